@@ -1,0 +1,179 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { Ajv } from 'ajv'
+import formats from 'ajv-formats'
+import { describe, expect, it } from 'vitest'
+import { keyOf, streams } from './streams.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+interface Node extends Json {
+  readonly type: string | readonly string[]
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, Node>>
+  readonly items?: Node
+}
+
+interface StreamFile extends Node {
+  readonly title: string
+  readonly required: readonly string[]
+  readonly properties: Readonly<Record<string, Node>>
+  readonly examples: readonly Json[]
+}
+
+const FOLDER = new URL('../../schemas/', import.meta.url)
+
+/** Keywords that engines refuse, or that would reject a record the service may send one day. */
+const FORBIDDEN = [
+  ...['$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'patternProperties'],
+  ...['enum', 'const', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern'],
+]
+
+/** Fields of several types, because the vendor's texts differ (api.md section 13, 26 and 43). */
+const SEVERAL_TYPES = ['activityLevels', 'longitude', 'latitude']
+
+const ajv = formats.default(new Ajv({ allErrors: true, allowUnionTypes: true }))
+ajv.addKeyword('airbyte_type')
+
+const names = readdirSync(FOLDER).map((file) => file.replace(/\.json$/, ''))
+const files = names.map((name): [string, StreamFile] => [
+  name,
+  JSON.parse(readFileSync(new URL(`${name}.json`, FOLDER), 'utf8')) as StreamFile,
+])
+
+/** Every property below a schema, with its path; array elements are the path of the array and []. */
+function fieldsOf(node: Node, path = ''): [string, Node][] {
+  const properties = Object.entries(node.properties ?? {}).flatMap(
+    ([name, child]): [string, Node][] => [
+      [`${path}${name}`, child],
+      ...fieldsOf(child, `${path}${name}.`),
+    ],
+  )
+  if (node.items === undefined) return properties
+  const items = `${path.slice(0, -1)}[]`
+  return [...properties, [items, node.items], ...fieldsOf(node.items, `${items}.`)]
+}
+
+/** Every path that a value fills with something else than null, written as `fieldsOf` does. */
+function pathsOf(value: unknown, path: string): string[] {
+  if (value === null || value === undefined) return []
+  if (Array.isArray(value)) return [path, ...value.flatMap((item) => pathsOf(item, `${path}[]`))]
+  if (typeof value !== 'object') return [path]
+  const prefix = path === '' ? '' : `${path}.`
+  return [path, ...Object.entries(value).flatMap(([name, child]) => pathsOf(child, prefix + name))]
+}
+
+function pathsWhere(schema: StreamFile, wrong: (node: Node, path: string) => boolean): string[] {
+  return fieldsOf(schema)
+    .filter(([path, node]) => wrong(node, path))
+    .map(([path]) => path)
+}
+
+function typesOf(node: Node): readonly string[] {
+  return typeof node.type === 'string' ? [node.type] : node.type
+}
+
+function keysOf(name: string): readonly string[] {
+  const stream = streams.get(name)
+  return stream === undefined ? [] : keyOf(stream)
+}
+
+it('describes every stream of the catalogue and no other', () => {
+  expect(names.toSorted()).toEqual([...streams.keys()].toSorted())
+})
+
+describe.each(files)('the schema of %s', (name, schema) => {
+  it('is a valid schema of draft 7', () => {
+    expect(schema['$schema']).toBe('http://json-schema.org/draft-07/schema#')
+    expect(ajv.validateSchema(schema), ajv.errorsText()).toBe(true)
+  })
+
+  it('accepts its own examples', () => {
+    const validate = ajv.compile(schema)
+    const errors = schema.examples.map((example) => (validate(example) ? [] : validate.errors))
+    expect(errors).toEqual(schema.examples.map(() => []))
+  })
+
+  it('shows every field in one of its examples', () => {
+    const shown = new Set(schema.examples.flatMap((example) => pathsOf(example, '')))
+    const hidden = pathsWhere(schema, (_, path) => {
+      // One level in place of the array has the fields of the array's elements.
+      const asArray = path.replace(/^activityLevels\./, 'activityLevels[].')
+      return !shown.has(path) && !shown.has(asArray)
+    })
+    expect(hidden).toEqual([])
+  })
+
+  it('numbers the versions of its examples as the service does', () => {
+    const versions = schema.examples.map((example) => example['changeVersion'])
+    const expected = expect.stringMatching(/^[0-9A-F]{20}$/)
+    expect(versions).toEqual(
+      versions.map(() => ('changeVersion' in schema.properties ? expected : undefined)),
+    )
+  })
+
+  it('says what a record is and what every field means', () => {
+    expect(schema.title).toMatch(/\w/)
+    expect(schema.description).toMatch(/\w.*\.$/)
+    expect(pathsWhere(schema, (node) => !/\w.*\.$/.test(node.description ?? ''))).toEqual([])
+  })
+
+  it('requires the key, and nothing else, to be there and not null', () => {
+    const keys = keysOf(name)
+    expect(schema.required).toEqual(keys)
+    expect(pathsWhere(schema, (node) => !typesOf(node).includes('null'))).toEqual(keys)
+  })
+
+  it('gives a field one type beside null, unless the vendor names two', () => {
+    const severalTypes = pathsWhere(
+      schema,
+      (node, path) =>
+        typesOf(node).length > 2 && !SEVERAL_TYPES.includes(path.split('.').at(-1) ?? ''),
+    )
+    expect(severalTypes).toEqual([])
+  })
+
+  it('lets the service add fields to every object', () => {
+    expect(schema['additionalProperties']).toBe(true)
+    const closed = pathsWhere(
+      schema,
+      (node) => typesOf(node).includes('object') && node['additionalProperties'] !== true,
+    )
+    expect(closed).toEqual([])
+  })
+
+  it('uses no keyword that engines refuse or that a new value could break', () => {
+    const nodes: [string, Node][] = [['', schema], ...fieldsOf(schema)]
+    const used = nodes.flatMap(([path, node]) =>
+      FORBIDDEN.filter((keyword) => keyword in node).map((keyword) => `${path} ${keyword}`),
+    )
+    expect(used).toEqual([])
+  })
+
+  it('tells destinations which time a date-time is', () => {
+    const untold = pathsWhere(
+      schema,
+      (node) =>
+        (node['format'] === 'date-time') !== (node['airbyte_type'] === 'timestamp_with_timezone'),
+    )
+    expect(untold).toEqual([])
+  })
+
+  it('begins with the key and the version', () => {
+    const stream = streams.get(name)
+    const first = stream?.versioned === false ? keysOf(name) : [...keysOf(name), 'changeVersion']
+    expect(Object.keys(schema.properties).slice(0, first.length)).toEqual(first)
+  })
+
+  it('leaves out what the program adds and what only create bodies have', () => {
+    const foreign = pathsWhere(schema, (_, path) =>
+      /(^|\.)(_ab_|_sdc_|_generation$|externalReferenceIdentifier$)/.test(path),
+    )
+    expect(foreign).toEqual([])
+  })
+
+  it('has external references at the top where the collection can be asked for its own', () => {
+    const stream = streams.get(name)
+    const own = stream?.references?.includes(stream.collection) ?? false
+    expect('externalReferences' in schema.properties).toBe(own)
+  })
+})
