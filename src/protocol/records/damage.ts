@@ -1,0 +1,85 @@
+import { DamagedPage, RecordTooLarge } from './page-scanner.ts'
+
+/** What can be wrong with a body, in the order of the numbers in the scanner (from 1). */
+export const problemKinds = [
+  'not-json',
+  'too-deep',
+  'not-an-object',
+  'items-not-a-list',
+  'items-twice',
+  'element-not-an-object',
+  'element-without-key',
+  'element-too-large',
+  'link-not-text',
+  'trailing',
+  'text-too-large',
+  'not-utf8',
+  'empty',
+  'cut-in-element',
+  'cut',
+  'items-missing',
+] as const
+
+export interface Problem {
+  readonly kind: (typeof problemKinds)[number]
+  /** Offset in the body. */
+  readonly at: number
+  /** Elements of `value` that were complete before. */
+  readonly elements: number
+}
+
+/** What the words of a problem need to know of the page. */
+export interface PageFacts {
+  readonly key: string
+  readonly maxRecordBytes: number
+  /** The first bytes of the body. */
+  readonly opening: Uint8Array
+}
+
+/** The error to throw for a problem. Quotes the body only where it does not look like JSON at all. */
+export function damage({ kind, at, elements }: Problem, facts: PageFacts): DamagedPage {
+  const element = `element ${elements + 1} of \`value\``
+  switch (kind) {
+    case 'not-json':
+      return new DamagedPage(`the body is not JSON at byte ${at}${startOf(facts.opening)}`)
+    case 'too-deep':
+      return new DamagedPage(`the body is nested deeper than 256 levels at byte ${at}`)
+    case 'not-an-object':
+      return new DamagedPage('the body is JSON, but not an object')
+    case 'items-not-a-list':
+      return new DamagedPage('`value` is not an array')
+    case 'items-twice':
+      return new DamagedPage(`the body has \`value\` twice, again at byte ${at}`)
+    case 'element-not-an-object':
+      return new DamagedPage(`${element} is not an object`)
+    case 'element-without-key':
+      return new DamagedPage(`${element} has no \`${facts.key}\``)
+    case 'element-too-large':
+      return new RecordTooLarge(`${element} is larger than ${facts.maxRecordBytes} bytes`)
+    case 'link-not-text':
+      return new DamagedPage(`the link at byte ${at} is neither a string nor null`)
+    case 'trailing':
+      return new DamagedPage(`the body goes on after its end, at byte ${at}`)
+    case 'text-too-large':
+      return new RecordTooLarge(
+        `a name or link before byte ${at} is larger than ${facts.maxRecordBytes} bytes`,
+      )
+    case 'not-utf8':
+      return new DamagedPage(`the body is not UTF-8 text between byte ${at} and what follows`)
+    case 'empty':
+      return new DamagedPage('the body is empty')
+    case 'cut-in-element':
+      return new DamagedPage(`the body ends inside ${element}`)
+    case 'cut':
+      return new DamagedPage(`the body ends at byte ${at}, before it is complete`)
+    case 'items-missing':
+      return new DamagedPage('the body has no `value`')
+  }
+}
+
+/** Begins the body like JSON? Then nothing of it is shown: it may hold personal data. */
+function startOf(opening: Uint8Array): string {
+  const text = Buffer.from(opening).toString('latin1').trimStart()
+  if (text === '' || /^[{["]/.test(text)) return ''
+  return ` (it starts with \`${text.slice(0, 40).replace(/[^ -_a-~]/g, '?')}\`)`
+}

@@ -1,0 +1,62 @@
+import { BodyGuard } from './body-guard.ts'
+import { damage, type Problem } from './damage.ts'
+import type { Batch, PageEnd, PageScanner, RecordShape, ScannerOptions } from './page-scanner.ts'
+import type { ScanEngine } from './scan-engine.ts'
+
+const MEBIBYTE = 1024 * 1024
+
+/** A scanner around an engine that sees only UTF-8 text. */
+export function guarded(
+  shape: RecordShape,
+  { maxRecordBytes = 64 * MEBIBYTE }: ScannerOptions,
+  createEngine: (maxRecordBytes: number) => ScanEngine,
+): PageScanner {
+  return new GuardedScanner(shape.key, maxRecordBytes, createEngine(maxRecordBytes))
+}
+
+class GuardedScanner implements PageScanner {
+  readonly #key: string
+  readonly #maxRecordBytes: number
+  readonly #engine: ScanEngine
+  #guard = new BodyGuard()
+  #bytes = 0
+  #damage: Error | undefined
+
+  constructor(key: string, maxRecordBytes: number, engine: ScanEngine) {
+    this.#key = key
+    this.#maxRecordBytes = maxRecordBytes
+    this.#engine = engine
+  }
+
+  begin(): void {
+    this.#guard = new BodyGuard()
+    this.#bytes = 0
+    this.#damage = undefined
+    this.#engine.begin()
+  }
+
+  push(chunk: Uint8Array): Batch {
+    if (this.#damage !== undefined) throw this.#damage
+    const text = this.#guard.accept(chunk)
+    if (text === undefined) throw this.#fail({ kind: 'not-utf8', at: this.#bytes, elements: 0 })
+    this.#bytes += chunk.length
+    const batch = this.#engine.scan(text)
+    if ('kind' in batch) throw this.#fail(batch)
+    return batch
+  }
+
+  end(): PageEnd {
+    if (this.#damage !== undefined) throw this.#damage
+    const end = this.#engine.end()
+    if ('kind' in end) throw this.#fail(end)
+    return end
+  }
+
+  #fail(problem: Problem): Error {
+    this.#damage = damage(
+      { ...problem, at: problem.at + (problem.kind === 'not-utf8' ? 0 : this.#guard.markBytes) },
+      { key: this.#key, maxRecordBytes: this.#maxRecordBytes, opening: this.#guard.opening },
+    )
+    return this.#damage
+  }
+}

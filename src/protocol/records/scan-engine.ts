@@ -1,0 +1,9 @@
+import type { Problem } from './damage.ts'
+import type { Batch, PageEnd } from './page-scanner.ts'
+
+/** Reads the bytes of a body that are UTF-8 and have no byte order mark; after a problem only `begin` helps. */
+export interface ScanEngine {
+  begin(): void
+  scan(chunk: Uint8Array): Batch | Problem
+  end(): PageEnd | Problem
+}

@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+
+/** A memory that grows; its buffer is another one after each growth. */
+export interface WasmMemory {
+  readonly buffer: ArrayBuffer
+}
+
+/** A number that the WebAssembly side changes. */
+export interface WasmNumber {
+  readonly value: number
+}
+
+/** What `wasm/scan.ts` exports. Addresses are offsets in `memory`. */
+export interface ScanExports {
+  readonly memory: WasmMemory
+  nameAt(which: number): number
+  name(which: number, length: number): void
+  begin(maxRecordBytes: number): void
+  prepare(chunkBytes: number): number
+  scan(): number
+  place(): number
+  readonly problemAt: WasmNumber
+  readonly inputAt: WasmNumber
+  readonly itemsSeen: WasmNumber
+  readonly nextLinkAt: WasmNumber
+  readonly nextLinkEnd: WasmNumber
+  readonly deltaLinkAt: WasmNumber
+  readonly deltaLinkEnd: WasmNumber
+  readonly elements: WasmNumber
+  readonly count: WasmNumber
+  readonly rowsAt: WasmNumber
+  readonly keysAt: WasmNumber
+  readonly kindsAt: WasmNumber
+  readonly partsAt: WasmNumber
+  readonly windowAt: WasmNumber
+  highestVersion(): number
+  lineBytes(head: number, tail: number, removedTail: number): number
+  fill(first: number, head: number, tail: number, removedTail: number): number
+  readonly filled: WasmNumber
+}
+
+/** Compiled code, shared by all scanners of the process. */
+export interface ScanModule {
+  instantiate(): ScanExports
+}
+
+// The part of the WebAssembly interface used here: neither ES2023 nor node's types describe it.
+declare const WebAssembly: {
+  compile(bytes: Uint8Array): Promise<object>
+  Instance: new (module: object) => { readonly exports: unknown }
+}
+
+let loading: Promise<ScanModule> | undefined
+
+/** Compiles the scanner when it is first asked for; programs that read nothing never pay for it. */
+export function loadScanModule(): Promise<ScanModule> {
+  loading ??= compile()
+  return loading
+}
+
+async function compile(): Promise<ScanModule> {
+  const path = createRequire(import.meta.url).resolve('#scan.wasm')
+  const module = await WebAssembly.compile(await readFile(path))
+  return { instantiate: () => new WebAssembly.Instance(module).exports as ScanExports }
+}

@@ -1,0 +1,140 @@
+import { count, ensure, rowsAt } from './elements'
+import { ESCAPED_VERSION, KIND_MASK, PARTS, ROW_BYTES, WINDOW, WINDOW_ROOM } from './layout'
+
+/** One number per record: the key if it is an integer from 0 to 2^53-1, else NaN. */
+export let keysAt: u32 = 0
+/** One byte per record, for the host to read and to overwrite. */
+export let kindsAt: u32 = 0
+
+/** Lays out keys and kinds behind the rows. */
+export function layOutColumns(): void {
+  const rowsEnd = rowsAt + count * ROW_BYTES
+  keysAt = rowsEnd
+  kindsAt = keysAt + count * 8
+  ensure(kindsAt + count)
+  let key = keysAt
+  let kind = kindsAt
+  for (let row = rowsAt; row < rowsEnd; row += ROW_BYTES) {
+    store<f64>(key, integer(load<u32>(row, 8), load<u32>(row, 12)))
+    store<u8>(kind, <u8>(load<u32>(row, 24) & KIND_MASK))
+    key += 8
+    kind++
+  }
+}
+
+function integer(at: u32, end: u32): f64 {
+  if (end - at > 16) return NaN
+  let value: u64 = 0
+  while (at < end) {
+    const digit: u32 = <u32>load<u8>(at++) - 0x30
+    if (digit > 9) return NaN
+    value = value * 10 + digit
+  }
+  return value <= 9007199254740991 ? <f64>value : NaN
+}
+
+/** No record has a version, or one of them needs more than a comparison of bytes. */
+export const NO_VERSION: i32 = -1
+export const UNPLAIN_VERSION: i32 = -2
+
+/** The record with the highest version. */
+export function highestVersion(): i32 {
+  let best: i32 = NO_VERSION
+  let bestAt: u32 = 0
+  let bestEnd: u32 = 0
+  const total = <i32>count
+  for (let i: i32 = 0; i < total; i++) {
+    const row = rowsAt + i * ROW_BYTES
+    const at = load<u32>(row, 16)
+    if (at == 0) continue
+    if (load<u32>(row, 24) & ESCAPED_VERSION) return UNPLAIN_VERSION
+    const end = load<u32>(row, 20)
+    const order = best < 0 ? 1 : compare(at, end, bestAt, bestEnd)
+    if (order == 0) continue
+    if (order > 0) {
+      if (!plain(at, end)) return UNPLAIN_VERSION
+      best = i
+      bestAt = at
+      bestEnd = end
+    } else if (!plain(at, end)) return UNPLAIN_VERSION
+  }
+  return best
+}
+
+function plain(at: u32, end: u32): bool {
+  while (end - at >= 16) {
+    if (i8x16.bitmask(v128.load(at)) != 0) return false
+    at += 16
+  }
+  return (i8x16.bitmask(v128.load(at)) & ((1 << (end - at)) - 1)) == 0
+}
+
+function compare(a: u32, aEnd: u32, b: u32, bEnd: u32): i32 {
+  const aLength = aEnd - a
+  const bLength = bEnd - b
+  const shared = min<u32>(aLength, bLength)
+  for (let i: u32 = 0; i < shared; i += 16) {
+    const differ = ~i8x16.bitmask(i8x16.eq(v128.load(a + i), v128.load(b + i))) & 0xffff
+    if (differ) {
+      const at = i + ctz(differ)
+      if (at >= shared) break
+      return <i32>load<u8>(a + at) - <i32>load<u8>(b + at)
+    }
+  }
+  return aLength == bLength ? 0 : aLength > bLength ? 1 : -1
+}
+
+const SKIP: u32 = 3
+
+/** Bytes of all lines together. */
+export function lineBytes(head: u32, tail: u32, removedTail: u32): f64 {
+  let total: f64 = 0
+  for (let i: u32 = 0; i < count; i++) {
+    const kind: u32 = load<u8>(kindsAt + i)
+    if (kind == SKIP) continue
+    const row = rowsAt + i * ROW_BYTES
+    const record = load<u32>(row, 4) - load<u32>(row) - 1
+    total += <f64>(head + record + (kind == 0 ? tail : removedTail))
+  }
+  return total
+}
+
+/** Bytes that `fill` has put into the window. */
+export let filled: u32 = 0
+
+/**
+ * Puts lines into the window, from record `first` on, until it is full or all are done; returns
+ * the record to go on with. One that is too large for an empty window leaves it empty.
+ */
+export function fill(first: u32, head: u32, tail: u32, removedTail: u32): u32 {
+  const tails = PARTS + head
+  let to = WINDOW
+  let i = first
+  for (; i < count; i++) {
+    const kind: u32 = load<u8>(kindsAt + i)
+    if (kind == SKIP) continue
+    const row = rowsAt + i * ROW_BYTES
+    const start = load<u32>(row)
+    const record = load<u32>(row, 4) - start - 1
+    const end = kind == 0 ? tail : removedTail
+    if (<u64>(to - WINDOW) + head + record + end > WINDOW_ROOM) break
+    to = copy(to, PARTS, head)
+    to = copy(to, start, record)
+    to = copy(to, kind == 0 ? tails : tails + tail, end)
+  }
+  filled = to - WINDOW
+  return i
+}
+
+// Short pieces: whole vectors, running over the end, cost less than the call of a copy routine.
+function copy(to: u32, from: u32, length: u32): u32 {
+  const end = to + length
+  if (length > 2048) memory.copy(to, from, length)
+  else
+    while (to < end) {
+      v128.store(to, v128.load(from))
+      to += 16
+      from += 16
+    }
+  return end
+}

@@ -1,0 +1,131 @@
+import { ESCAPED_VERSION, ROW_BYTES } from './layout'
+import { CHANGE_TYPE, DATA, DELETE, DELETED, DELETED_VALUE, equals, KEY, VERSION } from './names'
+
+// What is known of the element under way (level 0) and of its `data` object (level 1).
+const FACTS: u32 = 768
+const LEVEL_BYTES: u32 = 32
+const KEY_START: usize = 0
+const KEY_END: usize = 4
+const VERSION_START: usize = 8
+const VERSION_END: usize = 12
+const FLAGS: usize = 16
+
+const MARKED: u32 = 2
+const REMOVED: u32 = 1
+
+let changeStart: u32 = 0
+let changeEnd: u32 = 0
+let changeEscaped: bool = false
+let dataStart: u32 = 0
+let dataEnd: u32 = 0
+
+/** Where the element under way begins. */
+export let elementStart: u32 = 0
+/** Elements completed: on the page, and in the rows of this chunk. */
+export let elements: f64 = 0
+export let count: u32 = 0
+export let rowsAt: u32 = 0
+let rowEnd: u32 = 0
+export let limit: u32 = 0
+
+export function forgetElements(maxRecordBytes: u32): void {
+  elements = 0
+  count = 0
+  limit = maxRecordBytes
+}
+
+/** The rows of the next chunk start at `at`; the pointers kept have moved down by `by` bytes. */
+export function beginRows(at: u32, by: u32): void {
+  rowsAt = at
+  rowEnd = at
+  count = 0
+  elementStart -= by
+  if (changeStart) {
+    changeStart -= by
+    changeEnd -= by
+  }
+  if (dataStart) {
+    dataStart -= by
+    dataEnd -= by
+  }
+  for (let pointer = FACTS; pointer < FACTS + 2 * LEVEL_BYTES; pointer += LEVEL_BYTES) {
+    for (let i: u32 = 0; i < 16; i += 4) {
+      const value = load<u32>(pointer + i)
+      if (value) store<u32>(pointer + i, value - by)
+    }
+  }
+}
+
+export function beginElement(at: u32): void {
+  elementStart = at
+  changeStart = 0
+  dataStart = 0
+  forgetLevel(0)
+}
+
+/** A new object of facts: the element itself, or its `data`. */
+export function forgetLevel(level: u32): void {
+  const facts = FACTS + level * LEVEL_BYTES
+  v128.store(facts, i64x2.splat(0))
+  store<u32>(facts, 0, FLAGS)
+}
+
+/** Takes down a value: bytes from `start` (a quote for a string) up to `end`. */
+export function take(level: u32, name: u32, start: u32, end: u32, escaped: bool): void {
+  const facts = FACTS + level * LEVEL_BYTES
+  const c: u32 = load<u8>(start)
+  const isText = c == 0x22
+  if (name == KEY) {
+    store<u32>(facts, c == 0x6e ? 0 : start, KEY_START)
+    store<u32>(facts, end, KEY_END)
+  } else if (name == VERSION) {
+    const flags = load<u32>(facts, FLAGS) & ~ESCAPED_VERSION
+    store<u32>(facts, isText ? start + 1 : 0, VERSION_START)
+    store<u32>(facts, end - 1, VERSION_END)
+    store<u32>(facts, escaped && isText ? flags | ESCAPED_VERSION : flags, FLAGS)
+  } else if (name == DELETED) {
+    const isMark = isText && equals(DELETED_VALUE, start + 1, end - 1, escaped)
+    const flags = load<u32>(facts, FLAGS) & ~MARKED
+    store<u32>(facts, isMark ? flags | MARKED : flags, FLAGS)
+  } else if (name == DATA && level == 0) {
+    dataStart = c == 0x7b ? start : 0
+    dataEnd = end
+  } else if (name == CHANGE_TYPE && level == 0) {
+    changeStart = isText ? start : 0
+    changeEnd = end
+    changeEscaped = escaped
+  }
+}
+
+/** What is wrong with the element. */
+export const KEYLESS: u32 = 1
+export const TOO_LARGE: u32 = 2
+
+/** Writes the row of the element that ends before `end`; 0 when it is in order. */
+export function finishElement(end: u32): u32 {
+  const isChange = changeStart != 0 && dataStart != 0
+  const facts = isChange ? FACTS + LEVEL_BYTES : FACTS
+  if (end - elementStart > limit) return TOO_LARGE
+  const key = load<u32>(facts, KEY_START)
+  if (key == 0) return KEYLESS
+  let flags = load<u32>(facts, FLAGS)
+  if (isChange && equals(DELETE, changeStart + 1, changeEnd - 1, changeEscaped)) {
+    flags = (flags & ESCAPED_VERSION) | REMOVED
+  }
+  ensure(rowEnd + ROW_BYTES)
+  store<u32>(rowEnd, isChange ? dataStart : elementStart)
+  store<u32>(rowEnd, isChange ? dataEnd : end, 4)
+  v128.store(rowEnd, v128.load(facts), 8)
+  store<u32>(rowEnd, flags, 24)
+  rowEnd += ROW_BYTES
+  count++
+  elements += 1
+  return 0
+}
+
+/** Grows the memory so that it holds `bytes`. */
+export function ensure(bytes: u32): void {
+  const have = <u32>memory.size()
+  const need = (bytes + 0xffff) >>> 16
+  if (need > have && memory.grow(<i32>(need - have)) < 0) unreachable()
+}

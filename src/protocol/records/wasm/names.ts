@@ -1,0 +1,100 @@
+import { NAME_ROOM, NAMES } from './layout'
+
+export const NONE: u32 = 0
+export const KEY: u32 = 1
+export const VERSION: u32 = 2
+export const DELETED: u32 = 3
+export const DATA: u32 = 4
+export const CHANGE_TYPE: u32 = 5
+export const ITEMS: u32 = 6
+export const NEXT_LINK: u32 = 7
+export const DELTA_LINK: u32 = 8
+/** Texts that values are compared with. */
+export const DELETED_VALUE: u32 = 9
+export const DELETE: u32 = 10
+
+const LENGTHS: u32 = 960
+
+let candidates: u64 = 0
+
+/** Announces a text of `length` ASCII bytes that the host has put into its slot. */
+export function name(which: u32, length: u32): void {
+  store<u32>(LENGTHS + which * 4, length)
+  if (which <= CHANGE_TYPE) candidates |= (<u64>1) << (<u64>min<u32>(length, 63))
+}
+
+/** Where the host writes the text. */
+export function nameAt(which: u32): u32 {
+  return NAMES + which * NAME_ROOM
+}
+
+/** Which name of a record the key between the quotes is. */
+export function recordName(at: u32, end: u32, escaped: bool): u32 {
+  if (escaped) {
+    for (let which = KEY; which <= CHANGE_TYPE; which++)
+      if (equals(which, at, end, true)) return which
+    return NONE
+  }
+  if (((candidates >> <u64>min<u32>(end - at, 63)) & 1) == 0) return NONE
+  if (equals(KEY, at, end, false)) return KEY
+  if (equals(VERSION, at, end, false)) return VERSION
+  if (equals(DELETED, at, end, false)) return DELETED
+  if (equals(DATA, at, end, false)) return DATA
+  if (equals(CHANGE_TYPE, at, end, false)) return CHANGE_TYPE
+  return NONE
+}
+
+/** Which name of the page the key is; upper and lower case are the same. */
+export function pageName(at: u32, end: u32): u32 {
+  for (let which = ITEMS; which <= DELTA_LINK; which++)
+    if (matches(which, at, end, 0x20)) return which
+  return NONE
+}
+
+/** Whether the string between the quotes is the text. */
+export function equals(which: u32, at: u32, end: u32, escaped: bool): bool {
+  if (escaped) return matches(which, at, end, 0)
+  let left = load<u32>(LENGTHS + which * 4)
+  if (end - at != left) return false
+  let text = NAMES + which * NAME_ROOM
+  while (left > 16) {
+    if (i8x16.bitmask(i8x16.eq(v128.load(at), v128.load(text))) != 0xffff) return false
+    at += 16
+    text += 16
+    left -= 16
+  }
+  const same = i8x16.bitmask(i8x16.eq(v128.load(at), v128.load(text)))
+  return ((same | (0xffff << left)) & 0xffff) == 0xffff
+}
+
+/** The slow comparison: escapes are resolved, `fold` is set in every character (0x20: no case). */
+function matches(which: u32, at: u32, end: u32, fold: u32): bool {
+  let text = NAMES + which * NAME_ROOM
+  const textEnd = text + load<u32>(LENGTHS + which * 4)
+  while (at < end) {
+    if (text == textEnd) return false
+    let c: u32 = load<u8>(at++)
+    if (c == 0x5c) {
+      c = load<u8>(at++)
+      if (c == 0x75) {
+        c = 0
+        for (let i = 0; i < 4; i++) c = (c << 4) | hexValue(load<u8>(at++))
+      } else c = unescaped(c)
+    }
+    if ((c | fold) != load<u8>(text++)) return false
+  }
+  return text == textEnd
+}
+
+function hexValue(c: u32): u32 {
+  return c <= 0x39 ? c - 0x30 : (c | 0x20) - 0x57
+}
+
+function unescaped(c: u32): u32 {
+  if (c == 0x62) return 8
+  if (c == 0x66) return 12
+  if (c == 0x6e) return 10
+  if (c == 0x72) return 13
+  if (c == 0x74) return 9
+  return c
+}

@@ -1,0 +1,146 @@
+/** Set by a token that does not end: 0 when only bytes are missing, else where it is wrong. */
+export let wrongAt: u32 = 0
+/** Whether the string read last holds an escape. */
+export let escaped: bool = false
+
+export function setEscaped(value: bool): void {
+  escaped = value
+}
+
+/** Skips white space; line breaks become spaces, because a record must stay on one line. */
+export function space(at: u32): u32 {
+  while (true) {
+    const c: u32 = load<u8>(at)
+    if (c == 0x0a || c == 0x0d) store<u8>(at, 0x20)
+    else if (c != 0x20 && c != 0x09) return at
+    at++
+  }
+}
+
+/**
+ * The closing quote of a string whose next byte is at `at`. Otherwise 0: see `wrongAt`, and
+ * `resumeAt` for where to go on once there are more bytes.
+ */
+export function stringEnd(at: u32, end: u32): u32 {
+  while (true) {
+    const bytes = v128.load(at)
+    const stops = i8x16.bitmask(
+      v128.or(
+        v128.or(i8x16.eq(bytes, i8x16.splat(0x22)), i8x16.eq(bytes, i8x16.splat(0x5c))),
+        i8x16.lt_u(bytes, i8x16.splat(0x20)),
+      ),
+    )
+    if (stops == 0) {
+      at += 16
+      continue
+    }
+    at += ctz(stops)
+    const c: u32 = load<u8>(at)
+    if (c == 0x22) return at
+    if (c != 0x5c) {
+      wrongAt = at < end ? at : 0
+      resumeAt = at
+      return 0
+    }
+    escaped = true
+    const after = escapeEnd(at, end)
+    if (after == 0) {
+      resumeAt = at
+      return 0
+    }
+    at = after
+  }
+}
+
+export let resumeAt: u32 = 0
+
+function escapeEnd(at: u32, end: u32): u32 {
+  const c: u32 = load<u8>(at + 1)
+  if (
+    c == 0x22 ||
+    c == 0x5c ||
+    c == 0x2f ||
+    c == 0x62 ||
+    c == 0x66 ||
+    c == 0x6e ||
+    c == 0x72 ||
+    c == 0x74
+  )
+    return at + 2
+  if (c != 0x75) return broken(at + 1, end)
+  for (let i: u32 = 2; i < 6; i++) if (!isHex(load<u8>(at + i))) return broken(at + i, end)
+  return at + 6
+}
+
+function isHex(c: u32): bool {
+  return c - 0x30 < 10 || (c | 0x20) - 0x61 < 6
+}
+
+function broken(at: u32, end: u32): u32 {
+  wrongAt = at < end ? at : 0
+  return 0
+}
+
+/** Behind the literal that begins at `at`, or 0 as in `stringEnd` (to be read again from `at`). */
+export function literalEnd(at: u32, end: u32): u32 {
+  resumeAt = at
+  const c: u32 = load<u8>(at)
+  if (c == 0x74) return spelled(at, end, 0x65757274, 4)
+  if (c == 0x6e) return spelled(at, end, 0x6c6c756e, 4)
+  if (c == 0x66) return spelled(at, end, 0x65736c6166, 5)
+  return broken(at, end)
+}
+
+function spelled(at: u32, end: u32, letters: u64, length: u32): u32 {
+  for (let i: u32 = 0; i < length; i++) {
+    if (load<u8>(at + i) != <u8>(letters >> (i * 8))) return broken(at + i, end)
+  }
+  return at + length
+}
+
+// How far a number has come; from ZERO on, the even states may be the end of it.
+const SIGN: u32 = 1
+const ZERO: u32 = 2
+const DOT: u32 = 3
+const DIGITS: u32 = 4
+const MARK: u32 = 5
+const FRACTION: u32 = 6
+const MARK_SIGN: u32 = 7
+const EXPONENT: u32 = 8
+
+let progress: u32 = 0
+
+/** Forgets the number read before. */
+export function beginNumber(): void {
+  progress = 0
+}
+
+/** Behind the number, or 0 as in `stringEnd`; knows how far the number came before a chunk ended. */
+export function numberEnd(at: u32, end: u32): u32 {
+  while (true) {
+    const c: u32 = load<u8>(at)
+    const next = c - 0x30 < 10 ? afterDigit(progress, c) : afterSign(progress, c)
+    if (next == 0) break
+    progress = next
+    at++
+  }
+  resumeAt = at
+  if (at < end && progress >= ZERO && (progress & 1) == 0) return at
+  return broken(at, end)
+}
+
+function afterDigit(state: u32, c: u32): u32 {
+  if (state <= SIGN) return c == 0x30 ? ZERO : DIGITS
+  if (state == ZERO) return 0
+  if (state == DIGITS) return DIGITS
+  if (state == DOT || state == FRACTION) return FRACTION
+  return EXPONENT
+}
+
+function afterSign(state: u32, c: u32): u32 {
+  if (c == 0x2d && state == 0) return SIGN
+  if (c == 0x2e && (state == ZERO || state == DIGITS)) return DOT
+  if ((c | 0x20) == 0x65 && (state == ZERO || state == DIGITS || state == FRACTION)) return MARK
+  if ((c == 0x2b || c == 0x2d) && state == MARK) return MARK_SIGN
+  return 0
+}
