@@ -1,0 +1,224 @@
+import { ConnectorError, Refusal } from '../errors.ts'
+import type { Mask } from '../mask.ts'
+import type { ServiceClock } from './clock.ts'
+import type { Limiter } from './limiter.ts'
+import { resolveLink } from './links.ts'
+import { refusalOf } from './refusal.ts'
+import {
+  backoffMs,
+  isPassing,
+  LONGEST_WAIT_MS,
+  PATIENCE,
+  type RetryPolicy,
+  retryAfterMs,
+  sleep,
+  tooLongToWait,
+} from './retry.ts'
+import type { Service } from './service.ts'
+import { createTokens, type Token, type Tokens } from './token.ts'
+import type { Call, Reply, Transport } from './transport.ts'
+
+/** Bodies up to this size arrive whole, so that a connection that breaks costs no duplicate. */
+const WHOLE_BYTES = 4 * 1024 * 1024
+const MAX_REDIRECTS = 3
+
+/** A page's body: complete when it is small, in parts as they arrive when it is large. */
+export type Body = { readonly whole: Buffer } | { readonly parts: AsyncIterable<Buffer> }
+
+/** What the requests of a process added up to. */
+export interface Traffic {
+  requests: number
+  retries: number
+  /** Answers 429, and 503 with a Retry-After. */
+  refusals: number
+  bytes: number
+}
+
+/** The service as the sync sees it: links in, bodies out. */
+export interface Client {
+  /**
+   * Follows a link of the service or one of ours. Repeats what may pass; throws a Refusal for a
+   * status that does not, a ConnectorError otherwise.
+   */
+  get(link: string, onRateLimited?: RateLimited): Promise<Body>
+  /** Asks for a link and throws its body away: whether it may be read at all. */
+  probe(link: string): Promise<void>
+  token(): Promise<Token>
+  readonly traffic: Readonly<Traffic>
+}
+
+/** Told when the service asks to wait, with the time at which it may be asked again. */
+export type RateLimited = (until: Date) => void
+
+export interface ClientSettings {
+  readonly service: Service
+  readonly clientId: string
+  readonly clientSecret: string
+  /** See `TokenSettings.collections`. */
+  readonly collections: readonly string[] | undefined
+  readonly transport: Transport
+  readonly limiter: Limiter
+  readonly clock: ServiceClock
+  readonly mask: Mask
+  readonly signal: AbortSignal
+  readonly retry?: RetryPolicy
+  readonly random?: () => number
+}
+
+export function createClient(settings: ClientSettings): Client {
+  const { service, transport, limiter, clock, signal } = settings
+  const { retry = PATIENCE, random = Math.random } = settings
+  const traffic: Traffic = { requests: 0, retries: 0, refusals: 0, bytes: 0 }
+  const tokens: Tokens = createTokens({ ...settings, post })
+  return {
+    traffic,
+    token: () => tokens.get(),
+    get: (link, onRateLimited) => authorised(link, readBody, onRateLimited),
+    probe: (link) => authorised(link, async (reply) => reply.discard()),
+  }
+
+  /** One GET with a token: a refused token is renewed once, then widened once (design D7). */
+  async function authorised<T>(
+    link: string,
+    use: (reply: Reply) => Promise<T>,
+    onRateLimited?: RateLimited,
+  ): Promise<T> {
+    const url = resolveLink(link, service)
+    let token = await tokens.get()
+    for (let renewals = 0; ; renewals++) {
+      try {
+        return await patiently((attempt) => follow(url, token, use, attempt), onRateLimited)
+      } catch (error) {
+        const status = error instanceof Refusal ? error.status : undefined
+        const mayRenew = status === 401 && renewals === 0
+        const mayWiden = (status === 401 || status === 403) && token.isNarrow && renewals < 2
+        if (!mayRenew && !mayWiden) throw error
+        token = await tokens.renew(token, !mayRenew)
+      }
+    }
+  }
+
+  async function follow<T>(
+    url: string,
+    token: Token,
+    use: (reply: Reply) => Promise<T>,
+    send: Send,
+  ): Promise<T> {
+    let target = url
+    for (let redirects = 0; ; redirects++) {
+      const reply = await send({
+        url: target,
+        method: 'GET',
+        headers: {
+          authorization: `Bearer ${token.value}`,
+          'user-agent': service.userAgent,
+          accept: 'application/json',
+          'accept-encoding': 'gzip, br',
+        },
+        signal,
+      })
+      if (reply.status === 200) return use(reply)
+      const location = reply.header('location')
+      const isRedirect = [301, 302, 303, 307, 308].includes(reply.status) && location !== undefined
+      if (!isRedirect || redirects === MAX_REDIRECTS) throw await refusalOf(url, reply)
+      reply.discard()
+      target = resolveLink(location, service)
+    }
+  }
+
+  async function post(url: string, form: string): Promise<string> {
+    return patiently(async (send) => {
+      const reply = await send({
+        url,
+        method: 'POST',
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          'user-agent': service.userAgent,
+          accept: 'application/json',
+        },
+        body: form,
+        signal,
+      })
+      if (reply.status !== 200) throw await refusalOf(url, reply)
+      clock.set(reply.header('date'))
+      const body = await readBody(reply)
+      if ('whole' in body) return body.whole.toString('utf8')
+      reply.discard()
+      throw new ConnectorError('system', 'The answer of the token endpoint is too large to be one.')
+    })
+  }
+
+  /** Repeats an exchange while its failure may pass, waiting as the service or the backoff says. */
+  async function patiently<T>(
+    exchange: (send: Send) => Promise<T>,
+    onRateLimited?: RateLimited,
+  ): Promise<T> {
+    let isRepeat = false
+    for (let attempt = 0; ; attempt++) {
+      let asked: number | undefined
+      let isRefused = false
+      try {
+        return await exchange(async (call) => {
+          await limiter.admit(signal)
+          traffic.requests++
+          const reply = await transport.send(call)
+          asked = isPassing(reply.status)
+            ? retryAfterMs(reply.header('retry-after'), clock.now())
+            : undefined
+          isRefused = reply.status === 429 || (reply.status === 503 && asked !== undefined)
+          if (!isRefused) limiter.accepted()
+          return reply
+        })
+      } catch (error) {
+        signal.throwIfAborted()
+        if (error instanceof Refusal) error.isRepeat = isRepeat
+        else isRepeat = true
+        if (!mayPass(error) || attempt + 1 >= retry.attempts) throw error
+        if (asked !== undefined && asked > LONGEST_WAIT_MS) throw tooLongToWait(asked)
+        traffic.retries++
+        const wait = asked ?? backoffMs(attempt, retry, random)
+        if (isRefused) {
+          traffic.refusals++
+          limiter.refused(wait)
+          onRateLimited?.(new Date(clock.now().getTime() + wait))
+        } else await sleep(wait, signal)
+      }
+    }
+  }
+
+  /** Reads a body whole, or the first part of a large one with the rest to come. */
+  async function readBody(reply: Reply): Promise<Body> {
+    const parts: Buffer[] = []
+    let size = 0
+    const iterator = reply.body[Symbol.asyncIterator]()
+    while (size <= WHOLE_BYTES) {
+      const { done, value } = await iterator.next()
+      if (done) return { whole: parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts) }
+      parts.push(value)
+      size += value.length
+      traffic.bytes += value.length
+    }
+    return { parts: rest(parts, iterator, reply) }
+  }
+
+  async function* rest(parts: Buffer[], iterator: AsyncIterator<Buffer>, reply: Reply) {
+    try {
+      yield* parts.splice(0)
+      for (;;) {
+        const { done, value } = await iterator.next()
+        if (done) return
+        traffic.bytes += value.length
+        yield value
+      }
+    } finally {
+      reply.discard()
+    }
+  }
+}
+
+type Send = (call: Call) => Promise<Reply>
+
+function mayPass(error: unknown): boolean {
+  if (error instanceof Refusal) return isPassing(error.status)
+  return error instanceof ConnectorError && error.failure === 'transient'
+}

@@ -1,0 +1,96 @@
+/** A custom external reference: `value` names the record `internalReference` of a collection. */
+export interface ExternalReference {
+  readonly collection: string
+  readonly name: string
+  readonly value: string
+  readonly internalReference: string | null
+}
+
+/** One answer of the list of a collection's references. */
+export interface ReferencePage {
+  readonly references: readonly ExternalReference[]
+  readonly nextLink?: string
+}
+
+/**
+ * Reads the answer of `GET /external-references/{collection}`, whose body no text shows (api.md
+ * sections 6 and 12, 11). Taken are a list of objects, bare or in `value`, whose members name the
+ * reference, its value and the internal id in any of the usual spellings, and objects that hold
+ * such lists, or values and ids, by reference name. Throws a SyntaxError with a reason for a body
+ * that is not JSON or has none of these forms.
+ */
+export function parseReferencePage(text: string, collection: string): ReferencePage {
+  const body: unknown = JSON.parse(text)
+  const envelope = lowerCased(body)
+  const nextLink = envelope?.['nextlink']
+  const list = envelope?.['value'] ?? body
+  const references = rows(list, {}).map((row) => complete(row, collection))
+  return typeof nextLink === 'string' && nextLink !== '' ? { references, nextLink } : { references }
+}
+
+interface Row {
+  readonly name?: string
+  readonly value?: string
+  readonly internalReference?: string
+}
+
+function rows(input: unknown, known: Row): Row[] {
+  if (Array.isArray(input)) return input.flatMap((item) => rows(item, known))
+  const members = lowerCased(input)
+  if (members === undefined) throw new SyntaxError('a reference is not an object')
+  const row = { ...known, ...named(members) }
+  if (row.name !== undefined && row.value !== undefined) return [row]
+  return Object.entries(input as object)
+    .filter(([key]) => !/^(nextlink|deltalink)$/i.test(key))
+    .flatMap(([key, value]) => below(key, value, row))
+}
+
+/** What an object holds by reference name, or below a name by reference value. */
+function below(key: string, value: unknown, known: Row): Row[] {
+  if (known.name === undefined) {
+    if (typeof value === 'object' && value !== null) return rows(value, { ...known, name: key })
+    throw new SyntaxError('a reference has no name or no value')
+  }
+  return [{ ...known, value: key, ...idOf(value) }]
+}
+
+function named(members: Record<string, unknown>): Row {
+  return {
+    ...field('name', members, ['referencename', 'name', 'reference', 'externalreferencename']),
+    ...field('value', members, [
+      'externalreference',
+      'referencevalue',
+      'externalreferencevalue',
+      'value',
+    ]),
+    ...idOf(members),
+  }
+}
+
+function idOf(value: unknown): Row {
+  if (typeof value === 'string' || typeof value === 'number')
+    return { internalReference: String(value) }
+  const members = lowerCased(value)
+  if (members === undefined) return {}
+  return field('internalReference', members, ['internalreference', 'internalid', 'id'])
+}
+
+function field(to: keyof Row, members: Record<string, unknown>, names: readonly string[]): Row {
+  for (const name of names) {
+    const value = members[name]
+    if (typeof value === 'string' || typeof value === 'number') return { [to]: String(value) }
+  }
+  return {}
+}
+
+function complete({ name, value, internalReference }: Row, collection: string): ExternalReference {
+  if (name === undefined || value === undefined) {
+    throw new SyntaxError('a reference has no name or no value')
+  }
+  return { collection, name, value, internalReference: internalReference ?? null }
+}
+
+function lowerCased(value: unknown): Record<string, unknown> | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.toLowerCase(), item]))
+}

@@ -1,0 +1,88 @@
+import { type FailureType, Refusal } from '../errors.ts'
+import { shown } from './links.ts'
+import type { Reply } from './transport.ts'
+
+/** Longest part of an error body that is read and shown. */
+const MAX_TEXT = 500
+const MAX_BODY = 64 * 1024
+
+/** What a status means for the reader of the message (api.md section 8), and who has to act. */
+const MEANING: Readonly<Record<number, readonly [FailureType, string]>> = {
+  400: ['config', 'The service does not accept the request'],
+  401: [
+    'config',
+    'The service does not accept the access token, also a new one; the client lacks a permission',
+  ],
+  403: ['config', 'The client has no access'],
+  404: ['config', 'The service does not offer this to your tenant or API'],
+  405: ['config', 'The service does not offer this to your tenant or API'],
+  409: ['transient', 'The service reports a conflict'],
+  410: ['system', 'The link has expired'],
+  414: ['config', 'The service says that the URL is too long; ask for fewer external references'],
+  429: ['transient', 'The service is asked too often'],
+}
+
+/** Reads an error answer into a sentence: the service's own words are added, whatever their form. */
+export async function refusalOf(url: string, reply: Reply): Promise<Refusal> {
+  const { status } = reply
+  const words = wordsOf(await textOf(reply))
+  const [failure, meaning] = MEANING[status] ?? [
+    status >= 500 ? ('transient' as const) : ('system' as const),
+    status >= 500 ? 'The service fails' : 'The service answered with an unexpected status',
+  ]
+  const detail = words === '' ? '' : `: ${words}`
+  return new Refusal(failure, status, `${meaning} (${status} for ${shown(url)})${detail}.`)
+}
+
+/** The text of an error body; what cannot be read in full is not worth another error. */
+async function textOf(reply: Reply): Promise<string> {
+  const parts: Buffer[] = []
+  let size = 0
+  try {
+    for await (const part of reply.body) {
+      parts.push(part)
+      size += part.length
+      if (size > MAX_BODY) break
+    }
+  } catch {
+    // The status has already said what matters.
+  } finally {
+    reply.discard()
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+/** `message` and `reasons` of the documented forms (api.md section 8), else the plain text. */
+function wordsOf(text: string): string {
+  const found: string[] = []
+  collect(parsed(text), found)
+  const isMarkup = text.trimStart().startsWith('<')
+  const words = found.length > 0 ? found.join('; ') : isMarkup ? '' : text
+  return words
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_TEXT)
+    .replace(/[.\s]+$/, '')
+}
+
+function collect(value: unknown, found: string[]): void {
+  if (typeof value === 'string') found.push(value)
+  else if (Array.isArray(value)) for (const item of value.slice(0, 10)) collect(item, found)
+  else if (typeof value === 'object' && value !== null) {
+    const { error, error_description, code, message, reasons, validationErrors, detail } =
+      value as Record<string, unknown>
+    const nested = typeof error === 'object' ? error : undefined
+    collect(
+      nested ?? [error, code, message ?? error_description ?? detail, reasons, validationErrors],
+      found,
+    )
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * Who has to act on a failure. The words are those of the Airbyte protocol's `failure_type`
+ * without their suffix: the user must change something, time will help, or the connector or the
+ * service broke its contract.
+ */
+export type FailureType = 'config' | 'transient' | 'system'
+
+/**
+ * A failure with a sentence for the operator: what happened, to what, and what to do.
+ * The developer's detail is the `cause`. Neither holds a secret.
+ */
+export class ConnectorError extends Error {
+  override name = 'ConnectorError'
+  readonly failure: FailureType
+
+  constructor(failure: FailureType, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.failure = failure
+  }
+}
+
+/** The service refused a request for good: the status says how, the message what to do. */
+export class Refusal extends ConnectorError {
+  override name = 'Refusal'
+  readonly status: number
+  /** True when an earlier attempt may have reached the service although its answer was lost. */
+  isRepeat = false
+
+  constructor(failure: FailureType, status: number, message: string) {
+    super(failure, message)
+    this.status = status
+  }
+}
+
+/** The process was asked to stop (SIGTERM), or its reader is gone: nothing is to be reported. */
+export class Stopped extends Error {
+  override name = 'Stopped'
+}
+
+/** Any thrown value as a failure of this family; what nobody foresaw is the connector's own fault. */
+export function asConnectorError(error: unknown): ConnectorError {
+  if (error instanceof ConnectorError) return error
+  const text = error instanceof Error ? error.message : String(error)
+  return new ConnectorError('system', `Unexpected error in the connector: ${text}`, {
+    cause: error,
+  })
+}

@@ -1,0 +1,59 @@
+import { ConnectorError } from '../../errors.ts'
+
+/**
+ * The states of streams in a state file, by name. Takes every form that a platform or PyAirbyte may
+ * pass: an empty file or list, STREAM and GLOBAL messages, and the legacy object of streams.
+ * What a blob holds is not looked at here. Throws a config error for a file that has no such form.
+ */
+export function parseStateFile(text: string): ReadonlyMap<string, unknown> {
+  if (text.trim() === '') return new Map()
+  const input = parsed(text)
+  if (input === null) return new Map()
+  if (!Array.isArray(input))
+    return typeof input === 'object' ? legacy(input) : refuse('it is not a list')
+  return new Map(input.flatMap(entries))
+}
+
+type Entry = readonly [name: string, blob: unknown]
+
+function entries(item: unknown): Entry[] {
+  const { type, stream, global, data } = (item ?? {}) as Record<string, unknown>
+  if (type === 'GLOBAL') {
+    const states = (global as { stream_states?: unknown } | null)?.stream_states
+    return Array.isArray(states)
+      ? states.map(streamEntry)
+      : refuse('its global state has no streams')
+  }
+  if (stream !== undefined) return [streamEntry(stream)]
+  if (typeof data === 'object' && data !== null) return [...legacy(data)]
+  return refuse('one of its entries is no state message')
+}
+
+function streamEntry(stream: unknown): Entry {
+  const { stream_descriptor, stream_state } = (stream ?? {}) as Record<string, unknown>
+  const name = (stream_descriptor as { name?: unknown } | null | undefined)?.name
+  return typeof name === 'string'
+    ? [name, stream_state]
+    : refuse('one of its entries names no stream')
+}
+
+function legacy(input: object): ReadonlyMap<string, unknown> {
+  // A single message that somebody saved by hand is taken as well.
+  if ('type' in input && ('stream' in input || 'global' in input)) return new Map(entries(input))
+  return new Map(Object.entries(input))
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return refuse('it is not JSON')
+  }
+}
+
+function refuse(reason: string): never {
+  throw new ConnectorError(
+    'config',
+    `The file given by --state is damaged: ${reason}. Restore it, or leave it out to read everything again.`,
+  )
+}

@@ -1,0 +1,43 @@
+/** Days as YYYY-MM-DD, in UTC; they compare as strings. */
+export type Day = string
+
+export function dayOf(time: Date): Day {
+  return time.toISOString().slice(0, 10)
+}
+
+export function addDays(day: Day, days: number): Day {
+  return dayOf(new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000))
+}
+
+/**
+ * The earliest day at which a delta may start now: 1 January of the previous year, in the
+ * time zone in which it is latest, so that the service accepts it wherever it is
+ * (specification, "Limits").
+ */
+export function earliestDeltaStart(now: Date): Day {
+  const furthestEast = new Date(now.getTime() + 14 * 3_600_000)
+  return `${furthestEast.getUTCFullYear() - 1}-01-01`
+}
+
+/** The latest day that is past in every time zone: a delta must start in the past (api.md 5.2). */
+export function latestDeltaStart(now: Date): Day {
+  return addDays(dayOf(new Date(now.getTime() - 12 * 3_600_000)), -1)
+}
+
+/** The first day of a delta that starts now and stands for everything from `start` on. */
+export function deltaWindow(start: Day | null, now: Date): Day | null {
+  if (start === null) return null
+  const [, from = start] = [start, earliestDeltaStart(now)].sort()
+  const [window = from] = [from, latestDeltaStart(now)].sort()
+  return window
+}
+
+/** The range cut into slices of at most `length` days, both ends counted, oldest first. */
+export function windows(from: Day, until: Day, length: number): { from: Day; until: Day }[] {
+  const slices: { from: Day; until: Day }[] = []
+  for (let at = from; at <= until; at = addDays(at, length)) {
+    const end = addDays(at, length - 1)
+    slices.push({ from: at, until: end < until ? end : until })
+  }
+  return slices
+}

@@ -1,0 +1,135 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { RoaringBitmap32 } from 'roaring-wasm'
+
+/** The key of a record: an integer id, or the JSON text of anything else (`"a-b"`, `["people","x"]`). */
+export type Key = number | string
+
+/**
+ * A set of record keys that stays small: integers in compressed bitmaps (one for each 2^32), other
+ * keys as text. Its encoding is what a bookmark carries (design D5).
+ */
+export interface IdSet {
+  readonly size: number
+  has(key: Key): boolean
+  add(key: Key): void
+  delete(key: Key): void
+  /** Adds the integers among `keys`; NaN stands for a key that is no integer and is passed over. */
+  addIntegers(keys: Float64Array): void
+  deleteIntegers(keys: Float64Array): void
+  addAll(other: IdSet): void
+  clear(): void
+  keys(): Generator<Key>
+  /** Base64 of the compressed set, or null for an empty one. */
+  encode(): string | null
+}
+
+const WORD = 2 ** 32
+
+export function createIdSet(encoded: string | null = null): IdSet {
+  const bitmaps = new Map<number, RoaringBitmap32>()
+  const texts = new Set<string>()
+  if (encoded !== null) decode(encoded)
+  const set: IdSet = {
+    get size() {
+      let size = texts.size
+      for (const bitmap of bitmaps.values()) size += bitmap.size
+      return size
+    },
+    has(key) {
+      if (typeof key === 'string') return texts.has(key)
+      return bitmaps.get(high(key))?.has(low(key)) ?? false
+    },
+    add(key) {
+      if (typeof key === 'string') texts.add(key)
+      else bitmapOf(high(key)).add(low(key))
+    },
+    delete(key) {
+      if (typeof key === 'string') texts.delete(key)
+      else bitmaps.get(high(key))?.delete(low(key))
+    },
+    addIntegers(keys) {
+      const short = shortIntegers(keys)
+      if (short !== undefined) bitmapOf(0).addMany(short)
+      else for (const key of keys) if (!Number.isNaN(key)) set.add(key)
+    },
+    deleteIntegers(keys) {
+      if (bitmaps.size > 0) for (const key of keys) if (!Number.isNaN(key)) set.delete(key)
+    },
+    addAll(other) {
+      for (const key of other.keys()) set.add(key)
+    },
+    clear() {
+      bitmaps.clear()
+      texts.clear()
+    },
+    *keys() {
+      for (const [word, bitmap] of bitmaps) for (const rest of bitmap) yield word * WORD + rest
+      yield* texts
+    },
+    encode,
+  }
+  return set
+
+  function bitmapOf(word: number): RoaringBitmap32 {
+    let bitmap = bitmaps.get(word)
+    if (bitmap === undefined) {
+      bitmap = new RoaringBitmap32()
+      bitmaps.set(word, bitmap)
+    }
+    return bitmap
+  }
+
+  /** Parts of [high word, byte length, bytes], the texts last as [2^32 - 1, byte length, JSON]. */
+  function encode(): string | null {
+    const parts: Buffer[] = []
+    for (const [word, bitmap] of bitmaps) {
+      if (bitmap.isEmpty) continue
+      bitmap.runOptimize()
+      parts.push(part(word, Buffer.from(bitmap.serialize('portable'))))
+    }
+    if (texts.size > 0) parts.push(part(WORD - 1, Buffer.from(JSON.stringify([...texts].sort()))))
+    if (parts.length === 0) return null
+    return deflateRawSync(Buffer.concat(parts), { level: 4 }).toString('base64')
+  }
+
+  function decode(text: string): void {
+    const bytes = inflateRawSync(Buffer.from(text, 'base64'), { maxOutputLength: 64 * 1024 * 1024 })
+    let at = 0
+    while (at < bytes.length) {
+      const word = bytes.readUInt32LE(at)
+      const length = bytes.readUInt32LE(at + 4)
+      const body = bytes.subarray(at + 8, at + 8 + length)
+      if (body.length < length) throw new RangeError('the set of ids is cut off')
+      if (word === WORD - 1)
+        for (const key of JSON.parse(body.toString()) as string[]) texts.add(key)
+      else bitmaps.set(word, RoaringBitmap32.deserialize(body, 'portable'))
+      at += 8 + length
+    }
+  }
+}
+
+function part(word: number, bytes: Buffer): Buffer {
+  const head = Buffer.alloc(8)
+  head.writeUInt32LE(word, 0)
+  head.writeUInt32LE(bytes.length, 4)
+  return Buffer.concat([head, bytes])
+}
+
+function high(key: number): number {
+  return Math.floor(key / WORD)
+}
+
+function low(key: number): number {
+  return key % WORD
+}
+
+/** The keys as 32-bit integers when all of them are, which is the common case and the fast one. */
+function shortIntegers(keys: Float64Array): Uint32Array | undefined {
+  const short = new Uint32Array(keys.length)
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as number
+    if (!(key < WORD)) return undefined
+    short[i] = key
+  }
+  return short
+}

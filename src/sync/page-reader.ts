@@ -1,0 +1,36 @@
+import { parseReferencePage } from '../api/reference-page.ts'
+import { createJsonBatch } from '../protocol/records/json-batch.ts'
+import { createPageScanner, DamagedPage } from '../protocol/records/page-scanner.ts'
+import type { PageReader } from './pages.ts'
+import type { Progress } from './progress.ts'
+
+/** How the pages of a stream are read: external references are made into records, all else is spliced. */
+export async function createPageReader(progress: Progress): Promise<PageReader> {
+  const { stream } = progress
+  if (stream.nested === 'referenced_collections') {
+    return { parse: (body) => references(body, progress.slice ?? '') }
+  }
+  const mark = stream.softDelete
+  return {
+    scanner: await createPageScanner({
+      key: 'id',
+      version: 'changeVersion',
+      ...(mark === undefined ? {} : { deleted: mark }),
+    }),
+  }
+}
+
+function references(body: Buffer, collection: string) {
+  try {
+    const { references, nextLink } = parseReferencePage(body.toString('utf8'), collection)
+    const records = references.map((reference) => ({
+      json: JSON.stringify(reference),
+      key: JSON.stringify([reference.collection, reference.name, reference.value]),
+    }))
+    const end = { count: records.length, ...(nextLink === undefined ? {} : { nextLink }) }
+    return { batch: createJsonBatch(records), end }
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new DamagedPage(error.message, { cause: error })
+    throw error
+  }
+}

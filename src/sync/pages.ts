@@ -1,0 +1,220 @@
+import type { Body, Client, RateLimited } from '../api/client.ts'
+import { sleep } from '../api/retry.ts'
+import { ConnectorError, Refusal } from '../errors.ts'
+import {
+  type Batch,
+  DamagedPage,
+  type PageEnd,
+  type PageScanner,
+  RecordTooLarge,
+} from '../protocol/records/page-scanner.ts'
+
+/** A link of the service that it does not answer any more: the reading has to begin anew. */
+export class DeadLink extends Error {
+  override name = 'DeadLink'
+  /** True when the link was used up by a request whose answer was lost. */
+  readonly isUsedUp: boolean
+
+  constructor(message: string, isUsedUp = false) {
+    super(message)
+    this.isUsedUp = isUsedUp
+  }
+}
+
+/** What a page gives rise to, in this order: its batches, then its end. */
+export interface PageHandler {
+  /** `isPart` when the rest of its page has still to arrive. */
+  batch(batch: Batch, isPart: boolean): Promise<void> | undefined
+  /** The page broke after batches of it had been handled; it will be asked for again. */
+  broken(): void
+  end(end: PageEnd): Promise<void> | undefined
+}
+
+/** Where a link comes from: made by us, a next link of the service, or its delta link. */
+export type LinkKind = 'start' | 'next' | 'delta'
+
+export interface Pages {
+  /**
+   * Follows links from `first` to the page without a next one and returns that page's end.
+   * A link that is dead is a DeadLink, any other refusal a Refusal: of a `start`, which is made by
+   * us, every one, because it is about the request; of a `delta` link the conflict 409, which may
+   * be another consumer's doing.
+   */
+  follow(first: string, kind: LinkKind, handler: PageHandler): Promise<PageEnd>
+  /** How many pages were read since the last call of `restartCount`. */
+  readonly count: number
+  restartCount(): void
+}
+
+/** How the bodies of a stream become batches: cut by a scanner, or parsed whole. */
+export type PageReader =
+  | { readonly scanner: PageScanner }
+  /** Throws DamagedPage. */
+  | { readonly parse: (body: Buffer) => { readonly batch: Batch; readonly end: PageEnd } }
+
+export interface PagesSettings {
+  readonly client: Client
+  readonly reader: PageReader
+  readonly signal: AbortSignal
+  readonly onRateLimited: RateLimited
+}
+
+/** Statuses by which the service says that a token in a link is of no use any more (api.md 3, 4). */
+const DEAD: ReadonlySet<number> = new Set([400, 404, 409, 410])
+/** A page that arrives damaged, or breaks while it is handed over, is asked for again so often. */
+const TRIES = 4
+const PAUSE_MS = 300
+/** Pages without records are normal, but a chain of them that never ends is not. */
+const MAX_EMPTY_PAGES = 1000
+/** A page that has to be parsed must fit into memory several times. */
+const MAX_PARSED_BYTES = 64 * 1024 ** 2
+/** No page is that large: a body that never ends. */
+const MAX_PAGE_BYTES = 4 * 1024 ** 3
+
+export function createPages(settings: PagesSettings): Pages {
+  const { client, reader, signal, onRateLimited } = settings
+  let count = 0
+  return {
+    follow,
+    get count() {
+      return count
+    },
+    restartCount() {
+      count = 0
+    },
+  }
+
+  async function follow(first: string, kind: LinkKind, handler: PageHandler): Promise<PageEnd> {
+    const seen = new Set([first])
+    let link = first
+    let early: Promise<Body> | undefined
+    for (let empty = 0; ; ) {
+      const { end, next } = await page(link, link === first ? kind : 'next', early, handler)
+      early = next
+      count++
+      await handler.end(end)
+      if (end.nextLink === undefined) return end
+      empty = end.count === 0 ? empty + 1 : 0
+      link = end.nextLink
+      if (seen.has(link) || empty > MAX_EMPTY_PAGES) throw endless(seen.has(link))
+      seen.add(link)
+    }
+  }
+
+  /** One page, asked for until it arrives whole; the page after it is requested before it is written. */
+  async function page(
+    link: string,
+    kind: LinkKind,
+    early: Promise<Body> | undefined,
+    handler: PageHandler,
+  ): Promise<{ end: PageEnd; next: Promise<Body> | undefined }> {
+    let request = early
+    for (let tries = 1; ; tries++) {
+      try {
+        const body = await (request ?? client.get(link, onRateLimited))
+        if ('whole' in body) return await whole(body.whole, handler)
+        if ('parse' in reader) return await whole(await collected(body.parts), handler)
+        return { end: await stream(reader.scanner, body.parts, handler), next: undefined }
+      } catch (error) {
+        signal.throwIfAborted()
+        if (error instanceof Refusal) {
+          error.isRepeat ||= tries > 1
+          throw isDead(kind, error.status) ? new DeadLink(error.message) : error
+        }
+        const isBroken =
+          error instanceof BrokenPage ||
+          (error instanceof DamagedPage && !(error instanceof RecordTooLarge))
+        if (!isBroken || tries === TRIES) throw inWords(error)
+        request = undefined
+        await sleep(PAUSE_MS * tries, signal)
+      }
+    }
+  }
+
+  async function whole(bytes: Buffer, handler: PageHandler) {
+    const { batch, end } = 'parse' in reader ? reader.parse(bytes) : scan(reader.scanner, bytes)
+    const next = end.nextLink === undefined ? undefined : client.get(end.nextLink, onRateLimited)
+    if (next !== undefined) {
+      // Whoever awaits it later sees its failure; until then it must not count as unhandled.
+      next.catch(() => {})
+      // One turn of the event loop puts the request on the wire before the work below.
+      await new Promise(setImmediate)
+    }
+    await handler.batch(batch, false)
+    return { end, next }
+  }
+
+  async function stream(
+    scanner: PageScanner,
+    parts: AsyncIterable<Buffer>,
+    handler: PageHandler,
+  ): Promise<PageEnd> {
+    scanner.begin()
+    let isHanded = false
+    let bytes = 0
+    try {
+      for await (const part of parts) {
+        bytes += part.length
+        if (bytes > MAX_PAGE_BYTES) throw endless(false)
+        const batch = scanner.push(part)
+        if (batch.count > 0) {
+          isHanded = true
+          await handler.batch(batch, true)
+        }
+      }
+      return scanner.end()
+    } catch (error) {
+      const mayPass = error instanceof ConnectorError && error.failure === 'transient'
+      if (isHanded && (mayPass || error instanceof DamagedPage)) handler.broken()
+      throw mayPass ? new BrokenPage(error.message, { cause: error }) : error
+    }
+  }
+}
+
+/** A large page whose connection broke while it was handed over. */
+class BrokenPage extends Error {
+  override name = 'BrokenPage'
+}
+
+function isDead(kind: LinkKind, status: number): boolean {
+  return DEAD.has(status) && kind !== 'start' && !(kind === 'delta' && status === 409)
+}
+
+function scan(scanner: PageScanner, bytes: Buffer) {
+  scanner.begin()
+  const batch = scanner.push(bytes)
+  return { batch, end: scanner.end() }
+}
+
+async function collected(parts: AsyncIterable<Buffer>): Promise<Buffer> {
+  const all: Buffer[] = []
+  let size = 0
+  for await (const part of parts) {
+    all.push(part)
+    size += part.length
+    if (size > MAX_PARSED_BYTES) throw endless(false)
+  }
+  return Buffer.concat(all)
+}
+
+function inWords(error: unknown): unknown {
+  if (!(error instanceof DamagedPage)) {
+    return error instanceof BrokenPage
+      ? new ConnectorError('transient', error.message, { cause: error })
+      : error
+  }
+  return new ConnectorError(
+    'system',
+    `A page of the service is damaged: ${error.message}. Nothing of it was taken for read; tell the operator of the service if it comes again.`,
+    { cause: error },
+  )
+}
+
+function endless(isRepeated: boolean): ConnectorError {
+  return new ConnectorError(
+    'system',
+    isRepeated
+      ? 'The service sent a next link that it had sent before: the chain of pages would never end. Tell the operator of the service.'
+      : 'The service sends page after page without an end. Tell the operator of the service.',
+  )
+}

@@ -1,0 +1,142 @@
+import type { Stream } from '../catalogue/collection.ts'
+import type { Log } from '../protocol/log.ts'
+import type { Bookmark, Part } from './bookmark.ts'
+import type { Day } from './days.ts'
+import { createLedger, type Ledger } from './ledger.ts'
+
+/** How far the reading of one stream has come; its bookmark is what a later sync continues from. */
+export interface Progress {
+  readonly stream: Stream
+  readonly mode: 'full_refresh' | 'incremental'
+  readonly ledger: Ledger
+  /** True when an earlier process may have asked the delta link without handing its answer over. */
+  mayBeUsed: boolean
+  readonly start: Day | null
+  readonly generation: number
+  part: Part
+  link: string | null
+  linkAt: Date | null
+  asked: boolean
+  slice: string | null
+  until: Day | null
+  window: Day | null
+  deltaLink: string | null
+  deltaLinkAt: Date | null
+  historyAt: Date | null
+  settled: boolean
+  /** Begins a complete reading anew and says why. */
+  startOver(reason: string, now: Date, start?: Day | null): void
+  /** Begins another whole list. */
+  listAgain(now: Date): void
+  bookmark(): Bookmark
+}
+
+export interface ProgressSettings {
+  readonly stream: Stream
+  readonly mode: 'full_refresh' | 'incremental'
+  readonly service: string
+  readonly settings: string
+  readonly start: Day | null
+  readonly now: Date
+  readonly log: Log
+}
+
+/** Progress from the beginning, or from a stored bookmark; throws when its sets cannot be decoded. */
+export function createProgress(settings: ProgressSettings, stored?: Bookmark): Progress {
+  const { stream, mode, log } = settings
+  const ledger = createLedger(stored, { onOutgrown })
+  const progress = {
+    stream,
+    mode,
+    ledger,
+    mayBeUsed: stored?.asked === true || stored?.part === 'load' || stored?.part === 'history',
+    start: settings.start,
+    generation: stored?.generation ?? nextGeneration(0, settings.now),
+    part: stored?.part ?? firstPart(),
+    link: stored?.link ?? null,
+    linkAt: time(stored?.link_at),
+    asked: stored?.asked ?? false,
+    slice: stored?.slice ?? null,
+    until: stored?.until ?? null,
+    window: stored?.window ?? null,
+    deltaLink: stored?.delta_link ?? null,
+    deltaLinkAt: time(stored?.delta_link_at),
+    historyAt: time(stored?.history_at),
+    settled: stored?.settled ?? false,
+    startOver,
+    listAgain,
+    bookmark,
+  }
+  return progress
+
+  function firstPart(): Part {
+    return mode === 'full_refresh' || stream.changes === 'list' ? 'list' : 'load'
+  }
+
+  function startOver(reason: string, now: Date, start = progress.start): void {
+    log.warn(`${stream.stream}: ${reason}; the stream is read from the beginning.`)
+    progress.start = start
+    begin(firstPart(), now)
+  }
+
+  function listAgain(now: Date): void {
+    begin('list', now)
+  }
+
+  function begin(part: Part, now: Date): void {
+    ledger.beginReading()
+    Object.assign(progress, {
+      part,
+      generation: nextGeneration(progress.generation, now),
+      link: null,
+      linkAt: null,
+      asked: false,
+      mayBeUsed: false,
+      slice: null,
+      until: null,
+      window: null,
+      deltaLink: null,
+      deltaLinkAt: null,
+      historyAt: null,
+      settled: false,
+    })
+  }
+
+  function bookmark(): Bookmark {
+    return {
+      bookmark_version: 1,
+      mode,
+      service: settings.service,
+      settings: settings.settings,
+      start: progress.start,
+      generation: progress.generation,
+      settled: progress.settled,
+      part: progress.part,
+      link: progress.link,
+      link_at: progress.linkAt?.toISOString() ?? null,
+      asked: progress.asked,
+      slice: progress.slice,
+      until: progress.until,
+      window: progress.window,
+      delta_link: progress.deltaLink,
+      delta_link_at: progress.deltaLinkAt?.toISOString() ?? null,
+      history_at: progress.historyAt?.toISOString() ?? null,
+      ...ledger.encode(),
+    }
+  }
+
+  function onOutgrown(): void {
+    log.warn(
+      `${stream.stream}: the set of live ids is too large for the state, so rows that vanish are not turned into deletes any more. Rows of an older _generation than the newest are candidates; the user's guide has the query that finds them.`,
+    )
+  }
+}
+
+/** Seconds since 1970, risen by at least one: a 32-bit integer, as Singer's targets need it. */
+function nextGeneration(previous: number, now: Date): number {
+  return Math.max(previous + 1, Math.floor(now.getTime() / 1000))
+}
+
+function time(text: string | null | undefined): Date | null {
+  return text === null || text === undefined ? null : new Date(text)
+}

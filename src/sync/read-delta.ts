@@ -1,0 +1,163 @@
+import { sleep } from '../api/retry.ts'
+import { ConnectorError, Refusal } from '../errors.ts'
+import type { PageEnd } from '../protocol/records/page-scanner.ts'
+import { addDays, deltaWindow } from './days.ts'
+import { handOver } from './hand-over.ts'
+import { isNotOffered } from './not-offered.ts'
+import { DeadLink, type LinkKind } from './pages.ts'
+import type { Progress } from './progress.ts'
+import { readSlices } from './read-list.ts'
+import { deltaStart } from './slices.ts'
+import type { StreamTools } from './stream-tools.ts'
+import { sweep } from './sweep.ts'
+
+/**
+ * Reads a stream by its delta (design D2): the first phase once, then what is older than its window
+ * by lists, then the changes since. Later syncs read the changes alone, and the history anew when
+ * its listing is old or in doubt (design D16).
+ */
+export async function readDelta(progress: Progress, tools: StreamTools): Promise<void> {
+  const { ledger } = progress
+  if (progress.part === 'load') await load(progress, tools)
+  if (progress.part === 'changes' && isHistoryDue(progress, tools)) beginHistory(progress)
+  if (progress.part === 'history') await readHistory(progress, tools)
+  await readChanges(progress, tools)
+  // A Delete of a row of the history may be a move into it: its listing decides, now.
+  if (ledger.isHistoryInDoubt) {
+    beginHistory(progress)
+    await readHistory(progress, tools)
+    await readChanges(progress, tools)
+  }
+  // Still in doubt: the next sync lists it again.
+  if (ledger.isHistoryInDoubt) progress.historyAt = null
+  await sweep(progress, tools)
+}
+
+async function load(progress: Progress, tools: StreamTools): Promise<void> {
+  const { stream, start } = progress
+  const kind: LinkKind = progress.link === null ? 'start' : 'next'
+  if (kind === 'start') progress.window = deltaWindow(start, tools.clock.now())
+  const link = progress.link ?? deltaStart(stream, progress.window, tools.config, tools.service)
+  const { deltaLink } = await asked(progress, tools, () =>
+    tools.pages.follow(link, kind, handOver(progress, tools, 'live')),
+  )
+  progress.link = required(deltaLink)
+  if (hasHistory(progress)) beginHistory(progress)
+  else Object.assign(progress, { part: 'changes', asked: true })
+  if (tools.output.isStateDue()) await tools.output.state(progress.bookmark())
+}
+
+/** One hop along the delta link: everything that changed since it was given out. */
+async function readChanges(progress: Progress, tools: StreamTools): Promise<void> {
+  const { output, pages } = tools
+  const link = required(progress.link ?? undefined)
+  if (!progress.asked) {
+    progress.asked = true
+    // Should this process die before the answer is handed over, the next one knows that it was asked.
+    await output.state(progress.bookmark())
+  }
+  const { deltaLink } = await asked(
+    progress,
+    tools,
+    () => pages.follow(link, 'delta', handOver(progress, tools, 'live')),
+    progress.mayBeUsed,
+  )
+  progress.link = required(deltaLink)
+  progress.asked = false
+  progress.mayBeUsed = false
+}
+
+function hasHistory({ start, window }: Progress): boolean {
+  return start !== null && window !== null && start < window
+}
+
+function isHistoryDue(progress: Progress, { config, clock }: StreamTools): boolean {
+  const { historyAt } = progress
+  if (!hasHistory(progress)) return false
+  if (historyAt === null) return true
+  const days = (clock.now().getTime() - historyAt.getTime()) / 86_400_000
+  return config.historyRefreshDays > 0 && days >= config.historyRefreshDays
+}
+
+function beginHistory(progress: Progress): void {
+  progress.ledger.beginHistory()
+  Object.assign(progress, {
+    part: 'history',
+    deltaLink: progress.link,
+    deltaLinkAt: progress.linkAt,
+    link: null,
+    linkAt: null,
+    slice: null,
+    until: addDays(progress.window ?? '', -1),
+  })
+}
+
+async function readHistory(progress: Progress, tools: StreamTools): Promise<void> {
+  try {
+    await readSlices(progress, tools, 'history')
+  } catch (error) {
+    if (!isNotOffered(error)) throw error
+    tools.log.warn(
+      `${progress.stream.stream}: the service offers no list of it, so days before ${progress.window} cannot be read.`,
+    )
+  }
+  Object.assign(progress, {
+    part: 'changes',
+    asked: true,
+    link: progress.deltaLink,
+    linkAt: progress.deltaLinkAt,
+    deltaLink: null,
+    deltaLinkAt: null,
+    slice: null,
+    until: null,
+    historyAt: tools.clock.now(),
+  })
+}
+
+/** How often a conflict is asked again, with these pauses in milliseconds. */
+const CONFLICT_PAUSES = [1000, 2000, 4000]
+
+/**
+ * Asks a few times when the service reports a conflict. One that stays is another consumer's doing,
+ * and starting over would take the delta away from it; unless this very link may have been asked
+ * before, and its answer lost: then it is used up, and nobody else can mend that.
+ */
+async function asked(
+  progress: Progress,
+  { output, signal }: StreamTools,
+  ask: () => Promise<PageEnd>,
+  mayBeUsed = false,
+): Promise<PageEnd> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.status !== 409) throw error
+      const pause = CONFLICT_PAUSES[tries]
+      const isUsedUp = mayBeUsed || (error.isRepeat && progress.part === 'changes')
+      if (pause !== undefined) await sleep(pause, signal)
+      else if (isUsedUp) throw new DeadLink(error.message, true)
+      else {
+        progress.asked = false
+        await output.state(progress.bookmark())
+        throw conflict(error)
+      }
+    }
+  }
+}
+
+function conflict(error: Refusal): ConnectorError {
+  return new ConnectorError(
+    'transient',
+    `Another consumer seems to read the changes of this collection: the service allows one active delta for each collection. Make sure that no second connection or program reads it with the same client; the next sync tries again. ${error.message}`,
+    { cause: error },
+  )
+}
+
+function required(link: string | undefined): string {
+  if (link !== undefined) return link
+  throw new ConnectorError(
+    'system',
+    'The service answered a delta without a link to its changes. Nothing is lost; tell the operator of the service if it comes again.',
+  )
+}

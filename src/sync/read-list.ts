@@ -1,0 +1,87 @@
+import { Refusal } from '../errors.ts'
+import { addDays, dayOf, deltaWindow } from './days.ts'
+import { type Handled, handOver } from './hand-over.ts'
+import { isNotOffered } from './not-offered.ts'
+import type { LinkKind } from './pages.ts'
+import type { Progress } from './progress.ts'
+import { deltaStart, type Slice, slicesOf } from './slices.ts'
+import type { StreamTools } from './stream-tools.ts'
+import { sweep } from './sweep.ts'
+
+/**
+ * Reads a whole list: a full refresh, or a stream without a delta (design D1, D17). A complete one
+ * is followed by another at the next sync; an interrupted one goes on at its link.
+ */
+export async function readList(progress: Progress, tools: StreamTools): Promise<void> {
+  const { config, clock } = tools
+  if (progress.part === 'listed') progress.listAgain(clock.now())
+  progress.until ??= addDays(dayOf(clock.now()), config.futureDays)
+  try {
+    await readSlices(progress, tools, 'live')
+  } catch (error) {
+    if (
+      progress.mode === 'incremental' ||
+      progress.stream.changes === 'list' ||
+      !isNotOffered(error)
+    )
+      throw error
+    await readByDeltaStart(progress, tools)
+  }
+  await sweep(progress, tools)
+  Object.assign(progress, { part: 'listed', link: null, linkAt: null, slice: null, until: null })
+}
+
+/** Reads the slices of a list from the one where the progress stands. */
+export async function readSlices(
+  progress: Progress,
+  tools: StreamTools,
+  place: Handled,
+): Promise<void> {
+  const { stream, start, until } = progress
+  const range = start === null || until === null ? undefined : { from: start, until }
+  const slices = slicesOf(stream, range, tools.config, tools.service)
+  const at = slices.findIndex(({ key }) => key === progress.slice)
+  if (at < 0) progress.link = null
+  for (const [i, slice] of slices.entries()) {
+    if (i < at) continue
+    progress.slice = slice.key
+    await readSlice(slice, progress, tools, place)
+    const next = slices[i + 1]
+    progress.link = null
+    progress.slice = next?.key ?? null
+    if (next !== undefined && tools.output.isStateDue())
+      await tools.output.state(progress.bookmark())
+  }
+}
+
+async function readSlice(
+  slice: Slice,
+  progress: Progress,
+  tools: StreamTools,
+  place: Handled,
+): Promise<void> {
+  const kind: LinkKind = progress.link === null ? 'start' : 'next'
+  try {
+    await tools.pages.follow(progress.link ?? slice.link, kind, handOver(progress, tools, place))
+  } catch (error) {
+    // Not every collection that has references is documented to list them here.
+    const isUnknown = error instanceof Refusal && (error.status === 400 || error.status === 404)
+    if (progress.stream.nested !== 'referenced_collections' || !isUnknown) throw error
+    tools.log.info(`${progress.stream.stream}: the service lists no references of ${slice.key}.`)
+  }
+}
+
+/** The list does not exist: the first phase of a delta answers the same rows (design D1). */
+async function readByDeltaStart(progress: Progress, tools: StreamTools): Promise<void> {
+  const { stream, start } = progress
+  tools.log.warn(
+    `${stream.stream}: the service offers no list of it, so a delta is started to read it whole. Another consumer's delta of this collection ends by that.`,
+  )
+  const link = deltaStart(
+    stream,
+    deltaWindow(start, tools.clock.now()),
+    tools.config,
+    tools.service,
+  )
+  await tools.pages.follow(link, 'start', handOver(progress, tools, 'anywhere'))
+}

@@ -1,0 +1,63 @@
+import { ConnectorError } from '../errors.ts'
+import { isNotOffered } from './not-offered.ts'
+import { DeadLink } from './pages.ts'
+import type { Progress } from './progress.ts'
+import { readDelta } from './read-delta.ts'
+import { readList } from './read-list.ts'
+import type { StreamTools } from './stream-tools.ts'
+
+/**
+ * Reads one stream to its end: from where its bookmark stands, and from the beginning again when a
+ * link turns out to be dead (design D3). Starting over is bounded by progress: an attempt that got
+ * no further than the best one before it is the last.
+ */
+export async function readStream(progress: Progress, tools: StreamTools): Promise<void> {
+  const { output, pages, clock } = tools
+  output.started()
+  for (let best = -1; ; ) {
+    pages.restartCount()
+    try {
+      await readOnce(progress, tools)
+      break
+    } catch (error) {
+      if (!(error instanceof DeadLink)) throw error
+      if (pages.count <= best) throw neverFinishes(error)
+      best = pages.count
+      progress.startOver(reasonOf(error, progress, clock.now()), clock.now())
+    }
+  }
+  output.running()
+  await output.state(progress.bookmark())
+  output.complete()
+}
+
+async function readOnce(progress: Progress, tools: StreamTools): Promise<void> {
+  if (progress.part === 'list' || progress.part === 'listed') return readList(progress, tools)
+  try {
+    await readDelta(progress, tools)
+  } catch (error) {
+    // Not every delta is documented; what the service does not offer is listed whole instead.
+    if (progress.part !== 'load' || !isNotOffered(error)) throw error
+    tools.log.warn(
+      `${progress.stream.stream}: the service offers no delta of it, so it is listed whole at each sync.`,
+    )
+    progress.part = 'list'
+    await readList(progress, tools)
+  }
+}
+
+function reasonOf(error: DeadLink, { linkAt, part }: Progress, now: Date): string {
+  if (error.isUsedUp)
+    return `its link is used up, because the answer to it was lost. ${error.message}`
+  if (part !== 'changes' || linkAt === null) return `a stored link is dead. ${error.message}`
+  const hours = Math.max(0, (now.getTime() - linkAt.getTime()) / 3_600_000)
+  return `its link is dead although it is only ${hours.toFixed(1)} hours old; probably another consumer started a delta of this collection, and only one can be active. Make sure that no second connection reads it, or the two will restart each other. ${error.message}`
+}
+
+function neverFinishes(error: DeadLink): ConnectorError {
+  return new ConnectorError(
+    'transient',
+    `The service's links die before the stream can be read to its end. The next sync tries again. ${error.message}`,
+    { cause: error },
+  )
+}

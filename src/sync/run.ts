@@ -1,0 +1,174 @@
+import { createClient } from '../api/client.ts'
+import { createServiceClock, type ServiceClock } from '../api/clock.ts'
+import { createLimiter } from '../api/limiter.ts'
+import { createService, type Service } from '../api/service.ts'
+import { covers } from '../api/token.ts'
+import { createTransport } from '../api/transport.ts'
+import type { Config } from '../config.ts'
+import { asConnectorError, ConnectorError, Stopped } from '../errors.ts'
+import type { Mask } from '../mask.ts'
+import { packageVersion } from '../project-files.ts'
+import type { Log } from '../protocol/log.ts'
+import { ReaderGone } from '../protocol/records/line-writer.ts'
+import type { StreamOutput } from '../protocol/stream-output.ts'
+import { createPageReader } from './page-reader.ts'
+import { createPages } from './pages.ts'
+import { type Job, plan } from './plan.ts'
+import type { Progress } from './progress.ts'
+import { readStream } from './read-stream.ts'
+import { summary } from './summary.ts'
+
+/** A stream that was not read to its end; without a name all of them. */
+export interface Failure {
+  readonly stream?: string
+  readonly error: ConnectorError
+}
+
+export interface RunSettings {
+  readonly config: Config
+  readonly log: Log
+  readonly mask: Mask
+  readonly signal: AbortSignal
+  /** The protocol's end of a stream; `now` is the service's time. */
+  readonly outputOf: (job: Job, now: () => Date) => StreamOutput
+}
+
+/**
+ * Reads all jobs, at most `concurrency` at a time. One that fails does not stop the others (design
+ * D11); the failures come back. Throws only when the process is to stop.
+ */
+export async function runSync(jobs: readonly Job[], settings: RunSettings): Promise<Failure[]> {
+  const session = createSession(settings, scopesOf(jobs))
+  const { clock, client } = session
+  const tasks = jobs.map((job) => ({ job, output: settings.outputOf(job, () => clock.now()) }))
+  const startedAt = performance.now()
+  try {
+    const failures = await Promise.resolve(client.token()).then(
+      () => work(tasks, session, settings),
+      (error) => refuseAll(tasks, error, settings.signal),
+    )
+    settings.log.info(summary(tasks, client.traffic, (performance.now() - startedAt) / 1000))
+    return failures
+  } finally {
+    await session.close()
+  }
+}
+
+/** The connection to the service that a command works over. */
+export function createSession(
+  { config, mask, signal }: Pick<RunSettings, 'config' | 'mask' | 'signal'>,
+  collections: readonly string[] | undefined,
+) {
+  const service: Service = createService({ ...config, version: packageVersion() })
+  const clock: ServiceClock = createServiceClock()
+  const transport = createTransport(config.requestTimeoutSeconds)
+  const limiter = createLimiter(config.requestsPerMinute)
+  const { clientId, clientSecret } = config
+  mask.add(clientSecret)
+  const client = createClient({
+    service,
+    clientId,
+    clientSecret,
+    collections,
+    transport,
+    limiter,
+    clock,
+    mask,
+    signal,
+  })
+  return { service, clock, client, close: () => transport.close() }
+}
+
+type Session = ReturnType<typeof createSession>
+
+interface Task {
+  readonly job: Job
+  readonly output: StreamOutput
+}
+
+/** One scope a stream, each once (design D7). */
+function scopesOf(jobs: readonly Job[]): string[] {
+  return [...new Set(jobs.map(({ stream }) => stream.scopes?.[0] ?? stream.collection))]
+}
+
+async function work(
+  tasks: readonly Task[],
+  session: Session,
+  settings: RunSettings,
+): Promise<Failure[]> {
+  const failures: Failure[] = []
+  // Shared by the workers: each takes the next task that nobody has taken.
+  const queue = inOrder(tasks).values()
+  const worker = async () => {
+    for (const task of queue) {
+      const error = await isolate(task, session, settings)
+      if (error !== undefined) failures.push({ stream: task.job.stream.stream, error })
+    }
+  }
+  await Promise.all(Array.from({ length: settings.config.concurrency }, worker))
+  return failures
+}
+
+/** Streams without a delta first: a short run then ends before it has touched one. */
+function inOrder(tasks: readonly Task[]): Task[] {
+  const isDelta = ({ job }: Task) => (job.stream.changes === 'delta' ? 1 : 0)
+  return [...tasks].sort((a, b) => isDelta(a) - isDelta(b))
+}
+
+/** Reads one stream and turns its failure into a value; what stops the whole process passes. */
+async function isolate(
+  { job, output }: Task,
+  session: Session,
+  settings: RunSettings,
+): Promise<ConnectorError | undefined> {
+  const { log, signal, config } = settings
+  const { service, clock, client } = session
+  try {
+    signal.throwIfAborted()
+    const progress: Progress = plan(job, { config, service, now: clock.now(), log })
+    const { stream } = job
+    if (!covers(await client.token(), service, stream.scopes ?? [stream.collection])) {
+      throw notEntitled(stream.scopes?.[0] ?? stream.collection, service)
+    }
+    const pages = createPages({
+      client,
+      signal,
+      reader: await createPageReader(progress),
+      onRateLimited: (until) => output.rateLimited(until),
+    })
+    await readStream(progress, { config, service, client, clock, pages, output, log, signal })
+    return undefined
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof ReaderGone || error instanceof Stopped) throw error
+    output.started()
+    output.incomplete()
+    return inContext(asConnectorError(error))
+  }
+}
+
+function refuseAll(tasks: readonly Task[], error: unknown, signal: AbortSignal): Failure[] {
+  signal.throwIfAborted()
+  for (const { output } of tasks) {
+    output.started()
+    output.incomplete()
+  }
+  return [{ error: asConnectorError(error) }]
+}
+
+function inContext(error: ConnectorError): ConnectorError {
+  const isPermission = 'status' in error && (error.status === 401 || error.status === 403)
+  if (!isPermission) return error
+  return new ConnectorError(
+    'config',
+    `${error.message} Ask the operator of the service for the permission, or deselect the stream.`,
+    { cause: error },
+  )
+}
+
+function notEntitled(collection: string, { apiName }: Service): ConnectorError {
+  return new ConnectorError(
+    'config',
+    `The client is not entitled to the scope connector-${apiName}-${collection}.read. Ask the operator of the service for it, or deselect the stream.`,
+  )
+}

@@ -1,0 +1,70 @@
+import { dateRange } from '../api/filter.ts'
+import { firstLink } from '../api/first-link.ts'
+import type { Service } from '../api/service.ts'
+import type { Stream } from '../catalogue/collection.ts'
+import { referencedCollections } from '../catalogue/collections.ts'
+import type { Config } from '../config.ts'
+import { type Day, windows } from './days.ts'
+
+/** One list of several that make up a whole; they are read one after another. */
+export interface Slice {
+  /** Names the slice in a bookmark. */
+  readonly key: string
+  readonly link: string
+}
+
+/** The lists that make up a stream: one, or a window of days each, or one for each path below it. */
+export function slicesOf(
+  stream: Stream,
+  range: { readonly from: Day; readonly until: Day } | undefined,
+  config: Config,
+  service: Service,
+): Slice[] {
+  const references = referencePairs(stream, config)
+  const path = `/${stream.collection}`
+  if (stream.nested === 'activity_structures') {
+    return config.activityStructures.map(({ structure_version_id: version, level }) => ({
+      key: `${version}/${level}`,
+      link: firstLink(
+        { path: `/activity-structure-versions/${version}/levels/${level}${path}`, references },
+        service,
+      ),
+    }))
+  }
+  if (stream.nested === 'referenced_collections') {
+    return referencedCollections.map((collection) => ({
+      key: collection,
+      link: firstLink({ path: `${path}/${collection}` }, service),
+    }))
+  }
+  if (range === undefined) return [{ key: '', link: firstLink({ path, references }, service) }]
+  return windows(range.from, range.until, config.windowDays).map(({ from, until }) => ({
+    key: from,
+    link: firstLink({ path, filter: dateRange(from, until), references }, service),
+  }))
+}
+
+/** The link that starts a delta, from a day on where the collection is dated (api.md 5.2). */
+export function deltaStart(
+  stream: Stream,
+  window: Day | null,
+  config: Config,
+  service: Service,
+): string {
+  return firstLink(
+    {
+      path: `/${stream.collection}`,
+      filter: window === null ? [] : dateRange(window),
+      references: referencePairs(stream, config),
+      delta: true,
+    },
+    service,
+  )
+}
+
+/** The configured references that this stream's collection offers (api.md section 10). */
+function referencePairs(stream: Stream, config: Config): (readonly [string, string])[] {
+  return config.externalReferences
+    .filter(({ collection }) => stream.references?.includes(collection))
+    .flatMap(({ collection, names }) => names.map((name) => [collection, name] as const))
+}

@@ -1,0 +1,19 @@
+import type { Client } from '../api/client.ts'
+import type { ServiceClock } from '../api/clock.ts'
+import type { Service } from '../api/service.ts'
+import type { Config } from '../config.ts'
+import type { Log } from '../protocol/log.ts'
+import type { StreamOutput } from '../protocol/stream-output.ts'
+import type { Pages } from './pages.ts'
+
+/** What the reading of one stream works with. */
+export interface StreamTools {
+  readonly config: Config
+  readonly service: Service
+  readonly client: Client
+  readonly clock: ServiceClock
+  readonly pages: Pages
+  readonly output: StreamOutput
+  readonly log: Log
+  readonly signal: AbortSignal
+}
