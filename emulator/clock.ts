@@ -1,0 +1,54 @@
+/** A stretch of virtual time; the parts add up. */
+export interface Span {
+  readonly minutes?: number
+  readonly hours?: number
+  readonly days?: number
+}
+
+/** The service's own time: it starts where it is told to, runs like a real clock and can be moved ahead. */
+export interface Clock {
+  now(): Date
+  /** The current date, `YYYY-MM-DD` in UTC. */
+  today(): string
+  advance(by: Span): void
+}
+
+const minuteInMs = 60_000
+
+/** Starts a clock at the ISO time `start`; throws a RangeError for a text that is no time. */
+export function createClock(start: string): Clock {
+  const began = performance.now()
+  let base = Date.parse(start)
+  if (Number.isNaN(base))
+    throw new RangeError(`"${start}" is no ISO time: use 2026-11-20T03:00:00Z`)
+  const now = () => new Date(base + Math.floor(performance.now() - began))
+  return {
+    now,
+    today: () => dateOf(now()),
+    advance({ minutes = 0, hours = 0, days = 0 }) {
+      base += (minutes + hours * 60 + days * 1440) * minuteInMs
+    },
+  }
+}
+
+/** The UTC date of a moment as `YYYY-MM-DD`. */
+export function dateOf(moment: Date): string {
+  return moment.toISOString().slice(0, 10)
+}
+
+/** The date `days` after `date` (negative: before). */
+export function addDays(date: string, days: number): string {
+  return dateOf(new Date(Date.parse(date) + days * 1440 * minuteInMs))
+}
+
+/** The days from `start` to `end`, both counted: 1 for the same day, 0 or less when `end` comes first. */
+export function daysBetween(start: string, end: string): number {
+  return Math.round((Date.parse(end) - Date.parse(start)) / (1440 * minuteInMs)) + 1
+}
+
+/** Whether the text is a date of the calendar in the form `YYYY-MM-DD`. */
+export function isDate(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
+  const moment = new Date(text)
+  return !Number.isNaN(moment.getTime()) && dateOf(moment) === text
+}

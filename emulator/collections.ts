@@ -1,0 +1,195 @@
+/** What the service offers for one collection, and under which rules (the service's own table, api.md 5, 6 and 10). */
+export interface CollectionFacts {
+  /** Middle parts of the scope names that open it; one of them is enough. */
+  readonly scopes: readonly string[]
+  /** Under which key a single record is found, if there is such an endpoint. */
+  readonly single: 'id' | 'reference' | 'none'
+  readonly delta: boolean
+  /** The property behind the filter `date`; lists and deltas require that filter when it is set. */
+  readonly dateField?: 'date' | 'from'
+  /** Whether a list's range of dates is limited to one year. */
+  readonly yearOnly: boolean
+  readonly listFilters: readonly string[]
+  readonly deltaFilters: readonly string[]
+  /** Collections whose external references can be asked for, per kind of request. */
+  readonly references: {
+    readonly list: readonly string[]
+    readonly single: readonly string[]
+    readonly delta: readonly string[]
+  }
+  /** Predefined reference names and the properties behind them. */
+  readonly predefined: Readonly<Record<string, string>>
+  readonly custom: boolean
+  /** A deleted record stays, with the status Deleted. */
+  readonly softDeletes: boolean
+  /** Saving one record saves all of the collection (api.md 4.4). */
+  readonly savedTogether: boolean
+  /** The status of an unknown continuation token. */
+  readonly unknownToken: 400 | 409
+}
+
+const plain: CollectionFacts = {
+  scopes: [],
+  single: 'none',
+  delta: true,
+  yearOnly: false,
+  listFilters: [],
+  deltaFilters: [],
+  references: { list: [], single: [], delta: [] },
+  predefined: {},
+  custom: false,
+  softDeletes: false,
+  savedTogether: false,
+  unknownToken: 400,
+}
+
+type Particulars = Partial<Omit<CollectionFacts, 'references'>>
+
+function related(...names: readonly string[]): CollectionFacts['references'] {
+  return { list: names, single: names, delta: names }
+}
+
+function dated(references: readonly string[], more: Particulars = {}): CollectionFacts {
+  return {
+    ...plain,
+    single: 'id',
+    dateField: 'date',
+    yearOnly: true,
+    listFilters: ['date', 'person'],
+    deltaFilters: ['date'],
+    references: related(...references),
+    ...more,
+  }
+}
+
+function catalogue(name: string, more: Particulars = {}): CollectionFacts {
+  const references = { list: [], single: [name], delta: [] }
+  return { ...plain, single: 'reference', custom: true, references, ...more }
+}
+
+function history(entity: string): CollectionFacts {
+  return {
+    ...plain,
+    scopes: ['people', 'people-historical-data'],
+    delta: false,
+    references: { list: [entity], single: ['people'], delta: [] },
+  }
+}
+
+/** Every collection with an endpoint. A list exists for all of them in the documentation's dialect. */
+export const collections: Readonly<Record<string, CollectionFacts>> = named({
+  absences: dated(['people', 'shift-definitions', 'absence-definitions']),
+  'absence-definitions': {
+    ...catalogue('absence-definitions', { predefined: { '@absence-code': 'code' } }),
+    references: {
+      list: ['absence-groups'],
+      single: ['absence-definitions', 'absence-groups'],
+      delta: ['absence-groups'],
+    },
+  },
+  'absence-groups': catalogue('absence-groups', { savedTogether: true }),
+  'access-clockings': dated(['people', 'terminals']),
+  'activity-definitions': {
+    ...catalogue('activity-definitions', {
+      delta: false,
+      predefined: {
+        '@data-entry-code': 'dataEntryCode',
+        '@external-reference': 'externalReference',
+      },
+    }),
+    references: related('activity-definitions'),
+  },
+  'activity-durations': dated(
+    ['people', 'activity-definitions', 'absence-definitions', 'counter-definitions'],
+    { softDeletes: true },
+  ),
+  assignments: dated(['people', 'activity-definitions'], { dateField: 'from', yearOnly: false }),
+  'break-definitions': catalogue('break-definitions'),
+  breaks: dated(['people']),
+  'calculated-totals': dated(['people', 'shift-definitions'], { single: 'none' }),
+  clockings: dated(['people', 'terminals', 'activity-definitions', 'absence-definitions'], {
+    listFilters: ['date', 'person', 'kind'],
+    softDeletes: true,
+  }),
+  contracts: {
+    ...catalogue('contracts', { listFilters: ['person'], unknownToken: 409 }),
+    references: related('contracts', 'people'),
+  },
+  counters: dated(['people', 'shift-definitions', 'counter-definitions'], {
+    listFilters: ['date', 'person', 'counter-definition', 'status'],
+    deltaFilters: ['date', 'counter-definition', 'status'],
+  }),
+  'counter-definitions': {
+    ...catalogue('counter-definitions', {
+      listFilters: ['counter-group', 'enabled'],
+      deltaFilters: ['counter-group', 'enabled'],
+      predefined: { '@counter-code': 'code' },
+    }),
+    references: related('counter-definitions', 'counter-groups'),
+  },
+  'counter-groups': catalogue('counter-groups', { savedTogether: true }),
+  departments: catalogue('departments'),
+  employers: catalogue('employers'),
+  'job-categories': catalogue('job-categories', { delta: false }),
+  jobs: catalogue('jobs'),
+  'paid-presences': dated(['people', 'shift-definitions'], {
+    scopes: ['calculated-totals'],
+    single: 'none',
+  }),
+  people: {
+    ...catalogue('people', {
+      listFilters: ['person'],
+      predefined: { '@badge-number': 'badgeNumber', '@employee-number': 'employeeNumber' },
+    }),
+    references: related('people'),
+  },
+  sectors: catalogue('sectors', { delta: false }),
+  'shift-definitions': catalogue('shift-definitions', { predefined: { '@shift-code': 'code' } }),
+  'work-interruptions': dated(['people'], { unknownToken: 409 }),
+  'work-locations': catalogue('work-locations', { delta: false }),
+  'department-histories': history('departments'),
+  'employer-histories': history('employers'),
+  'job-histories': history('jobs'),
+  'job-category-histories': history('job-categories'),
+  'sector-histories': history('sectors'),
+  'work-location-histories': history('work-locations'),
+})
+
+/** Collections that exist as targets of references only: terminals have codes, the others custom references (api.md 6). */
+export const referenceTargets: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  terminals: { '@external-code': 'externalCode' },
+  circles: {},
+  groups: {},
+}
+
+/** Which collection the objects with an id that records hold belong to. */
+export const relations: Readonly<Record<string, string>> = {
+  person: 'people',
+  terminal: 'terminals',
+  shiftDefinition: 'shift-definitions',
+  absenceDefinition: 'absence-definitions',
+  resultingAbsenceDefinition: 'absence-definitions',
+  requestedAbsenceDefinition: 'absence-definitions',
+  reason: 'absence-definitions',
+  absenceGroup: 'absence-groups',
+  counterDefinition: 'counter-definitions',
+  counterDefinitions: 'counter-definitions',
+  counterGroup: 'counter-groups',
+  breakDefinition: 'break-definitions',
+  activityDefinition: 'activity-definitions',
+  parent: 'activity-definitions',
+  parentContract: 'contracts',
+  department: 'departments',
+  employer: 'employers',
+  job: 'jobs',
+  jobCategory: 'job-categories',
+  sector: 'sectors',
+  workLocation: 'work-locations',
+}
+
+function named(table: Record<string, CollectionFacts>): Record<string, CollectionFacts> {
+  for (const [name, facts] of Object.entries(table)) {
+    if (facts.scopes.length === 0) table[name] = { ...facts, scopes: [name] }
+  }
+  return table
+}

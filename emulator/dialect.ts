@@ -1,0 +1,35 @@
+import { collections } from './collections.ts'
+import type { ResolvedOptions } from './options.ts'
+
+/** The kinds of read request that a collection may offer. */
+export type Operation = 'list' | 'single' | 'delta'
+
+type Dialect = ResolvedOptions['dialect']
+
+// The endpoint summary of the specification; everything else is the documentation's.
+const specified: Readonly<Record<Operation, readonly string[]>> = {
+  list: ['employers', 'work-locations', 'shift-definitions'],
+  single: ['access-clockings', 'departments', 'job-categories'],
+  delta: ['access-clockings', 'departments', 'employers', 'jobs', 'shift-definitions'],
+}
+
+/** Whether the dialect has this operation for the collection. */
+export function offers(dialect: Dialect, operation: Operation, collection: string): boolean {
+  const facts = collections[collection]
+  if (!facts) return false
+  if (dialect === 'specification') return specified[operation].includes(collection)
+  if (operation === 'list') return true
+  return operation === 'delta' ? facts.delta : facts.single !== 'none'
+}
+
+/** Middle parts of the scopes that open a collection: the specification knows only the naming rule (api.md 13, row 12). */
+export function scopesOf(dialect: Dialect, collection: string): readonly string[] {
+  if (dialect === 'specification') return [collection]
+  return collections[collection]?.scopes ?? [collection]
+}
+
+/** Every middle part of a scope name that ends in `.read`, without the general `all`. */
+export function everyScope(dialect: Dialect): string[] {
+  const names = Object.keys(collections).flatMap((name) => scopesOf(dialect, name))
+  return [...new Set([...names, 'external-references', 'webhooks'])]
+}

@@ -1,0 +1,117 @@
+import { isDate } from '../clock.ts'
+import { notValid } from '../service-error.ts'
+import type { StoredRecord } from '../store.ts'
+import { filterFields, fits } from './fields.ts'
+import type { Condition, Expression, Literal } from './parse.ts'
+
+/** A filter that may be used: the range of dates that it asks for, and the test of a record. */
+export interface Filter {
+  readonly start: string | undefined
+  readonly end: string | undefined
+  matches(record: StoredRecord): boolean
+}
+
+/** The people of a named list such as `circle(4)`; undefined for a name that does not exist. */
+export type Members = (group: string, id: number) => readonly number[] | undefined
+
+/** Lets every record pass. */
+export const everything: Filter = { start: undefined, end: undefined, matches: () => true }
+
+interface Bounds {
+  start?: string
+  end?: string
+}
+
+/**
+ * Holds a filter against the rules: known fields only, the operators of each field's category, literals of the right
+ * type, `or` on one field of category Multiple. Conditions on one Multiple field add up. Anything else is a 400.
+ */
+export function checkFilter(
+  expression: Expression,
+  allowed: readonly string[],
+  members: Members,
+): Filter {
+  const bounds: Bounds = {}
+  const wanted = new Map<string, Set<unknown>>()
+  for (const condition of conditions(expression)) {
+    checkCondition(condition, allowed)
+    if (condition.field === 'date') narrow(bounds, condition)
+    else add(wanted, condition, members)
+  }
+  checkSingles(wanted)
+  return {
+    start: bounds.start,
+    end: bounds.end,
+    matches: (record) =>
+      inBounds(record.date, bounds) &&
+      [...wanted].every(([field, values]) => values.has(filterFields[field]?.read(record))),
+  }
+}
+
+function conditions(expression: Expression): Condition[] {
+  if (expression.type === 'condition') return [expression]
+  const all = expression.parts.flatMap(conditions)
+  if (expression.type === 'or') checkOr(all)
+  return all
+}
+
+function checkOr(joined: readonly Condition[]): void {
+  const fields = new Set(joined.map(({ field }) => field))
+  for (const field of fields) {
+    if (filterFields[field]?.category === 'multiple') continue
+    throw notValid(`The operator or is not allowed on the field ${field}`)
+  }
+  if (fields.size > 1) throw notValid('The operator or joins conditions on one field only')
+}
+
+function checkCondition({ field, operator, values, group }: Condition, allowed: readonly string[]) {
+  const facts = filterFields[field]
+  if (!facts || !allowed.includes(field)) throw notValid(`Unknown filter field ${field}`)
+  const range = operator === 'ge' || operator === 'le'
+  const list = operator === 'in'
+  const wrong =
+    facts.category === 'range' ? list : range || (facts.category === 'single' && values.length > 1)
+  if (wrong) throw notValid(`The operator ${operator} is not allowed on the field ${field}`)
+  if (group !== undefined && field !== 'person') throw notValid(`${field} has no group ${group}`)
+  for (const value of values) {
+    if (!fits(facts, value)) throw notValid(`${value} is no ${facts.type} for the field ${field}`)
+    if (facts.type === 'date' && !isDate(String(value))) throw notValid(`'${value}' is no date`)
+  }
+}
+
+function narrow(bounds: Bounds, { operator, values }: Condition): void {
+  const date = String(values[0])
+  if (operator !== 'le' && (bounds.start === undefined || date > bounds.start)) bounds.start = date
+  if (operator !== 'ge' && (bounds.end === undefined || date < bounds.end)) bounds.end = date
+}
+
+function add(wanted: Map<string, Set<unknown>>, condition: Condition, members: Members): void {
+  const { field, values, group } = condition
+  const known = wanted.get(field) ?? new Set()
+  wanted.set(field, known)
+  for (const value of values) {
+    for (const one of group === undefined ? [value] : resolve(group, value, members)) known.add(one)
+  }
+}
+
+function resolve(group: string, value: Literal, members: Members): readonly number[] {
+  const people = members(group, Number(value))
+  if (!people) throw notValid(`There are no lists of the kind ${group}: use circle or org-group`)
+  return people
+}
+
+function checkSingles(wanted: ReadonlyMap<string, ReadonlySet<unknown>>): void {
+  for (const [field, values] of wanted) {
+    const single = filterFields[field]?.category === 'single'
+    if (single && values.size > 1) throw notValid(`The field ${field} takes one value only`)
+  }
+}
+
+function inBounds(date: string | undefined, { start, end }: Bounds): boolean {
+  if (start === undefined && end === undefined) return true
+  return (
+    date !== undefined &&
+    (start === undefined || date >= start) &&
+    (end === undefined || date <= end)
+  )
+}

@@ -1,0 +1,44 @@
+import { daysBetween } from '../clock.ts'
+import type { CollectionFacts } from '../collections.ts'
+import { notValid } from '../service-error.ts'
+import type { Filter } from './check.ts'
+
+// How a year is counted is not documented: a leap year's 366 days, both ends counted, are still taken.
+const yearInDays = 366
+
+/** The rule LIST-DATE (api.md 5.2): `date` is required, and at most one year where the collection says so. */
+export function checkListDates(facts: CollectionFacts, { start, end }: Filter): void {
+  if (!facts.dateField) return
+  if (start === undefined && end === undefined) throw notValid('A filter on date is required')
+  checkOrder(start, end)
+  if (!facts.yearOnly) return
+  if (start === undefined || end === undefined) {
+    throw notValid('The range of date needs a start and an end of at most 1 year')
+  }
+  checkYear(start, end)
+}
+
+/** The rule DELTA-DATE (api.md 5.2): a past start, not before 1 January of last year; an end within one year. */
+export function checkDeltaDates(
+  facts: CollectionFacts,
+  { start, end }: Filter,
+  today: string,
+): void {
+  if (!facts.dateField) return
+  if (start === undefined) throw notValid('A start (date ge) is required')
+  const earliest = `${Number(today.slice(0, 4)) - 1}-01-01`
+  if (start >= today) throw notValid('The start date must be a past date')
+  if (start < earliest) throw notValid(`The start date must not be before ${earliest}`)
+  checkOrder(start, end)
+  if (end !== undefined) checkYear(start, end)
+}
+
+function checkOrder(start: string | undefined, end: string | undefined): void {
+  if (start !== undefined && end !== undefined && end < start) {
+    throw notValid('End date before start date')
+  }
+}
+
+function checkYear(start: string, end: string): void {
+  if (daysBetween(start, end) > yearInDays) throw notValid('The range of date exceeds 1 year')
+}

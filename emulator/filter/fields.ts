@@ -1,0 +1,42 @@
+import type { Fields, StoredRecord } from '../store.ts'
+import type { Literal } from './parse.ts'
+
+/** What can be done with one filter field: its category (specification, "Filtering"), literal type and place in a record. */
+export interface FilterField {
+  readonly category: 'single' | 'multiple' | 'range'
+  readonly type: 'integer' | 'string' | 'boolean' | 'date'
+  read(record: StoredRecord): unknown
+}
+
+/** The filter fields of all collections, by filter name; the categories are inferred (api.md 5.1). */
+export const filterFields: Readonly<Record<string, FilterField>> = {
+  date: { category: 'range', type: 'date', read: (record) => record.date },
+  person: { category: 'multiple', type: 'integer', read: (record) => record.person },
+  kind: { category: 'multiple', type: 'string', read: (record) => fieldsOf(record)['kind'] },
+  status: { category: 'multiple', type: 'string', read: (record) => fieldsOf(record)['status'] },
+  'counter-definition': {
+    category: 'multiple',
+    type: 'integer',
+    read: (record) => idOf(record, 'counterDefinition'),
+  },
+  'counter-group': {
+    category: 'multiple',
+    type: 'integer',
+    read: (record) => idOf(record, 'counterGroup'),
+  },
+  enabled: { category: 'single', type: 'boolean', read: (record) => fieldsOf(record)['isEnabled'] },
+}
+
+/** Whether a literal has the type that the field wants; a date is checked further elsewhere. */
+export function fits({ type }: FilterField, value: Literal): boolean {
+  if (type === 'integer') return Number.isInteger(value)
+  return typeof value === (type === 'boolean' ? 'boolean' : 'string')
+}
+
+function fieldsOf(record: StoredRecord): Fields {
+  return JSON.parse(record.text)
+}
+
+function idOf(record: StoredRecord, property: string): unknown {
+  return (fieldsOf(record)[property] as Fields | undefined)?.['id']
+}

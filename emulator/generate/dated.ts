@@ -1,0 +1,212 @@
+import { addDays } from '../clock.ts'
+import type { Fields } from '../store.ts'
+import { activityLevels, type Context, link, type Make, person } from './context.ts'
+import { sometimes } from './words.ts'
+
+function request({ random, person: id }: Context): Fields {
+  return { id: `demo-${id}-${random.int(1, 99_999)}` }
+}
+
+function absence(context: Context): Fields {
+  const { random, date } = context
+  const definition = link(context, 'absence-definitions')
+  const minutes = random.pick([456, 228, 60])
+  return {
+    person: person(context),
+    resultingAbsenceDefinition: definition,
+    ...sometimes(random, 0.7, {
+      requestedAbsenceDefinition: definition,
+      request: request(context),
+      shiftDefinition: link(context, 'shift-definitions'),
+    }),
+    date,
+    startTimeInMinutes: random.int(360, 720),
+    durationInMinutes: minutes,
+    calculatedDurationInMinutes: minutes,
+    dayPart: minutes === 456 ? 'Unknown' : random.pick(['First', 'Second']),
+    status: random.pick(['Manual', 'Auto', 'BeginOpen', 'Open', 'Terminal', 'Calendar']),
+    approvalLevel: random.pick(['AwaitingApproval', 'Approved', 'Approved', 'NotApproved']),
+    isLocked: random.chance(0.2),
+    periodType: 'Day',
+  }
+}
+
+function accessClocking(context: Context): Fields {
+  const { random, date } = context
+  const unknown = random.chance(0.02)
+  const refusals = ['AccessRefused', 'WrongPinCode', 'AlarmCode', 'AntiPassbackError', 'OutZone']
+  const known = random.chance(0.93) ? 'AccessOk' : random.pick(refusals)
+  return {
+    ...(!unknown && { person: person(context) }),
+    date,
+    timeOfDayInMinutes: random.int(0, 1439),
+    terminal: link(context, 'terminals'),
+    status: unknown ? 'UnknownBadgeNumber' : known,
+  }
+}
+
+function activityDuration(context: Context): Fields {
+  const { random, date } = context
+  return {
+    person: person(context),
+    date,
+    durationInMinutes: random.int(15, 480),
+    activityLevels: activityLevels(context),
+    status: random.pick(['Auto', 'Manual', 'Unknown']),
+    isAuthorized: random.chance(0.8),
+    ...sometimes(random, 0.1, {
+      absenceDefinition: link(context, 'absence-definitions'),
+      request: request(context),
+      counterDefinitions: [link(context, 'counter-definitions')],
+      shiftDefinition: link(context, 'shift-definitions'),
+      timeOfDayInMinutes: random.int(0, 1439),
+      calculatedTimeOfDayInMinutes: random.int(0, 1439),
+      isGenerated: random.chance(0.5),
+      kind: 'Activity',
+    }),
+  }
+}
+
+function assignment(context: Context): Fields {
+  const { random, date } = context
+  const start = random.int(300, 840)
+  return {
+    person: person(context),
+    from: date,
+    until: addDays(date, random.int(0, 4)),
+    startTimeInMinutes: start,
+    endTimeInMinutes: start + random.int(240, 600),
+    breakDurationInMinutes: random.pick([0, 30]),
+    ...sometimes(random, 0.4, { comments: 'Bring "safety" shoes — façade, line 1\nline 2' }),
+    activityLevels: activityLevels(context),
+    isRejected: random.chance(0.05),
+  }
+}
+
+function clocking(context: Context): Fields {
+  const { random, date } = context
+  const time = random.int(360, 1140)
+  const edited = random.chance(0.05)
+  return {
+    person: person(context),
+    date,
+    timeOfDayInMinutes: time,
+    ...(edited && { originalTimeOfDayInMinutes: time - random.int(1, 30) }),
+    calculatedTimeOfDayInMinutes: time - (time % 5),
+    isGenerated: random.chance(0.03),
+    ...(random.chance(0.9) ? { terminal: link(context, 'terminals') } : geolocation(context)),
+    ...clockingKind(context),
+    status: 'Active',
+  }
+}
+
+function geolocation({ random }: Context): Fields {
+  const decimals = () => random.int(100_000_000, 999_999_999) / 1e9
+  return { geolocation: { longitude: 4 + decimals(), latitude: 50 + decimals() } }
+}
+
+function clockingKind(context: Context): Fields {
+  const { random } = context
+  const draw = random.int(1, 100)
+  if (draw > 8) return { kind: 'InOut' }
+  if (draw > 5) return { kind: 'Activity', activityLevels: activityLevels(context) }
+  if (draw > 3) return { kind: 'ActivityEnd' }
+  const reason = link(context, 'absence-definitions')
+  return { kind: 'Reason', reason, isOpen: random.chance(0.3) }
+}
+
+function counter(context: Context): Fields {
+  const { random, date } = context
+  const start = random.int(360, 900)
+  const minutes = random.int(10, 240)
+  return {
+    ...sometimes(random, 0.3, {
+      shiftDefinition: link(context, 'shift-definitions'),
+      request: request(context),
+    }),
+    numberOfInstances: random.int(1, 3),
+    status: random.pick(['Auto', 'Manual', 'Calendar']),
+    isAuthorized: random.chance(0.8),
+    person: person(context),
+    periodType: random.pick(['Day', 'Week', 'PayPeriod']),
+    counterDefinition: link(context, 'counter-definitions'),
+    date,
+    startTimeInMinutes: start,
+    endTimeInMinutes: start + minutes,
+    durationInMinutes: minutes,
+  }
+}
+
+function breakTaken(context: Context): Fields {
+  const minutes = context.random.int(15, 60)
+  return {
+    person: person(context),
+    breakDefinition: link(context, 'break-definitions'),
+    date: context.date,
+    calculatedDurationInMinutes: Math.max(30, minutes),
+    clockedDurationInMinutes: minutes,
+    startTimeInMinutes: 690,
+    endTimeInMinutes: 810,
+    isBreakTaken: minutes > 0,
+  }
+}
+
+/** The totals of a day from the minutes present and the balance after the day before. */
+export function totalsOf(
+  context: Context,
+  present: number,
+  normal: number,
+  balance: number,
+): Fields {
+  const counted = present - (present % 5)
+  return {
+    person: person(context),
+    date: context.date,
+    normalTimeDurationInMinutes: normal,
+    timePresentDurationInMinutes: present,
+    calculatedPresenceDurationInMinutes: counted,
+    weeklyHours1DurationInMinutes: counted,
+    weeklyHours2DurationInMinutes: 0,
+    weeklyHours3DurationInMinutes: Math.max(0, counted - normal),
+    payPeriodHoursDurationInMinutes: counted,
+    flextimeDurationInMinutes: counted - normal,
+    flextimeBalanceInMinutes: balance + counted - normal,
+    shiftDefinition: link(context, 'shift-definitions'),
+  }
+}
+
+function paidPresence(context: Context): Fields {
+  const { random, date } = context
+  return {
+    person: person(context),
+    date,
+    durationInMinutes: random.int(60, 480),
+    ...sometimes(random, 0.8, { shiftDefinition: link(context, 'shift-definitions') }),
+  }
+}
+
+function workInterruption(context: Context): Fields {
+  const start = context.random.int(540, 960)
+  const minutes = context.random.int(5, 25)
+  return {
+    person: person(context),
+    date: context.date,
+    durationInMinutes: minutes,
+    startTimeInMinutes: start,
+    endTimeInMinutes: start + minutes,
+  }
+}
+
+/** Makers of the records of one person on one day. */
+export const dated: Readonly<Record<string, Make>> = {
+  absences: absence,
+  'access-clockings': accessClocking,
+  'activity-durations': activityDuration,
+  assignments: assignment,
+  breaks: breakTaken,
+  'calculated-totals': (context) => totalsOf(context, context.random.int(400, 520), 456, 0),
+  clockings: clocking,
+  counters: counter,
+  'paid-presences': paidPresence,
+  'work-interruptions': workInterruption,
+}

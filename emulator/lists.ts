@@ -1,0 +1,121 @@
+import { type CollectionFacts, collections } from './collections.ts'
+import type { Delta } from './deltas.ts'
+import { offers } from './dialect.ts'
+import { type Answer, json, type ServiceRequest } from './exchange.ts'
+import { checkFilter, everything, type Filter } from './filter/check.ts'
+import { checkDeltaDates, checkListDates } from './filter/date-rules.ts'
+import { parseFilter } from './filter/parse.ts'
+import { pageBody, takePage } from './page.ts'
+import { parsePairs, type ReferencePair } from './reference-pairs.ts'
+import type { Service } from './service.ts'
+import { notValid, ServiceError } from './service-error.ts'
+import type { StoredRecord } from './store.ts'
+
+/** What a list is asked for, with the part of the collection that its path names. */
+export interface ListRequest {
+  readonly request: ServiceRequest
+  readonly client: string
+  readonly collection: string
+  /** Keeps the records below a nested path; left out for all. */
+  readonly within?: (record: StoredRecord) => boolean
+}
+
+interface Wanted {
+  readonly filter: Filter
+  readonly pairs: readonly ReferencePair[]
+  readonly within: (record: StoredRecord) => boolean
+}
+
+/** Answers a list, or with `delta` or a delta token in the query a page of a delta's first phase. */
+export function answerList(service: Service, wish: ListRequest): Answer {
+  const { parameters } = wish.request
+  const token = parameters.get('deltaToken')
+  if (token !== undefined) return continueDelta(service, wish, token)
+  if (parameters.has('delta')) return startDelta(service, wish)
+  return plainList(service, wish)
+}
+
+function plainList(service: Service, wish: ListRequest): Answer {
+  const { request, collection } = wish
+  if (!offers(service.options.dialect, 'list', collection)) {
+    throw new ServiceError(404, `There is no list of ${collection}`)
+  }
+  const facts = factsOf(collection)
+  const filter = readFilter(service, request, facts.listFilters)
+  checkListDates(facts, filter)
+  const pairs = parsePairs(request.parameters.get('externalReferences'), facts.references.list)
+  return listPage(service, wish, { filter, pairs, within: wish.within ?? (() => true) })
+}
+
+function startDelta(service: Service, wish: ListRequest): Answer {
+  const { request, collection, client } = wish
+  const { store, options, clock, deltas } = service
+  if (!offers(options.dialect, 'delta', collection)) {
+    throw notValid(`${collection} has no delta`)
+  }
+  const facts = factsOf(collection)
+  const filter = readFilter(service, request, facts.deltaFilters)
+  checkDeltaDates(facts, filter, clock.today())
+  const pairs = parsePairs(request.parameters.get('externalReferences'), facts.references.delta)
+  const startedAt = store.sequence()
+  const delta = deltas.start({ client, collection, filter, pairs, startedAt })
+  return listPage(service, wish, { filter, pairs, within: () => true }, delta)
+}
+
+function continueDelta(service: Service, wish: ListRequest, token: string): Answer {
+  const { delta } = service.deltas.resume(wish.collection, token)
+  return listPage(service, wish, { ...delta, within: () => true }, delta)
+}
+
+function listPage(service: Service, wish: ListRequest, wanted: Wanted, delta?: Delta): Answer {
+  const { store, references, continuations, options } = service
+  const { request, collection } = wish
+  const token = request.parameters.get('continuationToken')
+  const list = request.path
+  const after =
+    token === undefined
+      ? undefined
+      : continuations.read(list, token, factsOf(collection).unknownToken)
+  const matches = (record: StoredRecord) => wanted.within(record) && wanted.filter.matches(record)
+  const page = takePage(store.records(collection), after, options.pageSize, matches)
+  // A delta cannot know that a full page is its last one, so it may end with an empty page (api.md 4.1).
+  const goesOn = delta ? page.records.length === options.pageSize : page.more
+  const last = page.records.at(-1)
+  const items = page.records.map(({ text }) => references.decorate(collection, text, wanted.pairs))
+  const links =
+    goesOn && last ? { nextLink: nextLink(service, wish, last, delta) } : end(service, delta)
+  return json(pageBody(items, links, options.dialect))
+}
+
+function nextLink(service: Service, { request }: ListRequest, last: StoredRecord, delta?: Delta) {
+  const { parameters, path } = request
+  return service.links.to(path, [
+    ['filter', parameters.get('filter')],
+    ['externalReferences', parameters.get('externalReferences')],
+    ['continuationToken', service.continuations.give(path, last.id)],
+    ['deltaToken', delta && deltaToken(service, delta)],
+  ])
+}
+
+function end(service: Service, delta?: Delta) {
+  if (!delta) return {}
+  const token = deltaToken(service, delta)
+  return { deltaLink: service.links.to(`/delta/${delta.collection}`, [['deltaToken', token]]) }
+}
+
+function deltaToken({ deltas }: Service, delta: Delta): string {
+  return deltas.token(delta, { cursor: delta.startedAt, after: delta.startedAt })
+}
+
+function readFilter(service: Service, request: ServiceRequest, allowed: readonly string[]): Filter {
+  const text = request.parameters.get('filter')
+  if (text === undefined) return everything
+  if (allowed.length === 0) throw notValid('filter is not supported here')
+  return checkFilter(parseFilter(text), allowed, service.members)
+}
+
+function factsOf(collection: string): CollectionFacts {
+  const facts = collections[collection]
+  if (!facts) throw new ServiceError(404, `There is no collection ${collection}`)
+  return facts
+}

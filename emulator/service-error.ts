@@ -1,0 +1,41 @@
+const codes: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  409: 'Conflict',
+  410: 'Gone',
+  414: 'UriTooLong',
+  429: 'TooManyRequests',
+  500: 'InternalServerError',
+  503: 'ServiceUnavailable',
+}
+
+/** A request that the service refuses: the status, a sentence, and for filters and business rules the reasons. */
+export class ServiceError extends Error {
+  readonly status: number
+  readonly reasons: readonly string[]
+
+  constructor(status: number, message: string, reasons: readonly string[] = []) {
+    super(message)
+    this.name = 'ServiceError'
+    this.status = status
+    this.reasons = reasons
+  }
+}
+
+/** The documented error body (api.md 8): form 1, or form 2 when there are reasons. */
+export function errorBody(
+  status: number,
+  message: string,
+  reasons: readonly string[] = [],
+): string {
+  const code = codes[status] ?? 'Error'
+  return JSON.stringify({ error: { code, message, ...(reasons.length > 0 && { reasons }) } })
+}
+
+/** A 400 of the second documented form: the request cannot be answered, and why. */
+export function notValid(...reasons: string[]): ServiceError {
+  return new ServiceError(400, 'Request not valid', reasons)
+}

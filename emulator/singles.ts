@@ -1,0 +1,69 @@
+import { collections } from './collections.ts'
+import { offers } from './dialect.ts'
+import { type Answer, json, type ServiceRequest } from './exchange.ts'
+import { pageBody } from './page.ts'
+import { parsePairs, type ReferencePair } from './reference-pairs.ts'
+import type { Service } from './service.ts'
+import { notValid, ServiceError } from './service-error.ts'
+import type { Id, StoredRecord } from './store.ts'
+
+/** Which record a path names, and where it must be. */
+export interface SingleRequest {
+  readonly request: ServiceRequest
+  readonly collection: string
+  /** The last segment: an id, or a reference value when `externalReferences` names the reference. */
+  readonly reference: string
+  readonly within?: (record: StoredRecord) => boolean
+}
+
+/** Answers one record (specification, "Addressing a resource by id or reference"). */
+export function answerSingle(service: Service, wish: SingleRequest): Answer {
+  const { request, collection, reference } = wish
+  const facts = collections[collection]
+  if (!facts || !offers(service.options.dialect, 'single', collection)) {
+    throw new ServiceError(404, `There are no single records of ${collection}`)
+  }
+  const pairs = parsePairs(request.parameters.get('externalReferences'), facts.references.single)
+  const own = facts.single === 'reference' ? ownPair(pairs, collection) : undefined
+  const record = find(service, collection, reference, own)
+  if (wish.within && !wish.within(record)) throw missing(collection, reference)
+  return json(service.references.decorate(collection, record.text, pairs))
+}
+
+/** Answers the history of one person, addressed by id or reference. */
+export function answerHistory(service: Service, wish: SingleRequest): Answer {
+  const { request, collection, reference } = wish
+  const pairs = parsePairs(request.parameters.get('externalReferences'), ['people'])
+  const person = find(service, 'people', reference, ownPair(pairs, 'people'))
+  const items = service.store
+    .records(collection)
+    .filter((record) => record.person === person.id)
+    .map(({ text }) => service.references.decorate(collection, text, pairs))
+  return json(pageBody(items, {}, service.options.dialect))
+}
+
+function ownPair(pairs: readonly ReferencePair[], collection: string): ReferencePair | undefined {
+  return pairs.find((pair) => pair.collection === collection)
+}
+
+function find(
+  { store, references }: Service,
+  collection: string,
+  reference: string,
+  pair: ReferencePair | undefined,
+): StoredRecord {
+  const id = pair ? references.find(pair, reference) : internalId(collection, reference)
+  const record = id === undefined ? undefined : store.find(collection, id)
+  if (!record) throw missing(collection, reference)
+  return record
+}
+
+function internalId(collection: string, reference: string): Id {
+  if (collection === 'activity-definitions') return reference
+  if (!/^\d{1,15}$/.test(reference)) throw notValid(`The id ${reference} is no integer`)
+  return Number(reference)
+}
+
+function missing(collection: string, reference: string): ServiceError {
+  return new ServiceError(404, `There is no record ${reference} in ${collection}`)
+}
