@@ -62,10 +62,10 @@ export function damage({ kind, at, elements }: Problem, facts: PageFacts): Damag
       return new DamagedPage(`the body goes on after its end, at byte ${at}`)
     case 'text-too-large':
       return new RecordTooLarge(
-        `a name or link before byte ${at} is larger than ${facts.maxRecordBytes} bytes`,
+        `the name or link at byte ${at} is larger than ${facts.maxRecordBytes} bytes`,
       )
     case 'not-utf8':
-      return new DamagedPage(`the body is not UTF-8 text between byte ${at} and what follows`)
+      return new DamagedPage(`the body is not UTF-8 text, somewhere after byte ${at}`)
     case 'empty':
       return new DamagedPage('the body is empty')
     case 'cut-in-element':

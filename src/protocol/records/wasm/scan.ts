@@ -152,7 +152,8 @@ export function scan(): u32 {
   if (inElement()) keepFrom = elementStart
   else if (inside == PAGE && state == NAME_TEXT) keepFrom = nameStart
   else if (inside == PAGE && state == VALUE_TEXT && wanted != NONE) keepFrom = valueStart
-  if (inputEnd - keepFrom > limit) return inElement() ? ELEMENT_TOO_LARGE : TEXT_TOO_LARGE
+  if (inputEnd - keepFrom > limit)
+    return fail(keepFrom, inElement() ? ELEMENT_TOO_LARGE : TEXT_TOO_LARGE)
   layOutColumns()
   return FINE
 }
@@ -195,11 +196,8 @@ function run(from: u32, end: u32): u32 {
         p = close + 1
         st = COLON
         if (inside == PAGE) {
+          if (p - nameStart > limit) return fail(nameStart, TEXT_TOO_LARGE)
           wanted = pageName(nameStart + 1, close)
-          if (wanted == ITEMS) {
-            if (itemsSeen) return fail(nameStart, ITEMS_TWICE)
-            itemsSeen = true
-          }
         } else if (inside != OTHER) wanted = recordName(nameStart + 1, close, escaped)
       }
       if (st == COLON) {
@@ -270,7 +268,10 @@ function run(from: u32, end: u32): u32 {
       }
       p = close + 1
       st = AFTER
-      if (wanted != NONE) settle(p)
+      if (wanted != NONE) {
+        if (inside == PAGE && p - valueStart > limit) return fail(valueStart, TEXT_TOO_LARGE)
+        settle(p)
+      }
     } else if (st == NUMBER) {
       p = numberEnd(p, end)
       if (p == 0) return cut(st)
@@ -345,7 +346,10 @@ function startsValue(c: u32): bool {
 function misplaced(c: u32): u32 {
   if (!startsValue(c)) return FINE
   if (inside == LIST) return c == 0x7b ? FINE : ELEMENT_NOT_AN_OBJECT
-  if (wanted == ITEMS) return c == 0x5b ? FINE : ITEMS_NOT_A_LIST
+  if (wanted == ITEMS) {
+    if (itemsSeen) return ITEMS_TWICE
+    return c == 0x5b ? FINE : ITEMS_NOT_A_LIST
+  }
   if (wanted == NONE || c == 0x22 || c == 0x6e) return FINE
   return LINK_NOT_TEXT
 }
@@ -371,6 +375,7 @@ function open(at: u32, c: u32): void {
   else if (inside == PAGE && wanted == ITEMS) {
     entered = LIST
     listOpen = true
+    itemsSeen = true
   }
   inside = entered
   wanted = NONE
