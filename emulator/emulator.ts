@@ -1,17 +1,9 @@
+import type { Server } from 'node:http'
 import { type Clock, createClock, type Span } from './clock.ts'
 import { collections } from './collections.ts'
 import { createContinuations } from './continuations.ts'
+import { listenForControl } from './control.ts'
 import { createDeltas } from './deltas.ts'
-import { json } from './exchange.ts'
-import {
-  createFaults,
-  type FailOptions,
-  type FaultKind,
-  type FaultOptions,
-  type Handler,
-  type Occurrence,
-} from './faults.ts'
-import { everything } from './filter/check.ts'
 import { structureVersion } from './generate/catalogues.ts'
 import { firstDay, generateTenant } from './generate/tenant.ts'
 import { type LoggedRequest, listen, originOf } from './http-server.ts'
@@ -24,18 +16,24 @@ import { createRandom } from './random.ts'
 import { type ChangeCounts, type ChangeWish, randomChanges } from './random-changes.ts'
 import { createReferences } from './references.ts'
 import type { Service } from './service.ts'
-import { errorBody } from './service-error.ts'
 import { createStore, type Fields, type Id } from './store.ts'
 import { createTokens, tenantName } from './tokens.ts'
+import { createVerbs, type Verbs } from './verbs.ts'
+
+export type { EmulatorOptions } from './options.ts'
 
 /** The whole service on loopback, and the hands that move it. */
-export interface Emulator extends Mutations {
+export interface Emulator extends Mutations, Verbs {
   /** The origin of both hosts, for example `http://127.0.0.1:43111`. */
   readonly url: string
+  /** The origin of the control endpoint, if there is one. */
+  readonly controlUrl: string | undefined
   /** Live: a change holds from the next request on. */
   readonly options: ResolvedOptions
-  /** The levels that `/activity-structure-versions/...` has. */
+  /** The levels below `/activity-structure-versions`. */
   readonly activityStructures: readonly { structure_version_id: string; level: number }[]
+  /** Every request since the start, in the order of arrival. */
+  readonly requests: readonly LoggedRequest[]
   /** A configuration with which the connector reads this tenant. */
   config(): Record<string, unknown>
   /** The virtual clock. */
@@ -45,30 +43,13 @@ export interface Emulator extends Mutations {
   all(collection: string): Fields[]
   /** Everything that is stored, softly deleted records too. */
   stored(collection: string): Fields[]
-  /** Many small plausible changes, spread over all collections; the same seed repeats them. */
+  /** Many plausible changes, spread over all collections; the same seed on the same tenant repeats them. */
   randomChanges(wish: ChangeWish): ChangeCounts
   /** Registers a custom external reference. */
   setReference(collection: string, name: string, value: string, id: Id): void
   removeReference(collection: string, name: string, value: string): void
-  /** Answers matching requests with a status, before the service sees them; until cleared unless `times` is given. */
-  fail(path: string | RegExp, status: number, options?: FailOptions): void
-  /** Disturbs matching requests; until cleared unless `times` is given. */
-  fault(path: string | RegExp, kind: FaultKind, options?: FaultOptions): void
-  /** Answers matching requests with whatever the handler returns; undefined leaves the request to the service. */
-  respond(path: string | RegExp, handler: Handler, options?: Occurrence): void
-  clearFaults(): void
   /** Calls the listener before each request is answered, so that it may change data; the answer ends that. */
   onRequest(listener: (request: LoggedRequest) => void): () => void
-  /** Ends all access tokens: 401. */
-  expireTokens(): void
-  /** Ends all deltas, or those of one collection: 410. */
-  expireDelta(collection?: string): void
-  /** Ends all continuation tokens given so far. @default 409 */
-  expireContinuations(status?: 400 | 409 | 410): void
-  /** Starts a delta as a second consumer with the same credentials would. */
-  stealDelta(collection: string): void
-  /** Every request since the start, in the order of arrival. */
-  readonly requests: readonly LoggedRequest[]
   close(): Promise<void>
 }
 
@@ -77,71 +58,39 @@ export async function startEmulator(given: EmulatorOptions = {}): Promise<Emulat
   const options = resolveOptions(given)
   const clock = createClock(options.now)
   const random = createRandom(options.seed)
+  let url = ''
   const service = createService(options, clock, () => url)
-  const { store, references, deltas } = service
-  generateTenant(options, store, references, random)
-  const mutations = createMutations(store, clock, random)
-  const faults = createFaults()
+  generateTenant(options, service.store, service.references, random)
+  const { verbs, faults } = createVerbs(service)
   const requests: LoggedRequest[] = []
   const listeners = new Set<(request: LoggedRequest) => void>()
-  let url = ''
   const announce = (entry: LoggedRequest) => {
     requests.push(entry)
     for (const listener of listeners) listener(entry)
   }
   const limiter = createLimiter(options)
-  const parts = { service, faults, limiter, announce, origin: () => url }
-  const server = await listen(parts, options.port)
-  url = originOf(server)
-  const stored = (collection: string) => store.records(collection).map(fieldsOf)
-
-  return {
-    ...mutations,
+  const parts = { service, faults, limiter, announce }
+  const servers = [await listen(parts, options.port)]
+  url = originOf(servers[0] as Server)
+  const emulator: Emulator = {
+    ...createMutations(service.store, clock, random),
+    ...verbs,
+    ...views(service),
     url,
+    controlUrl: undefined,
     options,
     requests,
-    activityStructures: [1, 2].map((level) => ({ structure_version_id: structureVersion, level })),
-    config: () => configOf(options, url),
-    now: clock.now,
-    advance: clock.advance,
-    stored,
-    all: (collection) =>
-      collections[collection]?.softDeletes
-        ? stored(collection).filter((record) => record['status'] !== 'Deleted')
-        : stored(collection),
-    randomChanges: (wish) => randomChanges(wish, store, mutations),
-    setReference: references.set,
-    removeReference: references.remove,
-    fail(path, status, { headers, body, ...occurrence } = {}) {
-      const text = body ?? errorBody(status, 'A failure that was asked for')
-      const answer = json(text, status)
-      const handler = () => ({ ...answer, headers: { ...answer.headers, ...headers } })
-      faults.add(path, { type: 'answer', handler }, occurrence)
-    },
-    fault: (path, kind, details = {}) =>
-      faults.add(path, { type: 'fault', kind, options: details }, details),
-    respond: (path, handler, occurrence = {}) =>
-      faults.add(path, { type: 'answer', handler }, occurrence),
-    clearFaults: faults.clear,
+    randomChanges: (wish) => randomChanges(wish, service.store, emulator),
     onRequest(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    expireTokens: service.tokens.expire,
-    expireDelta: deltas.expire,
-    expireContinuations: (status = 409) => service.continuations.expire(status),
-    stealDelta(collection) {
-      const startedAt = store.sequence()
-      for (const { id } of options.clients) {
-        deltas.start({ client: id, collection, filter: everything, pairs: [], startedAt })
-      }
-    },
-    async close() {
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
-      await closed
-    },
+    close: async () => void (await Promise.all(servers.map(shut))),
   }
+  if (options.controlPort === false) return emulator
+  const control = await listenForControl(emulator, options.controlPort)
+  servers.push(control)
+  return Object.assign(emulator, { controlUrl: originOf(control) })
 }
 
 function createService(options: ResolvedOptions, clock: Clock, origin: () => string): Service {
@@ -156,6 +105,23 @@ function createService(options: ResolvedOptions, clock: Clock, origin: () => str
     deltas: createDeltas(options, clock),
     tokens: createTokens(options, clock),
     members: createMembers(store),
+    url: origin,
+  }
+}
+
+function views({ options, store, clock, references, url }: Service) {
+  const stored = (collection: string) => store.records(collection).map(fieldsOf)
+  const deleted = (collection: string, record: Fields) =>
+    collections[collection]?.softDeletes === true && record['status'] === 'Deleted'
+  return {
+    stored,
+    all: (collection: string) => stored(collection).filter((one) => !deleted(collection, one)),
+    now: clock.now,
+    advance: clock.advance,
+    setReference: references.set,
+    removeReference: references.remove,
+    activityStructures: [1, 2].map((level) => ({ structure_version_id: structureVersion, level })),
+    config: () => configOf(options, url()),
   }
 }
 
@@ -173,4 +139,10 @@ function configOf(options: ResolvedOptions, url: string): Record<string, unknown
     client_secret: client?.secret,
     start_date: firstDay(options),
   }
+}
+
+async function shut(server: Server): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve))
+  server.closeAllConnections()
+  await closed
 }

@@ -5,6 +5,7 @@ import { breakOff, deliver } from './deliver.ts'
 import { type Answer, json, type ServiceRequest } from './exchange.ts'
 import type { Disturbance, Faults } from './faults.ts'
 import type { Limiter } from './limiter.ts'
+import { listenOn } from './listen-on.ts'
 import { decode, parseQuery } from './parameters.ts'
 import { answerRequest } from './router.ts'
 import type { Service } from './service.ts'
@@ -30,24 +31,21 @@ export interface ServerParts {
   readonly limiter: Limiter
   /** Called before a request is answered. */
   announce(entry: LoggedRequest): void
-  origin(): string
 }
 
 const largestBody = 1_048_576
 
 /** Opens the service's socket on loopback and resolves when it listens. */
-export async function listen(parts: ServerParts, port: number): Promise<Server> {
+export function listen(parts: ServerParts, port: number): Promise<Server> {
   let number = 0
   const server = createServer((message, response) => {
     number += 1
-    exchange(parts, number, message, response).catch((error: unknown) => fail(response, error))
+    exchange(parts, number, message, response).catch((error: unknown) =>
+      fail(response, error, parts.service.clock.now()),
+    )
   })
   server.keepAliveTimeout = 60_000
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
-  })
-  return server
+  return listenOn(server, port)
 }
 
 /** The origin of a listening server. */
@@ -102,7 +100,7 @@ function ordinaryAnswer(parts: ServerParts, request: ServiceRequest): Answer {
   const limited = parts.limiter()
   if (limited) return limited
   try {
-    return answerRequest(parts.service, request, parts.origin())
+    return answerRequest(parts.service, request)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     return json(errorBody(error.status, error.message, error.reasons), error.status)
@@ -151,7 +149,7 @@ function headerText(message: IncomingMessage, name: string): string | undefined 
   return Array.isArray(value) ? value.join(',') : value
 }
 
-function fail(response: ServerResponse, error: unknown): void {
+function fail(response: ServerResponse, error: unknown, date: Date): void {
   if (response.headersSent) {
     breakOff(response)
     return
@@ -159,6 +157,9 @@ function fail(response: ServerResponse, error: unknown): void {
   const known = error instanceof ServiceError
   const status = known ? error.status : 500
   const message = error instanceof Error ? error.message : 'Internal error'
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
+  response.writeHead(status, {
+    date: date.toUTCString(),
+    'content-type': 'application/json; charset=utf-8',
+  })
   response.end(errorBody(status, message))
 }

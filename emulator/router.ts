@@ -20,12 +20,15 @@ interface Route {
   answer(client: string): Answer
 }
 
-/** Answers a request to either host of the service; refusals are thrown as `ServiceError`. `url` is the origin. */
-export function answerRequest(service: Service, request: ServiceRequest, url: string): Answer {
-  if (request.host === 'authentication') return authenticate(service, request, url)
+/** Answers a request to either host of the service; refusals are thrown as `ServiceError`. */
+export function answerRequest(service: Service, request: ServiceRequest): Answer {
+  if (request.host === 'authentication') return authenticate(service, request)
   if (request.host === undefined) throw new ServiceError(404, 'There is nothing at this path')
   const query = request.query === '' ? '' : `?${request.query}`
-  if (url.length + service.links.prefix.length + request.path.length + query.length > longestUrl) {
+  if (
+    service.url().length + service.links.prefix.length + request.path.length + query.length >
+    longestUrl
+  ) {
     throw new ServiceError(414, `The URL is longer than ${longestUrl} characters`)
   }
   if (!request.headers['user-agent'])
@@ -37,9 +40,9 @@ export function answerRequest(service: Service, request: ServiceRequest, url: st
   return route.answer(checkAccess(service, request, route.collection))
 }
 
-function authenticate(service: Service, request: ServiceRequest, url: string): Answer {
+function authenticate(service: Service, request: ServiceRequest): Answer {
   if (request.path === '/.well-known/openid-configuration') {
-    return discovery(`${url}/tenants/${request.tenant}`, service.options)
+    return discovery(`${service.url()}/tenants/${request.tenant}`, service.options)
   }
   if (request.path !== '/connect/token')
     throw new ServiceError(404, 'There is nothing at this path')

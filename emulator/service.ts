@@ -19,4 +19,6 @@ export interface Service {
   readonly deltas: Deltas
   readonly tokens: Tokens
   readonly members: Members
+  /** The origin of both hosts. */
+  url(): string
 }
