@@ -9,7 +9,7 @@ import {
   isPassing,
   LONGEST_WAIT_MS,
   PATIENCE,
-  type RetryPolicy,
+  type Patience,
   retryAfterMs,
   sleep,
   tooLongToWait,
@@ -61,13 +61,13 @@ export interface ClientSettings {
   readonly clock: ServiceClock
   readonly mask: Mask
   readonly signal: AbortSignal
-  readonly retry?: RetryPolicy
+  readonly patience?: Patience
   readonly random?: () => number
 }
 
 export function createClient(settings: ClientSettings): Client {
   const { service, transport, limiter, clock, signal } = settings
-  const { retry = PATIENCE, random = Math.random } = settings
+  const { patience = PATIENCE, random = Math.random } = settings
   const traffic: Traffic = { requests: 0, retries: 0, refusals: 0, bytes: 0 }
   const tokens: Tokens = createTokens({ ...settings, post })
   return {
@@ -173,10 +173,10 @@ export function createClient(settings: ClientSettings): Client {
         signal.throwIfAborted()
         if (error instanceof Refusal) error.isRepeat = isRepeat
         else isRepeat = true
-        if (!mayPass(error) || attempt + 1 >= retry.attempts) throw error
+        if (!mayPass(error) || attempt + 1 >= patience.attempts) throw error
         if (asked !== undefined && asked > LONGEST_WAIT_MS) throw tooLongToWait(asked)
         traffic.retries++
-        const wait = asked ?? backoffMs(attempt, retry, random)
+        const wait = asked ?? backoffMs(attempt, patience, random)
         if (isRefused) {
           traffic.refusals++
           limiter.refused(wait)

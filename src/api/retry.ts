@@ -1,16 +1,26 @@
 import { ConnectorError } from '../errors.ts'
 
-/** How often and how patiently a failed request is repeated. */
-export interface RetryPolicy {
-  /** Attempts in all, the first included. */
+/** How often and how patiently failures are given another chance; times in milliseconds. */
+export interface Patience {
+  /** Attempts of a request in all, the first included. */
   readonly attempts: number
-  /** Upper bound of the first wait in milliseconds; it doubles with each attempt. */
+  /** Upper bound of the first wait between them; it doubles with each attempt. */
   readonly baseMs: number
   readonly capMs: number
+  /** Wait before a damaged page is asked for again; grows with each time. */
+  readonly pageMs: number
+  /** Waits before a conflict on a delta is asked again; then it is an error. */
+  readonly conflictMs: readonly number[]
 }
 
-/** About 8 seconds in all on average; longer outages are the platform's own retries. */
-export const PATIENCE: RetryPolicy = { attempts: 6, baseMs: 500, capMs: 30_000 }
+/** About 8 seconds a request in all on average; longer outages are the platform's own retries. */
+export const PATIENCE: Patience = {
+  attempts: 6,
+  baseMs: 500,
+  capMs: 30_000,
+  pageMs: 300,
+  conflictMs: [1000, 2000, 4000],
+}
 
 /**
  * The longest wait that a Retry-After can ask for: the platform takes a source that sends no
@@ -19,7 +29,7 @@ export const PATIENCE: RetryPolicy = { attempts: 6, baseMs: 500, capMs: 30_000 }
 export const LONGEST_WAIT_MS = 15 * 60_000
 
 /** Full jitter: any time up to the doubled bound, so that clients do not return in step. */
-export function backoffMs(attempt: number, policy: RetryPolicy, random: () => number): number {
+export function backoffMs(attempt: number, policy: Patience, random: () => number): number {
   return random() * Math.min(policy.capMs, policy.baseMs * 2 ** attempt)
 }
 

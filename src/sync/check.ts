@@ -4,7 +4,7 @@ import type { Stream } from '../catalogue/collection.ts'
 import type { Config } from '../config.ts'
 import { ConnectorError, Refusal } from '../errors.ts'
 import { addDays, dayOf } from './days.ts'
-import { createSession, type RunSettings } from './run.ts'
+import { createSession, type SessionSettings } from './run.ts'
 import { slicesOf } from './slices.ts'
 
 /** What a client may read, in words. */
@@ -19,7 +19,7 @@ export interface Readable {
  */
 export async function checkService(
   streams: readonly Stream[],
-  settings: Pick<RunSettings, 'config' | 'mask' | 'signal'>,
+  settings: SessionSettings,
 ): Promise<Readable> {
   const session = createSession(settings, undefined)
   const { client, service, clock } = session

@@ -1,5 +1,5 @@
 import type { Body, Client, RateLimited } from '../api/client.ts'
-import { sleep } from '../api/retry.ts'
+import { type Patience, sleep } from '../api/retry.ts'
 import { ConnectorError, Refusal } from '../errors.ts'
 import {
   type Batch,
@@ -56,6 +56,7 @@ export interface PagesSettings {
   readonly client: Client
   readonly reader: PageReader
   readonly signal: AbortSignal
+  readonly patience: Patience
   readonly onRateLimited: RateLimited
 }
 
@@ -63,7 +64,6 @@ export interface PagesSettings {
 const DEAD: ReadonlySet<number> = new Set([400, 404, 409, 410])
 /** A page that arrives damaged, or breaks while it is handed over, is asked for again so often. */
 const TRIES = 4
-const PAUSE_MS = 300
 /** Pages without records are normal, but a chain of them that never ends is not. */
 const MAX_EMPTY_PAGES = 1000
 /** A page that has to be parsed must fit into memory several times. */
@@ -72,7 +72,7 @@ const MAX_PARSED_BYTES = 64 * 1024 ** 2
 const MAX_PAGE_BYTES = 4 * 1024 ** 3
 
 export function createPages(settings: PagesSettings): Pages {
-  const { client, reader, signal, onRateLimited } = settings
+  const { client, reader, signal, patience, onRateLimited } = settings
   let count = 0
   return {
     follow,
@@ -126,7 +126,7 @@ export function createPages(settings: PagesSettings): Pages {
           (error instanceof DamagedPage && !(error instanceof RecordTooLarge))
         if (!isBroken || tries === TRIES) throw inWords(error)
         request = undefined
-        await sleep(PAUSE_MS * tries, signal)
+        await sleep(patience.pageMs * tries, signal)
       }
     }
   }

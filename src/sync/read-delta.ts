@@ -114,9 +114,6 @@ async function readHistory(progress: Progress, tools: StreamTools): Promise<void
   })
 }
 
-/** How often a conflict is asked again, with these pauses in milliseconds. */
-const CONFLICT_PAUSES = [1000, 2000, 4000]
-
 /**
  * Asks a few times when the service reports a conflict. One that stays is another consumer's doing,
  * and starting over would take the delta away from it; unless this very link may have been asked
@@ -124,7 +121,7 @@ const CONFLICT_PAUSES = [1000, 2000, 4000]
  */
 async function asked(
   progress: Progress,
-  { output, signal }: StreamTools,
+  { output, patience, signal }: StreamTools,
   ask: () => Promise<PageEnd>,
   mayBeUsed = false,
 ): Promise<PageEnd> {
@@ -133,7 +130,7 @@ async function asked(
       return await ask()
     } catch (error) {
       if (!(error instanceof Refusal) || error.status !== 409) throw error
-      const pause = CONFLICT_PAUSES[tries]
+      const pause = patience.conflictMs[tries]
       const isUsedUp = mayBeUsed || (error.isRepeat && progress.part === 'changes')
       if (pause !== undefined) await sleep(pause, signal)
       else if (isUsedUp) throw new DeadLink(error.message, true)

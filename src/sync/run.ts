@@ -1,6 +1,7 @@
 import { createClient } from '../api/client.ts'
 import { createServiceClock, type ServiceClock } from '../api/clock.ts'
 import { createLimiter } from '../api/limiter.ts'
+import { PATIENCE, type Patience } from '../api/retry.ts'
 import { createService, type Service } from '../api/service.ts'
 import { covers } from '../api/token.ts'
 import { createTransport } from '../api/transport.ts'
@@ -29,6 +30,7 @@ export interface RunSettings {
   readonly log: Log
   readonly mask: Mask
   readonly signal: AbortSignal
+  readonly patience?: Patience
   /** The protocol's end of a stream; `now` is the service's time. */
   readonly outputOf: (job: Job, now: () => Date) => StreamOutput
 }
@@ -54,9 +56,12 @@ export async function runSync(jobs: readonly Job[], settings: RunSettings): Prom
   }
 }
 
+/** What a connection needs of the settings of a run. */
+export type SessionSettings = Pick<RunSettings, 'config' | 'mask' | 'signal' | 'patience'>
+
 /** The connection to the service that a command works over. */
 export function createSession(
-  { config, mask, signal }: Pick<RunSettings, 'config' | 'mask' | 'signal'>,
+  { config, mask, signal, patience = PATIENCE }: SessionSettings,
   collections: readonly string[] | undefined,
 ) {
   const service: Service = createService({ ...config, version: packageVersion() })
@@ -75,6 +80,7 @@ export function createSession(
     clock,
     mask,
     signal,
+    patience,
   })
   return { service, clock, client, close: () => transport.close() }
 }
@@ -121,7 +127,7 @@ async function isolate(
   session: Session,
   settings: RunSettings,
 ): Promise<ConnectorError | undefined> {
-  const { log, signal, config } = settings
+  const { log, signal, config, patience = PATIENCE } = settings
   const { service, clock, client } = session
   try {
     signal.throwIfAborted()
@@ -133,10 +139,21 @@ async function isolate(
     const pages = createPages({
       client,
       signal,
+      patience,
       reader: await createPageReader(progress),
       onRateLimited: (until) => output.rateLimited(until),
     })
-    await readStream(progress, { config, service, client, clock, pages, output, log, signal })
+    await readStream(progress, {
+      config,
+      service,
+      client,
+      clock,
+      pages,
+      output,
+      log,
+      signal,
+      patience,
+    })
     return undefined
   } catch (error) {
     signal.throwIfAborted()

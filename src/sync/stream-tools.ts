@@ -1,5 +1,6 @@
 import type { Client } from '../api/client.ts'
 import type { ServiceClock } from '../api/clock.ts'
+import type { Patience } from '../api/retry.ts'
 import type { Service } from '../api/service.ts'
 import type { Config } from '../config.ts'
 import type { Log } from '../protocol/log.ts'
@@ -16,4 +17,5 @@ export interface StreamTools {
   readonly output: StreamOutput
   readonly log: Log
   readonly signal: AbortSignal
+  readonly patience: Patience
 }

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import type { Writable } from 'node:stream'
 import { Command, CommanderError } from 'commander'
 import { asConnectorError, ConnectorError, type FailureType, Stopped } from '../../errors.ts'
 import { createMask, type Mask } from '../../mask.ts'
@@ -49,35 +50,42 @@ export interface AirbyteSource {
 }
 
 /**
- * Runs one command of the Airbyte protocol. Sets `process.exitCode`: 0 only when the command
+ * Runs one command of the Airbyte protocol and answers with the exit code: 0 only when the command
  * did all it was asked for. Never throws; every error becomes a TRACE message.
  */
-export async function runAirbyte(argv: readonly string[], source: AirbyteSource): Promise<void> {
+export async function runAirbyte(
+  argv: readonly string[],
+  source: AirbyteSource,
+  stdout: Writable = process.stdout,
+): Promise<number> {
   const stop = new AbortController()
-  const writer = createLineWriter(process.stdout, { onGone: () => stop.abort(new Stopped()) })
+  const writer = createLineWriter(stdout, { onGone: () => stop.abort(new Stopped()) })
   const mask = createMask()
   const tools: CommandTools = { log: createLog(writer, mask), mask, writer, signal: stop.signal }
   const fatal = onSignals((signal) => stop.abort(new Stopped(signal)))
+  let exitCode = 0
   try {
-    await parseArguments(argv, source, tools)
+    exitCode = await parseArguments(argv, source, tools)
   } catch (error) {
-    process.exitCode = 1
+    exitCode = 1
     if (!isStop(error)) report({ error: asConnectorError(error) }, tools)
   }
   await writer.flush().catch((error) => {
     // A reader that has left wants to hear nothing; the exit code tells its shell.
-    process.exitCode = 1
+    exitCode = 1
     if (!(error instanceof ReaderGone)) process.stderr.write(`stdout failed: ${error.message}\n`)
   })
   fatal.finish()
+  return exitCode
 }
 
 async function parseArguments(
   argv: readonly string[],
   source: AirbyteSource,
   tools: CommandTools,
-): Promise<void> {
+): Promise<number> {
   const { log, mask, writer } = tools
+  let exitCode = 0
   const program = new Command(source.name).version(source.version).exitOverride()
   const say = (line: string) => void writer.write(`${line}\n`)
   // stdout is the protocol's; help that was asked for is the one exception.
@@ -106,7 +114,7 @@ async function parseArguments(
         parseJson('--catalog', await text('--catalog', files.catalog)),
       )
       const states = files.state ? parseStateFile(await text('--state', files.state)) : new Map()
-      conclude(await source.read(settings, catalog, states, tools), tools)
+      exitCode = conclude(await source.read(settings, catalog, states, tools), tools)
     })
   try {
     await program.parseAsync([...argv], { from: 'user' })
@@ -115,6 +123,8 @@ async function parseArguments(
     if (error.exitCode !== 0)
       throw new ConnectorError('config', `The command line is not valid: ${error.message}`)
   }
+
+  return exitCode
 
   async function check(file: string): Promise<CheckResult> {
     try {
@@ -153,13 +163,12 @@ function withFiles(
 /** Errors come last and in this order, because the first one decides whether the platform retries. */
 const ORDER: readonly FailureType[] = ['transient', 'system', 'config']
 
-function conclude(failures: readonly Failure[], tools: CommandTools): void {
-  if (failures.length === 0) return
-  process.exitCode = 1
+function conclude(failures: readonly Failure[], tools: CommandTools): number {
   const ordered = [...failures].sort(
     (a, b) => ORDER.indexOf(a.error.failure) - ORDER.indexOf(b.error.failure),
   )
   for (const failure of ordered) report(failure, tools)
+  return failures.length === 0 ? 0 : 1
 }
 
 function report({ stream, error }: Failure, { mask, writer }: CommandTools): void {
