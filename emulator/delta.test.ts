@@ -47,7 +47,7 @@ it('reports changes made while the first phase is read', async () => {
   const { id } = emulator.update('clockings', emulator.all('clockings')[0]?.['id'] as number)
   const rest = await client.walk(first.body.nextLink)
   const { body } = await client.get(rest.deltaLink ?? '')
-  expect(body.value.map((item: { data: { id: number } }) => item.data.id)).toEqual([id])
+  expect(body.value.map((item) => item.data.id)).toEqual([id])
 })
 
 it('reports a soft delete as an update with the status Deleted', async () => {
@@ -55,4 +55,164 @@ it('reports a soft delete as an update with the status Deleted', async () => {
   emulator.softDelete('clockings', emulator.all('clockings')[0]?.['id'] as number)
   const { body } = await client.get(first.deltaLink ?? '')
   expect(body.value[0]).toMatchObject({ changeType: 'InsertOrUpdate', data: { status: 'Deleted' } })
+})
+
+it('keeps a record that leaves the filter out by a Delete', async () => {
+  const { client, first } = await begin()
+  const { id } = emulator.update('clockings', emulator.all('clockings').at(-1)?.['id'] as number, {
+    date: '2026-09-01',
+  })
+  const { body } = await client.get(first.deltaLink ?? '')
+  expect(body.value).toMatchObject([{ changeType: 'Delete', data: { id } }])
+})
+
+it.each([
+  ['update', ['InsertOrUpdate']],
+  ['nothing', []],
+] as const)('reports a record that leaves the filter by %s', async (leavingRow, types) => {
+  const { client, first } = await begin({ leavingRow })
+  const last = emulator.all('clockings').at(-1)?.['id'] as number
+  emulator.update('clockings', last, { date: '2026-09-01' })
+  const { body } = await client.get(first.deltaLink ?? '')
+  expect(body.value.map((item) => item.changeType)).toEqual(types)
+})
+
+it('reports changes outside the filter when it is not bound', async () => {
+  const { client, first } = await begin({ deltaFilterBound: false })
+  const { id } = emulator.insert('clockings', { date: '2026-01-01' })
+  const { body } = await client.get(first.deltaLink ?? '')
+  expect(body.value).toMatchObject([{ data: { id } }])
+})
+
+it('pages its changes when told to', async () => {
+  const { client, first } = await begin({ deltaPageSize: 2 })
+  for (const { id } of emulator.all('clockings').slice(0, 5)) {
+    emulator.update('clockings', id as number)
+  }
+  const { items, pages } = await client.walk(first.deltaLink ?? '')
+  expect([items.length, pages]).toEqual([5, 3])
+})
+
+it('lists every change when it keeps a log', async () => {
+  const { client, first } = await begin({ deltaLog: true })
+  const id = emulator.all('clockings')[0]?.['id'] as number
+  emulator.update('clockings', id)
+  emulator.remove('clockings', id)
+  const { body } = await client.get(first.deltaLink ?? '')
+  expect(body.value.map((item) => item.changeType)).toEqual(['InsertOrUpdate', 'Delete'])
+})
+
+it('sends plain records when told to', async () => {
+  const { client, first } = await begin({ plainDeltaItems: true })
+  const updated = emulator.update('clockings', emulator.all('clockings')[0]?.['id'] as number)
+  expect((await client.get(first.deltaLink ?? '')).body.value).toEqual([updated])
+})
+
+it('marks all groups as changed when one is saved', async () => {
+  emulator = await startEmulator({ people: 1, months: 0 })
+  const client = await connect(emulator)
+  const { deltaLink } = await client.walk('/counter-groups?delta')
+  emulator.update('counter-groups', 1)
+  const { items } = await client.walk(deltaLink ?? '')
+  expect(items).toHaveLength(emulator.all('counter-groups').length)
+})
+
+it('puts a record with an old id back', async () => {
+  const { client, first } = await begin()
+  const record = emulator.all('clockings')[3] ?? {}
+  emulator.remove('clockings', record['id'] as number)
+  emulator.restore('clockings', record)
+  const { body } = await client.get(first.deltaLink ?? '')
+  expect(body.value).toMatchObject([{ changeType: 'InsertOrUpdate', data: { id: record['id'] } }])
+})
+
+it.each([
+  ['answers', 200],
+  ['conflict', 409],
+  ['gone', 410],
+] as const)('meets a used link with %s', async (usedDeltaLink, status) => {
+  const { client, first } = await begin({ usedDeltaLink })
+  await client.get(first.deltaLink ?? '')
+  expect(await client.get(first.deltaLink ?? '')).toMatchObject({ status })
+})
+
+it.each([
+  ['replaces', [200, 410]],
+  ['conflict', [409, 200]],
+] as const)('of which a second start %s the first', async (secondStart, statuses) => {
+  const { client, first } = await begin({ secondStart })
+  const second = await client.get(start)
+  const old = await client.get(first.deltaLink ?? '')
+  expect([second.status, old.status]).toEqual(statuses)
+})
+
+it('dies when a second consumer steals it', async () => {
+  const { client, first } = await begin()
+  emulator.stealDelta('clockings')
+  expect(await client.get(first.deltaLink ?? '')).toMatchObject({ status: 410 })
+})
+
+it('survives the thief where a second start is refused', async () => {
+  const { client, first } = await begin({ secondStart: 'conflict' })
+  emulator.stealDelta('clockings')
+  expect(await client.get(first.deltaLink ?? '')).toMatchObject({ status: 200 })
+})
+
+it('lives 72 hours after the last request', async () => {
+  const { client, first } = await begin()
+  emulator.advance({ hours: 71 })
+  const again = await connect(emulator)
+  await again.get(first.deltaLink ?? '')
+  emulator.advance({ hours: 71 })
+  expect(await (await connect(emulator)).get(first.deltaLink ?? '')).toMatchObject({ status: 200 })
+  emulator.advance({ hours: 73 })
+  expect(await client.get(first.deltaLink ?? '')).toMatchObject({ status: 401 })
+  expect(await (await connect(emulator)).get(first.deltaLink ?? '')).toMatchObject({ status: 410 })
+})
+
+it('has tokens that live 72 hours when age counts', async () => {
+  const { first } = await begin({ expiry: 'age' })
+  emulator.advance({ hours: 71 })
+  const { body } = await (await connect(emulator)).get(first.deltaLink ?? '')
+  emulator.advance({ hours: 2 })
+  const client = await connect(emulator)
+  const statuses = [await client.get(first.deltaLink ?? ''), await client.get(body.deltaLink)]
+  expect(statuses.map(({ status }) => status)).toEqual([410, 200])
+})
+
+it('ends when told to', async () => {
+  const { client, first } = await begin()
+  emulator.expireDelta('clockings')
+  expect(await client.get(first.deltaLink ?? '')).toMatchObject({ status: 410 })
+})
+
+it.each([
+  ['without a date', '/clockings?delta'],
+  ['without a start', "/clockings?filter=date le '2026-11-01'&delta"],
+  ['with a start today', "/clockings?filter=date ge '2026-11-20'&delta"],
+  ['with a start before last year', "/clockings?filter=date ge '2024-12-31'&delta"],
+  [
+    'with more than a year',
+    "/clockings?filter=date ge '2025-01-01' and date le '2026-01-03'&delta",
+  ],
+  ['with people', "/clockings?filter=date ge '2026-10-01' and person eq 1&delta"],
+  ['with people of contracts', '/contracts?filter=person eq 1&delta'],
+  ['with a filter of departments', '/departments?filter=person eq 1&delta'],
+  ['with references of jobs', '/jobs?externalReferences=(jobs,x)&delta'],
+  ['with a token that is none', '/delta/people?deltaToken=abc'],
+  ['with a filter on a delta link', '/delta/departments?deltaToken=abc&filter=person eq 1'],
+])('is refused %s', async (_, path) => {
+  emulator = await startEmulator({ people: 1, months: 0 })
+  expect(await (await connect(emulator)).get(path)).toMatchObject({ status: 400 })
+})
+
+it('keeps the references of its start', async () => {
+  emulator = await startEmulator({ people: 1, months: 1 })
+  const client = await connect(emulator)
+  const { deltaLink } = await client.walk(`${start}&externalReferences=(people,@badge-number)`)
+  emulator.update('clockings', emulator.all('clockings')[0]?.['id'] as number)
+  const { body } = await client.get(deltaLink ?? '')
+  expect(body.value[0]?.data.person.externalReferences).toEqual({
+    '@badge-number': emulator.all('people')[0]?.['badgeNumber'],
+  })
 })

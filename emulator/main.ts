@@ -38,6 +38,13 @@ const numbers = [
   'token-seconds',
   'latency-ms',
 ]
+const choices: Readonly<Record<string, readonly string[]>> = {
+  dialect: ['documentation', 'specification'],
+  'used-delta-link': ['answers', 'conflict', 'gone'],
+  'leaving-row': ['delete', 'update', 'nothing'],
+  'second-start': ['replaces', 'conflict'],
+  expiry: ['last-use', 'age'],
+}
 const switches = ['compress', 'delta-log', 'plain-delta-items', 'help']
 
 /** Runs the emulator until SIGTERM or SIGINT; a wrong flag or a busy port is a sentence on stderr and exit code 1. */
@@ -55,10 +62,14 @@ export async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-/** The options that the flags name: `--page-size 5` is `{ pageSize: 5 }`. Throws a sentence for what is no number. */
+/** The options that the flags name: `--page-size 5` is `{ pageSize: 5 }`. Throws a sentence for a wrong value. */
 export function optionsOf(given: Readonly<Record<string, string | boolean>>): EmulatorOptions {
   const entries = Object.entries(given).map(([flag, value]) => {
     const name = flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+    const allowed = choices[flag]
+    if (allowed && !allowed.includes(String(value))) {
+      throw new RangeError(`--${flag} takes ${allowed.join(' or ')}, not "${value}"`)
+    }
     if (flag === 'rate-limit') return [name, rateLimitOf(String(value))]
     return [name, numbers.includes(flag) ? numberOf(flag, value) : value]
   })
@@ -80,6 +91,7 @@ function numberOf(flag: string, value: string | boolean): number {
   if (!Number.isInteger(number) || number < 0) {
     throw new RangeError(`--${flag} takes a whole number, not "${value}"`)
   }
+  if (flag === 'page-size' && number === 0) throw new RangeError('--page-size takes 1 or more')
   return number
 }
 

@@ -58,11 +58,15 @@ export function randomChanges(wish: ChangeWish, store: Store, mutations: Mutatio
     count(collection, 'inserts')
   }
   repeat('updates', every, (collection, id) => mutations.update(collection, id))
-  repeat('softDeletes', soft, mutations.softDelete)
-  repeat('deletes', Object.keys(dated), mutations.remove)
+  const without = (act: (collection: string, id: Id) => void) => (collection: string, id: Id) => {
+    act(collection, id)
+    return undefined
+  }
+  repeat('softDeletes', soft, without(mutations.softDelete))
+  repeat('deletes', Object.keys(dated), without(mutations.remove))
   return counts
 }
 
 type Kind = 'inserts' | 'updates' | 'deletes' | 'softDeletes'
 
-type Act = (collection: string, id: Id) => Fields | undefined | void
+type Act = (collection: string, id: Id) => Fields | undefined

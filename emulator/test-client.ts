@@ -1,11 +1,34 @@
 import type { Emulator } from './emulator.ts'
 
-/** An answer with its JSON body, if it has one. */
+/** What tests look into of a record or an item of any collection; only the properties that it has are there. */
+export interface Item {
+  readonly id: number
+  readonly changeVersion: string
+  readonly changeType: string
+  readonly data: Item
+  readonly person: Item
+  readonly terminal?: Item
+  readonly badgeNumber: string
+  readonly externalReferences: Readonly<Record<string, string>>
+  readonly externalReference: string
+  readonly internalReference: string
+}
+
+/** What tests look into of the bodies of answers; only the properties that it has are there. */
+export interface Body {
+  readonly value: readonly Item[]
+  readonly nextLink: string
+  readonly deltaLink: string
+  readonly access_token: string
+  readonly scope: string
+  readonly error: { readonly code: string }
+}
+
+/** An answer; a body that is no JSON is its text. */
 export interface Reply {
   readonly status: number
   readonly headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of any shape
-  readonly body: any
+  readonly body: Body
 }
 
 /** Sends requests to an emulator as an ordinary client would: with a token, and to links as they were given. */
@@ -14,8 +37,7 @@ export interface TestClient {
   /** A path below the API's prefix, or a link. */
   get(path: string, init?: RequestInit): Promise<Reply>
   /** Follows next links to the end: all items of `value`, and the delta link at the end if there is one. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into records of any shape
-  walk(path: string): Promise<{ items: any[]; deltaLink?: string; pages: number }>
+  walk(path: string): Promise<{ items: Item[]; deltaLink?: string; pages: number }>
 }
 
 /** Asks the token service, in the form of the specification. */
@@ -47,7 +69,7 @@ export async function connect(emulator: Emulator, scope?: string): Promise<TestC
     token,
     get,
     async walk(path) {
-      const items = []
+      const items: Item[] = []
       let pages = 0
       for (let link: string | undefined = path; ; ) {
         const { status, body }: Reply = await get(link)

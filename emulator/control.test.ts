@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type Emulator, startEmulator } from './emulator.ts'
+import { connect } from './test-client.ts'
+
+let emulator: Emulator
+beforeEach(async () => {
+  emulator = await startEmulator({ people: 3, months: 1, controlPort: 0 })
+})
+afterEach(() => emulator.close())
+
+async function post(path: string, body: object = {}) {
+  const answer = await fetch(`${emulator.controlUrl}${path}`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+  })
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+}
+
+async function show(path: string): Promise<unknown> {
+  return (await fetch(`${emulator.controlUrl}${path}`)).json()
+}
+
+it('inserts, changes and deletes', async () => {
+  const { body } = await post('/insert', { collection: 'jobs', record: { name: { default: 'X' } } })
+  await post('/update', { collection: 'jobs', id: body['id'], patch: { name: { default: 'Y' } } })
+  const updated = emulator.all('jobs').at(-1)
+  await post('/remove', { collection: 'jobs', id: body['id'] })
+  expect([updated?.['name'], emulator.all('jobs').at(-1)?.['id'] === body['id']]).toEqual([
+    { default: 'Y' },
+    false,
+  ])
+})
+
+it('shows the live truth without softly deleted records', async () => {
+  const id = emulator.all('clockings')[0]?.['id']
+  await post('/soft-delete', { collection: 'clockings', id })
+  const [live, stored] = [await show('/all/clockings'), await show('/stored/clockings')]
+  expect([(live as []).length + 1, live]).toEqual([
+    (stored as []).length,
+    emulator.all('clockings'),
+  ])
+})
+
+it('moves the clock', async () => {
+  const before = emulator.now().getTime()
+  await post('/advance', { hours: 2, minutes: 30 })
+  expect(emulator.now().getTime() - before).toBeGreaterThanOrEqual(9_000_000)
+})
+
+it('sets faults by path and by pattern', async () => {
+  const client = await connect(emulator)
+  await post('/fail', { path: '/people', status: 503, times: 1 })
+  await post('/fail', { pattern: '^/jobs', status: 500, times: 1 })
+  const statuses = [await client.get('/people'), await client.get('/jobs')]
+  expect(statuses.map(({ status }) => status)).toEqual([503, 500])
+})
+
+it('makes many changes and counts them', async () => {
+  const { body } = await post('/changes', { inserts: 20, updates: 20, deletes: 5, softDeletes: 5 })
+  const counts = Object.values(body) as Record<string, number>[]
+  expect(counts.reduce((sum, one) => sum + (one['inserts'] ?? 0), 0)).toBe(20)
+})
+
+it('changes options of the running service', async () => {
+  await post('/options', { pageSize: 1 })
+  expect((await (await connect(emulator)).get('/people')).body.value).toHaveLength(1)
+})
+
+it('shows the requests', async () => {
+  await connect(emulator)
+  expect(await show('/requests')).toMatchObject([{ path: '/connect/token', status: 200 }])
+})
+
+it.each([
+  [400, '/remove', { collection: 'jobs', id: 999 }],
+  [400, '/insert', { collection: 'nothing' }],
+  [400, '/fail', { status: 500 }],
+  [404, '/nothing', {}],
+])('answers %i to %s with %j', async (status, path, body) => {
+  expect(await post(path, body)).toMatchObject({ status, body: { error: expect.any(String) } })
+})

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import type { StoredRecord } from '../store.ts'
+import { checkFilter } from './check.ts'
+import { parseFilter } from './parse.ts'
+
+const allowed = ['date', 'person', 'kind', 'status', 'enabled', 'counter-definition']
+const members = (group: string, id: number) => (group === 'circle' ? [id, id + 10] : undefined)
+const check = (text: string) => checkFilter(parseFilter(text), allowed, members)
+
+function record(fields: { date?: string; person?: number; [name: string]: unknown }): StoredRecord {
+  const { date, person } = fields
+  return { id: 1, version: '', date, person, text: JSON.stringify(fields) }
+}
+
+describe('a filter', () => {
+  it.each([
+    ['person eq 1 and person eq 2', { person: 2 }, true],
+    ['person eq 1 or person eq 2', { person: 2 }, true],
+    ['person in (1,2)', { person: 3 }, false],
+    ['person in circle(4)', { person: 14 }, true],
+    ["kind in ('InOut','Reason')", { kind: 'Reason' }, true],
+    ["person eq 1 and kind eq 'InOut'", { person: 1, kind: 'Reason' }, false],
+    ['enabled eq true', { isEnabled: false }, false],
+    ['enabled in (false)', { isEnabled: false }, true],
+    ['counter-definition eq 3', { counterDefinition: { id: 3 } }, true],
+    ["date eq '2026-02-03'", { date: '2026-02-03' }, true],
+    ["date ge '2026-02-03'", { date: '2026-02-02' }, false],
+    ["date ge '2026-02-01' and date le '2026-02-03'", { date: '2026-02-03' }, true],
+    ["date le '2026-02-03'", {}, false],
+  ])('%s tests %j: %s', (text, fields, expected) => {
+    expect(check(text).matches(record(fields))).toBe(expected)
+  })
+
+  it('tells the range of dates that it asks for', () => {
+    const { start, end } = check("date ge '2026-02-01' and date le '2026-02-03' and person eq 1")
+    expect([start, end]).toEqual(['2026-02-01', '2026-02-03'])
+  })
+
+  it.each([
+    ['an unknown field', 'name eq 1'],
+    ['a JSON name', 'isEnabled eq true'],
+    ['a wrong literal', "person eq '1'"],
+    ['a number for a text', 'kind eq 1'],
+    ['a text for a boolean', "enabled eq 'true'"],
+    ['an impossible date', "date ge '2026-02-30'"],
+    ['another form of date', "date ge '1/2/2026'"],
+    ['a range on a Multiple field', 'person ge 1'],
+    ['a list on a Range field', "date in ('2026-02-01')"],
+    ['two values of a Single field', 'enabled in (true,false)'],
+    ['a repeated Single field', 'enabled eq true and enabled eq false'],
+    ['or on a Range field', "date ge '2026-02-01' or date le '2026-02-03'"],
+    ['or on a Single field', 'enabled eq true or enabled eq false'],
+    ['or between two fields', "person eq 1 or kind eq 'InOut'"],
+    ['an unknown group', 'person in team(1)'],
+    ['a group of something else', 'counter-definition in circle(1)'],
+  ])('is refused for %s', (_, text) => {
+    expect(() => check(text)).toThrow('Request not valid')
+  })
+})

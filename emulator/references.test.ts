@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Emulator, startEmulator } from './emulator.ts'
+import { connect, type TestClient } from './test-client.ts'
+
+let emulator: Emulator
+let client: TestClient
+beforeEach(async () => {
+  emulator = await startEmulator({ people: 5, months: 1 })
+  client = await connect(emulator)
+})
+afterEach(() => emulator.close())
+
+describe('external references', () => {
+  it('are added to every object that they are about', async () => {
+    emulator.setReference('people', 'erp', 'é/1', 1)
+    const pairs = '(people,@employee-number)(people,erp)(terminals,@external-code)'
+    const filter = "filter=date ge '2026-10-20' and date le '2026-11-19' and person eq 1"
+    const { body } = await client.get(`/clockings?${filter}&externalReferences=${pairs}`)
+    const [person] = emulator.all('people')
+    const clocking = body.value.find((one) => one.terminal)
+    expect(clocking?.person.externalReferences).toEqual({
+      '@employee-number': person?.['employeeNumber'],
+      erp: 'é/1',
+    })
+    expect(clocking?.terminal?.externalReferences['@external-code']).toMatch(/^T\d+$/)
+  })
+
+  it('are added to the record itself when they are its own', async () => {
+    const { body } = await client.get('/people?externalReferences=(people,@badge-number)')
+    expect(body.value[0]?.externalReferences['@badge-number']).toBe(body.value[0]?.badgeNumber)
+  })
+
+  it('are left out where there is no value', async () => {
+    const { body } = await client.get('/people?externalReferences=(people,nothing)')
+    expect(body.value[0]).not.toHaveProperty('externalReferences')
+  })
+
+  it('name one record', async () => {
+    const { badgeNumber, id } = emulator.all('people')[2] ?? {}
+    const path = `/people/${badgeNumber}?externalReferences=(people,@badge-number)`
+    expect(await client.get(path)).toMatchObject({ status: 200, body: { id } })
+  })
+
+  it('name the history of one person', async () => {
+    emulator.setReference('people', 'erp', 'A B', 2)
+    const path = '/people/A%20B/job-history?externalReferences=(people,erp)'
+    const { body } = await client.get(path)
+    expect(body.value.map((one) => one.person.id)).toEqual([2])
+  })
+
+  it('are listed by name and value, page by page', async () => {
+    emulator.options.pageSize = 2
+    const { items } = await client.walk('/external-references/people')
+    const ids = items.map(({ internalReference }) => Number(internalReference))
+    expect(items[0]).toEqual({
+      referenceName: 'payroll',
+      externalReference: `P/${ids[0]} "é"`,
+      internalReference: String(ids[0]),
+    })
+  })
+
+  it('have one value per record and name', async () => {
+    emulator.setReference('people', 'erp', 'old', 1)
+    emulator.setReference('people', 'erp', 'new', 1)
+    const { body } = await client.get('/external-references/people/erp')
+    expect(body.value.map((one) => one.externalReference)).toEqual(['new'])
+  })
+
+  it('are found by their value', async () => {
+    emulator.setReference('jobs', 'erp', 'x/y', 3)
+    const { body } = await client.get('/external-references/jobs/erp/x%2Fy')
+    expect(body).toEqual({
+      referenceName: 'erp',
+      externalReference: 'x/y',
+      internalReference: '3',
+    })
+  })
+
+  it('are gone when they are removed', async () => {
+    emulator.setReference('jobs', 'erp', 'x', 3)
+    emulator.removeReference('jobs', 'erp', 'x')
+    expect(await client.get('/external-references/jobs/erp/x')).toMatchObject({ status: 404 })
+  })
+
+  it.each([
+    [400, '/external-references/clockings'],
+    [400, '/external-references/nothing'],
+    [400, '/external-references/people/@badge-number'],
+    [404, '/external-references/people/payroll/none'],
+  ])('answer %i to %s', async (status, path) => {
+    expect(await client.get(path)).toMatchObject({ status })
+  })
+})
+
+describe('a single record', () => {
+  it.each([
+    [200, '/people/1'],
+    [404, '/people/9999'],
+    [400, '/people/abc'],
+    [404, '/people/abc?externalReferences=(people,@badge-number)'],
+    [400, '/clockings/abc'],
+    [404, '/calculated-totals/1'],
+    [400, '/departments/1?externalReferences=(people,x)'],
+    [404, '/people/1/unknown-history'],
+  ])('answers %i to %s', async (status, path) => {
+    expect(await client.get(path)).toMatchObject({ status })
+  })
+})
