@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { Gate, refused } from './gate.ts'
+import { giveBack } from './output-buffers.ts'
 
 /** Small writes are put together up to this size: single lines would cost a system call each. */
 const BATCH_BYTES = 64 * 1024
@@ -27,7 +28,8 @@ export class ReaderGone extends Error {
  */
 export interface LineWriter {
   /**
-   * Writes whole lines. Bytes belong to the writer from then on. Returns undefined if there is no
+   * Writes whole lines. Bytes belong to the writer from then on, and may be overwritten
+   * once they are out. Returns undefined if there is no
    * need to wait, else a promise that ends when the reader has caught up; it rejects with
    * ReaderGone, or with the error of the stream (a full disk).
    */
@@ -54,6 +56,8 @@ class StreamLineWriter implements LineWriter {
   readonly #onGone: (() => void) | undefined
   #batch: Uint8Array[] = []
   #batchBytes = 0
+  /** A stream over a file descriptor is done with bytes when it says so; others may pass them on. */
+  readonly #reusesBuffers: boolean
   /** Writes that the stream has not finished. */
   #unfinished = 0
   #full = false
@@ -65,6 +69,7 @@ class StreamLineWriter implements LineWriter {
   constructor(stream: Writable, onGone: (() => void) | undefined) {
     this.#stream = stream
     this.#onGone = onGone
+    this.#reusesBuffers = 'fd' in stream && typeof stream.fd === 'number'
     stream.on('error', (error: NodeJS.ErrnoException) => this.#fail(error))
     stream.on('close', () => this.#fail(undefined))
     stream.on('drain', () => {
@@ -97,13 +102,13 @@ class StreamLineWriter implements LineWriter {
   /** Hands the batch to the stream; while the stream is full the batch stays here. */
   #send(): void {
     if (this.#full || this.#batchBytes === 0 || this.#failure !== undefined) return
-    const [first = new Uint8Array(), ...others] = this.#batch
-    const bytes = others.length === 0 ? first : Buffer.concat(this.#batch, this.#batchBytes)
+    const bytes = joined(this.#batch, this.#batchBytes)
     this.#batch = []
     this.#batchBytes = 0
     this.#unfinished++
     this.#full = !this.#stream.write(bytes, (error) => {
       if (error) this.#fail(error)
+      else if (this.#reusesBuffers) giveBack(bytes)
       this.#unfinished--
       if (this.#unfinished === 0 && this.#batchBytes === 0) this.#empty.open()
     })
@@ -129,4 +134,12 @@ class StreamLineWriter implements LineWriter {
     this.#empty.close(this.#failure)
     this.#onGone?.()
   }
+}
+
+function joined(batch: readonly Uint8Array[], size: number): Uint8Array {
+  const [only] = batch
+  if (only !== undefined && batch.length === 1) return only
+  const bytes = Buffer.concat(batch, size)
+  batch.forEach(giveBack)
+  return bytes
 }

@@ -75,7 +75,10 @@ export interface Batch {
   readonly highestVersion: string | undefined
   /** The bytes of the record; line breaks between its tokens are spaces. */
   record(index: number): Uint8Array
-  /** The lines of all records that are not SKIP, in a buffer of their own: it may be kept. */
+  /**
+   * The lines of all records that are not SKIP, in a buffer of their own: the caller may keep it,
+   * or hand it to a line writer, which uses it again for other lines.
+   */
   lines(parts: LineParts): Uint8Array<ArrayBuffer>
 }
 /** A page body that must not be used, because it is incomplete or not what the service promises. */

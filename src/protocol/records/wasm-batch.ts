@@ -1,4 +1,5 @@
 import { highest } from './highest-version.ts'
+import { takeBuffer } from './output-buffers.ts'
 import { type Batch, LIVE, type LineParts, SKIP } from './page-scanner.ts'
 import type { ScanExports } from './scan-module.ts'
 
@@ -53,7 +54,7 @@ export class WasmBatch implements Batch {
   lines(parts: LineParts): Uint8Array<ArrayBuffer> {
     const { head, tail, removedTail } = parts
     const sizes = [head.length, tail.length, removedTail.length] as const
-    const out = Buffer.allocUnsafeSlow(this.#wasm.lineBytes(...sizes))
+    const out = takeBuffer(this.#wasm.lineBytes(...sizes))
     const fits = head.length + tail.length + removedTail.length <= PARTS_ROOM
     if (fits) this.#bytes.set(Buffer.concat([head, tail, removedTail]), this.#wasm.partsAt.value)
     let at = 0

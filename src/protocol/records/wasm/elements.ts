@@ -1,8 +1,7 @@
-import { ESCAPED_VERSION, ROW_BYTES } from './layout'
+import { ESCAPED_VERSION, FACTS, ROW_BYTES } from './layout'
 import { CHANGE_TYPE, DATA, DELETE, DELETED, DELETED_VALUE, equals, KEY, VERSION } from './names'
 
 // What is known of the element under way (level 0) and of its `data` object (level 1).
-const FACTS: u32 = 768
 const LEVEL_BYTES: u32 = 32
 const KEY_START: usize = 0
 const KEY_END: usize = 4

@@ -1,11 +1,14 @@
 // Fixed places in linear memory. Above INPUT: the kept bytes of an unfinished part, the chunk, a
 // few zero bytes (no loop needs a bounds check: a zero byte is legal nowhere in JSON), the rows.
 
+/** What is known of the element under way, and the lengths of the names. */
+export const FACTS: u32 = 768
+export const LENGTHS: u32 = 960
 /** The names and the value to look for, each in its own slot of NAME_ROOM bytes. */
 export const NAMES: u32 = 1024
 export const NAME_ROOM: u32 = 288
 /** One byte per open container: 1 object, 0 array. */
-export const STACK: u32 = 4096
+export const STACK: u32 = 4608
 export const MAX_DEPTH: u32 = 256
 /** Head, tail and removed tail of a line, one after the other. */
 export const PARTS: u32 = 8192
@@ -13,7 +16,10 @@ export const PARTS_ROOM: u32 = 65536
 /** Where lines are put together, some at a time; copies may run over the end by a vector. */
 export const WINDOW: u32 = 73728
 export const WINDOW_ROOM: u32 = 262144
-export const INPUT: u32 = 336128
+/** Names seen in records. */
+export const KNOWN: u32 = 336128
+export const KNOWN_ENTRIES: u32 = 256
+export const INPUT: u32 = 352768
 
 /** Zero bytes behind the input: longer than any look-ahead. */
 export const PADDING: u32 = 32
@@ -22,3 +28,24 @@ export const PADDING: u32 = 32
 export const ROW_BYTES: u32 = 32
 export const KIND_MASK: u32 = 3
 export const ESCAPED_VERSION: u32 = 4
+
+// Which container the scanner is in: those of the page first, those with wanted names last.
+export const PAGE: u32 = 0
+export const LIST: u32 = 1
+export const OTHER: u32 = 2
+export const ELEMENT: u32 = 3
+export const CHANGE_DATA: u32 = 4
+
+// What a scan answers; the host knows these numbers.
+export const FINE: u32 = 0
+export const NOT_JSON: u32 = 1
+export const TOO_DEEP: u32 = 2
+export const NOT_AN_OBJECT: u32 = 3
+export const ITEMS_NOT_A_LIST: u32 = 4
+export const ITEMS_TWICE: u32 = 5
+export const ELEMENT_NOT_AN_OBJECT: u32 = 6
+export const ELEMENT_WITHOUT_KEY: u32 = 7
+export const ELEMENT_TOO_LARGE: u32 = 8
+export const LINK_NOT_TEXT: u32 = 9
+export const TRAILING: u32 = 10
+export const TEXT_TOO_LARGE: u32 = 11

@@ -1,4 +1,4 @@
-import { NAME_ROOM, NAMES } from './layout'
+import { LENGTHS, NAME_ROOM, NAMES } from './layout'
 
 export const NONE: u32 = 0
 export const KEY: u32 = 1
@@ -12,8 +12,6 @@ export const DELTA_LINK: u32 = 8
 /** Texts that values are compared with. */
 export const DELETED_VALUE: u32 = 9
 export const DELETE: u32 = 10
-
-const LENGTHS: u32 = 960
 
 let candidates: u64 = 0
 
@@ -35,12 +33,10 @@ export function recordName(at: u32, end: u32, escaped: bool): u32 {
       if (equals(which, at, end, true)) return which
     return NONE
   }
-  if (((candidates >> <u64>min<u32>(end - at, 63)) & 1) == 0) return NONE
-  if (equals(KEY, at, end, false)) return KEY
-  if (equals(VERSION, at, end, false)) return VERSION
-  if (equals(DELETED, at, end, false)) return DELETED
-  if (equals(DATA, at, end, false)) return DATA
-  if (equals(CHANGE_TYPE, at, end, false)) return CHANGE_TYPE
+  const length = end - at
+  if (((candidates >> <u64>min<u32>(length, 63)) & 1) == 0) return NONE
+  for (let which = KEY; which <= CHANGE_TYPE; which++)
+    if (load<u32>(LENGTHS + which * 4) == length && equals(which, at, end, false)) return which
   return NONE
 }
 

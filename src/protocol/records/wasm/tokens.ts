@@ -1,10 +1,24 @@
 /** Set by a token that does not end: 0 when only bytes are missing, else where it is wrong. */
 export let wrongAt: u32 = 0
-/** Whether the string read last holds an escape. */
+/** Where to go on with the token when there are more bytes. */
+export let resumeAt: u32 = 0
+/** Whether the string under way, or the one read last, holds an escape. */
 export let escaped: bool = false
 
-export function setEscaped(value: bool): void {
-  escaped = value
+/** Forgets the escapes of the string before; it is called whenever there were any. */
+export function beginText(): void {
+  escaped = false
+}
+
+/** Bit i is set if the byte i of the 16 at `at` ends the plain part of a string: a quote, a backslash, a control character. */
+export function textStops(at: u32): i32 {
+  const bytes = v128.load(at)
+  return i8x16.bitmask(
+    v128.or(
+      v128.or(i8x16.eq(bytes, i8x16.splat(0x22)), i8x16.eq(bytes, i8x16.splat(0x5c))),
+      i8x16.lt_u(bytes, i8x16.splat(0x20)),
+    ),
+  )
 }
 
 /** Skips white space; line breaks become spaces, because a record must stay on one line. */
@@ -23,13 +37,7 @@ export function space(at: u32): u32 {
  */
 export function stringEnd(at: u32, end: u32): u32 {
   while (true) {
-    const bytes = v128.load(at)
-    const stops = i8x16.bitmask(
-      v128.or(
-        v128.or(i8x16.eq(bytes, i8x16.splat(0x22)), i8x16.eq(bytes, i8x16.splat(0x5c))),
-        i8x16.lt_u(bytes, i8x16.splat(0x20)),
-      ),
-    )
+    const stops = textStops(at)
     if (stops == 0) {
       at += 16
       continue
@@ -51,8 +59,6 @@ export function stringEnd(at: u32, end: u32): u32 {
     at = after
   }
 }
-
-export let resumeAt: u32 = 0
 
 function escapeEnd(at: u32, end: u32): u32 {
   const c: u32 = load<u8>(at + 1)

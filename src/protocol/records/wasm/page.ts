@@ -1,0 +1,152 @@
+import { beginElement, finishElement, forgetLevel, KEYLESS, take } from './elements'
+import {
+  CHANGE_DATA,
+  ELEMENT,
+  ELEMENT_NOT_AN_OBJECT,
+  ELEMENT_TOO_LARGE,
+  ELEMENT_WITHOUT_KEY,
+  FINE,
+  ITEMS_NOT_A_LIST,
+  ITEMS_TWICE,
+  LINK_NOT_TEXT,
+  LIST,
+  OTHER,
+  PAGE,
+  STACK,
+} from './layout'
+import { DATA, DELTA_LINK, ITEMS, NEXT_LINK, NONE } from './names'
+
+/** Open containers, and what the innermost one is. */
+export let depth: u32 = 0
+export let inside: u32 = OTHER
+let listOpen: bool = false
+let dataOpen: bool = false
+
+// The member that the container under way belongs to, in an element and in its data.
+let elementWanted: u32 = NONE
+let elementValueStart: u32 = 0
+let dataWanted: u32 = NONE
+let dataValueStart: u32 = 0
+
+/** Whether `value` was seen. */
+export let itemsSeen: bool = false
+/** The links seen last in this chunk: 0 none, 1 null, else the position of the opening quote. */
+export let nextLinkAt: u32 = 0
+export let nextLinkEnd: u32 = 0
+export let deltaLinkAt: u32 = 0
+export let deltaLinkEnd: u32 = 0
+
+/** Forgets the previous page. */
+export function beginPage(): void {
+  depth = 0
+  inside = OTHER
+  listOpen = false
+  dataOpen = false
+  itemsSeen = false
+}
+
+/** Starts on a new chunk; what was kept has moved down by `by` bytes. */
+export function moveDown(by: u32): void {
+  elementValueStart -= by
+  dataValueStart -= by
+  nextLinkAt = 0
+  deltaLinkAt = 0
+}
+
+/** Whether an element has begun and not ended. */
+export function inElement(): bool {
+  return listOpen && depth > 2
+}
+
+/** Whether a value may begin with the byte. */
+export function startsValue(c: u32): bool {
+  return (
+    c == 0x22 ||
+    c == 0x5b ||
+    c == 0x7b ||
+    c == 0x2d ||
+    c - 0x30 < 10 ||
+    c == 0x74 ||
+    c == 0x66 ||
+    c == 0x6e
+  )
+}
+
+/** What is wrong with a value that begins with `c`, as a member of the page or an element of its list. */
+export function misplaced(c: u32, wanted: u32): u32 {
+  if (!startsValue(c)) return FINE
+  if (inside == LIST) return c == 0x7b ? FINE : ELEMENT_NOT_AN_OBJECT
+  if (wanted == ITEMS) {
+    if (itemsSeen) return ITEMS_TWICE
+    return c == 0x5b ? FINE : ITEMS_NOT_A_LIST
+  }
+  if (wanted == NONE || c == 0x22 || c == 0x6e) return FINE
+  return LINK_NOT_TEXT
+}
+
+/** Enters the container that begins at `at` with the byte `c`. */
+export function open(at: u32, c: u32, wanted: u32): void {
+  let entered = OTHER
+  if (inside == ELEMENT) {
+    elementWanted = wanted
+    elementValueStart = at
+    if (wanted == DATA && c == 0x7b) {
+      entered = CHANGE_DATA
+      dataOpen = true
+      forgetLevel(1)
+    }
+  } else if (inside == CHANGE_DATA) {
+    dataWanted = wanted
+    dataValueStart = at
+  } else if (inside == LIST) {
+    entered = ELEMENT
+    beginElement(at)
+  } else if (depth == 0) entered = PAGE
+  else if (inside == PAGE && wanted == ITEMS) {
+    entered = LIST
+    listOpen = true
+    itemsSeen = true
+  }
+  inside = entered
+  depth++
+  store<u8>(STACK + depth, c == 0x7b ? 1 : 0)
+}
+
+/** Leaves the innermost container, which ends before `at`. */
+export function close(at: u32): u32 {
+  depth--
+  if (inside == ELEMENT) {
+    inside = LIST
+    const problem = finishElement(at)
+    if (problem == FINE) return FINE
+    return problem == KEYLESS ? ELEMENT_WITHOUT_KEY : ELEMENT_TOO_LARGE
+  }
+  if (inside == CHANGE_DATA) dataOpen = false
+  if (depth == 1) {
+    inside = PAGE
+    listOpen = false
+  } else if (listOpen && depth == 3) {
+    inside = ELEMENT
+    if (elementWanted != NONE) take(0, elementWanted, elementValueStart, at, false)
+  } else if (dataOpen && depth == 4) {
+    inside = CHANGE_DATA
+    if (dataWanted != NONE) take(1, dataWanted, dataValueStart, at, false)
+  }
+  return FINE
+}
+
+/** Takes down the value between `start` and `end`, which belongs to the name `wanted`. */
+export function settle(wanted: u32, start: u32, end: u32, escaped: bool): void {
+  if (inside == ELEMENT) take(0, wanted, start, end, escaped)
+  else if (inside == CHANGE_DATA) take(1, wanted, start, end, escaped)
+  else {
+    const link: u32 = load<u8>(start) == 0x22 ? start : 1
+    if (wanted == NEXT_LINK) {
+      nextLinkAt = link
+      nextLinkEnd = end
+    } else if (wanted == DELTA_LINK) {
+      deltaLinkAt = link
+      deltaLinkEnd = end
+    }
+  }
+}
