@@ -1,0 +1,11 @@
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+
+/** The folder of the package, the same for sources and compiled files. */
+export const packageFolder: string = dirname(createRequire(import.meta.url).resolve('#package'))
+
+/** Where the demo leaves its files. */
+export const outputFolder: string = join(packageFolder, 'demo-output')
+
+/** The DuckDB file that the demo fills and `npm run ask` reads. */
+export const warehouseFile: string = join(outputFolder, 'warehouse.duckdb')

@@ -1,0 +1,57 @@
+import { referencedCollections } from '../../src/catalogue/collections.ts'
+import type { Fields } from './compare.ts'
+
+interface Config {
+  readonly environment: {
+    readonly base_url: string
+    readonly auth_url: string
+    readonly api_name: string
+  }
+  readonly client_id: string
+  readonly client_secret: string
+}
+
+interface ReferencePage {
+  readonly value: readonly Readonly<Record<string, string>>[]
+  readonly nextLink?: string
+}
+
+/**
+ * Asks the service for all custom references, as records of the stream external_references: the
+ * emulator's control endpoint does not list them.
+ */
+export async function allReferences(given: Fields): Promise<Fields[]> {
+  const config = given as unknown as Config
+  const { base_url, api_name } = config.environment
+  const headers = { authorization: await takeToken(config), 'user-agent': 'demo' }
+  const references: Fields[] = []
+  for (const collection of referencedCollections) {
+    let link: string | undefined = `/connector/${api_name}/api/v1/external-references/${collection}`
+    while (link !== undefined) {
+      const response: Response = await fetch(new URL(link, base_url), { headers })
+      if (!response.ok)
+        throw new Error(`The references of ${collection} are refused: ${await response.text()}`)
+      const page = (await response.json()) as ReferencePage
+      references.push(...page.value.map((item) => referenceOf(collection, item)))
+      link = page.nextLink
+    }
+  }
+  return references
+}
+
+function referenceOf(collection: string, item: Readonly<Record<string, string>>): Fields {
+  const { referenceName: name, externalReference: value, internalReference } = item
+  return { collection, name, value, internalReference }
+}
+
+async function takeToken({ environment, client_id, client_secret }: Config): Promise<string> {
+  const form = { grant_type: 'client_credentials', client_id, client_secret }
+  const response = await fetch(`${environment.auth_url}/connect/token`, {
+    method: 'POST',
+    headers: { 'user-agent': 'demo' },
+    body: new URLSearchParams(form),
+  })
+  if (!response.ok) throw new Error(`No token for the references: ${await response.text()}`)
+  const { access_token } = (await response.json()) as { access_token: string }
+  return `Bearer ${access_token}`
+}

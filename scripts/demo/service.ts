@@ -1,0 +1,63 @@
+import type { Fields } from './compare.ts'
+import { startProgram } from './program.ts'
+import { allReferences } from './references.ts'
+
+/** The emulated service in its own process, and its control endpoint. */
+export interface Service {
+  /** A configuration with which the connector reads the tenant. */
+  config(): Promise<Fields>
+  /** All that lives in a collection now. */
+  all(collection: string): Promise<Fields[]>
+  /** Posts a verb to the control endpoint, for example `/advance` with `{ hours: 73 }`. */
+  tell(verb: string, body: object): Promise<unknown>
+  stop(): Promise<void>
+}
+
+/** How large the tenant is. */
+export interface TenantSize {
+  readonly people: number
+  readonly months: number
+  readonly pageSize: number
+}
+
+/** Starts `bin/protime-emulator` on free ports and waits until the tenant is made. */
+export async function startService(size: TenantSize, signal: AbortSignal): Promise<Service> {
+  const flags = {
+    port: 0,
+    'control-port': 0,
+    people: size.people,
+    months: size.months,
+    'page-size': size.pageSize,
+  }
+  const args = Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, String(value)])
+  const program = startProgram('protime-emulator', args, signal)
+  let introduction = ''
+  let control: string | undefined
+  for await (const text of program.stdout
+    .setEncoding('utf8')
+    .iterator({ destroyOnReturn: false })) {
+    introduction += text
+    control = /^Control\s+(\S+)\n/m.exec(introduction)?.[1]
+    if (control !== undefined) break
+  }
+  signal.throwIfAborted()
+  if (control === undefined) throw new Error(`The emulator did not start: ${program.stderr()}`)
+  // Nothing more is expected, but a full pipe would hold the emulator up.
+  program.stdout.resume()
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(`${control}${path}`, { ...init, signal })
+    const body: unknown = await response.json()
+    if (!response.ok) throw new Error(`The emulator refuses ${path}: ${JSON.stringify(body)}`)
+    return body
+  }
+  const config = async () => (await ask('/config')) as Fields
+  return {
+    config,
+    async all(collection) {
+      if (collection === 'external-references') return allReferences(await config())
+      return (await ask(`/all/${collection}`)) as Fields[]
+    },
+    tell: (verb, body) => ask(verb, { method: 'POST', body: JSON.stringify(body) }),
+    stop: program.stop,
+  }
+}
