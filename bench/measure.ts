@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ServerOptions } from './server.ts'
+
+/** What a finished process took. */
+export interface Cost {
+  readonly seconds: number
+  readonly cpuSeconds: number
+  readonly peakMegabytes: number
+}
+
+/**
+ * Runs a Node program with its output piped into `reader`, a shell command, and measures the program
+ * alone. Throws when it fails.
+ */
+export async function measure(
+  program: readonly string[],
+  reader = 'cat > /dev/null',
+): Promise<Cost> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-'))
+  const file = join(folder, 'cost.json')
+  try {
+    const words = [process.execPath, '--import', here('report-cost.js'), ...program]
+    const command = `${words.map(quoted).join(' ')} | ${reader}`
+    const shell = spawn('bash', ['-o', 'pipefail', '-c', command], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...process.env, BENCH_COST: file },
+    })
+    const [exitCode] = await once(shell, 'close')
+    if (exitCode !== 0) throw new Error(`${program[0]} ended with exit code ${exitCode}`)
+    return JSON.parse(readFileSync(file, 'utf8')) as Cost
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** A benchmark server in a process of its own. */
+export interface BenchServer {
+  readonly origin: string
+  stop(): Promise<void>
+}
+
+export async function startServer(options: ServerOptions): Promise<BenchServer> {
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [here('server.js'), JSON.stringify(options)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  const [port] = await once(child.stdout as NodeJS.ReadableStream, 'data')
+  return {
+    origin: `http://127.0.0.1:${String(port).trim()}`,
+    async stop() {
+      child.kill()
+      await once(child, 'close')
+    },
+  }
+}
+
+/** A compiled file beside this one. */
+export function here(name: string): string {
+  return new URL(name, import.meta.url).pathname
+}
+
+/** The middle one of an odd number of figures. */
+export function median(figures: readonly number[]): number {
+  return [...figures].sort((a, b) => a - b)[figures.length >> 1] ?? Number.NaN
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,111 @@
+import { createServer, type ServerResponse } from 'node:http'
+
+/**
+ * The service as far as a benchmark needs it. Its pages are made before the first request, so that
+ * the server is never what is measured. Any collection is listed, and starts a delta, with the same
+ * records; its delta link answers `changes` records on one page. Prints its port.
+ */
+export interface ServerOptions {
+  readonly pages: number
+  readonly pageSize: number
+  readonly delayMs?: number
+  /** Records of one answer to a delta link. */
+  readonly changes?: number
+  /** A token bucket: refused above it with 429 and a Retry-After. */
+  readonly rateLimit?: { readonly perSecond: number; readonly bucket: number }
+}
+
+const options = JSON.parse(process.argv[2] ?? '{}') as ServerOptions
+const { pages, pageSize, delayMs = 0, changes = 0, rateLimit } = options
+const PREFIX = '/connector/svcapi/api/v1'
+const CHANGES_AT_ONCE = 10_000
+
+const bodies = Array.from({ length: pages }, (_, number) => pageOf(number * pageSize))
+const token = Buffer.from('{"access_token":"bench-token","expires_in":3600,"token_type":"Bearer"}')
+let tokens = rateLimit?.bucket ?? 0
+let filledAt = performance.now()
+
+const server = createServer((request, response) => {
+  const url = request.url ?? ''
+  if (!isAllowed()) response.writeHead(429, { 'retry-after': '1' }).end()
+  else if (delayMs > 0) setTimeout(() => answer(url, response), delayMs)
+  else answer(url, response)
+})
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address()
+  process.stdout.write(`${typeof address === 'object' ? address?.port : ''}\n`)
+})
+
+function answer(url: string, response: ServerResponse): void {
+  const collection = /\/v1\/(?:delta\/)?([a-z-]+)/.exec(url)?.[1] ?? ''
+  if (url.includes('/connect/token')) send([token], response)
+  else if (url.includes('/delta/')) send(changesOf(collection), response)
+  else {
+    const number = Number(/continuationToken=(\d+)/.exec(url)?.[1] ?? 0)
+    const next = `"nextLink":"${PREFIX}/${collection}?continuationToken=${number + 1}"`
+    const end = number + 1 < pages ? next : deltaLink(collection)
+    send([bodies[number] ?? Buffer.from('{"value":['), Buffer.from(`],${end}}`)], response)
+  }
+}
+
+function send(parts: Iterable<Buffer>, response: ServerResponse): void {
+  const iterator = parts[Symbol.iterator]()
+  response.writeHead(200, { 'content-type': 'application/json' })
+  const more = () => {
+    for (let part = iterator.next(); !part.done; part = iterator.next()) {
+      if (!response.write(part.value)) return void response.once('drain', more)
+    }
+    response.end()
+  }
+  response.socket?.setNoDelay(true)
+  response.cork()
+  more()
+  response.uncork()
+}
+
+function pageOf(first: number): Buffer {
+  const records = Array.from({ length: pageSize }, (_, i) => record(first + i))
+  return Buffer.from(`{"value":[${records.join(',')}`)
+}
+
+function* changesOf(collection: string): Generator<Buffer> {
+  for (let at = 0; at < changes; at += CHANGES_AT_ONCE) {
+    const count = Math.min(CHANGES_AT_ONCE, changes - at)
+    const items = Array.from(
+      { length: count },
+      (_, i) => `{"changeType":"InsertOrUpdate","data":${record(at + i)}}`,
+    )
+    yield Buffer.from(`${at === 0 ? '{"value":[' : ','}${items.join(',')}`)
+  }
+  yield Buffer.from(`${changes === 0 ? '{"value":[' : ''}],${deltaLink(collection)}}`)
+}
+
+function deltaLink(collection: string): string {
+  return `"deltaLink":"${PREFIX}/delta/${collection}?deltaToken=1"`
+}
+
+/** The record of an index, as text: 235 bytes, like a clocking with one reference. */
+function record(index: number): string {
+  const person = 1 + ((index * 7919) % 5000)
+  const minute = (index * 13) % 1440
+  return JSON.stringify({
+    changeVersion: (0xa00000 + index).toString(16).toUpperCase().padStart(16, '0'),
+    id: 100_000 + index,
+    person: { id: person, externalReferences: { '@employee-number': `E${person}` } },
+    date: `2026-03-${String(1 + (index % 28)).padStart(2, '0')}`,
+    timeOfDayInMinutes: minute,
+    kind: 'InOut',
+    isGenerated: false,
+    calculatedTimeOfDayInMinutes: minute - (minute % 5),
+  })
+}
+
+function isAllowed(): boolean {
+  if (rateLimit === undefined) return true
+  const now = performance.now()
+  tokens = Math.min(rateLimit.bucket, tokens + ((now - filledAt) / 1000) * rateLimit.perSecond)
+  filledAt = now
+  if (tokens < 1) return false
+  tokens -= 1
+  return true
+}
