@@ -25,48 +25,55 @@ const LITERALS: Readonly<Record<string, string>> = { t: 'true', f: 'false', n: '
  * bytes; whether they make UTF-8 is checked elsewhere.
  */
 export class JsonReader {
-  /** What was read since the last `forget`, a character per byte, line breaks outside strings as spaces. */
-  kept = ''
   /** Offset in the body of the next character. */
   at = 0
+  /** The text from `#base` on; what lies before `#keptFrom` may go. */
   #text = ''
-  #next = 0
+  #base = 0
+  #keptFrom = 0
 
   feed(chunk: Uint8Array): void {
-    this.#text = Buffer.from(chunk).toString('latin1')
-    this.#next = 0
+    this.#text =
+      this.#text.slice(this.#keptFrom - this.#base) + Buffer.from(chunk).toString('latin1')
+    this.#base = this.#keptFrom
   }
 
+  /** Nothing before the next character will be asked for again. */
   forget(): void {
-    this.kept = ''
+    this.#keptFrom = this.at
+  }
+
+  /** What was read from `start` on, a character per byte, line breaks outside strings as spaces. */
+  since(start: number): string {
+    return this.#text.slice(start - this.#base, this.at - this.#base).replace(/[\r\n]/g, ' ')
+  }
+
+  /** The next character, if it is there. */
+  get here(): string | undefined {
+    return this.#text[this.at - this.#base]
   }
 
   /** The next character, without taking it. */
   *peek(): Reading<string> {
-    while (this.#next === this.#text.length) yield
-    return this.#text[this.#next] ?? ''
+    for (;;) {
+      const { here } = this
+      if (here !== undefined) return here
+      yield
+    }
   }
 
   /** Takes one of the characters, or stops. */
   *take(allowed: string): Reading<string> {
-    const character = yield* this.peek()
+    const character = this.here ?? (yield* this.peek())
     if (!allowed.includes(character)) throw new Stopped('not-json', this.at)
-    return this.#advance(character)
-  }
-
-  #advance(character: string): string {
-    this.kept += character
-    this.#next++
     this.at++
     return character
   }
 
   *space(): Reading<void> {
     for (;;) {
-      const character = yield* this.peek()
-      if (!WHITE_SPACE.includes(character)) return
-      this.#advance(character)
-      if (character === '\n' || character === '\r') this.kept = `${this.kept.slice(0, -1)} `
+      if (!WHITE_SPACE.includes(this.here ?? (yield* this.peek()))) return
+      this.at++
     }
   }
 
@@ -93,9 +100,9 @@ export class JsonReader {
     if ((yield* this.peek()) !== '}') {
       do {
         yield* this.space()
-        const start = this.kept.length
+        const start = this.at
         yield* this.string(nameLimit)
-        const name = this.kept.slice(start)
+        const name = this.since(start)
         yield* this.space()
         yield* this.take(':')
         yield* this.space()
@@ -124,9 +131,9 @@ export class JsonReader {
     const start = this.at
     yield* this.take('"')
     for (;;) {
-      const character = yield* this.peek()
+      const character = this.here ?? (yield* this.peek())
       if (character < ' ') throw new Stopped('not-json', this.at)
-      this.#advance(character)
+      this.at++
       if (this.at - start > limit) throw new Stopped('text-too-large', start)
       if (character === '"') return
       if (character === '\\' && (yield* this.take(`${ESCAPES}u`)) === 'u') {
@@ -152,6 +159,6 @@ export class JsonReader {
   }
 
   *#digits(): Reading<void> {
-    while ('0123456789'.includes(yield* this.peek())) yield* this.take('0123456789')
+    while ('0123456789'.includes(this.here ?? (yield* this.peek()))) this.at++
   }
 }

@@ -30,7 +30,8 @@ class ReferenceEngine implements ScanEngine {
   #records: ReferenceRecord[] = []
   #count = 0
   #itemsSeen = false
-  #inElement = false
+  /** Where the element under way begins. */
+  #elementAt: number | undefined
   #links = new Map<string, string>()
   #progress: 'nothing' | 'begun' | 'done' = 'nothing'
 
@@ -44,7 +45,7 @@ class ReferenceEngine implements ScanEngine {
     this.#page = this.#readPage()
     this.#count = 0
     this.#itemsSeen = false
-    this.#inElement = false
+    this.#elementAt = undefined
     this.#links = new Map()
     this.#progress = 'nothing'
   }
@@ -54,7 +55,7 @@ class ReferenceEngine implements ScanEngine {
     this.#json.feed(chunk)
     try {
       this.#page.next()
-      this.#checkUnfinished()
+      this.#checkSize()
     } catch (error) {
       if (!(error instanceof Stopped)) throw error
       return { kind: error.kind, at: error.at, elements: this.#count }
@@ -65,7 +66,7 @@ class ReferenceEngine implements ScanEngine {
   end(): PageEnd | Problem {
     const problem = { at: this.#json.at, elements: this.#count }
     if (this.#progress === 'nothing') return { kind: 'empty', ...problem }
-    if (this.#inElement) return { kind: 'cut-in-element', ...problem }
+    if (this.#elementAt !== undefined) return { kind: 'cut-in-element', ...problem }
     if (this.#progress !== 'done') return { kind: 'cut', ...problem }
     if (!this.#itemsSeen) return { kind: 'items-missing', ...problem }
     const nextLink = this.#links.get('nextlink')
@@ -103,11 +104,12 @@ class ReferenceEngine implements ScanEngine {
       if (first !== '"' && first !== 'n' && startsValue(first)) {
         throw new Stopped('link-not-text', json.at)
       }
-      json.forget()
+      const start = json.at
       if (first === '"') yield* json.string(this.#maxRecordBytes)
       else yield* json.value(1)
-      if (json.kept === 'null') this.#links.delete(name)
-      else this.#links.set(name, decode(json.kept))
+      const link = json.since(start)
+      if (link === 'null') this.#links.delete(name)
+      else this.#links.set(name, decode(link))
     } else yield* json.value(1)
   }
 
@@ -116,32 +118,33 @@ class ReferenceEngine implements ScanEngine {
     const first = yield* json.peek()
     if (first !== '{' && startsValue(first)) throw new Stopped('element-not-an-object', json.at)
     json.forget()
-    this.#inElement = first === '{'
+    const start = json.at
+    this.#elementAt = start
     const members: Members = { texts: new Map() }
     yield* json.object(3, (name) => this.#readMember(members, name))
-    if (json.kept.length > this.#maxRecordBytes) throw new Stopped('element-too-large', json.at)
-    this.#records.push(this.#record(members, json.kept))
-    this.#inElement = false
+    this.#checkSize()
+    this.#records.push(this.#record(members, json.since(start)))
+    this.#elementAt = undefined
     this.#count++
   }
 
   *#readMember(members: Members, rawName: string): Reading<void> {
     const json = this.#json
     const name = decode(rawName)
-    const start = json.kept.length
+    const start = json.at
     if (name === 'data') delete members.data
     if (name === 'data' && (yield* json.peek()) === '{') {
       const data: Members = { texts: new Map() }
       yield* json.object(4, (inner) => this.#readDataMember(data, inner))
-      members.data = { ...data, text: json.kept.slice(start) }
+      members.data = { ...data, text: json.since(start) }
     } else yield* json.value(3)
-    members.texts.set(name, json.kept.slice(start))
+    members.texts.set(name, json.since(start))
   }
 
   *#readDataMember(data: Members, rawName: string): Reading<void> {
-    const start = this.#json.kept.length
+    const start = this.#json.at
     yield* this.#json.value(4)
-    data.texts.set(decode(rawName), this.#json.kept.slice(start))
+    data.texts.set(decode(rawName), this.#json.since(start))
   }
 
   #record(members: Members, text: string): ReferenceRecord {
@@ -162,9 +165,10 @@ class ReferenceEngine implements ScanEngine {
     }
   }
 
-  #checkUnfinished(): void {
-    if (this.#inElement && this.#json.kept.length > this.#maxRecordBytes) {
-      throw new Stopped('element-too-large', this.#json.at)
+  #checkSize(): void {
+    const { at } = this.#json
+    if (at - (this.#elementAt ?? at) > this.#maxRecordBytes) {
+      throw new Stopped('element-too-large', at)
     }
   }
 }
