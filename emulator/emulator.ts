@@ -4,7 +4,7 @@ import { collections } from './collections.ts'
 import { createContinuations } from './continuations.ts'
 import { listenForControl } from './control.ts'
 import { createDeltas } from './deltas.ts'
-import { structureVersion } from './generate/catalogues.ts'
+import { structureLevels, structureVersion } from './generate/catalogues.ts'
 import { firstDay, generateTenant } from './generate/tenant.ts'
 import { type LoggedRequest, listen, originOf } from './http-server.ts'
 import { createLimiter } from './limiter.ts'
@@ -88,9 +88,14 @@ export async function startEmulator(given: EmulatorOptions = {}): Promise<Emulat
     close: async () => void (await Promise.all(servers.map(shut))),
   }
   if (options.controlPort === false) return emulator
-  const control = await listenForControl(emulator, options.controlPort)
-  servers.push(control)
-  return Object.assign(emulator, { controlUrl: originOf(control) })
+  try {
+    const control = await listenForControl(emulator, options.controlPort)
+    servers.push(control)
+    return Object.assign(emulator, { controlUrl: originOf(control) })
+  } catch (error) {
+    await emulator.close()
+    throw error
+  }
 }
 
 function createService(options: ResolvedOptions, clock: Clock, origin: () => string): Service {
@@ -120,7 +125,10 @@ function views({ options, store, clock, references, url }: Service) {
     advance: clock.advance,
     setReference: references.set,
     removeReference: references.remove,
-    activityStructures: [1, 2].map((level) => ({ structure_version_id: structureVersion, level })),
+    activityStructures: structureLevels.map((level) => ({
+      structure_version_id: structureVersion,
+      level,
+    })),
     config: () => configOf(options, url()),
   }
 }

@@ -1,7 +1,7 @@
 import type { ResolvedOptions } from './options.ts'
 
 /** The parts of a query in order; left-out values are not written. */
-export type LinkParameters = readonly (readonly [name: string, value: string | undefined])[]
+type LinkParameters = readonly (readonly [name: string, value: string | undefined])[]
 
 /** Writes the addresses that the service gives out. */
 export interface Links {

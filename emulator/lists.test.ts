@@ -103,6 +103,11 @@ describe('a list answers', () => {
     [400, 'with an unknown continuation token', '/people?continuationToken=abc'],
     [409, 'with an unknown continuation token of contracts', '/contracts?continuationToken=abc'],
     [404, 'at an unknown path', '/terminals'],
+    [
+      404,
+      'below an unknown structure version',
+      '/activity-structure-versions/x/levels/1/activity-definitions',
+    ],
     [400, 'with a malformed escape', '/people?filter=%E0%A4%A'],
     [414, 'with a URL over 4096 characters', `/people?filter=person in (${'1,'.repeat(2100)}1)`],
   ])('%i %s', async (status, _, path) => {

@@ -3,6 +3,7 @@ import { collections } from './collections.ts'
 import { answerDelta } from './delta-answer.ts'
 import { offers } from './dialect.ts'
 import type { Answer, ServiceRequest } from './exchange.ts'
+import { structureLevels, structureVersion } from './generate/catalogues.ts'
 import { answerList } from './lists.ts'
 import { decode } from './parameters.ts'
 import { answerReferences } from './reference-answers.ts'
@@ -96,6 +97,7 @@ function activityRoute(service: Service, request: ServiceRequest, parts: readonl
   const [version, levels, level, collection, reference, ...beyond] = parts
   const known = levels === 'levels' && collection === 'activity-definitions' && beyond.length === 0
   if (!known || service.options.dialect === 'specification') return undefined
+  if (version !== structureVersion || !structureLevels.includes(Number(level))) return undefined
   const within = ({ text }: StoredRecord) => {
     const record = JSON.parse(text)
     return record.structureVersion === version && String(record.level) === level

@@ -15,7 +15,7 @@ export interface Item {
 }
 
 /** What tests look into of the bodies of answers; only the properties that it has are there. */
-export interface Body {
+interface Body {
   readonly value: readonly Item[]
   readonly nextLink: string
   readonly deltaLink: string

@@ -5,7 +5,7 @@ import { type Answer, json, type ServiceRequest } from './exchange.ts'
 import type { ClientOptions, ResolvedOptions } from './options.ts'
 
 /** What an access token allows. */
-export interface Grant {
+interface Grant {
   readonly client: string
   readonly scopes: ReadonlySet<string>
   readonly expiresAt: number
@@ -68,7 +68,7 @@ export function createTokens(options: ResolvedOptions, clock: Clock): Tokens {
 }
 
 /** The full scope names that a client may ask for. */
-export function entitledScopes({ scopes }: ClientOptions, options: ResolvedOptions): string[] {
+function entitledScopes({ scopes }: ClientOptions, options: ResolvedOptions): string[] {
   const full = (name: string) => {
     if (name.startsWith('connector-')) return name
     return `connector-${options.apiName}-${name}${/\.(read|write)$/.test(name) ? '' : '.read'}`

@@ -39,12 +39,13 @@ export function checkFilter(
     else add(wanted, condition, members)
   }
   checkSingles(wanted)
+  const tests = [...wanted]
   return {
     start: bounds.start,
     end: bounds.end,
     matches: (record) =>
       inBounds(record.date, bounds) &&
-      [...wanted].every(([field, values]) => values.has(filterFields[field]?.read(record))),
+      tests.every(([field, values]) => values.has(filterFields[field]?.read(record))),
   }
 }
 

@@ -4,6 +4,8 @@ import { nameOf, sometimes, streets, towns } from './words.ts'
 
 /** The version of the activity structure that the tenant uses. */
 export const structureVersion = '0f4c2a54-6f0e-4b57-9c66-5b1f0c7d2e11'
+/** The levels of that version that have definitions. */
+export const structureLevels: readonly number[] = [1, 2]
 
 const entity =
   (words: readonly string[]): Make =>

@@ -20,7 +20,7 @@ export function generateTenant(
   random: Random,
 ): void {
   if (options.people === 0) return
-  const today = options.now.slice(0, 10)
+  const today = dateOf(new Date(options.now))
   const context = (date: string, person = 0): Context => ({ random, store, date, person })
   const add = (collection: string, at: Context) =>
     store.load(collection, makeRecord(collection, at))
@@ -60,7 +60,7 @@ type ContextOf = (date: string, person?: number) => Context
 
 function generateDays(options: ResolvedOptions, context: ContextOf, store: Store): void {
   const balances = new Map<number, number>()
-  const today = options.now.slice(0, 10)
+  const today = dateOf(new Date(options.now))
   for (let date = firstDay(options); date < today; date = addDays(date, 1)) {
     for (let person = 1; person <= options.people; person += 1) {
       const add = store.load
@@ -74,7 +74,7 @@ function generateFuture(
   context: ContextOf,
   add: (collection: string, at: Context) => unknown,
 ): void {
-  const today = options.now.slice(0, 10)
+  const today = dateOf(new Date(options.now))
   for (let person = 1; person <= options.people; person += 1) {
     const { random } = context(today, person)
     for (let days = random.int(1, 20); days <= daysAhead; days += random.int(10, 45)) {
