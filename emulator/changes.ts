@@ -10,9 +10,10 @@ export interface ChangeItem {
 }
 
 /**
- * What a delta has to report of a collection's history: the latest state of each changed id (every change with
- * `deltaLog`), ordered by version, without the items up to the place of a page. A record is reported when the filter of
- * the start matches its latest state or one of the states that the consumer may have seen.
+ * What a delta has to report of a collection's history: the latest state of each changed id (every
+ * change with `deltaLog`), ordered by version, without the items up to the place of a page. A
+ * record is reported when the filter of the start matches its latest state or one of the states
+ * that the consumer may have seen.
  */
 export function changesSince(
   history: readonly Change[],

@@ -5,7 +5,10 @@ export interface Span {
   readonly days?: number
 }
 
-/** The service's own time: it starts where it is told to, runs like a real clock and can be moved ahead. */
+/**
+ * The service's own time: it starts where it is told to, runs like a real clock and can be moved
+ * ahead.
+ */
 export interface Clock {
   now(): Date
   /** The current date, `YYYY-MM-DD` in UTC. */
@@ -41,7 +44,10 @@ export function addDays(date: string, days: number): string {
   return dateOf(new Date(Date.parse(date) + days * 1440 * minuteInMs))
 }
 
-/** The days from `start` to `end`, both counted: 1 for the same day, 0 or less when `end` comes first. */
+/**
+ * The days from `start` to `end`, both counted: 1 for the same day, 0 or less when `end` comes
+ * first.
+ */
 export function daysBetween(start: string, end: string): number {
   return Math.round((Date.parse(end) - Date.parse(start)) / (1440 * minuteInMs)) + 1
 }

@@ -1,4 +1,7 @@
-/** What the service offers for one collection, and under which rules (the service's own table, api.md 5, 6 and 10). */
+/**
+ * What the service offers for one collection, and under which rules (the service's own table,
+ * api.md 5, 6 and 10).
+ */
 export interface CollectionFacts {
   /** Middle parts of the scope names that open it; one of them is enough. */
   readonly scopes: readonly string[]
@@ -76,7 +79,9 @@ function history(entity: string): CollectionFacts {
   }
 }
 
-/** Every collection with an endpoint. A list exists for all of them in the documentation's dialect. */
+/**
+ * Every collection with an endpoint. A list exists for all of them in the documentation's dialect.
+ */
 export const collections: Readonly<Record<string, CollectionFacts>> = named({
   absences: dated(['people', 'shift-definitions', 'absence-definitions']),
   'absence-definitions': {
@@ -155,7 +160,10 @@ export const collections: Readonly<Record<string, CollectionFacts>> = named({
   'work-location-histories': history('work-locations'),
 })
 
-/** Collections that exist as targets of references only: terminals have codes, the others custom references (api.md 6). */
+/**
+ * Collections that exist as targets of references only: terminals have codes, the others custom
+ * references (api.md 6).
+ */
 export const referenceTargets: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   terminals: { '@external-code': 'externalCode' },
   circles: {},

@@ -5,7 +5,10 @@ import { connect, type Item, type TestClient } from './test-client.ts'
 
 const collections = ['clockings', 'contracts', 'counter-groups']
 
-/** A careful reader by the documents: it keeps the newest version of each record and drops what is deleted. */
+/**
+ * A careful reader by the documents: it keeps the newest version of each record and drops what is
+ * deleted.
+ */
 class Copy {
   readonly rows = new Map<number, Item>()
 

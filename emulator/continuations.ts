@@ -5,13 +5,16 @@ import type { Id } from './store.ts'
 export interface Continuations {
   /** A token for the records of `list` with an id after `after`. */
   give(list: string, after: Id): string
-  /** The id behind a token; throws `unknown` (400 or 409) for one that was not given for this list. */
+  /**
+   * The id behind a token; throws `unknown` (400 or 409) for one that was not given for this list.
+   */
   read(list: string, token: string, unknown: 400 | 409): Id
   /** Ends the life of all tokens given so far. */
   expire(status: 400 | 409 | 410): void
 }
 
-// Makes plus signs and slashes likely in the Base64 text, so that clients that mistreat them are noticed.
+// Makes plus signs and slashes likely in the Base64 text, so that clients that mistreat them are
+// noticed.
 const prefix = '~~~???'
 
 /** Starts without tokens. They carry their meaning themselves, so none are kept. */

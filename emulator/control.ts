@@ -62,8 +62,8 @@ const views: Readonly<Record<string, (emulator: Emulator, collection: string) =>
 }
 
 /**
- * Opens the control endpoint on loopback: the emulator's verbs over HTTP for programs in other processes. It has no
- * password; a verb that throws is a 400 with the sentence.
+ * Opens the control endpoint on loopback: the emulator's verbs over HTTP for programs in other
+ * processes. It has no password; a verb that throws is a 400 with the sentence.
  */
 export function listenForControl(emulator: Emulator, port: number): Promise<Server> {
   const server = createServer(async (message, response) => {

@@ -4,7 +4,10 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { Answer } from './exchange.ts'
 import type { FaultKind, FaultOptions } from './faults.ts'
 
-/** How an answer leaves: the service's own headers, the client's accepted encodings, and what goes wrong on the way. */
+/**
+ * How an answer leaves: the service's own headers, the client's accepted encodings, and what goes
+ * wrong on the way.
+ */
 export interface Delivery {
   readonly answer: Answer
   readonly date: Date

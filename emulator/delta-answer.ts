@@ -5,7 +5,10 @@ import { pageBody } from './page.ts'
 import type { Service } from './service.ts'
 import { notValid } from './service-error.ts'
 
-/** Answers a delta link: the changes of one collection since the token was given, and the link for those to come. */
+/**
+ * Answers a delta link: the changes of one collection since the token was given, and the link for
+ * those to come.
+ */
 export function answerDelta(service: Service, request: ServiceRequest, collection: string): Answer {
   const { parameters } = request
   for (const name of ['filter', 'externalReferences', 'delta']) {

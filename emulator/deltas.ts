@@ -24,11 +24,16 @@ export interface DeltaPlace {
 
 /** The deltas of all consumers, with their lifetimes. */
 export interface Deltas {
-  /** Opens a delta; another active one of the same client and collection dies, or makes this a 409. */
+  /**
+   * Opens a delta; another active one of the same client and collection dies, or makes this a 409.
+   */
   start(wish: Omit<Delta, 'id'>): Delta
   /** The text that stands for a place in a delta. */
   token(delta: Delta, place: DeltaPlace): string
-  /** The delta behind a token, which counts as a use: 400 for a text that is none, 410 for an ended delta. */
+  /**
+   * The delta behind a token, which counts as a use: 400 for a text that is none, 410 for an ended
+   * delta.
+   */
   resume(collection: string, token: string): { readonly delta: Delta; readonly place: DeltaPlace }
   /** Refuses a delta link that was answered before, if the options say so. */
   spend(token: string): void

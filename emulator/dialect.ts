@@ -22,7 +22,10 @@ export function offers(dialect: Dialect, operation: Operation, collection: strin
   return operation === 'delta' ? facts.delta : facts.single !== 'none'
 }
 
-/** Middle parts of the scopes that open a collection: the specification knows only the naming rule (api.md 13, row 12). */
+/**
+ * Middle parts of the scopes that open a collection: the specification knows only the naming rule
+ * (api.md 13, row 12).
+ */
 export function scopesOf(dialect: Dialect, collection: string): readonly string[] {
   if (dialect === 'specification') return [collection]
   return collections[collection]?.scopes ?? [collection]

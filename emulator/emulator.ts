@@ -43,12 +43,18 @@ export interface Emulator extends Mutations, Verbs {
   all(collection: string): Fields[]
   /** Everything that is stored, softly deleted records too. */
   stored(collection: string): Fields[]
-  /** Many plausible changes, spread over all collections; the same seed on the same tenant repeats them. */
+  /**
+   * Many plausible changes, spread over all collections; the same seed on the same tenant repeats
+   * them.
+   */
   randomChanges(wish: ChangeWish): ChangeCounts
   /** Registers a custom external reference. */
   setReference(collection: string, name: string, value: string, id: Id): void
   removeReference(collection: string, name: string, value: string): void
-  /** Calls the listener before each request is answered, so that it may change data; the answer ends that. */
+  /**
+   * Calls the listener before each request is answered, so that it may change data; the answer ends
+   * that.
+   */
   onRequest(listener: (request: LoggedRequest) => void): () => void
   close(): Promise<void>
 }

@@ -5,7 +5,9 @@ export interface ServiceRequest {
   /** Counts all requests since the start, from 1. */
   readonly number: number
   readonly method: string
-  /** The path, as sent, below the API's prefix (`/people`) or the tenant's root (`/connect/token`). */
+  /**
+   * The path, as sent, below the API's prefix (`/people`) or the tenant's root (`/connect/token`).
+   */
   readonly path: string
   /** Which of the two hosts of the real service it was for; undefined for any other path. */
   readonly host: 'api' | 'authentication' | undefined

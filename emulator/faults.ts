@@ -8,7 +8,10 @@ export type FaultKind =
   | 'truncate'
   /** A part of the body arrives, then the connection breaks. */
   | 'half-then-reset'
-  /** The service has answered in full, with all side effects, but the connection breaks before the headers arrive. */
+  /**
+   * The service has answered in full, with all side effects, but the connection breaks before the
+   * headers arrive.
+   */
   | 'after-last-byte'
   /** The body drips. */
   | 'slow'
@@ -17,7 +20,10 @@ export type FaultKind =
   /** No answer ever. */
   | 'hang'
 
-/** How often a disturbance happens: after `skip` matching requests, `times` times; without `times` until it is cleared. */
+/**
+ * How often a disturbance happens: after `skip` matching requests, `times` times; without `times`
+ * until it is cleared.
+ */
 export interface Occurrence {
   readonly times?: number
   readonly skip?: number
@@ -29,7 +35,10 @@ export interface FailOptions extends Occurrence {
   readonly body?: string
 }
 
-/** Details of `fault`: how much of the body arrives (default: half), how long a slow one takes (default: 1000 ms). */
+/**
+ * Details of `fault`: how much of the body arrives (default: half), how long a slow one takes
+ * (default: 1000 ms).
+ */
 export interface FaultOptions extends Occurrence {
   readonly afterBytes?: number
   readonly ms?: number
@@ -46,8 +55,8 @@ export type Disturbance =
 /** The disturbances that wait for requests. */
 export interface Faults {
   /**
-   * Adds one. A text matches the path and what lies below it; with a question mark it must be how the decoded path and
-   * query begin. A pattern is tested against the decoded path and query.
+   * Adds one. A text matches the path and what lies below it; with a question mark it must be how
+   * the decoded path and query begin. A pattern is tested against the decoded path and query.
    */
   add(path: string | RegExp, disturbance: Disturbance, occurrence: Occurrence): void
   /** Takes the first one that is due for this request. */

@@ -11,7 +11,10 @@ import { answerRequest } from './router.ts'
 import type { Service } from './service.ts'
 import { errorBody, ServiceError } from './service-error.ts'
 
-/** One request in the service's book; the status is 0 until an answer is made, and stays so when there is none. */
+/**
+ * One request in the service's book; the status is 0 until an answer is made, and stays so when
+ * there is none.
+ */
 export interface LoggedRequest {
   readonly number: number
   readonly method: string

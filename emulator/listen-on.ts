@@ -1,6 +1,9 @@
 import type { Server } from 'node:http'
 
-/** Binds a server to a port of 127.0.0.1 (0: any free one) and resolves when it listens; rejects when it cannot. */
+/**
+ * Binds a server to a port of 127.0.0.1 (0: any free one) and resolves when it listens; rejects
+ * when it cannot.
+ */
 export async function listenOn(server: Server, port: number): Promise<Server> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -47,7 +47,10 @@ const choices: Readonly<Record<string, readonly string[]>> = {
 }
 const switches = ['compress', 'delta-log', 'plain-delta-items', 'help']
 
-/** Runs the emulator until SIGTERM or SIGINT; a wrong flag or a busy port is a sentence on stderr and exit code 1. */
+/**
+ * Runs the emulator until SIGTERM or SIGINT; a wrong flag or a busy port is a sentence on stderr
+ * and exit code 1.
+ */
 export async function main(args: readonly string[]): Promise<void> {
   try {
     const given = parseFlags(args)
@@ -62,7 +65,10 @@ export async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-/** The options that the flags name: `--page-size 5` is `{ pageSize: 5 }`. Throws a sentence for a wrong value. */
+/**
+ * The options that the flags name: `--page-size 5` is `{ pageSize: 5 }`. Throws a sentence for a
+ * wrong value.
+ */
 export function optionsOf(given: Readonly<Record<string, string | boolean>>): EmulatorOptions {
   const entries = Object.entries(given).map(([flag, value]) => {
     const name = flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())

@@ -1,4 +1,7 @@
-/** One set of credentials. `scopes`: full or short names (`people`, `people.read`), or `'all'` with the general scope. */
+/**
+ * One set of credentials. `scopes`: full or short names (`people`, `people.read`), or `'all'` with
+ * the general scope.
+ */
 export interface ClientOptions {
   readonly id: string
   readonly secret: string
@@ -32,15 +35,24 @@ export interface EmulatorOptions {
   dialect?: 'documentation' | 'specification'
   /** The API's name in paths and scopes. @default by dialect: 'protimeapi' or 'svcapi' */
   apiName?: string
-  /** A delta link that is asked a second time: answers again with all changes since, 409 or 410. @default 'answers' */
+  /**
+   * A delta link that is asked a second time: answers again with all changes since, 409 or 410.
+   * @default 'answers'
+   */
   usedDeltaLink?: 'answers' | 'conflict' | 'gone'
   /** Whether the filter of a delta's start holds for the later changes too. @default true */
   deltaFilterBound?: boolean
   /** What a delta reports for a record that leaves the start's filter. @default 'delete' */
   leavingRow?: 'delete' | 'update' | 'nothing'
-  /** `?delta` while another delta of the collection is active: the old one dies, or 409. @default 'replaces' */
+  /**
+   * `?delta` while another delta of the collection is active: the old one dies, or 409. @default
+   * 'replaces'
+   */
   secondStart?: 'replaces' | 'conflict'
-  /** What the 72 hours of a delta count from. @default by dialect: 'last-use' (documentation) or 'age' */
+  /**
+   * What the 72 hours of a delta count from. @default by dialect: 'last-use' (documentation) or
+   * 'age'
+   */
   expiry?: 'last-use' | 'age'
   /** Phase 2 lists every change by itself instead of the latest state of each id. @default false */
   deltaLog?: boolean

@@ -7,7 +7,10 @@ export interface Page {
   readonly more: boolean
 }
 
-/** The first `size` matching records with an id after `after` (undefined: from the beginning), as the data are now. */
+/**
+ * The first `size` matching records with an id after `after` (undefined: from the beginning), as
+ * the data are now.
+ */
 export function takePage(
   records: readonly StoredRecord[],
   after: Id | undefined,
@@ -24,7 +27,10 @@ export function takePage(
   return { records: taken, more: false }
 }
 
-/** The body of a page from ready-made items; a missing next link is left out or null by dialect (api.md 13, row 3). */
+/**
+ * The body of a page from ready-made items; a missing next link is left out or null by dialect
+ * (api.md 13, row 3).
+ */
 export function pageBody(
   items: readonly string[],
   links: { readonly nextLink?: string | undefined; readonly deltaLink?: string | undefined },

@@ -1,8 +1,8 @@
 import { ServiceError } from './service-error.ts'
 
 /**
- * The parameters of a query, percent-decoded once. A plus sign stays a plus sign: tokens contain it. The flag `delta` has
- * the empty text as its value. Malformed escapes are a 400.
+ * The parameters of a query, percent-decoded once. A plus sign stays a plus sign: tokens contain
+ * it. The flag `delta` has the empty text as its value. Malformed escapes are a 400.
  */
 export function parseQuery(query: string): Map<string, string> {
   const parameters = new Map<string, string>()

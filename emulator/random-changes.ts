@@ -22,9 +22,9 @@ export type ChangeCounts = Record<
 >
 
 /**
- * Makes changes all over the tenant. Only records that nothing refers to are deleted, new records refer to existing ones,
- * and totals follow their clockings, so that related data stay related. Fewer changes than wanted are made when the
- * records run out.
+ * Makes changes all over the tenant. Only records that nothing refers to are deleted, new records
+ * refer to existing ones, and totals follow their clockings, so that related data stay related.
+ * Fewer changes than wanted are made when the records run out.
  */
 export function randomChanges(wish: ChangeWish, store: Store, mutations: Mutations): ChangeCounts {
   const random = createRandom(wish.seed ?? 1)

@@ -2,8 +2,8 @@ import { fieldsOf, type Mutations } from './mutations.ts'
 import type { Fields, Store, StoredRecord } from './store.ts'
 
 /**
- * Brings the totals of a person's day in line with the clockings of that day, as the service's own calculations do
- * (api.md 4.4). The answer says whether there was a total to change.
+ * Brings the totals of a person's day in line with the clockings of that day, as the service's own
+ * calculations do (api.md 4.4). The answer says whether there was a total to change.
  */
 export function recalculate(store: Store, mutations: Mutations, clocking: Fields): boolean {
   const person = (clocking['person'] as Fields | undefined)?.['id']
@@ -25,7 +25,10 @@ export function recalculate(store: Store, mutations: Mutations, clocking: Fields
   return true
 }
 
-/** The minutes between each clocking in and the next one out; a last one without its counterpart does not count. */
+/**
+ * The minutes between each clocking in and the next one out; a last one without its counterpart
+ * does not count.
+ */
 export function presence(clockings: readonly Fields[]): number {
   const times = clockings
     .filter(({ status }) => status !== 'Deleted')

@@ -6,8 +6,8 @@ import type { Service } from './service.ts'
 import { notValid, ServiceError } from './service-error.ts'
 
 /**
- * Answers the three reading paths of the management of custom references. The bodies are not documented: a page in the
- * documentation's dialect, a bare array in the other.
+ * Answers the three reading paths of the management of custom references. The bodies are not
+ * documented: a page in the documentation's dialect, a bare array in the other.
  */
 export function answerReferences(
   service: Service,

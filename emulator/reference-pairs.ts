@@ -7,15 +7,19 @@ export interface ReferencePair {
   readonly name: string
 }
 
-/** Predefined reference names of a collection with the properties behind them; undefined when it takes no references. */
+/**
+ * Predefined reference names of a collection with the properties behind them; undefined when it
+ * takes no references.
+ */
 export function predefinedOf(collection: string): Readonly<Record<string, string>> | undefined {
   const facts = collections[collection]
   return facts?.custom ? facts.predefined : referenceTargets[collection]
 }
 
 /**
- * Reads `(<collection>,<name>)(<collection>,<name>)...` and holds it against the collections that the endpoint allows
- * (specification, "Addressing a resource by id or reference"). Anything else is a 400.
+ * Reads `(<collection>,<name>)(<collection>,<name>)...` and holds it against the collections that
+ * the endpoint allows (specification, "Addressing a resource by id or reference"). Anything else is
+ * a 400.
  */
 export function parsePairs(text: string | undefined, allowed: readonly string[]): ReferencePair[] {
   if (text === undefined) return []

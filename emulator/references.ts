@@ -9,7 +9,10 @@ export interface CustomReference {
   readonly internalReference: string
 }
 
-/** External references of all collections: the custom ones are kept here, the predefined ones are properties of records. */
+/**
+ * External references of all collections: the custom ones are kept here, the predefined ones are
+ * properties of records.
+ */
 export interface References {
   /** Links a value to an id; the id loses the value that it had under this name. */
   set(collection: string, name: string, value: string, id: Id): void

@@ -12,7 +12,10 @@ const codes: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailable',
 }
 
-/** A request that the service refuses: the status, a sentence, and for filters and business rules the reasons. */
+/**
+ * A request that the service refuses: the status, a sentence, and for filters and business rules
+ * the reasons.
+ */
 export class ServiceError extends Error {
   readonly status: number
   readonly reasons: readonly string[]

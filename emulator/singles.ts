@@ -11,7 +11,9 @@ import type { Id, StoredRecord } from './store.ts'
 export interface SingleRequest {
   readonly request: ServiceRequest
   readonly collection: string
-  /** The last segment: an id, or a reference value when `externalReferences` names the reference. */
+  /**
+   * The last segment: an id, or a reference value when `externalReferences` names the reference.
+   */
   readonly reference: string
   readonly within?: (record: StoredRecord) => boolean
 }

@@ -27,7 +27,10 @@ export interface Change {
   readonly after: StoredRecord | undefined
 }
 
-/** All records of the tenant by collection, ascending by id, and what happened to them since the start. */
+/**
+ * All records of the tenant by collection, ascending by id, and what happened to them since the
+ * start.
+ */
 export interface Store {
   records(collection: string): readonly StoredRecord[]
   changes(collection: string): readonly Change[]
@@ -36,7 +39,9 @@ export interface Store {
   sequence(): number
   /** An id greater than all given so far. */
   newId(collection: string): number
-  /** Adds a record without a trace in the changes: the tenant as it was before the service started. */
+  /**
+   * Adds a record without a trace in the changes: the tenant as it was before the service started.
+   */
   load(collection: string, fields: Fields): StoredRecord
   /** Inserts or replaces the record with this id, under a new version. */
   put(collection: string, id: Id, fields: Fields): StoredRecord

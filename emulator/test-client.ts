@@ -1,6 +1,9 @@
 import type { Emulator } from './emulator.ts'
 
-/** What tests look into of a record or an item of any collection; only the properties that it has are there. */
+/**
+ * What tests look into of a record or an item of any collection; only the properties that it has
+ * are there.
+ */
 export interface Item {
   readonly id: number
   readonly changeVersion: string
@@ -31,12 +34,18 @@ export interface Reply {
   readonly body: Body
 }
 
-/** Sends requests to an emulator as an ordinary client would: with a token, and to links as they were given. */
+/**
+ * Sends requests to an emulator as an ordinary client would: with a token, and to links as they
+ * were given.
+ */
 export interface TestClient {
   readonly token: string
   /** A path below the API's prefix, or a link. */
   get(path: string, init?: RequestInit): Promise<Reply>
-  /** Follows next links to the end: all items of `value`, and the delta link at the end if there is one. */
+  /**
+   * Follows next links to the end: all items of `value`, and the delta link at the end if there is
+   * one.
+   */
   walk(path: string): Promise<{ items: Item[]; deltaLink?: string; pages: number }>
 }
 

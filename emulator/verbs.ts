@@ -13,8 +13,9 @@ import type { Service } from './service.ts'
 import { errorBody, ServiceError } from './service-error.ts'
 
 /**
- * What can be done to the service from outside. Paths are those below the API's prefix (`/people`, `/delta/people`) or
- * `/connect/token`; how texts and patterns match is said at `Faults`. Without `times` a fault lasts until it is cleared.
+ * What can be done to the service from outside. Paths are those below the API's prefix (`/people`,
+ * `/delta/people`) or `/connect/token`; how texts and patterns match is said at `Faults`. Without
+ * `times` a fault lasts until it is cleared.
  */
 export interface Verbs {
   /** Answers with this status instead of asking the service, so nothing else happens. */
@@ -30,7 +31,10 @@ export interface Verbs {
   expireDelta(collection?: string): void
   /** Ends all continuation tokens given so far, with 409 unless told otherwise. */
   expireContinuations(status?: 400 | 409 | 410): void
-  /** A second consumer with the same credentials starts a delta: the first one dies, or the second is refused (`secondStart`). */
+  /**
+   * A second consumer with the same credentials starts a delta: the first one dies, or the second
+   * is refused (`secondStart`).
+   */
   stealDelta(collection: string): void
 }
 

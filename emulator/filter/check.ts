@@ -23,8 +23,9 @@ interface Bounds {
 }
 
 /**
- * Holds a filter against the rules: known fields only, the operators of each field's category, literals of the right
- * type, `or` on one field of category Multiple. Conditions on one Multiple field add up. Anything else is a 400.
+ * Holds a filter against the rules: known fields only, the operators of each field's category,
+ * literals of the right type, `or` on one field of category Multiple. Conditions on one Multiple
+ * field add up. Anything else is a 400.
  */
 export function checkFilter(
   expression: Expression,

@@ -3,10 +3,14 @@ import type { CollectionFacts } from '../collections.ts'
 import { notValid } from '../service-error.ts'
 import type { Filter } from './check.ts'
 
-// How a year is counted is not documented: a leap year's 366 days, both ends counted, are still taken.
+// How a year is counted is not documented: a leap year's 366 days, both ends counted, are still
+// taken.
 const yearInDays = 366
 
-/** The rule LIST-DATE (api.md 5.2): `date` is required, and at most one year where the collection says so. */
+/**
+ * The rule LIST-DATE (api.md 5.2): `date` is required, and at most one year where the collection
+ * says so.
+ */
 export function checkListDates(facts: CollectionFacts, { start, end }: Filter): void {
   if (!facts.dateField) return
   if (start === undefined && end === undefined) throw notValid('A filter on date is required')
@@ -18,7 +22,10 @@ export function checkListDates(facts: CollectionFacts, { start, end }: Filter): 
   checkYear(start, end)
 }
 
-/** The rule DELTA-DATE (api.md 5.2): a past start, not before 1 January of last year; an end within one year. */
+/**
+ * The rule DELTA-DATE (api.md 5.2): a past start, not before 1 January of last year; an end within
+ * one year.
+ */
 export function checkDeltaDates(
   facts: CollectionFacts,
   { start, end }: Filter,

@@ -1,14 +1,19 @@
 import type { Fields, StoredRecord } from '../store.ts'
 import type { Literal } from './parse.ts'
 
-/** What can be done with one filter field: its category (specification, "Filtering"), literal type and place in a record. */
+/**
+ * What can be done with one filter field: its category (specification, "Filtering"), literal type
+ * and place in a record.
+ */
 export interface FilterField {
   readonly category: 'single' | 'multiple' | 'range'
   readonly type: 'integer' | 'string' | 'boolean' | 'date'
   read(record: StoredRecord): unknown
 }
 
-/** The filter fields of all collections, by filter name; the categories are inferred (api.md 5.1). */
+/**
+ * The filter fields of all collections, by filter name; the categories are inferred (api.md 5.1).
+ */
 export const filterFields: Readonly<Record<string, FilterField>> = {
   date: { category: 'range', type: 'date', read: (record) => record.date },
   person: { category: 'multiple', type: 'integer', read: (record) => record.person },

@@ -22,8 +22,9 @@ const operators = ['eq', 'ge', 'le', 'in']
 const reserved = [...operators, 'and', 'or', 'true', 'false']
 
 /**
- * Reads a filter by the grammar of the specification ("Filtering"): terms joined by `or`, conditions joined by `and`,
- * parentheses around expressions. A filter that does not follow it is a 400.
+ * Reads a filter by the grammar of the specification ("Filtering"): terms joined by `or`,
+ * conditions joined by `and`, parentheses around expressions. A filter that does not follow it is a
+ * 400.
  */
 export function parseFilter(filter: string): Expression {
   const reader = createReader(tokenize(filter))

@@ -1,4 +1,7 @@
-/** Every documented field of every collection (collections.json), with dots between the parts of a path. */
+/**
+ * Every documented field of every collection (collections.json), with dots between the parts of a
+ * path.
+ */
 export const documentedFields: Readonly<Record<string, string>> = {
   absences:
     'changeVersion id person.id resultingAbsenceDefinition.id requestedAbsenceDefinition.id shiftDefinition.id date startTimeInMinutes durationInMinutes calculatedDurationInMinutes dayPart request.id status approvalLevel isLocked periodType',

@@ -11,7 +11,10 @@ const minutes = [
   'contractHoursInMinutes',
 ]
 
-/** The properties that a plausible correction of the record changes; at least one differs from before. */
+/**
+ * The properties that a plausible correction of the record changes; at least one differs from
+ * before.
+ */
 export function plausibleChange(record: Fields, random: Random): Fields {
   const corrected = minutes.find((property) => typeof record[property] === 'number')
   if (corrected !== undefined) {

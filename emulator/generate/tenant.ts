@@ -12,7 +12,9 @@ import { workday } from './workday.ts'
 /** Days ahead of now for which there are absences and assignments. */
 const daysAhead = 180
 
-/** Fills an empty store with the tenant that the options describe; nothing when it has no people. */
+/**
+ * Fills an empty store with the tenant that the options describe; nothing when it has no people.
+ */
 export function generateTenant(
   options: ResolvedOptions,
   store: Store,

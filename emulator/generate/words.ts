@@ -66,7 +66,10 @@ export function nameOf(random: Random, text: string): Fields {
   return { default: text, translations }
 }
 
-/** The properties, each with the given probability: optional ones are left out, not null (api.md 11). */
+/**
+ * The properties, each with the given probability: optional ones are left out, not null (api.md
+ * 11).
+ */
 export function sometimes(random: Random, probability: number, fields: Fields): Fields {
   const kept = Object.entries(fields).filter(() => random.chance(probability))
   return Object.fromEntries(kept)

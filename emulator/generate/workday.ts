@@ -8,8 +8,8 @@ export type Add = (collection: string, fields: Fields) => void
 const normal = 456
 
 /**
- * One person's day: clockings in and out, and totals, paid presences and breaks that add up with them. The answer is the
- * flextime balance after the day.
+ * One person's day: clockings in and out, and totals, paid presences and breaks that add up with
+ * them. The answer is the flextime balance after the day.
  */
 export function workday(context: Context, add: Add, balance: number): number {
   const { random, date } = context
