@@ -5,7 +5,7 @@ const OPENING_BYTES = 64
 
 /** Takes the byte order mark off a body and checks that the rest is UTF-8, however it is cut. */
 export class BodyGuard {
-  /** Bytes of the byte order mark so far, and whether more of it may come. */
+  /** Bytes of the byte order mark so far. */
   markBytes = 0
   #markOpen = true
   #opening: number[] = []
@@ -15,11 +15,6 @@ export class BodyGuard {
   /** The first bytes of the body, for messages. */
   get opening(): Uint8Array {
     return Uint8Array.from(this.#opening)
-  }
-
-  /** Whether the body may end here: not inside a character. */
-  get whole(): boolean {
-    return this.#unfinished.length === 0
   }
 
   /** The part of the chunk to scan, or undefined if it is not UTF-8. */

@@ -71,7 +71,9 @@ class StreamLineWriter implements LineWriter {
     this.#onGone = onGone
     this.#reusesBuffers = 'fd' in stream && typeof stream.fd === 'number'
     stream.on('error', (error: NodeJS.ErrnoException) => this.#fail(error))
-    stream.on('close', () => this.#fail(undefined))
+    stream.on('close', () => {
+      if (!stream.writableFinished) this.#fail(undefined)
+    })
     stream.on('drain', () => {
       this.#full = false
       this.#send()

@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 
 /** A memory that grows; its buffer is another one after each growth. */
-export interface WasmMemory {
+interface WasmMemory {
   readonly buffer: ArrayBuffer
 }
 
 /** A number that the WebAssembly side changes. */
-export interface WasmNumber {
+interface WasmNumber {
   readonly value: number
 }
 
@@ -21,7 +21,6 @@ export interface ScanExports {
   scan(): number
   place(): number
   readonly problemAt: WasmNumber
-  readonly inputAt: WasmNumber
   readonly itemsSeen: WasmNumber
   readonly nextLinkAt: WasmNumber
   readonly nextLinkEnd: WasmNumber

@@ -1,7 +1,7 @@
 import { LIVE, MARKED, REMOVED } from '../page-scanner.ts'
 
 /** A record as `JSON.parse` sees it. */
-export interface ParsedRecord {
+interface ParsedRecord {
   readonly value: unknown
   readonly kind: number
   readonly key: unknown

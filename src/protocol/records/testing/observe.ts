@@ -15,7 +15,7 @@ export const parts: LineParts = {
 }
 
 /** All that a scanner tells of a record. */
-export interface ObservedRecord {
+interface ObservedRecord {
   readonly text: string
   readonly kind: number | undefined
   readonly key: number | undefined
