@@ -4,8 +4,9 @@ import type { Config } from './config.ts'
 import { ConnectorError } from './errors.ts'
 import { packageVersion, readProjectJson } from './project-files.ts'
 import type { ConfiguredStream } from './protocol/airbyte/catalog.ts'
-import type { AirbyteSource, CommandTools, Failure } from './protocol/airbyte/cli.ts'
+import type { AirbyteSource, CommandTools } from './protocol/airbyte/cli.ts'
 import { createAirbyteOutput } from './protocol/airbyte/stream-output.ts'
+import type { Failure } from './protocol/outcome.ts'
 import type { Job } from './sync/plan.ts'
 
 /**

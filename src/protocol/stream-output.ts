@@ -32,6 +32,8 @@ export interface StreamOutput {
   generationComplete(generation: number): Promise<void> | undefined
   complete(): void
   incomplete(): void
+  /** Calls `listener` once, when the first record has been handed over. */
+  onRecord(listener: () => void): void
   /** What was handed over so far. */
   readonly counts: { readonly records: number; readonly deletes: number }
 }

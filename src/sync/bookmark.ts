@@ -28,6 +28,11 @@ export interface Bookmark {
   readonly generation: number
   /** True once everything of this generation is handed over, the deletes of what is missing included. */
   readonly settled: boolean
+  /**
+   * True when rows of older generations are gone once this one is settled: not where the warehouse
+   * may hold another service's rows, or days that cannot be read any more.
+   */
+  readonly replaces: boolean
   readonly part: Part
   /** The link to follow next; null begins the part, or its slice. */
   readonly link: string | null
@@ -73,6 +78,7 @@ const FIELDS: Readonly<Record<keyof Bookmark, Kind | `${Kind}?`>> = {
   start: 'string?',
   generation: 'number',
   settled: 'boolean',
+  replaces: 'boolean',
   part: 'string',
   link: 'string?',
   link_at: 'string?',

@@ -3,15 +3,10 @@ import { covers, type Token } from '../api/token.ts'
 import type { Stream } from '../catalogue/collection.ts'
 import type { Config } from '../config.ts'
 import { ConnectorError, Refusal } from '../errors.ts'
+import type { CheckResult } from '../protocol/outcome.ts'
 import { addDays, dayOf } from './days.ts'
 import { createSession, type SessionSettings } from './run.ts'
 import { slicesOf } from './slices.ts'
-
-/** What a client may read, in words. */
-export interface Readable {
-  readonly isReadable: boolean
-  readonly message: string
-}
 
 /**
  * Takes a token without scopes and lists one page of one collection, because a token alone says
@@ -20,7 +15,7 @@ export interface Readable {
 export async function checkService(
   streams: readonly Stream[],
   settings: SessionSettings,
-): Promise<Readable> {
+): Promise<CheckResult> {
   const session = createSession(settings, undefined)
   const { client, service, clock } = session
   try {

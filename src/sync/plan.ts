@@ -36,7 +36,8 @@ export function plan(job: Job, settings: PlanSettings): Progress {
   const { config, log, now } = settings
   const made = madeUnder(stream, settings)
   const start = startOf(stream, settings)
-  const fresh = () => createProgress({ stream, mode, ...made, start, now, log })
+  const fresh = (replaces = true) =>
+    createProgress({ stream, mode, ...made, start, now, log, replaces })
   const stored = parseBookmark(job.state)
   if (stored === 'none') return fresh()
   if ('unreadable' in stored) {
@@ -53,7 +54,7 @@ export function plan(job: Job, settings: PlanSettings): Progress {
     log.warn(
       `${stream.stream}: the stored state is of another tenant, address or API name; the stream is read from the beginning and nothing is deleted, because the rows in the warehouse may be another tenant's.`,
     )
-    return fresh()
+    return fresh(false)
   }
   const progress = restored(stored, job, settings)
   if (progress === undefined) return fresh()

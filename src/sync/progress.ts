@@ -24,6 +24,7 @@ export interface Progress {
   deltaLinkAt: Date | null
   historyAt: Date | null
   settled: boolean
+  replaces: boolean
   /** Begins a complete reading anew and says why. */
   startOver(reason: string, now: Date, start?: Day | null): void
   /** Begins another whole list. */
@@ -39,6 +40,8 @@ export interface ProgressSettings {
   readonly start: Day | null
   readonly now: Date
   readonly log: Log
+  /** See `Bookmark.replaces`; true unless given. */
+  readonly replaces?: boolean
 }
 
 /** Progress from the beginning, or from a stored bookmark; throws when its sets cannot be decoded. */
@@ -63,6 +66,7 @@ export function createProgress(settings: ProgressSettings, stored?: Bookmark): P
     deltaLinkAt: time(stored?.delta_link_at),
     historyAt: time(stored?.history_at),
     settled: stored?.settled ?? false,
+    replaces: stored?.replaces ?? settings.replaces ?? true,
     startOver,
     listAgain,
     bookmark,
@@ -99,6 +103,7 @@ export function createProgress(settings: ProgressSettings, stored?: Bookmark): P
       deltaLinkAt: null,
       historyAt: null,
       settled: false,
+      replaces: true,
     })
   }
 
@@ -111,6 +116,7 @@ export function createProgress(settings: ProgressSettings, stored?: Bookmark): P
       start: progress.start,
       generation: progress.generation,
       settled: progress.settled,
+      replaces: progress.replaces,
       part: progress.part,
       link: progress.link,
       link_at: progress.linkAt?.toISOString() ?? null,

@@ -98,8 +98,10 @@ async function readHistory(progress: Progress, tools: StreamTools): Promise<void
   } catch (error) {
     if (!isNotOffered(error)) throw error
     tools.log.warn(
-      `${progress.stream.stream}: the service offers no list of it, so days before ${progress.window} cannot be read.`,
+      `${progress.stream.stream}: the service offers no list of it, so days before ${progress.window} cannot be read, and rows that vanished before this reading are not turned into deletes.`,
     )
+    progress.ledger.settle()
+    progress.replaces = false
   }
   Object.assign(progress, {
     part: 'changes',

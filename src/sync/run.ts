@@ -10,6 +10,7 @@ import { asConnectorError, ConnectorError, Stopped } from '../errors.ts'
 import type { Mask } from '../mask.ts'
 import { packageVersion } from '../project-files.ts'
 import type { Log } from '../protocol/log.ts'
+import type { Failure } from '../protocol/outcome.ts'
 import { ReaderGone } from '../protocol/records/line-writer.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 import { createPageReader } from './page-reader.ts'
@@ -18,12 +19,6 @@ import { type Job, plan } from './plan.ts'
 import type { Progress } from './progress.ts'
 import { readStream } from './read-stream.ts'
 import { summary } from './summary.ts'
-
-/** A stream that was not read to its end; without a name all of them. */
-export interface Failure {
-  readonly stream?: string
-  readonly error: ConnectorError
-}
 
 export interface RunSettings {
   readonly config: Config
@@ -103,12 +98,15 @@ async function work(
   settings: RunSettings,
 ): Promise<Failure[]> {
   const failures: Failure[] = []
+  const gate = createGate(tasks)
   // Shared by the workers: each takes the next task that nobody has taken.
   const queue = inOrder(tasks).values()
   const worker = async () => {
     for (const task of queue) {
+      if (isDelta(task)) await gate.passed
       const error = await isolate(task, session, settings)
       if (error !== undefined) failures.push({ stream: task.job.stream.stream, error })
+      gate.finished(task)
     }
   }
   await Promise.all(Array.from({ length: settings.config.concurrency }, worker))
@@ -117,8 +115,32 @@ async function work(
 
 /** Streams without a delta first: a short run then ends before it has touched one. */
 function inOrder(tasks: readonly Task[]): Task[] {
-  const isDelta = ({ job }: Task) => (job.stream.changes === 'delta' ? 1 : 0)
-  return [...tasks].sort((a, b) => isDelta(a) - isDelta(b))
+  return [...tasks].sort((a, b) => Number(isDelta(a)) - Number(isDelta(b)))
+}
+
+function isDelta({ job }: Task): boolean {
+  return job.stream.changes === 'delta' && job.mode === 'incremental'
+}
+
+/**
+ * Holds the deltas back until a record has been handed over, or no stream without a delta is left:
+ * whoever only tests for a first record (`meltano config test`) must not start a delta.
+ */
+function createGate(tasks: readonly Task[]) {
+  const lists = new Set(tasks.filter((task) => !isDelta(task)))
+  let open = () => {}
+  const passed = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  if (lists.size === 0) open()
+  for (const { output } of lists) output.onRecord(open)
+  return {
+    passed,
+    finished(task: Task) {
+      lists.delete(task)
+      if (lists.size === 0) open()
+    },
+  }
 }
 
 /** Reads one stream and turns its failure into a value; what stops the whole process passes. */

@@ -26,7 +26,7 @@ export async function sweep(progress: Progress, { output }: StreamTools): Promis
     }
     ledger.settle()
   }
-  if (!progress.settled) await output.generationComplete(progress.generation)
+  if (!progress.settled && progress.replaces) await output.generationComplete(progress.generation)
   progress.settled = true
 }
 

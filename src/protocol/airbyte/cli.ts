@@ -1,33 +1,19 @@
-import { readFile } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { Command, CommanderError } from 'commander'
-import { asConnectorError, ConnectorError, type FailureType, Stopped } from '../../errors.ts'
+import { asConnectorError, ConnectorError, type FailureType } from '../../errors.ts'
 import { createMask, type Mask } from '../../mask.ts'
 import type { Log } from '../log.ts'
-import { createLineWriter, type LineWriter, ReaderGone } from '../records/line-writer.ts'
+import type { CheckResult, Failure } from '../outcome.ts'
+import { type Program, readJsonOption, readOption, runProgram } from '../program.ts'
+import type { LineWriter } from '../records/line-writer.ts'
 import { type ConfiguredStream, parseConfiguredCatalog } from './catalog.ts'
 import * as messages from './messages.ts'
 import { parseStateFile } from './state.ts'
 
-/** The outcome of a check: what can be read, in words, or why nothing can. */
-export interface CheckResult {
-  readonly isReadable: boolean
-  readonly message?: string
-}
-
-/** A stream that could not be read to its end; without a name all of them. */
-export interface Failure {
-  readonly stream?: string | undefined
-  readonly error: ConnectorError
-}
-
 /** What a command works with. */
-export interface CommandTools {
+export interface CommandTools extends Program {
   readonly log: Log
   readonly mask: Mask
-  readonly writer: LineWriter
-  /** Aborted with `Stopped` on SIGTERM, SIGINT, or when the reader of stdout is gone. */
-  readonly signal: AbortSignal
 }
 
 /** What a connector offers; each method is called at most once in a process. */
@@ -58,25 +44,17 @@ export async function runAirbyte(
   source: AirbyteSource,
   stdout: Writable = process.stdout,
 ): Promise<number> {
-  const stop = new AbortController()
-  const writer = createLineWriter(stdout, { onGone: () => stop.abort(new Stopped()) })
   const mask = createMask()
-  const tools: CommandTools = { log: createLog(writer, mask), mask, writer, signal: stop.signal }
-  const fatal = onSignals((signal) => stop.abort(new Stopped(signal)))
-  let exitCode = 0
-  try {
-    exitCode = await parseArguments(argv, source, tools)
-  } catch (error) {
-    exitCode = 1
-    if (!isStop(error)) report({ error: asConnectorError(error) }, tools)
-  }
-  await writer.flush().catch((error) => {
-    // A reader that has left wants to hear nothing; the exit code tells its shell.
-    exitCode = 1
-    if (!(error instanceof ReaderGone)) process.stderr.write(`stdout failed: ${error.message}\n`)
+  const toolsOf = (program: Program): CommandTools => ({
+    ...program,
+    mask,
+    log: createLog(program.writer, mask),
   })
-  fatal.finish()
-  return exitCode
+  return runProgram(
+    stdout,
+    (program) => parseArguments(argv, source, toolsOf(program)),
+    (error, program) => report({ error: asConnectorError(error) }, toolsOf(program)),
+  )
 }
 
 async function parseArguments(
@@ -99,7 +77,10 @@ async function parseArguments(
   withFiles(program.command('check').description('test a configuration')).action(async (files) => {
     const result = await check(files.config)
     say(
-      messages.connectionStatus(result.isReadable ? 'SUCCEEDED' : 'FAILED', masked(result.message)),
+      messages.connectionStatus(
+        result.isReadable ? 'SUCCEEDED' : 'FAILED',
+        mask.text(result.message),
+      ),
     )
   })
   withFiles(program.command('discover').description('list the streams')).action(async (files) => {
@@ -110,10 +91,10 @@ async function parseArguments(
     .option('--state <file>', 'the state of the last sync')
     .action(async (files) => {
       const settings = await config(files.config)
-      const catalog = parseConfiguredCatalog(
-        parseJson('--catalog', await text('--catalog', files.catalog)),
-      )
-      const states = files.state ? parseStateFile(await text('--state', files.state)) : new Map()
+      const catalog = parseConfiguredCatalog(await readJsonOption('--catalog', files.catalog))
+      const states = files.state
+        ? parseStateFile(await readOption('--state', files.state))
+        : new Map()
       exitCode = conclude(await source.read(settings, catalog, states, tools), tools)
     })
   try {
@@ -138,13 +119,9 @@ async function parseArguments(
   }
 
   async function config(file: string): Promise<unknown> {
-    const input = parseJson('--config', await text('--config', file))
+    const input = await readJsonOption('--config', file)
     for (const secret of await source.secrets(input)) mask.add(secret)
     return input
-  }
-
-  function masked(message: string | undefined): string | undefined {
-    return message === undefined ? undefined : mask.text(message)
   }
 }
 
@@ -194,45 +171,4 @@ function createLog(writer: LineWriter, mask: Mask): Log {
   const say = (level: messages.Level) => (message: string) =>
     void writer.write(`${messages.log(level, mask.text(message))}\n`)
   return { info: say('INFO'), warn: say('WARN'), debug: isDebug ? say('DEBUG') : () => {} }
-}
-
-async function text(option: string, file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new ConnectorError('config', `The file given by ${option} cannot be read (${code}).`)
-  }
-}
-
-function parseJson(option: string, text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new ConnectorError('config', `The file given by ${option} is not JSON.`)
-  }
-}
-
-function isStop(error: unknown): boolean {
-  return error instanceof Stopped || error instanceof ReaderGone
-}
-
-/**
- * Stops at the first SIGTERM or SIGINT. `finish` dies by that signal, as shells and PyAirbyte
- * expect, once everything that was queued has been written.
- */
-function onSignals(stop: (signal: string) => void): { finish(): void } {
-  let received: NodeJS.Signals | undefined
-  const signals: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT']
-  const onSignal = (signal: NodeJS.Signals) => {
-    received ??= signal
-    stop(signal)
-  }
-  for (const signal of signals) process.on(signal, onSignal)
-  return {
-    finish() {
-      for (const signal of signals) process.off(signal, onSignal)
-      if (received !== undefined) process.kill(process.pid, received)
-    },
-  }
 }

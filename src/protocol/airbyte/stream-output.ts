@@ -20,6 +20,7 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
   const cadence = createCadence()
   const counts = { records: 0, deletes: 0 }
   const descriptor = JSON.stringify(stream)
+  let onFirst = () => {}
   let isStarted = false
   let isRunning = false
   let sinceState = 0
@@ -41,8 +42,12 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
     complete: () => status('COMPLETE'),
     incomplete: () => status('INCOMPLETE'),
     generationComplete: () => undefined,
+    onRecord(listener) {
+      onFirst = listener
+    },
     records(batch, generation) {
       count(batch)
+      onFirst()
       return write(batch.lines(parts(generation)))
     },
     deletes(rows, changeVersion, generation) {

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises'
+import type { Writable } from 'node:stream'
+import { ConnectorError, Stopped } from '../errors.ts'
+import { createLineWriter, type LineWriter, ReaderGone } from './records/line-writer.ts'
+
+/** What a command of either protocol runs with. */
+export interface Program {
+  readonly writer: LineWriter
+  /** Aborted with `Stopped` on SIGTERM, SIGINT, or when the reader of stdout is gone. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Runs a command that owns stdout and answers with its exit code. An error that `run` throws goes to
+ * `report`, unless it is only the end that somebody asked for; everything that was said is written
+ * out before the process ends, by the signal that stopped it if there was one.
+ */
+export async function runProgram(
+  stdout: Writable,
+  run: (program: Program) => Promise<number>,
+  report: (error: unknown, program: Program) => void,
+): Promise<number> {
+  const stop = new AbortController()
+  const writer = createLineWriter(stdout, { onGone: () => stop.abort(new Stopped()) })
+  const program: Program = { writer, signal: stop.signal }
+  const signals = onSignals((signal) => stop.abort(new Stopped(signal)))
+  let exitCode = 0
+  try {
+    exitCode = await run(program)
+  } catch (error) {
+    exitCode = 1
+    if (!(error instanceof Stopped) && !(error instanceof ReaderGone)) report(error, program)
+  }
+  await writer.flush().catch((error) => {
+    // A reader that has left wants to hear nothing; the exit code tells its shell.
+    exitCode = 1
+    if (!(error instanceof ReaderGone)) process.stderr.write(`stdout failed: ${error.message}\n`)
+  })
+  signals.finish()
+  return exitCode
+}
+
+/** The text of a file that an option names; throws a config error. */
+export async function readOption(option: string, file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new ConnectorError('config', `The file given by ${option} cannot be read (${code}).`)
+  }
+}
+
+/** The JSON of a file that an option names; throws a config error without a word of its content. */
+export async function readJsonOption(option: string, file: string): Promise<unknown> {
+  const text = await readOption(option, file)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ConnectorError('config', `The file given by ${option} is not JSON.`)
+  }
+}
+
+/**
+ * Stops at the first SIGTERM or SIGINT. `finish` dies by that signal, as shells and PyAirbyte
+ * expect, once everything that was queued has been written.
+ */
+function onSignals(stop: (signal: string) => void): { finish(): void } {
+  let received: NodeJS.Signals | undefined
+  const signals: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT']
+  const onSignal = (signal: NodeJS.Signals) => {
+    received ??= signal
+    stop(signal)
+  }
+  for (const signal of signals) process.on(signal, onSignal)
+  return {
+    finish() {
+      for (const signal of signals) process.off(signal, onSignal)
+      if (received !== undefined) process.kill(process.pid, received)
+    },
+  }
+}
