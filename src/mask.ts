@@ -23,7 +23,9 @@ export function createMask(): Mask {
     for (const value of [secret, ...lines].filter(({ length }) => length >= SHORTEST)) {
       forms.add(value)
       forms.add(JSON.stringify(value).slice(1, -1))
-      forms.add(encodeURIComponent(value))
+      const encoded = encodeURIComponent(value.replace(/\p{Surrogate}/gu, '\ufffd'))
+      forms.add(encoded)
+      forms.add(encoded.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase()))
       forms.add(new URLSearchParams([['', value]]).toString().slice(1))
     }
   }

@@ -66,7 +66,7 @@ export interface ClientSettings {
 }
 
 export function createClient(settings: ClientSettings): Client {
-  const { service, transport, limiter, clock, signal } = settings
+  const { service, transport, limiter, clock, mask, signal } = settings
   const { patience = PATIENCE, random = Math.random } = settings
   const traffic: Traffic = { requests: 0, retries: 0, refusals: 0, bytes: 0 }
   const tokens: Tokens = createTokens({ ...settings, post })
@@ -85,11 +85,13 @@ export function createClient(settings: ClientSettings): Client {
   ): Promise<T> {
     const url = resolveLink(link, service)
     let token = await tokens.get()
+    let isRepeat = false
     for (let renewals = 0; ; renewals++) {
       try {
         return await patiently((attempt) => follow(url, token, use, attempt), onRateLimited)
       } catch (error) {
         const status = error instanceof Refusal ? error.status : undefined
+        if (error instanceof Refusal) isRepeat = error.isRepeat ||= isRepeat
         const mayRenew = status === 401 && renewals === 0
         const mayWiden = (status === 401 || status === 403) && token.isNarrow && renewals < 2
         if (!mayRenew && !mayWiden) throw error
@@ -120,7 +122,7 @@ export function createClient(settings: ClientSettings): Client {
       if (reply.status === 200) return use(reply)
       const location = reply.header('location')
       const isRedirect = [301, 302, 303, 307, 308].includes(reply.status) && location !== undefined
-      if (!isRedirect || redirects === MAX_REDIRECTS) throw await refusalOf(url, reply)
+      if (!isRedirect || redirects === MAX_REDIRECTS) throw await refusalOf(url, reply, mask)
       reply.discard()
       target = resolveLink(location, service)
     }
@@ -139,7 +141,7 @@ export function createClient(settings: ClientSettings): Client {
         body: form,
         signal,
       })
-      if (reply.status !== 200) throw await refusalOf(url, reply)
+      if (reply.status !== 200) throw await refusalOf(url, reply, mask)
       clock.set(reply.header('date'))
       const body = await readBody(reply)
       if ('whole' in body) return body.whole.toString('utf8')
@@ -156,32 +158,32 @@ export function createClient(settings: ClientSettings): Client {
     let isRepeat = false
     for (let attempt = 0; ; attempt++) {
       let asked: number | undefined
-      let isRefused = false
+      let heldMs: number | undefined
       try {
         return await exchange(async (call) => {
-          await limiter.admit(signal)
+          const admission = await limiter.admit(signal)
           traffic.requests++
           const reply = await transport.send(call)
           asked = isPassing(reply.status)
             ? retryAfterMs(reply.header('retry-after'), clock.now())
             : undefined
-          isRefused = reply.status === 429 || (reply.status === 503 && asked !== undefined)
-          if (!isRefused) limiter.accepted()
+          if (reply.status === 429 || (reply.status === 503 && asked !== undefined)) {
+            traffic.refusals++
+            heldMs = asked || backoffMs(attempt, patience, random)
+            if (heldMs <= LONGEST_WAIT_MS) limiter.refused(admission, heldMs)
+          } else limiter.accepted()
           return reply
         })
       } catch (error) {
         signal.throwIfAborted()
         if (error instanceof Refusal) error.isRepeat = isRepeat
-        else isRepeat = true
+        isRepeat ||= mayHaveArrived(error)
         if (!mayPass(error) || attempt + 1 >= patience.attempts) throw error
         if (asked !== undefined && asked > LONGEST_WAIT_MS) throw tooLongToWait(asked)
         traffic.retries++
-        const wait = asked ?? backoffMs(attempt, patience, random)
-        if (isRefused) {
-          traffic.refusals++
-          limiter.refused(wait)
-          onRateLimited?.(new Date(clock.now().getTime() + wait))
-        } else await sleep(wait, signal)
+        // A wait of 0 seconds, or until a time that has passed, says no more than to come again.
+        if (heldMs === undefined) await sleep(asked || backoffMs(attempt, patience, random), signal)
+        else onRateLimited?.(new Date(clock.now().getTime() + heldMs))
       }
     }
   }
@@ -217,6 +219,11 @@ export function createClient(settings: ClientSettings): Client {
 }
 
 type Send = (call: Call) => Promise<Reply>
+
+/** Whether the service may have answered and only the answer was lost, here or at a gateway. */
+function mayHaveArrived(error: unknown): boolean {
+  return !(error instanceof Refusal) || error.status === 502 || error.status === 504
+}
 
 function mayPass(error: unknown): boolean {
   if (error instanceof Refusal) return isPassing(error.status)

@@ -1,3 +1,5 @@
+import { httpDateMs } from './http-date.ts'
+
 /** The service's time (design D18): ours may be wrong, and what a link's age means is the service's. */
 export interface ServiceClock {
   now(): Date
@@ -14,8 +16,8 @@ export function createServiceClock(
   return {
     now: () => new Date(offset + monotonic()),
     set(header) {
-      const time = header === undefined ? Number.NaN : Date.parse(header)
-      if (!Number.isNaN(time)) offset = time - monotonic()
+      const time = header === undefined ? undefined : httpDateMs(header)
+      if (time !== undefined) offset = time - monotonic()
     },
   }
 }

@@ -4,8 +4,8 @@ import type { Service } from './service.ts'
 /** Longest URL the service takes; above it answers 414 (specification, "Limits"). */
 const MAX_URL_LENGTH = 4096
 
-/** Characters that no URL may hold raw; the service's links hold spaces and quotes (api.md 3). */
-const ILLEGAL = /[\s"'<>\\^`{|}]|[^\x20-\x7e]/gu
+/** Characters that no path or query may hold raw; the service's links hold spaces and quotes (api.md 3). */
+const ILLEGAL = /[\s"#'<>\\^`{|}]|[^\x20-\x7e]/gu
 
 /**
  * A link of the service, or one of ours, as the absolute URL to request.
@@ -15,6 +15,7 @@ const ILLEGAL = /[\s"'<>\\^`{|}]|[^\x20-\x7e]/gu
  * origin or the API prefix is refused: the bearer token goes nowhere else (design D9).
  */
 export function resolveLink(link: string, service: Service): string {
+  if (/\p{Surrogate}/u.test(link)) throw refused('is not an address')
   const encoded = link.trim().replace(ILLEGAL, encodeURIComponent).replaceAll("'", '%27')
   if (!URL.canParse(encoded, service.origin)) throw refused('is not an address')
   const url = new URL(encoded, service.origin)

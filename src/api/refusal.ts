@@ -1,5 +1,7 @@
 import { type FailureType, Refusal } from '../errors.ts'
+import type { Mask } from '../mask.ts'
 import { shown } from './links.ts'
+import { isPassing } from './retry.ts'
 import type { Reply } from './transport.ts'
 
 /** Longest part of an error body that is read and shown. */
@@ -22,19 +24,22 @@ const MEANING: Readonly<Record<number, readonly [FailureType, string]>> = {
   429: ['transient', 'The service is asked too often'],
 }
 
-/** Reads an error answer into a sentence: the service's own words are added, whatever their form. */
-export async function refusalOf(url: string, reply: Reply): Promise<Refusal> {
+/**
+ * Reads an error answer into a sentence: the service's own words are added, whatever their form.
+ * They are masked here, because a secret that is cut off cannot be found any more.
+ */
+export async function refusalOf(url: string, reply: Reply, mask: Mask): Promise<Refusal> {
   const { status } = reply
-  const words = wordsOf(await textOf(reply))
+  const words = wordsOf(await textOf(reply), mask)
   const [failure, meaning] = MEANING[status] ?? [
-    status >= 500 ? ('transient' as const) : ('system' as const),
+    isPassing(status) ? ('transient' as const) : ('system' as const),
     status >= 500 ? 'The service fails' : 'The service answered with an unexpected status',
   ]
   const detail = words === '' ? '' : `: ${words}`
   return new Refusal(failure, status, `${meaning} (${status} for ${shown(url)})${detail}.`)
 }
 
-/** The text of an error body; what cannot be read in full is not worth another error. */
+/** The text of an error body, as far as it came; none when it is too large for a message. */
 async function textOf(reply: Reply): Promise<string> {
   const parts: Buffer[] = []
   let size = 0
@@ -42,7 +47,7 @@ async function textOf(reply: Reply): Promise<string> {
     for await (const part of reply.body) {
       parts.push(part)
       size += part.length
-      if (size > MAX_BODY) break
+      if (size > MAX_BODY) return ''
     }
   } catch {
     // The status has already said what matters.
@@ -53,12 +58,13 @@ async function textOf(reply: Reply): Promise<string> {
 }
 
 /** `message` and `reasons` of the documented forms (api.md section 8), else the plain text. */
-function wordsOf(text: string): string {
+function wordsOf(text: string, mask: Mask): string {
   const found: string[] = []
   collect(parsed(text), found)
   const isMarkup = text.trimStart().startsWith('<')
   const words = found.length > 0 ? found.join('; ') : isMarkup ? '' : text
-  return words
+  return mask
+    .text(words)
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()
     .slice(0, MAX_TEXT)

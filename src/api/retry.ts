@@ -1,4 +1,5 @@
 import { ConnectorError } from '../errors.ts'
+import { httpDateMs } from './http-date.ts'
 
 /** How often and how patiently failures are given another chance; times in milliseconds. */
 export interface Patience {
@@ -38,8 +39,8 @@ export function retryAfterMs(header: string | undefined, now: Date): number | un
   const text = header?.trim()
   if (text === undefined || text === '') return undefined
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000
-  const time = Date.parse(text)
-  return Number.isNaN(time) ? undefined : Math.max(0, time - now.getTime())
+  const time = httpDateMs(text)
+  return time === undefined ? undefined : Math.max(0, time - now.getTime())
 }
 
 /** Statuses that a repetition may heal (api.md section 8). */

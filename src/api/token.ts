@@ -11,7 +11,10 @@ export interface Token {
   readonly isNarrow: boolean
 }
 
-/** The one token of a process, reused by all requests (specification, "Authentication" 4). */
+/**
+ * The one token of a process, reused by all requests (specification, "Authentication" 4). What the
+ * token endpoint refuses is a ConnectorError and not a Refusal: it says nothing of a link.
+ */
 export interface Tokens {
   /** A token that is valid for now; concurrent callers share one request. */
   get(): Promise<Token>
@@ -53,6 +56,10 @@ export function createTokens(settings: TokenSettings): Tokens {
     const isOutdated = current !== undefined && current.token.value !== refused.value
     if (isOutdated && !(everyScope && current?.token.isNarrow)) return get()
     wide ||= everyScope
+    current = undefined
+    const token = await request()
+    if (!everyScope || !token.isNarrow) return token
+    // Somebody else's narrower request was already on its way.
     current = undefined
     return request()
   }
@@ -151,18 +158,16 @@ function isScopeRefusal(error: unknown): boolean {
 function inWords(error: unknown): unknown {
   if (!(error instanceof Refusal)) return error
   if (/invalid_client|unauthorized_client/i.test(error.message) || error.status === 401) {
-    return new Refusal(
+    return new ConnectorError(
       'config',
-      error.status,
       'The service does not accept this client id and client secret for this tenant (invalid_client). Check both, the tenant and the environment.',
     )
   }
   if (error.status === 404) {
-    return new Refusal(
+    return new ConnectorError(
       'config',
-      404,
       `There is no token service at the configured address. Check tenant and environment. ${error.message}`,
     )
   }
-  return error
+  return new ConnectorError(error.failure, error.message, { cause: error })
 }

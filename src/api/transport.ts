@@ -37,10 +37,7 @@ export function createTransport(silenceSeconds: number): Transport {
     connectTimeout: Math.min(silence, 30_000),
     keepAliveTimeout: 30_000,
   }
-  const isProxied = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].some(
-    (name) => process.env[name],
-  )
-  const dispatcher: Dispatcher = isProxied ? new EnvHttpProxyAgent(options) : new Agent(options)
+  const dispatcher = createDispatcher(options)
   return {
     async send({ url, signal, ...call }) {
       try {
@@ -70,16 +67,31 @@ export function createTransport(silenceSeconds: number): Transport {
   }
 }
 
+const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']
+
+function createDispatcher(options: Agent.Options): Dispatcher {
+  if (!PROXIES.some((name) => process.env[name])) return new Agent(options)
+  try {
+    return new EnvHttpProxyAgent(options)
+  } catch (error) {
+    throw new ConnectorError(
+      'config',
+      'The proxy cannot be used: the value of HTTPS_PROXY or HTTP_PROXY is not an address such as http://proxy:3128.',
+      { cause: error },
+    )
+  }
+}
+
 async function* decoded(
   body: Dispatcher.ResponseData['body'],
   encoding: string | undefined,
 ): AsyncGenerator<Buffer> {
-  const decoder = decoderOf(encoding?.trim().toLowerCase())
-  if (decoder !== undefined) {
-    body.on('error', (error) => decoder.destroy(error))
-    body.pipe(decoder)
-  }
   try {
+    const decoder = decoderOf(encoding?.trim().toLowerCase())
+    if (decoder !== undefined) {
+      body.on('error', (error) => decoder.destroy(error))
+      body.pipe(decoder)
+    }
     yield* (decoder ?? body) as AsyncIterable<Buffer>
   } catch (error) {
     throw broken(error)
