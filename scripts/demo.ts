@@ -197,10 +197,16 @@ function conclude({ tallies }: Scene, differences: readonly Difference[], starte
     'rows in the service',
   ]
   const rows = [...tallies].map(([stream, tally]) => [stream, ...numbers(tally)])
+  const text = (cell: string | number) => (typeof cell === 'number' ? grouped(cell) : cell)
   const total = numbers(emptyTally()).map((_, i) =>
     rows.reduce((sum, row) => sum + Number(row[i + 1]), 0),
   )
-  say(`\n${table(head, [...rows, ['total', ...total]])}\n`)
+  say(
+    `\n${table(
+      head,
+      [...rows, ['total', ...total]].map((row) => row.map(text)),
+    )}\n`,
+  )
   for (const { stream, id, what } of differences.slice(0, MAX_SHOWN))
     say(`${stream} ${id}: ${what}`)
   if (differences.length > MAX_SHOWN) say(`... and ${grouped(differences.length - MAX_SHOWN)} more`)

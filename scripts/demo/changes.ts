@@ -14,31 +14,27 @@ const ENTITIES = ['job-categories', 'sectors', 'work-locations']
 
 const REFERENCE = { collection: 'people', name: 'payroll' }
 
-/** A day of work at the tenant: inserts, updates, hard deletes, soft deletes, a new reference. */
+/** Spread over all collections. */
+const CHANGES = { inserts: 96, updates: 144, deletes: 200, softDeletes: 60 }
+
+/**
+ * A day at the tenant: everybody clocks in and out; records of all collections are added, corrected
+ * and deleted; some clockings are deleted softly; a reference is new.
+ */
 export async function workOneDay(service: Service): Promise<void> {
-  await service.tell('/changes', {
-    inserts: 400,
-    updates: 1500,
-    deletes: 300,
-    softDeletes: 100,
-    seed: 2,
-  })
+  await clockInAndOut(service)
+  await service.tell('/changes', { ...CHANGES, seed: 2 })
   for (const collection of ENTITIES) await service.tell('/insert', { collection })
   await service.tell('/set-reference', { ...REFERENCE, value: 'late riser', id: 2 })
 }
 
 /**
- * A long weekend without a sync: more of the same, deletes of collections without a delta and of
+ * A long weekend without a sync: another day, deletes of collections without a delta and of
  * references, and 73 hours, so that every delta link is dead.
  */
 export async function workAndWait(service: Service): Promise<void> {
-  await service.tell('/changes', {
-    inserts: 400,
-    updates: 1500,
-    deletes: 300,
-    softDeletes: 100,
-    seed: 3,
-  })
+  await clockInAndOut(service)
+  await service.tell('/changes', { ...CHANGES, seed: 3 })
   for (const collection of [...HISTORIES, ...ENTITIES]) {
     const last = (await service.all(collection)).at(-1)
     await service.tell('/remove', { collection, id: last?.['id'] })
@@ -50,4 +46,13 @@ export async function workAndWait(service: Service): Promise<void> {
     await service.tell('/remove-reference', { ...REFERENCE, value })
   }
   await service.tell('/advance', { hours: 73 })
+}
+
+async function clockInAndOut(service: Service): Promise<void> {
+  const date = (await service.now()).slice(0, 10)
+  for (const { id } of await service.all('people')) {
+    for (const collection of ['clockings', 'clockings', 'calculated-totals']) {
+      await service.tell('/insert', { collection, record: { person: { id }, date } })
+    }
+  }
 }

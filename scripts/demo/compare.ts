@@ -20,60 +20,62 @@ export interface Sides {
 }
 
 /**
- * Compares by content and in both directions: every property of every record. Properties that are
- * null count as absent, because a column does not know the difference.
+ * Compares by content and in both directions: every property of every record. Properties of a record
+ * that are null count as absent, because a column does not know the difference.
  */
 export async function compare({ stream, key, service, warehouse }: Sides): Promise<Difference[]> {
-  const expected = new Map<string, string>()
-  for (const record of service) expected.set(idOf(record, key), canonical(record))
   const differences: Difference[] = []
   const differ = (id: string, what: string) => differences.push({ stream, id, what })
-  const seen = new Set<string>()
+  const unmet = new Map<string, Fields>()
+  for (const record of service) unmet.set(idOf(record, key), record)
+  const met = new Set<string>()
   for await (const text of warehouse) {
     const row = JSON.parse(text) as Fields
     const id = idOf(row, key)
-    const wanted = expected.get(id)
-    if (seen.has(id)) differ(id, 'is in the warehouse twice')
-    else if (wanted === undefined) differ(id, 'is in the warehouse, but not in the service')
-    else if (wanted !== canonical(row)) differ(id, whatDiffers(JSON.parse(wanted), row))
-    seen.add(id)
+    const record = unmet.get(id)
+    if (met.has(id)) differ(id, 'is in the warehouse twice')
+    else if (record === undefined) differ(id, 'is in the warehouse, but not in the service')
+    else if (!isSameRecord(record, row)) differ(id, whatDiffers(record, row))
+    met.add(id)
+    unmet.delete(id)
   }
-  for (const id of expected.keys()) {
-    if (!seen.has(id)) differ(id, 'is in the service, but not in the warehouse')
-  }
+  for (const id of unmet.keys()) differ(id, 'is in the service, but not in the warehouse')
   return differences
 }
 
-/** JSON with the members of every object in the order of their names, without top-level nulls. */
-export function canonical(record: Fields): string {
-  const members = Object.entries(record).filter(([, value]) => value !== null)
-  return JSON.stringify(sorted(Object.fromEntries(members)))
+function isSameRecord(record: Fields, row: Fields): boolean {
+  for (const name in record) {
+    if (!isSame(record[name] ?? null, row[name] ?? null)) return false
+  }
+  for (const name in row) {
+    if (row[name] !== null && !(name in record)) return false
+  }
+  return true
 }
 
-function sorted(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(sorted)
-  const result: Record<string, unknown> = {}
-  for (const name of Object.keys(value).sort()) result[name] = sorted((value as Fields)[name])
-  return result
+/** Whether two JSON values are equal, in whatever order the members of objects are. */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  const names = Object.keys(a)
+  if (names.length !== Object.keys(b).length) return false
+  return names.every((name) => name in b && isSame((a as Fields)[name], (b as Fields)[name]))
 }
 
 function idOf(record: Fields, key: readonly string[]): string {
-  return key.map((column) => String(record[column])).join(', ')
+  return key.length === 1
+    ? String(record[key[0] ?? ''])
+    : key.map((name) => record[name]).join(', ')
 }
 
-function whatDiffers(wanted: Fields, row: Fields): string {
-  const names = new Set([...Object.keys(wanted), ...Object.keys(row)])
-  return [...names]
-    .map((name) => [name, show(wanted[name]), show(row[name])] as const)
-    .filter(([, service, warehouse]) => service !== warehouse)
+function whatDiffers(record: Fields, row: Fields): string {
+  return [...new Set([...Object.keys(record), ...Object.keys(row)])]
+    .map((name) => ({ name, service: record[name] ?? null, warehouse: row[name] ?? null }))
+    .filter(({ service, warehouse }) => !isSame(service, warehouse))
     .map(
-      ([name, service, warehouse]) =>
-        `${name} is ${service} in the service and ${warehouse} in the warehouse`,
+      ({ name, service, warehouse }) =>
+        `${name} is ${JSON.stringify(service)} in the service and ${JSON.stringify(warehouse)} in the warehouse`,
     )
     .join('; ')
-}
-
-function show(value: unknown): string {
-  return JSON.stringify(sorted(value ?? null))
 }

@@ -26,7 +26,7 @@ export interface Destination {
 
 /** Opens a DuckDB file, or `:memory:`. Raw rows are in the schema `raw`, final tables in `main`. */
 export async function openDestination(path: string): Promise<Destination> {
-  const instance = await DuckDBInstance.create(path, { threads: '2' })
+  const instance = await DuckDBInstance.create(path)
   const connection = await instance.connect()
   await connection.run('CREATE SCHEMA IF NOT EXISTS raw')
   return {

@@ -6,6 +6,8 @@ import { allReferences } from './references.ts'
 export interface Service {
   /** A configuration with which the connector reads the tenant. */
   config(): Promise<Fields>
+  /** The service's time, as ISO text. */
+  now(): Promise<string>
   /** All that lives in a collection now. */
   all(collection: string): Promise<Fields[]>
   /** Posts a verb to the control endpoint, for example `/advance` with `{ hours: 73 }`. */
@@ -53,6 +55,7 @@ export async function startService(size: TenantSize, signal: AbortSignal): Promi
   const config = async () => (await ask('/config')) as Fields
   return {
     config,
+    now: async () => ((await ask('/now')) as { now: string }).now,
     async all(collection) {
       if (collection === 'external-references') return allReferences(await config())
       return (await ask(`/all/${collection}`)) as Fields[]
