@@ -15,3 +15,8 @@ export function readProjectJson(name: `#${string}`): unknown {
 export function packageVersion(): string {
   return (readProjectJson('#package') as { version: string }).version
 }
+
+/** What the package is, in one sentence. */
+export function packageDescription(): string {
+  return (readProjectJson('#package') as { description: string }).description
+}

@@ -1,8 +1,14 @@
 import { readProjectJson } from '../project-files.ts'
 
 /** A JSON Schema, draft 7, of type object. */
-export interface StreamSchema {
-  readonly properties: Readonly<Record<string, unknown>>
+export interface StreamSchema extends JsonSchema {
+  readonly properties: Readonly<Record<string, JsonSchema>>
+}
+
+/** A JSON Schema as far as a catalog walks it. */
+export interface JsonSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly items?: JsonSchema
   readonly [keyword: string]: unknown
 }
 

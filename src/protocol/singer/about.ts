@@ -1,0 +1,115 @@
+/** What `--about` says of a tap. */
+export interface About {
+  readonly name: string
+  readonly version: string
+  readonly description: string
+  /** JSON Schema of the settings; secrets are marked by `airbyte_secret`. */
+  readonly settings: SettingsSchema
+}
+
+/** A JSON Schema of settings, as far as it is shown. */
+export interface SettingsSchema {
+  readonly title?: string
+  readonly description?: string
+  readonly type?: string
+  readonly default?: unknown
+  readonly required?: readonly string[]
+  readonly airbyte_secret?: boolean
+  readonly properties?: Readonly<Record<string, SettingsSchema>>
+  readonly oneOf?: readonly SettingsSchema[]
+  readonly [keyword: string]: unknown
+}
+
+/** What the tap can do, in the words of Meltano's hub. */
+export const CAPABILITIES = [
+  'catalog',
+  'discover',
+  'state',
+  'about',
+  'log-based',
+  'activate-version',
+  'structured-logging',
+] as const
+
+/** The JSON form, which Meltano's hub tools read. */
+export function aboutJson({ name, version, description, settings }: About): string {
+  const about = {
+    name,
+    description,
+    version,
+    capabilities: CAPABILITIES,
+    settings: marked(settings),
+  }
+  return JSON.stringify(about, null, 2)
+}
+
+export function aboutMarkdown({ name, version, description, settings }: About): string {
+  const rows = settingRows(settings).map(
+    ({ path, isRequired, fallback, text }) =>
+      `| \`${path}\` | ${isRequired ? 'yes' : 'no'} | ${fallback} | ${text} |`,
+  )
+  return [
+    `# \`${name}\``,
+    '',
+    description,
+    '',
+    `Version: ${version}`,
+    '',
+    '## Capabilities',
+    '',
+    ...CAPABILITIES.map((capability) => `* \`${capability}\``),
+    '',
+    '## Settings',
+    '',
+    '| Setting | Required | Default | Description |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n')
+}
+
+/** One setting for a table; nested ones have dotted names, alternatives stand one below the other. */
+export interface SettingRow {
+  readonly path: string
+  readonly isRequired: boolean
+  /** The default as JSON in code quotes, or nothing. */
+  readonly fallback: string
+  readonly text: string
+}
+
+export function settingRows(schema: SettingsSchema, prefix = ''): SettingRow[] {
+  const required = schema.required ?? []
+  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+    const path = `${prefix}${name}`
+    const row: SettingRow = {
+      path,
+      isRequired: required.includes(name),
+      fallback: property.default === undefined ? '' : `\`${JSON.stringify(property.default)}\``,
+      text: property.description ?? '',
+    }
+    return [row, ...alternatives(property, path)]
+  })
+}
+
+/** The members of all alternatives, each once. */
+function alternatives({ oneOf = [] }: SettingsSchema, path: string): SettingRow[] {
+  const rows = oneOf.flatMap((option) => settingRows(option, `${path}.`))
+  return rows.filter((row, i) => rows.findIndex((other) => other.path === row.path) === i)
+}
+
+/** Secrets in the words of Singer's tools. */
+function marked(schema: SettingsSchema): SettingsSchema {
+  const { airbyte_secret, properties, oneOf, ...rest } = schema
+  return {
+    ...rest,
+    ...(airbyte_secret ? { secret: true, writeOnly: true } : {}),
+    ...(oneOf === undefined ? {} : { oneOf: oneOf.map(marked) }),
+    ...(properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, property]) => [name, marked(property)]),
+          ),
+        }),
+  }
+}

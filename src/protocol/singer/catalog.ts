@@ -1,0 +1,135 @@
+import { ConnectorError } from '../../errors.ts'
+import { columnSchemas } from './columns.ts'
+
+/** What a stream is, as far as a catalog tells. */
+export interface StreamFacts {
+  readonly name: string
+  readonly schema: JsonSchema
+  readonly key: readonly string[]
+  /** The member that orders versions, if the service sends one. */
+  readonly version: string | undefined
+  /** How its changes come: by the service's log of changes, or by listing it whole. */
+  readonly replication: 'LOG_BASED' | 'FULL_TABLE'
+}
+
+/** A JSON Schema as far as selection walks it. */
+export interface JsonSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly items?: JsonSchema
+  readonly [keyword: string]: unknown
+}
+
+/** Where a field is: `['properties', 'person', 'properties', 'id']`. */
+export type Breadcrumb = readonly string[]
+
+interface MetadataEntry {
+  readonly breadcrumb: Breadcrumb
+  readonly metadata: Readonly<Record<string, unknown>>
+}
+
+/** The schema of a stream's records as they leave us, with our own columns. */
+export function recordSchema({ schema }: StreamFacts): JsonSchema {
+  const { examples: _examples, $schema: _$schema, ...rest } = schema
+  return { ...rest, properties: { ...schema.properties, ...(columnSchemas as object) } }
+}
+
+/** A stream as `--discover` offers it: every property, nested ones too, has its metadata. */
+export function singerStream(facts: StreamFacts): object {
+  const { name, key, replication } = facts
+  const schema = recordSchema(facts)
+  return {
+    tap_stream_id: name,
+    stream: name,
+    schema,
+    key_properties: key,
+    replication_method: replication,
+    metadata: [
+      {
+        breadcrumb: [],
+        metadata: {
+          inclusion: 'available',
+          'selected-by-default': true,
+          'table-key-properties': key,
+          'forced-replication-method': replication,
+        },
+      },
+      ...fieldsOf(schema, []).map((breadcrumb) => fieldMetadata(breadcrumb, facts)),
+    ],
+  }
+}
+
+function fieldsOf({ properties = {}, items }: JsonSchema, at: Breadcrumb): Breadcrumb[] {
+  const nested = items === undefined ? [] : fieldsOf(items, [...at, 'items'])
+  const fields = Object.entries(properties).flatMap(([name, schema]) => {
+    const breadcrumb = [...at, 'properties', name]
+    return [breadcrumb, ...fieldsOf(schema, breadcrumb)]
+  })
+  return [...fields, ...nested]
+}
+
+function fieldMetadata(breadcrumb: Breadcrumb, { key, version }: StreamFacts): MetadataEntry {
+  const [, name = '', ...deeper] = breadcrumb
+  const always = [...key, version, ...Object.keys(columnSchemas)]
+  const isAutomatic = deeper.length === 0 && always.includes(name)
+  return {
+    breadcrumb,
+    metadata: isAutomatic
+      ? { inclusion: 'automatic' }
+      : { inclusion: 'available', 'selected-by-default': true },
+  }
+}
+
+/** A stream that a catalog chooses, and which of its fields. */
+export interface SelectedStream {
+  readonly name: string
+  /** Whether a field is chosen, by its breadcrumb. */
+  isSelected(breadcrumb: Breadcrumb): boolean
+}
+
+/** The chosen streams of a catalog; throws a config error when it is not one. */
+export function parseCatalog(input: unknown): SelectedStream[] {
+  const streams = (input as { streams?: unknown } | null)?.streams
+  if (!Array.isArray(streams)) {
+    throw new ConnectorError(
+      'config',
+      'The file given by --catalog is not a catalog: it has no list of streams. Discover the streams again.',
+    )
+  }
+  return streams.map(toSelected).filter(({ isSelected }) => isSelected([]))
+}
+
+function toSelected(entry: unknown): SelectedStream {
+  const { tap_stream_id, stream, metadata } = (entry ?? {}) as Record<string, unknown>
+  const name = tap_stream_id ?? stream
+  if (typeof name !== 'string') {
+    throw new ConnectorError(
+      'config',
+      'The file given by --catalog is not a catalog: one of its streams has no name.',
+    )
+  }
+  const marks = new Map(
+    (Array.isArray(metadata) ? (metadata as MetadataEntry[]) : []).map(
+      ({ breadcrumb, metadata }) => [JSON.stringify(breadcrumb), metadata],
+    ),
+  )
+  const isSelected = (breadcrumb: Breadcrumb): boolean => {
+    const parent = breadcrumb.length === 0 ? true : isSelected(parentOf(breadcrumb))
+    return parent && isMarked(marks.get(JSON.stringify(breadcrumb)))
+  }
+  return { name, isSelected }
+}
+
+/** The field around a field; what stands in a list belongs to the list. */
+function parentOf(breadcrumb: Breadcrumb): Breadcrumb {
+  const around = breadcrumb.slice(0, -2)
+  return around.at(-1) === 'items' ? around.slice(0, -1) : around
+}
+
+/** The order of the Meltano SDK: unsupported, automatic, selected, selected by default, else yes. */
+function isMarked(metadata: Readonly<Record<string, unknown>> | undefined): boolean {
+  const { inclusion, selected, 'selected-by-default': byDefault } = metadata ?? {}
+  if (inclusion === 'unsupported') return false
+  if (inclusion === 'automatic') return true
+  const choice = selected ?? byDefault ?? true
+  return choice === true || choice === 'true'
+}

@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs'
+import type { Mask } from '../../mask.ts'
+import type { Log } from '../log.ts'
+
+/** What a tap says on stderr, stdout being the protocol's. */
+export interface SingerLog extends Log {
+  error(message: string, stream?: string): void
+  /** How many records a stream sent: a METRIC line, as Meltano collects them. */
+  metric(stream: string, records: number): void
+  /** How far a stream is; shown on a terminal only. */
+  progress(stream: string, records: number): void
+  /** Leaves the terminal's last line. */
+  close(): void
+}
+
+const LEVELS = ['debug', 'info', 'warning', 'error', 'critical'] as const
+type Level = (typeof LEVELS)[number]
+
+export interface SingerLogSettings {
+  readonly name: string
+  readonly mask: Mask
+  readonly environment?: NodeJS.ProcessEnv
+  readonly stderr?: NodeJS.WriteStream
+}
+
+/**
+ * Quiet by default: warnings and errors as plain lines. `SINGER_SDK_LOG_CONFIG`, which Meltano sets,
+ * names a JSON file with the wanted level; lines are then JSON objects in the eight fields that
+ * Meltano shows natively, as with `TAP_PROTIME_LOG_FORMAT=json`.
+ */
+export function createSingerLog(settings: SingerLogSettings): SingerLog {
+  const { name, mask, environment = process.env, stderr = process.stderr } = settings
+  const configFile = environment['SINGER_SDK_LOG_CONFIG']
+  const threshold = LEVELS.indexOf(levelOf(environment, configFile))
+  const isJson = configFile !== undefined || environment['TAP_PROTIME_LOG_FORMAT'] === 'json'
+  const startedAt = performance.now()
+  let shownAt = 0
+  let isLineOpen = false
+  return {
+    debug: (message) => say('debug', message),
+    info: (message) => say('info', message),
+    warn: (message) => say('warning', message),
+    error: (message, stream) => say('error', message, stream),
+    metric(stream, records) {
+      const point = { type: 'counter', metric: 'record_count', value: records, tags: { stream } }
+      say('info', `METRIC: ${JSON.stringify(point)}`, stream, point)
+    },
+    progress,
+    close: endLine,
+  }
+
+  function say(level: Level, text: string, stream: string | null = null, metric?: object): void {
+    if (LEVELS.indexOf(level) < threshold) return
+    endLine()
+    const message = mask.text(text)
+    stderr.write(
+      isJson
+        ? `${JSON.stringify(fields(level, message, stream, metric))}\n`
+        : `${level.toUpperCase()} ${message}\n`,
+    )
+  }
+
+  function fields(level: Level, message: string, stream: string | null, metric?: object): object {
+    return {
+      level,
+      pid: process.pid,
+      logger_name: name,
+      ts: Date.now() / 1000,
+      thread_name: 'main',
+      app_name: name,
+      stream_name: stream,
+      message,
+      ...(metric === undefined ? {} : { metric_info: metric }),
+    }
+  }
+
+  function progress(stream: string, records: number): void {
+    const now = performance.now()
+    if (!stderr.isTTY || now - shownAt < 500) return
+    shownAt = now
+    isLineOpen = true
+    const rate = Math.round(records / ((now - startedAt) / 1000))
+    stderr.write(`\r\u001b[K${stream}: ${records} records, ${rate}/s`)
+  }
+
+  function endLine(): void {
+    if (isLineOpen) stderr.write('\r\u001b[K')
+    isLineOpen = false
+  }
+}
+
+function levelOf(environment: NodeJS.ProcessEnv, configFile: string | undefined): Level {
+  const wanted =
+    environment['TAP_PROTIME_LOG_LEVEL'] ?? environment['LOG_LEVEL'] ?? levelIn(configFile)
+  const level = wanted?.toLowerCase().replace(/^warn$/, 'warning')
+  return LEVELS.find((name) => name === level) ?? 'warning'
+}
+
+/** The level of the root logger in a logging configuration, or of the first one that has one. */
+function levelIn(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined
+  try {
+    const config = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+    const root = config['root'] as { level?: unknown } | undefined
+    const loggers = Object.values((config['loggers'] ?? {}) as Record<string, { level?: unknown }>)
+    const level = root?.level ?? config['level'] ?? loggers[0]?.level
+    return typeof level === 'string' ? level : undefined
+  } catch {
+    // Somebody else's file: a tap that cannot read it logs as it does without.
+    return undefined
+  }
+}

@@ -1,0 +1,29 @@
+/** One line of the Singer protocol, without its line break. */
+export type Line = string
+
+/** A schema, before the first record of its stream. */
+export function schema(stream: string, jsonSchema: object, keyProperties: readonly string[]): Line {
+  return JSON.stringify({
+    type: 'SCHEMA',
+    stream,
+    schema: jsonSchema,
+    key_properties: keyProperties,
+  })
+}
+
+/** The value of a STATE message: a bookmark for each stream, by its name. */
+export interface StateValue {
+  readonly bookmarks: Readonly<Record<string, unknown>>
+  /** Always null: streams are read side by side, and each bookmark says where to go on. */
+  readonly currently_syncing: null
+  readonly [key: string]: unknown
+}
+
+export function state(value: StateValue): Line {
+  return JSON.stringify({ type: 'STATE', value })
+}
+
+/** Rows of older versions of the stream are gone; understood by targets of the Meltano SDK. */
+export function activateVersion(stream: string, version: number): Line {
+  return JSON.stringify({ type: 'ACTIVATE_VERSION', stream, version })
+}

@@ -1,0 +1,52 @@
+import type { SettingsSchema } from './about.ts'
+
+/**
+ * The settings that environment variables give, by the schema: `TAP_PROTIME_CLIENT_ID`, nested ones
+ * joined (`TAP_PROTIME_ENVIRONMENT_TYPE`). What is not text is read as JSON; what is not JSON stays
+ * text, and the validation says what was expected.
+ */
+export function settingsFromEnvironment(
+  schema: SettingsSchema,
+  prefix: string,
+  environment: NodeJS.ProcessEnv,
+): Record<string, unknown> {
+  const settings: Record<string, unknown> = {}
+  const members = [schema, ...(schema.oneOf ?? [])].flatMap(({ properties = {} }) =>
+    Object.entries(properties),
+  )
+  for (const [name, property] of members) {
+    const variable = `${prefix}_${name.toUpperCase()}`
+    const text = environment[variable]
+    const nested = settingsFromEnvironment(property, variable, environment)
+    if (text !== undefined && text !== '')
+      settings[name] = property.type === 'string' ? text : parsed(text)
+    else if (Object.keys(nested).length > 0) settings[name] = nested
+  }
+  return settings
+}
+
+/** Several configurations as one: later ones win, objects are merged member by member. */
+export function mergeSettings(configs: readonly unknown[]): unknown {
+  return configs.reduce((merged, config) => mergeTwo(merged, config))
+}
+
+function mergeTwo(earlier: unknown, later: unknown): unknown {
+  if (!isObject(earlier) || !isObject(later)) return later
+  const merged = { ...earlier }
+  for (const [name, value] of Object.entries(later)) {
+    merged[name] = name in merged ? mergeTwo(merged[name], value) : value
+  }
+  return merged
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,74 @@
+import { ConnectorError } from '../../errors.ts'
+import { type Cadence, createCadence } from '../cadence.ts'
+import type { LineWriter } from '../records/line-writer.ts'
+import { type StateValue, state } from './messages.ts'
+
+const EMPTY: StateValue = { bookmarks: {}, currently_syncing: null }
+
+/** The value of a state file; throws a config error when it is none. An empty one is no state. */
+export function parseState(text: string): StateValue {
+  if (text.trim() === '') return EMPTY
+  const input = parsed(text)
+  if (input === null) return EMPTY
+  if (typeof input !== 'object' || Array.isArray(input)) refuse('it is not an object')
+  const value = input as Record<string, unknown>
+  // Some tools keep the whole STATE message.
+  const inner = value['type'] === 'STATE' && isObject(value['value']) ? value['value'] : value
+  const bookmarks = inner['bookmarks'] ?? {}
+  if (!isObject(bookmarks)) refuse('its bookmarks are not an object')
+  return { ...inner, bookmarks: bookmarks as Record<string, unknown>, currently_syncing: null }
+}
+
+/**
+ * The one place where STATE messages are made: each holds the bookmarks of all streams, so their
+ * cadence is that of the whole line. The first one repeats the input, because some targets take
+ * it for what they have stored; the last line of a run is always a STATE.
+ */
+export interface StateKeeper {
+  readonly cadence: Cadence
+  /** Takes the bookmark of a stream and writes a STATE when one is due. */
+  keep(stream: string, bookmark: object): Promise<void> | undefined
+  /** Writes all bookmarks as they are. */
+  write(): Promise<void> | undefined
+}
+
+/** Up to this size a STATE is written whenever a bookmark moves. */
+const SMALL = 16 * 1024
+
+export function createStateKeeper(input: StateValue, writer: LineWriter): StateKeeper {
+  const cadence = createCadence()
+  const bookmarks = { ...input.bookmarks }
+  let size = 0
+  return { cadence, keep, write }
+
+  function keep(stream: string, bookmark: object): Promise<void> | undefined {
+    bookmarks[stream] = bookmark
+    return cadence.isDue() || size < SMALL ? write() : undefined
+  }
+
+  function write(): Promise<void> | undefined {
+    const line = `${state({ ...input, bookmarks, currently_syncing: null })}\n`
+    size = line.length
+    cadence.stated(size)
+    return writer.write(line)
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return refuse('it is not JSON')
+  }
+}
+
+function refuse(reason: string): never {
+  throw new ConnectorError(
+    'config',
+    `The file given by --state is damaged: ${reason}. Restore it, or leave it out to read everything again.`,
+  )
+}

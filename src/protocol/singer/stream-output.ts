@@ -1,0 +1,115 @@
+import { createJsonBatch, type JsonRecord } from '../records/json-batch.ts'
+import type { LineWriter } from '../records/line-writer.ts'
+import { type Batch, LIVE, type LineParts, SKIP } from '../records/page-scanner.ts'
+import type { StreamOutput } from '../stream-output.ts'
+import { DELETED_AT, GENERATION } from './columns.ts'
+import type { SingerLog } from './log.ts'
+import { activateVersion, schema } from './messages.ts'
+import { type Projection, projectJson } from './projection.ts'
+import type { StateKeeper } from './state.ts'
+
+export interface SingerOutputSettings {
+  readonly stream: string
+  readonly key: readonly string[]
+  /** Name of the member that orders versions, for deletes. */
+  readonly version: string | undefined
+  /** The schema of what is left of the records. */
+  readonly schema: object
+  /** What the catalog deselects; undefined lets records pass as they came. */
+  readonly projection: Projection | undefined
+  readonly activatesVersions: boolean
+  readonly writer: LineWriter
+  readonly states: StateKeeper
+  readonly log: SingerLog
+  /** The service's time, for `_sdc_deleted_at`. */
+  readonly now: () => Date
+}
+
+/** Turns what a sync says of one stream into the messages of Singer. */
+export function createSingerOutput(settings: SingerOutputSettings): StreamOutput {
+  const { stream, version, projection, writer, states, log, now } = settings
+  const counts = { records: 0, deletes: 0 }
+  const name = JSON.stringify(stream)
+  let isDescribed = false
+  let onFirst = () => {}
+  return {
+    counts,
+    isStateDue: states.cadence.isDue,
+    onRecord(listener) {
+      onFirst = listener
+    },
+    started: describe,
+    running() {},
+    rateLimited: (until) =>
+      log.info(`${stream}: the service asks to wait until ${until.toISOString()}`),
+    complete: () => log.metric(stream, counts.records + counts.deletes),
+    incomplete: () => log.metric(stream, counts.records + counts.deletes),
+    records(batch, generation) {
+      count(batch)
+      const done = write(selected(batch).lines(parts(generation)))
+      onFirst()
+      return done
+    },
+    deletes(rows, changeVersion, generation) {
+      const { head, removedTail } = parts(generation)
+      const order =
+        version === undefined || changeVersion === null
+          ? ''
+          : `,${JSON.stringify(version)}:${JSON.stringify(changeVersion)}`
+      counts.deletes += rows.length
+      return write(rows.map((row) => `${head}{${row}${order}${removedTail}`).join(''))
+    },
+    state: (bookmark) => states.keep(stream, bookmark),
+    generationComplete(generation) {
+      if (!settings.activatesVersions) return undefined
+      return writer.write(`${activateVersion(stream, generation)}\n`)
+    },
+  }
+
+  /** Before anything else of the stream, and once. */
+  function describe(): void {
+    if (isDescribed) return
+    isDescribed = true
+    log.info(`${stream}: reading`)
+    void writer.write(`${schema(stream, settings.schema, settings.key)}\n`)
+  }
+
+  function write(lines: Uint8Array | string): Promise<void> | undefined {
+    states.cadence.wrote(lines.length)
+    return writer.write(lines)
+  }
+
+  function selected(batch: Batch): Batch {
+    return projection === undefined ? batch : projectBatch(batch, projection)
+  }
+
+  function count({ count, kinds }: Batch): void {
+    for (let i = 0; i < count; i++) {
+      if (kinds[i] === LIVE) counts.records++
+      else if (kinds[i] !== SKIP) counts.deletes++
+    }
+    log.progress(stream, counts.records)
+  }
+
+  function parts(generation: number): LineParts & { head: Buffer; removedTail: Buffer } {
+    const extracted = new Date().toISOString()
+    const end = `,"${GENERATION}":${generation}}}\n`
+    return {
+      head: Buffer.from(
+        `{"type":"RECORD","stream":${name},"time_extracted":"${extracted}","version":${generation},"record":`,
+      ),
+      tail: Buffer.from(`,"${DELETED_AT}":null${end}`),
+      removedTail: Buffer.from(`,"${DELETED_AT}":"${now().toISOString()}"${end}`),
+    }
+  }
+}
+
+function projectBatch(batch: Batch, projection: Projection): Batch {
+  const records: JsonRecord[] = Array.from({ length: batch.count }, (_, i) => ({
+    json: projectJson(batch.record(i), projection),
+    key: batch.keyText(i),
+  }))
+  const projected = createJsonBatch(records)
+  projected.kinds.set(batch.kinds.subarray(0, batch.count))
+  return projected
+}

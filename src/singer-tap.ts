@@ -1,0 +1,112 @@
+import type { Patience } from './api/retry.ts'
+import type { Stream } from './catalogue/collection.ts'
+import type { Config } from './config.ts'
+import { packageDescription, packageVersion, readProjectJson } from './project-files.ts'
+import type { SettingsSchema } from './protocol/singer/about.ts'
+import type { SelectedStream } from './protocol/singer/catalog.ts'
+import type { SingerTap, TapTools } from './protocol/singer/cli.ts'
+import type { StateKeeper } from './protocol/singer/state.ts'
+import type { Job } from './sync/plan.ts'
+import type { RunSettings } from './sync/run.ts'
+
+/**
+ * The connector as Singer sees it: the same configuration, catalogue and sync as over the Airbyte
+ * protocol, with another encoder. `patience` is for tests.
+ */
+export function createSingerTap(patience?: Patience): SingerTap {
+  const waits = patience === undefined ? {} : { patience }
+  return {
+    environmentPrefix: 'TAP_PROTIME',
+    about: {
+      name: 'tap-protime',
+      version: packageVersion(),
+      description: packageDescription(),
+      settings: (readProjectJson('#spec') as { connectionSpecification: SettingsSchema })
+        .connectionSpecification,
+    },
+
+    async secrets(input) {
+      const { secretsOf } = await import('./config.ts')
+      return secretsOf(input)
+    },
+
+    async discover(input) {
+      const { streamFacts } = await import('./catalogue/stream-facts.ts')
+      const { singerStream } = await import('./protocol/singer/catalog.ts')
+      const { offeredStreams } = await import('./catalogue/offered-streams.ts')
+      const streams =
+        input === undefined
+          ? offeredStreams({ activityStructures: [] })
+          : (await offered(input)).streams
+      return [...streams.values()].map((stream) => singerStream(streamFacts(stream)))
+    },
+
+    async check(input, tools) {
+      const { checkService } = await import('./sync/check.ts')
+      const { config, streams } = await offered(input)
+      return checkService([...streams.values()], { config, ...tools, ...waits })
+    },
+
+    async sync(input, selection, bookmarks, states, tools) {
+      const { notOffered } = await import('./catalogue/offered-streams.ts')
+      const { runSync } = await import('./sync/run.ts')
+      const { config, streams } = await offered(input)
+      const chosen = selection ?? [...streams.keys()].map(whole)
+      const jobs = chosen.flatMap(({ name }): Job[] => {
+        const stream = streams.get(name)
+        return stream ? [{ stream, mode: 'incremental', state: bookmarks[name] }] : []
+      })
+      const failures = chosen
+        .filter(({ name }) => !streams.has(name))
+        .map(({ name }) => ({ stream: name, error: notOffered() }))
+      if (jobs.length === 0) return failures
+      const outputOf = await outputs(chosen, config, states, tools)
+      return [...failures, ...(await runSync(jobs, { config, outputOf, ...tools, ...waits }))]
+    },
+  }
+}
+
+/** A configuration and what it offers. */
+async function offered(
+  input: unknown,
+): Promise<{ config: Config; streams: ReadonlyMap<string, Stream> }> {
+  const { parseConfig } = await import('./config.ts')
+  const { offeredStreams } = await import('./catalogue/offered-streams.ts')
+  const config = parseConfig(input)
+  return { config, streams: offeredStreams(config) }
+}
+
+/** The selection of a stream without a catalog: all of it. */
+function whole(name: string): SelectedStream {
+  return { name, isSelected: () => true }
+}
+
+/** How each job's end is made: its fields as the catalog selects them. */
+async function outputs(
+  chosen: readonly SelectedStream[],
+  config: Config,
+  states: StateKeeper,
+  tools: TapTools,
+): Promise<RunSettings['outputOf']> {
+  const { streamFacts } = await import('./catalogue/stream-facts.ts')
+  const { recordSchema } = await import('./protocol/singer/catalog.ts')
+  const { projectionOf, projectSchema } = await import('./protocol/singer/projection.ts')
+  const { createSingerOutput } = await import('./protocol/singer/stream-output.ts')
+  const selections = new Map(chosen.map((stream) => [stream.name, stream]))
+  return ({ stream }, now) => {
+    const facts = streamFacts(stream)
+    const schema = recordSchema(facts)
+    const { isSelected } = selections.get(facts.name) ?? whole(facts.name)
+    const projection = projectionOf(schema, isSelected)
+    return createSingerOutput({
+      ...facts,
+      ...tools,
+      stream: facts.name,
+      schema: projectSchema(schema, projection),
+      projection,
+      activatesVersions: config.emitsActivateVersions,
+      states,
+      now,
+    })
+  }
+}
