@@ -25,7 +25,7 @@ export interface PlanSettings {
 }
 
 /** A delta link lives so long, from the last request on or from its making (specification, "Limits"). */
-export const DELTA_LIFE_HOURS = 72
+const DELTA_LIFE_HOURS = 72
 
 /**
  * Decides before the first request where a stream goes on, or that it starts over: from a stored
@@ -56,7 +56,7 @@ export function plan(job: Job, settings: PlanSettings): Progress {
     )
     return fresh(false)
   }
-  const progress = restored(stored, job, settings)
+  const progress = restored({ ...stored, settings: made.settings }, job, settings)
   if (progress === undefined) return fresh()
   if (isLater(start, stored.start) && config.startDate !== undefined) {
     log.warn(
@@ -68,6 +68,7 @@ export function plan(job: Job, settings: PlanSettings): Progress {
   return progress
 }
 
+/** `settings` of the bookmark are those of now: where they differ, the stream starts over under them. */
 function restored(stored: Bookmark, job: Job, { now, log }: PlanSettings): Progress | undefined {
   const { stream, mode } = job
   const { service, settings, start } = stored
