@@ -52,6 +52,8 @@ interface TokenText {
   readonly Id: string
   readonly Cursor: number
   readonly After: number
+  /** Tells tokens of one place and moment apart. */
+  readonly Serial: number
   readonly Utc: string
 }
 
@@ -61,6 +63,7 @@ const lifetimeInMs = 72 * 3_600_000
 export function createDeltas(options: ResolvedOptions, clock: Clock): Deltas {
   const lives = new Map<string, Life>()
   const spent = new Set<string>()
+  let given = 0
   const time = () => clock.now().getTime()
   const young = (since: number) => time() - since <= lifetimeInMs
   const alive = ({ ended, lastGiven, lastUse }: Life) =>
@@ -87,6 +90,7 @@ export function createDeltas(options: ResolvedOptions, clock: Clock): Deltas {
         Id: delta.id,
         Cursor: cursor,
         After: after,
+        Serial: ++given,
         Utc: clock.now().toISOString(),
       }
       return Buffer.from(JSON.stringify({ '~~~': '???', ...text })).toString('base64')

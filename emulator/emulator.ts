@@ -14,7 +14,8 @@ import { createMutations, fieldsOf, type Mutations } from './mutations.ts'
 import { type EmulatorOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import { createRandom } from './random.ts'
 import { type ChangeCounts, type ChangeWish, randomChanges } from './random-changes.ts'
-import { createReferences } from './references.ts'
+import type { ReferencePair } from './reference-pairs.ts'
+import { type CustomReference, createReferences } from './references.ts'
 import type { Service } from './service.ts'
 import { createStore, type Fields, type Id } from './store.ts'
 import { createTokens, tenantName } from './tokens.ts'
@@ -39,8 +40,13 @@ export interface Emulator extends Mutations, Verbs {
   /** The virtual clock. */
   now(): Date
   advance(by: Span): void
-  /** The live truth, ascending by id: what is stored, without the softly deleted records. */
-  all(collection: string): Fields[]
+  /**
+   * The live truth, ascending by id: what is stored, without the softly deleted records; with the
+   * wanted references where they belong.
+   */
+  all(collection: string, wanted?: readonly ReferencePair[]): Fields[]
+  /** The custom references of a collection, as their endpoint shows them. */
+  references(collection: string): CustomReference[]
   /** Everything that is stored, softly deleted records too. */
   stored(collection: string): Fields[]
   /**
@@ -122,11 +128,17 @@ function createService(options: ResolvedOptions, clock: Clock, origin: () => str
 
 function views({ options, store, clock, references, url }: Service) {
   const stored = (collection: string) => store.records(collection).map(fieldsOf)
+  const decorated = (collection: string, wanted: readonly ReferencePair[]): Fields[] =>
+    store
+      .records(collection)
+      .map(({ text }) => JSON.parse(references.decorate(collection, text, wanted)))
   const deleted = (collection: string, record: Fields) =>
     collections[collection]?.softDeletes === true && record['status'] === 'Deleted'
   return {
     stored,
-    all: (collection: string) => stored(collection).filter((one) => !deleted(collection, one)),
+    all: (collection: string, wanted: readonly ReferencePair[] = []) =>
+      decorated(collection, wanted).filter((one) => !deleted(collection, one)),
+    references: references.list,
     now: clock.now,
     advance: clock.advance,
     setReference: references.set,
