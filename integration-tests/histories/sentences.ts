@@ -1,0 +1,65 @@
+import type { History } from './draw.ts'
+import type { Change, Event, Fault, Setting, Step } from './step.ts'
+
+/** A history as a list that people can read: what the service is, then a step a line. */
+export function sentences({ streams, options, settings, seeded, steps }: History): string {
+  const named = (stream: number) => streams[stream % streams.length] ?? ''
+  return [
+    `streams ${streams.join(', ')}`,
+    `service ${JSON.stringify(options)}`,
+    `configuration ${JSON.stringify(settings)}`,
+    ...seeded.map((change) => `before: ${changeText(change, named)}`),
+    ...steps.map((step, i) => `${i + 1}. ${stepText(step, named)}`),
+  ].join('\n')
+}
+
+type Named = (stream: number) => string
+
+function stepText(step: Step, named: Named): string {
+  if (step.do === 'sync') {
+    const parts = [
+      ...step.during.map(
+        ({ atRequest, event }) => `at request ${atRequest} ${eventText(event, named)}`,
+      ),
+      ...step.faults.map((fault) => faultText(fault, named)),
+      ...(step.killAfter > 0 ? [`killed after line ${step.killAfter}, kept: ${step.kept}`] : []),
+    ]
+    return ['sync', ...parts].join('; ')
+  }
+  if (step.do === 'rewind') {
+    const rows = step.isKept ? 'with the rows of today' : 'with the rows of that time'
+    return `back to the state ${step.syncs} syncs ago, ${rows}`
+  }
+  return step.do === 'configure' ? settingText(step.setting) : eventText(step, named)
+}
+
+function eventText(event: Event, named: Named): string {
+  if (event.do === 'change') return changeText(event.change, named)
+  if (event.do === 'advance') return `${event.hours} hours pass`
+  if (event.do === 'expire-tokens') return 'access tokens expire'
+  if (event.do === 'expire-continuations') return `continuations expire with ${event.status}`
+  if (event.do === 'expire-delta') return `the delta of ${named(event.stream)} expires`
+  if (event.do === 'steal-delta') return `somebody steals the delta of ${named(event.stream)}`
+  return `${event.isRemoval ? 'removes' : 'sets'} the reference of person ${event.pick}`
+}
+
+function changeText(change: Change, named: Named): string {
+  const subject = `${change.kind} in ${named(change.stream)}`
+  if (change.kind === 'insert') {
+    return `${subject} at day ${change.day}${change.isLarge ? ', a large record' : ''}`
+  }
+  return change.kind === 'move'
+    ? `${subject} of record ${change.pick} to day ${change.day}`
+    : `${subject} of record ${change.pick}`
+}
+
+function faultText({ kind, path, stream, skip, times }: Fault, named: Named): string {
+  const subject = path === 'token' ? 'the token' : `the ${path} of ${named(stream)}`
+  return `${kind} for ${subject} after ${skip} requests, ${times} times`
+}
+
+function settingText(setting: Setting): string {
+  if (setting.set === 'references') return `asks for the references ${setting.names.join(', ')}`
+  if (setting.set === 'start') return `start date ${setting.date ?? 'left out'}`
+  return `history_refresh_days ${setting.days}`
+}

@@ -1,0 +1,58 @@
+import type { FaultKind } from '../../emulator/faults.ts'
+
+/** A change of the tenant; numbers pick among what is there when the change happens. */
+export type Change = {
+  readonly stream: number
+  readonly pick: number
+} & (
+  | { readonly kind: 'insert'; readonly day: number; readonly isLarge: boolean }
+  | { readonly kind: 'update' | 'remove' | 'soft-delete' | 'restore' }
+  /** Gives a dated record the day that lies so many days after now. */
+  | { readonly kind: 'move'; readonly day: number }
+)
+
+/** Something that happens to the service by itself, between syncs or while one reads. */
+export type Event =
+  | { readonly do: 'change'; readonly change: Change }
+  | { readonly do: 'advance'; readonly hours: number }
+  | { readonly do: 'expire-tokens' }
+  | { readonly do: 'expire-continuations'; readonly status: 400 | 409 | 410 }
+  | { readonly do: 'expire-delta'; readonly stream: number }
+  | { readonly do: 'steal-delta'; readonly stream: number }
+  | { readonly do: 'reference'; readonly pick: number; readonly isRemoval: boolean }
+
+/** A disturbance of the wire, or an error answer, at the n-th request of a path. */
+export interface Fault {
+  readonly kind: FaultKind | 400 | 401 | 403 | 404 | 409 | 410 | 429 | 500 | 503
+  readonly path: 'token' | 'list' | 'delta'
+  readonly stream: number
+  readonly skip: number
+  readonly times: number
+}
+
+/** What the warehouse holds of a sync that was cut off: all it said, or only what a STATE covers. */
+export type Kept = 'everything' | 'committed'
+
+/** One sync, with what disturbs it. */
+export interface Sync {
+  readonly do: 'sync'
+  readonly during: readonly { readonly atRequest: number; readonly event: Event }[]
+  readonly faults: readonly Fault[]
+  /** The line after which the process dies; 0 lets it live. */
+  readonly killAfter: number
+  readonly kept: Kept
+}
+
+/** A part of the configuration that changes from the next sync on. */
+export type Setting =
+  | { readonly set: 'references'; readonly names: readonly string[] }
+  | { readonly set: 'start'; readonly date: string | undefined }
+  | { readonly set: 'refresh'; readonly days: number }
+
+/** One step of a history. */
+export type Step =
+  | Event
+  | Sync
+  /** Back to the STATE of an earlier sync; the warehouse goes back too, or keeps what came later. */
+  | { readonly do: 'rewind'; readonly syncs: number; readonly isKept: boolean }
+  | { readonly do: 'configure'; readonly setting: Setting }

@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAirbyteSource } from '../../src/airbyte-source.ts'
+import type { Patience } from '../../src/api/retry.ts'
+import { runAirbyte } from '../../src/protocol/airbyte/cli.ts'
+import { type Message, protocolFaults } from '../airbyte-message.ts'
+import { configuredCatalog, parseLines, run } from '../connector.ts'
+import { platformFaults } from '../platform-rules.ts'
+import { createCutOutput } from './cut-output.ts'
+import type { Place } from './draw.ts'
+
+/** What a sync is run with. */
+export interface SyncFiles {
+  readonly config: object
+  readonly streams: readonly string[]
+  readonly state: readonly object[]
+}
+
+/** What came out of a sync. */
+export interface Outcome {
+  readonly exitCode: number | null
+  readonly messages: readonly Message[]
+}
+
+/** The same attempts as the real ones, without their waits. */
+const patience: Patience = { attempts: 6, baseMs: 1, capMs: 2, pageMs: 1, conflictMs: [1, 1, 1] }
+
+/**
+ * One `read`, dead after so many lines (0: never). Throws when a line breaks the protocol, or a
+ * whole run the platform's rules.
+ */
+export function syncOnce(files: SyncFiles, killAfter: number, place: Place): Promise<Outcome> {
+  return place === 'executable' ? throughExecutable(files, killAfter) : here(files, killAfter)
+}
+
+async function throughExecutable({ config, streams, state }: SyncFiles, killAfter: number) {
+  const options = killAfter > 0 ? { killAfterLines: killAfter } : {}
+  const { exitCode, messages } = await run('read', { config, catalog: streams, state }, options)
+  return { exitCode, messages: killAfter > 0 ? upTo(messages, killAfter) : messages }
+}
+
+/** The lines that were under way when the process died have nobody who read them. */
+function upTo(messages: readonly Message[], lines: number): readonly Message[] {
+  return messages.slice(0, lines)
+}
+
+async function here({ config, streams, state }: SyncFiles, killAfter: number): Promise<Outcome> {
+  const folder = mkdtempSync(join(tmpdir(), 'source-protime-'))
+  try {
+    const files = { config, catalog: configuredCatalog(streams), state }
+    const flags = Object.entries(files).flatMap(([name, content]) => {
+      const path = join(folder, `${name}.json`)
+      writeFileSync(path, JSON.stringify(content))
+      return [`--${name}`, path]
+    })
+    const output = createCutOutput(killAfter)
+    const exitCode = await runAirbyte(['read', ...flags], createAirbyteSource(patience), output)
+    const messages = parseLines(output.text())
+    judge({ exitCode, messages }, streams, killAfter > 0)
+    return { exitCode, messages }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function judge(outcome: Outcome, streams: readonly string[], isCut: boolean): void {
+  const faults = outcome.messages.map(protocolFaults).filter(Boolean)
+  if (!isCut) faults.push(...platformFaults(outcome, streams))
+  if (faults.length > 0)
+    throw new Error(`the run breaks the protocol: ${faults.slice(0, 5).join('\n')}`)
+}

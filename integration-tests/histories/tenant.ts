@@ -1,0 +1,95 @@
+import type { Emulator } from '../../emulator/emulator.ts'
+import type { Stream } from '../../src/catalogue/collection.ts'
+import type { Change, Event } from './step.ts'
+
+type Fields = Record<string, unknown>
+
+/** Text that makes a page so large that the connector emits it while it arrives. */
+const LARGE = 'x'.repeat(4_300_000)
+
+/** The service's side of a history: carries out what happens to the tenant. */
+export interface Tenant {
+  happen(event: Event): void
+}
+
+export function createTenant(emulator: Emulator, streams: readonly Stream[]): Tenant {
+  const removed = new Map<string, Fields[]>()
+  /** Records that left a delta's window without a word: only their list can tell of them. */
+  const unwatched = new Set<string>()
+  return { happen }
+
+  function happen(event: Event): void {
+    if (event.do === 'change') change(event.change)
+    else if (event.do === 'advance') emulator.advance({ hours: event.hours })
+    else if (event.do === 'expire-tokens') emulator.expireTokens()
+    else if (event.do === 'expire-continuations') emulator.expireContinuations(event.status)
+    else if (event.do === 'expire-delta') emulator.expireDelta(streamAt(event.stream).collection)
+    else if (event.do === 'steal-delta') emulator.stealDelta(streamAt(event.stream).collection)
+    else reference(event.pick, event.isRemoval)
+  }
+
+  function streamAt(stream: number): Stream {
+    return streams[stream % streams.length] as Stream
+  }
+
+  function change(wanted: Change): void {
+    const { collection, dated, nested } = streamAt(wanted.stream)
+    if (nested === 'referenced_collections') reference(wanted.pick, wanted.kind === 'remove')
+    else if (wanted.kind === 'restore') restore(collection, wanted.pick)
+    else if (wanted.kind === 'insert') {
+      const fields = dated ? datesOf(collection, wanted.day) : {}
+      emulator.insert(collection, wanted.isLarge ? { ...fields, comments: LARGE } : fields)
+    } else changeOne(wanted)
+  }
+
+  function changeOne(wanted: Exclude<Change, { kind: 'insert' | 'restore' }>): void {
+    const { collection, dated, softDelete } = streamAt(wanted.stream)
+    const record = picked(emulator.stored(collection), wanted.pick)
+    if (record === undefined) return
+    const id = record['id'] as number
+    if (wanted.kind === 'update') emulator.update(collection, id)
+    else if (wanted.kind === 'soft-delete' && softDelete) emulator.softDelete(collection, id)
+    else if (wanted.kind !== 'move') remove(collection, record)
+    else emulator.update(collection, id, dated ? move(collection, id, wanted.day) : undefined)
+  }
+
+  function remove(collection: string, record: Fields): void {
+    if (unwatched.has(`${collection} ${record['id']}`)) return
+    emulator.remove(collection, record['id'] as number)
+    removed.set(collection, [...(removed.get(collection) ?? []), record])
+  }
+
+  function restore(collection: string, pick: number): void {
+    const gone = (removed.get(collection) ?? []).filter(
+      ({ id }) => !emulator.stored(collection).some((record) => record['id'] === id),
+    )
+    const record = picked(gone, pick)
+    const marked = emulator.stored(collection).find(({ status }) => status === 'Deleted')
+    if (record !== undefined) emulator.restore(collection, record)
+    else if (marked !== undefined) {
+      emulator.update(collection, marked['id'] as number, { status: 'Active' })
+    }
+  }
+
+  function move(collection: string, id: number, days: number): Fields {
+    const { leavingRow, deltaFilterBound } = emulator.options
+    const isSilent = leavingRow === 'nothing' && deltaFilterBound
+    if (isSilent && days < -300) unwatched.add(`${collection} ${id}`)
+    return datesOf(collection, days)
+  }
+
+  function datesOf(collection: string, days: number): Fields {
+    const time = emulator.now().getTime() + days * 86_400_000
+    const date = new Date(time).toISOString().slice(0, 10)
+    return collection === 'assignments' ? { from: date, until: date } : { date }
+  }
+
+  function reference(pick: number, isRemoval: boolean): void {
+    if (isRemoval) emulator.removeReference('people', 'payroll', `N${pick}`)
+    else emulator.setReference('people', 'payroll', `N${pick}`, (pick % 3) + 1)
+  }
+}
+
+function picked(records: readonly Fields[], pick: number): Fields | undefined {
+  return records[pick % Math.max(1, records.length)]
+}

@@ -1,0 +1,95 @@
+import type { Emulator } from '../../emulator/emulator.ts'
+import type { ReferencePair } from '../../emulator/reference-pairs.ts'
+import type { Stream } from '../../src/catalogue/collection.ts'
+import { referencedCollections } from '../../src/catalogue/collections.ts'
+import { differences, keyOf } from '../warehouse.ts'
+import type { Platform, StreamState } from './warehouses.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+export interface Court {
+  readonly emulator: Emulator
+  readonly platform: Platform
+  readonly streams: readonly Stream[]
+  /** References of people that the records carry; undefined when they changed on their own. */
+  readonly references: readonly string[] | undefined
+  /** False while the history may be older than its last listing. */
+  readonly isHistoryFresh: boolean
+}
+
+/** Where the two warehouses differ from the service, in words. */
+export function verdict(court: Court): string[] {
+  const { platform, streams } = court
+  return streams.flatMap((stream) =>
+    platform.warehouses.flatMap((warehouse, i) =>
+      compare(stream, warehouse.rows(stream.stream), court).map(
+        (text) => `${['highest version', 'last write'][i]}: ${text}`,
+      ),
+    ),
+  )
+}
+
+function compare(stream: Stream, rows: Map<string, Row>, court: Court): string[] {
+  const { platform, references } = court
+  const state = platform.stateOf(stream.stream)
+  const truth = new Map(truthOf(stream, court).map((row) => [keyOf(row), row]))
+  for (const key of [...truth.keys(), ...rows.keys()]) {
+    const [known, held] = [truth.get(key), rows.get(key)]
+    const isOut = [known, held].some((row) => row && !isJudged(row, stream, state, court))
+    const isExcused = known === undefined && held !== undefined && isUnknown(key, held)
+    if (isOut || isExcused) {
+      truth.delete(key)
+      rows.delete(key)
+    }
+  }
+  const plain = references === undefined ? withoutReferences : (row: Row) => row
+  const held = new Map([...rows].map(([key, row]) => [key, plain(row)]))
+  return differences(stream.stream, held, [...truth.values()].map(plain))
+
+  function isUnknown(key: string, held: Row): boolean {
+    const isHistory = isBefore(held, state?.window ?? null)
+    return platform.isUnknown(stream.stream, key, isHistory)
+  }
+}
+
+function truthOf({ collection, nested, references: offered }: Stream, court: Court): Row[] {
+  const { emulator, references = [] } = court
+  if (nested === 'referenced_collections') {
+    return referencedCollections.flatMap((name) =>
+      emulator.references(name).map((reference) => ({
+        collection: name,
+        name: reference.referenceName,
+        value: reference.externalReference,
+        internalReference: reference.internalReference,
+      })),
+    )
+  }
+  const wanted = offered?.includes('people')
+    ? references.map((name): ReferencePair => ({ collection: 'people', name }))
+    : []
+  return emulator.all(collection, wanted)
+}
+
+/** Rows before the start date are nobody's promise, rows of the history only after its listing. */
+function isJudged(
+  row: Row,
+  stream: Stream,
+  state: StreamState | undefined,
+  { isHistoryFresh, emulator }: Court,
+): boolean {
+  if (!stream.dated || state === undefined) return true
+  if (isBefore(row, state.start)) return false
+  const hasList = emulator.options.dialect === 'documentation'
+  return (isHistoryFresh && hasList) || !isBefore(row, state.window)
+}
+
+function isBefore(row: Row, day: string | null): boolean {
+  const date = row['date'] ?? row['from']
+  return day !== null && typeof date === 'string' && date < day
+}
+
+function withoutReferences(row: Row): Row {
+  return JSON.parse(
+    JSON.stringify(row, (name, value) => (name === 'externalReferences' ? undefined : value)),
+  )
+}

@@ -1,0 +1,116 @@
+import type { Message } from '../airbyte-message.ts'
+import { createWarehouse, keyOf, type Warehouse } from '../warehouse.ts'
+import type { Kept } from './step.ts'
+
+/** A bookmark as a STATE message carries it, as far as the tests look into it. */
+export interface StreamState {
+  readonly generation: number
+  readonly start: string | null
+  readonly window: string | null
+  readonly part: string
+}
+
+/** The platform's side of a history: what is loaded, and which STATE the next sync gets. */
+export interface Platform {
+  readonly warehouses: readonly Warehouse[]
+  /** The state file for the next sync. */
+  readonly state: readonly object[]
+  stateOf(stream: string): StreamState | undefined
+  /** Loads what a sync said; of what no STATE covers only what is kept. */
+  load(messages: readonly Message[], kept: Kept): void
+  /** Goes back to the state of an earlier sync, with the rows of that time or of today. */
+  rewind(syncs: number, isKept: boolean): void
+  /**
+   * Whether the row was loaded after the STATE that the connector went on from, and was never sent
+   * again while the stream, or at least its history, was read from the beginning: a source cannot
+   * know of such a row.
+   */
+  isUnknown(stream: string, key: string, isHistory: boolean): boolean
+}
+
+interface Snapshot {
+  readonly warehouses: readonly Warehouse[]
+  readonly states: ReadonlyMap<string, object>
+  /** Rows that no later STATE covers, with the generation that the connector went on from. */
+  readonly loose: ReadonlyMap<string, number>
+  /** What was loaded by the sync after this snapshot. */
+  readonly loaded: { stream: string; key: string }[]
+}
+
+export function createPlatform(): Platform {
+  let warehouses = [createWarehouse('highest-version'), createWarehouse('last-write')]
+  let states = new Map<string, object>()
+  let loose = new Map<string, number>()
+  let snapshots: Snapshot[] = []
+  return {
+    get warehouses() {
+      return warehouses
+    },
+    get state() {
+      return [...states.values()]
+    },
+    stateOf,
+    load,
+    rewind,
+    isUnknown(stream, key, isHistory) {
+      const generation = loose.get(`${stream} ${key}`)
+      if (generation === undefined) return false
+      return isHistory || generation !== (stateOf(stream)?.generation ?? 0)
+    },
+  }
+
+  function stateOf(stream: string): StreamState | undefined {
+    const entry = states.get(stream) as { stream: { stream_state: StreamState } } | undefined
+    return entry?.stream.stream_state
+  }
+
+  function load(messages: readonly Message[], kept: Kept): void {
+    const loaded: Snapshot['loaded'] = []
+    snapshots.push({ warehouses: copies(), states: new Map(states), loose: new Map(loose), loaded })
+    const last = lastStates(messages)
+    for (const { state } of messages) {
+      if (state !== undefined)
+        states.set(state.stream.stream_descriptor.name, { type: 'STREAM', stream: state.stream })
+    }
+    const taken = messages.filter(({ record }, i) => {
+      if (record === undefined) return false
+      const { stream } = record
+      const isCovered = i < (last.get(stream) ?? -1)
+      if (!isCovered && kept === 'committed') return false
+      const key = keyOf(record.data)
+      loaded.push({ stream, key })
+      if (isCovered) loose.delete(`${stream} ${key}`)
+      else loose.set(`${stream} ${key}`, stateOf(stream)?.generation ?? 0)
+      return true
+    })
+    for (const warehouse of warehouses) warehouse.load(taken)
+  }
+
+  function rewind(syncs: number, isKept: boolean): void {
+    const at = snapshots.at(-syncs)
+    if (at === undefined) return
+    states = new Map(at.states)
+    if (isKept) {
+      for (const { stream, key } of snapshots.slice(-syncs).flatMap(({ loaded }) => loaded)) {
+        loose.set(`${stream} ${key}`, stateOf(stream)?.generation ?? 0)
+      }
+    } else {
+      warehouses = [...at.warehouses]
+      loose = new Map(at.loose)
+    }
+    snapshots = snapshots.slice(0, -syncs)
+  }
+
+  function copies(): Warehouse[] {
+    return warehouses.map((warehouse) => warehouse.copy())
+  }
+}
+
+/** Where the last STATE of each stream stands. */
+function lastStates(messages: readonly Message[]): Map<string, number> {
+  const last = new Map<string, number>()
+  for (const [i, { state }] of messages.entries()) {
+    if (state !== undefined) last.set(state.stream.stream_descriptor.name, i)
+  }
+  return last
+}
