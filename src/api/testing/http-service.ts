@@ -1,0 +1,61 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+/** One request as it came in. */
+export interface Received {
+  readonly method: string
+  /** Path and query. */
+  readonly url: string
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+}
+
+/** Answers one request; `index` counts the requests from 0. */
+export type Answer = (request: Received, response: ServerResponse, index: number) => void
+
+/** A server on a free port of loopback that is closed when the test has finished. */
+export interface HttpService {
+  readonly origin: string
+  readonly requests: readonly Received[]
+}
+
+export async function startHttpService(answer: Answer): Promise<HttpService> {
+  const requests: Received[] = []
+  const server = createServer(recorded(requests, answer))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests }
+}
+
+function recorded(requests: Received[], answer: Answer): RequestListener {
+  return async (request, response) => {
+    const parts: Buffer[] = []
+    for await (const part of request) parts.push(part)
+    const received = {
+      method: request.method ?? '',
+      url: request.url ?? '',
+      headers: request.headers,
+      body: Buffer.concat(parts).toString('utf8'),
+    }
+    answer(received, response, requests.push(received) - 1)
+  }
+}
+
+/** Sends a status, headers and a body; an object is sent as JSON. */
+export function reply(
+  response: ServerResponse,
+  status: number,
+  body: string | object = '',
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body))
+}
