@@ -1,5 +1,7 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
-import { type CatalogStream, type Column, columnsOf, DELETED_AT } from './columns.ts'
+import { type CatalogStream, columnsOf, DELETED_AT } from './columns.ts'
+
+const EMITTED_AT = '_emitted_at'
 
 /** What a load did to the final table of a stream. */
 export interface Outcome {
@@ -52,46 +54,44 @@ export async function openDestination(path: string): Promise<Destination> {
   }
 }
 
+/** Raw rows have the columns of the final table, so that every record is parsed once only. */
 function rawTable(stream: CatalogStream): string {
-  return `CREATE TABLE IF NOT EXISTS ${raw(stream)} (emitted_at BIGINT, data JSON)`
+  const columns = columnsOf(stream).map(({ name, type }) => `${quoted(name)} ${type}`)
+  return `CREATE TABLE IF NOT EXISTS ${raw(stream)} (
+    ${EMITTED_AT} BIGINT, ${DELETED_AT} VARCHAR, ${columns.join(', ')})`
 }
 
 function append(stream: CatalogStream): string {
+  const columns = columnsOf(stream)
+  const paths = [DELETED_AT, ...columns.map(({ property }) => property)].map(pathTo)
+  const values = columns.map(({ type }, i) => `CAST(v[${i + 2}] AS ${type})`)
   return `INSERT INTO ${raw(stream)}
-    SELECT record.emitted_at, record.data
-    FROM read_json($file, format = 'newline_delimited', maximum_object_size = 67108864,
-      columns = { record: 'STRUCT(emitted_at BIGINT, data JSON)' })`
+    SELECT emitted_at, v[1], ${values.join(', ')}
+    FROM (
+      SELECT record.emitted_at, json_extract_string(record.data, [${paths.join(', ')}]) AS v
+      FROM read_json($file, format = 'newline_delimited', maximum_object_size = 67108864,
+        columns = { record: 'STRUCT(emitted_at BIGINT, data JSON)' })
+    )`
 }
 
 /**
- * Of all versions of a row the one with the highest cursor wins (as text, except for integer
- * cursors), of equals the one emitted last. A row whose winner is a deletion is gone.
+ * Of all versions of a row the one with the highest cursor wins (as text, unless the cursor is a
+ * number), of equals the one emitted last. A row whose winner is a deletion is gone.
  */
 function finalTable(stream: CatalogStream): string {
-  const columns = columnsOf(stream)
-  const values = columns.map(
-    ({ name, type }, i) => `CAST(v[${i + 1}] AS ${type}) AS ${quoted(name)}`,
-  )
-  const key = stream.source_defined_primary_key.map((path) => textAt(path)).join(', ')
-  const cursor = stream.default_cursor_field
-  const cursorType = columns.find(({ property }) => property === cursor[0])?.type ?? 'VARCHAR'
-  const version = `CAST(${textAt(cursor)} AS ${cursorType})`
+  const key = keyColumns(stream).join(', ')
+  const cursor = quoted(stream.default_cursor_field[0] ?? '')
   return `CREATE OR REPLACE TABLE ${next(stream)} AS
-    WITH winners AS (
-      SELECT max_by(rowid, (${version} IS NOT NULL, ${version}, emitted_at, rowid)) AS winner
-      FROM ${raw(stream)} GROUP BY ${key}
-    ), living AS (
-      SELECT json_extract_string(data, [${columns.map(({ property }) => pathTo([property]))}]) AS v
-      FROM ${raw(stream)}
-      WHERE rowid IN (SELECT winner FROM winners) AND ${textAt([DELETED_AT])} IS NULL
-    )
-    SELECT ${values.join(', ')} FROM living`
+    SELECT * EXCLUDE (${EMITTED_AT}, ${DELETED_AT}) FROM ${raw(stream)}
+    WHERE ${DELETED_AT} IS NULL AND rowid IN (
+      SELECT max_by(rowid, (${cursor} IS NOT NULL, ${cursor}, ${EMITTED_AT}, rowid))
+      FROM ${raw(stream)} GROUP BY ${key})`
 }
 
 async function outcomeOf(stream: CatalogStream, connection: DuckDBConnection): Promise<Outcome> {
   const before = `(SELECT * EXCLUDE (_generation) FROM ${final(stream)})`
   const after = `(SELECT * EXCLUDE (_generation) FROM ${next(stream)})`
-  const keys = keyColumns(stream).map(quoted).join(', ')
+  const keys = keyColumns(stream).join(', ')
   const read = await connection.run(
     `SELECT count(*) AS n FROM information_schema.tables WHERE table_schema = 'main' AND table_name = $name`,
     { name: stream.name },
@@ -115,17 +115,12 @@ function recordsOf(stream: CatalogStream): string {
 }
 
 function keyColumns(stream: CatalogStream): string[] {
-  const byProperty = new Map(
-    columnsOf(stream).map((column: Column) => [column.property, column.name]),
-  )
-  return stream.source_defined_primary_key.flatMap((path) => byProperty.get(path[0] ?? '') ?? [])
+  return stream.source_defined_primary_key.map(([column = '']) => quoted(column))
 }
 
 const raw = ({ name }: CatalogStream) => `raw.${quoted(name)}`
 const final = ({ name }: CatalogStream) => `main.${quoted(name)}`
 const next = ({ name }: CatalogStream) => `main.${quoted(`${name}__next`)}`
-const textAt = (path: readonly string[]) => `json_extract_string(data, ${pathTo(path)})`
-const pathTo = (path: readonly string[]) =>
-  literal(`$.${path.map((step) => `"${step}"`).join('.')}`)
+const pathTo = (property: string) => literal(`$."${property}"`)
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`

@@ -1,0 +1,87 @@
+import type { Stream } from '../src/catalogue/collection.ts'
+import { keyOf, streams } from '../src/catalogue/streams.ts'
+import { readProjectJson } from '../src/project-files.ts'
+import { type SettingsSchema, settingRows } from '../src/protocol/singer/about.ts'
+
+/** Every table of the documents that is made from the code, by the name in its marker. */
+const tables: Readonly<Record<string, () => string>> = {
+  configuration,
+  streams: streamTable,
+  scopes,
+}
+
+/** The documents with parts that are made from the code. */
+export const DOCUMENTS = ['README.md', 'docs/user-guide.md'] as const
+
+/** A document with every generated part as the code has it now; throws for an unknown marker. */
+export function withTables(document: string): string {
+  return document.replace(
+    /(<!-- generated: ([a-z]+) -->\n)[\s\S]*?(<!-- end -->)/g,
+    (_all, start: string, name: string, end: string) => {
+      const table = tables[name]
+      if (table === undefined) throw new Error(`there is no generated part "${name}"`)
+      return `${start}\n${table()}\n\n${end}`
+    },
+  )
+}
+
+function configuration(): string {
+  const { connectionSpecification } = readProjectJson('#spec') as {
+    connectionSpecification: SettingsSchema
+  }
+  const rows = settingRows(connectionSpecification).map(({ path, isRequired, fallback, text }) => [
+    `\`${path}\``,
+    isRequired ? 'yes' : '',
+    fallback,
+    text,
+  ])
+  return markdown(['Setting', 'Required', 'Default', 'Meaning'], rows)
+}
+
+function streamTable(): string {
+  const rows = [...streams.values()].map((stream) => [
+    `\`${stream.stream}\``,
+    keyOf(stream).map(code).join(', '),
+    stream.versioned === false ? '' : '`changeVersion`',
+    readingOf(stream),
+    stream.dated ? '`date`' : '',
+    (stream.references ?? []).join(', '),
+    stream.about,
+  ])
+  return markdown(
+    [
+      'Stream',
+      'Primary key',
+      'Cursor',
+      'Kept up to date by',
+      'Filter',
+      'External references of',
+      'Records',
+    ],
+    rows,
+  )
+}
+
+function scopes(): string {
+  const rows = [...streams.values()].map((stream) => [
+    `\`${stream.stream}\``,
+    (stream.scopes ?? [stream.collection])
+      .map((name) => code(`connector-<api>-${name}.read`))
+      .join(' or '),
+  ])
+  return markdown(['Stream', 'Scope'], rows)
+}
+
+function readingOf({ changes }: Stream): string {
+  return changes === 'delta' ? 'delta' : 'a whole list each time'
+}
+
+function code(text: string): string {
+  return `\`${text}\``
+}
+
+function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n')
+}
