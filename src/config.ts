@@ -51,7 +51,7 @@ type Json = Record<string, unknown>
 const DOMAINS = { production: 'myprotime.eu', sandbox: 'myprotimesandbox.eu' } as const
 
 /** spec.json as a whole: what the command `spec` answers. */
-export function readSpec(): Json {
+function readSpec(): Json {
   return readProjectJson('#spec') as Json
 }
 

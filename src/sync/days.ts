@@ -20,7 +20,7 @@ export function earliestDeltaStart(now: Date): Day {
 }
 
 /** The latest day that is past in every time zone: a delta must start in the past (api.md 5.2). */
-export function latestDeltaStart(now: Date): Day {
+function latestDeltaStart(now: Date): Day {
   return addDays(dayOf(new Date(now.getTime() - 12 * 3_600_000)), -1)
 }
 
