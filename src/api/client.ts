@@ -11,8 +11,10 @@ import {
   PATIENCE,
   type Patience,
   retryAfterMs,
+  SLOWEST_BODY_MS,
   sleep,
   tooLongToWait,
+  tooSlow,
 } from './retry.ts'
 import type { Service } from './service.ts'
 import { createTokens, type Token, type Tokens } from './token.ts'
@@ -192,6 +194,7 @@ export function createClient(settings: ClientSettings): Client {
   async function readBody(reply: Reply): Promise<Body> {
     const parts: Buffer[] = []
     let size = 0
+    const until = performance.now() + (patience.bodyMs ?? SLOWEST_BODY_MS)
     const iterator = reply.body[Symbol.asyncIterator]()
     while (size <= WHOLE_BYTES) {
       const { done, value } = await iterator.next()
@@ -199,6 +202,10 @@ export function createClient(settings: ClientSettings): Client {
       parts.push(value)
       size += value.length
       traffic.bytes += value.length
+      if (performance.now() > until) {
+        reply.discard()
+        throw tooSlow()
+      }
     }
     return { parts: rest(parts, iterator, reply) }
   }

@@ -7,6 +7,10 @@ import type { Reply } from './transport.ts'
 /** Longest part of an error body that is read and shown. */
 const MAX_TEXT = 500
 const MAX_BODY = 64 * 1024
+/** Nobody waits longer for the words of an error, in milliseconds. */
+const MAX_TEXT_MS = 2000
+/** The documented forms have three levels. */
+const MAX_LEVELS = 6
 
 /** What a status means for the reader of the message (api.md section 8), and who has to act. */
 const MEANING: Readonly<Record<number, readonly [FailureType, string]>> = {
@@ -21,6 +25,10 @@ const MEANING: Readonly<Record<number, readonly [FailureType, string]>> = {
   409: ['transient', 'The service reports a conflict'],
   410: ['system', 'The link has expired'],
   414: ['config', 'The service says that the URL is too long; ask for fewer external references'],
+  407: [
+    'config',
+    'The proxy asks for a password; put it into HTTPS_PROXY (http://user:password@host)',
+  ],
   429: ['transient', 'The service is asked too often'],
 }
 
@@ -30,24 +38,37 @@ const MEANING: Readonly<Record<number, readonly [FailureType, string]>> = {
  */
 export async function refusalOf(url: string, reply: Reply, mask: Mask): Promise<Refusal> {
   const { status } = reply
+  for (const token of tokensOf(url)) mask.add(token)
   const words = wordsOf(await textOf(reply), mask)
   const [failure, meaning] = MEANING[status] ?? [
     isPassing(status) ? ('transient' as const) : ('system' as const),
-    status >= 500 ? 'The service fails' : 'The service answered with an unexpected status',
+    status >= 500 && status < 600
+      ? 'The service fails'
+      : 'The service answered with an unexpected status',
   ]
   const detail = words === '' ? '' : `: ${words}`
   return new Refusal(failure, status, `${meaning} (${status} for ${shown(url)})${detail}.`)
 }
 
+/** The tokens in a link; the service may repeat them in its words. */
+function tokensOf(url: string): string[] {
+  const { searchParams } = new URL(url)
+  const tokens = ['deltaToken', 'continuationToken'].flatMap((name) => searchParams.getAll(name))
+  // A page number is no secret, and masking it would hide innocent numbers.
+  return tokens.filter(({ length }) => length >= 8)
+}
+
 /** The text of an error body, as far as it came; none when it is too large for a message. */
 async function textOf(reply: Reply): Promise<string> {
   const parts: Buffer[] = []
+  const until = performance.now() + MAX_TEXT_MS
   let size = 0
   try {
     for await (const part of reply.body) {
       parts.push(part)
       size += part.length
       if (size > MAX_BODY) return ''
+      if (performance.now() > until) break
     }
   } catch {
     // The status has already said what matters.
@@ -71,9 +92,11 @@ function wordsOf(text: string, mask: Mask): string {
     .replace(/[.\s]+$/, '')
 }
 
-function collect(value: unknown, found: string[]): void {
+function collect(value: unknown, found: string[], level = 0): void {
+  if (level > MAX_LEVELS) return
   if (typeof value === 'string') found.push(value)
-  else if (Array.isArray(value)) for (const item of value.slice(0, 10)) collect(item, found)
+  else if (Array.isArray(value))
+    for (const item of value.slice(0, 10)) collect(item, found, level + 1)
   else if (typeof value === 'object' && value !== null) {
     const { error, error_description, code, message, reasons, validationErrors, detail } =
       value as Record<string, unknown>
@@ -81,6 +104,7 @@ function collect(value: unknown, found: string[]): void {
     collect(
       nested ?? [error, code, message ?? error_description ?? detail, reasons, validationErrors],
       found,
+      level + 1,
     )
   }
 }

@@ -12,6 +12,8 @@ export interface Patience {
   readonly pageMs: number
   /** Waits before a conflict on a delta is asked again; then it is an error. */
   readonly conflictMs: readonly number[]
+  /** How long a body may take for its first 4 MiB, or for its next record; 5 minutes if left out. */
+  readonly bodyMs?: number
 }
 
 /** About 8 seconds a request in all on average; longer outages are the platform's own retries. */
@@ -29,6 +31,17 @@ export const PATIENCE: Patience = {
  */
 export const LONGEST_WAIT_MS = 15 * 60_000
 
+/** The failure of a body that drips: each byte arrives in time, but never enough of them. */
+export function tooSlow(): ConnectorError {
+  return new ConnectorError(
+    'transient',
+    'The service sends its answer too slowly to ever end. The next sync continues here.',
+  )
+}
+
+/** See `Patience.bodyMs`: a small page at 14 kB/s. */
+export const SLOWEST_BODY_MS = 5 * 60_000
+
 /** Full jitter: any time up to the doubled bound, so that clients do not return in step. */
 export function backoffMs(attempt: number, policy: Patience, random: () => number): number {
   return random() * Math.min(policy.capMs, policy.baseMs * 2 ** attempt)
@@ -45,7 +58,12 @@ export function retryAfterMs(header: string | undefined, now: Date): number | un
 
 /** Statuses that a repetition may heal (api.md section 8). */
 export function isPassing(status: number): boolean {
-  return status === 408 || status === 425 || status === 429 || (status >= 500 && status !== 501)
+  return (
+    status === 408 ||
+    status === 425 ||
+    status === 429 ||
+    (status >= 500 && status < 600 && status !== 501)
+  )
 }
 
 /** Sleeps, and rejects with the signal's reason as soon as it is aborted. */

@@ -1,5 +1,5 @@
 import type { Body, Client, RateLimited } from '../api/client.ts'
-import { type Patience, sleep } from '../api/retry.ts'
+import { type Patience, SLOWEST_BODY_MS, sleep, tooSlow } from '../api/retry.ts'
 import { ConnectorError, Refusal } from '../errors.ts'
 import {
   type Batch,
@@ -70,9 +70,16 @@ const MAX_EMPTY_PAGES = 1000
 const MAX_PARSED_BYTES = 64 * 1024 ** 2
 /** No page is that large: a body that never ends. */
 const MAX_PAGE_BYTES = 4 * 1024 ** 3
+/** Nor so large without a record, which may have 64 MiB itself. */
+const MAX_BARREN_BYTES = 72 * 1024 ** 2
+
+/** An integer or a text: what is written in other ways could be one row under two keys. */
+const KEY = /^(-[1-9]\d*|[1-9]\d*|".+")$/s
+const NO_KEY = 'a record has an `id` that is neither an integer nor a text'
 
 export function createPages(settings: PagesSettings): Pages {
   const { client, reader, signal, patience, onRateLimited } = settings
+  const slowestMs = patience.bodyMs ?? SLOWEST_BODY_MS
   let count = 0
   return {
     follow,
@@ -152,15 +159,19 @@ export function createPages(settings: PagesSettings): Pages {
     scanner.begin()
     let isHanded = false
     let bytes = 0
+    let lastRecord = { bytes, at: performance.now() }
     try {
       for await (const part of parts) {
         bytes += part.length
-        if (bytes > MAX_PAGE_BYTES) throw endless(false)
-        const batch = scanner.push(part)
+        const batch = scanned(scanner, part)
         if (batch.count > 0) {
           isHanded = true
           await handler.batch(batch, true)
+          lastRecord = { bytes, at: performance.now() }
         }
+        if (bytes > MAX_PAGE_BYTES || bytes - lastRecord.bytes > MAX_BARREN_BYTES)
+          throw endlessBody()
+        if (performance.now() - lastRecord.at > slowestMs) throw tooSlow()
       }
       return scanner.end()
     } catch (error) {
@@ -182,8 +193,17 @@ function isDead(kind: LinkKind, status: number): boolean {
 
 function scan(scanner: PageScanner, bytes: Buffer) {
   scanner.begin()
-  const batch = scanner.push(bytes)
+  const batch = scanned(scanner, bytes)
   return { batch, end: scanner.end() }
+}
+
+/** The records of the next bytes; their keys are such that a warehouse can tell rows apart by them. */
+function scanned(scanner: PageScanner, bytes: Buffer): Batch {
+  const batch = scanner.push(bytes)
+  for (let i = 0; i < batch.count; i++) {
+    if (Number.isNaN(batch.keys[i]) && !KEY.test(batch.keyText(i))) throw new DamagedPage(NO_KEY)
+  }
+  return batch
 }
 
 async function collected(parts: AsyncIterable<Buffer>): Promise<Buffer> {
@@ -192,7 +212,7 @@ async function collected(parts: AsyncIterable<Buffer>): Promise<Buffer> {
   for await (const part of parts) {
     all.push(part)
     size += part.length
-    if (size > MAX_PARSED_BYTES) throw endless(false)
+    if (size > MAX_PARSED_BYTES) throw endlessBody()
   }
   return Buffer.concat(all)
 }
@@ -207,6 +227,13 @@ function inWords(error: unknown): unknown {
     'system',
     `A page of the service is damaged: ${error.message}. Nothing of it was taken for read; tell the operator of the service if it comes again.`,
     { cause: error },
+  )
+}
+
+function endlessBody(): ConnectorError {
+  return new ConnectorError(
+    'system',
+    'The service sends a page without an end. Nothing after the last complete page was taken for read; tell the operator of the service.',
   )
 }
 
