@@ -41,30 +41,41 @@ const file = (name: string) => join(outputFolder, name)
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
 async function story(signal: AbortSignal): Promise<readonly Difference[]> {
-  const startedAt = Date.now()
   await rm(outputFolder, { recursive: true, force: true })
   await mkdir(outputFolder, { recursive: true })
-  const service = await startService(SIZE, signal)
   const destination = await openDestination(warehouseFile)
   signal.addEventListener('abort', destination.interrupt, { once: true })
   try {
-    say(`The service has ${SIZE.people} people and ${SIZE.months} months of their days.`)
-    await configure(service)
-    const streams = await introduce(signal)
-    const tallies = new Map(streams.map(({ name }) => [name, emptyTally()]))
-    const scene = { service, destination, streams, tallies, signal }
-    const differences = [
-      ...(await sync('First sync: everything', scene)),
-      ...(await sync('Second sync: after a day of work', scene, workOneDay)),
-      ...(await sync('Third sync: 73 hours later, every delta link is dead', scene, workAndWait)),
-    ]
-    conclude(scene, differences, startedAt)
-    return differences
+    const service = await startService(SIZE, signal)
+    try {
+      return await syncThreeTimes(service, destination, signal)
+    } finally {
+      await service.stop()
+    }
   } finally {
     signal.removeEventListener('abort', destination.interrupt)
     destination.close()
-    await service.stop()
   }
+}
+
+async function syncThreeTimes(
+  service: Service,
+  destination: Destination,
+  signal: AbortSignal,
+): Promise<readonly Difference[]> {
+  const startedAt = Date.now()
+  say(`The service has ${SIZE.people} people and ${SIZE.months} months of their days.`)
+  await configure(service)
+  const streams = await introduce(signal)
+  const tallies = new Map(streams.map(({ name }) => [name, emptyTally()]))
+  const scene = { service, destination, streams, tallies, signal }
+  const differences = [
+    ...(await sync('First sync: everything', scene)),
+    ...(await sync('Second sync: after a day of work', scene, workOneDay)),
+    ...(await sync('Third sync: 73 hours later, every delta link is dead', scene, workAndWait)),
+  ]
+  conclude(scene, differences, startedAt)
+  return differences
 }
 
 /** Writes the configuration; activity definitions are offered for structures that it names. */
