@@ -126,7 +126,8 @@ export function createProgress(settings: ProgressSettings, stored?: Bookmark): P
       window: progress.window,
       delta_link: progress.deltaLink,
       delta_link_at: progress.deltaLinkAt?.toISOString() ?? null,
-      history_at: progress.historyAt?.toISOString() ?? null,
+      // A history in doubt is due at the next sync, should this one not get to listing it.
+      history_at: ledger.isHistoryInDoubt ? null : (progress.historyAt?.toISOString() ?? null),
       ...ledger.encode(),
     }
   }

@@ -28,8 +28,6 @@ export async function readDelta(progress: Progress, tools: StreamTools): Promise
     await readHistory(progress, tools)
     await readChanges(progress, tools)
   }
-  // Still in doubt: the next sync lists it again.
-  if (ledger.isHistoryInDoubt) progress.historyAt = null
   await sweep(progress, tools)
 }
 

@@ -42,10 +42,14 @@ export async function readSlices(
   const slices = slicesOf(stream, range, tools.config, tools.service)
   const at = slices.findIndex(({ key }) => key === progress.slice)
   if (at < 0) progress.link = null
+  const refusals: Refusal[] = []
   for (const [i, slice] of slices.entries()) {
     if (i < at) continue
     progress.slice = slice.key
-    await readSlice(slice, progress, tools, place)
+    const refusal = await readSlice(slice, progress, tools, place)
+    if (refusal !== undefined) refusals.push(refusal)
+    // Refused everywhere is not offered; an empty list would delete all that there was.
+    if (refusals.length === slices.length) throw refusal
     const next = slices[i + 1]
     progress.link = null
     progress.slice = next?.key ?? null
@@ -54,12 +58,13 @@ export async function readSlices(
   }
 }
 
+/** Reads a list; the refusal comes back where a part of the whole may be unknown to the service. */
 async function readSlice(
   slice: Slice,
   progress: Progress,
   tools: StreamTools,
   place: Handled,
-): Promise<void> {
+): Promise<Refusal | undefined> {
   const kind: LinkKind = progress.link === null ? 'start' : 'next'
   try {
     await tools.pages.follow(progress.link ?? slice.link, kind, handOver(progress, tools, place))
@@ -68,7 +73,9 @@ async function readSlice(
     const isUnknown = error instanceof Refusal && (error.status === 400 || error.status === 404)
     if (progress.stream.nested !== 'referenced_collections' || !isUnknown) throw error
     tools.log.info(`${progress.stream.stream}: the service lists no references of ${slice.key}.`)
+    return error
   }
+  return undefined
 }
 
 /** The list does not exist: the first phase of a delta answers the same rows (design D1). */
