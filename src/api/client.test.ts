@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ConnectorError, Refusal } from '../errors.ts'
 import { reply } from './testing/http-service.ts'
-import { failureOf, openClient, PREFIX, textOf } from './testing/open-client.ts'
+import { failureOf, openClient, PREFIX, SECRET, textOf } from './testing/open-client.ts'
 
 const PEOPLE = `${PREFIX}/people`
 
@@ -90,6 +90,7 @@ describe('a failure that may pass', () => {
   it.each([
     ['of a known length', { 'content-length': '1000' }],
     ['sent in chunks', {}],
+    ['sent in chunks over a connection that is not kept', { connection: 'close' }],
   ])('such as a body %s that breaks off is tried again', async (_, headers) => {
     const { client } = await openClient({
       api: (response, _request, index) => {
@@ -350,5 +351,77 @@ describe('a redirect', () => {
     })
     await failureOf(client.token())
     expect(service.requests).toHaveLength(1)
+  })
+})
+
+describe('a body', () => {
+  const MIB = 1024 * 1024
+
+  it('of a few MiB arrives whole', async () => {
+    const { client } = await openClient({
+      api: (response) => reply(response, 200, 'x'.repeat(3 * MIB)),
+    })
+    expect(await client.get(PEOPLE)).toEqual({
+      whole: expect.objectContaining({ length: 3 * MIB }),
+    })
+  })
+
+  it('that is larger arrives in parts, with nothing left out', async () => {
+    const { client } = await openClient({
+      api: (response) => reply(response, 200, '0123456789'.repeat(MIB)),
+    })
+    const body = await client.get(PEOPLE)
+    expect(['parts' in body, await textOf(body)]).toEqual([true, '0123456789'.repeat(MIB)])
+  })
+
+  it('that breaks off after its first part is a failure that may pass', async () => {
+    const { client } = await openClient({
+      api: (response) => {
+        response.writeHead(200).write('x'.repeat(6 * MIB))
+        setTimeout(() => response.destroy(), 100)
+      },
+    })
+    const body = await client.get(PEOPLE)
+    expect(await failureOf(textOf(body))).toMatchObject({ failure: 'transient' })
+  })
+
+  it('that is given up in the middle gives its connection back', async () => {
+    const closed = { isIt: false }
+    const { client } = await openClient({
+      api: (response) => {
+        response.on('close', () => {
+          closed.isIt = true
+        })
+        response.writeHead(200).write('x'.repeat(6 * MIB))
+      },
+    })
+    const body = await client.get(PEOPLE)
+    if (!('parts' in body)) throw new Error('it arrived whole')
+    for await (const _ of body.parts) break
+    await expect.poll(() => closed.isIt).toBe(true)
+  })
+})
+
+describe('a secret that the service sends back', () => {
+  it.each([
+    ['the token', 'token-1'],
+    ['the secret', SECRET],
+    ['the secret as it stood in the form', encodeURIComponent(SECRET)],
+  ])('is not in the message of a refusal (%s)', async (_, secret) => {
+    const { client } = await openClient({
+      api: (response) => reply(response, 400, { error: { message: `no: ${secret}` } }),
+    })
+    expect((await failureOf(client.get(PEOPLE))).message).toMatch(/: no: \*\*\*\*\.$/)
+  })
+
+  it('is not in the message of a token request that fails', async () => {
+    const { client } = await openClient({
+      api: () => {},
+      token: (response, { body }) => reply(response, 400, `cannot take ${body}`),
+    })
+    const { message } = await failureOf(client.token())
+    expect([SECRET, encodeURIComponent(SECRET)].filter((form) => message.includes(form))).toEqual(
+      [],
+    )
   })
 })

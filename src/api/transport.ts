@@ -110,7 +110,7 @@ function decoderOf(encoding: string | undefined) {
   )
 }
 
-const CERTIFICATE = /^(CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERR_TLS_CERT|ERR_SSL)/
+const CERTIFICATE = /^(CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERR_TLS_CERT)/
 
 /** A network failure in words, by the code that Node, undici or zlib gives it. */
 function broken(error: unknown, host = 'the service'): ConnectorError {
@@ -124,12 +124,24 @@ function broken(error: unknown, host = 'the service'): ConnectorError {
       cause,
     )
   }
+  if (code.startsWith('ERR_SSL')) {
+    return new ConnectorError(
+      'config',
+      `No secure connection to ${host} can be made (${code}). Check its address and port, and the proxy if there is one.`,
+      cause,
+    )
+  }
+  const refusedBy = /Proxy response \((4\d\d)\)/.exec(String(error))
+  if (refusedBy !== null) {
+    return new ConnectorError(
+      'config',
+      `The proxy refuses to connect to ${host} (${refusedBy[1]}). Check HTTPS_PROXY and HTTP_PROXY, or name the host in NO_PROXY.`,
+      cause,
+    )
+  }
   if (code === 'ENOTFOUND') {
     const hint = 'check tenant and environment in the configuration'
     return new ConnectorError('transient', `The host ${host} is not known; ${hint}.`, cause)
-  }
-  if (code.startsWith('HPE_') || code.startsWith('ERR_INVALID')) {
-    return new ConnectorError('system', `The answer of ${host} is not valid HTTP (${code}).`, cause)
   }
   return new ConnectorError('transient', `The connection to ${host} broke (${code}).`, cause)
 }

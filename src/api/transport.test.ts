@@ -1,0 +1,305 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import { type AddressInfo, connect, createServer as createNetServer, type Server } from 'node:net'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type Answer, reply, startHttpService } from './testing/http-service.ts'
+import { failureOf } from './testing/open-client.ts'
+import { createTransport, type Reply } from './transport.ts'
+
+const { signal } = new AbortController()
+
+function get(url: string, silenceSeconds = 5): Promise<Reply> {
+  const transport = createTransport(silenceSeconds)
+  onTestFinished(() => transport.close())
+  return transport.send({ url, method: 'GET', headers: {}, signal })
+}
+
+async function getFrom(answer: Answer, silenceSeconds?: number): Promise<Reply> {
+  return get((await startHttpService(answer)).origin, silenceSeconds)
+}
+
+async function textOf(reply: Reply): Promise<string> {
+  const parts: Buffer[] = []
+  for await (const part of reply.body) parts.push(part)
+  return Buffer.concat(parts).toString('utf8')
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return (server.address() as AddressInfo).port
+}
+
+const TEXT = 'any text '.repeat(1000)
+
+describe('a body', () => {
+  it.each([
+    ['as it is', undefined, Buffer.from(TEXT)],
+    ['as it is, by name', 'identity', Buffer.from(TEXT)],
+    ['by gzip', 'gzip', gzipSync(TEXT)],
+    ['by gzip, in its old name and other letters', ' X-GZIP', gzipSync(TEXT)],
+    ['by brotli', 'br', brotliCompressSync(TEXT)],
+  ])('arrives when it is encoded %s', async (_, encoding, bytes) => {
+    const answer = await getFrom((_request, response) => {
+      if (encoding !== undefined) response.setHeader('content-encoding', encoding)
+      response.end(bytes)
+    })
+    expect(await textOf(answer)).toBe(TEXT)
+  })
+
+  it('in an encoding that was not asked for is a fault of the service', async () => {
+    const answer = await getFrom((_, response) =>
+      reply(response, 200, TEXT, { 'content-encoding': 'zstd' }),
+    )
+    expect(await failureOf(textOf(answer))).toMatchObject({
+      failure: 'system',
+      message: expect.stringMatching(/encoding "zstd", which was not asked for/),
+    })
+  })
+
+  it('in an unknown encoding gives its connection back', async () => {
+    const closed = { isIt: false }
+    const answer = await getFrom((_, response) => {
+      response.socket?.on('close', () => {
+        closed.isIt = true
+      })
+      response.setHeader('content-encoding', 'zstd').write(TEXT)
+    })
+    await failureOf(textOf(answer))
+    await expect.poll(() => closed.isIt).toBe(true)
+  })
+
+  it.each([
+    ['gzip', Buffer.from('this is not gzip')],
+    ['gzip', gzipSync(randomBytes(5000)).subarray(0, 2000)],
+    ['br', Buffer.from('this is not brotli at all')],
+    ['br', brotliCompressSync(randomBytes(5000)).subarray(0, 2000)],
+  ])('that is broken %s may arrive whole the next time', async (encoding, bytes) => {
+    const answer = await getFrom((_, response) => {
+      response.setHeader('content-encoding', encoding)
+      response.end(bytes)
+    })
+    expect(await failureOf(textOf(answer))).toMatchObject({ failure: 'transient' })
+  })
+
+  it('may be larger than memory allows for at once: it arrives as it is read', async () => {
+    const part = Buffer.alloc(1024 * 1024, 'x')
+    const sent = { parts: 0 }
+    const answer = await getFrom(async (_, response) => {
+      for (; sent.parts < 200 && !response.destroyed; sent.parts++) {
+        if (!response.write(part)) {
+          await new Promise((resolve) => response.once('drain', resolve).once('close', resolve))
+        }
+      }
+      response.end()
+    })
+    const iterator = answer.body[Symbol.asyncIterator]()
+    await iterator.next()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    answer.discard()
+    expect(sent.parts).toBeLessThan(50)
+  })
+
+  it('is given up when the service falls silent', async () => {
+    const answer = await getFrom((_, response) => response.writeHead(200).write('half'), 0.2)
+    expect(await failureOf(textOf(answer))).toMatchObject({
+      failure: 'transient',
+      message: expect.stringMatching(/UND_ERR_BODY_TIMEOUT/),
+    })
+  })
+
+  it.each([undefined, 'gzip'])(
+    'is not given up while it is our reader who is slow (%s)',
+    async (encoding) => {
+      const bytes = randomBytes(8 * 1024 * 1024)
+      const answer = await getFrom((_, response) => {
+        if (encoding !== undefined) response.setHeader('content-encoding', encoding)
+        response.end(encoding === undefined ? bytes : gzipSync(bytes))
+      }, 0.2)
+      let size = 0
+      for await (const part of answer.body) {
+        if (size === 0) await new Promise((resolve) => setTimeout(resolve, 1500))
+        size += part.length
+      }
+      expect(size).toBe(bytes.length)
+    },
+  )
+
+  it('that nobody wants any more does no harm', async () => {
+    const answer = await getFrom((_, response) => response.write('half'))
+    answer.discard()
+    expect(await failureOf(textOf(answer))).toMatchObject({ failure: 'transient' })
+  })
+})
+
+describe('a header', () => {
+  it('that is sent twice is read once', async () => {
+    const answer = await getFrom((_, response) => {
+      response.setHeader('retry-after', ['5', '7']).end()
+    })
+    expect(answer.header('retry-after')).toBe('5')
+  })
+})
+
+describe('a connection', () => {
+  it('is kept for the next request', async () => {
+    const ports = new Set<number | undefined>()
+    const { origin } = await startHttpService((_, response) => {
+      ports.add(response.socket?.remotePort)
+      response.end('x')
+    })
+    const transport = createTransport(5)
+    onTestFinished(() => transport.close())
+    for (let i = 0; i < 10; i++) {
+      await textOf(await transport.send({ url: origin, method: 'GET', headers: {}, signal }))
+    }
+    // undici may open a second one while it cleans up after the first answer.
+    expect(ports.size).toBeLessThan(3)
+  })
+
+  it('that is refused may be taken later', async () => {
+    const server = createNetServer()
+    const port = await listen(server)
+    await new Promise((resolve) => server.close(resolve))
+    expect(await failureOf(get(`http://127.0.0.1:${port}`))).toMatchObject({
+      failure: 'transient',
+      message: expect.stringMatching(
+        /^The connection to 127\.0\.0\.1:\d+ broke \(ECONNREFUSED\)\.$/,
+      ),
+    })
+  })
+
+  it('to a host that nobody knows says where to look', async () => {
+    expect(await failureOf(get('http://acme.protime.invalid'))).toMatchObject({
+      failure: 'transient',
+      message: expect.stringMatching(/acme\.protime\.invalid/),
+    })
+  })
+
+  it('to a service that stays silent is given up', async () => {
+    expect(await failureOf(getFrom(() => {}, 0.2))).toMatchObject({
+      failure: 'transient',
+      message: expect.stringMatching(/UND_ERR_HEADERS_TIMEOUT/),
+    })
+  })
+
+  it('to something that does not speak HTTP may be something else the next time', async () => {
+    const port = await listen(
+      createNetServer((socket) => socket.end('220 mail.example ESMTP\r\n\r\n')),
+    )
+    expect(await failureOf(get(`http://127.0.0.1:${port}`))).toMatchObject({
+      failure: 'transient',
+      message: expect.stringMatching(/does not match the HTTP/),
+    })
+  })
+})
+
+const FIXTURES = new URL('../../integration-tests/fixtures/', import.meta.url)
+
+function secureServer() {
+  return createHttpsServer(
+    {
+      key: readFileSync(new URL('loopback-key.pem', FIXTURES)),
+      cert: readFileSync(new URL('loopback-certificate.pem', FIXTURES)),
+    },
+    (_, response) => response.end('secure'),
+  )
+}
+
+describe('a certificate', () => {
+  it('that nobody vouches for names the setting that helps', async () => {
+    const port = await listen(secureServer())
+    expect(await failureOf(get(`https://127.0.0.1:${port}`))).toMatchObject({
+      failure: 'config',
+      message: expect.stringMatching(
+        /is not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\).*NODE_EXTRA_CA_CERTS/,
+      ),
+    })
+  })
+
+  it('is not to blame where the service speaks no TLS at all', async () => {
+    const port = await listen(createHttpServer())
+    expect((await failureOf(get(`https://127.0.0.1:${port}`))).message).not.toMatch(/certificate/)
+  })
+})
+
+/** A proxy that connects every host to one port of loopback, or answers CONNECT with a status. */
+async function startProxy(target: number, status = 200) {
+  const asked: string[] = []
+  const proxy = createHttpServer()
+  proxy.on('connect', (request, socket) => {
+    asked.push(request.url ?? '')
+    socket.write(`HTTP/1.1 ${status} x\r\n\r\n`)
+    if (status !== 200) {
+      socket.end()
+      return
+    }
+    const upstream = connect(target, '127.0.0.1')
+    upstream.pipe(socket).pipe(upstream)
+    upstream.on('error', () => socket.destroy())
+    socket.on('error', () => upstream.destroy())
+  })
+  const port = await listen(proxy)
+  return { asked, url: `http://127.0.0.1:${port}` }
+}
+
+function environment(variables: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+  onTestFinished(() => void vi.unstubAllEnvs())
+}
+
+async function plainServer(): Promise<number> {
+  return Number(new URL((await startHttpService((_, r) => reply(r, 200, 'done'))).origin).port)
+}
+
+describe('a proxy', () => {
+  it.each(['HTTP_PROXY', 'http_proxy'])('of %s is asked for a tunnel', async (name) => {
+    const proxy = await startProxy(await plainServer())
+    environment({ [name]: proxy.url })
+    const text = await textOf(await get('http://acme.protime.test'))
+    expect([text, proxy.asked]).toEqual(['done', ['acme.protime.test:80']])
+  })
+
+  it.each(['HTTPS_PROXY', 'https_proxy'])(
+    'of %s is asked for a tunnel, TLS goes through it',
+    async (name) => {
+      const proxy = await startProxy(await listen(secureServer()))
+      environment({ [name]: proxy.url })
+      const failure = await failureOf(get('https://acme.protime.test'))
+      expect([failure.message, proxy.asked]).toEqual([
+        expect.stringMatching(/certificate of acme\.protime\.test is not trusted/),
+        ['acme.protime.test:443'],
+      ])
+    },
+  )
+
+  it('is passed by for the hosts of NO_PROXY', async () => {
+    const port = await plainServer()
+    const proxy = await startProxy(port)
+    environment({ HTTP_PROXY: proxy.url, NO_PROXY: 'example.test,127.0.0.1' })
+    await textOf(await get(`http://127.0.0.1:${port}`))
+    expect(proxy.asked).toEqual([])
+  })
+
+  it.each([403, 407])('that refuses (%d) is a fault of the settings', async (status) => {
+    const proxy = await startProxy(0, status)
+    environment({ HTTP_PROXY: proxy.url })
+    expect(await failureOf(get('http://acme.protime.test'))).toMatchObject({
+      failure: 'config',
+      message: expect.stringMatching(new RegExp(`proxy.*${status}.*HTTPS_PROXY`)),
+    })
+  })
+
+  it('whose address is no address is a fault of the settings, and is not shown', () => {
+    environment({ HTTPS_PROXY: 'user:pass word' })
+    expect(() => createTransport(5)).toThrow(
+      expect.objectContaining({
+        failure: 'config',
+        message: expect.not.stringContaining('pass word'),
+      }),
+    )
+  })
+})
