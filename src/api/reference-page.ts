@@ -38,11 +38,20 @@ function rows(input: unknown, known: Row): Row[] {
   if (Array.isArray(input)) return input.flatMap((item) => rows(item, known))
   const members = lowerCased(input)
   if (members === undefined) throw new SyntaxError('a reference is not an object')
-  const row = { ...known, ...named(members) }
+  const own = named(members)
+  const row = { ...known, ...own }
   if (row.name !== undefined && row.value !== undefined) return [row]
+  if (Object.keys(own).length > 0) return lists(members, row)
   return Object.entries(input as object)
     .filter(([key]) => !/^(nextlink|deltalink)$/i.test(key))
     .flatMap(([key, value]) => below(key, value, row))
+}
+
+/** The lists of an object that has a part of each of their references, such as the name. */
+function lists(members: Record<string, unknown>, known: Row): Row[] {
+  const found = Object.values(members).filter(Array.isArray)
+  if (found.length === 0) throw new SyntaxError('a reference has no name or no value')
+  return found.flatMap((list) => rows(list, known))
 }
 
 /** What an object holds by reference name, or below a name by reference value. */
