@@ -126,7 +126,13 @@ function typeOf(config: unknown): unknown {
 }
 
 function validate(config: unknown, schema: Schema): string[] {
-  const ajv = new Ajv({ allErrors: true, useDefaults: true, strict: false, validateFormats: false })
+  const ajv = new Ajv({
+    allErrors: true,
+    verbose: true,
+    useDefaults: true,
+    strict: false,
+    validateFormats: false,
+  })
   const check = ajv.compile(schema)
   return check(config) ? [] : (check.errors ?? []).map(sentence)
 }
@@ -152,6 +158,12 @@ function addresses(tenant: string, environment: Json): { baseUrl: string; authUr
   const base = environment['base_url'] ?? (domain && `https://${tenant}.${domain}`)
   const auth =
     environment['auth_url'] ?? (domain && `https://authentication.${domain}/tenants/${tenant}`)
+  if (typeof domain === 'string' && !URL.canParse(`https://${tenant}.${domain}`)) {
+    throw new ConnectorError(
+      'config',
+      'The configuration is not valid. "environment.environment_url" is not the domain of an address.',
+    )
+  }
   if (typeof base !== 'string' || typeof auth !== 'string') {
     throw new ConnectorError(
       'config',
