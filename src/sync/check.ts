@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { ConnectorError, Refusal } from '../errors.ts'
 import type { CheckResult } from '../protocol/outcome.ts'
 import { addDays, dayOf } from './days.ts'
-import { createSession, type SessionSettings } from './run.ts'
+import { createSession, type SessionSettings } from './session.ts'
 import { slicesOf } from './slices.ts'
 
 /**

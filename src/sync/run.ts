@@ -1,14 +1,7 @@
-import { createClient } from '../api/client.ts'
-import { createServiceClock, type ServiceClock } from '../api/clock.ts'
-import { createLimiter } from '../api/limiter.ts'
-import { PATIENCE, type Patience } from '../api/retry.ts'
-import { createService, type Service } from '../api/service.ts'
+import { PATIENCE } from '../api/retry.ts'
+import type { Service } from '../api/service.ts'
 import { covers } from '../api/token.ts'
-import { createTransport } from '../api/transport.ts'
-import type { Config } from '../config.ts'
 import { asConnectorError, ConnectorError, Stopped } from '../errors.ts'
-import type { Mask } from '../mask.ts'
-import { packageVersion } from '../project-files.ts'
 import type { Log } from '../protocol/log.ts'
 import type { Failure } from '../protocol/outcome.ts'
 import { ReaderGone } from '../protocol/records/line-writer.ts'
@@ -18,14 +11,12 @@ import { createPages } from './pages.ts'
 import { type Job, plan } from './plan.ts'
 import type { Progress } from './progress.ts'
 import { readStream } from './read-stream.ts'
+import { createSession, type Session, type SessionSettings } from './session.ts'
 import { summary } from './summary.ts'
+import { createGate, inOrder, isDelta, type Task } from './task.ts'
 
-export interface RunSettings {
-  readonly config: Config
+export interface RunSettings extends SessionSettings {
   readonly log: Log
-  readonly mask: Mask
-  readonly signal: AbortSignal
-  readonly patience?: Patience
   /** The protocol's end of a stream; `now` is the service's time. */
   readonly outputOf: (job: Job, now: () => Date) => StreamOutput
 }
@@ -49,42 +40,6 @@ export async function runSync(jobs: readonly Job[], settings: RunSettings): Prom
   } finally {
     await session.close()
   }
-}
-
-/** What a connection needs of the settings of a run. */
-export type SessionSettings = Pick<RunSettings, 'config' | 'mask' | 'signal' | 'patience'>
-
-/** The connection to the service that a command works over. */
-export function createSession(
-  { config, mask, signal, patience = PATIENCE }: SessionSettings,
-  collections: readonly string[] | undefined,
-) {
-  const service: Service = createService({ ...config, version: packageVersion() })
-  const clock: ServiceClock = createServiceClock()
-  const transport = createTransport(config.requestTimeoutSeconds)
-  const limiter = createLimiter(config.requestsPerMinute)
-  const { clientId, clientSecret } = config
-  mask.add(clientSecret)
-  const client = createClient({
-    service,
-    clientId,
-    clientSecret,
-    collections,
-    transport,
-    limiter,
-    clock,
-    mask,
-    signal,
-    patience,
-  })
-  return { service, clock, client, close: () => transport.close() }
-}
-
-type Session = ReturnType<typeof createSession>
-
-interface Task {
-  readonly job: Job
-  readonly output: StreamOutput
 }
 
 /** One scope a stream, each once (design D7). */
@@ -111,36 +66,6 @@ async function work(
   }
   await Promise.all(Array.from({ length: settings.config.concurrency }, worker))
   return failures
-}
-
-/** Streams without a delta first: a short run then ends before it has touched one. */
-function inOrder(tasks: readonly Task[]): Task[] {
-  return [...tasks].sort((a, b) => Number(isDelta(a)) - Number(isDelta(b)))
-}
-
-function isDelta({ job }: Task): boolean {
-  return job.stream.changes === 'delta' && job.mode === 'incremental'
-}
-
-/**
- * Holds the deltas back until a record has been handed over, or no stream without a delta is left:
- * whoever only tests for a first record (`meltano config test`) must not start a delta.
- */
-function createGate(tasks: readonly Task[]) {
-  const lists = new Set(tasks.filter((task) => !isDelta(task)))
-  let open = () => {}
-  const passed = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  if (lists.size === 0) open()
-  for (const { output } of lists) output.onRecord(open)
-  return {
-    passed,
-    finished(task: Task) {
-      lists.delete(task)
-      if (lists.size === 0) open()
-    },
-  }
 }
 
 /** Reads one stream and turns its failure into a value; what stops the whole process passes. */

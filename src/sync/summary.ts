@@ -1,10 +1,9 @@
 import type { Traffic } from '../api/client.ts'
-import type { StreamOutput } from '../protocol/stream-output.ts'
-import type { Job } from './plan.ts'
+import type { Task } from './task.ts'
 
 /** One line at the end of a sync: what each stream handed over, and what it took. */
 export function summary(
-  tasks: readonly { readonly job: Job; readonly output: StreamOutput }[],
+  tasks: readonly Task[],
   { requests, retries, refusals, bytes }: Traffic,
   seconds: number,
 ): string {

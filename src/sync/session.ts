@@ -1,0 +1,45 @@
+import { createClient } from '../api/client.ts'
+import { createServiceClock } from '../api/clock.ts'
+import { createLimiter } from '../api/limiter.ts'
+import { PATIENCE, type Patience } from '../api/retry.ts'
+import { createService } from '../api/service.ts'
+import { createTransport } from '../api/transport.ts'
+import type { Config } from '../config.ts'
+import type { Mask } from '../mask.ts'
+import { packageVersion } from '../project-files.ts'
+
+export interface SessionSettings {
+  readonly config: Config
+  readonly mask: Mask
+  readonly signal: AbortSignal
+  readonly patience?: Patience
+}
+
+/** The connection to the service that one command works over. */
+export type Session = ReturnType<typeof createSession>
+
+/** `collections` are those whose scopes the token is to have; undefined asks for all there are. */
+export function createSession(
+  { config, mask, signal, patience = PATIENCE }: SessionSettings,
+  collections: readonly string[] | undefined,
+) {
+  const service = createService({ ...config, version: packageVersion() })
+  const clock = createServiceClock()
+  const transport = createTransport(config.requestTimeoutSeconds)
+  const limiter = createLimiter(config.requestsPerMinute)
+  const { clientId, clientSecret } = config
+  mask.add(clientSecret)
+  const client = createClient({
+    service,
+    clientId,
+    clientSecret,
+    collections,
+    transport,
+    limiter,
+    clock,
+    mask,
+    signal,
+    patience,
+  })
+  return { service, clock, client, close: () => transport.close() }
+}

@@ -1,0 +1,45 @@
+import type { StreamOutput } from '../protocol/stream-output.ts'
+import type { Job } from './plan.ts'
+
+/** A job with the protocol's end of its stream. */
+export interface Task {
+  readonly job: Job
+  readonly output: StreamOutput
+}
+
+/** Whether reading it starts or follows a delta. */
+export function isDelta({ job }: Task): boolean {
+  return job.stream.changes === 'delta' && job.mode === 'incremental'
+}
+
+/** Streams without a delta first: a short run then ends before it has touched one. */
+export function inOrder(tasks: readonly Task[]): Task[] {
+  return [...tasks].sort((a, b) => Number(isDelta(a)) - Number(isDelta(b)))
+}
+
+/** Holds deltas back; `passed` resolves when they may start. */
+export interface Gate {
+  readonly passed: Promise<void>
+  finished(task: Task): void
+}
+
+/**
+ * A gate that opens when a record has been handed over, or no stream without a delta is left:
+ * whoever only tests for a first record (`meltano config test`) must not start a delta.
+ */
+export function createGate(tasks: readonly Task[]): Gate {
+  const lists = new Set(tasks.filter((task) => !isDelta(task)))
+  let open = () => {}
+  const passed = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  if (lists.size === 0) open()
+  for (const { output } of lists) output.onRecord(open)
+  return {
+    passed,
+    finished(task) {
+      lists.delete(task)
+      if (lists.size === 0) open()
+    },
+  }
+}
