@@ -1,6 +1,7 @@
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici'
 import { ConnectorError } from '../errors.ts'
+import { broken } from './broken.ts'
 
 /** One request as it goes to the wire. */
 export interface Call {
@@ -40,18 +41,19 @@ export function createTransport(silenceSeconds: number): Transport {
   const dispatcher = createDispatcher(options)
   return {
     async send({ url, signal, ...call }) {
+      const { host } = new URL(url)
       try {
-        const reply = await request(url, { ...call, signal, dispatcher })
-        return toReply(reply)
+        const onInfo = announcements(host)
+        return toReply(await request(url, { ...call, signal, dispatcher, onInfo }), host)
       } catch (error) {
         signal.throwIfAborted()
-        throw broken(error, new URL(url).host)
+        throw broken(error, host)
       }
     },
     close: () => dispatcher.destroy(),
   }
 
-  function toReply({ statusCode, headers, body }: Dispatcher.ResponseData): Reply {
+  function toReply({ statusCode, headers, body }: Dispatcher.ResponseData, host: string): Reply {
     const header = (name: string) => {
       const value = headers[name]
       return Array.isArray(value) ? value[0] : value
@@ -61,7 +63,7 @@ export function createTransport(silenceSeconds: number): Transport {
     return {
       status: statusCode,
       header,
-      body: decoded(body, header('content-encoding')),
+      body: decoded(body, header('content-encoding'), host),
       discard: () => void body.destroy(),
     }
   }
@@ -85,6 +87,7 @@ function createDispatcher(options: Agent.Options): Dispatcher {
 async function* decoded(
   body: Dispatcher.ResponseData['body'],
   encoding: string | undefined,
+  host: string,
 ): AsyncGenerator<Buffer> {
   try {
     const decoder = decoderOf(encoding?.trim().toLowerCase())
@@ -94,7 +97,7 @@ async function* decoded(
     }
     yield* (decoder ?? body) as AsyncIterable<Buffer>
   } catch (error) {
-    throw broken(error)
+    throw broken(error, host)
   } finally {
     body.destroy()
   }
@@ -104,52 +107,19 @@ function decoderOf(encoding: string | undefined) {
   if (encoding === undefined || encoding === '' || encoding === 'identity') return undefined
   if (encoding === 'gzip' || encoding === 'x-gzip') return createGunzip()
   if (encoding === 'br') return createBrotliDecompress()
-  throw new ConnectorError(
-    'system',
-    `The service answered in the encoding "${encoding.slice(0, 20)}", which was not asked for.`,
-  )
+  // What is cut off could hide a secret from the mask: a long name is not shown at all.
+  const name = encoding.length <= 20 ? `the encoding "${encoding}"` : 'an encoding'
+  throw new ConnectorError('system', `The service answered in ${name}, which was not asked for.`)
 }
 
-const CERTIFICATE = /^(CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERR_TLS_CERT)/
+/** Answers 1xx before the real one; each resets the clock that waits for it. */
+const MAX_ANNOUNCEMENTS = 16
 
-/** A network failure in words, by the code that Node, undici or zlib gives it. */
-function broken(error: unknown, host = 'the service'): ConnectorError {
-  if (error instanceof ConnectorError) return error
-  const code = codeOf(error)
-  const cause = { cause: error }
-  if (CERTIFICATE.test(code)) {
-    return new ConnectorError(
-      'config',
-      `The certificate of ${host} is not trusted (${code}). If your network has its own certificate authority, name its file in NODE_EXTRA_CA_CERTS.`,
-      cause,
-    )
+function announcements(host: string): () => void {
+  let count = 0
+  return () => {
+    if (++count > MAX_ANNOUNCEMENTS) {
+      throw new ConnectorError('transient', `${host} announces an answer that never comes.`)
+    }
   }
-  if (code.startsWith('ERR_SSL')) {
-    return new ConnectorError(
-      'config',
-      `No secure connection to ${host} can be made (${code}). Check its address and port, and the proxy if there is one.`,
-      cause,
-    )
-  }
-  const refusedBy = /Proxy response \((4\d\d)\)/.exec(String(error))
-  if (refusedBy !== null) {
-    return new ConnectorError(
-      'config',
-      `The proxy refuses to connect to ${host} (${refusedBy[1]}). Check HTTPS_PROXY and HTTP_PROXY, or name the host in NO_PROXY.`,
-      cause,
-    )
-  }
-  if (code === 'ENOTFOUND') {
-    const hint = 'check tenant and environment in the configuration'
-    return new ConnectorError('transient', `The host ${host} is not known; ${hint}.`, cause)
-  }
-  return new ConnectorError('transient', `The connection to ${host} broke (${code}).`, cause)
-}
-
-function codeOf(error: unknown): string {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    const { code } = at as Error & { code?: unknown }
-    if (typeof code === 'string' && code !== '') return code
-  }
-  return error instanceof Error ? error.message : String(error)
 }
