@@ -43,6 +43,8 @@ export interface Client {
    * status that does not, a ConnectorError otherwise.
    */
   get(link: string, onRateLimited?: RateLimited): Promise<Body>
+  /** Throws a ConnectorError for a link that `get` would never follow. */
+  accept(link: string): void
   /** Asks for a link and throws its body away: whether it may be read at all. */
   probe(link: string): Promise<void>
   token(): Promise<Token>
@@ -76,6 +78,7 @@ export function createClient(settings: ClientSettings): Client {
     traffic,
     token: () => tokens.get(),
     get: (link, onRateLimited) => authorised(link, readBody, onRateLimited),
+    accept: (link) => void resolveLink(link, service),
     probe: (link) => authorised(link, async (reply) => reply.discard()),
   }
 

@@ -3,9 +3,13 @@ import { httpDateMs } from './http-date.ts'
 /** The service's time (design D18): ours may be wrong, and what a link's age means is the service's. */
 export interface ServiceClock {
   now(): Date
-  /** Sets the time from a `Date` header; a missing or unreadable one changes nothing. */
+  /** Sets the time from a `Date` header; a missing, unreadable or impossible one changes nothing. */
   set(header: string | undefined): void
 }
+
+/** A device that has lost its time says 1970; beyond 9999 a day has no ten characters. */
+const EARLIEST = Date.UTC(2000)
+const LATEST = Date.UTC(2200)
 
 /** Starts with the local time and is carried on by `monotonic`, in milliseconds. */
 export function createServiceClock(
@@ -17,7 +21,7 @@ export function createServiceClock(
     now: () => new Date(offset + monotonic()),
     set(header) {
       const time = header === undefined ? undefined : httpDateMs(header)
-      if (time !== undefined) offset = time - monotonic()
+      if (time !== undefined && time > EARLIEST && time < LATEST) offset = time - monotonic()
     },
   }
 }

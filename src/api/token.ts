@@ -135,7 +135,11 @@ function read(text: string): {
   return {
     value,
     lifetimeMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : Number.POSITIVE_INFINITY,
-    scopes: typeof scope === 'string' ? new Set(scope.split(/\s+/).filter(Boolean)) : undefined,
+    // An empty text says nothing either: a token without any scope would not have been granted.
+    scopes:
+      typeof scope === 'string' && scope.trim() !== ''
+        ? new Set(scope.trim().split(/\s+/))
+        : undefined,
   }
 }
 

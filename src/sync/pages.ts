@@ -94,18 +94,34 @@ export function createPages(settings: PagesSettings): Pages {
   async function follow(first: string, kind: LinkKind, handler: PageHandler): Promise<PageEnd> {
     const seen = new Set([first])
     let link = first
+    if (kind !== 'start') acceptStored(first)
     let early: Promise<Body> | undefined
     for (let empty = 0; ; ) {
       const { end, next } = await page(link, link === first ? kind : 'next', early, handler)
       early = next
       count++
+      empty = end.count === 0 ? empty + 1 : 0
+      // Before the bookmark moves to a link: one that cannot be followed would stop every later sync.
+      accept(end, seen, empty)
       await handler.end(end)
       if (end.nextLink === undefined) return end
-      empty = end.count === 0 ? empty + 1 : 0
       link = end.nextLink
-      if (seen.has(link) || empty > MAX_EMPTY_PAGES) throw endless(seen.has(link))
       seen.add(link)
     }
+  }
+
+  function acceptStored(link: string): void {
+    try {
+      client.accept(link)
+    } catch (error) {
+      throw new DeadLink(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  function accept({ nextLink, deltaLink }: PageEnd, seen: ReadonlySet<string>, empty: number) {
+    for (const link of [nextLink, deltaLink]) if (link !== undefined) client.accept(link)
+    if (nextLink === undefined) return
+    if (seen.has(nextLink) || empty > MAX_EMPTY_PAGES) throw endless(seen.has(nextLink))
   }
 
   /** One page, asked for until it arrives whole; the page after it is requested before it is written. */
@@ -173,7 +189,7 @@ export function createPages(settings: PagesSettings): Pages {
           throw endlessBody()
         if (performance.now() - lastRecord.at > slowestMs) throw tooSlow()
       }
-      return scanner.end()
+      return ended(scanner)
     } catch (error) {
       const mayPass = error instanceof ConnectorError && error.failure === 'transient'
       if (isHanded && (mayPass || error instanceof DamagedPage)) handler.broken()
@@ -194,7 +210,13 @@ function isDead(kind: LinkKind, status: number): boolean {
 function scan(scanner: PageScanner, bytes: Buffer) {
   scanner.begin()
   const batch = scanned(scanner, bytes)
-  return { batch, end: scanner.end() }
+  return { batch, end: ended(scanner) }
+}
+
+/** The end of a page; an empty link is none. */
+function ended(scanner: PageScanner): PageEnd {
+  const { nextLink, deltaLink, count } = scanner.end()
+  return { count, ...(nextLink && { nextLink }), ...(deltaLink && { deltaLink }) }
 }
 
 /** The records of the next bytes; their keys are such that a warehouse can tell rows apart by them. */
