@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest'
+import { expectFailure, expectNoLeak, expectStoppedBeforeSecondPage } from './judge.ts'
+import { LIST, PREFIX, play, SECOND, STREAM, secondPage } from './scenario.ts'
+import { head, page, reply, rowOf } from './wire.ts'
+
+const OTHER_HOST = 'leads to another host'
+const OUTSIDE = 'leaves the API'
+
+describe('a next link that must not be followed', () => {
+  it.each([
+    ['another port', (other: string) => `${other}${LIST}`, OTHER_HOST],
+    ['another port without a scheme', (other: string) => `${other.slice(5)}${LIST}`, OTHER_HOST],
+    ['backslashes', (other: string) => `\\\\${other.slice(7)}${LIST}`, OUTSIDE],
+    ['a tab within the slashes', (other: string) => `/\t${other.slice(6)}${LIST}`, /host|API/],
+    ['a line break before it', (other: string) => `\r\n${other}${LIST}`, OTHER_HOST],
+    [
+      'a user name of our host',
+      (other: string) => `http://127.0.0.1@${other.slice(7)}${LIST}`,
+      OTHER_HOST,
+    ],
+    ['another scheme', () => 'file:///etc/passwd', OTHER_HOST],
+    ['a script', () => 'javascript:alert(1)', OTHER_HOST],
+    ['data', () => 'data:application/json,{"value":[]}', OTHER_HOST],
+    [
+      'https in place of http',
+      (other: string) => `${other.replace('http', 'https')}${LIST}`,
+      OTHER_HOST,
+    ],
+    [
+      'a name of the same machine',
+      (other: string) => `http://localhost:${other.split(':')[2]}${LIST}`,
+      OTHER_HOST,
+    ],
+    ['another API', () => '/connector/adminapi/api/v1/people', OUTSIDE],
+    ['another version', () => '/connector/svcapi/api/v2/people', OUTSIDE],
+    ['the token service', () => '/tenants/demo/connect/token', OUTSIDE],
+    ['dot segments', () => `${PREFIX}/../../../tenants/demo/connect/token`, OUTSIDE],
+    ['dot segments in disguise', () => `${PREFIX}/%2e%2e/%2e%2e/x`, OUTSIDE],
+    ['an encoded slash', () => `${PREFIX}/..%2f..%2fx`, OUTSIDE],
+    ['the prefix alone', () => PREFIX, OUTSIDE],
+    ['the prefix as a part of a name', () => `${PREFIX}evil/people`, OUTSIDE],
+    ['a bare token', () => 'second-page', OUTSIDE],
+    ['only a query', () => '?continuationToken=x', OUTSIDE],
+    ['a number of a port that is none', () => 'http://127.0.0.1:99999/', 'is not an address'],
+    ['half a character', () => `${LIST}?continuationToken=\ud800`, 'is not an address'],
+    [
+      '5,000 characters',
+      () => `${LIST}?continuationToken=${'x'.repeat(5000)}`,
+      'the service takes 4096',
+    ],
+  ])('because of %s', async (_name, link, words) => {
+    const outcome = await play(secondPage((other) => page([rowOf(3)], { nextLink: link(other) })))
+    expectFailure(outcome, words === 'the service takes 4096' ? 'config' : 'system', words)
+    // The bookmark stays before the page: a stored link of that kind would stop every later sync.
+    expect(outcome.states(STREAM).at(-1)).toMatchObject({ link: SECOND })
+    expect(outcome.service.requests.map(({ target }) => target)).toEqual([
+      '/tenants/demo/connect/token',
+      LIST,
+      SECOND,
+    ])
+    expectNoLeak(outcome)
+  })
+})
+
+describe('a link that is followed', () => {
+  it.each([
+    ['relative', SECOND],
+    ['with spaces around it', ` ${SECOND}\n`],
+    ['absolute', 'ABSOLUTE'],
+  ])('%s', async (_name, nextLink) => {
+    const outcome = await play({
+      api: () => (asked) =>
+        asked.target === SECOND
+          ? page([rowOf(2)])
+          : page([rowOf(1)], {
+              NEXTLINK: nextLink.replace(
+                'ABSOLUTE',
+                `http://${asked.headers.get('host')}${SECOND}`,
+              ),
+            }),
+    })
+    expect(outcome.errors).toEqual([])
+    expect(outcome.records(STREAM)).toHaveLength(2)
+  })
+
+  it.each([
+    ['null', 'null'],
+    ['an empty text', '""'],
+  ])('is not there when it is %s', async (_name, link) => {
+    const outcome = await play(
+      secondPage(() => reply(200, `{"value":[],"nextLink":${link},"deltaLink":${link}}`)),
+    )
+    expect(outcome.errors).toEqual([])
+    expect(outcome.states(STREAM).at(-1)).toMatchObject({ part: 'listed' })
+  })
+})
+
+describe('a link that is not text', () => {
+  it.each(['7', 'true', '{"href":"/x"}', `["${SECOND}"]`])('%s', async (link) => {
+    const outcome = await play(secondPage(() => reply(200, `{"value":[],"nextLink":${link}}`)))
+    expectFailure(outcome, 'system', 'is neither a string nor null')
+    expectStoppedBeforeSecondPage(outcome)
+  })
+})
+
+describe('a chain of pages without an end', () => {
+  it('that repeats its link is refused', async () => {
+    const outcome = await play(secondPage(() => page([rowOf(3)], { nextLink: SECOND })))
+    expectFailure(outcome, 'system', 'that it had sent before')
+    expect(outcome.states(STREAM).at(-1)).toMatchObject({ link: SECOND })
+  })
+
+  it('that comes back to its first page is refused', async () => {
+    const outcome = await play(secondPage(() => page([rowOf(3)], { nextLink: LIST })))
+    expectFailure(outcome, 'system', 'that it had sent before')
+  })
+
+  it('that goes round in a circle of three is refused', async () => {
+    const outcome = await play({
+      api: () => (asked) => {
+        const n = Number(asked.target.split('=')[1] ?? 0)
+        return page([rowOf(n + 1)], { nextLink: `${LIST}?continuationToken=${(n % 3) + 1}` })
+      },
+    })
+    expectFailure(outcome, 'system', 'that it had sent before')
+    expect(outcome.records(STREAM)).toHaveLength(4)
+  })
+
+  it('of empty pages is refused', async () => {
+    let n = 0
+    const outcome = await play({
+      api: () => () => page([], { nextLink: `${LIST}?continuationToken=${++n}` }),
+    })
+    expectFailure(outcome, 'system', 'page after page without an end')
+    expect(outcome.service.requests.length).toBeLessThan(1100)
+  })
+})
+
+describe('a redirect', () => {
+  const to = (location: string, status = 302) => head(status, { location, 'content-length': 0 })
+
+  it.each([301, 302, 303, 307, 308])('by %s to another host is refused', async (status) => {
+    const outcome = await play(secondPage((other) => to(`${other}${LIST}`, status)))
+    expectFailure(outcome, 'system', OTHER_HOST)
+    expectStoppedBeforeSecondPage(outcome)
+    expectNoLeak(outcome)
+  })
+
+  it.each([
+    ['out of the API', '/tenants/demo/connect/token', 'system', OUTSIDE],
+    ['to an empty address', '', 'system', 'unexpected status (302'],
+    ['to a sign-in page elsewhere', 'https://login.example/?a=b', 'system', OTHER_HOST],
+    ['to itself for ever', SECOND, 'system', 'unexpected status (302'],
+  ] as const)('%s is refused', async (_name, location, failure, words) => {
+    const outcome = await play(secondPage(() => to(location)))
+    expectFailure(outcome, failure, words)
+    expectStoppedBeforeSecondPage(outcome)
+    expectNoLeak(outcome)
+  })
+
+  it('within the API is followed', async () => {
+    const outcome = await play(secondPage(() => to(`${LIST}?moved`)))
+    expect(outcome.errors).toEqual([])
+    expect(outcome.records(STREAM).map(({ id }) => id)).toEqual([1, 2, 9])
+  })
+
+  it('of the token request is not followed, so that the secret goes nowhere else', async () => {
+    const outcome = await play({
+      api: () => () => page([]),
+      token: (other) => () => to(`${other}/connect/token`, 307),
+    })
+    expectFailure(outcome, 'system', 'unexpected status (307')
+    expectNoLeak(outcome)
+  })
+})
+
+describe('a stored link', () => {
+  it('that leads elsewhere starts the stream over', async () => {
+    const first = await play(secondPage(() => reply(500, '')))
+    const [last] = first.states(STREAM).slice(-1)
+    const outcome = await play({
+      api: () => () => page([rowOf(1)]),
+      state: [
+        {
+          type: 'STREAM',
+          stream: {
+            stream_descriptor: { name: STREAM },
+            stream_state: { ...last, link: 'https://evil.example/connector/svcapi/api/v1/x' },
+          },
+        },
+      ],
+    })
+    expect(outcome.errors).toEqual([])
+    expect(outcome.records(STREAM).map(({ id }) => id)).toContain(1)
+  })
+})

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest'
+import { expectFailure, expectNoLeak, expectStoppedBeforeSecondPage } from './judge.ts'
+import { play, STREAM, secondPage } from './scenario.ts'
+import { reply, rowOf } from './wire.ts'
+
+const ROW = JSON.stringify(rowOf(3))
+
+/** A page whose only record is this text. */
+const record = (text: string) => reply(200, `{"value":[${text}]}`)
+/** A page whose only record has this id. */
+const withId = (id: string) => record(`{"id":${id},"changeVersion":"v1"}`)
+
+describe('a body that is not a page', () => {
+  it.each([
+    ['an empty body', reply(200, ''), 'the body is empty'],
+    ['only spaces', reply(200, ' \r\n\t '), 'the body is empty'],
+    ['a web page', reply(200, '<!DOCTYPE html><title>Sign in</title>'), 'not JSON'],
+    ['plain text', reply(200, 'OK'), 'not JSON'],
+    ['a NUL byte', reply(200, '\0'), 'not JSON'],
+    ['null', reply(200, 'null'), 'the body is JSON, but not an object'],
+    ['a number', reply(200, '42'), 'the body is JSON, but not an object'],
+    ['a string', reply(200, '"value"'), 'the body is JSON, but not an object'],
+    ['a bare list', reply(200, `[${ROW}]`), 'the body is JSON, but not an object'],
+    ['an empty object', reply(200, '{}'), 'the body has no `value`'],
+    ['an error in disguise', reply(200, '{"error":{"message":"no"}}'), 'the body has no `value`'],
+    ['value null', reply(200, '{"value":null}'), '`value` is not an array'],
+    ['value an object', reply(200, `{"value":${ROW}}`), '`value` is not an array'],
+    ['value a string', reply(200, '{"value":"[]"}'), '`value` is not an array'],
+    ['value twice', reply(200, `{"value":[],"value":[${ROW}]}`), '`value` twice'],
+    ['value twice by escape', reply(200, `{"value":[],"v\\u0061lue":[${ROW}]}`), '`value` twice'],
+    ['a page and more', reply(200, `{"value":[]}{"value":[]}`), 'goes on after its end'],
+    ['a page and NUL bytes', reply(200, '{"value":[]}\0\0'), 'goes on after its end'],
+    ['a cut object', reply(200, `{"value":[${ROW}]`), 'before it is complete'],
+    ['a cut record', reply(200, `{"value":[${ROW},{"id":4`), 'ends inside element 2 of `value`'],
+    ['a cut string', reply(200, '{"value":[{"id":3,"a":"'), 'ends inside element 1 of `value`'],
+    ['a trailing comma', reply(200, `{"value":[${ROW},]}`), 'not JSON'],
+    ['a missing comma', reply(200, `{"value":[${ROW} ${ROW}]}`), 'not JSON'],
+    ['a comment', reply(200, `{"value":[/* ${ROW} */]}`), 'not JSON'],
+    ['single quotes', reply(200, "{'value':[]}"), 'not JSON'],
+    ['NaN', record('{"id":3,"a":NaN}'), 'not JSON'],
+    ['a leading zero', record('{"id":03}'), 'not JSON'],
+    ['a raw line break in a string', record('{"id":3,"a":"x\ny"}'), 'not JSON'],
+    ['a NUL byte in a string', record('{"id":3,"a":"\0"}'), 'not JSON'],
+    ['a damaged escape', record('{"id":3,"a":"\\x"}'), 'not JSON'],
+    ['half an escape', record('{"id":3,"a":"\\u12"}'), 'not JSON'],
+    ['UTF-16', reply(200, Buffer.from('\ufeff{"value":[]}', 'utf16le')), 'not UTF-8'],
+    [
+      'Latin-1',
+      reply(200, Buffer.from('{"value":[{"id":3,"a":"caf\u00e9"}]}', 'latin1')),
+      'not UTF-8',
+    ],
+  ])('%s', async (_name, wire, words) => {
+    const outcome = await play(secondPage(() => wire))
+    expectFailure(outcome, 'system', words)
+    expectStoppedBeforeSecondPage(outcome)
+    expectNoLeak(outcome)
+  })
+})
+
+describe('a record that cannot be one', () => {
+  it.each([
+    ['null', record('null'), 'element 1 of `value` is not an object'],
+    ['a number', record('7'), 'element 1 of `value` is not an object'],
+    ['a list', record('[]'), 'element 1 of `value` is not an object'],
+    ['a string', record(`${ROW},"x"`), 'element 2 of `value` is not an object'],
+    ['an empty object', record('{}'), 'element 1 of `value` has no `id`'],
+    ['no id', record(`${ROW},{"ID":4}`), 'element 2 of `value` has no `id`'],
+    ['id null', withId('null'), 'element 1 of `value` has no `id`'],
+    ['a fraction as id', withId('1.5'), 'a record has an `id` that is neither'],
+    ['an exponent as id', withId('1e3'), 'a record has an `id` that is neither'],
+    ['minus zero as id', withId('-0'), 'a record has an `id` that is neither'],
+    ['an object as id', withId('{"a":1}'), 'a record has an `id` that is neither'],
+    ['a list as id', withId('[1]'), 'a record has an `id` that is neither'],
+    ['true as id', withId('true'), 'a record has an `id` that is neither'],
+    ['an empty string as id', withId('""'), 'a record has an `id` that is neither'],
+    ['an envelope without data', record('{"changeType":"Update"}'), 'element 1 of `value`'],
+    ['data null', record('{"changeType":"Update","data":null}'), 'element 1 of `value`'],
+    ['data a list', record('{"changeType":"Update","data":[]}'), 'element 1 of `value`'],
+    ['data without id', record('{"changeType":"Delete","data":{}}'), 'element 1 of `value`'],
+    ['a change of no type', record('{"changeType":null,"data":{"id":3}}'), 'has no `id`'],
+    ['a change of type 1', record('{"changeType":1,"data":{"id":3}}'), 'has no `id`'],
+    ['300 levels', record(`{"id":3,"a":${'['.repeat(300)}${']'.repeat(300)}}`), 'deeper than 256'],
+  ])('%s', async (_name, wire, words) => {
+    const outcome = await play(secondPage(() => wire))
+    expectFailure(outcome, 'system', words)
+    expectStoppedBeforeSecondPage(outcome)
+    expectNoLeak(outcome)
+  })
+})
+
+describe('an odd record that is one', () => {
+  it.each([
+    ['a negative id', '{"id":-5}', { id: -5 }],
+    ['a GUID as id', '{"id":"7f0c-1b"}', { id: '7f0c-1b' }],
+    ['lone surrogates', '{"id":3,"a":"\\ud800"}', { id: 3, a: '\ud800' }],
+    ['a member twice', '{"id":3,"a":1,"a":2}', { id: 3, a: 2 }],
+    ['an escaped name', '{"\\u0069d":3}', { id: 3 }],
+    ['an empty name', '{"id":3,"":1}', { id: 3, '': 1 }],
+    ['a number as changeVersion', '{"id":3,"changeVersion":9}', { id: 3, changeVersion: 9 }],
+    ['changeVersion null', '{"id":3,"changeVersion":null}', { id: 3, changeVersion: null }],
+    ['line breaks between members', '{"id":3,\r\n\n"a":[\n]}', { id: 3, a: [] }],
+    ['U+2028 in a string', '{"id":3,"a":"\u2028"}', { id: 3, a: '\u2028' }],
+    ['an unknown change', '{"changeType":"Upsert","data":{"id":3}}', { id: 3 }],
+    ['200 levels', `{"id":3,"a":${'['.repeat(200)}${']'.repeat(200)}}`, { id: 3 }],
+  ])('%s', async (_name, text, expected) => {
+    const outcome = await play(secondPage(() => record(text)))
+    expect(outcome.errors).toEqual([])
+    expect(outcome.records(STREAM)[2]).toMatchObject(expected)
+    expectNoLeak(outcome)
+  })
+
+  it('keeps every digit of a number that no double can hold', async () => {
+    const outcome = await play(secondPage(() => withId('123456789012345678901234567890')))
+    expect(outcome.errors).toEqual([])
+    expect(outcome.stdout).toContain('"data":{"id":123456789012345678901234567890,')
+  })
+
+  it('is in a member of another casing', async () => {
+    const outcome = await play(secondPage(() => reply(200, `{"VALUE":[${ROW}]}`)))
+    expect(outcome.errors).toEqual([])
+    expect(outcome.records(STREAM)).toHaveLength(3)
+  })
+
+  it('has a byte order mark before it', async () => {
+    const outcome = await play(secondPage(() => reply(200, `\ufeff{"value":[${ROW}]}`)))
+    expect(outcome.errors).toEqual([])
+    expect(outcome.records(STREAM)).toHaveLength(3)
+  })
+})

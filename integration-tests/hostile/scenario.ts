@@ -1,0 +1,87 @@
+import { type Answers, type RawService, startRawService, type Wire } from './raw-service.ts'
+import { type Files, type Heard, runInProcess } from './read-in-process.ts'
+import { page, reply, rowOf } from './wire.ts'
+
+/** What must never appear in a message other than a record or a state. */
+export const SECRET = 'the-client-secret/with+signs='
+export const TOKEN = 'the.access-token_of~the/service'
+export const DELTA_TOKEN = 'the-delta-token-8bbd04'
+
+export const PREFIX = '/connector/svcapi/api/v1'
+export const LIST = `${PREFIX}/job-categories`
+/** The link of the page at which the service misbehaves. */
+export const SECOND = `${LIST}?continuationToken=second-page`
+
+/** The stream that is listed whole, of which most rows make use. */
+export const STREAM = 'job_categories'
+
+/** A good token answer. */
+export function token(extra: object = {}): Buffer {
+  return reply(
+    200,
+    JSON.stringify({ access_token: TOKEN, expires_in: 1800, token_type: 'Bearer', ...extra }),
+  )
+}
+
+export function configOf(service: string, auth = service): object {
+  return {
+    tenant: 'demo',
+    environment: {
+      type: 'custom',
+      base_url: service,
+      auth_url: `${auth}/tenants/demo`,
+    },
+    client_id: 'connector',
+    client_secret: SECRET,
+    start_date: '2026-11-01',
+    future_days: 0,
+    request_timeout_seconds: 1,
+  }
+}
+
+/** What a scenario brought to light. */
+export interface Outcome extends Heard {
+  readonly service: RawService
+  /** Every request that another origin got to see. */
+  readonly witnessed: RawService['requests']
+}
+
+export interface Scenario {
+  /** Answers of the API; `elsewhere` is the address of another origin. */
+  readonly api: (elsewhere: string) => Answers
+  readonly token?: (elsewhere: string) => Answers
+  readonly command?: 'check' | 'read'
+  readonly stream?: string
+  readonly state?: Files['state']
+}
+
+/** Runs a command against a service that misbehaves, with another origin listening. */
+export async function play(scenario: Scenario): Promise<Outcome> {
+  const { api, token: tokens = () => () => token(), command = 'read', stream = STREAM } = scenario
+  // Whoever is sent here by mistake gets an answer, so that the mistake would succeed.
+  const witness = await startRawService(() => page([rowOf(666)]))
+  const service = await startRawService((asked, nth) =>
+    asked.target.includes('/connect/token')
+      ? tokens(witness.url)(asked, nth)
+      : api(witness.url)(asked, nth),
+  )
+  try {
+    const heard = await runInProcess(command, {
+      config: configOf(service.url),
+      ...(command === 'read' && { catalog: [stream], state: scenario.state }),
+    })
+    return { ...heard, service, witnessed: witness.requests }
+  } finally {
+    await Promise.all([service.close(), witness.close()])
+  }
+}
+
+/** A good first page with two rows, then a second one that is what the test is about. */
+export function secondPage(wire: (elsewhere: string) => Wire): Scenario {
+  return {
+    api: (elsewhere) => (asked) => {
+      if (asked.target === LIST) return page([rowOf(1), rowOf(2)], { nextLink: SECOND })
+      return asked.target === SECOND ? wire(elsewhere) : page([rowOf(9)])
+    },
+  }
+}
