@@ -5,6 +5,9 @@ import { createIdSet, type IdSet, type Key } from './id-set.ts'
 /** Where a row lives: in the delta's window or a list, or in the history before the window. */
 export type Place = 'live' | 'history'
 
+/** Where the row at an index of a batch lives. */
+export type PlaceOf = (index: number) => Place
+
 /** Rows that are gone, with the changeVersion that their deletion is to carry. */
 export interface Missing {
   readonly keys: Iterable<Key>
@@ -33,21 +36,27 @@ type LedgerFields = Pick<
 export interface Ledger {
   /** False when the sets outgrew the bookmark: what is missing can then not be told. */
   readonly isTracked: boolean
-  /** True when a Delete came for a row of the history, where it may only have moved to. */
+  /**
+   * True when a Delete came that may only be a row's move into the history: of a row that was seen
+   * there, or one that is older than what was seen meanwhile. The next listing of the history decides.
+   */
   readonly isHistoryInDoubt: boolean
   /**
    * Enters a batch that is about to be handed over. Sets entries to SKIP that must not be: a
-   * Delete of a row that the history holds, which the next listing of the history decides.
+   * Delete of a row that the history holds. A `place` that is asked row by row means that rows may
+   * move between the two.
    */
-  enter(batch: Batch, place: Place): void
+  enter(batch: Batch, place: Place | PlaceOf): void
   /** A page broke after these records had been handed over, and will be asked for again. */
   suspect(keys: IdSet): void
   /** A reading begins that meets everything that lives. */
   beginReading(): void
   /** A listing of the history begins. */
   beginHistory(): void
+  /** The history could not be listed: what no reading confirmed may live there. */
+  keepUnconfirmed(): void
   missing(): readonly Missing[]
-  /** The missing rows have been handed over as deletes. */
+  /** The missing rows have been handed over as deletes; those in doubt are not among them. */
   settle(): void
   encode(): LedgerFields
 }
@@ -84,24 +93,28 @@ export function createLedger(stored: LedgerFields | undefined, settings: LedgerS
     suspect,
     beginReading,
     beginHistory,
+    keepUnconfirmed,
     missing,
     settle,
     encode,
   }
 
-  function enter(batch: Batch, place: Place): void {
+  function enter(batch: Batch, place: Place | PlaceOf): void {
     if (isTracked) {
-      const [here, elsewhere] = place === 'live' ? [live, history] : [history, live]
-      if (isPlain(batch)) {
+      if (place instanceof Function || !isPlain(batch)) {
+        for (let i = 0; i < batch.count; i++) enterOne(batch, i, place)
+      } else {
+        const [here, elsewhere] = place === 'live' ? [live, history] : [history, live]
         here.addIntegers(batch.keys)
         for (const set of [elsewhere, unconfirmed, suspects]) set.deleteIntegers(batch.keys)
-      } else for (let i = 0; i < batch.count; i++) enterOne(batch, i, here)
+      }
     }
     highest = later(highest, batch.highestVersion ?? null)
     if (isTracked && suspects.size > 0) suspectsVersion = later(suspectsVersion, suspectsAt(batch))
   }
 
-  function enterOne(batch: Batch, i: number, here: IdSet): void {
+  function enterOne(batch: Batch, i: number, place: Place | PlaceOf): void {
+    const mayMove = place instanceof Function
     const key = keyAt(batch, i)
     const kind = batch.kinds[i]
     if (kind === REMOVED && history.has(key)) {
@@ -114,8 +127,15 @@ export function createLedger(stored: LedgerFields | undefined, settings: LedgerS
     if (kind === REMOVED) {
       // The service may send a deletion with a lower changeVersion than the row's last one.
       const version = batch.versionText(i)
-      if (highest !== null && (version === undefined || version < highest)) suspects.add(key)
-    } else if (kind !== MARKED) here.add(key)
+      if (highest !== null && (version === undefined || version < highest)) {
+        suspects.add(key)
+        isHistoryInDoubt ||= mayMove
+      }
+    } else if (kind !== MARKED) {
+      const here = mayMove ? place(i) : place
+      if (here === 'live') live.add(key)
+      else history.add(key)
+    }
   }
 
   /** Deletions that came too low are repeated above everything that was loaded with them. */
@@ -149,18 +169,22 @@ export function createLedger(stored: LedgerFields | undefined, settings: LedgerS
     unconfirmedVersion = highest
   }
 
+  function keepUnconfirmed(): void {
+    history.addAll(unconfirmed)
+    unconfirmed = createIdSet()
+  }
+
   function missing(): readonly Missing[] {
     if (!isTracked) return []
-    return [
-      { keys: unconfirmed.keys(), version: unconfirmedVersion },
-      { keys: suspects.keys(), version: suspectsVersion },
-    ]
+    const gone = { keys: unconfirmed.keys(), version: unconfirmedVersion }
+    return isHistoryInDoubt ? [gone] : [gone, { keys: suspects.keys(), version: suspectsVersion }]
   }
 
   function settle(): void {
     unconfirmed = createIdSet()
-    suspects = createIdSet()
     unconfirmedVersion = null
+    if (isHistoryInDoubt) return
+    suspects = createIdSet()
     suspectsVersion = null
   }
 

@@ -27,8 +27,8 @@ export interface Progress {
   replaces: boolean
   /** Begins a complete reading anew and says why. */
   startOver(reason: string, now: Date, start?: Day | null): void
-  /** Begins another whole list. */
-  listAgain(now: Date): void
+  /** Begins the next complete reading after a whole list; a delta that was not offered then may be now. */
+  readAgain(now: Date): void
   bookmark(): Bookmark
 }
 
@@ -68,7 +68,7 @@ export function createProgress(settings: ProgressSettings, stored?: Bookmark): P
     settled: stored?.settled ?? false,
     replaces: stored?.replaces ?? settings.replaces ?? true,
     startOver,
-    listAgain,
+    readAgain,
     bookmark,
   }
   return progress
@@ -83,8 +83,8 @@ export function createProgress(settings: ProgressSettings, stored?: Bookmark): P
     begin(firstPart(), now)
   }
 
-  function listAgain(now: Date): void {
-    begin('list', now)
+  function readAgain(now: Date): void {
+    begin(firstPart(), now)
   }
 
   function begin(part: Part, now: Date): void {
@@ -137,6 +137,11 @@ export function createProgress(settings: ProgressSettings, stored?: Bookmark): P
       `${stream.stream}: the set of live ids is too large for the state, so rows that vanish are not turned into deletes any more. Rows of an older _generation than the newest are candidates; the user's guide has the query that finds them.`,
     )
   }
+}
+
+/** Whether the stream stands for days before its delta's window, which only lists can tell of. */
+export function hasHistory({ start, window }: Pick<Progress, 'start' | 'window'>): boolean {
+  return start !== null && window !== null && start < window
 }
 
 /** Seconds since 1970, risen by at least one: a 32-bit integer, as Singer's targets need it. */

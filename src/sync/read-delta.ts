@@ -5,7 +5,7 @@ import { addDays, deltaWindow } from './days.ts'
 import { handOver } from './hand-over.ts'
 import { isNotOffered } from './not-offered.ts'
 import { DeadLink, type LinkKind } from './pages.ts'
-import type { Progress } from './progress.ts'
+import { hasHistory, type Progress } from './progress.ts'
 import { readSlices } from './read-list.ts'
 import { deltaStart } from './slices.ts'
 import type { StreamTools } from './stream-tools.ts'
@@ -22,7 +22,7 @@ export async function readDelta(progress: Progress, tools: StreamTools): Promise
   if (progress.part === 'changes' && isHistoryDue(progress, tools)) beginHistory(progress)
   if (progress.part === 'history') await readHistory(progress, tools)
   await readChanges(progress, tools)
-  // A Delete of a row of the history may be a move into it: its listing decides, now.
+  // A Delete may be a move into the history: its listing decides, now.
   if (ledger.isHistoryInDoubt) {
     beginHistory(progress)
     await readHistory(progress, tools)
@@ -65,10 +65,6 @@ async function readChanges(progress: Progress, tools: StreamTools): Promise<void
   progress.mayBeUsed = false
 }
 
-function hasHistory({ start, window }: Progress): boolean {
-  return start !== null && window !== null && start < window
-}
-
 function isHistoryDue(progress: Progress, { config, clock }: StreamTools): boolean {
   const { historyAt } = progress
   if (!hasHistory(progress)) return false
@@ -91,14 +87,16 @@ function beginHistory(progress: Progress): void {
 }
 
 async function readHistory(progress: Progress, tools: StreamTools): Promise<void> {
+  let isListed = true
   try {
     await readSlices(progress, tools, 'history')
   } catch (error) {
     if (!isNotOffered(error)) throw error
+    isListed = false
     tools.log.warn(
       `${progress.stream.stream}: the service offers no list of it, so days before ${progress.window} cannot be read, and rows that vanished before this reading are not turned into deletes.`,
     )
-    progress.ledger.settle()
+    progress.ledger.keepUnconfirmed()
     progress.replaces = false
   }
   Object.assign(progress, {
@@ -110,7 +108,8 @@ async function readHistory(progress: Progress, tools: StreamTools): Promise<void
     deltaLinkAt: null,
     slice: null,
     until: null,
-    historyAt: tools.clock.now(),
+    // What was not listed is tried again by the next sync: it may have been a passing refusal.
+    historyAt: isListed ? tools.clock.now() : null,
   })
 }
 

@@ -14,7 +14,6 @@ import { sweep } from './sweep.ts'
  */
 export async function readList(progress: Progress, tools: StreamTools): Promise<void> {
   const { config, clock } = tools
-  if (progress.part === 'listed') progress.listAgain(clock.now())
   progress.until ??= addDays(dayOf(clock.now()), config.futureDays)
   try {
     await readSlices(progress, tools, 'live')

@@ -32,7 +32,8 @@ export async function readStream(progress: Progress, tools: StreamTools): Promis
 }
 
 async function readOnce(progress: Progress, tools: StreamTools): Promise<void> {
-  if (progress.part === 'list' || progress.part === 'listed') return readList(progress, tools)
+  if (progress.part === 'listed') progress.readAgain(tools.clock.now())
+  if (progress.part === 'list') return readList(progress, tools)
   try {
     await readDelta(progress, tools)
   } catch (error) {
