@@ -177,12 +177,20 @@ describe('a limiter that was refused', () => {
     expect(second - first).toBeCloseTo(200)
   })
 
-  it('admits in the order of asking', async () => {
-    const { time, limiter } = await refusedLimiter(1000)
-    const order: number[] = []
-    const asks = [1, 2, 3, 4].map((n) => limiter.admit(signal).then(() => order.push(n)))
-    await time.run(Promise.all(asks))
-    expect(order).toEqual([1, 2, 3, 4])
+  it('is held for the longest of several waits', async () => {
+    const time = createVirtualTime()
+    const limiter = createLimiter(undefined, time)
+    const [first, second] = await Promise.all([limiter.admit(signal), limiter.admit(signal)])
+    limiter.refused(first, 5000)
+    limiter.refused(second, 10)
+    expect(await admissions(1, limiter, time)).toEqual([5000])
+  })
+
+  it('makes up for the turns of a moment, not for those of a long pause', async () => {
+    const { time, limiter } = await refusedLimiter(0)
+    await time.run(time.sleep(3000, signal))
+    const at = await admissions(6, limiter, time)
+    expect(at.filter((ms) => ms === at[0])).toHaveLength(3)
   })
 
   it('stops waiting when it is told to stop', async () => {
@@ -196,6 +204,20 @@ describe('a limiter that was refused', () => {
 })
 
 describe('requests_per_minute', () => {
+  it('is shared in the order of asking', async () => {
+    const time = createVirtualTime()
+    const limiter = createLimiter(120, time)
+    const order: string[] = []
+    const worker = async (name: string) => {
+      for (let i = 0; i < 3; i++) {
+        await limiter.admit(signal)
+        order.push(name)
+      }
+    }
+    await time.run(Promise.all(['a', 'b', 'c'].map(worker)))
+    expect(order.join('')).toBe('abcabcabc')
+  })
+
   it('is kept from the first request on', async () => {
     const time = createVirtualTime()
     const at = await admissions(5, createLimiter(120, time), time)

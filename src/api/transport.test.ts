@@ -85,6 +85,21 @@ describe('a body', () => {
     expect(await failureOf(textOf(answer))).toMatchObject({ failure: 'transient' })
   })
 
+  it.each([
+    ['gzip', gzipSync(randomBytes(500_000))],
+    ['br', brotliCompressSync(randomBytes(500_000))],
+  ])(
+    'that breaks off in the middle of its %s may arrive whole the next time',
+    async (encoding, bytes) => {
+      const answer = await getFrom((_, response) => {
+        response.setHeader('content-encoding', encoding)
+        response.write(bytes.subarray(0, 250_000))
+        setTimeout(() => response.destroy(), 50)
+      })
+      expect(await failureOf(textOf(answer))).toMatchObject({ failure: 'transient' })
+    },
+  )
+
   it('may be larger than memory allows for at once: it arrives as it is read', async () => {
     const part = Buffer.alloc(1024 * 1024, 'x')
     const sent = { parts: 0 }

@@ -72,7 +72,7 @@ export async function openClient(scenario: Scenario): Promise<OpenClient> {
   return { client, service, clock, mask, calls, tokenCalls, stop }
 }
 
-export function grant(response: ServerResponse, _request: Received, index: number): void {
+function grant(response: ServerResponse, _request: Received, index: number): void {
   reply(response, 200, {
     access_token: `token-${index + 1}`,
     expires_in: 1800,
