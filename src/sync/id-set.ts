@@ -1,5 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { RoaringBitmap32 } from 'roaring-wasm'
+import { decodeGaps, encodeGaps } from './gap-code.ts'
 
 /** The key of a record: an integer id, or the JSON text of anything else (`"a-b"`, `["people","x"]`). */
 export type Key = number | string
@@ -24,6 +25,11 @@ export interface IdSet {
 }
 
 const WORD = 2 ** 32
+/** A bitmap that takes more bytes an id than this is sparse: gaps take about two. */
+const SPARSE_BYTES = 2.5
+const HEAD_BYTES = 9
+/** No set that we encode is larger; a damaged state must not fill the memory. */
+const MAX_DECODED = 64 * 1024 * 1024
 
 export function createIdSet(encoded: string | null = null): IdSet {
   const bitmaps = new Map<number, RoaringBitmap32>()
@@ -79,39 +85,43 @@ export function createIdSet(encoded: string | null = null): IdSet {
     return bitmap
   }
 
-  /** Parts of [high word, byte length, bytes], the texts last as [2^32 - 1, byte length, JSON]. */
+  /** Parts, each with its form, its high word and its length before it. */
   function encode(): string | null {
     const parts: Buffer[] = []
     for (const [word, bitmap] of bitmaps) {
       if (bitmap.isEmpty) continue
       bitmap.runOptimize()
-      parts.push(part(word, Buffer.from(bitmap.serialize('portable'))))
+      const isSparse = bitmap.getSerializationSizeInBytes('portable') > bitmap.size * SPARSE_BYTES
+      if (isSparse) parts.push(part('g', word, encodeGaps(bitmap.toUint32Array())))
+      else parts.push(part('b', word, Buffer.from(bitmap.serialize('portable'))))
     }
-    if (texts.size > 0) parts.push(part(WORD - 1, Buffer.from(JSON.stringify([...texts].sort()))))
+    if (texts.size > 0) parts.push(part('t', 0, Buffer.from(JSON.stringify([...texts].sort()))))
     if (parts.length === 0) return null
     return deflateRawSync(Buffer.concat(parts), { level: 4 }).toString('base64')
   }
 
   function decode(text: string): void {
-    const bytes = inflateRawSync(Buffer.from(text, 'base64'), { maxOutputLength: 64 * 1024 * 1024 })
-    let at = 0
-    while (at < bytes.length) {
-      const word = bytes.readUInt32LE(at)
-      const length = bytes.readUInt32LE(at + 4)
-      const body = bytes.subarray(at + 8, at + 8 + length)
-      if (body.length < length) throw new RangeError('the set of ids is cut off')
-      if (word === WORD - 1)
-        for (const key of JSON.parse(body.toString()) as string[]) texts.add(key)
-      else bitmaps.set(word, RoaringBitmap32.deserialize(body, 'portable'))
-      at += 8 + length
+    const bytes = inflateRawSync(Buffer.from(text, 'base64'), { maxOutputLength: MAX_DECODED })
+    for (let at = 0; at < bytes.length; ) {
+      const form = bytes.toString('latin1', at, at + 1)
+      const word = bytes.readUInt32LE(at + 1)
+      const end = at + HEAD_BYTES + bytes.readUInt32LE(at + 5)
+      const body = bytes.subarray(at + HEAD_BYTES, end)
+      if (end > bytes.length) throw new RangeError('the set of ids is cut off')
+      if (form === 'b') bitmaps.set(word, RoaringBitmap32.deserialize(body, 'portable'))
+      else if (form === 'g') bitmaps.set(word, new RoaringBitmap32(decodeGaps(body)))
+      else for (const key of JSON.parse(body.toString()) as string[]) texts.add(key)
+      at = end
     }
   }
 }
 
-function part(word: number, bytes: Buffer): Buffer {
-  const head = Buffer.alloc(8)
-  head.writeUInt32LE(word, 0)
-  head.writeUInt32LE(bytes.length, 4)
+/** `form` is b for a bitmap, g for gaps, t for texts. */
+function part(form: 'b' | 'g' | 't', word: number, bytes: Buffer): Buffer {
+  const head = Buffer.alloc(HEAD_BYTES)
+  head.write(form, 0, 'latin1')
+  head.writeUInt32LE(word, 1)
+  head.writeUInt32LE(bytes.length, 5)
   return Buffer.concat([head, bytes])
 }
 

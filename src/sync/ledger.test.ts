@@ -132,10 +132,13 @@ describe('the ledger', () => {
   it('gives up its sets, and says so once, when they outgrow the bookmark', () => {
     let told = 0
     const account = ledger(undefined, () => told++)
-    const ids = Array.from({ length: 300_000 }, (_, i) => ({
-      id: i * 28_000 + ((Math.imul(i, 0x9e3779b1) >>> 8) % 28_000),
-    }))
-    account.enter(batch(...ids), 'live')
+    for (let page = 0; page < 700; page++) {
+      const ids = Array.from({ length: 1000 }, (_, i) => {
+        const step = page * 1000 + i
+        return { id: step * 20_000 + ((Math.imul(step, 0x9e3779b1) >>> 8) % 20_000) }
+      })
+      account.enter(batch(...ids), 'live')
+    }
     expect(account.encode()).toMatchObject({ tracked: false, live: null })
     account.encode()
     expect(told).toBe(1)

@@ -62,7 +62,7 @@ export interface Ledger {
 }
 
 /**
- * At most this much of a bookmark is sets of ids, in characters: about 200,000 ids scattered over
+ * At most this much of a bookmark is sets of ids, in characters: about 300,000 ids scattered over
  * 2^32, and many millions where they lie close together.
  */
 const MAX_ENCODED = 1_000_000
