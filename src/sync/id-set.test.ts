@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createIdSet, type Key } from './id-set.ts'
+import { scattered } from './testing/scattered.ts'
 
 const key: fc.Arbitrary<Key> = fc.oneof(
   fc.integer({ min: 0, max: 300 }),
@@ -69,7 +70,7 @@ describe('a set of ids', () => {
     const set = createIdSet()
     // Gaps without a pattern that a compressor would find, on average a 200,000th of the range.
     for (let i = 0, id = 0; i < 200_000; i++) {
-      id += 1 + ((Math.imul(i, 0x9e3779b1) >>> 8) % 42_900)
+      id += 1 + scattered(i, 42_900)
       set.add(id)
     }
     expect(set.encode()?.length).toBeLessThan(700_000)

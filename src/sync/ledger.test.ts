@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type Batch, LIVE, MARKED, REMOVED, SKIP } from '../protocol/records/page-scanner.ts'
 import { createIdSet } from './id-set.ts'
 import { createLedger, type Ledger } from './ledger.ts'
+import { scattered } from './testing/scattered.ts'
 
 interface Item {
   readonly id: number | string
@@ -132,10 +133,10 @@ describe('the ledger', () => {
   it('gives up its sets, and says so once, when they outgrow the bookmark', () => {
     let told = 0
     const account = ledger(undefined, () => told++)
-    for (let page = 0; page < 700; page++) {
+    for (let page = 0; page < 500; page++) {
       const ids = Array.from({ length: 1000 }, (_, i) => {
         const step = page * 1000 + i
-        return { id: step * 20_000 + ((Math.imul(step, 0x9e3779b1) >>> 8) % 20_000) }
+        return { id: step * 20_000 + scattered(step, 20_000) }
       })
       account.enter(batch(...ids), 'live')
     }
