@@ -10,8 +10,8 @@ export const configFile = fileURLToPath(
 )
 
 /** A small tenant with records in every stream, and the configurations that the file names. */
-export async function emulatedTenant(): Promise<Prepared & { close(): Promise<void> }> {
-  const emulator = await startEmulator({ people: 4, months: 1, pageSize: 40 })
+export async function emulatedTenant(people = 4): Promise<Prepared & { close(): Promise<void> }> {
+  const emulator = await startEmulator({ people, months: 1, pageSize: 40 })
   const config = { ...emulator.config(), activity_structures: emulator.activityStructures }
   const wrongSecret = { ...config, client_secret: 'wrong-secret-1234' }
   return {
