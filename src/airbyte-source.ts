@@ -2,8 +2,7 @@ import type { Patience } from './api/retry.ts'
 import type { Config } from './config.ts'
 import { ConnectorError } from './errors.ts'
 import { packageVersion, readProjectJson } from './project-files.ts'
-import type { AirbyteSource, CommandTools } from './protocol/airbyte/cli.ts'
-import { createAirbyteOutput } from './protocol/airbyte/stream-output.ts'
+import type { AirbyteSource } from './protocol/airbyte/source.ts'
 import type { Failure } from './protocol/outcome.ts'
 import type { Job } from './sync/plan.ts'
 
@@ -45,18 +44,28 @@ export function createAirbyteSource(patience?: Patience): AirbyteSource {
       const { notOffered, offeredStreams } = await import('./catalogue/offered-streams.ts')
       const { versionOf } = await import('./catalogue/stream-facts.ts')
       const { runSync } = await import('./sync/run.ts')
+      const { createAirbyteOutput } = await import('./protocol/airbyte/stream-output.ts')
       const offered = offeredStreams(config)
       const jobs: Job[] = []
       const failures: Failure[] = []
+      const output = (stream: string, version: string | undefined, now: () => Date) =>
+        createAirbyteOutput({ stream, version, now, ...tools })
+      // A stream that cannot be read as the catalog has it; the others go on (design D11).
+      const refuse = (stream: string, error: ConnectorError) => {
+        const { started, incomplete } = output(stream, undefined, () => new Date())
+        started()
+        incomplete()
+        failures.push({ stream, error })
+      }
       for (const { name, syncMode } of catalog) {
         const stream = offered.get(name)
-        if (stream === undefined) failures.push(refuse(name, notOffered(), tools))
-        else if (!isMode(syncMode)) failures.push(refuse(name, unknownMode(syncMode), tools))
+        if (stream === undefined) refuse(name, notOffered())
+        else if (!isMode(syncMode)) refuse(name, unknownMode(syncMode))
         else jobs.push({ stream, mode: syncMode, state: states.get(name) })
       }
       if (jobs.length === 0) return failures
       const outputOf = ({ stream }: Job, now: () => Date) =>
-        createAirbyteOutput({ stream: stream.stream, version: versionOf(stream), now, ...tools })
+        output(stream.stream, versionOf(stream), now)
       return [...failures, ...(await runSync(jobs, { config, outputOf, ...tools, ...waits }))]
     },
   }
@@ -76,17 +85,4 @@ function unknownMode(mode: string): ConnectorError {
     'config',
     `The sync mode ${mode} is not known; choose full_refresh or incremental.`,
   )
-}
-
-/** A stream of the catalog that cannot be read as it stands there; the others go on (design D11). */
-function refuse(stream: string, error: ConnectorError, tools: CommandTools): Failure {
-  const output = createAirbyteOutput({
-    stream,
-    version: undefined,
-    now: () => new Date(),
-    ...tools,
-  })
-  output.started()
-  output.incomplete()
-  return { stream, error }
 }

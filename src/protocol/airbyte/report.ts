@@ -1,0 +1,33 @@
+import type { Mask } from '../../mask.ts'
+import type { Log } from '../log.ts'
+import type { Failure } from '../outcome.ts'
+import type { LineWriter } from '../records/line-writer.ts'
+import * as messages from './messages.ts'
+import type { CommandTools } from './source.ts'
+
+/** Writes a failure as a TRACE ERROR, secrets masked. */
+export function report({ stream, error }: Failure, { mask, writer }: CommandTools): void {
+  const { cause, failure, message, stack } = error
+  const subject = stream === undefined ? '' : `${stream}: `
+  const line = messages.error({
+    message: mask.text(`${subject}${message}`),
+    failure,
+    stream,
+    internal: cause instanceof Error ? mask.text(`${cause.name}: ${cause.message}`) : undefined,
+    stack: failure === 'system' ? mask.text(causeStack(cause) ?? stack ?? '') : undefined,
+  })
+  void writer.write(`${line}\n`)
+}
+
+function causeStack(cause: unknown): string | undefined {
+  return cause instanceof Error ? cause.stack : undefined
+}
+
+/** LOG messages on stdout; DEBUG only when LOG_LEVEL or --debug asks for it. */
+export function createLog(writer: LineWriter, mask: Mask): Log {
+  const isDebug =
+    process.env['LOG_LEVEL']?.toLowerCase() === 'debug' || process.argv.includes('--debug')
+  const say = (level: messages.Level) => (message: string) =>
+    void writer.write(`${messages.log(level, mask.text(message))}\n`)
+  return { info: say('INFO'), warn: say('WARN'), debug: isDebug ? say('DEBUG') : () => {} }
+}
