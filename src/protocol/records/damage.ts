@@ -77,9 +77,12 @@ export function damage({ kind, at, elements }: Problem, facts: PageFacts): Damag
   }
 }
 
-/** Begins the body like JSON? Then nothing of it is shown: it may hold personal data. */
+/**
+ * The tag that a web page begins with. Nothing else of a body is shown: it may hold personal data,
+ * or a secret, which cut off could not be told any more.
+ */
 function startOf(opening: Uint8Array): string {
-  const text = Buffer.from(opening).toString('latin1').trimStart()
-  if (text === '' || /^[{["]/.test(text)) return ''
-  return ` (it starts with \`${text.slice(0, 40).replace(/[^ -_a-~]/g, '?')}\`)`
+  const [tag] =
+    /^<[!?]?[a-z]{1,10}\b/i.exec(Buffer.from(opening).toString('latin1').trimStart()) ?? []
+  return tag === undefined ? '' : ` (it starts with \`${tag}\`, like a web page)`
 }

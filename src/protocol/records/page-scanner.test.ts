@@ -136,12 +136,10 @@ describe.each(scanners)('the page scanner $name', ({ create }) => {
     [' \n', 'the body is empty'],
     [
       '<html><body>Gone</body></html>',
-      'the body is not JSON at byte 0 (it starts with `<html><body>Gone</body></html>`)',
+      'the body is not JSON at byte 0 (it starts with `<html`, like a web page)',
     ],
-    [
-      `<!${'x'.repeat(60)}`,
-      `the body is not JSON at byte 0 (it starts with \`<!${'x'.repeat(38)}\`)`,
-    ],
+    [`<!${'x'.repeat(60)}`, 'the body is not JSON at byte 0'],
+    ['It rains on Ann', 'the body is not JSON at byte 0'],
     ['[]', 'the body is JSON, but not an object'],
     ['{}', 'the body has no `value`'],
     ['{"value":null}', '`value` is not an array'],
