@@ -43,7 +43,7 @@ export interface Files {
 export async function runInProcess(
   command: 'check' | 'discover' | 'read',
   { config, catalog, state }: Files,
-  patience = TINY_PATIENCE,
+  patience: Patience = TINY_PATIENCE,
 ): Promise<Heard> {
   const folder = mkdtempSync(join(tmpdir(), 'hostile-'))
   try {

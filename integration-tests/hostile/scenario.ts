@@ -1,3 +1,4 @@
+import type { Patience } from '../../src/api/retry.ts'
 import { type Answers, type RawService, startRawService, type Wire } from './raw-service.ts'
 import { type Files, type Heard, runInProcess } from './read-in-process.ts'
 import { page, reply, rowOf } from './wire.ts'
@@ -53,6 +54,7 @@ export interface Scenario {
   readonly command?: 'check' | 'read'
   readonly stream?: string
   readonly state?: Files['state']
+  readonly patience?: Patience
 }
 
 /** Runs a command against a service that misbehaves, with another origin listening. */
@@ -66,10 +68,14 @@ export async function play(scenario: Scenario): Promise<Outcome> {
       : api(witness.url)(asked, nth),
   )
   try {
-    const heard = await runInProcess(command, {
-      config: configOf(service.url),
-      ...(command === 'read' && { catalog: [stream], state: scenario.state }),
-    })
+    const heard = await runInProcess(
+      command,
+      {
+        config: configOf(service.url),
+        ...(command === 'read' && { catalog: [stream], state: scenario.state }),
+      },
+      scenario.patience,
+    )
     return { ...heard, service, witnessed: witness.requests }
   } finally {
     await Promise.all([service.close(), witness.close()])

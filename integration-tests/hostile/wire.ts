@@ -71,7 +71,7 @@ export function* repeated(
   times = Number.POSITIVE_INFINITY,
   end = '',
 ): Generator<string | Buffer> {
-  yield start
+  if (start !== '') yield start
   for (let i = 0; i < times; i++) yield part
   if (end !== '') yield end
 }

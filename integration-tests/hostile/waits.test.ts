@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { expectFailure, expectNoLeak, expectStoppedBeforeSecondPage } from './judge.ts'
+import { play, STREAM, secondPage, token } from './scenario.ts'
+import { page, reply, rowOf } from './wire.ts'
+
+const HOUR = new Date(Date.now() + 3_600_000).toUTCString()
+
+describe('a wait that is longer than a platform would take a source for alive', () => {
+  it.each([
+    ['429 with an hour', 429, '3600'],
+    ['503 with an hour', 503, '3600'],
+    ['500 with an hour', 500, '3600'],
+    ['429 with a time in an hour', 429, HOUR],
+    ['429 with a number beyond all time', 429, '99999999999999999999'],
+    ['429 with a time in the year 9999', 429, 'Fri, 31 Dec 9999 23:59:59 GMT'],
+  ])('of %s ends the stream at once', async (_name, status, header) => {
+    const since = performance.now()
+    const outcome = await play(secondPage(() => reply(status, '', { 'retry-after': header })))
+    expectFailure(outcome, 'transient', 'longer than a sync can stay silent')
+    expectStoppedBeforeSecondPage(outcome)
+    expect(performance.now() - since).toBeLessThan(5000)
+  })
+})
+
+describe('a Retry-After without sense', () => {
+  it.each([
+    '',
+    'soon',
+    '-5',
+    '0',
+    '1e3',
+    '5 minutes',
+    'NaN',
+    'Thu, 01 Jan 1970 00:00:00 GMT',
+    '0x10',
+  ])('such as %j does not matter', async (header) => {
+    const outcome = await play({
+      api: () => (_asked, nth) =>
+        nth === 1 ? reply(503, '', { 'retry-after': header }) : page([rowOf(1)]),
+    })
+    expect(outcome.errors).toEqual([])
+    expect(outcome.records(STREAM)).toHaveLength(1)
+  })
+})
+
+describe('a request to wait', () => {
+  it('is shown as RATE_LIMITED with the time of its end, and RUNNING follows', async () => {
+    const outcome = await play({
+      api: () => (_asked, nth) =>
+        nth === 1 ? reply(429, '', { 'retry-after': '1' }) : page([rowOf(1)]),
+    })
+    const statuses = outcome.messages.flatMap(({ trace }) => trace?.stream_status ?? [])
+    expect(statuses.map(({ status, reasons }) => [status, reasons])).toEqual([
+      ['STARTED', undefined],
+      ['RUNNING', [{ type: 'RATE_LIMITED', rate_limited: { quota_reset: expect.any(Number) } }]],
+      ['RUNNING', undefined],
+      ['COMPLETE', undefined],
+    ])
+    expect(outcome.errors).toEqual([])
+  })
+
+  it('of the token endpoint for an hour ends the run as transient', async () => {
+    const outcome = await play({
+      api: () => () => page([]),
+      token: () => () => reply(429, '', { 'retry-after': '3600' }),
+    })
+    expectFailure(outcome, 'transient', 'longer than a sync can stay silent')
+    expectNoLeak(outcome)
+  })
+
+  it('of the token endpoint for a second is followed', async () => {
+    const outcome = await play({
+      api: () => () => page([rowOf(1)]),
+      token: () => (_asked, nth) => (nth === 1 ? reply(429, '', { 'retry-after': '1' }) : token()),
+    })
+    expect(outcome.errors).toEqual([])
+  })
+})
