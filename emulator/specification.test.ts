@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Emulator, startEmulator } from './emulator.ts'
+import { predefinedOf } from './reference-pairs.ts'
+import { connect, type TestClient } from './test-client.ts'
+
+let emulator: Emulator
+let client: TestClient
+beforeEach(async () => {
+  emulator = await startEmulator({ dialect: 'specification', people: 3, months: 1 })
+  client = await connect(emulator)
+})
+afterEach(() => emulator.close())
+
+const clockings = "/access-clockings?filter=date ge '2026-10-20'"
+
+describe('the endpoints of the specification', () => {
+  it.each([
+    '/external-references/people',
+    '/external-references/people/payroll',
+    '/job-categories/1',
+    '/work-locations',
+    '/access-clockings/1',
+    `${clockings}&delta`,
+    '/departments/1',
+    '/departments?delta',
+    '/employers',
+    '/employers?delta',
+    '/jobs?delta',
+    '/shift-definitions',
+    '/shift-definitions?delta',
+  ])('answer GET %s', async (path) => {
+    expect(await client.get(path)).toMatchObject({ status: 200 })
+  })
+
+  it.each([
+    [404, '/access-clockings/999999'],
+    [400, '/access-clockings/first'],
+    [404, '/departments/999999'],
+    [404, '/job-categories/999999'],
+    [404, '/job-categories/unknown?externalReferences=(job-categories,erp)'],
+    [400, '/work-locations?filter=person eq 1'],
+    [400, '/employers?filter=person eq 1'],
+    [400, '/shift-definitions?filter=enabled eq true'],
+    [400, '/employers?delta&filter=person eq 1'],
+    [400, '/departments?delta&filter=person eq 1'],
+    [400, '/jobs?delta&filter=person eq 1'],
+    [400, '/shift-definitions?delta&filter=enabled eq true'],
+    [400, `${clockings} and status eq 'AccessOk'&delta`],
+    [400, `${clockings} and colour eq 'red'&delta`],
+  ])('answer %i to %s', async (status, path) => {
+    expect(await client.get(path)).toMatchObject({ status })
+  })
+
+  it.each([
+    ['/employers', 'employers', 200],
+    ['/employers', 'departments', 401],
+    ['/external-references/people', 'external-references', 200],
+    ['/external-references/people', 'people', 401],
+  ])('answer %s with a token for %s by %i', async (path, scope, status) => {
+    const limited = await connect(emulator, `connector-svcapi-${scope}.read`)
+    expect(await limited.get(path)).toMatchObject({ status })
+  })
+
+  it.each([undefined, 'Bearer', 'Bearer nonsense', 'Basic YTpi'])(
+    'answer 401 to the authorization %j',
+    async (authorization) => {
+      const headers = { 'user-agent': 'Tests/1', ...(authorization && { authorization }) }
+      expect(await client.get('/employers', { headers })).toMatchObject({ status: 401 })
+    },
+  )
+
+  it('know credentials and tokens of their own tenant only', async () => {
+    const form = new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: 'connector',
+      client_secret: 'emulator-secret',
+    })
+    const address = `${emulator.url}/tenants/another/connect/token`
+    const answer = await fetch(address, { method: 'POST', body: form })
+    expect([answer.status, await answer.json()]).toEqual([400, { error: 'invalid_client' }])
+  })
+
+  it('lie below the version v1, not v2', async () => {
+    const statuses = ['v1', 'v2'].map(async (version) => {
+      const url = `${emulator.url}/connector/svcapi/api/${version}/employers`
+      return (await client.get(url)).status
+    })
+    expect(await Promise.all(statuses)).toEqual([200, 404])
+  })
+})
+
+describe('a resource', () => {
+  it.each(['job-categories', 'departments'])(
+    'of %s is addressed by its id or by a custom reference',
+    async (collection) => {
+      emulator.setReference(collection, 'erp', 'A/1 é', 2)
+      const byReference = `/${collection}/${encodeURIComponent('A/1 é')}?externalReferences=(${collection},erp)`
+      const [byId, found] = await Promise.all([
+        client.get(`/${collection}/2`),
+        client.get(byReference),
+      ])
+      expect([byId.body, found.body]).toMatchObject([{ id: 2 }, { id: 2 }])
+    },
+  )
+
+  it.each(['job-categories', 'departments'])(
+    'of %s has no predefined references',
+    async (collection) => {
+      const path = `/${collection}/x?externalReferences=(${collection},@external-code)`
+      expect(await client.get(path)).toMatchObject({ status: 400 })
+    },
+  )
+
+  it('is addressed by the first of several references', async () => {
+    emulator.setReference('departments', 'erp', 'first', 1)
+    emulator.setReference('departments', 'payroll', 'second', 2)
+    const pairs = '(departments,erp)(departments,payroll)'
+    const answers = ['first', 'second'].map((value) =>
+      client.get(`/departments/${value}?externalReferences=${pairs}`),
+    )
+    expect(await Promise.all(answers)).toMatchObject([
+      { status: 200, body: { id: 1 } },
+      { status: 404 },
+    ])
+  })
+
+  it('shows all references that are asked for', async () => {
+    emulator.setReference('departments', 'erp', 'A', 1)
+    emulator.setReference('departments', 'payroll', 'B', 1)
+    const pairs = '(departments,erp)(departments,payroll)'
+    const { body } = await client.get(`/departments/A?externalReferences=${pairs}`)
+    expect(body.externalReferences).toEqual({ erp: 'A', payroll: 'B' })
+  })
+
+  it('is a 400 for a reference without the parameter that names it', async () => {
+    emulator.setReference('departments', 'erp', 'A', 1)
+    expect(await client.get('/departments/A')).toMatchObject({ status: 400 })
+  })
+
+  it('of access-clockings shows references of people and terminals, no others', async () => {
+    const pairs = '(people,@badge-number)(terminals,@external-code)'
+    const { body } = await client.get(`/access-clockings/1?externalReferences=${pairs}`)
+    const refused = await client.get('/access-clockings/1?externalReferences=(departments,erp)')
+    expect([body.person.externalReferences, refused.status]).toEqual([
+      { '@badge-number': expect.any(String) },
+      400,
+    ])
+  })
+
+  it('may have a value that another name or another collection has too', async () => {
+    emulator.setReference('departments', 'erp', 'A', 1)
+    emulator.setReference('departments', 'payroll', 'A', 2)
+    emulator.setReference('job-categories', 'erp', 'A', 3)
+    const answers = [
+      '/departments/A?externalReferences=(departments,erp)',
+      '/departments/A?externalReferences=(departments,payroll)',
+      '/job-categories/A?externalReferences=(job-categories,erp)',
+    ].map((path) => client.get(path))
+    expect(await Promise.all(answers)).toMatchObject([1, 2, 3].map((id) => ({ body: { id } })))
+  })
+})
+
+describe('external references', () => {
+  it.each([
+    '/employers?',
+    '/work-locations?',
+    '/shift-definitions?',
+    '/employers?delta&',
+    '/departments?delta&',
+    '/jobs?delta&',
+    '/shift-definitions?delta&',
+  ])('are refused by %s', async (path) => {
+    const [, collection] = /^\/([a-z-]+)/.exec(path) ?? []
+    const answer = await client.get(`${path}externalReferences=(${collection},erp)`)
+    expect(answer).toMatchObject({ status: 400 })
+  })
+
+  it.each([
+    ['absence-definitions', ['@absence-code']],
+    ['activity-definitions', ['@data-entry-code', '@external-reference']],
+    ['counter-definitions', ['@counter-code']],
+    ['people', ['@badge-number', '@employee-number']],
+    ['shift-definitions', ['@shift-code']],
+    ['terminals', ['@external-code']],
+  ])('that are predefined for %s are %j', (collection, names) => {
+    expect(Object.keys(predefinedOf(collection) ?? {})).toEqual(names)
+  })
+})
