@@ -90,7 +90,9 @@ async function outputs(
 ): Promise<RunSettings['outputOf']> {
   const { streamFacts } = await import('./catalogue/stream-facts.ts')
   const { recordSchema } = await import('./protocol/singer/catalog.ts')
-  const { projectionOf, projectSchema } = await import('./protocol/singer/projection.ts')
+  const { projectionOf, projectSchema, withoutTwins } = await import(
+    './protocol/singer/projection.ts'
+  )
   const { createSingerOutput } = await import('./protocol/singer/stream-output.ts')
   const selections = new Map(chosen.map((stream) => [stream.name, stream]))
   return ({ stream }, now) => {
@@ -102,7 +104,7 @@ async function outputs(
       ...facts,
       ...tools,
       stream: facts.name,
-      schema: projectSchema(schema, projection),
+      schema: withoutTwins(projectSchema(schema, projection)),
       projection,
       activatesVersions: config.emitsActivateVersions,
       states,

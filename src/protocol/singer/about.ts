@@ -26,6 +26,7 @@ export const CAPABILITIES = [
   'discover',
   'state',
   'about',
+  'test',
   'log-based',
   'activate-version',
   'structured-logging',
@@ -46,7 +47,7 @@ export function aboutJson({ name, version, description, settings }: About): stri
 export function aboutMarkdown({ name, version, description, settings }: About): string {
   const rows = settingRows(settings).map(
     ({ path, isRequired, fallback, text }) =>
-      `| \`${path}\` | ${isRequired ? 'yes' : 'no'} | ${fallback} | ${text} |`,
+      `| \`${path}\` | ${isRequired ? 'yes' : 'no'} | ${fallback} | ${text.replaceAll('|', '\\|')} |`,
   )
   return [
     `# \`${name}\``,

@@ -70,7 +70,8 @@ function fieldsOf({ properties = {}, items }: JsonSchema, at: Breadcrumb): Bread
 function fieldMetadata(breadcrumb: Breadcrumb, { key, version }: StreamFacts): MetadataEntry {
   const [, name = '', ...deeper] = breadcrumb
   const always = [...key, version, ...Object.keys(columnSchemas)]
-  const isAutomatic = deeper.length === 0 && always.includes(name)
+  // A list is chosen whole, as the Meltano SDK does: no pattern of Meltano reaches its members.
+  const isAutomatic = deeper.length === 0 ? always.includes(name) : deeper.includes('items')
   return {
     breadcrumb,
     metadata: isAutomatic
@@ -108,9 +109,10 @@ function toSelected(entry: unknown): SelectedStream {
     )
   }
   const marks = new Map(
-    (Array.isArray(metadata) ? (metadata as MetadataEntry[]) : []).map(
-      ({ breadcrumb, metadata }) => [JSON.stringify(breadcrumb), metadata],
-    ),
+    (Array.isArray(metadata) ? (metadata as (Partial<MetadataEntry> | null)[]) : []).map((mark) => [
+      JSON.stringify(mark?.breadcrumb),
+      mark?.metadata,
+    ]),
   )
   const isSelected = (breadcrumb: Breadcrumb): boolean => {
     const parent = breadcrumb.length === 0 ? true : isSelected(parentOf(breadcrumb))

@@ -6,6 +6,7 @@ import type { CheckResult, Failure } from '../outcome.ts'
 import { type Program, readJsonOption, readOption, runProgram } from '../program.ts'
 import { type About, aboutJson, aboutMarkdown } from './about.ts'
 import { parseCatalog, type SelectedStream } from './catalog.ts'
+import { leaveAfterSignal } from './leave.ts'
 import { createSingerLog, type SingerLog } from './log.ts'
 import { mergeSettings, settingsFromEnvironment } from './settings.ts'
 import { createStateKeeper, parseState, type StateKeeper } from './state.ts'
@@ -54,11 +55,14 @@ export async function runSinger(
   stdout: Writable = process.stdout,
 ): Promise<number> {
   const mask = createMask()
-  const log = createSingerLog({ name: tap.about.name, mask })
+  const log = createSingerLog({ name: tap.about.name, prefix: tap.environmentPrefix, mask })
   try {
     return await runProgram(
       stdout,
-      (program) => execute(argv, tap, { ...program, log, mask }),
+      (program) => {
+        leaveAfterSignal(program.signal)
+        return execute(argv, tap, { ...program, log, mask })
+      },
       (error) => report({ error: asConnectorError(error) }, log),
     )
   } finally {
@@ -97,15 +101,16 @@ async function sync(
   const states = createStateKeeper(input, tools.writer)
   // Some targets take the first STATE for what they have stored, so it repeats the input.
   await states.write()
-  const failures = await tap.sync(config, selection, input.bookmarks, states, tools)
-  await states.write()
+  const failures = await tap
+    .sync(config, selection, input.bookmarks, states, tools)
+    .finally(() => states.write())
   for (const failure of failures) report(failure, tools.log)
   return failures.length === 0 ? 0 : 1
 }
 
 function parseArguments(
   argv: readonly string[],
-  { about }: SingerTap,
+  { about, environmentPrefix }: SingerTap,
   { log }: TapTools,
 ): Options | 'answered' {
   const collect = (value: string, all: readonly string[] = []) => [...all, value]
@@ -114,7 +119,7 @@ function parseArguments(
     .version(`${about.name} v${about.version}`)
     .option(
       '--config <file>',
-      'settings, may be repeated; ENV reads TAP_PROTIME_* variables',
+      `settings, may be repeated, later ones win; ENV reads ${environmentPrefix}_* variables, which win over files`,
       collect,
     )
     .option('--discover', 'print the catalog of all streams')

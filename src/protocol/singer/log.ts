@@ -18,6 +18,8 @@ type Level = (typeof LEVELS)[number]
 
 export interface SingerLogSettings {
   readonly name: string
+  /** Begins the names of the variables `_LOG_FORMAT` and `_LOG_LEVEL`. */
+  readonly prefix: string
   readonly mask: Mask
   readonly environment?: NodeJS.ProcessEnv
   readonly stderr?: NodeJS.WriteStream
@@ -26,13 +28,13 @@ export interface SingerLogSettings {
 /**
  * Quiet by default: warnings and errors as plain lines. `SINGER_SDK_LOG_CONFIG`, which Meltano sets,
  * names a JSON file with the wanted level; lines are then JSON objects in the eight fields that
- * Meltano shows natively, as with `TAP_PROTIME_LOG_FORMAT=json`.
+ * Meltano shows natively, as with `TAP_PROTIME_LOG_FORMAT=json` (for the prefix `TAP_PROTIME`).
  */
 export function createSingerLog(settings: SingerLogSettings): SingerLog {
-  const { name, mask, environment = process.env, stderr = process.stderr } = settings
+  const { name, prefix, mask, environment = process.env, stderr = process.stderr } = settings
   const configFile = environment['SINGER_SDK_LOG_CONFIG']
-  const threshold = LEVELS.indexOf(levelOf(environment, configFile))
-  const isJson = configFile !== undefined || environment['TAP_PROTIME_LOG_FORMAT'] === 'json'
+  const threshold = LEVELS.indexOf(levelOf(environment, prefix, configFile))
+  const isJson = configFile !== undefined || environment[`${prefix}_LOG_FORMAT`] === 'json'
   const startedAt = performance.now()
   let shownAt = 0
   let isLineOpen = false
@@ -89,9 +91,13 @@ export function createSingerLog(settings: SingerLogSettings): SingerLog {
   }
 }
 
-function levelOf(environment: NodeJS.ProcessEnv, configFile: string | undefined): Level {
+function levelOf(
+  environment: NodeJS.ProcessEnv,
+  prefix: string,
+  configFile: string | undefined,
+): Level {
   const wanted =
-    environment['TAP_PROTIME_LOG_LEVEL'] ?? environment['LOG_LEVEL'] ?? levelIn(configFile)
+    environment[`${prefix}_LOG_LEVEL`] ?? environment['LOG_LEVEL'] ?? levelIn(configFile)
   const level = wanted?.toLowerCase().replace(/^warn$/, 'warning')
   return LEVELS.find((name) => name === level) ?? 'warning'
 }

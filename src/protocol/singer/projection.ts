@@ -1,10 +1,13 @@
 import type { Breadcrumb, JsonSchema } from './catalog.ts'
 
-/** Which members of an object stay: all but these are dropped whole, or looked into. */
+/** Which members of an object stay, and which of those are looked into. */
 export interface Projection {
-  /** Members that are dropped. */
-  readonly dropped: ReadonlySet<string>
-  /** Members whose value, an object or a list of objects, has dropped members of its own. */
+  /**
+   * Members that stay. Undefined keeps all; once one is deselected, only those that the schema knows
+   * and the catalog selects: a field that nobody has documented yet may be what was to be left out.
+   */
+  readonly kept: ReadonlySet<string> | undefined
+  /** Members whose value, an object or a list of objects, has members to leave out. */
   readonly nested: ReadonlyMap<string, Projection>
 }
 
@@ -14,42 +17,51 @@ export function projectionOf(
   isSelected: (breadcrumb: Breadcrumb) => boolean,
   at: Breadcrumb = [],
 ): Projection | undefined {
-  const dropped = new Set<string>()
+  const members = Object.entries(schema.properties ?? {})
+  const field = (name: string) => [...at, 'properties', name]
+  const kept = members.filter(([name]) => isSelected(field(name)))
   const nested = new Map<string, Projection>()
-  for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const breadcrumb = [...at, 'properties', name]
-    if (!isSelected(breadcrumb)) {
-      dropped.add(name)
-      continue
-    }
+  for (const [name, property] of kept) {
     const inside =
-      projectionOf(property, isSelected, breadcrumb) ??
-      (property.items && projectionOf(property.items, isSelected, [...breadcrumb, 'items']))
+      projectionOf(property, isSelected, field(name)) ??
+      (property.items && projectionOf(property.items, isSelected, [...field(name), 'items']))
     if (inside !== undefined) nested.set(name, inside)
   }
-  return dropped.size === 0 && nested.size === 0 ? undefined : { dropped, nested }
+  if (kept.length === members.length && nested.size === 0) return undefined
+  const names = new Set(kept.map(([name]) => name))
+  return { kept: kept.length === members.length ? undefined : names, nested }
 }
 
-/** The schema without what a projection drops. */
+/** The schema of what a projection leaves. */
 export function projectSchema(schema: JsonSchema, projection: Projection | undefined): JsonSchema {
   if (projection === undefined) return schema
   const { properties, items, ...rest } = schema
   return {
     ...rest,
     ...(items === undefined ? {} : { items: projectSchema(items, projection) }),
-    ...(properties === undefined
-      ? {}
-      : {
-          properties: Object.fromEntries(
-            Object.entries(properties)
-              .filter(([name]) => !projection.dropped.has(name))
-              .map(([name, property]) => [
-                name,
-                projectSchema(property, projection.nested.get(name)),
-              ]),
-          ),
-        }),
+    ...(properties === undefined ? {} : { properties: projectProperties(properties, projection) }),
   }
+}
+
+function projectProperties(properties: Properties, { kept, nested }: Projection): Properties {
+  return Object.fromEntries(
+    Object.entries(properties)
+      .filter(([name]) => kept?.has(name) ?? true)
+      .map(([name, property]) => [name, projectSchema(property, nested.get(name))]),
+  )
+}
+
+type Properties = NonNullable<JsonSchema['properties']>
+
+/**
+ * The schema without columns whose names differ from an earlier one by case only: targets that fold
+ * the case of names (target-duckdb) refuse the whole table. Records keep the member all the same.
+ */
+export function withoutTwins(schema: JsonSchema): JsonSchema {
+  const taken = new Set<string>()
+  const isFirst = (name: string) => taken.size < taken.add(name.toLowerCase()).size
+  const properties = Object.entries(schema.properties ?? {}).filter(([name]) => isFirst(name))
+  return { ...schema, properties: Object.fromEntries(properties) }
 }
 
 const QUOTE = 0x22
@@ -58,7 +70,7 @@ const COMMA = 0x2c
 const COLON = 0x3a
 
 /**
- * The JSON text of an object without the members that a projection drops. What stays is copied byte
+ * The JSON text of an object with the members that a projection keeps. What stays is copied byte
  * for byte, so that numbers keep every digit. The text must be valid JSON: the page scanner has
  * checked it.
  */
@@ -81,7 +93,7 @@ function value(bytes: Buffer, at: number, projection: Projection | undefined): V
   return { text: bytes.toString('utf8', at, end), end }
 }
 
-function object(bytes: Buffer, start: number, { dropped, nested }: Projection): Value {
+function object(bytes: Buffer, start: number, { kept, nested }: Projection): Value {
   const members: string[] = []
   let at = skipSpace(bytes, start + 1)
   while (bytes[at] === QUOTE) {
@@ -91,7 +103,7 @@ function object(bytes: Buffer, start: number, { dropped, nested }: Projection): 
     const colon = skipSpace(bytes, nameEnd)
     if (bytes[colon] !== COLON) throw new SyntaxError('not a member of an object')
     const member = value(bytes, skipSpace(bytes, colon + 1), nested.get(name))
-    if (!dropped.has(name)) members.push(`${nameText}:${member.text}`)
+    if (kept?.has(name) ?? true) members.push(`${nameText}:${member.text}`)
     at = skipSpace(bytes, member.end)
     if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1)
   }

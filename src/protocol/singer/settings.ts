@@ -2,7 +2,7 @@ import type { SettingsSchema } from './about.ts'
 
 /**
  * The settings that environment variables give, by the schema: `TAP_PROTIME_CLIENT_ID`, nested ones
- * joined (`TAP_PROTIME_ENVIRONMENT_TYPE`). What is not text is read as JSON; what is not JSON stays
+ * joined (`TAP_PROTIME_ENVIRONMENT_TYPE`), which win over the object as a whole. What is not text is read as JSON; what is not JSON stays
  * text, and the validation says what was expected.
  */
 export function settingsFromEnvironment(
@@ -18,9 +18,9 @@ export function settingsFromEnvironment(
     const variable = `${prefix}_${name.toUpperCase()}`
     const text = environment[variable]
     const nested = settingsFromEnvironment(property, variable, environment)
-    if (text !== undefined && text !== '')
-      settings[name] = property.type === 'string' ? text : parsed(text)
-    else if (Object.keys(nested).length > 0) settings[name] = nested
+    const given = text === undefined || text === '' ? [] : [settingOf(text, property)]
+    const all = Object.keys(nested).length > 0 ? [...given, nested] : given
+    if (all.length > 0) settings[name] = mergeSettings(all)
   }
   return settings
 }
@@ -43,7 +43,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function parsed(text: string): unknown {
+function settingOf(text: string, { type }: SettingsSchema): unknown {
+  if (type === 'string') return text
   try {
     return JSON.parse(text)
   } catch {

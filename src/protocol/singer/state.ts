@@ -26,30 +26,28 @@ export function parseState(text: string): StateValue {
  */
 export interface StateKeeper {
   readonly cadence: Cadence
-  /** Takes the bookmark of a stream and writes a STATE when one is due. */
+  /**
+   * Takes the bookmark of a stream and writes a STATE. Who may leave one out asks `cadence` first:
+   * some bookmarks must be out before the next request is made.
+   */
   keep(stream: string, bookmark: object): Promise<void> | undefined
   /** Writes all bookmarks as they are. */
   write(): Promise<void> | undefined
 }
 
-/** Up to this size a STATE is written whenever a bookmark moves. */
-const SMALL = 16 * 1024
-
 export function createStateKeeper(input: StateValue, writer: LineWriter): StateKeeper {
   const cadence = createCadence()
   const bookmarks = { ...input.bookmarks }
-  let size = 0
   return { cadence, keep, write }
 
   function keep(stream: string, bookmark: object): Promise<void> | undefined {
     bookmarks[stream] = bookmark
-    return cadence.isDue() || size < SMALL ? write() : undefined
+    return write()
   }
 
   function write(): Promise<void> | undefined {
     const line = `${state({ ...input, bookmarks, currently_syncing: null })}\n`
-    size = line.length
-    cadence.stated(size)
+    cadence.stated(line.length)
     return writer.write(line)
   }
 }

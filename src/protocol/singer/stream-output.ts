@@ -31,6 +31,7 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
   const counts = { records: 0, deletes: 0 }
   const name = JSON.stringify(stream)
   let isDescribed = false
+  let isAwaited = true
   let onFirst = () => {}
   return {
     counts,
@@ -38,19 +39,22 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
     onRecord(listener) {
       onFirst = listener
     },
-    started: describe,
-    running() {},
+    started: () => log.info(`${stream}: reading`),
+    running: describe,
     rateLimited: (until) =>
       log.info(`${stream}: the service asks to wait until ${until.toISOString()}`),
     complete: () => log.metric(stream, counts.records + counts.deletes),
     incomplete: () => log.metric(stream, counts.records + counts.deletes),
     records(batch, generation) {
+      describe()
+      const before = counts.records + counts.deletes
       count(batch)
       const done = write(selected(batch).lines(parts(generation)))
-      onFirst()
+      if (isAwaited && counts.records + counts.deletes > before) tellFirst()
       return done
     },
     deletes(rows, changeVersion, generation) {
+      describe()
       const { head, removedTail } = parts(generation)
       const order =
         version === undefined || changeVersion === null
@@ -62,15 +66,22 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
     state: (bookmark) => states.keep(stream, bookmark),
     generationComplete(generation) {
       if (!settings.activatesVersions) return undefined
+      describe()
       return writer.write(`${activateVersion(stream, generation)}\n`)
     },
   }
 
-  /** Before anything else of the stream, and once. */
+  /** Once a record has left the process: only then has its reader seen one. */
+  function tellFirst(): void {
+    isAwaited = false
+    // An output that fails ends the run elsewhere.
+    writer.flush().then(onFirst, () => {})
+  }
+
+  /** Before the first record, and once; a stream that cannot be read at all has no table to make. */
   function describe(): void {
     if (isDescribed) return
     isDescribed = true
-    log.info(`${stream}: reading`)
     void writer.write(`${schema(stream, settings.schema, settings.key)}\n`)
   }
 
