@@ -30,15 +30,15 @@ export interface Measured {
 export interface MeasuredOptions {
   /** Reads at this speed at most, in bytes a second. */
   readonly bytesPerSecond?: number
-  /** Stops the process by SIGTERM after this time. */
-  readonly stopAfterMs?: number
+  /** Reads as fast as it can after this time. */
+  readonly slowForMs?: number
 }
 
 /** Reads a stream with the real executable and measures its peak memory. */
 export async function readMeasured(
   config: object,
   stream: string,
-  { bytesPerSecond, stopAfterMs }: MeasuredOptions = {},
+  { bytesPerSecond, slowForMs = Number.POSITIVE_INFINITY }: MeasuredOptions = {},
 ): Promise<Measured> {
   const folder = mkdtempSync(join(tmpdir(), 'measured-'))
   const file = (name: string, content: object) => {
@@ -70,19 +70,17 @@ export async function readMeasured(
     child.stdout.on('data', (chunk: Buffer) => {
       bytes += chunk.length
       sieve.push(chunk)
-      if (bytesPerSecond === undefined) return
-      const early = (bytes / bytesPerSecond) * 1000 - (performance.now() - since)
+      const elapsed = performance.now() - since
+      if (bytesPerSecond === undefined || elapsed > slowForMs) return
+      const early = (bytes / bytesPerSecond) * 1000 - elapsed
       if (early <= 0) return
       child.stdout.pause()
       setTimeout(() => child.stdout.resume(), early)
     })
-    const timer =
-      stopAfterMs === undefined ? undefined : setTimeout(() => child.kill('SIGTERM'), stopAfterMs)
     const exitCode = await new Promise<number | null>((resolve, reject) => {
       child.on('error', reject)
       child.on('close', resolve)
     })
-    clearTimeout(timer)
     const peakMegabytes = Number(readFileSync(join(folder, 'peak'), 'utf8')) / 1000
     return { exitCode, peakMegabytes, bytes, ...sieve.result() }
   } finally {

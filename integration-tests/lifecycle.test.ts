@@ -1,0 +1,251 @@
+import { execFile, spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Emulator, startEmulator } from '../emulator/emulator.ts'
+import { type Message, protocolFaults } from './airbyte-message.ts'
+import { parseLines } from './connector.ts'
+import { readMeasured } from './hostile/run-measured.ts'
+import { EXECUTABLE, type LiveProcess, readArguments, startRead, until } from './live-process.ts'
+
+const STREAM = 'job_categories'
+const PATH = '/job-categories'
+/** As long as a process may take to stop. */
+const SOON_MS = 3000
+
+let emulator: Emulator
+let live: LiveProcess | undefined
+let folder: string
+
+beforeEach(async () => {
+  emulator = await startEmulator({ people: 3, months: 1 })
+  folder = mkdtempSync(join(tmpdir(), 'lifecycle-'))
+})
+
+afterEach(async () => {
+  await live?.clear()
+  live = undefined
+  await emulator.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function start(): LiveProcess {
+  live = startRead(emulator.config(), [STREAM])
+  return live
+}
+
+function asked(path: string, times = 1): () => boolean {
+  return () => emulator.requests.filter((request) => request.path === path).length >= times
+}
+
+/** Pages of 200 KB without an end. */
+function endlessPages(): void {
+  let page = 0
+  emulator.respond(PATH, () => {
+    const value = Array.from({ length: 1000 }, (_, i) => ({
+      id: page * 1000 + i,
+      changeVersion: 'v',
+      text: 'x'.repeat(150),
+    }))
+    const nextLink = `/connector/protimeapi/api/v1${PATH}?continuationToken=${++page}`
+    return { status: 200, body: JSON.stringify({ value, nextLink }) }
+  })
+}
+
+function wholeLines(stdout: string): Message[] {
+  expect(stdout === '' || stdout.endsWith('\n')).toBe(true)
+  const messages = parseLines(stdout)
+  expect(messages.map(protocolFaults).filter(Boolean)).toEqual([])
+  return messages
+}
+
+/** What the process does in each phase: how to get it there, and how to know that it is. */
+const phases: (readonly [name: string, bring: () => void, isThere: () => boolean])[] = [
+  [
+    'while it waits for its token',
+    () => emulator.fault('/connect/token', 'hang'),
+    () => asked('/connect/token')(),
+  ],
+  ['while it waits for headers', () => emulator.fault(PATH, 'hang'), () => asked(PATH)()],
+  [
+    'within a body',
+    () => emulator.fault(PATH, 'slow', { ms: 20_000 }),
+    () => asked(PATH)() && (live?.heard().includes('STARTED') ?? false),
+  ],
+  ['while it waits to try again', () => emulator.fail(PATH, 503), () => asked(PATH, 2)()],
+  [
+    'while the service makes it wait',
+    () => emulator.fail(PATH, 429, { headers: { 'retry-after': '600' } }),
+    () => live?.heard().includes('RATE_LIMITED') ?? false,
+  ],
+  ['while it reads page after page', endlessPages, () => (live?.heard().length ?? 0) > 1_000_000],
+]
+
+describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
+  it.each(phases)('stops a read at once %s', async (_name, bring, isThere) => {
+    bring()
+    const { child, ended } = start()
+    await until(isThere, 'the phase to stop in')
+    const since = performance.now()
+    child.kill(signal)
+    const end = await ended
+    expect(performance.now() - since).toBeLessThan(SOON_MS)
+    expect({ ...end, stdout: '' }).toEqual({ exitCode: null, signal, stdout: '', stderr: '' })
+    const messages = wholeLines(end.stdout)
+    expect(messages.filter(({ trace }) => trace?.error !== undefined)).toEqual([])
+  })
+})
+
+describe('a slow reader', () => {
+  it('gets whole lines to the last one when the process is stopped while it waits for it', async () => {
+    endlessPages()
+    const { child, ended, heard, pause, resume } = start()
+    await until(() => heard().length > 300_000, 'some lines')
+    pause()
+    // Nothing is asked for any more: the process is waiting for its reader.
+    let requests = -1
+    await until(() => {
+      const isQuiet = requests === emulator.requests.length
+      requests = emulator.requests.length
+      return isQuiet && requests > 3
+    }, 'a full pipe')
+    child.kill('SIGTERM')
+    setTimeout(resume, 200)
+    const since = performance.now()
+    const end = await ended
+    expect(performance.now() - since).toBeLessThan(SOON_MS)
+    expect([end.exitCode, end.signal, end.stderr]).toEqual([null, 'SIGTERM', ''])
+    wholeLines(end.stdout)
+  })
+
+  it('of 1 MB a second costs no memory', async () => {
+    const record = JSON.stringify({ id: 1, changeVersion: 'v', text: 'y'.repeat(200) })
+    const part = Buffer.from(`${record},`.repeat(300))
+    emulator.respond(PATH, () => ({
+      status: 200,
+      body: (async function* () {
+        yield Buffer.from('{"value":[')
+        for (let i = 0; i < 2000; i++) yield part
+        yield Buffer.from(`${record}]}`)
+      })(),
+    }))
+    const result = await readMeasured(emulator.config(), STREAM, {
+      bytesPerSecond: 1e6,
+      slowForMs: 5000,
+    })
+    expect(result.exitCode).toBe(0)
+    expect(result.records).toBe(600_001)
+    expect(result.peakMegabytes).toBeLessThan(150)
+  })
+})
+
+describe('a reader that leaves', () => {
+  const leavings: typeof phases = [
+    [
+      'before the first line',
+      () => emulator.fault('/connect/token', 'slow', { ms: 300 }),
+      () => asked('/connect/token')(),
+    ],
+    [
+      'before the headers of a page',
+      () => {
+        emulator.options.latencyMs = 300
+      },
+      () => asked(PATH)(),
+    ],
+    ['within a body', () => emulator.fault(PATH, 'slow', { ms: 500 }), () => asked(PATH)()],
+    ['before another attempt', () => emulator.fail(PATH, 503, { times: 2 }), () => asked(PATH)()],
+    ['between pages', endlessPages, () => (live?.heard().length ?? 0) > 1_000_000],
+  ]
+  it.each(leavings)('%s ends the process at its next line', async (_name, bring, isThere) => {
+    bring()
+    const { ended, leave } = start()
+    await until(isThere, 'the phase to leave in')
+    const since = performance.now()
+    leave()
+    const end = await ended
+    expect(performance.now() - since).toBeLessThan(SOON_MS)
+    expect([end.exitCode === 0, end.signal, end.stderr]).toEqual([false, null, ''])
+  })
+
+  it('while the process waits for it ends it at once', async () => {
+    endlessPages()
+    const { ended, heard, leave, pause } = start()
+    await until(() => heard().length > 300_000, 'some lines')
+    pause()
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const since = performance.now()
+    leave()
+    const end = await ended
+    expect(performance.now() - since).toBeLessThan(SOON_MS)
+    expect([end.exitCode, end.signal, end.stderr]).toEqual([1, null, ''])
+  })
+
+  it.each(['spec', 'discover'])('during %s ends it quietly', async (command) => {
+    const [, ...options] = readArguments(folder, emulator.config(), [])
+    const child = spawn(EXECUTABLE, [command, ...(command === 'spec' ? [] : options.slice(0, 2))], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let stderr = ''
+    child.stderr.on('data', (chunk: Buffer) => {
+      stderr += chunk
+    })
+    child.stdout.destroy()
+    const exitCode = await new Promise((resolve) => child.on('close', resolve))
+    expect([exitCode, stderr]).toEqual([1, ''])
+  })
+})
+
+describe('the surroundings of a read', () => {
+  const expectAll = (stdout: string) => {
+    const records = wholeLines(stdout).filter(({ type }) => type === 'RECORD')
+    expect(records.length).toBe(emulator.all('job-categories').length)
+  }
+  const args = () => readArguments(folder, emulator.config(), [STREAM])
+
+  it('may be a file as its output', async () => {
+    const path = join(folder, 'out.jsonl')
+    const child = spawn(EXECUTABLE, args(), { stdio: ['ignore', openSync(path, 'w'), 'inherit'] })
+    expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0)
+    expectAll(readFileSync(path, 'utf8'))
+  })
+
+  it('may be a pipe of a shell that closes its input', async () => {
+    const script = '"$0" "$@" <&- | cat'
+    const { stdout, stderr } = await promisify(execFile)('sh', [
+      '-c',
+      script,
+      EXECUTABLE,
+      ...args(),
+    ])
+    expect(stderr).toBe('')
+    expectAll(stdout)
+  })
+
+  it('may be a folder that nobody can write to, and none of its own', async () => {
+    const closed = mkdtempSync(join(tmpdir(), 'closed-'))
+    chmodSync(closed, 0o555)
+    for (const cwd of [closed, '/']) {
+      const { stdout } = await promisify(execFile)(EXECUTABLE, args(), { cwd })
+      expectAll(stdout)
+    }
+    rmSync(closed, { recursive: true })
+  })
+
+  it.each(['debug', 'DEBUG', 'nonsense', ''])('may have the LOG_LEVEL %j', async (level) => {
+    const { stdout, stderr } = await promisify(execFile)(EXECUTABLE, args(), {
+      env: { ...process.env, LOG_LEVEL: level },
+    })
+    expect(stderr).toBe('')
+    expectAll(stdout)
+  })
+
+  it('may be almost empty of variables', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [EXECUTABLE, ...args()], {
+      env: {},
+    })
+    expectAll(stdout)
+  })
+})

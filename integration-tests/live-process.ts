@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Chosen, configuredCatalog } from './connector.ts'
+
+export const EXECUTABLE = fileURLToPath(new URL('../bin/source-protime', import.meta.url))
+
+/** How a process ended, and what it had said until then. */
+export interface End {
+  readonly exitCode: number | null
+  readonly signal: string | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A `read` that is still running, with its output in the test's hands. */
+export interface LiveProcess {
+  readonly child: ChildProcess
+  /** Everything that was read of stdout so far. */
+  heard(): string
+  /** Stops reading, so that the pipe fills up. */
+  pause(): void
+  resume(): void
+  /** Closes the reading end, as a program does that has died. */
+  leave(): void
+  readonly ended: Promise<End>
+  /** Kills the process should it still run, and takes its files away. */
+  clear(): Promise<void>
+}
+
+/** Writes the files of a `read` into a folder and answers with its arguments. */
+export function readArguments(
+  folder: string,
+  config: object,
+  catalog: readonly Chosen[],
+): string[] {
+  const files = { config, catalog: configuredCatalog(catalog) }
+  const options = Object.entries(files).flatMap(([name, content]) => {
+    const path = join(folder, `${name}.json`)
+    writeFileSync(path, JSON.stringify(content))
+    return [`--${name}`, path]
+  })
+  return ['read', ...options]
+}
+
+/** Starts the real executable and leaves it running. */
+export function startRead(config: object, catalog: readonly Chosen[]): LiveProcess {
+  const folder = mkdtempSync(join(tmpdir(), 'live-'))
+  const child = spawn(EXECUTABLE, readArguments(folder, config, catalog), {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const out: Buffer[] = []
+  const err: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
+  child.stderr.on('data', (chunk: Buffer) => err.push(chunk))
+  const heard = () => Buffer.concat(out).toString()
+  const ended = new Promise<End>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (exitCode, signal) =>
+      resolve({ exitCode, signal, stdout: heard(), stderr: Buffer.concat(err).toString() }),
+    )
+  })
+  return {
+    child,
+    heard,
+    pause: () => void child.stdout.pause(),
+    resume: () => void child.stdout.resume(),
+    leave: () => void child.stdout.destroy(),
+    ended,
+    async clear() {
+      child.kill('SIGKILL')
+      child.stdout.destroy()
+      await ended
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Resolves when the condition holds; rejects when it does not within ten seconds. */
+export async function until(condition: () => boolean, what: string): Promise<void> {
+  for (let waited = 0; !condition(); waited += 10) {
+    if (waited > 10_000) throw new Error(`it never came to this: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
