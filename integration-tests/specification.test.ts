@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Emulator, startEmulator } from '../emulator/emulator.ts'
+import { streams } from '../src/catalogue/streams.ts'
+import { type Run, run } from './connector.ts'
+import { createWarehouse, differences } from './warehouse.ts'
+
+/** The streams whose list or delta is an endpoint of the specification, read to the letter. */
+const NAMES = [
+  'access_clockings',
+  'departments',
+  'employers',
+  'external_references',
+  'jobs',
+  'shift_definitions',
+  'work_locations',
+]
+
+let emulator: Emulator
+const warehouse = createWarehouse('highest-version')
+/** What was read and asked at the first sync, after changes, and 73 hours later. */
+const syncs: { result: Run; asked: string[]; wrong: string[] }[] = []
+
+beforeAll(async () => {
+  emulator = await startEmulator({
+    dialect: 'specification',
+    people: 5,
+    months: 2,
+    pageSize: 20,
+    clients: [{ id: 'a', secret: 'b', scopes: 'all' }],
+  })
+  const config = {
+    ...emulator.config(),
+    external_references: [
+      { collection: 'people', names: ['@badge-number'] },
+      { collection: 'employers', names: ['erp'] },
+    ],
+  }
+  const sync = async () => {
+    const from = emulator.requests.length
+    const result = await run('read', { config, catalog: NAMES, state: syncs.at(-1)?.result.state })
+    warehouse.load(result.messages)
+    const asked = emulator.requests.slice(from).map(({ path, query }) => `${path}?${query}`)
+    syncs.push({ result, asked, wrong: NAMES.flatMap(faultsOf) })
+  }
+  await sync()
+  emulator.randomChanges({ inserts: 100, updates: 100, deletes: 100 })
+  await sync()
+  emulator.randomChanges({ inserts: 100, updates: 100, deletes: 100, seed: 2 })
+  emulator.advance({ hours: 73 })
+  await sync()
+}, 60_000)
+afterAll(() => emulator.close())
+
+function faultsOf(stream: string): string[] {
+  const { collection = '' } = streams.get(stream) ?? {}
+  if (stream === 'external_references') return []
+  const pairs = [{ collection: 'people', name: '@badge-number' }]
+  return differences(stream, warehouse.rows(stream), emulator.all(collection, pairs))
+}
+
+describe('a service that offers what the specification shows, and nothing else', () => {
+  it.each([
+    ['at first', 0],
+    ['after changes', 1],
+    ['when all links are older than 72 hours', 2],
+  ])('is in the warehouse %s', (_, index) => {
+    expect([syncs[index]?.wrong, syncs[index]?.result.errors]).toEqual([[], []])
+  })
+
+  it.each([
+    '/external-references/people',
+    '/work-locations',
+    '/access-clockings?delta',
+    '/departments?delta',
+    '/employers?delta',
+    '/jobs?delta',
+    '/shift-definitions?delta',
+  ])('is read by GET %s', (endpoint) => {
+    const [path, flag] = endpoint.split('?')
+    const asked = syncs[0]?.asked.filter((url) => url.startsWith(`${path}?`)) ?? []
+    expect(asked.some((url) => flag === undefined || /[?&]delta$/.test(url))).toBe(true)
+  })
+
+  it.each(['employers', 'shift_definitions', 'work_locations'])(
+    'is read by its list in a full refresh, without a delta (%s)',
+    async (name) => {
+      const from = emulator.requests.length
+      const catalog = [{ name, sync_mode: 'full_refresh' }]
+      const { records } = await run('read', { config: emulator.config(), catalog })
+      const asked = emulator.requests.slice(from).filter(({ path }) => path !== '/connect/token')
+      expect([
+        records(name).length,
+        asked.map(({ path }) => path),
+        asked.filter(({ query }) => query.includes('delta')),
+      ]).toEqual([
+        emulator.all(name.replace('_', '-')).length,
+        asked.map(() => `/${name.replace('_', '-')}`),
+        [],
+      ])
+    },
+  )
+
+  it('is asked for access clockings from a day on, with no end and no people', () => {
+    const starts = syncs[0]?.asked.filter((url) => /^\/access-clockings\?.*&delta$/.test(url)) ?? []
+    expect(starts.map(decodeURIComponent)).toEqual([
+      "/access-clockings?filter=date ge '2026-09-20'&externalReferences=(people,@badge-number)&delta",
+    ])
+  })
+
+  it('is asked for references only where it offers them', () => {
+    const asked = syncs.flatMap((sync) => sync.asked).filter((url) => url.includes('externalRef'))
+    const paths = asked.map((url) => url.split('?')[0])
+    expect(new Set(paths)).toEqual(new Set(['/access-clockings']))
+  })
+
+  it('is asked for changes by its own links alone, while they live', () => {
+    const asked = syncs[1]?.asked.filter((url) => url.startsWith('/departments?'))
+    const links = syncs[1]?.asked.filter((url) => url.startsWith('/delta/departments?')) ?? []
+    expect([asked, links.map((url) => /^[^=]+\?deltaToken=[^&]+$/.test(url))]).toEqual([[], [true]])
+  })
+
+  it('is read from the beginning when its links are older than 72 hours', () => {
+    const asked = syncs[2]?.asked.filter((url) => /^\/(departments|jobs)\?delta$/.test(url))
+    expect(asked?.sort()).toEqual(['/departments?delta', '/jobs?delta'])
+  })
+
+  it('is asked with a user agent every time', () => {
+    expect(emulator.requests.filter(({ userAgent }) => !userAgent?.startsWith('source-'))).toEqual(
+      [],
+    )
+  })
+})

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { createService } from '../api/service.ts'
+import type { Stream } from '../catalogue/collection.ts'
+import { referencedCollections } from '../catalogue/collections.ts'
+import { streams } from '../catalogue/streams.ts'
+import { parseConfig } from '../config.ts'
+import { deltaStart, slicesOf } from './slices.ts'
+
+const PREFIX = '/connector/svcapi/api/v1'
+const service = createService({
+  baseUrl: 'https://acme.protime.test',
+  authUrl: 'https://authentication.protime.test/tenants/acme',
+  apiName: 'svcapi',
+  company: undefined,
+  version: '1.0.0',
+})
+const config = parseConfig({
+  tenant: 'acme',
+  environment: { type: 'production' },
+  client_id: 'id',
+  client_secret: 'secret',
+  external_references: [
+    { collection: 'people', names: ['@badge-number', 'erp'] },
+    { collection: 'terminals', names: ['@external-code'] },
+    { collection: 'employers', names: ['erp'] },
+  ],
+  activity_structures: [
+    { structure_version_id: 'v1', level: 1 },
+    { structure_version_id: 'v1', level: 2 },
+  ],
+})
+
+function linksOf(stream: string, range?: { from: string; until: string }): string[] {
+  const slices = slicesOf(streams.get(stream) as Stream, range, config, service)
+  return slices.map(({ link }) => decodeURIComponent(link.slice(PREFIX.length)))
+}
+
+function startOf(stream: string, window: string | null): string {
+  const link = deltaStart(streams.get(stream) as Stream, window, config, service)
+  return decodeURIComponent(link.slice(PREFIX.length))
+}
+
+describe('the lists of a collection', () => {
+  it('are one, without a filter, when it has no dates', () => {
+    expect(linksOf('work_locations')).toEqual(['/work-locations'])
+  })
+
+  it('are windows of at most a year, both ends given, when it is dated', () => {
+    const links = linksOf('breaks', { from: '2024-01-01', until: '2025-06-30' })
+    const references = '&externalReferences=(people,@badge-number)(people,erp)'
+    expect(links).toEqual([
+      `/breaks?filter=date ge '2024-01-01' and date le '2024-12-30'${references}`,
+      `/breaks?filter=date ge '2024-12-31' and date le '2025-06-30'${references}`,
+    ])
+  })
+
+  it('of activity definitions are those of the configured levels', () => {
+    expect(linksOf('activity_definitions')).toEqual([
+      '/activity-structure-versions/v1/levels/1/activity-definitions',
+      '/activity-structure-versions/v1/levels/2/activity-definitions',
+    ])
+  })
+
+  it('of external references are those of every collection that takes custom ones', () => {
+    expect(linksOf('external_references')).toEqual(
+      referencedCollections.map((collection) => `/external-references/${collection}`),
+    )
+  })
+
+  it.each(['employers', 'work_locations', 'shift_definitions'])(
+    'of %s are never asked for references',
+    (stream) => {
+      expect(linksOf(stream).join()).not.toContain('externalReferences')
+    },
+  )
+})
+
+describe('the start of a delta', () => {
+  it.each(['employers', 'departments', 'jobs', 'shift_definitions'])(
+    'of %s has neither a filter nor references',
+    (stream) => {
+      expect(startOf(stream, null)).toBe(`/${stream.replace('_', '-')}?delta`)
+    },
+  )
+
+  it('of a dated collection has a start, no end and no people', () => {
+    expect(startOf('access_clockings', '2025-01-01')).toBe(
+      "/access-clockings?filter=date ge '2025-01-01'&externalReferences=(people,@badge-number)(people,erp)(terminals,@external-code)&delta",
+    )
+  })
+})
