@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { readProjectJson } from '../src/project-files.ts'
+import { CAPABILITIES } from '../src/protocol/singer/about.ts'
+import { meltanoSettings, type Specification, withSettings } from './meltano-settings.ts'
+
+const spec = readProjectJson('#spec') as Specification
+const document = readFileSync('meltano.yml', 'utf8')
+
+interface Settings {
+  readonly settings: readonly Record<string, unknown>[]
+  readonly settings_group_validation: readonly string[][]
+}
+
+function settingsOf(properties: Record<string, unknown>, required: string[] = []): Settings {
+  return parse(meltanoSettings({ connectionSpecification: { properties, required } }))
+}
+
+describe('meltano.yml', () => {
+  it('has the settings that spec.json gives (npm run docs makes them)', () => {
+    expect(withSettings(document, spec)).toBe(document)
+  })
+
+  it('names the capabilities that the tap tells of itself', () => {
+    const [tap] = parse(document).plugins.extractors
+    expect(tap.capabilities.toSorted()).toEqual([...CAPABILITIES].toSorted())
+  })
+})
+
+describe('the settings of a plugin', () => {
+  it('mark secrets as sensitive', () => {
+    const { settings } = settingsOf({ key: { type: 'string', airbyte_secret: true } })
+    expect(settings).toEqual([{ name: 'key', kind: 'string', sensitive: true }])
+  })
+
+  it('keep types, texts and defaults, the falsy ones too', () => {
+    const { settings } = settingsOf({
+      count: { type: 'integer', title: 'Count', description: 'So: many', default: 0 },
+      day: { type: 'string', format: 'date' },
+    })
+    expect(settings).toEqual([
+      { name: 'count', kind: 'integer', label: 'Count', description: 'So: many', value: 0 },
+      { name: 'day', kind: 'date_iso8601' },
+    ])
+  })
+
+  it('give alternatives dotted names, a choice, and no default that only some of them have', () => {
+    const option = (value: string, fallback: string) => ({
+      title: value.toUpperCase(),
+      required: ['type'],
+      properties: {
+        type: { const: value, description: `${value}.` },
+        api: { type: 'string', default: fallback },
+        path: { type: 'string', default: '/' },
+      },
+    })
+    const where = { oneOf: [option('near', 'a'), option('far', 'b')] }
+    expect(settingsOf({ where }, ['where'])).toEqual({
+      settings_group_validation: [['where.type']],
+      settings: [
+        {
+          name: 'where.type',
+          kind: 'options',
+          description: 'near. far.',
+          options: [
+            { label: 'NEAR', value: 'near' },
+            { label: 'FAR', value: 'far' },
+          ],
+        },
+        { name: 'where.api', kind: 'string' },
+        { name: 'where.path', kind: 'string', value: '/' },
+      ],
+    })
+  })
+
+  it('cannot go into a document without the marks', () => {
+    expect(() => withSettings('plugins: []', spec)).toThrow('marks')
+  })
+})
