@@ -25,7 +25,7 @@ const WHOLE_BYTES = 4 * 1024 * 1024
 const MAX_REDIRECTS = 3
 
 /** A page's body: complete when it is small, in parts as they arrive when it is large. */
-export type Body = { readonly whole: Buffer } | { readonly parts: AsyncIterable<Buffer> }
+export type Body = { readonly whole: readonly Buffer[] } | { readonly parts: AsyncIterable<Buffer> }
 
 /** What the requests of a process added up to. */
 export interface Traffic {
@@ -149,7 +149,7 @@ export function createClient(settings: ClientSettings): Client {
       if (reply.status !== 200) throw await refusalOf(url, reply, mask)
       clock.set(reply.header('date'))
       const body = await readBody(reply)
-      if ('whole' in body) return body.whole.toString('utf8')
+      if ('whole' in body) return Buffer.concat(body.whole).toString('utf8')
       reply.discard()
       throw new ConnectorError('system', 'The answer of the token endpoint is too large to be one.')
     })
@@ -201,7 +201,7 @@ export function createClient(settings: ClientSettings): Client {
     const iterator = reply.body[Symbol.asyncIterator]()
     while (size <= WHOLE_BYTES) {
       const { done, value } = await iterator.next()
-      if (done) return { whole: parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts) }
+      if (done) return { whole: parts }
       parts.push(value)
       size += value.length
       traffic.bytes += value.length

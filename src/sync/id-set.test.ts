@@ -80,6 +80,6 @@ describe('a set of ids', () => {
     expect(() => createIdSet('not an encoding')).toThrow()
     const set = createIdSet()
     set.add(1)
-    expect(() => createIdSet((set.encode() ?? '').slice(0, -6))).toThrow()
+    expect(() => createIdSet((set.encode() ?? '').slice(0, -8))).toThrow()
   })
 })

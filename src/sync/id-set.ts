@@ -28,6 +28,7 @@ const WORD = 2 ** 32
 /** A bitmap that takes more bytes an id than this is sparse: gaps take about two. */
 const SPARSE_BYTES = 2.5
 const HEAD_BYTES = 9
+const SMALL_BYTES = 1024
 /** No set that we encode is larger; a damaged state must not fill the memory. */
 const MAX_DECODED = 64 * 1024 * 1024
 
@@ -97,11 +98,11 @@ export function createIdSet(encoded: string | null = null): IdSet {
     }
     if (texts.size > 0) parts.push(part('t', 0, Buffer.from(JSON.stringify([...texts].sort()))))
     if (parts.length === 0) return null
-    return deflateRawSync(Buffer.concat(parts), { level: 4 }).toString('base64')
+    return packed(Buffer.concat(parts))
   }
 
   function decode(text: string): void {
-    const bytes = inflateRawSync(Buffer.from(text, 'base64'), { maxOutputLength: MAX_DECODED })
+    const bytes = unpacked(text)
     for (let at = 0; at < bytes.length; ) {
       const form = bytes.toString('latin1', at, at + 1)
       const word = bytes.readUInt32LE(at + 1)
@@ -114,6 +115,17 @@ export function createIdSet(encoded: string | null = null): IdSet {
       at = end
     }
   }
+}
+
+/** Base64; what is not small is compressed before, which would take longer than it saves otherwise. */
+function packed(bytes: Buffer): string {
+  if (bytes.length < SMALL_BYTES) return `r${bytes.toString('base64')}`
+  return `z${deflateRawSync(bytes, { level: 4 }).toString('base64')}`
+}
+
+function unpacked(text: string): Buffer {
+  const bytes = Buffer.from(text.slice(1), 'base64')
+  return text.startsWith('r') ? bytes : inflateRawSync(bytes, { maxOutputLength: MAX_DECODED })
 }
 
 /** `form` is b for a bitmap, g for gaps, t for texts. */

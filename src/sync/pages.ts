@@ -154,8 +154,9 @@ export function createPages(settings: PagesSettings): Pages {
     }
   }
 
-  async function whole(bytes: Buffer, handler: PageHandler) {
-    const { batch, end } = 'parse' in reader ? reader.parse(bytes) : scan(reader.scanner, bytes)
+  async function whole(chunks: readonly Buffer[], handler: PageHandler) {
+    const { batch, end } =
+      'parse' in reader ? reader.parse(Buffer.concat(chunks)) : scan(reader.scanner, chunks)
     const next = end.nextLink === undefined ? undefined : client.get(end.nextLink, onRateLimited)
     if (next !== undefined) {
       // Whoever awaits it later sees its failure; until then it must not count as unhandled.
@@ -179,7 +180,7 @@ export function createPages(settings: PagesSettings): Pages {
     try {
       for await (const part of parts) {
         bytes += part.length
-        const batch = scanned(scanner, part)
+        const batch = scanned(scanner, [part])
         if (batch.count > 0) {
           isHanded = true
           await handler.batch(batch, true)
@@ -207,9 +208,9 @@ function isDead(kind: LinkKind, status: number): boolean {
   return DEAD.has(status) && kind !== 'start' && !(kind === 'delta' && status === 409)
 }
 
-function scan(scanner: PageScanner, bytes: Buffer) {
+function scan(scanner: PageScanner, chunks: readonly Buffer[]) {
   scanner.begin()
-  const batch = scanned(scanner, bytes)
+  const batch = scanned(scanner, chunks)
   return { batch, end: ended(scanner) }
 }
 
@@ -220,15 +221,15 @@ function ended(scanner: PageScanner): PageEnd {
 }
 
 /** The records of the next bytes; their keys are such that a warehouse can tell rows apart by them. */
-function scanned(scanner: PageScanner, bytes: Buffer): Batch {
-  const batch = scanner.push(bytes)
+function scanned(scanner: PageScanner, chunks: readonly Buffer[]): Batch {
+  const batch = scanner.push(...chunks)
   for (let i = 0; i < batch.count; i++) {
     if (Number.isNaN(batch.keys[i]) && !KEY.test(batch.keyText(i))) throw new DamagedPage(NO_KEY)
   }
   return batch
 }
 
-async function collected(parts: AsyncIterable<Buffer>): Promise<Buffer> {
+async function collected(parts: AsyncIterable<Buffer>): Promise<Buffer[]> {
   const all: Buffer[] = []
   let size = 0
   for await (const part of parts) {
@@ -236,7 +237,7 @@ async function collected(parts: AsyncIterable<Buffer>): Promise<Buffer> {
     size += part.length
     if (size > MAX_PARSED_BYTES) throw endlessBody()
   }
-  return Buffer.concat(all)
+  return all
 }
 
 function inWords(error: unknown): unknown {

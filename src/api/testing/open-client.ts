@@ -83,7 +83,7 @@ function grant(response: ServerResponse, _request: Received, index: number): voi
 
 /** The text of a body, however it arrives. */
 export async function textOf(body: Awaited<ReturnType<Client['get']>>): Promise<string> {
-  if ('whole' in body) return body.whole.toString('utf8')
+  if ('whole' in body) return Buffer.concat(body.whole).toString('utf8')
   const parts: Buffer[] = []
   for await (const part of body.parts) parts.push(part)
   return Buffer.concat(parts).toString('utf8')

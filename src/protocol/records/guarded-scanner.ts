@@ -35,14 +35,18 @@ class GuardedScanner implements PageScanner {
     this.#engine.begin()
   }
 
-  push(chunk: Uint8Array): Batch {
+  push(...chunks: readonly Uint8Array[]): Batch {
     if (this.#damage !== undefined) throw this.#damage
+    const batch = this.#engine.scan(chunks.map((chunk) => this.#accept(chunk)))
+    if ('kind' in batch) throw this.#fail(batch)
+    return batch
+  }
+
+  #accept(chunk: Uint8Array): Uint8Array {
     const text = this.#guard.accept(chunk)
     if (text === undefined) throw this.#fail({ kind: 'not-utf8', at: this.#bytes, elements: 0 })
     this.#bytes += chunk.length
-    const batch = this.#engine.scan(text)
-    if ('kind' in batch) throw this.#fail(batch)
-    return batch
+    return text
   }
 
   end(): PageEnd {

@@ -16,8 +16,11 @@ export interface RecordShape {
 export interface PageScanner {
   /** Forgets the previous page. */
   begin(): void
-  /** Takes the next bytes of the body, cut anywhere. @throws DamagedPage, RecordTooLarge */
-  push(chunk: Uint8Array): Batch
+  /**
+   * Takes the next bytes of the body, in chunks cut anywhere: one batch for all of them, without a
+   * copy that joins them. @throws DamagedPage, RecordTooLarge
+   */
+  push(...chunks: readonly Uint8Array[]): Batch
   /** Ends the page. @throws DamagedPage if the body is not complete */
   end(): PageEnd
 }

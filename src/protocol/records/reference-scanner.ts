@@ -50,9 +50,9 @@ class ReferenceEngine implements ScanEngine {
     this.#progress = 'nothing'
   }
 
-  scan(chunk: Uint8Array): Batch | Problem {
+  scan(chunks: readonly Uint8Array[]): Batch | Problem {
     this.#records = []
-    this.#json.feed(chunk)
+    this.#json.feed(Buffer.concat(chunks))
     try {
       this.#page.next()
       this.#checkSize()

@@ -4,6 +4,7 @@ import type { Batch, PageEnd } from './page-scanner.ts'
 /** Reads the bytes of a body that are UTF-8 and have no byte order mark; after a problem only `begin` helps. */
 export interface ScanEngine {
   begin(): void
-  scan(chunk: Uint8Array): Batch | Problem
+  /** Takes the chunks together, as if they were one. */
+  scan(chunks: readonly Uint8Array[]): Batch | Problem
   end(): PageEnd | Problem
 }

@@ -49,10 +49,16 @@ class WasmEngine implements ScanEngine {
     this.#deltaLink = undefined
   }
 
-  scan(chunk: Uint8Array): Batch | Problem {
+  scan(chunks: readonly Uint8Array[]): Batch | Problem {
     const wasm = this.#wasm
-    const at = wasm.prepare(chunk.length) >>> 0
-    new Uint8Array(wasm.memory.buffer).set(chunk, at)
+    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+    const at = wasm.prepare(length) >>> 0
+    const memory = new Uint8Array(wasm.memory.buffer)
+    let to = at
+    for (const chunk of chunks) {
+      memory.set(chunk, to)
+      to += chunk.length
+    }
     const problem = wasm.scan()
     if (problem !== 0) {
       const kind = problemKinds[problem - 1] ?? 'not-json'
@@ -62,7 +68,7 @@ class WasmEngine implements ScanEngine {
         elements: wasm.elements.value,
       }
     }
-    this.#bytes += chunk.length
+    this.#bytes += length
     this.#takeLinks()
     return new WasmBatch(wasm)
   }
