@@ -1,0 +1,194 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Message, protocolFaults } from './airbyte-message.ts'
+import { configuredCatalog, parseLines } from './connector.ts'
+import { EXECUTABLE } from './live-process.ts'
+
+const SPEC: unknown = JSON.parse(readFileSync(new URL('../spec.json', import.meta.url), 'utf8'))
+const CONFIG = {
+  tenant: 'demo',
+  environment: {
+    type: 'custom',
+    // Nothing listens there: what is tested here must end before the first request.
+    base_url: 'http://127.0.0.1:9',
+    auth_url: 'http://127.0.0.1:9/tenants/demo',
+  },
+  client_id: 'connector',
+  client_secret: 'a-very-secret-secret',
+}
+const CATALOG = configuredCatalog(['job_categories'])
+
+interface Answer {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+  readonly messages: readonly Message[]
+}
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cli-'))
+  file('config', CONFIG)
+  file('catalog', CATALOG)
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Writes a file into the folder: text as it is, anything else as JSON. */
+function file(name: string, content: unknown): string {
+  const path = join(folder, name)
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
+  return path
+}
+
+/** Runs the executable; arguments that begin with `@` name files of the folder. */
+function execute(...args: readonly string[]): Promise<Answer> {
+  const argv = args.map((arg) => (arg.startsWith('@') ? join(folder, arg.slice(1)) : arg))
+  return new Promise((resolve) => {
+    const child = execFile(EXECUTABLE, argv, { cwd: folder }, (_error, stdout, stderr) => {
+      const messages = stdout.startsWith('{') ? parseLines(stdout) : []
+      resolve({ exitCode: child.exitCode ?? -1, stdout, stderr, messages })
+    })
+  })
+}
+
+/** The only thing that was said is this error, and it names nothing of the configuration. */
+function expectConfigError(answer: Answer, words: RegExp): void {
+  expect(answer.messages.map(protocolFaults).filter(Boolean)).toEqual([])
+  const errors = answer.messages.flatMap(({ trace }) => trace?.error ?? [])
+  expect(errors).toMatchObject([
+    { failure_type: 'config_error', message: expect.stringMatching(words) },
+  ])
+  expect(answer.exitCode).toBe(1)
+  expect(answer.stderr).toBe('')
+  expect(answer.stdout).not.toContain(CONFIG.client_secret)
+  expect(answer.messages.filter(({ type }) => type === 'RECORD' || type === 'STATE')).toEqual([])
+}
+
+describe('spec', () => {
+  it('answers with spec.json and nothing else', async () => {
+    const { messages, exitCode, stderr } = await execute('spec')
+    expect(messages).toEqual([{ type: 'SPEC', spec: SPEC }])
+    expect([exitCode, stderr]).toEqual([0, ''])
+  })
+
+  it('answers so with --debug too', async () => {
+    expect((await execute('spec', '--debug')).messages).toHaveLength(1)
+  })
+})
+
+describe('a command line that is not valid', () => {
+  it.each([
+    ['no command', []],
+    ['an unknown command', ['write']],
+    ['an unknown option', ['read', '--config', '@config', '--catalog', '@catalog', '--bogus']],
+    ['a check without its configuration', ['check']],
+    ['a discover without its configuration', ['discover']],
+    ['a read without its configuration', ['read', '--catalog', '@catalog']],
+    ['a read without its catalog', ['read', '--config', '@config']],
+    ['an option without its value', ['check', '--config']],
+    ['a word too many', ['spec', 'please']],
+  ])('is a config error: %s', async (_name, args) => {
+    expectConfigError(await execute(...args), /^The command line is not valid: .+/)
+  })
+
+  it('does not hold for --version and --help', async () => {
+    const [version, help] = await Promise.all([execute('--version'), execute('--help')])
+    expect([version.exitCode, help.exitCode]).toEqual([0, 0])
+    expect(version.stdout).toMatch(/^\d+\.\d+\.\d+/)
+    expect(help.stdout).toMatch(/discover/)
+  })
+})
+
+describe('a file that is not what its option says', () => {
+  const catalogOf = (stream: unknown) => JSON.stringify({ streams: [stream] })
+  const stream = { name: 'people', json_schema: {} }
+  it.each([
+    ['catalog', undefined, /--catalog cannot be read \(ENOENT\)/],
+    ['catalog', '', /--catalog is not JSON/],
+    ['catalog', '{"streams":[', /--catalog is not JSON/],
+    ['catalog', 'null', /it has no list of streams/],
+    ['catalog', '[]', /it has no list of streams/],
+    ['catalog', '{"streams":{}}', /it has no list of streams/],
+    ['catalog', catalogOf(null), /one of its streams has no name/],
+    ['catalog', catalogOf('people'), /one of its streams has no name/],
+    ['catalog', catalogOf({ stream: { name: 7 }, sync_mode: 'incremental' }), /has no name/],
+    ['catalog', catalogOf({ stream }), /its stream people has no sync mode/],
+    [
+      'catalog',
+      JSON.stringify(configuredCatalog(['people', 'jobs', 'people'])),
+      /it names people twice/,
+    ],
+    ['config', undefined, /--config cannot be read \(ENOENT\)/],
+    ['config', '{"client_secret":"a-very-secret-secret"', /--config is not JSON/],
+    ['config', '[]', /The configuration is not valid/],
+    ['config', 'null', /The configuration is not valid/],
+    ['config', '{}', /"tenant" is missing.*"client_secret" is missing/],
+    ['state', undefined, /--state cannot be read \(ENOENT\)/],
+    ['state', '{"type":"STREAM"', /--state is damaged: it is not JSON/],
+    ['state', '7', /--state is damaged: it is not a list/],
+    ['state', '"x"', /--state is damaged: it is not a list/],
+    ['state', '[7]', /one of its entries is no state message/],
+    ['state', '[null]', /one of its entries is no state message/],
+    ['state', '[{"type":"STREAM"}]', /one of its entries is no state message/],
+    ['state', '[{"type":"STREAM","stream":{}}]', /one of its entries names no stream/],
+    ['state', '[{"type":"STREAM","stream":null}]', /one of its entries names no stream/],
+    ['state', '[{"type":"GLOBAL"}]', /its global state has no streams/],
+    [
+      'state',
+      '[{"type":"GLOBAL","global":{"stream_states":7}}]',
+      /its global state has no streams/,
+    ],
+  ])('--%s of %j is a config error of a read', async (name, content, words) => {
+    file('state', '[]')
+    if (content === undefined) rmSync(join(folder, name))
+    else file(name, content)
+    const args = ['--config', '@config', '--catalog', '@catalog', '--state', '@state']
+    expectConfigError(await execute('read', ...args), words)
+  })
+
+  it('is a folder', async () => {
+    expectConfigError(
+      await execute('read', '--config', '@', '--catalog', '@catalog'),
+      /--config cannot be read \(EISDIR\)/,
+    )
+  })
+})
+
+describe('a configuration that is not valid', () => {
+  const wrong = { ...CONFIG, tenant: 'not a tenant!', concurrency: 0 }
+
+  it('fails a check with exit code 0, and says why without its values', async () => {
+    file('config', wrong)
+    const { messages, exitCode, stdout } = await execute('check', '--config', '@config')
+    expect(messages).toMatchObject([
+      {
+        type: 'CONNECTION_STATUS',
+        connectionStatus: {
+          status: 'FAILED',
+          message: expect.stringMatching(/"tenant" must have the form.*"concurrency"/s),
+        },
+      },
+    ])
+    expect(exitCode).toBe(0)
+    expect(stdout).not.toMatch(/not a tenant!|a-very-secret/)
+  })
+
+  it.each([undefined, '', '{'])('of %j fails a check with exit code 0', async (content) => {
+    if (content === undefined) rmSync(join(folder, 'config'))
+    else file('config', content)
+    const { messages, exitCode } = await execute('check', '--config', '@config')
+    expect(messages.map(({ connectionStatus }) => connectionStatus?.status)).toEqual(['FAILED'])
+    expect(exitCode).toBe(0)
+  })
+
+  it('is an error of a discover', async () => {
+    file('config', wrong)
+    expectConfigError(
+      await execute('discover', '--config', '@config'),
+      /"tenant" must have the form/,
+    )
+  })
+})
