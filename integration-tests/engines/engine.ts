@@ -1,0 +1,21 @@
+/** What the run of an engine works with. */
+export interface Tools {
+  /** The connector's executable. */
+  readonly executable: string
+  /** The project's own files. */
+  readonly projectFolder: string
+  /** An empty folder, removed after the run. */
+  readonly folder: string
+  /** Runs a Python program of this folder in the engine's environment; answers with its stdout. */
+  python(program: string, args: readonly string[]): Promise<string>
+  /** Tells the outcome of one thing that was tried; an error that `attempt` throws is its failure. */
+  step<Result>(name: string, attempt: () => Promise<Result>): Promise<Result | undefined>
+}
+
+/** Somebody else's program that has to accept the connector. */
+export interface Engine {
+  readonly name: string
+  /** Python packages with their versions, as pip takes them. */
+  readonly requirements: readonly string[]
+  run(tools: Tools): Promise<void>
+}

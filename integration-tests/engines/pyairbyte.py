@@ -1,0 +1,65 @@
+"""One use of PyAirbyte's local_executable; each command is a process of its own, as for its users.
+
+pyairbyte.py check EXECUTABLE CONFIG          prints whether the check succeeded
+pyairbyte.py discover EXECUTABLE CONFIG       prints the names of the streams
+pyairbyte.py read EXECUTABLE CONFIG DATABASE  reads every stream into DuckDB and prints the tables
+
+The last line of stdout is the answer as JSON.
+"""
+
+import contextlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import airbyte as ab
+import duckdb
+from airbyte import exceptions
+
+SCHEMA = "tenant"
+
+
+def check(source: ab.Source) -> bool:
+    try:
+        source.check()
+    except exceptions.AirbyteConnectorCheckFailedError:
+        return False
+    return True
+
+
+def read(source: ab.Source, database: Path) -> dict[str, list[dict[str, Any]]]:
+    source.select_all_streams()
+    cache = ab.caches.DuckDBCache(db_path=database, schema_name=SCHEMA)
+    source.read(cache=cache)
+    streams = source.get_selected_streams()
+    # The cache keeps the file open; a connection of its own would be refused.
+    cache.close()
+    with duckdb.connect(str(database), read_only=True) as connection:
+        return {stream: rows(connection, stream) for stream in streams}
+
+
+def rows(connection: duckdb.DuckDBPyConnection, stream: str) -> list[dict[str, Any]]:
+    result = connection.execute(f'SELECT * FROM "{SCHEMA}"."{stream}"')
+    columns = [column[0] for column in result.description]
+    return [dict(zip(columns, row)) for row in result.fetchall()]
+
+
+def main(command: str, executable: str, config: str, *rest: str) -> Any:
+    source = ab.get_source(
+        "source-protime",
+        config=json.loads(Path(config).read_text(encoding="utf-8")),
+        local_executable=executable,
+    )
+    if command == "check":
+        return check(source)
+    if command == "discover":
+        return source.get_available_streams()
+    return read(source, Path(rest[0]))
+
+
+if __name__ == "__main__":
+    with contextlib.redirect_stdout(sys.stderr):
+        answer = main(*sys.argv[1:])
+    # Dates and decimals as text.
+    print(json.dumps(answer, default=str))
