@@ -69,7 +69,7 @@ describe('the endpoints of the specification', () => {
     },
   )
 
-  it('know credentials and tokens of their own tenant only', async () => {
+  it('know credentials of their own tenant only', async () => {
     const form = new URLSearchParams({
       grant_type: 'client_credentials',
       client_id: 'connector',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Emulator, startEmulator } from '../emulator/emulator.ts'
+import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/emulator.ts'
+import { referencedCollections } from '../src/catalogue/collections.ts'
 import { streams } from '../src/catalogue/streams.ts'
 import { type Run, run } from './connector.ts'
 import { createWarehouse, differences } from './warehouse.ts'
@@ -52,10 +53,22 @@ beforeAll(async () => {
 afterAll(() => emulator.close())
 
 function faultsOf(stream: string): string[] {
+  return differences(stream, warehouse.rows(stream), truthOf(stream))
+}
+
+function truthOf(stream: string): Record<string, unknown>[] {
+  if (stream === 'external_references') {
+    return referencedCollections.flatMap((collection) =>
+      emulator.references(collection).map((one) => ({
+        collection,
+        name: one.referenceName,
+        value: one.externalReference,
+        internalReference: one.internalReference,
+      })),
+    )
+  }
   const { collection = '' } = streams.get(stream) ?? {}
-  if (stream === 'external_references') return []
-  const pairs = [{ collection: 'people', name: '@badge-number' }]
-  return differences(stream, warehouse.rows(stream), emulator.all(collection, pairs))
+  return emulator.all(collection, [{ collection: 'people', name: '@badge-number' }])
 }
 
 describe('a service that offers what the specification shows, and nothing else', () => {
@@ -129,4 +142,40 @@ describe('a service that offers what the specification shows, and nothing else',
       [],
     )
   })
+})
+
+describe('what the service refuses', () => {
+  const read = async (names: readonly string[], options: EmulatorOptions, status?: number) => {
+    const limited = await startEmulator({ dialect: 'specification', people: 1, ...options })
+    if (status !== undefined) limited.fail('/external-references/circles', status)
+    try {
+      return await run('read', { config: limited.config(), catalog: names })
+    } finally {
+      await limited.close()
+    }
+  }
+
+  it.each([
+    ['has no list or delta', {}, /job_categories.*does not offer this to your tenant or API \(404/],
+    [
+      'is not in the scopes of the client',
+      { clients: [{ id: 'a', secret: 'b', scopes: ['employers'] }] },
+      /connector-svcapi-job-categories\.read/,
+    ],
+  ])('because it %s fails alone', async (_, options, words) => {
+    const { errors, records } = await read(['employers', 'job_categories'], options)
+    expect([errors, records('employers').length > 0]).toMatchObject([
+      [{ failure_type: 'config_error', message: expect.stringMatching(words) }],
+      true,
+    ])
+  })
+
+  it.each([400, 404])(
+    'of the references of one collection (%d) leaves those of the others',
+    async (status) => {
+      const { errors, records } = await read(['external_references'], {}, status)
+      const collections = new Set(records('external_references').map((row) => row['collection']))
+      expect([errors, collections.has('people')]).toEqual([[], true])
+    },
+  )
 })
