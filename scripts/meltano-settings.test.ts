@@ -13,7 +13,9 @@ interface Settings {
   readonly settings_group_validation: readonly string[][]
 }
 
-function settingsOf(properties: Record<string, unknown>, required: string[] = []): Settings {
+type Properties = NonNullable<Specification['connectionSpecification']['properties']>
+
+function settingsOf(properties: Properties, required: string[] = []): Settings {
   return parse(meltanoSettings({ connectionSpecification: { properties, required } }))
 }
 

@@ -8,7 +8,7 @@ import { type About, aboutJson, aboutMarkdown } from './about.ts'
 import { parseCatalog, type SelectedStream } from './catalog.ts'
 import { leaveAfterSignal } from './leave.ts'
 import { createSingerLog, type SingerLog } from './log.ts'
-import { mergeSettings, settingsFromEnvironment } from './settings.ts'
+import { mergeSettings, settingsFromEnvironment, withoutUnset } from './settings.ts'
 import { createStateKeeper, parseState, type StateKeeper } from './state.ts'
 
 /** What a command works with. */
@@ -164,7 +164,7 @@ async function configOf(
     ...configs.filter((_, i) => names[i] !== 'ENV'),
     ...configs.filter((_, i) => names[i] === 'ENV'),
   ]
-  const config = mergeSettings(ordered)
+  const config = withoutUnset(mergeSettings(ordered))
   for (const secret of await tap.secrets(config)) mask.add(secret)
   return config
 }

@@ -30,6 +30,19 @@ export function mergeSettings(configs: readonly unknown[]): unknown {
   return configs.reduce((merged, config) => mergeTwo(merged, config))
 }
 
+/**
+ * The settings without members that are null or an empty text: with these a user of Meltano unsets
+ * what another layer of its configuration gives, there being no other way.
+ */
+export function withoutUnset(settings: unknown): unknown {
+  if (!isObject(settings)) return settings
+  return Object.fromEntries(
+    Object.entries(settings)
+      .filter(([, value]) => value !== null && value !== '')
+      .map(([name, value]) => [name, withoutUnset(value)]),
+  )
+}
+
 function mergeTwo(earlier: unknown, later: unknown): unknown {
   if (!isObject(earlier) || !isObject(later)) return later
   const merged = { ...earlier }
