@@ -15,7 +15,7 @@ export interface Checkpoint {
   readonly total: number
 }
 
-/** CAT tests about so many states of a stream (MIN_BATCHES_TO_TEST). */
+/** At most so many states of a stream are tested; CAT tests about as many (MIN_BATCHES_TO_TEST). */
 const SAMPLE = 5
 
 /**
@@ -38,6 +38,6 @@ export function sampleCheckpoints(
     seen.add(blob)
     checkpoints.push({ stream, state, remaining: total - counted, total })
   }
-  const rate = Math.max(1, Math.floor(checkpoints.length / SAMPLE))
+  const rate = Math.max(1, Math.ceil(checkpoints.length / SAMPLE))
   return checkpoints.filter((_, i) => i % rate === 0)
 }

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readAcceptanceConfig } from './acceptance-config.ts'
 import { type Evidence, gatherEvidence, type Subject } from './evidence.ts'
-import { judgesFor } from './judge.ts'
 import { judgesOfAnswers } from './judges-of-answers.ts'
 import { judgesOfReads } from './judges-of-reads.ts'
 
@@ -49,14 +48,4 @@ export function conformanceSuite({ executable, configFile, prepare }: Conformanc
       it(name, async () => expect(await faults(evidence.get(path) as Evidence)).toEqual([]))
     }
   })
-}
-
-/** The names of the rules that a connector breaks, each with its faults. */
-export async function brokenRules(evidence: Evidence): Promise<Record<string, string[]>> {
-  const broken: Record<string, string[]> = {}
-  for (const { name, faults } of judgesFor(allJudges, evidence)) {
-    const found = await faults(evidence)
-    if (found.length > 0) broken[name] = found
-  }
-  return broken
 }

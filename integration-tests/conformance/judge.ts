@@ -16,8 +16,3 @@ export function judge(
 ): Judge {
   return { section, name, faults }
 }
-
-/** The judges that have to do with a configuration: those of the sections that list it. */
-export function judgesFor(judges: readonly Judge[], { entry }: Evidence): Judge[] {
-  return judges.filter(({ section }) => entry(section) !== undefined)
-}

@@ -13,6 +13,7 @@ export interface Tenant {
   truth(stream: string): Promise<readonly Row[]>
 }
 
+/** Starts it on a free port; `emulator.close` ends it. */
 export async function startTenant(): Promise<Tenant> {
   const emulator = await startEmulator({ people: 8, months: 2, pageSize: 50 })
   return {

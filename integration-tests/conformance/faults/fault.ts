@@ -8,8 +8,10 @@ export interface Fault {
   readonly config?: string
   /** The only command that it spoils; default: all. */
   readonly command?: string
-  /** Shows only when the state file contains this text. */
-  readonly onlyWithState?: string
+  /** Shows only when the state file is like this. */
+  readonly onlyWithState?: RegExp
+  /** Shows only when stdout is a file. */
+  readonly onlyIntoAFile?: true
   /** Changes the lines of stdout. */
   readonly lines?: (lines: readonly string[]) => string[]
   readonly exitCode?: number

@@ -17,6 +17,8 @@ const PROGRAM = fileURLToPath(
     import.meta.url,
   ),
 )
+/** Three hours would be a long test: judges/progress.test.ts has this one. */
+const PAUSES = 'never pauses'
 const GOOD = 'secrets/config.json'
 const STREAMS = 'integration-tests/conformance/faults/a-few-streams.json'
 
@@ -69,6 +71,15 @@ async function isNoticed({ does, brokenRule, command, config = GOOD }: Fault): P
 
 it('has one name for each fault', () => {
   expect(new Set(allFaults.map(({ does }) => does)).size).toBe(allFaults.length)
+})
+
+it('has a fault for each rule', () => {
+  const broken = new Set(allFaults.map(({ brokenRule }) => brokenRule))
+  // The rules of undisturbed reads are the same for each kind of read.
+  const asFullRefresh = (name: string) =>
+    name.replace(/^(an incremental read|a read from the last state) /, 'a full refresh ')
+  const unproved = allJudges.filter(({ name }) => !broken.has(asFullRefresh(name)))
+  expect(unproved.map(({ name }) => name).filter((name) => !name.includes(PAUSES))).toEqual([])
 })
 
 describe.concurrent('a connector that', () => {

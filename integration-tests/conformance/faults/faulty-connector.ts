@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { fstatSync, readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { allFaults, FAILED_AS_SUCH } from './all-faults.ts'
@@ -35,10 +35,11 @@ async function main([executable = '', does, ...args]: readonly string[]): Promis
 function faultFor(args: readonly string[], fault: Fault | undefined): Partial<Fault> {
   const [command] = args
   if (fault === undefined || (fault.command ?? command) !== command) return {}
+  if (fault.onlyIntoAFile && !fstatSync(1).isFile()) return {}
   if (fault.onlyWithState === undefined) return fault
-  const file = args[args.indexOf('--state') + 1]
-  const hasState = args.includes('--state') && file !== undefined
-  return hasState && readFileSync(file, 'utf8').includes(fault.onlyWithState) ? fault : {}
+  const file = args.includes('--state') ? args[args.indexOf('--state') + 1] : undefined
+  const isMeant = file !== undefined && fault.onlyWithState.test(readFileSync(file, 'utf8'))
+  return isMeant ? fault : {}
 }
 
 // As a line of stdout it ends up in the faults that are found, whatever rule is tested.

@@ -129,6 +129,20 @@ export const faultsOfAnswers: readonly Fault[] = [
     stderr: 'Checking...\n',
   },
   {
+    does: 'prints text before the SPEC',
+    brokenRule: 'spec prints messages only',
+    command: 'spec',
+    lines: before('Starting...'),
+  },
+  {
+    does: 'logs its configuration while it discovers',
+    brokenRule: 'discover tells no secret',
+    command: 'discover',
+    lines: before(
+      JSON.stringify({ type: 'LOG', log: { level: 'INFO', message: '{"s":"emulator-secret"}' } }),
+    ),
+  },
+  {
     does: 'prints text before the catalog',
     brokenRule: 'discover prints messages only',
     command: 'discover',

@@ -247,6 +247,14 @@ export const faultsOfReads: readonly Fault[] = [
   ),
   {
     ...reading(
+      'fails',
+      'ends with exit code 0 and no error',
+      after(errorTrace('system', 'people')),
+    ),
+    exitCode: 1,
+  },
+  {
+    ...reading(
       'claims success after an error',
       'ends with an exit code that fits its errors',
       after(errorTrace('system', 'people')),
