@@ -108,6 +108,17 @@ describe('check', () => {
     expect(exitCode).toBe(0)
   })
 
+  it('fails when something else answers at the address, such as a sign-in page', async () => {
+    emulator.fault(/^\/(?!connect)/, 'html')
+    const { messages, exitCode } = await check()
+    expect(messages).toMatchObject([
+      {
+        connectionStatus: { status: 'FAILED', message: expect.stringContaining('is not the API') },
+      },
+    ])
+    expect(exitCode).toBe(0)
+  })
+
   it('asks the next collection when one is refused', async () => {
     emulator.fail(/^\/(?!connect)/, 403, { times: 2 })
     expect((await check()).messages).toMatchObject([{ connectionStatus: { status: 'SUCCEEDED' } }])

@@ -145,6 +145,28 @@ describe('a page that is large, and right', () => {
   })
 })
 
+describe('a body in crumbs', () => {
+  // 10,000 chunks of one byte; each becomes a buffer of its own.
+  const crumbs = Buffer.from('1\r\n \r\n'.repeat(10_000))
+  const inCrumbs = (start: string, times: number) => async (socket: Socket) => {
+    socket.write(head(200, { 'transfer-encoding': 'chunked' }))
+    socket.write(`${start.length.toString(16)}\r\n${start}\r\n`)
+    for (let i = 0; i < times; i++) {
+      if (!socket.write(crumbs)) await new Promise((resolve) => socket.once('drain', resolve))
+    }
+    socket.write('2\r\n]}\r\n0\r\n\r\n')
+  }
+
+  it.each([
+    ['of a small page', 400],
+    ['of a large page', 900],
+  ])('%s costs no memory', async (_name, times) => {
+    const result = await measured(() => inCrumbs('{"value":[', times))
+    expect(result.messages.flatMap(({ trace }) => trace?.error?.message ?? [])).toEqual([])
+    expect(result.peakMegabytes).toBeLessThan(150)
+  })
+})
+
 describe('an answer that drips', () => {
   const patience = { ...TINY_PATIENCE, bodyMs: 150 }
   const drip = (start: string | Buffer) => async (socket: Socket) => {

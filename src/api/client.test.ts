@@ -51,8 +51,13 @@ describe('a request', () => {
   })
 
   it('that only probes throws the body away', async () => {
-    const { client } = await openClient({ api: (response) => reply(response, 200, 'not JSON') })
+    const { client } = await openClient({ api: (response) => reply(response, 200, ' {"value":') })
     await expect(client.probe(PEOPLE)).resolves.toBeUndefined()
+  })
+
+  it.each(['<html>', 'OK', '', ' '])('that only probes takes %j for no API', async (body) => {
+    const { client } = await openClient({ api: (response) => reply(response, 200, body) })
+    expect(await failureOf(client.probe(PEOPLE))).toMatchObject({ failure: 'config' })
   })
 
   it('ends at once when it is told to stop', async () => {

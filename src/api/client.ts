@@ -45,7 +45,10 @@ export interface Client {
   get(link: string, onRateLimited?: RateLimited): Promise<Body>
   /** Throws a ConnectorError for a link that `get` would never follow. */
   accept(link: string): void
-  /** Asks for a link and throws its body away: whether it may be read at all. */
+  /**
+   * Asks for a link and throws its body away: whether it may be read at all. Throws a config error
+   * when what answers is not the API, such as a sign-in page.
+   */
   probe(link: string): Promise<void>
   token(): Promise<Token>
   readonly traffic: Readonly<Traffic>
@@ -79,7 +82,7 @@ export function createClient(settings: ClientSettings): Client {
     token: () => tokens.get(),
     get: (link, onRateLimited) => authorised(link, readBody, onRateLimited),
     accept: (link) => void resolveLink(link, service),
-    probe: (link) => authorised(link, async (reply) => reply.discard()),
+    probe: (link) => authorised(link, expectJson),
   }
 
   /** One GET with a token: a refused token is renewed once, then widened once (design D7). */
@@ -226,6 +229,22 @@ export function createClient(settings: ClientSettings): Client {
       reply.discard()
     }
   }
+}
+
+/** Looks at the first character that is not a space, and lets go of the rest. */
+async function expectJson(reply: Reply): Promise<void> {
+  for await (const part of reply.body) {
+    const [first] = part
+      .toString('latin1')
+      .replace(/^\xef\xbb\xbf/, '')
+      .trimStart()
+    if (first === '{' || first === '[') return
+    if (first !== undefined) break
+  }
+  throw new ConnectorError(
+    'config',
+    'What answers at the address of the tenant is not the API: its answer is not JSON. Check the tenant, the environment and its addresses.',
+  )
 }
 
 type Send = (call: Call) => Promise<Reply>
