@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/emulator.ts'
+import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { referencedCollections } from '../src/catalogue/collections.ts'
 import { streams } from '../src/catalogue/streams.ts'
 import { type Run, run } from './connector.ts'
@@ -18,7 +18,7 @@ const NAMES = [
 
 let emulator: Emulator
 const warehouse = createWarehouse('highest-version')
-/** What was read and asked at the first sync, after changes, and 73 hours later. */
+/** What was read and asked at the first sync, after changes, 73 hours later, and without warning. */
 const syncs: { result: Run; asked: string[]; wrong: string[] }[] = []
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ beforeAll(async () => {
     dialect: 'specification',
     people: 5,
     months: 2,
-    pageSize: 20,
+    pageSize: 5,
     clients: [{ id: 'a', secret: 'b', scopes: 'all' }],
   })
   const config = {
@@ -49,7 +49,10 @@ beforeAll(async () => {
   emulator.randomChanges({ inserts: 100, updates: 100, deletes: 100, seed: 2 })
   emulator.advance({ hours: 73 })
   await sync()
-}, 60_000)
+  emulator.randomChanges({ inserts: 100, updates: 100, deletes: 100, seed: 3 })
+  emulator.expireDelta()
+  await sync()
+}, 120_000)
 afterAll(() => emulator.close())
 
 function faultsOf(stream: string): string[] {
@@ -76,6 +79,7 @@ describe('a service that offers what the specification shows, and nothing else',
     ['at first', 0],
     ['after changes', 1],
     ['when all links are older than 72 hours', 2],
+    ['when the service has forgotten its deltas', 3],
   ])('is in the warehouse %s', (_, index) => {
     expect([syncs[index]?.wrong, syncs[index]?.result.errors]).toEqual([[], []])
   })
@@ -137,45 +141,15 @@ describe('a service that offers what the specification shows, and nothing else',
     expect(asked?.sort()).toEqual(['/departments?delta', '/jobs?delta'])
   })
 
+  it('is read from the beginning when it answers 410 to its links', () => {
+    const asked = syncs[3]?.asked.map((url) => url.replace(/Token=.*/, 'Token'))
+    const ofJobs = asked?.filter((url) => /^\/(delta\/)?jobs\?/.test(url)) ?? []
+    expect(ofJobs.slice(0, 2)).toEqual(['/delta/jobs?deltaToken', '/jobs?delta'])
+  })
+
   it('is asked with a user agent every time', () => {
     expect(emulator.requests.filter(({ userAgent }) => !userAgent?.startsWith('source-'))).toEqual(
       [],
     )
   })
-})
-
-describe('what the service refuses', () => {
-  const read = async (names: readonly string[], options: EmulatorOptions, status?: number) => {
-    const limited = await startEmulator({ dialect: 'specification', people: 1, ...options })
-    if (status !== undefined) limited.fail('/external-references/circles', status)
-    try {
-      return await run('read', { config: limited.config(), catalog: names })
-    } finally {
-      await limited.close()
-    }
-  }
-
-  it.each([
-    ['has no list or delta', {}, /job_categories.*does not offer this to your tenant or API \(404/],
-    [
-      'is not in the scopes of the client',
-      { clients: [{ id: 'a', secret: 'b', scopes: ['employers'] }] },
-      /connector-svcapi-job-categories\.read/,
-    ],
-  ])('because it %s fails alone', async (_, options, words) => {
-    const { errors, records } = await read(['employers', 'job_categories'], options)
-    expect([errors, records('employers').length > 0]).toMatchObject([
-      [{ failure_type: 'config_error', message: expect.stringMatching(words) }],
-      true,
-    ])
-  })
-
-  it.each([400, 404])(
-    'of the references of one collection (%d) leaves those of the others',
-    async (status) => {
-      const { errors, records } = await read(['external_references'], {}, status)
-      const collections = new Set(records('external_references').map((row) => row['collection']))
-      expect([errors, collections.has('people')]).toEqual([[], true])
-    },
-  )
 })
