@@ -30,14 +30,21 @@ const documented = [
   'activity_definitions',
   'external_references',
 ]
-const specified = ['access_clockings', 'departments', 'employers', 'shift_definitions', 'jobs']
+const specified = [
+  'access_clockings',
+  'departments',
+  'employers',
+  'shift_definitions',
+  'work_locations',
+]
 
 /** Days from now: in the delta's window, on both sides of its border, planned, long ago. */
-const day = fc.constantFrom(-2, -30, -300, -700, -1000, -1400, 40)
+const day = fc.constantFrom(-2, -30, -300, -700, -700, -1000, -1400, 40)
 const stream = fc.nat(2)
-const pick = fc.nat(9)
+// Few, so that one record sees a lot.
+const pick = fc.nat(3)
 const names = fc.constantFrom<string[]>([], ['payroll'], ['@employee-number', 'payroll'])
-const startDate = fc.constantFrom(undefined, '2024-06-01', '2023-02-15', '2026-03-01')
+const startDate = fc.constantFrom(undefined, '2024-06-01', '2024-01-01', '2023-02-15', '2026-03-01')
 const refreshDays = fc.constantFrom(0, 1, 2, 7)
 
 const change: fc.Arbitrary<Change> = fc.oneof(
@@ -68,7 +75,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       do: fc.constant('advance' as const),
-      hours: fc.constantFrom(1, 20, 50, 80, 24 * 45),
+      hours: fc.constantFrom(1, 25, 25, 50, 80, 24 * 45),
     }),
   },
   { weight: 1, arbitrary: fc.constant({ do: 'expire-tokens' as const }) },
@@ -93,6 +100,21 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   },
 )
 
+/** What happens to one record, which is where accounts go wrong. */
+const career: fc.Arbitrary<Event[]> = fc
+  .record({ stream, pick, days: fc.array(fc.option(day), { minLength: 2, maxLength: 4 }) })
+  .map(({ stream, pick, days }) =>
+    days.map(
+      (day, i): Event => ({
+        do: 'change',
+        change:
+          day === null
+            ? { kind: i % 2 === 0 ? 'remove' : 'restore', stream, pick }
+            : { kind: 'move', stream, pick, day },
+      }),
+    ),
+  )
+
 const kinds = {
   // Without waits of seconds, which the executable would really wait.
   executable: ['html', 410, 404, 401] as const,
@@ -112,13 +134,21 @@ function fault(place: Place): fc.Arbitrary<Fault> {
   })
 }
 
+const atRequest = fc.integer({ min: 1, max: 14 })
+
+function inTurn([events, requests]: readonly [Event[], number[]]): Sync['during'] {
+  const rising = [...requests].sort((a, b) => a - b)
+  return events.map((event, i) => ({ atRequest: rising[i] ?? 1, event }))
+}
+
 function sync(place: Place): fc.Arbitrary<Sync> {
   const rarely = place === 'executable' ? 6 : 2
   return fc.record({
     do: fc.constant('sync' as const),
-    during: fc.array(fc.record({ atRequest: fc.integer({ min: 1, max: 25 }), event }), {
-      maxLength: 4,
-    }),
+    during: fc.oneof(
+      fc.array(fc.record({ atRequest, event }), { maxLength: 4 }),
+      fc.tuple(career, fc.array(atRequest, { minLength: 4, maxLength: 4 })).map(inTurn),
+    ),
     faults: fc.oneof(
       { weight: rarely, arbitrary: fc.constant([]) },
       { weight: 1, arbitrary: fc.array(fault(place), { minLength: 1, maxLength: 2 }) },
@@ -128,7 +158,7 @@ function sync(place: Place): fc.Arbitrary<Sync> {
   })
 }
 
-const quiet: fc.Arbitrary<Sync> = fc.constant({
+const quiet: fc.Arbitrary<Sync> = fc.constant<Sync>({
   do: 'sync',
   during: [],
   faults: [],
@@ -142,21 +172,36 @@ const setting: fc.Arbitrary<Setting> = fc.oneof(
   fc.record({ set: fc.constant('refresh' as const), days: refreshDays }),
 )
 
-function step(place: Place): fc.Arbitrary<Step> {
-  return fc.oneof(
+const rewind: fc.Arbitrary<Step> = fc.record({
+  do: fc.constant('rewind'),
+  syncs: fc.integer({ min: 1, max: 3 }),
+  isKept: fc.boolean(),
+})
+
+function steps(place: Place): fc.Arbitrary<Step[]> {
+  const one = fc.oneof(
     { weight: 8, arbitrary: event },
-    { weight: 5, arbitrary: sync(place) },
+    { weight: 6, arbitrary: sync(place) },
     { weight: 2, arbitrary: quiet },
-    {
-      weight: 1,
-      arbitrary: fc.record({
-        do: fc.constant('rewind' as const),
-        syncs: fc.integer({ min: 1, max: 3 }),
-        isKept: fc.boolean(),
-      }),
-    },
+    { weight: 1, arbitrary: rewind },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('configure' as const), setting }) },
   )
+  const withSyncs = fc
+    .tuple(career, fc.array(fc.oneof(quiet, sync(place)), { minLength: 4, maxLength: 4 }))
+    .map(([events, syncs]) => events.flatMap((event, i): Step[] => [event, syncs[i] ?? event]))
+  const few = place === 'executable' ? 6 : 10
+  return fc
+    .array(
+      fc.oneof(
+        { weight: 4, arbitrary: one.map((step) => [step]) },
+        { weight: 1, arbitrary: withSyncs },
+      ),
+      {
+        minLength: 2,
+        maxLength: few,
+      },
+    )
+    .map((parts) => parts.flat())
 }
 
 /** Every choice that the service leaves open, drawn. */
@@ -185,23 +230,24 @@ function options(place: Place): fc.Arbitrary<EmulatorOptions> {
 
 /** Histories that are small enough to shrink well, and long enough to go wrong. */
 export function histories(place: Place): fc.Arbitrary<History> {
-  return options(place).chain((chosen) =>
-    fc.record({
-      streams: fc.shuffledSubarray(chosen.dialect === 'specification' ? specified : documented, {
-        minLength: 2,
-        maxLength: 3,
-      }),
-      options: fc.constant(chosen),
-      settings: fc.record({
-        start_date: startDate,
-        external_references: names.map(references),
-        history_refresh_days: refreshDays,
-        window_days: mostly(365, 100),
-      }),
-      seeded: fc.array(change, { maxLength: 14 }),
-      steps: fc.array(step(place), { minLength: 2, maxLength: place === 'executable' ? 8 : 14 }),
+  const few = { minLength: 2, maxLength: 3 }
+  const drawn = fc.record({
+    documented: fc.shuffledSubarray(documented, few),
+    specified: fc.shuffledSubarray(specified, few),
+    options: options(place),
+    settings: fc.record({
+      start_date: startDate,
+      external_references: names.map(references),
+      history_refresh_days: refreshDays,
+      window_days: mostly(365, 100),
     }),
-  )
+    seeded: fc.array(change, { maxLength: 14 }),
+    steps: steps(place),
+  })
+  return drawn.map(({ documented, specified, ...rest }) => ({
+    ...rest,
+    streams: rest.options.dialect === 'specification' ? specified : documented,
+  }))
 }
 
 /** The configuration that asks for these references of people. */

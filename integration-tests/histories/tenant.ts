@@ -48,13 +48,14 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
     if (record === undefined) return
     const id = record['id'] as number
     if (wanted.kind === 'update') emulator.update(collection, id)
+    else if (wanted.kind === 'move') {
+      emulator.update(collection, id, dated ? move(collection, id, wanted.day) : undefined)
+    } else if (unwatched.has(`${collection} ${id}`)) return
     else if (wanted.kind === 'soft-delete' && softDelete) emulator.softDelete(collection, id)
-    else if (wanted.kind !== 'move') remove(collection, record)
-    else emulator.update(collection, id, dated ? move(collection, id, wanted.day) : undefined)
+    else remove(collection, record)
   }
 
   function remove(collection: string, record: Fields): void {
-    if (unwatched.has(`${collection} ${record['id']}`)) return
     emulator.remove(collection, record['id'] as number)
     removed.set(collection, [...(removed.get(collection) ?? []), record])
   }

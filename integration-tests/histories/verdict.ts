@@ -47,6 +47,8 @@ function compare(stream: Stream, rows: Map<string, Row>, court: Court): string[]
   return differences(stream.stream, held, [...truth.values()].map(plain))
 
   function isUnknown(key: string, held: Row): boolean {
+    // What vanished cannot be told from what is older than the window, where that has no list.
+    if (!hasList(court) && stream.dated && (state?.start ?? '') < (state?.window ?? '')) return true
     const isHistory = isBefore(held, state?.window ?? null)
     return platform.isUnknown(stream.stream, key, isHistory)
   }
@@ -71,16 +73,15 @@ function truthOf({ collection, nested, references: offered }: Stream, court: Cou
 }
 
 /** Rows before the start date are nobody's promise, rows of the history only after its listing. */
-function isJudged(
-  row: Row,
-  stream: Stream,
-  state: StreamState | undefined,
-  { isHistoryFresh, emulator }: Court,
-): boolean {
+function isJudged(row: Row, stream: Stream, state: StreamState | undefined, court: Court): boolean {
   if (!stream.dated || state === undefined) return true
   if (isBefore(row, state.start)) return false
-  const hasList = emulator.options.dialect === 'documentation'
-  return (isHistoryFresh && hasList) || !isBefore(row, state.window)
+  return (court.isHistoryFresh && hasList(court)) || !isBefore(row, state.window)
+}
+
+/** The specification documents no list of any dated collection. */
+function hasList({ emulator }: Court): boolean {
+  return emulator.options.dialect === 'documentation'
 }
 
 function isBefore(row: Row, day: string | null): boolean {

@@ -31,16 +31,21 @@ export interface Platform {
 interface Snapshot {
   readonly warehouses: readonly Warehouse[]
   readonly states: ReadonlyMap<string, object>
-  /** Rows that no later STATE covers, with the generation that the connector went on from. */
-  readonly loose: ReadonlyMap<string, number>
+  readonly loose: ReadonlyMap<string, Loose>
   /** What was loaded by the sync after this snapshot. */
-  readonly loaded: { stream: string; key: string }[]
+  readonly loaded: { stream: string; key: string; version: string }[]
+}
+
+/** A row that no STATE covers, and the generation that the connector went on from. */
+interface Loose {
+  readonly version: string
+  readonly generation: number
 }
 
 export function createPlatform(): Platform {
   let warehouses = [createWarehouse('highest-version'), createWarehouse('last-write')]
   let states = new Map<string, object>()
-  let loose = new Map<string, number>()
+  let loose = new Map<string, Loose>()
   let snapshots: Snapshot[] = []
   return {
     get warehouses() {
@@ -53,9 +58,9 @@ export function createPlatform(): Platform {
     load,
     rewind,
     isUnknown(stream, key, isHistory) {
-      const generation = loose.get(`${stream} ${key}`)
-      if (generation === undefined) return false
-      return isHistory || generation !== (stateOf(stream)?.generation ?? 0)
+      const row = loose.get(`${stream} ${key}`)
+      if (row === undefined) return false
+      return isHistory || row.generation !== (stateOf(stream)?.generation ?? 0)
     },
   }
 
@@ -77,10 +82,12 @@ export function createPlatform(): Platform {
       const { stream } = record
       const isCovered = i < (last.get(stream) ?? -1)
       if (!isCovered && kept === 'committed') return false
-      const key = keyOf(record.data)
-      loaded.push({ stream, key })
-      if (isCovered) loose.delete(`${stream} ${key}`)
-      else loose.set(`${stream} ${key}`, stateOf(stream)?.generation ?? 0)
+      const row = { stream, key: keyOf(record.data), version: versionOf(record.data) }
+      loaded.push(row)
+      if (!isCovered) loosen(row)
+      else if (row.version >= (loose.get(`${stream} ${row.key}`)?.version ?? '')) {
+        loose.delete(`${stream} ${row.key}`)
+      }
       return true
     })
     for (const warehouse of warehouses) warehouse.load(taken)
@@ -91,9 +98,7 @@ export function createPlatform(): Platform {
     if (at === undefined) return
     states = new Map(at.states)
     if (isKept) {
-      for (const { stream, key } of snapshots.slice(-syncs).flatMap(({ loaded }) => loaded)) {
-        loose.set(`${stream} ${key}`, stateOf(stream)?.generation ?? 0)
-      }
+      for (const row of snapshots.slice(-syncs).flatMap(({ loaded }) => loaded)) loosen(row)
     } else {
       warehouses = [...at.warehouses]
       loose = new Map(at.loose)
@@ -101,9 +106,21 @@ export function createPlatform(): Platform {
     snapshots = snapshots.slice(0, -syncs)
   }
 
+  function loosen({ stream, key, version }: Snapshot['loaded'][number]): void {
+    const highest = loose.get(`${stream} ${key}`)?.version ?? ''
+    loose.set(`${stream} ${key}`, {
+      version: version > highest ? version : highest,
+      generation: stateOf(stream)?.generation ?? 0,
+    })
+  }
+
   function copies(): Warehouse[] {
     return warehouses.map((warehouse) => warehouse.copy())
   }
+}
+
+function versionOf(row: Readonly<Record<string, unknown>>): string {
+  return String(row['changeVersion'] ?? '')
 }
 
 /** Where the last STATE of each stream stands. */

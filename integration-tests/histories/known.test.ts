@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import type { History } from './draw.ts'
+import { play } from './play.ts'
+import type { Change, Event, Sync } from './step.ts'
+
+/** Days from the emulator's now, 2026-11-20: inside the delta's window, and before 2025-01-01. */
+const RECENT = -30
+const OLD = -800
+
+function history(given: Partial<History>): History {
+  return {
+    streams: ['clockings'],
+    options: { people: 0, months: 0, pageSize: 1 },
+    settings: { start_date: '2024-01-01', history_refresh_days: 0, external_references: [] },
+    seeded: [],
+    steps: [],
+    ...given,
+  }
+}
+
+function sync(given: Partial<Sync> = {}): Sync {
+  return { do: 'sync', during: [], faults: [], killAfter: 0, kept: 'committed', ...given }
+}
+
+function change(change: Omit<Change, 'stream'>): Event {
+  return { do: 'change', change: { stream: 0, ...change } as Change }
+}
+
+const insert = (day: number): Change => ({
+  stream: 0,
+  pick: 0,
+  kind: 'insert',
+  day,
+  isLarge: false,
+})
+const move = (pick: number, day: number) => change({ kind: 'move', pick, day } as Change)
+const remove = (pick: number) => change({ kind: 'remove', pick } as Change)
+
+describe('a history that once went wrong', () => {
+  const cases: [what: string, given: Partial<History>][] = [
+    [
+      'moves a row out of the window by an update, and deletes it where no delta watches',
+      {
+        options: { people: 0, months: 0, leavingRow: 'update' },
+        seeded: [insert(RECENT)],
+        steps: [sync(), move(0, OLD), sync(), remove(0)],
+      },
+    ],
+    [
+      'moves a row into the history behind its listing, before another row changes there',
+      {
+        seeded: [insert(RECENT), insert(OLD), insert(OLD)],
+        steps: [
+          sync({
+            during: [
+              // After the token, two pages of the delta and one of the history.
+              { atRequest: 5, event: move(0, OLD) },
+              { atRequest: 5, event: change({ kind: 'update', pick: 2 } as Change) },
+            ],
+          }),
+        ],
+      },
+    ],
+    [
+      'meets a service that denies the list of the history once',
+      {
+        settings: { start_date: '2024-01-01', history_refresh_days: 1, external_references: [] },
+        seeded: [insert(OLD), insert(RECENT)],
+        steps: [
+          sync(),
+          change({ kind: 'update', pick: 1 } as Change),
+          { do: 'advance', hours: 25 },
+          sync({ faults: [{ kind: 404, path: 'list', stream: 0, skip: 0, times: 9 }] }),
+        ],
+      },
+    ],
+    [
+      'deletes a row that the listing of the history, denied once, could not confirm',
+      {
+        settings: { start_date: '2024-01-01', history_refresh_days: 1, external_references: [] },
+        seeded: [insert(OLD), insert(RECENT)],
+        steps: [
+          sync(),
+          { do: 'advance', hours: 25 },
+          sync({ faults: [{ kind: 404, path: 'list', stream: 0, skip: 0, times: 9 }] }),
+          remove(0),
+        ],
+      },
+    ],
+  ]
+  it.each(cases)('%s', async (_what, given) => {
+    await expect(play(history(given), 'in-process')).resolves.toBeUndefined()
+  })
+})
