@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest'
+import type { Stream } from './collection.ts'
+import { keyOf, streams } from './streams.ts'
+
+/** The collections that the specification names ("What the service does"), terminals aside. */
+const SPECIFIED =
+  'absences absence-definitions absence-groups access-clockings activity-definitions activity-durations break-definitions breaks calculated-totals clockings contracts counters counter-definitions counter-groups departments employers job-categories jobs paid-presences people shift-definitions work-interruptions work-locations'
+
+describe('the streams', () => {
+  it('are all collections of the specification that have an endpoint, and more', () => {
+    const collections = [...streams.values()].map(({ collection }) => collection)
+    expect(collections).toEqual(expect.arrayContaining(SPECIFIED.split(' ')))
+  })
+
+  it('have names without hyphens, which some loaders take for separators', () => {
+    expect([...streams.keys()].filter((name) => !/^[a-z]+(_[a-z]+)*$/.test(name))).toEqual([])
+  })
+})
+
+describe('the key of a stream', () => {
+  it.each([
+    ['people', ['id']],
+    ['external_references', ['collection', 'name', 'value']],
+  ])('of %s is %j', (name, key) => {
+    expect(keyOf(streams.get(name) as Stream)).toEqual(key)
+  })
+})
