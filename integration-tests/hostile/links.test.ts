@@ -5,6 +5,8 @@ import { head, page, reply, rowOf } from './wire.ts'
 
 const OTHER_HOST = 'leads to another host'
 const OUTSIDE = 'leaves the API'
+/** So large that a checkpoint would be due behind it. */
+const LARGE = { ...rowOf(3), text: 'x'.repeat(100_000) }
 
 describe('a next link that must not be followed', () => {
   it.each([
@@ -49,7 +51,7 @@ describe('a next link that must not be followed', () => {
       'the service takes 4096',
     ],
   ])('because of %s', async (_name, link, words) => {
-    const outcome = await play(secondPage((other) => page([rowOf(3)], { nextLink: link(other) })))
+    const outcome = await play(secondPage((other) => page([LARGE], { nextLink: link(other) })))
     expectFailure(outcome, words === 'the service takes 4096' ? 'config' : 'system', words)
     // The bookmark stays before the page: a stored link of that kind would stop every later sync.
     expect(outcome.states(STREAM).at(-1)).toMatchObject({ link: SECOND })
@@ -105,7 +107,7 @@ describe('a link that is not text', () => {
 
 describe('a chain of pages without an end', () => {
   it('that repeats its link is refused', async () => {
-    const outcome = await play(secondPage(() => page([rowOf(3)], { nextLink: SECOND })))
+    const outcome = await play(secondPage(() => page([LARGE], { nextLink: SECOND })))
     expectFailure(outcome, 'system', 'that it had sent before')
     expect(outcome.states(STREAM).at(-1)).toMatchObject({ link: SECOND })
   })
