@@ -2,7 +2,7 @@ import { withConnector } from '../connector.ts'
 import { measure, startServer } from '../measure.ts'
 
 const DELAY_MS = 30
-const PAGES = 100
+const PAGES = 200
 const STREAMS = ['absences', 'breaks', 'clockings', 'counters', 'people', 'contracts']
 
 /** Six streams of a service that takes 30 ms a page: the longest chain of pages is all that counts. */

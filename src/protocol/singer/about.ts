@@ -1,3 +1,5 @@
+import { settingRows } from './setting-rows.ts'
+
 /** What `--about` says of a tap. */
 export interface About {
   readonly name: string
@@ -67,35 +69,6 @@ export function aboutMarkdown({ name, version, description, settings }: About): 
     ...rows,
     '',
   ].join('\n')
-}
-
-/** One setting for a table; nested ones have dotted names, alternatives stand one below the other. */
-export interface SettingRow {
-  readonly path: string
-  readonly isRequired: boolean
-  /** The default as JSON in code quotes, or nothing. */
-  readonly fallback: string
-  readonly text: string
-}
-
-export function settingRows(schema: SettingsSchema, prefix = ''): SettingRow[] {
-  const required = schema.required ?? []
-  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
-    const path = `${prefix}${name}`
-    const row: SettingRow = {
-      path,
-      isRequired: required.includes(name),
-      fallback: property.default === undefined ? '' : `\`${JSON.stringify(property.default)}\``,
-      text: property.description ?? '',
-    }
-    return [row, ...alternatives(property, path)]
-  })
-}
-
-/** The members of all alternatives, each once. */
-function alternatives({ oneOf = [] }: SettingsSchema, path: string): SettingRow[] {
-  const rows = oneOf.flatMap((option) => settingRows(option, `${path}.`))
-  return rows.filter((row, i) => rows.findIndex((other) => other.path === row.path) === i)
 }
 
 /** Secrets in the words of Singer's tools. */
