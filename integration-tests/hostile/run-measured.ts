@@ -1,12 +1,9 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Message } from '../airbyte-message.ts'
-import { configuredCatalog } from '../connector.ts'
-
-const EXECUTABLE = fileURLToPath(new URL('../../bin/source-protime', import.meta.url))
+import { EXECUTABLE, readArguments } from '../live-process.ts'
 
 // getrusage counts the memory of the parent before the program was loaded; the kernel's own
 // high-water mark, where there is one, does not.
@@ -41,29 +38,15 @@ export async function readMeasured(
   { bytesPerSecond, slowForMs = Number.POSITIVE_INFINITY }: MeasuredOptions = {},
 ): Promise<Measured> {
   const folder = mkdtempSync(join(tmpdir(), 'measured-'))
-  const file = (name: string, content: object) => {
-    writeFileSync(join(folder, name), JSON.stringify(content))
-    return join(folder, name)
-  }
   try {
-    const child = spawn(
-      EXECUTABLE,
-      [
-        'read',
-        '--config',
-        file('config.json', config),
-        '--catalog',
-        file('catalog.json', configuredCatalog([stream])),
-      ],
-      {
-        stdio: ['ignore', 'pipe', 'inherit'],
-        env: {
-          ...process.env,
-          NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(REPORT)}`,
-          PEAK_FILE: join(folder, 'peak'),
-        },
+    const child = spawn(EXECUTABLE, readArguments(folder, config, [stream]), {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {
+        ...process.env,
+        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(REPORT)}`,
+        PEAK_FILE: join(folder, 'peak'),
       },
-    )
+    })
     const sieve = createSieve()
     const since = performance.now()
     let bytes = 0

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 
@@ -84,13 +83,6 @@ export function cut(bytes: string | Buffer, how: 'close' | 'break' = 'close') {
       setTimeout(() => (how === 'close' ? socket.end() : socket.resetAndDestroy()), 20),
     )
   }
-}
-
-/** Text that does not compress. */
-export function noise(bytes: number): string {
-  return randomBytes(Math.ceil(bytes / 2))
-    .toString('hex')
-    .slice(0, bytes)
 }
 
 function written(socket: Socket, bytes: Buffer): Promise<boolean> {
