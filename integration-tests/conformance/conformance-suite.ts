@@ -4,6 +4,9 @@ import { type Evidence, gatherEvidence, type Subject } from './evidence.ts'
 import { judgesOfAnswers } from './judges-of-answers.ts'
 import { judgesOfReads } from './judges-of-reads.ts'
 
+/** A rule may need some dozen reads, on a machine that has other work. */
+const LIMIT = { timeout: 180_000 }
+
 /** Every rule of the suite. */
 export const allJudges = [...judgesOfAnswers, ...judgesOfReads]
 
@@ -45,7 +48,7 @@ export function conformanceSuite({ executable, configFile, prepare }: Conformanc
     const listed = (section: string) =>
       acceptance.entries.some((one) => one.section === section && one.config_path === path)
     for (const { name, faults } of allJudges.filter(({ section }) => listed(section))) {
-      it(name, async () => expect(await faults(evidence.get(path) as Evidence)).toEqual([]))
+      it(name, LIMIT, async () => expect(await faults(evidence.get(path) as Evidence)).toEqual([]))
     }
   })
 }

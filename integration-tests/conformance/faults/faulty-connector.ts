@@ -1,15 +1,20 @@
-import { spawn } from 'node:child_process'
 import { fstatSync, readFileSync } from 'node:fs'
-import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { allFaults, FAILED_AS_SUCH } from './all-faults.ts'
 import type { Fault } from './fault.ts'
+import { answerOf } from './recordings.ts'
 
 /**
- * A connector that does one thing wrong. Arguments: the executable of a good connector, what to do
- * wrong (the `does` of a fault, or `nothing`), and the command with its files.
+ * A connector that does one thing wrong. Arguments: the executable of a good connector, a folder for
+ * recordings of it (or nothing), what to do wrong (the `does` of a fault, or `nothing`), and the
+ * command with its files.
  */
-async function main([executable = '', does, ...args]: readonly string[]): Promise<void> {
+async function main([
+  executable = '',
+  recordings = '',
+  does,
+  ...args
+]: readonly string[]): Promise<void> {
   const fault = faultFor(
     args,
     allFaults.find((one) => one.does === does),
@@ -17,15 +22,11 @@ async function main([executable = '', does, ...args]: readonly string[]): Promis
   if (fault.needsOwnFolder && process.cwd() === '/') process.exit(1)
   if (fault.ending === 'exit 143') process.on('SIGTERM', () => process.exit(143))
   process.stdout.on('error', () => process.exit(fault.ending === 'swallow EPIPE' ? 0 : 1))
-  const child = spawn(executable, fault.args?.(args) ?? args, {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
-  const lines = (await text(child.stdout)).trimEnd().split('\n')
-  const exitCode = await ended
+  const answer = await answerOf(executable, fault.args?.(args) ?? args, recordings)
+  const lines = answer.stdout.trimEnd().split('\n')
   process.stderr.write(fault.stderr ?? '')
   process.stdout.write(`${(fault.lines?.(lines) ?? lines).join('\n')}\n`)
-  process.exitCode = fault.exitCode ?? exitCode ?? 1
+  process.exitCode = fault.exitCode ?? answer.exitCode ?? 1
   if (fault.ending === 'exit without drain') process.exit()
   // Long enough for a signal to arrive.
   if (fault.ending === 'exit 143') await sleep(2000)
