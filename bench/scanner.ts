@@ -5,6 +5,7 @@ import {
   type PageScanner,
 } from '../src/protocol/records/page-scanner.ts'
 import { createReferenceScanner } from '../src/protocol/records/reference-scanner.ts'
+import { clocking } from './clocking.ts'
 
 // What the record path costs without network and pipe: WebAssembly, plain JavaScript, and parse
 // plus stringify take turns over the same pages, so that a busy machine slows all of them alike.
@@ -23,22 +24,6 @@ const parts: LineParts = {
   head: Buffer.from(head),
   tail: Buffer.from(',"_ab_cdc_deleted_at":null}}}\n'),
   removedTail: Buffer.from(',"_ab_cdc_deleted_at":"2026-01-01T00:00:00Z"}}}\n'),
-}
-
-/** A clocking of 235 bytes. */
-function clocking(index: number): string {
-  const person = 1 + ((index * 7919) % 5000)
-  const minute = (index * 13) % 1440
-  return JSON.stringify({
-    changeVersion: (0xa00000 + index).toString(16).toUpperCase().padStart(16, '0'),
-    id: 100_000 + index,
-    person: { id: person, externalReferences: { '@employee-number': `E${person}` } },
-    date: `2026-03-${String(1 + (index % 28)).padStart(2, '0')}`,
-    timeOfDayInMinutes: minute,
-    kind: 'InOut',
-    isGenerated: false,
-    calculatedTimeOfDayInMinutes: minute - (minute % 5),
-  })
 }
 
 function page(number: number): Buffer {

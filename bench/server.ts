@@ -1,4 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http'
+import { clocking } from './clocking.ts'
 
 /**
  * The service as far as a benchmark needs it. Its pages are made before the first request, so that
@@ -64,7 +65,7 @@ function send(parts: Iterable<Buffer>, response: ServerResponse): void {
 }
 
 function pageOf(first: number): Buffer {
-  const records = Array.from({ length: pageSize }, (_, i) => record(first + i))
+  const records = Array.from({ length: pageSize }, (_, i) => clocking(first + i))
   return Buffer.from(`{"value":[${records.join(',')}`)
 }
 
@@ -73,7 +74,7 @@ function* changesOf(collection: string): Generator<Buffer> {
     const count = Math.min(CHANGES_AT_ONCE, changes - at)
     const items = Array.from(
       { length: count },
-      (_, i) => `{"changeType":"InsertOrUpdate","data":${record(at + i)}}`,
+      (_, i) => `{"changeType":"InsertOrUpdate","data":${clocking(at + i)}}`,
     )
     yield Buffer.from(`${at === 0 ? '{"value":[' : ','}${items.join(',')}`)
   }
@@ -82,22 +83,6 @@ function* changesOf(collection: string): Generator<Buffer> {
 
 function deltaLink(collection: string): string {
   return `"deltaLink":"${PREFIX}/delta/${collection}?deltaToken=1"`
-}
-
-/** The record of an index, as text: 235 bytes, like a clocking with one reference. */
-function record(index: number): string {
-  const person = 1 + ((index * 7919) % 5000)
-  const minute = (index * 13) % 1440
-  return JSON.stringify({
-    changeVersion: (0xa00000 + index).toString(16).toUpperCase().padStart(16, '0'),
-    id: 100_000 + index,
-    person: { id: person, externalReferences: { '@employee-number': `E${person}` } },
-    date: `2026-03-${String(1 + (index % 28)).padStart(2, '0')}`,
-    timeOfDayInMinutes: minute,
-    kind: 'InOut',
-    isGenerated: false,
-    calculatedTimeOfDayInMinutes: minute - (minute % 5),
-  })
 }
 
 function isAllowed(): boolean {

@@ -1,4 +1,4 @@
-import { ConnectorError } from '../../errors.ts'
+import { parseStateJson, refuseState } from '../state-file.ts'
 
 /**
  * The states of streams in a state file, by name. Takes every form that a platform or PyAirbyte may
@@ -6,11 +6,10 @@ import { ConnectorError } from '../../errors.ts'
  * What a blob holds is not looked at here. Throws a config error for a file that has no such form.
  */
 export function parseStateFile(text: string): ReadonlyMap<string, unknown> {
-  if (text.trim() === '') return new Map()
-  const input = parsed(text)
+  const input = parseStateJson(text)
   if (input === null) return new Map()
   if (!Array.isArray(input))
-    return typeof input === 'object' ? legacy(input) : refuse('it is not a list')
+    return typeof input === 'object' ? legacy(input) : refuseState('it is not a list')
   return new Map(input.flatMap(entries))
 }
 
@@ -22,11 +21,11 @@ function entries(item: unknown): Entry[] {
     const states = (global as { stream_states?: unknown } | null)?.stream_states
     return Array.isArray(states)
       ? states.map(streamEntry)
-      : refuse('its global state has no streams')
+      : refuseState('its global state has no streams')
   }
   if (stream !== undefined) return [streamEntry(stream)]
   if (typeof data === 'object' && data !== null) return [...legacy(data)]
-  return refuse('one of its entries is no state message')
+  return refuseState('one of its entries is no state message')
 }
 
 function streamEntry(stream: unknown): Entry {
@@ -34,26 +33,11 @@ function streamEntry(stream: unknown): Entry {
   const name = (stream_descriptor as { name?: unknown } | null | undefined)?.name
   return typeof name === 'string'
     ? [name, stream_state]
-    : refuse('one of its entries names no stream')
+    : refuseState('one of its entries names no stream')
 }
 
 function legacy(input: object): ReadonlyMap<string, unknown> {
   // A single message that somebody saved by hand is taken as well.
   if ('type' in input && ('stream' in input || 'global' in input)) return new Map(entries(input))
   return new Map(Object.entries(input))
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return refuse('it is not JSON')
-  }
-}
-
-function refuse(reason: string): never {
-  throw new ConnectorError(
-    'config',
-    `The file given by --state is damaged: ${reason}. Restore it, or leave it out to read everything again.`,
-  )
 }

@@ -1,21 +1,20 @@
-import { ConnectorError } from '../../errors.ts'
 import { type Cadence, createCadence } from '../cadence.ts'
 import type { LineWriter } from '../records/line-writer.ts'
+import { parseStateJson, refuseState } from '../state-file.ts'
 import { type StateValue, state } from './messages.ts'
 
 const EMPTY: StateValue = { bookmarks: {}, currently_syncing: null }
 
 /** The value of a state file; throws a config error when it is none. An empty one is no state. */
 export function parseState(text: string): StateValue {
-  if (text.trim() === '') return EMPTY
-  const input = parsed(text)
+  const input = parseStateJson(text)
   if (input === null) return EMPTY
-  if (typeof input !== 'object' || Array.isArray(input)) refuse('it is not an object')
+  if (typeof input !== 'object' || Array.isArray(input)) refuseState('it is not an object')
   const value = input as Record<string, unknown>
   // Some tools keep the whole STATE message.
   const inner = value['type'] === 'STATE' && isObject(value['value']) ? value['value'] : value
   const bookmarks = inner['bookmarks'] ?? {}
-  if (!isObject(bookmarks)) refuse('its bookmarks are not an object')
+  if (!isObject(bookmarks)) refuseState('its bookmarks are not an object')
   return { ...inner, bookmarks: bookmarks as Record<string, unknown>, currently_syncing: null }
 }
 
@@ -54,19 +53,4 @@ export function createStateKeeper(input: StateValue, writer: LineWriter): StateK
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return refuse('it is not JSON')
-  }
-}
-
-function refuse(reason: string): never {
-  throw new ConnectorError(
-    'config',
-    `The file given by --state is damaged: ${reason}. Restore it, or leave it out to read everything again.`,
-  )
 }

@@ -1,0 +1,60 @@
+import nock from 'nock'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { referencedCollections } from '../../src/catalogue/collections.ts'
+import { allReferences } from './references.ts'
+
+const ORIGIN = 'http://service.invalid'
+const PATH = '/connector/protimeapi/api/v1/external-references'
+const config = {
+  environment: { base_url: ORIGIN, auth_url: `${ORIGIN}/tenants/demo`, api_name: 'protimeapi' },
+  client_id: 'connector',
+  client_secret: 'secret-of-a-test',
+}
+
+const reference = (value: string) => ({
+  referenceName: 'erp',
+  externalReference: value,
+  internalReference: '7',
+})
+
+/** Empty lists for every collection but one. */
+function emptyLists(except: string): void {
+  for (const collection of referencedCollections.filter((name) => name !== except)) {
+    nock(ORIGIN).get(`${PATH}/${collection}`).reply(200, { value: [] })
+  }
+}
+
+describe('all references of the service', () => {
+  beforeAll(() => nock.disableNetConnect())
+  beforeEach(() => {
+    nock.cleanAll()
+    nock(ORIGIN).post('/tenants/demo/connect/token').reply(200, { access_token: 'granted' })
+  })
+  afterAll(() => {
+    nock.cleanAll()
+    nock.restore()
+  })
+
+  it('are read over all pages of every collection, with the token', async () => {
+    emptyLists('people')
+    const withToken = { reqheaders: { authorization: 'Bearer granted' } }
+    nock(ORIGIN, withToken)
+      .get(`${PATH}/people`)
+      .reply(200, { value: [reference('E1')], nextLink: `${PATH}/people?continuationToken=2` })
+      .get(`${PATH}/people?continuationToken=2`)
+      .reply(200, { value: [reference('E2')] })
+    expect(await allReferences(config)).toEqual([
+      { collection: 'people', name: 'erp', value: 'E1', internalReference: '7' },
+      { collection: 'people', name: 'erp', value: 'E2', internalReference: '7' },
+    ])
+    expect(nock.pendingMocks()).toEqual([])
+  })
+
+  it('are not passed over when a list is refused', async () => {
+    emptyLists('people')
+    nock(ORIGIN).get(`${PATH}/people`).reply(403, 'no permission')
+    await expect(allReferences(config)).rejects.toThrow(
+      'The references of people are refused: no permission',
+    )
+  })
+})
