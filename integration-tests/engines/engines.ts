@@ -1,7 +1,9 @@
 import type { Engine } from './engine.ts'
 import { fast } from './fast.ts'
+import { meltano } from './meltano/meltano.ts'
 import { protocolModels } from './protocol-models.ts'
 import { pyairbyte } from './pyairbyte.ts'
+import { singerTools } from './singer-tools.ts'
 
 /** Everybody who has to accept the connector. */
-export const engines: readonly Engine[] = [protocolModels, fast, pyairbyte]
+export const engines: readonly Engine[] = [protocolModels, fast, pyairbyte, singerTools, meltano]

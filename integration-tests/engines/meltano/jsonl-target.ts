@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { keyOf, streams } from '../../../src/catalogue/streams.ts'
+import type { Row } from '../tenant.ts'
+import type { Target } from './target.ts'
+
+/** Files with a line for each record: what came last of a key is its row. */
+export function jsonlTarget(folder: string): Target {
+  const path = join(folder, 'jsonl')
+  return {
+    plugin: 'target-jsonl',
+    activatesVersions: false,
+    environment: { TARGET_JSONL_DESTINATION_PATH: path },
+    async tables() {
+      return new Map(
+        readdirSync(path).map((file) => {
+          const name = file.replace(/\.jsonl$/, '')
+          return [name, lastRows(name, readFileSync(join(path, file), 'utf8'))]
+        }),
+      )
+    },
+    asStored: (record) => record,
+  }
+}
+
+function lastRows(name: string, text: string): Row[] {
+  const stream = streams.get(name)
+  const columns = stream === undefined ? ['id'] : keyOf(stream)
+  const rows = new Map<string, Row>()
+  for (const line of text.split('\n').filter(Boolean)) {
+    const row = JSON.parse(line) as Row
+    rows.set(JSON.stringify(columns.map((column) => row[column])), row)
+  }
+  return [...rows.values()]
+}
