@@ -50,6 +50,7 @@ function runPython(interpreter: string, args: readonly string[], folder: string)
     ...process.env,
     // Whatever it keeps is gone with the folder, and it asks nobody outside.
     HOME: folder,
+    TMPDIR: folder,
     XDG_CACHE_HOME: join(folder, '.cache'),
     AIRBYTE_OFFLINE_MODE: '1',
     DO_NOT_TRACK: '1',
