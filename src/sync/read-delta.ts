@@ -124,13 +124,14 @@ async function asked(
   ask: () => Promise<PageEnd>,
   mayBeUsed = false,
 ): Promise<PageEnd> {
+  let isUsedUp = mayBeUsed
   for (let tries = 0; ; tries++) {
     try {
       return await ask()
     } catch (error) {
       if (!(error instanceof Refusal) || error.status !== 409) throw error
       const pause = patience.conflictMs[tries]
-      const isUsedUp = mayBeUsed || (error.isRepeat && progress.part === 'changes')
+      isUsedUp ||= error.isRepeat && progress.part === 'changes'
       if (pause !== undefined) await sleep(pause, signal)
       else if (isUsedUp) throw new DeadLink(error.message, true)
       else {
