@@ -1,0 +1,196 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { EmulatorOptions } from '../emulator/emulator.ts'
+import { startTrial, type Trial } from './histories/trial.ts'
+import type { Platform } from './histories/warehouses.ts'
+
+const trials: Trial[] = []
+afterEach(async () => {
+  for (const { emulator } of trials.splice(0)) await emulator.close()
+})
+
+async function start(streams: readonly string[], options?: EmulatorOptions): Promise<Trial> {
+  const trial = await startTrial(streams, options)
+  trials.push(trial)
+  return trial
+}
+
+type Blob = Record<string, unknown>
+
+/** A platform whose state of a stream is another one; its rows are the same. */
+function withState(platform: Platform, stream: string, change: (blob: Blob) => unknown): Platform {
+  const state = platform.state.map((entry) => {
+    const copy = structuredClone(entry) as {
+      stream: { stream_descriptor: { name: string }; stream_state: unknown }
+    }
+    if (copy.stream.stream_descriptor.name === stream)
+      copy.stream.stream_state = change(copy.stream.stream_state as Blob)
+    return copy
+  })
+  return Object.defineProperties({} as Platform, {
+    ...Object.getOwnPropertyDescriptors(platform),
+    state: { value: state },
+  })
+}
+
+describe('a bookmark', () => {
+  it('is flat, with the same keys and types wherever a stream stands', async () => {
+    const { emulator, sync, settings } = await start([
+      'job_categories',
+      'external_references',
+      'people',
+      'clockings',
+    ])
+    settings['start_date'] = '2024-01-01'
+    emulator.insert('clockings')
+    emulator.insert('clockings', { date: '2024-02-02' })
+    const syncs = [await sync(), await sync()]
+    emulator.advance({ hours: 73 })
+    syncs.push(await sync({ killAfter: 9 }), await sync())
+    const blobs = syncs.flatMap(({ messages }) =>
+      messages.flatMap(({ state }) => (state === undefined ? [] : [state.stream.stream_state])),
+    )
+    const [keys] = blobs.map((blob) => Object.keys(blob))
+    for (const blob of blobs) {
+      expect(Object.keys(blob)).toEqual(keys)
+      const values = Object.values(blob)
+      expect(values.filter((value) => typeof value === 'object' && value !== null)).toEqual([])
+    }
+    expect(new Set(blobs.map(({ part }) => part))).toEqual(
+      new Set(['list', 'listed', 'load', 'history', 'changes']),
+    )
+  })
+
+  it('shows no delta token in a log', async () => {
+    const { emulator, sync } = await start(['people'])
+    await sync()
+    emulator.stealDelta('people')
+    const { messages, warnings } = await sync()
+    const said = messages.flatMap(({ log, trace }) => log?.message ?? trace?.error?.message ?? [])
+    expect(warnings).toHaveLength(1)
+    expect(said.join()).not.toContain('deltaToken')
+  })
+})
+
+describe('a bookmark that cannot be used', () => {
+  const cases: [what: string, change: (blob: Blob) => unknown, says: string][] = [
+    ['of an older version', (blob) => ({ ...blob, bookmark_version: 0 }), 'unknown version'],
+    ['of a newer version', (blob) => ({ ...blob, bookmark_version: 9 }), 'unknown version'],
+    ['of another connector', () => ({ cursor: '2026-01-01' }), 'another connector'],
+    ['that is a text', () => 'abc', 'not an object'],
+    ['that is a list', () => [1], 'not an object'],
+    ['with an unknown part', (blob) => ({ ...blob, part: 'x' }), 'part is damaged'],
+    ['without a generation', (blob) => ({ ...blob, generation: null }), 'generation is damaged'],
+    ['with a date that is none', (blob) => ({ ...blob, link_at: 'now' }), 'link_at is damaged'],
+    ['with a number for a link', (blob) => ({ ...blob, link: 7 }), 'link is damaged'],
+    ['with a damaged set', (blob) => ({ ...blob, live: 'zAAAA' }), 'set of ids is damaged'],
+  ]
+
+  it.each(cases)('%s starts its stream over, says why, and leaves the others', async (...row) => {
+    const [, change, says] = row
+    const trial = await start(['people', 'jobs'])
+    await trial.sync()
+    trial.platform = withState(trial.platform, 'people', change)
+    const { warnings, records, exitCode } = await trial.sync()
+    expect(exitCode).toBe(0)
+    expect(warnings).toEqual([expect.stringMatching(new RegExp(`^people: .*${says}`))])
+    expect(records.map(({ id }) => id)).toEqual([1, 2, 3, 4])
+    expect(trial.differences()).toEqual([])
+  })
+})
+
+describe('a bookmark of another service', () => {
+  it('by its origin starts over without deletes', async () => {
+    const old = await start(['people'], { people: 4 })
+    await old.sync()
+    const trial = await start(['people'], { people: 2 })
+    trial.platform = old.platform
+    const { warnings, deleted, records } = await trial.sync()
+    expect(warnings).toEqual([expect.stringContaining('of another tenant, address or API name')])
+    expect(deleted).toEqual([])
+    expect(records).toHaveLength(2)
+  })
+
+  it('by its tenant starts over without deletes, then goes on', async () => {
+    const { emulator, settings, sync } = await start(['people'])
+    await sync()
+    emulator.remove('people', 1)
+    settings['tenant'] = 'other'
+    const { warnings, deleted } = await sync()
+    expect(warnings).toEqual([expect.stringContaining('of another tenant, address or API name')])
+    expect(deleted).toEqual([])
+    expect((await sync()).warnings).toEqual([])
+  })
+})
+
+describe('a configuration that changes', () => {
+  it('in its external references starts over once, and the records carry them', async () => {
+    const { emulator, settings, sync } = await start(['people', 'jobs'])
+    await sync()
+    emulator.remove('people', 2)
+    settings['external_references'] = [{ collection: 'people', names: ['@employee-number'] }]
+    const { warnings, records, deleted } = await sync()
+    expect(warnings).toEqual([expect.stringMatching(/^people: the external references/)])
+    expect(deleted).toEqual([2])
+    const carried = records.filter((row) => row['externalReferences'] !== undefined)
+    expect(carried.map(({ id }) => id)).toEqual([1, 3, 4])
+    expect((await sync()).warnings).toEqual([])
+  })
+
+  it('in its activity structures starts over, and drops the rows of the others', async () => {
+    const trial = await start(['activity_definitions'])
+    await trial.sync()
+    const [first] = trial.emulator.activityStructures
+    trial.settings['activity_structures'] = [first]
+    const { warnings, deleted, records } = await trial.sync()
+    expect(warnings).toEqual([expect.stringContaining('activity structures')])
+    const kept = trial.emulator
+      .all('activity-definitions')
+      .filter(({ level }) => level === first?.level)
+    expect(records.length - deleted.length).toBe(kept.length)
+    expect(deleted.length).toBe(16 - kept.length)
+  })
+
+  it('to an earlier start date starts over, and reads the days before', async () => {
+    const trial = await start(['clockings'], { people: 0 })
+    const { emulator, settings, sync } = trial
+    settings['start_date'] = '2026-01-01'
+    emulator.insert('clockings', { date: '2026-02-02' })
+    emulator.insert('clockings', { date: '2024-02-02' })
+    expect((await sync()).records.map(({ id }) => id)).toEqual([1])
+    settings['start_date'] = '2024-01-01'
+    const { warnings, records } = await sync()
+    expect(warnings).toEqual([expect.stringContaining('moved back from 2026-01-01 to 2024-01-01')])
+    expect(records.map(({ id }) => id).toSorted()).toEqual([1, 2])
+  })
+
+  it('to a later start date changes nothing but a warning', async () => {
+    const { emulator, settings, sync, differences } = await start(['clockings'], { people: 0 })
+    settings['start_date'] = '2024-01-01'
+    emulator.insert('clockings', { date: '2026-02-02' })
+    emulator.insert('clockings', { date: '2024-02-02' })
+    await sync()
+    settings['start_date'] = '2026-06-01'
+    emulator.update('clockings', 1)
+    const { warnings, records, deleted } = await sync()
+    expect(warnings).toEqual([expect.stringContaining('holds rows from 2024-01-01 on')])
+    expect(records.map(({ id }) => id)).toEqual([1])
+    expect(deleted).toEqual([])
+    expect(differences()).toEqual([])
+  })
+
+  it('by a default start date that moves on 1 January takes no day away', async () => {
+    const { emulator, sync, differences } = await start(['clockings'], {
+      people: 0,
+      now: '2026-12-30T03:00:00Z',
+    })
+    emulator.insert('clockings', { date: '2025-02-02' })
+    emulator.insert('clockings', { date: '2025-03-03' })
+    emulator.insert('clockings', { date: '2026-06-06' })
+    await sync()
+    emulator.remove('clockings', 2)
+    emulator.advance({ days: 5 })
+    const { deleted } = await sync()
+    expect(deleted).toEqual([2])
+    expect(differences()).toEqual([])
+  })
+})

@@ -1,0 +1,282 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { EmulatorOptions } from '../emulator/emulator.ts'
+import { startTrial, type Trial } from './histories/trial.ts'
+import { createPlatform } from './histories/warehouses.ts'
+import { keyOf } from './warehouse.ts'
+
+let trial: Trial
+afterEach(() => trial.emulator.close())
+
+async function start(streams: readonly string[], options?: EmulatorOptions): Promise<Trial> {
+  trial = await startTrial(streams, options)
+  return trial
+}
+
+/** Text that makes a page so large that it is handed over while it arrives. */
+const LARGE = 'x'.repeat(6_000_000)
+const STARTS_OVER = 'read from the beginning'
+
+describe('a stream that starts over', () => {
+  it('deletes the rows that vanished meanwhile, and no other', async () => {
+    const { emulator, sync } = await start(['people', 'clockings'])
+    for (let id = 1; id <= 4; id++) emulator.insert('clockings')
+    await sync()
+    emulator.remove('people', 2)
+    emulator.remove('clockings', 3)
+    emulator.advance({ hours: 73 })
+    const { deleted } = await sync()
+    expect(deleted.toSorted()).toEqual([2, 3])
+    expect(trial.differences()).toEqual([])
+  })
+
+  it('deletes them also when it has to start over again before its end', async () => {
+    const { emulator, sync } = await start(['people'])
+    await sync()
+    emulator.remove('people', 2)
+    emulator.advance({ hours: 73 })
+    await sync({ killAfter: 6 })
+    emulator.remove('people', 1)
+    emulator.advance({ hours: 73 })
+    const { deleted } = await sync()
+    expect(deleted.toSorted()).toEqual([1, 2])
+    expect(trial.differences()).toEqual([])
+  })
+
+  it('keeps a row that comes back while everything is read again', async () => {
+    const { emulator, sync } = await start(['people'])
+    await sync()
+    const [person] = emulator.all('people')
+    emulator.remove('people', 1)
+    emulator.advance({ hours: 73 })
+    // The first page of the new reading has passed the row when it comes back.
+    await sync({ onRequest: (n) => n === 3 && emulator.restore('people', person ?? {}) })
+    expect(trial.differences()).toEqual([])
+  })
+
+  it.each(['jobs', 'job_categories'])(
+    'forgets a row of %s that was on a page that broke, and is gone when the page is asked for again',
+    async (stream) => {
+      const collection = stream.replaceAll('_', '-')
+      const { emulator, sync } = await start([stream], { people: 0, pageSize: 10 })
+      emulator.insert(collection)
+      emulator.insert(collection, { comments: LARGE })
+      emulator.fault(`/${collection}`, 'truncate', { times: 1, afterBytes: 5_000_000 })
+      const { messages } = await sync({
+        onRequest: (n) => n === 3 && emulator.remove(collection, 1),
+      })
+      const sent = messages.flatMap(({ record }) => (record ? [keyOf(record.data)] : []))
+      expect(sent.filter((key) => key === '1')).toHaveLength(2)
+      expect(trial.differences()).toEqual([])
+    },
+  )
+})
+
+describe('a Delete', () => {
+  it('that carries a lower version than the row had takes the row out all the same', async () => {
+    const { emulator, sync, platform } = await start(['jobs'])
+    await sync()
+    const { link } = platform.stateOf('jobs') as unknown as { link: string }
+    emulator.remove('jobs', 1)
+    const body = {
+      value: [{ changeType: 'Delete', data: { changeVersion: '00000A10000000000000', id: 1 } }],
+      deltaLink: link,
+    }
+    emulator.respond('/delta/jobs', () => ({ status: 200, body: JSON.stringify(body) }), {
+      times: 1,
+    })
+    await sync()
+    expect(trial.differences()).toEqual([])
+  })
+})
+
+describe('a row that moves across the border of the delta', () => {
+  it.each(['delete', 'update', 'nothing'] as const)(
+    'into the history stays one row, where the service says %s of it',
+    async (leavingRow) => {
+      const { emulator, sync, settings } = await start(['clockings'], { people: 0, leavingRow })
+      Object.assign(settings, { start_date: '2024-01-01', history_refresh_days: 1 })
+      emulator.insert('clockings', { date: '2026-10-01' })
+      await sync()
+      emulator.update('clockings', 1, { date: '2024-10-01' })
+      await sync()
+      emulator.advance({ hours: 25 })
+      await sync()
+      expect(trial.differences()).toEqual([])
+    },
+  )
+
+  it('out of the history is sent by the next sync, and not deleted by the next listing', async () => {
+    const { emulator, sync, settings } = await start(['clockings'], { people: 0 })
+    Object.assign(settings, { start_date: '2024-01-01', history_refresh_days: 1 })
+    emulator.insert('clockings', { date: '2024-10-01' })
+    await sync()
+    emulator.update('clockings', 1, { date: '2026-10-01' })
+    await sync()
+    expect(trial.differences()).toEqual([])
+    emulator.advance({ hours: 25 })
+    const { deleted } = await sync()
+    expect(deleted).toEqual([])
+  })
+})
+
+describe('a process that dies after any line', () => {
+  it('loses nothing, and what a STATE covers is not read again', async () => {
+    const { emulator, sync } = await start(['job_categories', 'people'])
+    const whole = await sync()
+    for (let lines = 1; lines < whole.messages.length; lines++) {
+      trial.platform = createPlatform()
+      const first = await sync({ killAfter: lines })
+      const covered = new Set(first.records.slice(0, coveredBy(first.messages)).map(identity))
+      const second = await sync()
+      expect(trial.differences(), `line ${lines}`).toEqual([])
+      const again = second.records.map(identity).filter((row) => covered.has(row))
+      // A list that was complete is read anew by the next sync.
+      const isListed = ({ part }: { part: string }) => part === 'listed'
+      if (
+        !first.messages.some(({ state }) => state && isListed(state.stream.stream_state as never))
+      )
+        expect(again, `line ${lines}`).toEqual([])
+    }
+    expect(emulator.requests.length).toBeGreaterThan(whole.messages.length)
+  })
+})
+
+/** How many records stand before the last STATE; the streams are read one after the other. */
+function coveredBy(messages: Awaited<ReturnType<Trial['sync']>>['messages']): number {
+  const last = messages.findLastIndex(({ state }) => state !== undefined)
+  return messages.slice(0, Math.max(0, last)).filter(({ record }) => record !== undefined).length
+}
+
+function identity(row: Readonly<Record<string, unknown>>): string {
+  return `${row['lastName'] === undefined ? 'job category' : 'person'} ${row['id']}`
+}
+
+describe('a dead continuation', () => {
+  it.each([400, 409, 410] as const)('starts the stream over by status %s', async (status) => {
+    const { emulator, sync } = await start(['people', 'job_categories'])
+    const { warnings, exitCode } = await sync({
+      onRequest: (n) => n === 4 && emulator.expireContinuations(status),
+    })
+    expect(exitCode).toBe(0)
+    expect(warnings.join()).toContain(STARTS_OVER)
+    expect(trial.differences()).toEqual([])
+  })
+
+  it.each([400, 409, 410] as const)(
+    'that a STATE holds starts the stream over by status %s',
+    async (status) => {
+      const { emulator, sync } = await start(['people'])
+      await sync({ killAfter: 5 })
+      emulator.expireContinuations(status)
+      const { warnings, exitCode } = await sync()
+      expect(exitCode).toBe(0)
+      expect(warnings.join()).toContain(STARTS_OVER)
+      expect(trial.differences()).toEqual([])
+    },
+  )
+
+  it('after every page ends as a failure that may pass', async () => {
+    const { emulator, sync } = await start(['job_categories'])
+    emulator.fail(/continuationToken/, 410)
+    const { errors, warnings } = await sync()
+    expect(errors).toEqual([
+      expect.stringContaining('links die before the stream can be read to its end'),
+    ])
+    expect(warnings).toHaveLength(1)
+  })
+})
+
+describe('a conflict', () => {
+  it('at the start of a delta is asked four times in all, then explained', async () => {
+    const { emulator, sync } = await start(['people'], { secondStart: 'conflict' })
+    emulator.stealDelta('people')
+    const { errors, requests, warnings } = await sync()
+    expect(errors).toEqual([expect.stringContaining('one active delta for each collection')])
+    expect(requests).toEqual(Array(4).fill('/people?delta'))
+    expect(warnings).toEqual([])
+  })
+
+  it('on a stored link is asked four times in all, explained, and never a reason to start over', async () => {
+    const { emulator, sync } = await start(['people'])
+    await sync()
+    emulator.fail('/delta/people', 409)
+    const { errors, requests } = await sync()
+    expect(errors).toEqual([expect.stringContaining('one active delta for each collection')])
+    expect(requests.map((text) => text.split('?')[0])).toEqual(Array(4).fill('/delta/people'))
+    emulator.clearFaults()
+    emulator.update('people', 1)
+    const { records, warnings } = await sync()
+    expect(records.map(({ id }) => id)).toEqual([1])
+    expect(warnings).toEqual([])
+  })
+})
+
+describe('a link that is dead although it is young', () => {
+  it('is put down to another consumer', async () => {
+    const { emulator, sync } = await start(['people'])
+    await sync()
+    emulator.remove('people', 1)
+    emulator.stealDelta('people')
+    const { warnings } = await sync()
+    expect(warnings).toEqual([expect.stringContaining('probably another consumer')])
+    expect(trial.differences()).toEqual([])
+  })
+})
+
+describe('a delta link whose answer was lost', () => {
+  const flavours = ['answers', 'conflict', 'gone'] as const
+
+  it.each(flavours)('on the wire ends well when the service %s', async (usedDeltaLink) => {
+    const { emulator, sync } = await start(['people'], { usedDeltaLink })
+    await sync()
+    emulator.update('people', 1)
+    emulator.remove('people', 2)
+    emulator.fault('/delta/people', 'after-last-byte', { times: 1 })
+    const { exitCode } = await sync()
+    expect(exitCode).toBe(0)
+    expect(trial.differences()).toEqual([])
+  })
+
+  it.each(flavours)('with the process ends well when the service %s', async (usedDeltaLink) => {
+    const { emulator, sync } = await start(['people'], { usedDeltaLink })
+    await sync()
+    for (let lines = 1; lines <= 5; lines++) {
+      emulator.update('people', 1)
+      emulator.insert('people')
+      await sync({ killAfter: lines })
+      const { exitCode } = await sync()
+      expect(exitCode, `line ${lines}`).toBe(0)
+      expect(trial.differences(), `line ${lines}`).toEqual([])
+    }
+  })
+})
+
+describe('a token that expires', () => {
+  it('before any request is renewed, and nothing is lost', async () => {
+    const { emulator, sync } = await start(['people', 'job_categories'])
+    const { requests } = await sync()
+    for (let at = 2; at <= requests.length; at++) {
+      trial.platform = createPlatform()
+      const { exitCode } = await sync({ onRequest: (n) => n === at && emulator.expireTokens() })
+      expect(exitCode, `request ${at}`).toBe(0)
+      expect(trial.differences(), `request ${at}`).toEqual([])
+    }
+  })
+})
+
+describe('a clock that is years off the service', () => {
+  it.each(['2019-02-03T04:05:06Z', '2041-05-06T07:08:09Z'])(
+    'does not matter at %s',
+    async (now) => {
+      const { emulator, sync } = await start(['people', 'clockings'], { now })
+      emulator.insert('clockings')
+      await sync()
+      emulator.advance({ hours: 71 })
+      emulator.update('people', 1)
+      expect((await sync()).warnings).toEqual([])
+      emulator.advance({ hours: 73 })
+      expect((await sync()).warnings).toHaveLength(2)
+      expect(trial.differences()).toEqual([])
+    },
+  )
+})
