@@ -18,6 +18,8 @@ export interface TapOptions {
   /** More words of the command line. */
   readonly words?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
+  /** Other JSON files in the folder that the tap is run in, by name. */
+  readonly beside?: Readonly<Record<string, unknown>>
   /** Called with everything that was said so far, each time something comes. */
   readonly onOutput?: (stdout: string, child: ChildProcess) => void
 }
@@ -41,11 +43,13 @@ export interface TapSync extends TapRun {
 
 /** Runs the real executable to its end. */
 export async function runTap(files: TapFiles = {}, options: TapOptions = {}): Promise<TapRun> {
-  const { words = [], environment, onOutput } = options
+  const { words = [], environment, beside = {}, onOutput } = options
   const folder = mkdtempSync(join(tmpdir(), 'tap-protime-'))
   const startedAt = performance.now()
   try {
     const args = [...flagsOf(folder, files), ...words]
+    for (const [name, content] of Object.entries(beside))
+      writeFileSync(join(folder, name), JSON.stringify(content))
     const child = spawn(TAP, args, { cwd: folder, env: { ...process.env, ...environment } })
     let stdout = ''
     let stderr = ''

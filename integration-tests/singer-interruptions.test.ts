@@ -1,0 +1,225 @@
+import { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, it } from 'vitest'
+import { startEmulator } from '../emulator/emulator.ts'
+import type { EmulatorOptions } from '../emulator/options.ts'
+import { streams } from '../src/catalogue/streams.ts'
+import { selecting } from './singer/catalog.ts'
+import type { SingerMessage, StateValue } from './singer/message.ts'
+import { runHere, syncHere } from './singer/run-here.ts'
+import { lastState, parseMessages, sync } from './singer/run-tap.ts'
+import { createSingerWarehouse, type SingerWarehouse } from './singer/warehouse.ts'
+import { differences } from './warehouse.ts'
+
+let emulator: Awaited<ReturnType<typeof startEmulator>>
+afterEach(() => emulator.close())
+
+const CHOSEN = ['clockings', 'job_categories', 'people', 'work_locations']
+const CHANGES = { inserts: 40, updates: 40, deletes: 40, softDeletes: 3 }
+const catalog = selecting(CHOSEN)
+
+async function start(options: EmulatorOptions = {}): Promise<Record<string, unknown>> {
+  emulator = await startEmulator({ people: 3, months: 1, pageSize: 20, ...options })
+  return emulator.config()
+}
+
+function faults(warehouse: SingerWarehouse): string[] {
+  return CHOSEN.flatMap((stream) =>
+    differences(
+      stream,
+      warehouse.rows(stream),
+      emulator.all(streams.get(stream)?.collection ?? ''),
+    ),
+  )
+}
+
+function isDelta({ path }: { path: string }): boolean {
+  return path.startsWith('/delta/')
+}
+
+/**
+ * A runner and two targets. The one that activates versions keeps every record that came; the other
+ * rolls back what no STATE covers, because nobody could tell it of rows that vanished since.
+ */
+function createRunner() {
+  const all = createSingerWarehouse(true)
+  const committed = createSingerWarehouse(false)
+  const runner = {
+    state: undefined as StateValue | undefined,
+    keep(messages: readonly SingerMessage[]) {
+      const end = messages.findLastIndex(({ type }) => type === 'STATE') + 1
+      all.load(messages)
+      committed.load(messages.slice(0, end))
+      runner.state = lastState(messages) ?? runner.state
+    },
+    faults: () => [...faults(all), ...faults(committed)],
+  }
+  return runner
+}
+
+describe('a run that is killed', () => {
+  it.each([
+    ['answers', 1],
+    ['conflict', 2],
+    ['gone', 3],
+  ] as const)(
+    'after any line goes on from its last STATE, where a used delta link %s',
+    async (usedDeltaLink, seed) => {
+      const config = await start({ usedDeltaLink })
+      const runner = createRunner()
+      for (let lines = 1; lines < 400; lines = Math.ceil(lines * 1.25)) {
+        const { messages } = await syncHere({ config, catalog, state: runner.state }, lines)
+        runner.keep(messages)
+        emulator.randomChanges({ inserts: 4, updates: 4, deletes: 3, seed: seed * 1000 + lines })
+        emulator.advance({ minutes: 1 })
+      }
+      // The second one lists anew what the first one had begun to list before rows vanished.
+      for (let runs = 0; runs < 2; runs++) {
+        const { exitCode, messages } = await syncHere({ config, catalog, state: runner.state })
+        expect(exitCode).toBe(0)
+        runner.keep(messages)
+      }
+      expect(runner.faults()).toEqual([])
+    },
+  )
+
+  it('by SIGKILL in the middle goes on as well', async () => {
+    const config = await start()
+    const cut = await sync(
+      { config, catalog },
+      { onOutput: (text, child) => text.split('\n').length > 100 && child.kill('SIGKILL') },
+    )
+    expect(cut.signal).toBe('SIGKILL')
+    const warehouse = createSingerWarehouse(false)
+    warehouse.load(cut.messages)
+    const rest = await sync({ config, catalog, state: cut.state })
+    warehouse.load(rest.messages)
+    expect(faults(warehouse)).toEqual([])
+  })
+})
+
+describe('meltano config test, which ends a run at its first RECORD', () => {
+  it('has no delta started before that record has left the process', async () => {
+    const config = await start()
+    const written: string[] = []
+    let release = () => {}
+    const stdout = new Writable({
+      highWaterMark: 1,
+      write(chunk: Buffer, _encoding, done) {
+        written.push(chunk.toString('utf8'))
+        // The first record stays under way until it is released.
+        if (release === undefined || !chunk.includes('"RECORD"')) done()
+        else {
+          const first = written.filter((text) => text.includes('"RECORD"')).length === 1
+          if (first) release = done
+          else done()
+        }
+      },
+    })
+    const run = runHere({ config, catalog }, stdout)
+    while (!written.some((text) => text.includes('"RECORD"'))) await sleep(10)
+    await sleep(200)
+    expect(emulator.requests.filter(isDelta)).toEqual([])
+    release()
+    expect(await run).toBe(0)
+    expect(emulator.requests.some(isDelta)).toBe(true)
+  })
+
+  it('ends by the signal, although nobody reads any more', async () => {
+    const config = await start({ people: 300, pageSize: 5000 })
+    let isTold = false
+    const run = await sync(
+      { config, catalog },
+      {
+        onOutput(text, child) {
+          if (isTold || !text.includes('"RECORD"')) return
+          isTold = true
+          child.stdout?.pause()
+          child.kill('SIGTERM')
+          setTimeout(() => child.stdout?.resume(), 4000)
+        },
+      },
+    )
+    expect([run.signal, run.seconds < 30]).toEqual(['SIGTERM', true])
+  })
+
+  it('may kill a delta all the same: the next run of the pipeline repairs it', async () => {
+    const config = await start()
+    const warehouse = createSingerWarehouse(false)
+    const first = await sync({ config, catalog })
+    warehouse.load(first.messages)
+    // A test has no state, so it starts deltas of its own, and the pipeline's die by that.
+    await syncHere({ config, catalog }, 150)
+    emulator.randomChanges(CHANGES)
+    const next = await sync({ config, catalog, state: first.state })
+    warehouse.load(next.messages)
+    expect(next.exitCode).toBe(0)
+    expect(next.stderr).toMatch(/WARNING people: .* read from the beginning/)
+    expect(faults(warehouse)).toEqual([])
+  })
+})
+
+describe('ACTIVATE_VERSION', () => {
+  const activated = (messages: readonly SingerMessage[]) =>
+    messages.flatMap((message) => (message.type === 'ACTIVATE_VERSION' ? [message.stream] : []))
+
+  it('comes once a complete reading has ended, and not with changes alone', async () => {
+    const config = await start()
+    const first = await sync({ config, catalog })
+    expect(activated(first.messages).toSorted()).toEqual(CHOSEN)
+    const second = await sync({ config, catalog, state: first.state })
+    // Streams without a delta are read whole each time.
+    expect(activated(second.messages).toSorted()).toEqual(['job_categories', 'work_locations'])
+  })
+
+  it('comes behind every record of its version but those of later changes', async () => {
+    const config = await start()
+    const { messages } = await sync({ config, catalog })
+    const at = messages.findIndex(
+      (message) => message.type === 'ACTIVATE_VERSION' && message.stream === 'clockings',
+    )
+    const before = createSingerWarehouse(true)
+    before.load(messages.slice(0, at + 1))
+    expect(differences('clockings', before.rows('clockings'), emulator.all('clockings'))).toEqual(
+      [],
+    )
+  })
+
+  it('does not come for a stream that fails half way', async () => {
+    const config = await start()
+    emulator.fail(/^\/people/, 403)
+    emulator.fail(/^\/delta\/people/, 403)
+    const run = await sync({ config, catalog })
+    expect(run.exitCode).toBe(1)
+    expect(activated(run.messages)).not.toContain('people')
+  })
+
+  it('can be switched off', async () => {
+    const config = await start()
+    const quiet = { ...config, emit_activate_version_messages: false }
+    expect(activated((await sync({ config: quiet, catalog })).messages)).toEqual([])
+  })
+})
+
+describe('a STATE', () => {
+  it('that says that a delta link is asked is out before the link is asked, however large the state', async () => {
+    const config = await start()
+    const first = lastState((await syncHere({ config, catalog })).messages)
+    // A bookmark of another stream makes every STATE large.
+    const state = { bookmarks: { ...first?.bookmarks, other: { live: 'x'.repeat(100_000) } } }
+    const said: string[] = []
+    const stdout = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        said.push(chunk.toString('utf8'))
+        done()
+      },
+    })
+    const announced: unknown[] = []
+    emulator.onRequest(({ path, query }) => {
+      if (path !== '/delta/people' || query === '') return
+      announced.push(lastState(parseMessages(said.join('')))?.bookmarks['people']?.['asked'])
+    })
+    await runHere({ config, catalog, state }, stdout)
+    expect(announced).toEqual([true])
+  })
+})

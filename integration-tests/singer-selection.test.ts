@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Emulator, startEmulator } from '../emulator/emulator.ts'
+import { selecting } from './singer/catalog.ts'
+import { sync } from './singer/run-tap.ts'
+
+let emulator: Emulator
+beforeEach(async () => {
+  emulator = await startEmulator({ people: 3, months: 1 })
+})
+afterEach(() => emulator.close())
+
+/** Numbers that a double cannot hold, and texts that look like JSON. */
+const PAGE = `{"value": [
+  {"id": 12345678901234567890, "changeVersion": "1",
+   "code": "}]\\"{", "name": {"default": "{\\"a\\":1}", "translations": {"nl": "Ja, \\u00e9"}},
+   "undocumented": 0.12345678901234567890123}
+]}`
+
+function lineOf(stdout: string): string | undefined {
+  return stdout.split('\n').find((line) => line.startsWith('{"type":"RECORD"'))
+}
+
+describe('deselected fields', () => {
+  it('are gone, nested ones too, and what stays keeps every digit', async () => {
+    emulator.respond('/sectors', () => ({ status: 200, body: PAGE }))
+    const catalog = selecting(['sectors'], [['properties', 'name', 'properties', 'default']])
+    const { stdout } = await sync({ config: emulator.config(), catalog })
+    const line = lineOf(stdout)
+    expect(line).toContain('"id":12345678901234567890,')
+    expect(line).toContain('"undocumented":0.12345678901234567890123')
+    expect(JSON.parse(line ?? '').record.name).toEqual({ translations: { nl: 'Ja, é' } })
+  })
+
+  it('take undocumented fields beside them along', async () => {
+    emulator.respond('/sectors', () => ({ status: 200, body: PAGE }))
+    const catalog = selecting(['sectors'], [['properties', 'name']])
+    const run = await sync({ config: emulator.config(), catalog })
+    expect(Object.keys(run.records('sectors')[0] ?? {}).toSorted()).toEqual([
+      '_generation',
+      '_sdc_deleted_at',
+      'changeVersion',
+      'id',
+    ])
+  })
+
+  it('are not in the schema either', async () => {
+    const catalog = selecting(['people'], [['properties', 'bankAccount']])
+    const { messages, records } = await sync({ config: emulator.config(), catalog })
+    const [schema] = messages.flatMap((one) => (one.type === 'SCHEMA' ? [one.schema] : []))
+    expect(Object.keys(schema?.properties ?? {})).not.toContain('bankAccount')
+    expect(records('people').every((row) => !('bankAccount' in row))).toBe(true)
+  })
+
+  it('never include the key, the version or the columns of the tap', async () => {
+    const fields = ['id', 'changeVersion', '_generation', '_sdc_deleted_at']
+    const breadcrumbs = fields.map((name) => ['properties', name])
+    const catalog = {
+      streams: [
+        {
+          tap_stream_id: 'jobs',
+          metadata: breadcrumbs.map((breadcrumb) => ({
+            breadcrumb,
+            metadata: { inclusion: 'automatic', selected: false },
+          })),
+        },
+      ],
+    }
+    const run = await sync({ config: emulator.config(), catalog })
+    expect(Object.keys(run.records('jobs')[0] ?? {})).toEqual(expect.arrayContaining(fields))
+  })
+})
+
+describe('deselected streams', () => {
+  it('are not read and not asked for', async () => {
+    const streams = [
+      { tap_stream_id: 'people', metadata: [{ breadcrumb: [], metadata: { selected: false } }] },
+      { tap_stream_id: 'jobs', metadata: [{ breadcrumb: [], metadata: { selected: 'true' } }] },
+    ]
+    const run = await sync({ config: emulator.config(), catalog: { streams } })
+    expect(Object.keys(run.state?.bookmarks ?? {})).toEqual(['jobs'])
+    expect(emulator.requests.map(({ path }) => path)).not.toContain('/delta/people')
+  })
+
+  it('that nobody offers are a failure of their own', async () => {
+    const run = await sync({ config: emulator.config(), catalog: selecting(['ghosts', 'jobs']) })
+    expect([run.exitCode, run.records('jobs').length]).toEqual([1, emulator.all('jobs').length])
+    expect(run.stderr).toContain('ghosts')
+  })
+})
+
+describe('names that differ by case only', () => {
+  it('are one column in the schema, the other when the first is deselected', async () => {
+    const columns = async (deselected: string[][]) => {
+      const catalog = selecting(['people'], deselected)
+      const { messages } = await sync({ config: emulator.config(), catalog })
+      const [schema] = messages.flatMap((one) => (one.type === 'SCHEMA' ? [one.schema] : []))
+      return Object.keys(schema?.properties ?? {}).filter((name) => /^countryISOCode$/i.test(name))
+    }
+    expect(await columns([])).toEqual(['countryISOCode'])
+    expect(await columns([['properties', 'countryISOCode']])).toEqual(['countryIsoCode'])
+  })
+})
