@@ -26,8 +26,8 @@ export function parseState(text: string): StateValue {
 export interface StateKeeper {
   readonly cadence: Cadence
   /**
-   * Takes the bookmark of a stream and writes a STATE. Who may leave one out asks `cadence` first:
-   * some bookmarks must be out before the next request is made.
+   * Takes the bookmark of a stream and writes a STATE, unless the bookmarks of all streams are so
+   * large together that it has to wait for a later one.
    */
   keep(stream: string, bookmark: object): Promise<void> | undefined
   /** Writes all bookmarks as they are. */
@@ -41,7 +41,7 @@ export function createStateKeeper(input: StateValue, writer: LineWriter): StateK
 
   function keep(stream: string, bookmark: object): Promise<void> | undefined {
     bookmarks[stream] = bookmark
-    return write()
+    return cadence.isDue() || cadence.isAffordable() ? write() : undefined
   }
 
   function write(): Promise<void> | undefined {
