@@ -118,9 +118,14 @@ async function settle(game: Game): Promise<Outcome[]> {
   throw new Error(`after ${QUIET_SYNCS} quiet syncs the warehouse still changes`)
 }
 
-/** A service that keeps the first of two deltas keeps one whose answer was lost, until it forgets it. */
-function isBlocked({ messages }: Outcome, { emulator }: Game): boolean {
-  if (emulator.options.secondStart !== 'conflict') return false
+/**
+ * A service may keep the first of two deltas, also one whose answer was lost, until it forgets it;
+ * and a link that only a later, forgotten STATE has used looks like another consumer's doing.
+ */
+function isBlocked({ messages }: Outcome, { emulator, history }: Game): boolean {
+  const { secondStart, usedDeltaLink } = emulator.options
+  const isRewound = history.steps.some((step) => step.do === 'rewind')
+  if (secondStart !== 'conflict' && !(usedDeltaLink === 'conflict' && isRewound)) return false
   const errors = messages.flatMap(({ trace }) => trace?.error?.message ?? [])
   return errors.every((message) => message.includes('one active delta'))
 }
