@@ -30,6 +30,14 @@ describe('external references', () => {
     expect(body.value[0]?.externalReferences['@badge-number']).toBe(body.value[0]?.badgeNumber)
   })
 
+  it('move with their value to the record that gets it', async () => {
+    emulator.setReference('people', 'erp', 'A', 1)
+    emulator.setReference('people', 'erp', 'A', 2)
+    const { body } = await client.get('/people?externalReferences=(people,erp)')
+    const marked = body.value.filter((person) => person.externalReferences)
+    expect(marked.map(({ id }) => id)).toEqual([2])
+  })
+
   it('are left out where there is no value', async () => {
     const { body } = await client.get('/people?externalReferences=(people,nothing)')
     expect(body.value[0]).not.toHaveProperty('externalReferences')

@@ -14,7 +14,7 @@ export interface CustomReference {
  * properties of records.
  */
 export interface References {
-  /** Links a value to an id; the id loses the value that it had under this name. */
+  /** Links a value to an id: it loses the value that it had under this name, as does who had the value. */
   set(collection: string, name: string, value: string, id: Id): void
   remove(collection: string, name: string, value: string): void
   /** Custom references of a collection by name and value. */
@@ -78,6 +78,7 @@ export function createReferences(store: Store): References {
       const names = custom.get(key(collection, name)) ?? { ids: new Map(), values: new Map() }
       custom.set(key(collection, name), names)
       names.ids.delete(names.values.get(id) ?? '')
+      names.values.delete(names.ids.get(value) ?? '')
       names.ids.set(value, id)
       names.values.set(id, value)
     },
