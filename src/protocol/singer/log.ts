@@ -16,6 +16,9 @@ export interface SingerLog extends Log {
 const LEVELS = ['debug', 'info', 'warning', 'error', 'critical'] as const
 type Level = (typeof LEVELS)[number]
 
+/** How often the progress line moves. */
+const PROGRESS_MS = 500
+
 export interface SingerLogSettings {
   readonly name: string
   /** Begins the names of the variables `_LOG_FORMAT` and `_LOG_LEVEL`. */
@@ -23,6 +26,8 @@ export interface SingerLogSettings {
   readonly mask: Mask
   readonly environment?: NodeJS.ProcessEnv
   readonly stderr?: NodeJS.WriteStream
+  /** Milliseconds of a monotonic clock. */
+  readonly now?: () => number
 }
 
 /**
@@ -32,11 +37,12 @@ export interface SingerLogSettings {
  */
 export function createSingerLog(settings: SingerLogSettings): SingerLog {
   const { name, prefix, mask, environment = process.env, stderr = process.stderr } = settings
+  const { now = () => performance.now() } = settings
   const configFile = environment['SINGER_SDK_LOG_CONFIG']
   const threshold = LEVELS.indexOf(levelOf(environment, prefix, configFile))
   const isJson = configFile !== undefined || environment[`${prefix}_LOG_FORMAT`] === 'json'
-  const startedAt = performance.now()
-  let shownAt = 0
+  const startedAt = now()
+  let shownAt = startedAt
   let isLineOpen = false
   return {
     debug: (message) => say('debug', message),
@@ -77,11 +83,11 @@ export function createSingerLog(settings: SingerLogSettings): SingerLog {
   }
 
   function progress(stream: string, records: number): void {
-    const now = performance.now()
-    if (!stderr.isTTY || now - shownAt < 500) return
-    shownAt = now
+    const at = now()
+    if (!stderr.isTTY || at - shownAt < PROGRESS_MS) return
+    shownAt = at
     isLineOpen = true
-    const rate = Math.round(records / ((now - startedAt) / 1000))
+    const rate = Math.round(records / ((at - startedAt) / 1000))
     stderr.write(`\r\u001b[K${stream}: ${records} records, ${rate}/s`)
   }
 

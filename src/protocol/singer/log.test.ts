@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createMask } from '../../mask.ts'
+import { createSingerLog } from './log.ts'
+
+const folders: string[] = []
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
+})
+
+/** A log and everything that it has said. */
+function logging(environment: Record<string, string> = {}, isTerminal = false) {
+  const stream = Object.assign(new PassThrough(), { isTTY: isTerminal })
+  const mask = createMask()
+  mask.add('hunter22')
+  const stderr = stream as unknown as NodeJS.WriteStream
+  let time = 1000
+  const now = () => time
+  const log = createSingerLog({ name: 'tap-x', prefix: 'TAP_X', mask, environment, stderr, now })
+  return {
+    log,
+    said: () => String(stream.read() ?? ''),
+    wait(milliseconds: number) {
+      time += milliseconds
+    },
+  }
+}
+
+function configured(config: object): Record<string, string> {
+  const folder = mkdtempSync(join(tmpdir(), 'tap-'))
+  folders.push(folder)
+  const file = join(folder, 'logging.json')
+  writeFileSync(file, JSON.stringify(config))
+  return { SINGER_SDK_LOG_CONFIG: file }
+}
+
+describe('the log of a tap', () => {
+  it('says warnings and errors as plain lines, and nothing else', () => {
+    const { log, said } = logging()
+    log.debug('a')
+    log.info('b')
+    log.metric('people', 3)
+    log.progress('people', 3)
+    log.warn('c')
+    log.error('d')
+    expect(said()).toBe('WARNING c\nERROR d\n')
+  })
+
+  it.each([
+    [{ TAP_X_LOG_LEVEL: 'info' }, true],
+    [{ TAP_X_LOG_LEVEL: 'INFO' }, true],
+    [{ LOG_LEVEL: 'info' }, true],
+    [{ LOG_LEVEL: 'info', TAP_X_LOG_LEVEL: 'error' }, false],
+    [{ TAP_X_LOG_LEVEL: 'loud' }, false],
+  ])('under %j is told how much to say', (environment, isSaid) => {
+    const { log, said } = logging(environment as Record<string, string>)
+    log.info('b')
+    expect(said() !== '').toBe(isSaid)
+  })
+
+  it.each([
+    [{ root: { level: 'INFO' } }, true],
+    [{ root: { level: 'ERROR' } }, false],
+    [{ level: 'DEBUG' }, true],
+    [{ loggers: { singer: { level: 'info' } } }, true],
+  ])('takes the level of a logging configuration %j', (config, isSaid) => {
+    const { log, said } = logging(configured(config))
+    log.info('b')
+    expect(said() !== '').toBe(isSaid)
+  })
+
+  it('is not stopped by a logging configuration that is not there', () => {
+    const { log, said } = logging({ SINGER_SDK_LOG_CONFIG: '/nowhere/logging.json' })
+    log.warn('c')
+    expect(JSON.parse(said())).toMatchObject({ level: 'warning', message: 'c' })
+  })
+
+  it('says the fields that Meltano shows, and a metric in its own', () => {
+    const { log, said } = logging({ TAP_X_LOG_FORMAT: 'json', TAP_X_LOG_LEVEL: 'info' })
+    log.metric('people', 3)
+    const { pid, ts, message, ...fields } = JSON.parse(said())
+    const point = { type: 'counter', metric: 'record_count', value: 3, tags: { stream: 'people' } }
+    expect([pid, Math.abs(ts * 1000 - Date.now()) < 60_000]).toEqual([process.pid, true])
+    expect(JSON.parse(message.replace('METRIC: ', ''))).toEqual(point)
+    expect(fields).toEqual({
+      level: 'info',
+      logger_name: 'tap-x',
+      thread_name: 'main',
+      app_name: 'tap-x',
+      stream_name: 'people',
+      metric_info: point,
+    })
+  })
+
+  it.each([{}, { TAP_X_LOG_FORMAT: 'json' }])('masks secrets, under %j', (environment) => {
+    const { log, said } = logging(environment as Record<string, string>)
+    log.error('the secret hunter22 was refused')
+    expect(said()).toContain('the secret **** was refused')
+  })
+
+  it('shows progress on a terminal, and clears it before the next line', () => {
+    const { log, said, wait } = logging({}, true)
+    wait(600)
+    log.progress('people', 1200)
+    expect(said()).toBe('\r\u001b[Kpeople: 1200 records, 2000/s')
+    log.warn('c')
+    expect(said()).toBe('\r\u001b[KWARNING c\n')
+    log.close()
+    expect(said()).toBe('')
+  })
+
+  it('shows progress not more than twice a second', () => {
+    const { log, said, wait } = logging({}, true)
+    for (let i = 0; i < 100; i++) {
+      wait(20)
+      log.progress('people', i)
+    }
+    expect(said().match(/people/g)).toHaveLength(4)
+  })
+})
