@@ -62,6 +62,24 @@ describe('a history that once went wrong', () => {
       },
     ],
     [
+      'brings a row back behind the reading of its list, before another row changes there',
+      {
+        streams: ['job_categories'],
+        seeded: [insert(RECENT), insert(RECENT), insert(RECENT)],
+        steps: [
+          sync(),
+          remove(0),
+          sync({
+            during: [
+              // After the token and the first page.
+              { atRequest: 3, event: change({ kind: 'restore', pick: 0 } as Change) },
+              { atRequest: 3, event: change({ kind: 'update', pick: 2 } as Change) },
+            ],
+          }),
+        ],
+      },
+    ],
+    [
       'meets a service that denies the list of the history once',
       {
         settings: { start_date: '2024-01-01', history_refresh_days: 1, external_references: [] },

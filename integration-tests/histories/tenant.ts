@@ -4,8 +4,8 @@ import type { Change, Event } from './step.ts'
 
 type Fields = Record<string, unknown>
 
-/** Text that makes a page so large that the connector emits it while it arrives. */
-const LARGE = 'x'.repeat(4_300_000)
+/** Text that makes a page so large that half of it is more than the connector waits for whole. */
+const LARGE = 'x'.repeat(8_600_000)
 
 /** The service's side of a history: carries out what happens to the tenant. */
 export interface Tenant {
