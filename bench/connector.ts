@@ -10,12 +10,14 @@ export interface Reading {
   readonly origin: string
   readonly streams: readonly string[]
   readonly concurrency?: number
+  /** The program: the Airbyte protocol's, or Singer's. */
+  readonly protocol?: 'airbyte' | 'singer'
   readonly state?: readonly object[]
 }
 
-/** Calls `use` with the words that run the connector's `read`; its files live as long. */
+/** Calls `use` with the words that read these streams; their files live as long. */
 export async function withConnector<T>(
-  { origin, streams, concurrency = 4, state }: Reading,
+  { origin, streams, concurrency = 4, protocol = 'airbyte', state }: Reading,
   use: (program: string[]) => Promise<T>,
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
@@ -32,23 +34,35 @@ export async function withConnector<T>(
     concurrency,
   })
   const catalog = file('catalog.json', {
-    streams: streams.map((name) => ({
-      stream: { name, json_schema: {}, supported_sync_modes: ['incremental'] },
-      sync_mode: 'incremental',
-      destination_sync_mode: 'append_dedup',
-    })),
+    streams: streams.map(protocol === 'airbyte' ? configured : selected),
   })
-  const words = [
-    join(PROJECT, 'bin/source-protime'),
-    'read',
-    '--config',
-    config,
-    '--catalog',
-    catalog,
-  ]
+  const program =
+    protocol === 'airbyte'
+      ? [join(PROJECT, 'bin/source-protime'), 'read']
+      : [join(PROJECT, 'bin/tap-protime')]
+  const words = [...program, '--config', config, '--catalog', catalog]
   try {
     return await use(state === undefined ? words : [...words, '--state', file('state.json', state)])
   } finally {
     rmSync(folder, { recursive: true })
+  }
+}
+
+/** A stream of Airbyte's configured catalog. */
+function configured(name: string): object {
+  return {
+    stream: { name, json_schema: {}, supported_sync_modes: ['incremental'] },
+    sync_mode: 'incremental',
+    destination_sync_mode: 'append_dedup',
+  }
+}
+
+/** A stream of Singer's catalog. */
+function selected(name: string): object {
+  return {
+    tap_stream_id: name,
+    stream: name,
+    schema: {},
+    metadata: [{ breadcrumb: [], metadata: { selected: true } }],
   }
 }

@@ -1,6 +1,7 @@
 import { largePage } from './scenarios/large-page.ts'
 import { latency } from './scenarios/latency.ts'
 import { rateLimit } from './scenarios/rate-limit.ts'
+import { singer } from './scenarios/singer.ts'
 import { slowReader } from './scenarios/slow-reader.ts'
 import { throughput } from './scenarios/throughput.ts'
 
@@ -10,6 +11,7 @@ import { throughput } from './scenarios/throughput.ts'
  */
 const scenarios = {
   throughput,
+  singer,
   'large-page': largePage,
   'slow-reader': slowReader,
   latency,
