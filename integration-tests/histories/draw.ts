@@ -192,19 +192,16 @@ function steps(place: Place): fc.Arbitrary<Step[]> {
   const withSyncs = fc
     .tuple(career, fc.array(fc.oneof(quiet, sync(place)), { minLength: 4, maxLength: 4 }))
     .map(([events, syncs]) => events.flatMap((event, i): Step[] => [event, syncs[i] ?? event]))
-  const few = place === 'executable' ? 6 : 10
-  return fc
-    .array(
-      fc.oneof(
-        { weight: 4, arbitrary: one.map((step) => [step]) },
-        { weight: 1, arbitrary: withSyncs },
-      ),
-      {
-        minLength: 2,
-        maxLength: few,
-      },
-    )
-    .map((parts) => parts.flat())
+  const single = one.map((step) => [step])
+  // A process takes half a second where a sync in this process takes a twentieth.
+  return place === 'executable'
+    ? fc.array(one, { minLength: 2, maxLength: 6 })
+    : fc
+        .array(fc.oneof({ weight: 4, arbitrary: single }, { weight: 1, arbitrary: withSyncs }), {
+          minLength: 2,
+          maxLength: 10,
+        })
+        .map((parts) => parts.flat())
 }
 
 /** Every choice that the service leaves open, drawn. */
