@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Row, type SingerMessage, type StateValue, singerFaults } from './message.ts'
 
-export const TAP = fileURLToPath(new URL('../../bin/tap-protime', import.meta.url))
+const TAP = fileURLToPath(new URL('../../bin/tap-protime', import.meta.url))
 
 /** What the tap is run with: objects are written to files, texts as they are. */
 export interface TapFiles {

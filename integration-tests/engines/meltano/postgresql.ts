@@ -59,24 +59,29 @@ export async function startPostgreSql(folder: string): Promise<PostgreSql> {
   }
 }
 
-/** The folder with the server's programs. */
+/** The folder with the server's programs; the client's package alone makes such a folder, too. */
 function programs(): string {
-  if (!existsSync(INSTALLED)) {
-    const options = {
-      stdio: ['ignore', 'ignore', 'inherit'] as const,
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    }
-    execFileSync('apt-get', ['update', '-qq'], {
-      ...options,
-      stdio: ['ignore', 'ignore', 'inherit'],
-    })
-    execFileSync('apt-get', ['install', '-y', '-qq', 'postgresql'], {
-      ...options,
-      stdio: ['ignore', 'ignore', 'inherit'],
-    })
+  if (installed() === undefined) {
+    aptGet('update', '-qq')
+    aptGet('install', '-y', '-qq', 'postgresql')
   }
-  const [newest] = readdirSync(INSTALLED).toSorted((a, b) => Number(b) - Number(a))
-  return join(INSTALLED, newest ?? '', 'bin')
+  const bin = installed()
+  if (bin === undefined)
+    throw new Error(`the package postgresql has left no initdb in ${INSTALLED}`)
+  return bin
+}
+
+function installed(): string | undefined {
+  const versions = existsSync(INSTALLED) ? readdirSync(INSTALLED) : []
+  return versions
+    .toSorted((a, b) => Number(b) - Number(a))
+    .map((version) => join(INSTALLED, version, 'bin'))
+    .find((bin) => existsSync(join(bin, 'initdb')))
+}
+
+function aptGet(...args: readonly string[]): void {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  execFileSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'], env })
 }
 
 function isRoot(): boolean {
