@@ -251,6 +251,26 @@ describe('a delta link whose answer was lost', () => {
   })
 })
 
+describe('a delta link that is asked after the history was listed anew', () => {
+  it('is known to be used up when the process dies with its answer', async () => {
+    const { emulator, sync, settings } = await start(['clockings'], {
+      people: 0,
+      usedDeltaLink: 'conflict',
+    })
+    Object.assign(settings, { start_date: '2024-06-01', history_refresh_days: 1 })
+    for (const date of ['2024-07-02', '2026-10-01']) emulator.insert('clockings', { date })
+    await sync()
+    for (let lines = 1; lines <= 8; lines++) {
+      emulator.update('clockings', 2)
+      emulator.advance({ hours: 25 })
+      await sync({ killAfter: lines })
+      const { errors } = await sync()
+      expect(errors, `line ${lines}`).toEqual([])
+      expect(trial.differences(), `line ${lines}`).toEqual([])
+    }
+  })
+})
+
 describe('a token that expires', () => {
   it('before any request is renewed, and nothing is lost', async () => {
     const { emulator, sync } = await start(['people', 'job_categories'])

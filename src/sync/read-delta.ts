@@ -101,7 +101,7 @@ async function readHistory(progress: Progress, tools: StreamTools): Promise<void
   }
   Object.assign(progress, {
     part: 'changes',
-    asked: true,
+    asked: false,
     link: progress.deltaLink,
     linkAt: progress.deltaLinkAt,
     deltaLink: null,
