@@ -49,8 +49,11 @@ export function breakOff(response: ServerResponse): void {
 async function write(response: ServerResponse, part: Buffer): Promise<void> {
   if (response.destroyed || response.write(part)) return
   await new Promise<void>((resolve) => {
-    response.once('drain', resolve)
-    response.once('close', resolve)
+    const go = () => {
+      response.off('drain', go).off('close', go)
+      resolve()
+    }
+    response.once('drain', go).once('close', go)
   })
 }
 

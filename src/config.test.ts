@@ -140,6 +140,12 @@ describe('the environment', () => {
     })
   })
 
+  it.each(['production', 'sandbox'])('%s has its own addresses, whatever else is given', (type) => {
+    const environment = { type, base_url: 'https://other.test', auth_url: 'https://other.test/t' }
+    const { baseUrl, authUrl } = parseConfig({ ...LEAST, environment })
+    expect(`${baseUrl} ${authUrl}`).not.toContain('other.test')
+  })
+
   it.each(['production', 'sandbox', 'custom'])('%s may name its API', (type) => {
     const environment = { type, environment_url: 'time.test', api_name: 'other' }
     expect(parseConfig({ ...LEAST, environment }).apiName).toBe('other')

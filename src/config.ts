@@ -155,9 +155,10 @@ function sentence({ instancePath, keyword, params, parentSchema, message }: Erro
 function addresses(tenant: string, environment: Json): { baseUrl: string; authUrl: string } {
   const type = environment['type'] as 'production' | 'sandbox' | 'custom'
   const domain = type === 'custom' ? environment['environment_url'] : DOMAINS[type]
-  const base = environment['base_url'] ?? (domain && `https://${tenant}.${domain}`)
-  const auth =
-    environment['auth_url'] ?? (domain && `https://authentication.${domain}/tenants/${tenant}`)
+  // Only the custom environment has overrides; elsewhere the names are unknown keys.
+  const { base_url, auth_url } = type === 'custom' ? environment : {}
+  const base = base_url ?? (domain && `https://${tenant}.${domain}`)
+  const auth = auth_url ?? (domain && `https://authentication.${domain}/tenants/${tenant}`)
   if (typeof domain === 'string' && !URL.canParse(`https://${tenant}.${domain}`)) {
     throw new ConnectorError(
       'config',
