@@ -8,18 +8,7 @@ import {
   type PageScanner,
   RecordTooLarge,
 } from '../protocol/records/page-scanner.ts'
-
-/** A link of the service that it does not answer any more: the reading has to begin anew. */
-export class DeadLink extends Error {
-  override name = 'DeadLink'
-  /** True when the link was used up by a request whose answer was lost. */
-  readonly isUsedUp: boolean
-
-  constructor(message: string, isUsedUp = false) {
-    super(message)
-    this.isUsedUp = isUsedUp
-  }
-}
+import { BrokenPage, DeadLink, endlessBody, endlessChain, pageFailure } from './page-failures.ts'
 
 /** What a page gives rise to, in this order: its batches, then its end. */
 export interface PageHandler {
@@ -121,7 +110,7 @@ export function createPages(settings: PagesSettings): Pages {
   function accept({ nextLink, deltaLink }: PageEnd, seen: ReadonlySet<string>, empty: number) {
     for (const link of [nextLink, deltaLink]) if (link !== undefined) client.accept(link)
     if (nextLink === undefined) return
-    if (seen.has(nextLink) || empty > MAX_EMPTY_PAGES) throw endless(seen.has(nextLink))
+    if (seen.has(nextLink) || empty > MAX_EMPTY_PAGES) throw endlessChain(seen.has(nextLink))
   }
 
   /** One page, asked for until it arrives whole; the page after it is requested before it is written. */
@@ -147,7 +136,7 @@ export function createPages(settings: PagesSettings): Pages {
         const isBroken =
           error instanceof BrokenPage ||
           (error instanceof DamagedPage && !(error instanceof RecordTooLarge))
-        if (!isBroken || tries === TRIES) throw inWords(error)
+        if (!isBroken || tries === TRIES) throw pageFailure(error)
         request = undefined
         await sleep(patience.pageMs * tries, signal)
       }
@@ -199,11 +188,6 @@ export function createPages(settings: PagesSettings): Pages {
   }
 }
 
-/** A large page whose connection broke while it was handed over. */
-class BrokenPage extends Error {
-  override name = 'BrokenPage'
-}
-
 function isDead(kind: LinkKind, status: number): boolean {
   return DEAD.has(status) && kind !== 'start' && !(kind === 'delta' && status === 409)
 }
@@ -238,33 +222,4 @@ async function collected(parts: AsyncIterable<Buffer>): Promise<Buffer[]> {
     if (size > MAX_PARSED_BYTES) throw endlessBody()
   }
   return all
-}
-
-function inWords(error: unknown): unknown {
-  if (!(error instanceof DamagedPage)) {
-    return error instanceof BrokenPage
-      ? new ConnectorError('transient', error.message, { cause: error })
-      : error
-  }
-  return new ConnectorError(
-    'system',
-    `A page of the service is damaged: ${error.message}. Nothing of it was taken for read; tell the operator of the service if it comes again.`,
-    { cause: error },
-  )
-}
-
-function endlessBody(): ConnectorError {
-  return new ConnectorError(
-    'system',
-    'The service sends a page without an end. Nothing after the last complete page was taken for read; tell the operator of the service.',
-  )
-}
-
-function endless(isRepeated: boolean): ConnectorError {
-  return new ConnectorError(
-    'system',
-    isRepeated
-      ? 'The service sent a next link that it had sent before: the chain of pages would never end. Tell the operator of the service.'
-      : 'The service sends page after page without an end. Tell the operator of the service.',
-  )
 }

@@ -1,6 +1,6 @@
 import { ConnectorError } from '../errors.ts'
 import { isNotOffered } from './not-offered.ts'
-import { DeadLink } from './pages.ts'
+import { DeadLink } from './page-failures.ts'
 import type { Progress } from './progress.ts'
 import { readDelta } from './read-delta.ts'
 import { readList } from './read-list.ts'

@@ -1,0 +1,51 @@
+import { ConnectorError } from '../errors.ts'
+import { DamagedPage } from '../protocol/records/page-scanner.ts'
+
+/** A link of the service that it does not answer any more: the reading has to begin anew. */
+export class DeadLink extends Error {
+  override name = 'DeadLink'
+  /** True when the link was used up by a request whose answer was lost. */
+  readonly isUsedUp: boolean
+
+  constructor(message: string, isUsedUp = false) {
+    super(message)
+    this.isUsedUp = isUsedUp
+  }
+}
+
+/** A large page whose connection broke while it was handed over. */
+export class BrokenPage extends Error {
+  override name = 'BrokenPage'
+}
+
+/** The failure of a page as the operator is to read it; what is no page's failure passes. */
+export function pageFailure(error: unknown): unknown {
+  if (!(error instanceof DamagedPage)) {
+    return error instanceof BrokenPage
+      ? new ConnectorError('transient', error.message, { cause: error })
+      : error
+  }
+  return new ConnectorError(
+    'system',
+    `A page of the service is damaged: ${error.message}. Nothing of it was taken for read; tell the operator of the service if it comes again.`,
+    { cause: error },
+  )
+}
+
+/** A body that goes on and on. */
+export function endlessBody(): ConnectorError {
+  return new ConnectorError(
+    'system',
+    'The service sends a page without an end. Nothing after the last complete page was taken for read; tell the operator of the service.',
+  )
+}
+
+/** A chain of pages that goes on and on, or in a circle. */
+export function endlessChain(isRepeated: boolean): ConnectorError {
+  return new ConnectorError(
+    'system',
+    isRepeated
+      ? 'The service sent a next link that it had sent before: the chain of pages would never end. Tell the operator of the service.'
+      : 'The service sends page after page without an end. Tell the operator of the service.',
+  )
+}
