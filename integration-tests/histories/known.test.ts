@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { History } from './draw.ts'
+import type { History } from './history.ts'
 import { play } from './play.ts'
 import type { Change, Event, Sync } from './step.ts'
 

@@ -1,5 +1,6 @@
 import fc, { type RunDetails } from 'fast-check'
-import { type History, histories, type Place } from './draw.ts'
+import { histories } from './draw.ts'
+import type { History, Place } from './history.ts'
 import { play } from './play.ts'
 import { sentences } from './sentences.ts'
 import type { RunSettings } from './settings.ts'

@@ -1,4 +1,4 @@
-import type { History } from './draw.ts'
+import type { History } from './history.ts'
 import type { Change, Event, Fault, Setting, Step } from './step.ts'
 
 /** A history as a list that people can read: what the service is, then a step a line. */

@@ -8,7 +8,7 @@ import { type Message, protocolFaults } from '../airbyte-message.ts'
 import { configuredCatalog, parseLines, run } from '../connector.ts'
 import { platformFaults } from '../platform-rules.ts'
 import { createCutOutput } from './cut-output.ts'
-import type { Place } from './draw.ts'
+import type { Place } from './history.ts'
 
 /** What a sync is run with. */
 export interface SyncFiles {

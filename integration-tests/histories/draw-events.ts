@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import type { Change, Event } from './step.ts'
+
+/** What events are about: everything at once, or a few records of one stream again and again. */
+export interface Focus {
+  readonly stream: fc.Arbitrary<number>
+  readonly pick: fc.Arbitrary<number>
+  /** Days from now. */
+  readonly day: fc.Arbitrary<number>
+  /** How often something happens that makes a stream start over, which hides what came before. */
+  readonly turmoil: number
+}
+
+/** Every stream; days in the delta's window, on both sides of its border, planned, long ago. */
+export const wide: Focus = {
+  stream: fc.nat(2),
+  pick: fc.nat(3),
+  day: fc.constantFrom(-2, -30, -300, -700, -700, -1000, -1400, 40),
+  turmoil: 1,
+}
+
+/** One stream, a few of its records, and the two sides of the border. */
+export const narrow: Focus = {
+  stream: fc.constant(0),
+  pick: fc.nat(2),
+  day: fc.constantFrom(-30, -700),
+  turmoil: 0,
+}
+
+export function changes({ stream, pick, day }: Focus): fc.Arbitrary<Change> {
+  const insert = fc.constant('insert' as const)
+  const move = fc.constant('move' as const)
+  const kind = fc.constantFrom('update', 'remove', 'remove', 'soft-delete', 'restore')
+  const isLarge = mostlyNot(80)
+  return fc.oneof(
+    { weight: 4, arbitrary: fc.record({ kind: insert, stream, pick, day, isLarge }) },
+    { weight: 3, arbitrary: fc.record({ kind: move, stream, pick, day }) },
+    { weight: 9, arbitrary: fc.record({ kind, stream, pick }) },
+  )
+}
+
+export function events(focus: Focus): fc.Arbitrary<Event> {
+  const { stream, pick, turmoil } = focus
+  const change = fc.constant('change' as const)
+  const advance = fc.constant('advance' as const)
+  const long = fc.constantFrom(50, 80, 24 * 45)
+  const deltas = fc.constantFrom('expire-delta', 'steal-delta')
+  const continuations = fc.constant('expire-continuations' as const)
+  const status = fc.constantFrom(400, 409, 410)
+  const reference = fc.constant('reference' as const)
+  return fc.oneof(
+    { weight: 14, arbitrary: fc.record({ do: change, change: changes(focus) }) },
+    { weight: 1, arbitrary: fc.record({ do: advance, hours: fc.constantFrom(1, 25) }) },
+    { weight: 1, arbitrary: fc.constant({ do: 'expire-tokens' as const }) },
+    { weight: 1, arbitrary: fc.record({ do: reference, pick, isRemoval: fc.boolean() }) },
+    { weight: turmoil, arbitrary: fc.record({ do: advance, hours: long }) },
+    { weight: turmoil, arbitrary: fc.record({ do: continuations, status }) },
+    { weight: turmoil, arbitrary: fc.record({ do: deltas, stream }) },
+  )
+}
+
+/** What happens to one record and sometimes to another, which is where accounts go wrong. */
+export function careers({ stream, pick, day }: Focus): fc.Arbitrary<Event[]> {
+  const turn = fc.record({
+    day: fc.option(day),
+    other: fc.option(pick, { freq: 2 }),
+    isUpdate: mostlyNot(4),
+  })
+  return fc
+    .record({ stream, pick, turns: fc.array(turn, { minLength: 2, maxLength: 4 }) })
+    .map(({ stream, pick, turns }) => {
+      let isThere = true
+      return turns.map(({ day, other, isUpdate }): Event => {
+        const subject = { stream, pick: other ?? pick }
+        if (isUpdate) return { do: 'change', change: { kind: 'update', ...subject } }
+        if (day !== null) return { do: 'change', change: { kind: 'move', day, ...subject } }
+        isThere = !isThere
+        return { do: 'change', change: { kind: isThere ? 'restore' : 'remove', ...subject } }
+      })
+    })
+}
+
+/** True once in so many times. */
+function mostlyNot(many: number): fc.Arbitrary<boolean> {
+  return fc.nat(many - 1).map((n) => n === many - 1)
+}

@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import { careers, events, type Focus } from './draw-events.ts'
+import { type Place, references } from './history.ts'
+import type { Event, Fault, Setting, Step, Sync } from './step.ts'
+
+const names = fc.constantFrom<string[]>([], ['payroll'], ['@employee-number', 'payroll'])
+const startDate = fc.constantFrom(undefined, '2024-06-01', '2024-01-01', '2023-02-15', '2026-03-01')
+const refreshDays = fc.constantFrom(0, 1, 2, 7)
+const atRequest = fc.integer({ min: 1, max: 14 })
+
+/** The configuration of the first sync. */
+export const settings = fc.record({
+  start_date: startDate,
+  external_references: names.map(references),
+  history_refresh_days: refreshDays,
+  window_days: fc.constantFrom(365, 365, 365, 100),
+})
+
+/** Without waits of seconds, which the executable would really wait. */
+const kinds = {
+  executable: ['html', 410, 404, 401] as const,
+  'in-process': [
+    ...(['reset', 'truncate', 'half-then-reset', 'after-last-byte', 'slow', 'html'] as const),
+    ...([400, 401, 403, 404, 409, 410, 429, 500, 503] as const),
+  ],
+}
+
+function faults(place: Place, { stream }: Focus): fc.Arbitrary<Fault> {
+  return fc.record({
+    kind: fc.constantFrom(...kinds[place]),
+    path: fc.constantFrom('token', 'list', 'list', 'delta', 'delta'),
+    stream,
+    skip: fc.nat(4),
+    times: fc.constantFrom(1, 1, 1, 2, 4),
+  })
+}
+
+function syncs(place: Place, focus: Focus): fc.Arbitrary<Sync> {
+  const isFew = place === 'executable' || focus.turmoil === 0
+  const event = fc.record({ atRequest, event: events(focus) })
+  const requests = fc.array(atRequest, { minLength: 4, maxLength: 4 })
+  return fc.record({
+    do: fc.constant('sync' as const),
+    during: fc.oneof(
+      fc.array(event, { maxLength: 4 }),
+      fc.tuple(careers(focus), requests).map(inTurn),
+    ),
+    faults: fc.oneof(
+      { weight: isFew ? 6 : 2, arbitrary: fc.constant([]) },
+      { weight: 1, arbitrary: fc.array(faults(place, focus), { minLength: 1, maxLength: 2 }) },
+    ),
+    killAfter: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 60 })),
+    kept: fc.constantFrom('everything', 'committed'),
+  })
+}
+
+function inTurn([events, requests]: readonly [Event[], number[]]): Sync['during'] {
+  const rising = [...requests].sort((a, b) => a - b)
+  return events.map((event, i) => ({ atRequest: rising[i] ?? 1, event }))
+}
+
+const quiet = fc.constant<Sync>({
+  do: 'sync',
+  during: [],
+  faults: [],
+  killAfter: 0,
+  kept: 'committed',
+})
+
+const setting: fc.Arbitrary<Setting> = fc.oneof(
+  fc.record({ set: fc.constant('references' as const), names }),
+  fc.record({ set: fc.constant('start' as const), date: startDate }),
+  fc.record({ set: fc.constant('refresh' as const), days: refreshDays }),
+)
+
+const configure: fc.Arbitrary<Step> = fc.record({ do: fc.constant('configure'), setting })
+
+const rewind: fc.Arbitrary<Step> = fc.record({
+  do: fc.constant('rewind'),
+  syncs: fc.integer({ min: 1, max: 3 }),
+  isKept: fc.boolean(),
+})
+
+/** Steps of any kind, and the turns of a record with a sync after each. */
+export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
+  const { turmoil } = focus
+  const sync = syncs(place, focus)
+  const one = fc.oneof(
+    { weight: 8, arbitrary: events(focus) },
+    { weight: 6, arbitrary: sync },
+    { weight: 2, arbitrary: quiet },
+    { weight: turmoil, arbitrary: rewind },
+    { weight: turmoil, arbitrary: configure },
+  )
+  // A process takes half a second where a sync in this process takes a twentieth.
+  if (place === 'executable') return fc.array(one, { minLength: 2, maxLength: 6 })
+  const four = fc.array(fc.oneof(quiet, sync), { minLength: 4, maxLength: 4 })
+  const turns = fc
+    .tuple(careers(focus), four)
+    .map(([events, syncs]) => events.flatMap((event, i): Step[] => [event, syncs[i] ?? event]))
+  const part = fc.oneof(
+    { weight: 4, arbitrary: one.map((step) => [step]) },
+    { weight: 1, arbitrary: turns },
+  )
+  return fc.array(part, { minLength: 2, maxLength: 10 }).map((parts) => parts.flat())
+}
