@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Change, Event } from './step.ts'
+import type { Change, Event, Sync } from './step.ts'
 
 /** What events are about: everything at once, or a few records of one stream again and again. */
 export interface Focus {
@@ -50,7 +50,7 @@ export function events(focus: Focus): fc.Arbitrary<Event> {
   const reference = fc.constant('reference' as const)
   return fc.oneof(
     { weight: 14, arbitrary: fc.record({ do: change, change: changes(focus) }) },
-    { weight: 1, arbitrary: fc.record({ do: advance, hours: fc.constantFrom(1, 25) }) },
+    { weight: 2, arbitrary: fc.record({ do: advance, hours: fc.constantFrom(1, 25, 25) }) },
     { weight: 1, arbitrary: fc.constant({ do: 'expire-tokens' as const }) },
     { weight: 1, arbitrary: fc.record({ do: reference, pick, isRemoval: fc.boolean() }) },
     { weight: turmoil, arbitrary: fc.record({ do: advance, hours: long }) },
@@ -62,7 +62,7 @@ export function events(focus: Focus): fc.Arbitrary<Event> {
 /** What happens to one record and sometimes to another, which is where accounts go wrong. */
 export function careers({ stream, pick, day }: Focus): fc.Arbitrary<Event[]> {
   const turn = fc.record({
-    day: fc.option(day),
+    day: fc.option(day, { freq: 1 }),
     other: fc.option(pick, { freq: 2 }),
     isUpdate: mostlyNot(4),
   })
@@ -77,6 +77,35 @@ export function careers({ stream, pick, day }: Focus): fc.Arbitrary<Event[]> {
         isThere = !isThere
         return { do: 'change', change: { kind: isThere ? 'restore' : 'remove', ...subject } }
       })
+    })
+}
+
+/** A row changes behind the page that is being read, and then another one before it. */
+export function overtakings({ stream, pick, day }: Focus): fc.Arbitrary<Sync['during']> {
+  return fc
+    .record({
+      stream,
+      pick,
+      isRemoved: fc.boolean(),
+      early: fc.integer({ min: 1, max: 3 }),
+      later: fc.option(fc.integer({ min: 3, max: 12 }), { freq: 1 }),
+      day: fc.option(day, { freq: 1 }),
+      ahead: fc.integer({ min: 1, max: 2 }),
+    })
+    .map(({ stream, pick, isRemoved, early, later, day, ahead }) => {
+      // In a list of pages of one, read first, the row has just passed then.
+      const late = later ?? pick + 3
+      const behind: Change =
+        day === null ? { kind: 'restore', stream, pick } : { kind: 'move', stream, pick, day }
+      const before: Change = { kind: 'update', stream, pick: pick + ahead }
+      const gone: Change = { kind: 'remove', stream, pick }
+      return [
+        ...(isRemoved
+          ? [{ atRequest: early, event: { do: 'change', change: gone } as const }]
+          : []),
+        { atRequest: late, event: { do: 'change', change: behind } },
+        { atRequest: late, event: { do: 'change', change: before } },
+      ]
     })
 }
 

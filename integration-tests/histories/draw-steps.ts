@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { careers, events, type Focus } from './draw-events.ts'
+import { careers, events, type Focus, overtakings } from './draw-events.ts'
 import { type Place, references } from './history.ts'
 import type { Event, Fault, Setting, Step, Sync } from './step.ts'
 
@@ -44,6 +44,7 @@ function syncs(place: Place, focus: Focus): fc.Arbitrary<Sync> {
     during: fc.oneof(
       fc.array(event, { maxLength: 4 }),
       fc.tuple(careers(focus), requests).map(inTurn),
+      overtakings(focus),
     ),
     faults: fc.oneof(
       { weight: isFew ? 6 : 2, arbitrary: fc.constant([]) },

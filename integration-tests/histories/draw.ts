@@ -20,6 +20,13 @@ const specified = [
   'work_locations',
 ]
 
+const border: EmulatorOptions = {
+  dialect: 'documentation',
+  now: '2026-11-20T03:00:00Z',
+  people: 0,
+  deltaFilterBound: true,
+}
+
 /**
  * Histories that are small enough to shrink well, and long enough to go wrong: some of everything
  * at once, some of what happens to a few records.
@@ -33,14 +40,21 @@ export function histories(place: Place): fc.Arbitrary<History> {
   })
   const fewRecords = fc
     .record({
-      first: fc.constantFrom(...dated, ...listed),
+      first: fc.oneof(fc.constantFrom(...dated), fc.constantFrom(...listed)),
       second: fc.constantFrom('jobs', 'people'),
       ...drawn(place, narrow),
     })
-    .map(({ first, second, ...rest }) => ({
+    .map(({ first, second, options, settings, ...rest }) => ({
       ...rest,
       documented: [first, second],
-      specified: ['access_clockings', 'employers'],
+      specified: [],
+      // Small pages and a border with rows on both sides.
+      options: {
+        ...options,
+        ...border,
+        pageSize: (options.pageSize ?? 1) > 3 ? 2 : 1,
+      },
+      settings: { ...settings, start_date: '2024-01-01' },
     }))
   return fc.oneof(anything, fewRecords).map(({ documented, specified, ...rest }) => ({
     ...rest,

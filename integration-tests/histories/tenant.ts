@@ -49,7 +49,7 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
     const id = record['id'] as number
     if (wanted.kind === 'update') emulator.update(collection, id)
     else if (wanted.kind === 'move') {
-      emulator.update(collection, id, dated ? move(collection, id, wanted.day) : undefined)
+      emulator.update(collection, id, dated ? move(collection, record, wanted.day) : undefined)
     } else if (unwatched.has(`${collection} ${id}`)) return
     else if (wanted.kind === 'soft-delete' && softDelete) emulator.softDelete(collection, id)
     else remove(collection, record)
@@ -72,10 +72,12 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
     }
   }
 
-  function move(collection: string, id: number, days: number): Fields {
+  /** What a move changes; nothing is known of a row that is deleted softly and leaves silently. */
+  function move(collection: string, record: Fields, days: number): Fields | undefined {
     const { leavingRow, deltaFilterBound } = emulator.options
-    const isSilent = leavingRow === 'nothing' && deltaFilterBound
-    if (isSilent && days < -300) unwatched.add(`${collection} ${id}`)
+    const isSilent = leavingRow === 'nothing' && deltaFilterBound && days < -300
+    if (isSilent && record['status'] === 'Deleted') return undefined
+    if (isSilent) unwatched.add(`${collection} ${record['id']}`)
     return datesOf(collection, days)
   }
 
