@@ -90,7 +90,7 @@ function reasonToStartOver(
   made: { readonly settings: string; readonly start: Day | null; readonly now: Date },
 ): string | undefined {
   if (stored.settings !== made.settings) {
-    return 'it was reset, or the external references or activity structures in the configuration have changed'
+    return 'the external references or activity structures in the configuration have changed, or it was reset'
   }
   if (isLater(stored.start, made.start)) {
     return `the start date has moved back from ${stored.start} to ${made.start}`
