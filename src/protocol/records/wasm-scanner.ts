@@ -4,11 +4,8 @@ import { loadScanModule } from './scan-module.ts'
 import { createWasmEngine } from './wasm-engine.ts'
 
 /** The scanner in WebAssembly; compiles it on the first call. */
-export async function createWasmScanner(
-  shape: RecordShape,
-  options: ScannerOptions,
-): Promise<PageScanner> {
-  const module = await loadScanModule()
+export function createWasmScanner(shape: RecordShape, options: ScannerOptions): PageScanner {
+  const module = loadScanModule()
   return guarded(shape, options, (maxRecordBytes) =>
     createWasmEngine(module, shape, maxRecordBytes),
   )
