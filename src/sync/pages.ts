@@ -8,6 +8,7 @@ import {
   type PageScanner,
   RecordTooLarge,
 } from '../protocol/records/page-scanner.ts'
+import { lastNextLink } from './last-next-link.ts'
 import { BrokenPage, DeadLink, endlessBody, endlessChain, pageFailure } from './page-failures.ts'
 
 /** What a page gives rise to, in this order: its batches, then its end. */
@@ -70,6 +71,8 @@ export function createPages(settings: PagesSettings): Pages {
   const { client, reader, signal, patience, onRateLimited } = settings
   const slowestMs = patience.bodyMs ?? SLOWEST_BODY_MS
   let count = 0
+  /** The next page, requested before the present one is worked on. */
+  let ahead: { readonly link: string; readonly body: Promise<Body> } | undefined
   return {
     follow,
     get count() {
@@ -83,11 +86,10 @@ export function createPages(settings: PagesSettings): Pages {
   async function follow(first: string, kind: LinkKind, handler: PageHandler): Promise<PageEnd> {
     const seen = new Set([first])
     let link = first
+    ahead = undefined
     if (kind !== 'start') acceptStored(first)
-    let early: Promise<Body> | undefined
     for (let empty = 0; ; ) {
-      const { end, next } = await page(link, link === first ? kind : 'next', early, handler)
-      early = next
+      const end = await page(link, link === first ? kind : 'next', handler)
       count++
       empty = end.count === 0 ? empty + 1 : 0
       // Before the bookmark moves to a link: one that cannot be followed would stop every later sync.
@@ -113,20 +115,14 @@ export function createPages(settings: PagesSettings): Pages {
     if (seen.has(nextLink) || empty > MAX_EMPTY_PAGES) throw endlessChain(seen.has(nextLink))
   }
 
-  /** One page, asked for until it arrives whole; the page after it is requested before it is written. */
-  async function page(
-    link: string,
-    kind: LinkKind,
-    early: Promise<Body> | undefined,
-    handler: PageHandler,
-  ): Promise<{ end: PageEnd; next: Promise<Body> | undefined }> {
-    let request = early
+  /** One page, asked for until it arrives whole. */
+  async function page(link: string, kind: LinkKind, handler: PageHandler): Promise<PageEnd> {
     for (let tries = 1; ; tries++) {
       try {
-        const body = await (request ?? client.get(link, onRateLimited))
+        const body = await request(link)
         if ('whole' in body) return await whole(body.whole, handler)
         if ('parse' in reader) return await whole(await collected(body.parts), handler)
-        return { end: await stream(reader.scanner, body.parts, handler), next: undefined }
+        return await stream(reader.scanner, body.parts, handler)
       } catch (error) {
         signal.throwIfAborted()
         if (error instanceof Refusal) {
@@ -137,24 +133,34 @@ export function createPages(settings: PagesSettings): Pages {
           error instanceof BrokenPage ||
           (error instanceof DamagedPage && !(error instanceof RecordTooLarge))
         if (!isBroken || tries === TRIES) throw pageFailure(error)
-        request = undefined
         await sleep(patience.pageMs * tries, signal)
       }
     }
   }
 
-  async function whole(chunks: readonly Buffer[], handler: PageHandler) {
+  function request(link: string): Promise<Body> {
+    if (ahead?.link !== link) return client.get(link, onRateLimited)
+    const { body } = ahead
+    ahead = undefined
+    return body
+  }
+
+  /** Ends when the request is on the wire: undici takes two turns to use a connection again. */
+  async function requestAhead(link: string | undefined): Promise<void> {
+    if (link === undefined || ahead?.link === link) return
+    ahead = { link, body: client.get(link, onRateLimited) }
+    // Whoever awaits it later sees its failure; until then it must not count as unhandled.
+    ahead.body.catch(() => {})
+    for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
+  }
+
+  async function whole(chunks: readonly Buffer[], handler: PageHandler): Promise<PageEnd> {
+    await requestAhead(lastNextLink(chunks))
     const { batch, end } =
       'parse' in reader ? reader.parse(Buffer.concat(chunks)) : scan(reader.scanner, chunks)
-    const next = end.nextLink === undefined ? undefined : client.get(end.nextLink, onRateLimited)
-    if (next !== undefined) {
-      // Whoever awaits it later sees its failure; until then it must not count as unhandled.
-      next.catch(() => {})
-      // One turn of the event loop puts the request on the wire before the work below.
-      await new Promise(setImmediate)
-    }
+    await requestAhead(end.nextLink)
     await handler.batch(batch, false)
-    return { end, next }
+    return end
   }
 
   async function stream(
