@@ -132,6 +132,9 @@ function validate(config: unknown, schema: Schema): string[] {
     useDefaults: true,
     strict: false,
     validateFormats: false,
+    // The schema is ours and is tested: checking it at each start would take longer than its use.
+    meta: false,
+    validateSchema: false,
   })
   const check = ajv.compile(schema)
   return check(config) ? [] : (check.errors ?? []).map(sentence)
