@@ -27,13 +27,18 @@ export const narrow: Focus = {
   turmoil: 0,
 }
 
-export function changes({ stream, pick, day }: Focus): fc.Arbitrary<Change> {
-  const insert = fc.constant('insert' as const)
+/** Records to begin with. */
+export function inserts({ stream, pick, day }: Focus): fc.Arbitrary<Change> {
+  const isLarge = mostlyNot(80)
+  return fc.record({ kind: fc.constant('insert' as const), stream, pick, day, isLarge })
+}
+
+export function changes(focus: Focus): fc.Arbitrary<Change> {
+  const { stream, pick, day } = focus
   const move = fc.constant('move' as const)
   const kind = fc.constantFrom('update', 'remove', 'remove', 'soft-delete', 'restore')
-  const isLarge = mostlyNot(80)
   return fc.oneof(
-    { weight: 4, arbitrary: fc.record({ kind: insert, stream, pick, day, isLarge }) },
+    { weight: 4, arbitrary: inserts(focus) },
     { weight: 3, arbitrary: fc.record({ kind: move, stream, pick, day }) },
     { weight: 9, arbitrary: fc.record({ kind, stream, pick }) },
   )

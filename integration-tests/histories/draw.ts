@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
-import { changes, type Focus, narrow, wide } from './draw-events.ts'
+import { type Focus, inserts, narrow, wide } from './draw-events.ts'
 import { settings, steps } from './draw-steps.ts'
 import type { History, Place } from './history.ts'
 
@@ -66,7 +66,7 @@ function drawn(place: Place, focus: Focus) {
   return {
     options: options(place),
     settings,
-    seeded: fc.array(changes(focus), { maxLength: 14 }),
+    seeded: fc.array(inserts(focus), { minLength: 2, maxLength: 8 }),
     steps: steps(place, focus),
   }
 }
