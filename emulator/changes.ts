@@ -42,17 +42,18 @@ function itemOf(group: readonly Change[], delta: Delta, options: ResolvedOptions
   const seen = group.some(({ before, after }) => matches(before) || matches(after))
   if (!seen) return undefined
   if (matches(last.after)) return upsert(last)
-  if (last.after === undefined) return gone(last)
+  if (last.after === undefined) return gone(last, options)
   if (options.leavingRow === 'nothing') return undefined
-  return options.leavingRow === 'update' ? upsert(last) : gone(last)
+  return options.leavingRow === 'update' ? upsert(last) : gone(last, options)
 }
 
 function upsert({ sequence, after }: Change): ChangeItem {
   return { sequence, type: 'InsertOrUpdate', text: after?.text ?? '' }
 }
 
-function gone({ sequence, version, id }: Change): ChangeItem {
-  return { sequence, type: 'Delete', text: JSON.stringify({ changeVersion: version, id }) }
+function gone({ sequence, version, id }: Change, { staleDeletes }: ResolvedOptions): ChangeItem {
+  const changeVersion = staleDeletes ? '0'.repeat(version.length) : version
+  return { sequence, type: 'Delete', text: JSON.stringify({ changeVersion, id }) }
 }
 
 function firstAfter(history: readonly Change[], cursor: number): number {

@@ -108,6 +108,15 @@ it('sends plain records when told to', async () => {
   expect((await client.get(first.deltaLink ?? '')).body.value).toEqual([updated])
 })
 
+it('gives a deletion a lower version than its record had, if told so', async () => {
+  const { client, first } = await begin({ staleDeletes: true })
+  const { id, changeVersion } = emulator.all('clockings')[0] as Record<string, unknown>
+  emulator.remove('clockings', id as number)
+  const { items } = await client.walk(first.deltaLink ?? '')
+  const lowest = '0'.repeat(String(changeVersion).length)
+  expect(items).toEqual([{ changeType: 'Delete', data: { id, changeVersion: lowest } }])
+})
+
 it('marks all groups as changed when one is saved', async () => {
   emulator = await startEmulator({ people: 1, months: 0 })
   const client = await connect(emulator)

@@ -58,6 +58,8 @@ export interface EmulatorOptions {
   deltaLog?: boolean
   /** Inserted and updated items of phase 2 come as plain records. @default false */
   plainDeltaItems?: boolean
+  /** A deleted item of phase 2 carries a lower version than its record had. @default false */
+  staleDeletes?: boolean
   /** Lifetime of an access token in seconds of the virtual clock. @default 1800 */
   tokenSeconds?: number
   /** @default one client: 'connector' with 'emulator-secret' */
@@ -95,6 +97,7 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     expiry: dialect === 'documentation' ? 'last-use' : 'age',
     deltaLog: false,
     plainDeltaItems: false,
+    staleDeletes: false,
     tokenSeconds: 1800,
     clients: [{ id: 'connector', secret: 'emulator-secret' }],
     port: 0,
