@@ -91,15 +91,15 @@ export function overtakings({ stream, pick, day }: Focus): fc.Arbitrary<Sync['du
     .record({
       stream,
       pick,
-      isRemoved: fc.boolean(),
-      early: fc.integer({ min: 1, max: 3 }),
-      later: fc.option(fc.integer({ min: 3, max: 12 }), { freq: 1 }),
+      isRemoved: fc.constantFrom(true, true, false),
+      early: fc.integer({ min: 1, max: 2 }),
+      later: fc.constantFrom(0, 0, 0, 1, 2, 4, 8),
       day: fc.option(day, { freq: 1 }),
-      ahead: fc.integer({ min: 1, max: 2 }),
+      ahead: fc.integer({ min: 1, max: 3 }),
     })
     .map(({ stream, pick, isRemoved, early, later, day, ahead }) => {
-      // In a list of pages of one, read first, the row has just passed then.
-      const late = later ?? pick + 3
+      // In a list of pages of one, read first, the row has just passed at the earliest of these.
+      const late = pick + 3 + later
       const behind: Change =
         day === null ? { kind: 'restore', stream, pick } : { kind: 'move', stream, pick, day }
       const before: Change = { kind: 'update', stream, pick: pick + ahead }

@@ -60,13 +60,8 @@ function inTurn([events, requests]: readonly [Event[], number[]]): Sync['during'
   return events.map((event, i) => ({ atRequest: rising[i] ?? 1, event }))
 }
 
-const quiet = fc.constant<Sync>({
-  do: 'sync',
-  during: [],
-  faults: [],
-  killAfter: 0,
-  kept: 'committed',
-})
+const undisturbed: Sync = { do: 'sync', during: [], faults: [], killAfter: 0, kept: 'committed' }
+const quiet = fc.constant(undisturbed)
 
 const setting: fc.Arbitrary<Setting> = fc.oneof(
   fc.record({ set: fc.constant('references' as const), names }),
@@ -81,6 +76,38 @@ const rewind: fc.Arbitrary<Step> = fc.record({
   syncs: fc.integer({ min: 1, max: 3 }),
   isKept: fc.boolean(),
 })
+
+/** A row that has been read vanishes, or moves, and is back behind the page that is being read. */
+function overtaken(focus: Focus): fc.Arbitrary<Step[]> {
+  return overtakings(focus).map((during) => [undisturbed, { ...undisturbed, during }])
+}
+
+/** A large page breaks while it is handed over, and a row of it is gone when it is asked for again. */
+function broken({ stream, pick, day }: Focus): fc.Arbitrary<Step[]> {
+  return fc
+    .record({
+      stream,
+      pick,
+      day,
+      path: fc.constantFrom('list', 'delta'),
+      kind: fc.constantFrom('truncate', 'half-then-reset'),
+      skip: fc.nat(1),
+    })
+    .map(({ stream, pick, day, skip, ...fault }) => {
+      const insert = (isLarge: boolean): Step => ({
+        do: 'change',
+        change: { kind: 'insert', stream, pick, day, isLarge },
+      })
+      const gone: Event = { do: 'change', change: { kind: 'remove', stream, pick } }
+      const sync: Step = {
+        ...undisturbed,
+        // The token, the pages before, the page itself, and then the page again.
+        during: [{ atRequest: skip + 3, event: gone }],
+        faults: [{ ...fault, stream, skip, times: 1 }],
+      }
+      return [insert(false), insert(true), sync]
+    })
+}
 
 /** Steps of any kind, and the turns of a record with a sync after each. */
 export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
@@ -100,8 +127,10 @@ export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
     .tuple(careers(focus), four)
     .map(([events, syncs]) => events.flatMap((event, i): Step[] => [event, syncs[i] ?? event]))
   const part = fc.oneof(
-    { weight: 4, arbitrary: one.map((step) => [step]) },
-    { weight: 1, arbitrary: turns },
+    { weight: 16, arbitrary: one.map((step) => [step]) },
+    { weight: 4, arbitrary: turns },
+    { weight: 4, arbitrary: overtaken(focus) },
+    { weight: 1 - turmoil, arbitrary: broken(focus) },
   )
   return fc.array(part, { minLength: 2, maxLength: 10 }).map((parts) => parts.flat())
 }

@@ -42,18 +42,15 @@ export function histories(place: Place): fc.Arbitrary<History> {
     .record({
       first: fc.oneof(fc.constantFrom(...dated), fc.constantFrom(...listed)),
       second: fc.constantFrom('jobs', 'people'),
+      pageSize: fc.constantFrom(1, 1, 2, 100),
       ...drawn(place, narrow),
     })
-    .map(({ first, second, options, settings, ...rest }) => ({
+    .map(({ first, second, pageSize, options, settings, ...rest }) => ({
       ...rest,
       documented: [first, second],
       specified: [],
-      // Small pages and a border with rows on both sides.
-      options: {
-        ...options,
-        ...border,
-        pageSize: (options.pageSize ?? 1) > 3 ? 2 : 1,
-      },
+      // A border with rows on both sides.
+      options: { ...options, ...border, pageSize },
       settings: { ...settings, start_date: '2024-01-01' },
     }))
   return fc.oneof(anything, fewRecords).map(({ documented, specified, ...rest }) => ({
@@ -89,6 +86,7 @@ function options(place: Place): fc.Arbitrary<EmulatorOptions> {
     expiry: fc.constantFrom('last-use', 'age'),
     deltaLog: mostly(false, true),
     plainDeltaItems: mostly(false, true),
+    staleDeletes: mostly(false, true),
     compress: mostly(false, true),
   } satisfies {
     [K in keyof EmulatorOptions]: fc.Arbitrary<unknown>
