@@ -33,7 +33,7 @@ export function inserts({ stream, pick, day }: Focus): fc.Arbitrary<Change> {
   return fc.record({ kind: fc.constant('insert' as const), stream, pick, day, isLarge })
 }
 
-export function changes(focus: Focus): fc.Arbitrary<Change> {
+function changes(focus: Focus): fc.Arbitrary<Change> {
   const { stream, pick, day } = focus
   const move = fc.constant('move' as const)
   const kind = fc.constantFrom('update', 'remove', 'remove', 'soft-delete', 'restore')
