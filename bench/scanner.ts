@@ -1,9 +1,6 @@
+import { createPageScanner } from '../src/protocol/records/create-page-scanner.ts'
 import { giveBack } from '../src/protocol/records/output-buffers.ts'
-import {
-  createPageScanner,
-  type LineParts,
-  type PageScanner,
-} from '../src/protocol/records/page-scanner.ts'
+import type { LineParts, PageScanner } from '../src/protocol/records/page-scanner.ts'
 import { createReferenceScanner } from '../src/protocol/records/reference-scanner.ts'
 import { clocking } from './clocking.ts'
 
@@ -71,7 +68,7 @@ const bytes = bodies.reduce((sum, body) => sum + body.length, 0)
 const techniques: Readonly<Record<string, Technique>> = {
   'parse and stringify': parsed,
   'scan in JavaScript': scanned(createReferenceScanner(shape)),
-  'scan in WebAssembly': scanned(await createPageScanner(shape)),
+  'scan in WebAssembly': scanned(createPageScanner(shape)),
 }
 const best = new Map<string, number>()
 for (let round = 0; round < ROUNDS; round++) {

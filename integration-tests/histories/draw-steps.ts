@@ -122,13 +122,14 @@ export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
   )
   // A process takes half a second where a sync in this process takes a twentieth.
   if (place === 'executable') return fc.array(one, { minLength: 2, maxLength: 6 })
-  const four = fc.array(fc.oneof(quiet, sync), { minLength: 4, maxLength: 4 })
+  const mostlyQuiet = fc.oneof({ weight: 3, arbitrary: quiet }, { weight: 1, arbitrary: sync })
+  const four = fc.array(mostlyQuiet, { minLength: 4, maxLength: 4 })
   const turns = fc
     .tuple(careers(focus), four)
     .map(([events, syncs]) => events.flatMap((event, i): Step[] => [event, syncs[i] ?? event]))
   const part = fc.oneof(
     { weight: 16, arbitrary: one.map((step) => [step]) },
-    { weight: 4, arbitrary: turns },
+    { weight: 8, arbitrary: turns },
     { weight: 4, arbitrary: overtaken(focus) },
     { weight: 1 - turmoil, arbitrary: broken(focus) },
   )

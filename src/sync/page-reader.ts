@@ -1,18 +1,19 @@
 import { parseReferencePage } from '../api/reference-page.ts'
+import { createPageScanner } from '../protocol/records/create-page-scanner.ts'
 import { createJsonBatch } from '../protocol/records/json-batch.ts'
-import { createPageScanner, DamagedPage } from '../protocol/records/page-scanner.ts'
+import { DamagedPage } from '../protocol/records/page-scanner.ts'
 import type { PageReader } from './pages.ts'
 import type { Progress } from './progress.ts'
 
 /** How the pages of a stream are read: external references are made into records, all else is spliced. */
-export async function createPageReader(progress: Progress): Promise<PageReader> {
+export function createPageReader(progress: Progress): PageReader {
   const { stream } = progress
   if (stream.nested === 'referenced_collections') {
     return { parse: (body) => references(body, progress.slice ?? '') }
   }
   const mark = stream.softDelete
   return {
-    scanner: await createPageScanner({
+    scanner: createPageScanner({
       key: 'id',
       version: 'changeVersion',
       ...(mark === undefined ? {} : { deleted: mark }),

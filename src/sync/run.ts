@@ -87,7 +87,7 @@ async function isolate(
       client,
       signal,
       patience,
-      reader: await createPageReader(progress),
+      reader: createPageReader(progress),
       onRateLimited: (until) => output.rateLimited(until),
     })
     await readStream(progress, {

@@ -1,17 +1,13 @@
 import fc from 'fast-check'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { createPageScanner, type PageScanner } from './page-scanner.ts'
+import { describe, expect, it } from 'vitest'
+import { createPageScanner } from './create-page-scanner.ts'
 import { createReferenceScanner } from './reference-scanner.ts'
 import { BodyWriter, type Random, seeded } from './testing/generated-body.ts'
 import { judgedByParse } from './testing/judged-by-parse.ts'
 import { type ObservedPage, observeOrError, shape } from './testing/observe.ts'
 
 const reference = createReferenceScanner(shape)
-let fast: PageScanner
-
-beforeAll(async () => {
-  fast = await createPageScanner(shape)
-})
+const fast = createPageScanner(shape)
 
 /** Fails unless both scanners tell the same of the body, and what JSON.parse tells of it. */
 function judge(body: Uint8Array, cuts: readonly number[]): void {

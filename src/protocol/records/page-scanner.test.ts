@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  createPageScanner,
-  DamagedPage,
-  LIVE,
-  MARKED,
-  REMOVED,
-  RecordTooLarge,
-  SKIP,
-} from './page-scanner.ts'
+import { createPageScanner } from './create-page-scanner.ts'
+import { DamagedPage, LIVE, MARKED, REMOVED, RecordTooLarge, SKIP } from './page-scanner.ts'
 import { createReferenceScanner } from './reference-scanner.ts'
 import { observe, parts, shape } from './testing/observe.ts'
 
@@ -22,7 +15,7 @@ const page = (...elements: string[]) => Buffer.from(`{"value":[${elements.join('
 
 describe.each(scanners)('the page scanner $name', ({ create }) => {
   const read = async (body: Uint8Array | string, cuts: readonly number[] = []) =>
-    observe(await create(shape), Buffer.from(body), cuts)
+    observe(create(shape), Buffer.from(body), cuts)
 
   it('reads records, links and the count of a page', async () => {
     const { records, end } = await read(
@@ -85,7 +78,7 @@ describe.each(scanners)('the page scanner $name', ({ create }) => {
   })
 
   it('leaves skipped records out of the lines, and gives deleted ones their own tail', async () => {
-    const scanner = await create(shape)
+    const scanner = create(shape)
     const batch = scanner.push(page('{"id":1}', '{"id":2}', '{"id":3,"status":"Deleted"}'))
     batch.kinds[0] = SKIP
     expect(Buffer.from(batch.lines(parts)).toString()).toBe(
@@ -94,7 +87,7 @@ describe.each(scanners)('the page scanner $name', ({ create }) => {
   })
 
   it('gives lines that stay as they are when the next page is read', async () => {
-    const scanner = await create(shape)
+    const scanner = create(shape)
     const lines = scanner.push(page('{"id":1}')).lines(parts)
     scanner.begin()
     scanner.push(page('{"id":2}')).lines(parts)
@@ -108,7 +101,7 @@ describe.each(scanners)('the page scanner $name', ({ create }) => {
   })
 
   it('writes lines with a head of any size', async () => {
-    const batch = (await create(shape)).push(page('{"id":1}', '{"id":2}'))
+    const batch = create(shape).push(page('{"id":1}', '{"id":2}'))
     const head = Buffer.alloc(100_000, ' ')
     expect(batch.lines({ ...parts, head }).length).toBe(2 * (100_000 + 24))
   })
@@ -170,7 +163,7 @@ describe.each(scanners)('the page scanner $name', ({ create }) => {
   })
 
   it('refuses to go on after damage, until the next page', async () => {
-    const scanner = await create(shape)
+    const scanner = create(shape)
     expect(() => scanner.push(Buffer.from('x'))).toThrow(DamagedPage)
     expect(() => scanner.push(page('{"id":1}'))).toThrow(DamagedPage)
     expect(() => scanner.end()).toThrow(DamagedPage)
@@ -179,7 +172,7 @@ describe.each(scanners)('the page scanner $name', ({ create }) => {
   })
 
   it('refuses a record above the limit, whole or in pieces', async () => {
-    const scanner = await create(shape, { maxRecordBytes: 100 })
+    const scanner = create(shape, { maxRecordBytes: 100 })
     const body = page('{"id":1}', `{"id":2,"x":"${'x'.repeat(100)}"}`)
     expect(() => observe(scanner, body)).toThrow(
       new RecordTooLarge('element 2 of `value` is larger than 100 bytes'),
@@ -189,7 +182,7 @@ describe.each(scanners)('the page scanner $name', ({ create }) => {
   })
 
   it('refuses a name or link above the limit, and passes over what it does not need', async () => {
-    const scanner = await create(shape, { maxRecordBytes: 100 })
+    const scanner = create(shape, { maxRecordBytes: 100 })
     const long = `"${'x'.repeat(200)}"`
     const cuts = [50, 120, 180]
     expect(observe(scanner, Buffer.from(`{"x":${long},"value":[]}`), cuts).end.count).toBe(0)
@@ -206,7 +199,7 @@ describe.each(scanners)('the page scanner $name', ({ create }) => {
 
 describe('the memory of the page scanner', () => {
   it('stays small for a body of any size that comes in pieces', async () => {
-    const scanner = await createPageScanner(shape)
+    const scanner = createPageScanner(shape)
     const chunk = Buffer.from(
       '{"id":123456,"changeVersion":"00000A1000005C20001F"},'.repeat(10_000),
     )
@@ -219,7 +212,7 @@ describe('the memory of the page scanner', () => {
   })
 
   it('holds one record of 60 MiB that comes in pieces, without reading it again and again', async () => {
-    const scanner = await createPageScanner(shape)
+    const scanner = createPageScanner(shape)
     const piece = Buffer.from('[1,"two"],'.repeat(6_000))
     scanner.push(Buffer.from('{"value":[{"id":1,"x":['))
     for (let i = 0; i < 1000; i++) scanner.push(piece)

@@ -93,15 +93,3 @@ export class DamagedPage extends Error {
 export class RecordTooLarge extends DamagedPage {
   override name = 'RecordTooLarge'
 }
-
-/**
- * A scanner for the pages of one stream, one page after the other. All of its code is loaded when
- * the first one is asked for: programs that read nothing never pay for it.
- */
-export async function createPageScanner(
-  shape: RecordShape,
-  options: ScannerOptions = {},
-): Promise<PageScanner> {
-  const { createWasmScanner } = await import('./wasm-scanner.ts')
-  return createWasmScanner(shape, options)
-}

@@ -53,8 +53,8 @@ declare const WebAssembly: {
 let module: ScanModule | undefined
 
 /**
- * Compiles the scanner when it is first asked for; programs that read nothing never pay for it. At
- * once: the asynchronous way ends a tenth of a second later when other code was compiled before.
+ * Compiles the scanner when it is first asked for, and at once: the asynchronous way ends a tenth
+ * of a second later when other code was compiled before.
  */
 export function loadScanModule(): ScanModule {
   module ??= compile()

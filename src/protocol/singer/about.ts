@@ -1,4 +1,4 @@
-import { settingRows } from './setting-rows.ts'
+import { type SettingsSchema, settingRows } from './setting-rows.ts'
 
 /** What `--about` says of a tap. */
 export interface About {
@@ -7,19 +7,6 @@ export interface About {
   readonly description: string
   /** JSON Schema of the settings; secrets are marked by `airbyte_secret`. */
   readonly settings: SettingsSchema
-}
-
-/** A JSON Schema of settings, as far as it is shown. */
-export interface SettingsSchema {
-  readonly title?: string
-  readonly description?: string
-  readonly type?: string
-  readonly default?: unknown
-  readonly required?: readonly string[]
-  readonly airbyte_secret?: boolean
-  readonly properties?: Readonly<Record<string, SettingsSchema>>
-  readonly oneOf?: readonly SettingsSchema[]
-  readonly [keyword: string]: unknown
 }
 
 /** What the tap can do, in the words of Meltano's hub. */

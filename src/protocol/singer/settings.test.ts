@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SettingsSchema } from './about.ts'
+import type { SettingsSchema } from './setting-rows.ts'
 import { mergeSettings, settingsFromEnvironment, withoutUnset } from './settings.ts'
 
 const schema: SettingsSchema = {

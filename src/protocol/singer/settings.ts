@@ -1,4 +1,4 @@
-import type { SettingsSchema } from './about.ts'
+import type { SettingsSchema } from './setting-rows.ts'
 
 /**
  * The settings that environment variables give, by the schema: `TAP_PROTIME_CLIENT_ID`, nested ones
