@@ -22,7 +22,8 @@ while (link !== undefined) {
   link = page.nextLink === undefined ? undefined : origin + page.nextLink
   if (link !== undefined) {
     early = get(link)
-    await new Promise(setImmediate)
+    // undici takes two turns of the event loop to use a connection again.
+    for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
   }
   await write(page)
 }
