@@ -26,6 +26,8 @@ export interface StreamOutput {
   ): Promise<void> | undefined
   /** A checkpoint: everything that was handed over before it need not be read again. */
   state(bookmark: object): Promise<void> | undefined
+  /** Ends when everything that was handed over has left the process. */
+  flush(): Promise<void>
   /** False while a checkpoint would cost more than it is worth (its size against the records since). */
   isStateDue(): boolean
   /** Every record that belongs to this generation has been handed over, deletes included. */

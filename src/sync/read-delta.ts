@@ -54,6 +54,7 @@ async function readChanges(progress: Progress, tools: StreamTools): Promise<void
     progress.asked = true
     // Should this process die before the answer is handed over, the next one knows that it was asked.
     await output.state(progress.bookmark())
+    await output.flush()
   }
   const { deltaLink } = await asked(
     progress,

@@ -61,6 +61,8 @@ async function work(
       if (isDelta(task)) await gate.passed
       const error = await isolate(task, session, settings)
       if (error !== undefined) failures.push({ stream: task.job.stream.stream, error })
+      // What the gate promises is about what has left the process.
+      await task.output.flush()
       gate.finished(task)
     }
   }

@@ -28,6 +28,7 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
   return {
     counts,
     isStateDue: cadence.isDue,
+    flush: () => writer.flush(),
     started() {
       if (!isStarted) status('STARTED')
       isStarted = true

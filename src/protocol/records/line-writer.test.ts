@@ -68,7 +68,7 @@ describe('a line writer on a real pipe', () => {
       const name = (error) => error.name
       let first
       while (!writer.gone) {
-        first = writer.write('x'.repeat(100_000)) ?? first
+        first = writer.write('x'.repeat(600_000)) ?? first
         await new Promise(setImmediate)
       }
       const all = [first, writer.write('y'), writer.flush()]
@@ -129,16 +129,34 @@ describe('a line writer', () => {
     expect(sizes).toEqual([11_000])
   })
 
-  it('asks to wait while the stream is full, and no longer', async () => {
+  it('asks to wait while more than 512 KiB is under way, and no longer', async () => {
     const finish: (() => void)[] = []
     const stream = new Writable({ write: (_chunk, _encoding, done) => void finish.push(done) })
     const writer = createLineWriter(stream)
+    expect(writer.write(Buffer.alloc(512 * 1024))).toBeUndefined()
     const waiting = writer.write(Buffer.alloc(100_000))
     expect(waiting).toBeInstanceOf(Promise)
     expect(writer.write('more')).toBeInstanceOf(Promise)
     finish.shift()?.()
     await waiting
     expect(writer.write('again')).toBeUndefined()
+  })
+
+  it('flushes what was written before, and does not wait for what comes later', async () => {
+    const finish: (() => void)[] = []
+    const stream = new Writable({ write: (_chunk, _encoding, done) => void finish.push(done) })
+    const writer = createLineWriter(stream)
+    void writer.write('before\n')
+    const flushed = writer.flush()
+    void writer.write(Buffer.alloc(100_000))
+    let isFlushed = false
+    void flushed.then(() => {
+      isFlushed = true
+    })
+    await new Promise(setImmediate)
+    expect(isFlushed).toBe(false)
+    finish.shift()?.()
+    await expect(flushed).resolves.toBeUndefined()
   })
 
   it('passes on the error of a full disk as it is', async () => {

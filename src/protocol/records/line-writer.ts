@@ -4,6 +4,8 @@ import { giveBack } from './output-buffers.ts'
 
 /** Small writes are put together up to this size: single lines would cost a system call each. */
 const BATCH_BYTES = 64 * 1024
+/** So much may be on its way before anybody has to wait: a page is worked on while another one leaves. */
+const MAX_UNDER_WAY_BYTES = 512 * 1024
 const GONE_CODES = new Set([
   'EPIPE',
   'ECONNRESET',
@@ -28,10 +30,9 @@ export class ReaderGone extends Error {
  */
 export interface LineWriter {
   /**
-   * Writes whole lines. Bytes belong to the writer from then on, and may be overwritten
-   * once they are out. Returns undefined if there is no
-   * need to wait, else a promise that ends when the reader has caught up; it rejects with
-   * ReaderGone, or with the error of the stream (a full disk).
+   * Writes whole lines. Bytes belong to the writer from then on, and may be overwritten once they
+   * are out. Returns undefined if there is no need to wait, else a promise that ends when the reader
+   * has caught up; it rejects with ReaderGone, or with the error of the stream (a full disk).
    */
   write(lines: Uint8Array | string): Promise<void> | undefined
   /** Ends when everything written before has left the process; rejects as `write` does. */
@@ -58,13 +59,13 @@ class StreamLineWriter implements LineWriter {
   #batchBytes = 0
   /** A stream over a file descriptor is done with bytes when it says so; others may pass them on. */
   readonly #reusesBuffers: boolean
-  /** Writes that the stream has not finished. */
-  #unfinished = 0
-  #full = false
+  /** Bytes that the stream has not finished. */
+  #underWay = 0
+  /** Ends when the stream has finished everything that it was given. */
+  #finished: Promise<void> = Promise.resolve()
   #scheduled = false
   #failure: Error | undefined
   #room = new Gate()
-  #empty = new Gate()
 
   constructor(stream: Writable, onGone: (() => void) | undefined) {
     this.#stream = stream
@@ -73,11 +74,6 @@ class StreamLineWriter implements LineWriter {
     stream.on('error', (error: NodeJS.ErrnoException) => this.#fail(error))
     stream.on('close', () => {
       if (!stream.writableFinished) this.#fail(undefined)
-    })
-    stream.on('drain', () => {
-      this.#full = false
-      this.#send()
-      if (!this.#full) this.#room.open()
     })
   }
 
@@ -88,32 +84,45 @@ class StreamLineWriter implements LineWriter {
   write(lines: Uint8Array | string): Promise<void> | undefined {
     if (this.#failure !== undefined) return refused(this.#failure)
     const bytes = typeof lines === 'string' ? Buffer.from(lines) : lines
-    if (bytes.length > 0) this.#batch.push(bytes)
-    this.#batchBytes += bytes.length
-    if (this.#batchBytes >= BATCH_BYTES) this.#send()
-    else this.#sendSoon()
-    return this.#full ? this.#room.wait() : undefined
+    if (bytes.length >= BATCH_BYTES) {
+      this.#sendBatch()
+      this.#send(bytes)
+    } else if (bytes.length > 0) {
+      this.#batch.push(bytes)
+      this.#batchBytes += bytes.length
+      if (this.#batchBytes >= BATCH_BYTES) this.#sendBatch()
+      else this.#sendSoon()
+    }
+    return this.#underWay > MAX_UNDER_WAY_BYTES ? this.#room.wait() : undefined
   }
 
   flush(): Promise<void> {
     if (this.#failure !== undefined) return refused(this.#failure)
-    this.#send()
-    return this.#unfinished === 0 && this.#batchBytes === 0 ? Promise.resolve() : this.#empty.wait()
+    this.#sendBatch()
+    return this.#finished
   }
 
-  /** Hands the batch to the stream; while the stream is full the batch stays here. */
-  #send(): void {
-    if (this.#full || this.#batchBytes === 0 || this.#failure !== undefined) return
+  #sendBatch(): void {
+    if (this.#batchBytes === 0 || this.#failure !== undefined) return
     const bytes = joined(this.#batch, this.#batchBytes)
     this.#batch = []
     this.#batchBytes = 0
-    this.#unfinished++
-    this.#full = !this.#stream.write(bytes, (error) => {
-      if (error) this.#fail(error)
-      else if (this.#reusesBuffers) giveBack(bytes)
-      this.#unfinished--
-      if (this.#unfinished === 0 && this.#batchBytes === 0) this.#empty.open()
+    this.#send(bytes)
+  }
+
+  #send(bytes: Uint8Array): void {
+    this.#underWay += bytes.length
+    this.#finished = new Promise((resolve, reject) => {
+      this.#stream.write(bytes, (error) => {
+        if (error) this.#fail(error)
+        if (this.#failure !== undefined) return reject(this.#failure)
+        if (this.#reusesBuffers) giveBack(bytes)
+        this.#underWay -= bytes.length
+        if (this.#underWay <= MAX_UNDER_WAY_BYTES) this.#room.open()
+        resolve()
+      })
     })
+    this.#finished.catch(() => {})
   }
 
   /** A quiet stream must not be held back: its lines leave with this turn of the event loop. */
@@ -122,7 +131,7 @@ class StreamLineWriter implements LineWriter {
     this.#scheduled = true
     setImmediate(() => {
       this.#scheduled = false
-      this.#send()
+      this.#sendBatch()
     })
   }
 
@@ -133,7 +142,6 @@ class StreamLineWriter implements LineWriter {
     this.#batch = []
     this.#batchBytes = 0
     this.#room.close(this.#failure)
-    this.#empty.close(this.#failure)
     this.#onGone?.()
   }
 }

@@ -36,6 +36,7 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
   return {
     counts,
     isStateDue: states.cadence.isDue,
+    flush: () => writer.flush(),
     onRecord(listener) {
       onFirst = listener
     },
