@@ -38,16 +38,14 @@ describe('a line writer on a real pipe', () => {
     expect(stdout).toBe(expected.stdout)
   })
 
-  it('holds little while the reader is slow', async () => {
+  it('takes little while the reader does not read', async () => {
     const program = `
-      const page = Buffer.alloc(256 * 1024, 'x\\n')
-      const before = process.memoryUsage().rss
-      for (let i = 0; i < 400; i++) await writer.write(Buffer.from(page))
-      await writer.flush()
-      console.error(process.memoryUsage().rss - before < 40e6)`
-    const { stdout, stderr } = await piped(program, `| (sleep 0.5; wc -c)`)
+      let taken = 0
+      setTimeout(() => console.error(taken), 300)
+      for (; taken < 400; taken++) await writer.write(Buffer.alloc(256 * 1024, 'x\\n'))`
+    const { stdout, stderr } = await piped(program, `| (sleep 1.5; wc -c)`)
     expect(stdout.trim()).toBe(String(400 * 256 * 1024))
-    expect(stderr.trim()).toBe('true')
+    expect(Number(stderr)).toBeLessThan(4)
   })
 
   it('dies quietly and with its exit code when the reader dies, although nobody looks at its promises', async () => {
