@@ -39,7 +39,7 @@ function changes(focus: Focus): fc.Arbitrary<Change> {
   const kind = fc.constantFrom('update', 'remove', 'remove', 'soft-delete', 'restore')
   return fc.oneof(
     { weight: 4, arbitrary: inserts(focus) },
-    { weight: 3, arbitrary: fc.record({ kind: move, stream, pick, day }) },
+    { weight: 7, arbitrary: fc.record({ kind: move, stream, pick, day }) },
     { weight: 9, arbitrary: fc.record({ kind, stream, pick }) },
   )
 }

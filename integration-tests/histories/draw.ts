@@ -86,7 +86,7 @@ function options(place: Place): fc.Arbitrary<EmulatorOptions> {
     expiry: fc.constantFrom('last-use', 'age'),
     deltaLog: mostly(false, true),
     plainDeltaItems: mostly(false, true),
-    staleDeletes: mostly(false, true),
+    staleDeletes: fc.boolean(),
     compress: mostly(false, true),
   } satisfies {
     [K in keyof EmulatorOptions]: fc.Arbitrary<unknown>
