@@ -12,12 +12,11 @@ export interface Reading {
   readonly concurrency?: number
   /** The program: the Airbyte protocol's, or Singer's. */
   readonly protocol?: 'airbyte' | 'singer'
-  readonly state?: readonly object[]
 }
 
 /** Calls `use` with the words that read these streams; their files live as long. */
 export async function withConnector<T>(
-  { origin, streams, concurrency = 4, protocol = 'airbyte', state }: Reading,
+  { origin, streams, concurrency = 4, protocol = 'airbyte' }: Reading,
   use: (program: string[]) => Promise<T>,
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
@@ -40,9 +39,8 @@ export async function withConnector<T>(
     protocol === 'airbyte'
       ? [join(PROJECT, 'bin/source-protime'), 'read']
       : [join(PROJECT, 'bin/tap-protime')]
-  const words = [...program, '--config', config, '--catalog', catalog]
   try {
-    return await use(state === undefined ? words : [...words, '--state', file('state.json', state)])
+    return await use([...program, '--config', config, '--catalog', catalog])
   } finally {
     rmSync(folder, { recursive: true })
   }
