@@ -132,9 +132,10 @@ function validate(config: unknown, schema: Schema): string[] {
     useDefaults: true,
     strict: false,
     validateFormats: false,
-    // The schema is ours and is tested: checking it at each start would take longer than its use.
+    // The schema is ours, is tested, and is used once: checking and optimising it would take longer.
     meta: false,
     validateSchema: false,
+    code: { optimize: false },
   })
   const check = ajv.compile(schema)
   return check(config) ? [] : (check.errors ?? []).map(sentence)
