@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
+import { setFlagsFromString } from 'node:v8'
 import { ConnectorError, Stopped } from '../errors.ts'
 import { createLineWriter, type LineWriter, ReaderGone } from './records/line-writer.ts'
 
@@ -20,6 +21,8 @@ export async function runProgram(
   run: (program: Program) => Promise<number>,
   report: (error: unknown, program: Program) => void,
 ): Promise<number> {
+  // Records are bytes outside of the heap: a young generation that grows costs 14 MB and saves no time.
+  setFlagsFromString('--semi-space-growth-factor=1')
   const stop = new AbortController()
   const writer = createLineWriter(stdout, { onGone: () => stop.abort(new Stopped()) })
   const program: Program = { writer, signal: stop.signal }
