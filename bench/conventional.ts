@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { Agent, request } from 'undici'
+import { onTheWire } from '../src/api/on-the-wire.ts'
 
 /**
  * The usual way, done well: each page is parsed, each record becomes a message object that is
@@ -22,8 +23,7 @@ while (link !== undefined) {
   link = page.nextLink === undefined ? undefined : origin + page.nextLink
   if (link !== undefined) {
     early = get(link)
-    // undici takes two turns of the event loop to use a connection again.
-    for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
+    await onTheWire()
   }
   await write(page)
 }

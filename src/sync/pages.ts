@@ -1,4 +1,5 @@
 import type { Body, Client, RateLimited } from '../api/client.ts'
+import { onTheWire } from '../api/on-the-wire.ts'
 import { type Patience, SLOWEST_BODY_MS, sleep, tooSlow } from '../api/retry.ts'
 import { ConnectorError, Refusal } from '../errors.ts'
 import {
@@ -145,13 +146,13 @@ export function createPages(settings: PagesSettings): Pages {
     return body
   }
 
-  /** Ends when the request is on the wire: undici takes two turns to use a connection again. */
+  /** Ends when the request is on the wire, so that the work after it does not hold it back. */
   async function requestAhead(link: string | undefined): Promise<void> {
     if (link === undefined || ahead?.link === link) return
     ahead = { link, body: client.get(link, onRateLimited) }
     // Whoever awaits it later sees its failure; until then it must not count as unhandled.
     ahead.body.catch(() => {})
-    for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
+    await onTheWire()
   }
 
   async function whole(chunks: readonly Buffer[], handler: PageHandler): Promise<PageEnd> {
