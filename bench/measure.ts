@@ -66,8 +66,35 @@ export function here(name: string): string {
   return new URL(name, import.meta.url).pathname
 }
 
-/** The middle one of an odd number of figures. */
-export function median(figures: readonly number[]): number {
+/** The middle one of a program's figures, over all rounds. */
+export type Medians<Name extends string> = (name: Name, figure: keyof Cost) => number
+
+/** Runs the programs in turn, an odd number of rounds, so that a busy machine slows all of them alike. */
+export async function inTurn<Name extends string>(
+  rounds: number,
+  programs: Readonly<Record<Name, () => Promise<Cost>>>,
+): Promise<Medians<Name>> {
+  const names = Object.keys(programs) as Name[]
+  const costs = new Map(names.map((name) => [name, [] as Cost[]]))
+  for (let round = 0; round < rounds; round++) {
+    for (const name of names) costs.get(name)?.push(await programs[name]())
+  }
+  return (name, figure) => median((costs.get(name) ?? []).map((cost) => cost[figure]))
+}
+
+/** What a program took for so many records, as a line. */
+export function rateLine<Name extends string>(
+  name: Name,
+  records: number,
+  of: Medians<Name>,
+): string {
+  const rate = Math.round(records / of(name, 'seconds'))
+  const cpu = (of(name, 'cpuSeconds') / (records / 1e6)).toFixed(2)
+  const peak = of(name, 'peakMegabytes').toFixed(0)
+  return `${name.padEnd(13)} ${rate} records/s, ${cpu} CPU s per million, peak ${peak} MB`
+}
+
+function median(figures: readonly number[]): number {
   return [...figures].sort((a, b) => a - b)[figures.length >> 1] ?? Number.NaN
 }
 

@@ -1,8 +1,7 @@
 import type { Stream } from '../src/catalogue/collection.ts'
 import { keyOf, streams } from '../src/catalogue/streams.ts'
 import { readProjectJson } from '../src/project-files.ts'
-import type { SettingsSchema } from '../src/protocol/singer/setting-rows.ts'
-import { settingRows } from '../src/protocol/singer/setting-rows.ts'
+import { type SettingsSchema, settingRows } from '../src/protocol/singer/setting-rows.ts'
 
 /** Every table of the documents that is made from the code, by the name in its marker. */
 const tables: Readonly<Record<string, () => string>> = {

@@ -1,5 +1,5 @@
 import { withConnector } from '../connector.ts'
-import { here, measure, median, startServer } from '../measure.ts'
+import { here, inTurn, measure, startServer } from '../measure.ts'
 
 const DELAY_MS = 30
 const PAGES = 200
@@ -13,24 +13,20 @@ const ROUNDS = 3
  */
 export async function* latency(): AsyncGenerator<string> {
   const server = await startServer({ pages: PAGES, pageSize: 1000, delayMs: DELAY_MS })
-  const link = `${server.origin}/connector/svcapi/api/v1/clockings`
-  const floors: number[] = []
-  const ours: number[] = []
+  const { origin } = server
+  const link = `${origin}/connector/svcapi/api/v1/clockings`
+  const reading = { origin, streams: STREAMS, concurrency: STREAMS.length }
   try {
-    for (let round = 0; round < ROUNDS; round++) {
-      floors.push((await measure([here('floor.js'), link, String(PAGES)])).seconds)
-      const { seconds } = await withConnector(
-        { origin: server.origin, streams: STREAMS, concurrency: STREAMS.length },
-        (program) => measure(program),
-      )
-      ours.push(seconds)
-    }
+    const of = await inTurn(ROUNDS, {
+      floor: () => measure([here('floor.js'), link, String(PAGES)]),
+      ours: () => withConnector(reading, (program) => measure(program)),
+    })
+    const waiting = ((PAGES + 2) * DELAY_MS) / 1000
+    const above = (seconds: number) => ((seconds / waiting - 1) * 100).toFixed(0)
+    const [took, floor] = [of('ours', 'seconds'), of('floor', 'seconds')]
+    yield `${STREAMS.length} streams of ${PAGES} pages in ${took.toFixed(2)} s, ${above(took)} % above ${waiting.toFixed(2)} s of waiting (to reach: 15)`
+    yield `one chain of pages, only downloaded: ${floor.toFixed(2)} s, ${above(floor)} % above it`
   } finally {
     await server.stop()
   }
-  const waiting = ((PAGES + 2) * DELAY_MS) / 1000
-  const above = (seconds: number) => ((seconds / waiting - 1) * 100).toFixed(0)
-  const [took, floor] = [median(ours), median(floors)]
-  yield `${STREAMS.length} streams of ${PAGES} pages in ${took.toFixed(2)} s, ${above(took)} % above ${waiting.toFixed(2)} s of waiting (to reach: 15)`
-  yield `one chain of pages, only downloaded: ${floor.toFixed(2)} s, ${above(floor)} % above it`
 }
