@@ -31,7 +31,7 @@ describe('a stream with more ids than a bookmark can hold', () => {
     trial = await startTrial(['activity_definitions'], { people: 1, pageSize: 5000 })
     const { emulator, sync } = trial
     const [sample] = emulator.all('activity-definitions')
-    for (let i = 0; i < 45_000; i++) {
+    for (let i = 0; i < 80_000; i++) {
       emulator.restore('activity-definitions', { ...sample, id: randomUUID() })
     }
     const first = await sync()

@@ -45,11 +45,13 @@ export function createAirbyteSource(patience?: Patience): AirbyteSource {
       const { versionOf } = await import('./catalogue/stream-facts.ts')
       const { runSync } = await import('./sync/run.ts')
       const { createAirbyteOutput } = await import('./protocol/airbyte/stream-output.ts')
+      const { createAirbyteStates } = await import('./protocol/airbyte/states.ts')
+      const allStates = createAirbyteStates()
       const offered = offeredStreams(config)
       const jobs: Job[] = []
       const failures: Failure[] = []
       const output = (stream: string, version: string | undefined, now: () => Date) =>
-        createAirbyteOutput({ stream, version, now, ...tools })
+        createAirbyteOutput({ stream, version, now, states: allStates, ...tools })
       // A stream that cannot be read as the catalog has it; the others go on (design D11).
       const refuse = (stream: string, error: ConnectorError) => {
         const { started, incomplete } = output(stream, undefined, () => new Date())

@@ -5,7 +5,7 @@ import { packageDescription, packageVersion, readProjectJson } from './project-f
 import type { SelectedStream } from './protocol/singer/catalog.ts'
 import type { SingerTap, TapTools } from './protocol/singer/cli.ts'
 import type { SettingsSchema } from './protocol/singer/setting-rows.ts'
-import type { StateKeeper } from './protocol/singer/state.ts'
+import type { StateWriter } from './protocol/singer/state.ts'
 import type { Job } from './sync/plan.ts'
 import type { RunSettings } from './sync/run.ts'
 
@@ -85,7 +85,7 @@ function whole(name: string): SelectedStream {
 async function outputs(
   chosen: readonly SelectedStream[],
   config: Config,
-  states: StateKeeper,
+  states: StateWriter,
   tools: TapTools,
 ): Promise<RunSettings['outputOf']> {
   const { streamFacts } = await import('./catalogue/stream-facts.ts')

@@ -3,6 +3,9 @@ import type { Batch } from './records/page-scanner.ts'
 /** A row that is gone: the JSON text of its key columns, without braces, such as `"id":7`. */
 export type KeyMembers = string
 
+/** Where a later sync continues, of everything that has been handed over when it is called. */
+export type BookmarkSource = () => object
+
 /**
  * What a sync says of one stream; each protocol turns it into its own messages.
  *
@@ -10,13 +13,19 @@ export type KeyMembers = string
  * must be awaited before the next call: it is the reader's back-pressure.
  */
 export interface StreamOutput {
-  /** Later calls change nothing. */
-  started(): void
+  /**
+   * The stream is being read. From the first call with a `bookmark` on, a STATE of the stream may be
+   * written at any time. Otherwise later calls change nothing.
+   */
+  started(bookmark?: BookmarkSource): void
   /** The first page has been read, also an empty one. Later calls change nothing. */
   running(): void
   /** The service asks to wait. */
   rateLimited(until: Date): void
-  /** Records as lines, in order; entries that the caller set to SKIP are left out. */
+  /**
+   * Records as lines, in order; entries that the caller set to SKIP are left out. They leave with
+   * the next call, so that a `checkpoint` leaves in the same write.
+   */
   records(batch: Batch, generation: number): Promise<void> | undefined
   /** Rows that are gone, with the changeVersion their deletion is to carry. */
   deletes(
@@ -24,15 +33,20 @@ export interface StreamOutput {
     version: string | null,
     generation: number,
   ): Promise<void> | undefined
-  /** A checkpoint: everything that was handed over before it need not be read again. */
-  state(bookmark: object): Promise<void> | undefined
+  /**
+   * Everything that was handed over before need not be read again: writes a STATE, unless it would
+   * cost more than it is worth. Other streams with records since their last STATE write one too,
+   * because a destination may commit their rows with this one.
+   */
+  checkpoint(): Promise<void> | undefined
+  /** A checkpoint whose STATE is written at any size, and has left the process when this ends. */
+  state(): Promise<void>
   /** Ends when everything that was handed over has left the process. */
   flush(): Promise<void>
-  /** False while a checkpoint would cost more than it is worth (its size against the records since). */
-  isStateDue(): boolean
   /** Every record that belongs to this generation has been handed over, deletes included. */
-  generationComplete(generation: number): Promise<void> | undefined
-  complete(): void
+  generationComplete(generation: number): void
+  /** Everything of this sync has been handed over; what the next one continues from goes with it. */
+  complete(): Promise<void> | undefined
   incomplete(): void
   /** Calls `listener` once, when the first record has been handed over. */
   onRecord(listener: () => void): void

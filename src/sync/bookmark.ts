@@ -42,6 +42,8 @@ export interface Bookmark {
   readonly asked: boolean
   /** The slice of a list that is being read, by its key. */
   readonly slice: string | null
+  /** When that list was begun, in the service's time. */
+  readonly listing_at: string | null
   /** The last day of the lists that are being read. */
   readonly until: string | null
   /** The first day of the delta's window. */
@@ -49,7 +51,7 @@ export interface Bookmark {
   /** The delta link to come back to after the history, and when the service sent it. */
   readonly delta_link: string | null
   readonly delta_link_at: string | null
-  /** When the history was last listed whole, in the service's time. */
+  /** When the last whole listing of the history began, in the service's time. */
   readonly history_at: string | null
   /** The highest changeVersion that was ever handed over. */
   readonly change_version: string | null
@@ -65,6 +67,15 @@ export interface Bookmark {
   /** Ids whose last word in the warehouse may be wrong unless this reading meets them. */
   readonly suspects: string | null
   readonly suspects_version: string | null
+}
+
+const SETS = ['live', 'history', 'unconfirmed', 'suspects'] as const
+
+/** How many characters of a stored blob are sets of ids. */
+export function storedCharacters(blob: unknown): number {
+  const fields = (blob ?? {}) as Record<string, unknown>
+  const lengths = SETS.map((name) => (typeof fields[name] === 'string' ? fields[name].length : 0))
+  return lengths.reduce((sum, length) => sum + length, 0)
 }
 
 type Kind = 'string' | 'number' | 'boolean'
@@ -84,6 +95,7 @@ const FIELDS: Readonly<Record<keyof Bookmark, Kind | `${Kind}?`>> = {
   link_at: 'string?',
   asked: 'boolean',
   slice: 'string?',
+  listing_at: 'string?',
   until: 'string?',
   window: 'string?',
   delta_link: 'string?',
@@ -101,6 +113,8 @@ const FIELDS: Readonly<Record<keyof Bookmark, Kind | `${Kind}?`>> = {
 
 const PARTS: ReadonlySet<string> = new Set<Part>(['load', 'history', 'changes', 'list', 'listed'])
 const DAY = /^\d{4}-\d{2}-\d{2}$/
+/** Generations are seconds since 1970; a larger one is none of ours, and would not leave room for the next. */
+const MAX_GENERATION = 2 ** 32
 
 /**
  * Believes a stored blob, or says in words why not. Null and an empty object mean that the stream
@@ -121,25 +135,59 @@ export function parseBookmark(blob: unknown): Bookmark | 'none' | { readonly unr
       return { unreadable: `its field ${name} is damaged` }
     }
   }
-  return wellFormed(blob as Bookmark)
+  const bookmark = Object.fromEntries(
+    Object.keys(FIELDS).map((name) => [name, fields[name] ?? null]),
+  ) as unknown as Bookmark
+  const damaged = damagedField(bookmark)
+  if (damaged !== undefined) return { unreadable: `its field ${damaged} is damaged` }
+  if (!isConsistent(bookmark)) return { unreadable: 'its fields contradict each other' }
+  return bookmark
 }
 
-function wellFormed(bookmark: Bookmark): Bookmark | { readonly unreadable: string } {
-  if (bookmark.mode !== 'incremental' && bookmark.mode !== 'full_refresh') {
-    return { unreadable: 'its field mode is damaged' }
+/** The first field with a value of the right type that means nothing. */
+function damagedField(bookmark: Bookmark): keyof Bookmark | undefined {
+  if (bookmark.mode !== 'incremental' && bookmark.mode !== 'full_refresh') return 'mode'
+  if (!PARTS.has(bookmark.part)) return 'part'
+  const { generation } = bookmark
+  if (!Number.isInteger(generation) || generation < 0 || generation > MAX_GENERATION)
+    return 'generation'
+  const days = ['start', 'until', 'window'] as const
+  const times = ['link_at', 'listing_at', 'delta_link_at', 'history_at'] as const
+  return (
+    days.find((name) => bookmark[name] !== null && !isDay(bookmark[name])) ??
+    times.find((name) => bookmark[name] !== null && Number.isNaN(Date.parse(bookmark[name])))
+  )
+}
+
+/** Whether the bookmark says of its part what that part needs, and nothing that it cannot have. */
+function isConsistent(bookmark: Bookmark): boolean {
+  const { mode, part, start, window, until, link, slice, delta_link, history } = bookmark
+  const isList = part === 'list' || part === 'listed'
+  if (mode === 'full_refresh' && !isList) return false
+  // Only what is dated has a window, and only what began before its window has a history.
+  const isWindowed = (start === null) === (window === null)
+  const hasHistory = start !== null && window !== null && start < window
+  if (history !== null && !isList && !hasHistory) return false
+  switch (part) {
+    case 'load':
+      return link === null || isWindowed
+    case 'history':
+      return hasHistory && delta_link !== null && isListing()
+    case 'changes':
+      return link !== null && isWindowed
+    case 'list':
+      return isListing() || (link === null && slice === null && until === null)
+    case 'listed':
+      return link === null && slice === null
   }
-  if (!PARTS.has(bookmark.part)) return { unreadable: 'its field part is damaged' }
-  if (!Number.isSafeInteger(bookmark.generation))
-    return { unreadable: 'its field generation is damaged' }
-  for (const name of ['start', 'until', 'window'] as const) {
-    const day = bookmark[name] ?? null
-    if (day !== null && !DAY.test(day)) return { unreadable: `its field ${name} is damaged` }
+
+  function isListing(): boolean {
+    const isInSlice = link === null || slice !== null
+    return until !== null && isInSlice && (start === null || start <= until)
   }
-  for (const name of ['link_at', 'delta_link_at', 'history_at'] as const) {
-    const time = bookmark[name] ?? null
-    if (time !== null && Number.isNaN(Date.parse(time))) {
-      return { unreadable: `its field ${name} is damaged` }
-    }
-  }
-  return bookmark
+}
+
+function isDay(text: string | null): boolean {
+  const time = DAY.test(text ?? '') ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text ?? '')
 }

@@ -1,6 +1,5 @@
 import type { Batch } from '../protocol/records/page-scanner.ts'
-import { createIdSet } from './id-set.ts'
-import { keyAt, type Place, type PlaceOf } from './ledger.ts'
+import type { Place, PlaceOf } from './ledger.ts'
 import type { PageHandler } from './pages.ts'
 import { hasHistory, type Progress } from './progress.ts'
 import type { StreamTools } from './stream-tools.ts'
@@ -15,29 +14,25 @@ export type Handled = Place | 'anywhere'
 export function handOver(progress: Progress, tools: StreamTools, place: Handled): PageHandler {
   const { output, clock } = tools
   const account = place !== 'anywhere' && progress.mode === 'incremental' ? place : undefined
-  /** Keys of the page at hand, kept while it is not complete, for a large page only. */
-  let handed = createIdSet()
   return {
     batch(batch, isPart) {
       if (account !== undefined) {
-        progress.ledger.enter(batch, placeIn(batch, account))
-        if (isPart) remember(batch)
+        // A delta link that is asked again tells of its rows again; every other page may not.
+        const mayRepeat = isPart && progress.part !== 'changes'
+        progress.ledger.enter(batch, placeIn(batch, account), mayRepeat)
       }
       return batch.count > 0 ? output.records(batch, progress.generation) : undefined
     },
     broken() {
-      // A delta link that is asked again tells of them again; everything else may not.
-      if (account !== undefined && progress.part !== 'changes') progress.ledger.suspect(handed)
-      handed = createIdSet()
+      progress.ledger.pageBroke()
     },
     async end({ nextLink }) {
-      handed = createIdSet()
+      progress.ledger.pageEnded()
       output.running()
-      progress.link = nextLink ?? null
+      if (nextLink === undefined || place === 'anywhere') return
+      progress.link = nextLink
       progress.linkAt = clock.now()
-      if (nextLink !== undefined && place !== 'anywhere' && output.isStateDue()) {
-        await output.state(progress.bookmark())
-      }
+      await output.checkpoint()
     },
   }
 
@@ -45,10 +40,6 @@ export function handOver(progress: Progress, tools: StreamTools, place: Handled)
   function placeIn(batch: Batch, account: Place): Place | PlaceOf {
     if (progress.part !== 'changes' || !hasHistory(progress)) return account
     return (i) => (dayIn(batch.record(i)) < (progress.window ?? '') ? 'history' : 'live')
-  }
-
-  function remember(batch: Batch): void {
-    for (let i = 0; i < batch.count; i++) handed.add(keyAt(batch, i))
   }
 }
 

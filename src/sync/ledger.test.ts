@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { type Batch, LIVE, MARKED, REMOVED, SKIP } from '../protocol/records/page-scanner.ts'
-import { createIdSet } from './id-set.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import { scattered } from './testing/scattered.ts'
 
@@ -25,8 +24,11 @@ function batch(...items: readonly Item[]): Batch {
   }
 }
 
-function ledger(stored?: ReturnType<Ledger['encode']>, onOutgrown = () => {}): Ledger {
-  return createLedger(stored, { onOutgrown })
+function ledger(
+  stored?: ReturnType<Ledger['encode']>,
+  settings = { takes: (_characters: number) => true, onOutgrown: () => {} },
+): Ledger {
+  return createLedger(stored, settings)
 }
 
 /** What the ledger would delete: pairs of key and version. */
@@ -58,13 +60,30 @@ describe('the ledger', () => {
 
   it('deletes rows of a page that broke and did not come again, above what was handed over', () => {
     const account = ledger()
-    const handed = createIdSet()
-    handed.add(1)
-    handed.add(2)
-    account.enter(batch({ id: 1, version: 'A' }, { id: 2, version: 'D' }), 'live')
-    account.suspect(handed)
+    account.enter(batch({ id: 1, version: 'A' }, { id: 2, version: 'D' }), 'live', true)
+    account.pageBroke()
     account.enter(batch({ id: 2, version: 'D' }), 'live')
     expect(deletes(account)).toEqual([[1, 'D']])
+  })
+
+  it('says of a page that is not complete that its rows are in doubt, should this be the end', () => {
+    const account = ledger()
+    account.enter(batch({ id: 1, version: 'A' }, { id: 2, version: 'D' }), 'live', true)
+    const inMidPage = ledger(account.encode())
+    inMidPage.enter(batch({ id: 2, version: 'D' }), 'live')
+    expect(deletes(inMidPage)).toEqual([[1, 'D']])
+    account.pageEnded()
+    expect(deletes(ledger(account.encode()))).toEqual([])
+  })
+
+  it('keeps the rows of a part that could not be listed', () => {
+    const account = ledger()
+    account.enter(batch({ id: 1, version: 'A' }, { id: 2, version: 'B' }), 'live')
+    account.beginReading()
+    expect(account.keepUnconfirmed('live', (key) => key === 1)).toBe(1)
+    expect(deletes(account)).toEqual([[2, 'B']])
+    account.beginReading()
+    expect(deletes(account).map(([key]) => key)).toContain(1)
   })
 
   it('repeats a Delete that is lower than what was loaded, with the highest version', () => {
@@ -132,18 +151,15 @@ describe('the ledger', () => {
 
   it('gives up its sets, and says so once, when they outgrow the bookmark', () => {
     let told = 0
-    const account = ledger(undefined, () => told++)
-    for (let page = 0; page < 500; page++) {
-      const ids = Array.from({ length: 1000 }, (_, i) => {
-        const step = page * 1000 + i
-        return { id: step * 20_000 + scattered(step, 20_000) }
-      })
-      account.enter(batch(...ids), 'live')
-    }
+    const account = ledger(undefined, {
+      takes: (characters) => characters < 3000,
+      onOutgrown: () => told++,
+    })
+    const ids = Array.from({ length: 1000 }, (_, i) => ({ id: scattered(i, 2 ** 32) }))
+    account.enter(batch(...ids), 'live')
     expect(account.encode()).toMatchObject({ tracked: false, live: null })
     account.encode()
     expect(told).toBe(1)
-    expect(account.isTracked).toBe(false)
     expect(deletes(account)).toEqual([])
   })
 })

@@ -44,31 +44,33 @@ export interface Ledger {
   /**
    * Enters a batch that is about to be handed over. Sets entries to SKIP that must not be: a
    * Delete of a row that the history holds. A `place` that is asked row by row means that rows may
-   * move between the two.
+   * move between the two. `mayRepeat` when the rest of the page is still to come: should it be
+   * asked for again, these records may be missing from it.
    */
-  enter(batch: Batch, place: Place | PlaceOf): void
-  /** A page broke after these records had been handed over, and will be asked for again. */
-  suspect(keys: IdSet): void
+  enter(batch: Batch, place: Place | PlaceOf, mayRepeat?: boolean): void
+  /** The page at hand broke, and will be asked for again. */
+  pageBroke(): void
+  /** The page at hand is complete. */
+  pageEnded(): void
   /** A reading begins that meets everything that lives. */
   beginReading(): void
   /** A listing of the history begins. */
   beginHistory(): void
-  /** The history could not be listed: what no reading confirmed may live there. */
-  keepUnconfirmed(): void
+  /**
+   * A part of the whole could not be listed: what no reading confirmed may live there, all of it or
+   * the keys that `isThere` tells. Answers how many keys that are.
+   */
+  keepUnconfirmed(place: Place, isThere?: (key: Key) => boolean): number
   missing(): readonly Missing[]
   /** The missing rows have been handed over as deletes; those in doubt are not among them. */
   settle(): void
   encode(): LedgerFields
 }
 
-/**
- * At most this much of a bookmark is sets of ids, in characters: about 300,000 ids scattered over
- * 2^32, and many millions where they lie close together.
- */
-const MAX_ENCODED = 1_000_000
-
 export interface LedgerSettings {
-  /** Told once when the sets outgrow the bookmark. */
+  /** Whether the sets may take so many characters of the state; see `IdBudget`. */
+  readonly takes: (characters: number) => boolean
+  /** Told once when they may not. */
   readonly onOutgrown: () => void
 }
 
@@ -82,6 +84,8 @@ export function createLedger(stored: LedgerFields | undefined, settings: LedgerS
   let suspectsVersion = stored?.suspects_version ?? null
   let isTracked = stored?.tracked ?? true
   let isHistoryInDoubt = false
+  /** Records of the page at hand that have been handed over, while the rest of it is to come. */
+  let handed = createIdSet()
   return {
     get isTracked() {
       return isTracked
@@ -90,7 +94,8 @@ export function createLedger(stored: LedgerFields | undefined, settings: LedgerS
       return isHistoryInDoubt
     },
     enter,
-    suspect,
+    pageBroke,
+    pageEnded,
     beginReading,
     beginHistory,
     keepUnconfirmed,
@@ -99,8 +104,9 @@ export function createLedger(stored: LedgerFields | undefined, settings: LedgerS
     encode,
   }
 
-  function enter(batch: Batch, place: Place | PlaceOf): void {
+  function enter(batch: Batch, place: Place | PlaceOf, mayRepeat = false): void {
     if (isTracked) {
+      if (mayRepeat) for (let i = 0; i < batch.count; i++) handed.add(keyAt(batch, i))
       if (place instanceof Function || !isPlain(batch)) {
         for (let i = 0; i < batch.count; i++) enterOne(batch, i, place)
       } else {
@@ -143,10 +149,22 @@ export function createLedger(stored: LedgerFields | undefined, settings: LedgerS
     return batch.kinds.includes(REMOVED) ? highest : suspectsVersion
   }
 
-  function suspect(keys: IdSet): void {
-    if (!isTracked) return
-    suspects.addAll(keys)
-    suspectsVersion = highest
+  function pageBroke(): void {
+    if (handed.size > 0) suspectsVersion = highest
+    suspects = doubted()
+    pageEnded()
+  }
+
+  function pageEnded(): void {
+    if (handed.size > 0) handed = createIdSet()
+  }
+
+  /** The suspects of a sync that ends here: what was handed over of an incomplete page is in doubt. */
+  function doubted(): IdSet {
+    if (handed.size === 0) return suspects
+    const all = createIdSet()
+    for (const set of [suspects, handed]) all.addAll(set)
+    return all
   }
 
   function beginReading(): void {
@@ -154,6 +172,7 @@ export function createLedger(stored: LedgerFields | undefined, settings: LedgerS
     // After an overflow nobody knows what the warehouse holds; a new reading may fit again.
     isTracked = true
     isHistoryInDoubt = false
+    pageBroke()
     for (const set of [live, history, suspects]) unconfirmed.addAll(set)
     live = createIdSet()
     history = createIdSet()
@@ -169,9 +188,13 @@ export function createLedger(stored: LedgerFields | undefined, settings: LedgerS
     unconfirmedVersion = highest
   }
 
-  function keepUnconfirmed(): void {
-    history.addAll(unconfirmed)
-    unconfirmed = createIdSet()
+  function keepUnconfirmed(place: Place, isThere: (key: Key) => boolean = () => true): number {
+    const here = place === 'live' ? live : history
+    const rest = createIdSet()
+    for (const key of unconfirmed.keys()) (isThere(key) ? here : rest).add(key)
+    const kept = unconfirmed.size - rest.size
+    unconfirmed = rest
+    return kept
   }
 
   function missing(): readonly Missing[] {
@@ -189,15 +212,15 @@ export function createLedger(stored: LedgerFields | undefined, settings: LedgerS
   }
 
   function encode(): LedgerFields {
-    const sets = [live, history, unconfirmed, suspects].map((set) => set.encode())
+    const sets = [live, history, unconfirmed, doubted()].map((set) => set.encode())
     const size = sets.reduce((sum, text) => sum + (text?.length ?? 0), 0)
-    if (size > MAX_ENCODED) {
+    if (!settings.takes(size)) {
       isTracked = false
-      for (const set of [live, history, unconfirmed, suspects]) set.clear()
+      for (const set of [live, history, unconfirmed, suspects, handed]) set.clear()
       settings.onOutgrown()
       return encode()
     }
-    const [encodedLive = null, encodedHistory = null, left = null, doubted = null] = sets
+    const [encodedLive = null, encodedHistory = null, left = null, suspect = null] = sets
     return {
       change_version: highest,
       tracked: isTracked,
@@ -205,8 +228,8 @@ export function createLedger(stored: LedgerFields | undefined, settings: LedgerS
       history: encodedHistory,
       unconfirmed: left,
       unconfirmed_version: unconfirmedVersion,
-      suspects: doubted,
-      suspects_version: suspectsVersion,
+      suspects: suspect,
+      suspects_version: handed.size > 0 ? highest : suspectsVersion,
     }
   }
 }

@@ -5,7 +5,9 @@ import type { Config } from '../config.ts'
 import type { Log } from '../protocol/log.ts'
 import { type Bookmark, parseBookmark } from './bookmark.ts'
 import { type Day, earliestDeltaStart } from './days.ts'
+import type { IdBudget } from './id-budget.ts'
 import { createProgress, type Progress } from './progress.ts'
+import { referencePairs } from './slices.ts'
 
 /** A stream as the catalog asks for it, with what an earlier sync left. */
 export interface Job {
@@ -22,6 +24,8 @@ export interface PlanSettings {
   /** The service's time. */
   readonly now: Date
   readonly log: Log
+  /** Shared by the streams of the sync. */
+  readonly ids: IdBudget
 }
 
 /** A delta link lives so long, from the last request on or from its making (specification, "Limits"). */
@@ -33,21 +37,22 @@ const DELTA_LIFE_HOURS = 72
  */
 export function plan(job: Job, settings: PlanSettings): Progress {
   const { stream, mode } = job
-  const { config, log, now } = settings
+  const { config, log, now, ids } = settings
   const made = madeUnder(stream, settings)
   const start = startOf(stream, settings)
+  const takes = (characters: number) => ids.take(stream.stream, characters)
   const fresh = (replaces = true) =>
-    createProgress({ stream, mode, ...made, start, now, log, replaces })
-  const stored = parseBookmark(job.state)
+    createProgress({ stream, mode, ...made, start, now, log, takes, replaces })
+  const stored = fitting(parseBookmark(job.state), stream)
   if (stored === 'none') return fresh()
   if ('unreadable' in stored) {
     log.warn(
-      `${stream.stream}: the stored state cannot be used, ${stored.unreadable}; the stream is read from the beginning. Rows that were deleted meanwhile may remain; _generation tells them apart.`,
+      `${stream.stream}: the stored state cannot be used, ${stored.unreadable}; ${WITHOUT_IDS}`,
     )
     return fresh()
   }
   if (stored.mode !== mode) {
-    log.info(`${stream.stream}: the sync mode has changed; the stream is read from the beginning.`)
+    log.warn(`${stream.stream}: the sync mode has changed; ${WITHOUT_IDS}`)
     return fresh()
   }
   if (stored.service !== made.service) {
@@ -68,18 +73,38 @@ export function plan(job: Job, settings: PlanSettings): Progress {
   return progress
 }
 
+/** A bookmark is of no use to a stream that is read in another way. */
+function fitting(
+  stored: ReturnType<typeof parseBookmark>,
+  stream: Stream,
+): ReturnType<typeof parseBookmark> {
+  if (stored === 'none' || 'unreadable' in stored) return stored
+  const isDated = stored.start !== null
+  const isDelta = stored.part !== 'list' && stored.part !== 'listed'
+  if (isDated === (stream.dated === true) && (!isDelta || stream.changes === 'delta')) return stored
+  return { unreadable: 'it is of a stream that is read in another way' }
+}
+
+/** What a reading without the ids of the one before it means. */
+const WITHOUT_IDS =
+  'the stream is read from the beginning. Rows that were deleted meanwhile may remain; _generation tells them apart.'
+
 /** `settings` of the bookmark are those of now: where they differ, the stream starts over under them. */
-function restored(stored: Bookmark, job: Job, { now, log }: PlanSettings): Progress | undefined {
-  const { stream, mode } = job
+function restored(
+  stored: Bookmark,
+  { stream, mode }: Job,
+  { now, log, ids }: PlanSettings,
+): Progress | undefined {
   const { service, settings, start } = stored
+  const takes = (characters: number) => ids.take(stream.stream, characters)
   try {
     return createProgress(
-      { stream, mode, service, settings, start: start ?? null, now, log },
+      { stream, mode, service, settings, start: start ?? null, now, log, takes },
       stored,
     )
   } catch {
     log.warn(
-      `${stream.stream}: the stored state cannot be used, its set of ids is damaged; the stream is read from the beginning.`,
+      `${stream.stream}: the stored state cannot be used, its set of ids is damaged; ${WITHOUT_IDS}`,
     )
     return undefined
   }
@@ -108,9 +133,10 @@ function reasonToStartOver(
 }
 
 function madeUnder(stream: Stream, { config, service }: PlanSettings) {
-  const references = config.externalReferences.filter(({ collection }) =>
-    stream.references?.includes(collection),
-  )
+  // In an order of their own, so that another order in the configuration is no other setting.
+  const references = referencePairs(stream, config)
+    .map(([collection, name]) => JSON.stringify([collection, name]))
+    .sort()
   const structures = stream.nested === 'activity_structures' ? config.activityStructures : []
   return {
     service: `${config.tenant} at ${service.origin}${service.mount}${service.prefix}`,

@@ -18,6 +18,8 @@ export interface Progress {
   linkAt: Date | null
   asked: boolean
   slice: string | null
+  /** When the listing that is being read began; null for one that an older version began. */
+  listingAt: Date | null
   until: Day | null
   window: Day | null
   deltaLink: string | null
@@ -27,8 +29,8 @@ export interface Progress {
   replaces: boolean
   /** Begins a complete reading anew and says why. */
   startOver(reason: string, now: Date, start?: Day | null): void
-  /** Begins the next complete reading after a whole list; a delta that was not offered then may be now. */
-  readAgain(now: Date): void
+  /** Begins the next complete reading after a whole list, from a part that may be another one. */
+  readAgain(now: Date, part?: Part): void
   bookmark(): Bookmark
 }
 
@@ -40,6 +42,8 @@ export interface ProgressSettings {
   readonly start: Day | null
   readonly now: Date
   readonly log: Log
+  /** See `LedgerSettings.takes`. */
+  readonly takes: (characters: number) => boolean
   /** See `Bookmark.replaces`; true unless given. */
   readonly replaces?: boolean
 }
@@ -47,7 +51,7 @@ export interface ProgressSettings {
 /** Progress from the beginning, or from a stored bookmark; throws when its sets cannot be decoded. */
 export function createProgress(settings: ProgressSettings, stored?: Bookmark): Progress {
   const { stream, mode, log } = settings
-  const ledger = createLedger(stored, { onOutgrown })
+  const ledger = createLedger(stored, { takes: settings.takes, onOutgrown })
   const progress = {
     stream,
     mode,
@@ -60,6 +64,7 @@ export function createProgress(settings: ProgressSettings, stored?: Bookmark): P
     linkAt: time(stored?.link_at),
     asked: stored?.asked ?? false,
     slice: stored?.slice ?? null,
+    listingAt: time(stored?.listing_at),
     until: stored?.until ?? null,
     window: stored?.window ?? null,
     deltaLink: stored?.delta_link ?? null,
@@ -83,8 +88,8 @@ export function createProgress(settings: ProgressSettings, stored?: Bookmark): P
     begin(firstPart(), now)
   }
 
-  function readAgain(now: Date): void {
-    begin(firstPart(), now)
+  function readAgain(now: Date, part = firstPart()): void {
+    begin(part, now)
   }
 
   function begin(part: Part, now: Date): void {
@@ -97,6 +102,7 @@ export function createProgress(settings: ProgressSettings, stored?: Bookmark): P
       asked: false,
       mayBeUsed: false,
       slice: null,
+      listingAt: null,
       until: null,
       window: null,
       deltaLink: null,
@@ -122,6 +128,7 @@ export function createProgress(settings: ProgressSettings, stored?: Bookmark): P
       link_at: progress.linkAt?.toISOString() ?? null,
       asked: progress.asked,
       slice: progress.slice,
+      listing_at: progress.listingAt?.toISOString() ?? null,
       until: progress.until,
       window: progress.window,
       delta_link: progress.deltaLink,

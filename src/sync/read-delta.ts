@@ -26,6 +26,7 @@ export async function readDelta(progress: Progress, tools: StreamTools): Promise
   // A Delete may be a move into the history: its listing decides, now.
   if (ledger.isHistoryInDoubt) {
     beginHistory(progress)
+    await tools.output.checkpoint()
     await readHistory(progress, tools)
     await readChanges(progress, tools)
   }
@@ -41,9 +42,10 @@ async function load(progress: Progress, tools: StreamTools): Promise<void> {
     tools.pages.follow(link, kind, handOver(progress, tools, 'live')),
   )
   progress.link = required(deltaLink)
+  progress.linkAt = tools.clock.now()
   if (hasHistory(progress)) beginHistory(progress)
   else Object.assign(progress, { part: 'changes', asked: true })
-  if (tools.output.isStateDue()) await tools.output.state(progress.bookmark())
+  await tools.output.checkpoint()
 }
 
 /** One hop along the delta link: everything that changed since it was given out. */
@@ -53,8 +55,7 @@ async function readChanges(progress: Progress, tools: StreamTools): Promise<void
   if (!progress.asked) {
     progress.asked = true
     // Should this process die before the answer is handed over, the next one knows that it was asked.
-    await output.state(progress.bookmark())
-    await output.flush()
+    await output.state()
   }
   const { deltaLink } = await asked(
     progress,
@@ -63,6 +64,7 @@ async function readChanges(progress: Progress, tools: StreamTools): Promise<void
     progress.mayBeUsed,
   )
   progress.link = required(deltaLink)
+  progress.linkAt = tools.clock.now()
   progress.asked = false
   progress.mayBeUsed = false
 }
@@ -72,7 +74,8 @@ function isHistoryDue(progress: Progress, { config, clock }: StreamTools): boole
   if (!hasHistory(progress)) return false
   if (historyAt === null) return true
   const days = (clock.now().getTime() - historyAt.getTime()) / 86_400_000
-  return config.historyRefreshDays > 0 && days >= config.historyRefreshDays
+  // A listing of tomorrow was made under another clock.
+  return config.historyRefreshDays > 0 && (days >= config.historyRefreshDays || days < -1)
 }
 
 function beginHistory(progress: Progress): void {
@@ -84,12 +87,14 @@ function beginHistory(progress: Progress): void {
     link: null,
     linkAt: null,
     slice: null,
+    listingAt: null,
     until: addDays(progress.window ?? '', -1),
   })
 }
 
 async function readHistory(progress: Progress, tools: StreamTools): Promise<void> {
   let isListed = true
+  progress.listingAt ??= tools.clock.now()
   try {
     await readSlices(progress, tools, 'history')
   } catch (error) {
@@ -98,7 +103,7 @@ async function readHistory(progress: Progress, tools: StreamTools): Promise<void
     tools.log.warn(
       `${progress.stream.stream}: the service offers no list of it, so days before ${progress.window} cannot be read, and rows that vanished before this reading are not turned into deletes.`,
     )
-    progress.ledger.keepUnconfirmed()
+    progress.ledger.keepUnconfirmed('history')
     progress.replaces = false
   }
   Object.assign(progress, {
@@ -111,7 +116,8 @@ async function readHistory(progress: Progress, tools: StreamTools): Promise<void
     slice: null,
     until: null,
     // What was not listed is tried again by the next sync: it may have been a passing refusal.
-    historyAt: isListed ? tools.clock.now() : null,
+    historyAt: isListed ? progress.listingAt : null,
+    listingAt: null,
   })
 }
 
@@ -138,7 +144,7 @@ async function asked(
       else if (isUsedUp) throw new DeadLink(error.message, true)
       else {
         progress.asked = false
-        await output.state(progress.bookmark())
+        await output.state()
         throw conflict(error)
       }
     }

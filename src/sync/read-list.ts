@@ -9,10 +9,23 @@ import type { StreamTools } from './stream-tools.ts'
 import { sweep } from './sweep.ts'
 
 /**
- * Reads a whole list: a full refresh, or a stream without a delta (design D1, D17). A complete one
- * is followed by another at the next sync; an interrupted one goes on at its link.
+ * Reads a whole list: a full refresh, or a stream without a delta. A complete one is followed by
+ * another at the next sync; an interrupted one continues at its link. The rows that an earlier sync
+ * read are then older than this one, so an incremental stream is listed once more.
  */
 export async function readList(progress: Progress, tools: StreamTools): Promise<void> {
+  const isContinued = progress.slice !== null || progress.link !== null
+  await list(progress, tools)
+  if (isContinued && progress.mode === 'incremental') {
+    progress.readAgain(tools.clock.now(), 'list')
+    await tools.output.checkpoint()
+    await list(progress, tools)
+  }
+  await sweep(progress, tools)
+  Object.assign(progress, { part: 'listed', link: null, linkAt: null, slice: null, until: null })
+}
+
+async function list(progress: Progress, tools: StreamTools): Promise<void> {
   const { config, clock } = tools
   progress.until ??= addDays(dayOf(clock.now()), config.futureDays)
   try {
@@ -26,8 +39,6 @@ export async function readList(progress: Progress, tools: StreamTools): Promise<
       throw error
     await readByDeltaStart(progress, tools)
   }
-  await sweep(progress, tools)
-  Object.assign(progress, { part: 'listed', link: null, linkAt: null, slice: null, until: null })
 }
 
 /** Reads the slices of a list from the one where the progress stands. */
@@ -52,8 +63,7 @@ export async function readSlices(
     const next = slices[i + 1]
     progress.link = null
     progress.slice = next?.key ?? null
-    if (next !== undefined && tools.output.isStateDue())
-      await tools.output.state(progress.bookmark())
+    if (next !== undefined) await tools.output.checkpoint()
   }
 }
 
@@ -71,10 +81,29 @@ async function readSlice(
     // Not every collection that has references is documented to list them here.
     const isUnknown = error instanceof Refusal && (error.status === 400 || error.status === 404)
     if (progress.stream.nested !== 'referenced_collections' || !isUnknown) throw error
-    tools.log.info(`${progress.stream.stream}: the service lists no references of ${slice.key}.`)
+    keepReferences(slice.key, error, progress, tools)
     return error
   }
   return undefined
+}
+
+/** What was not listed may live: its rows stay, those that a generation would end included. */
+function keepReferences(
+  collection: string,
+  error: Refusal,
+  progress: Progress,
+  { log }: StreamTools,
+): void {
+  const { stream, ledger } = progress
+  const kept = ledger.keepUnconfirmed('live', (key) => JSON.parse(String(key))[0] === collection)
+  if (kept === 0) {
+    log.info(`${stream.stream}: the service lists no references of ${collection}.`)
+    return
+  }
+  progress.replaces = false
+  log.warn(
+    `${stream.stream}: the service did not list the references of ${collection} this time, so the ${kept} that the warehouse may have stay as they are. ${error.message}`,
+  )
 }
 
 /** The list does not exist: the first phase of a delta answers the same rows (design D1). */

@@ -13,7 +13,7 @@ import type { StreamTools } from './stream-tools.ts'
  */
 export async function readStream(progress: Progress, tools: StreamTools): Promise<void> {
   const { output, pages, clock } = tools
-  output.started()
+  output.started(() => progress.bookmark())
   for (let best = -1; ; ) {
     pages.restartCount()
     try {
@@ -27,11 +27,11 @@ export async function readStream(progress: Progress, tools: StreamTools): Promis
     }
   }
   output.running()
-  await output.state(progress.bookmark())
-  output.complete()
+  await output.complete()
 }
 
 async function readOnce(progress: Progress, tools: StreamTools): Promise<void> {
+  // A delta that was not offered at the last sync may be now.
   if (progress.part === 'listed') progress.readAgain(tools.clock.now())
   if (progress.part === 'list') return readList(progress, tools)
   try {

@@ -1,11 +1,13 @@
 import { PATIENCE } from '../api/retry.ts'
 import type { Service } from '../api/service.ts'
 import { covers } from '../api/token.ts'
-import { asConnectorError, ConnectorError, Stopped } from '../errors.ts'
+import { asConnectorError, ConnectorError } from '../errors.ts'
 import type { Log } from '../protocol/log.ts'
 import type { Failure } from '../protocol/outcome.ts'
 import { ReaderGone } from '../protocol/records/line-writer.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
+import { storedCharacters } from './bookmark.ts'
+import { createIdBudget, type IdBudget } from './id-budget.ts'
 import { createPageReader } from './page-reader.ts'
 import { createPages } from './pages.ts'
 import { type Job, plan } from './plan.ts'
@@ -28,11 +30,14 @@ export interface RunSettings extends SessionSettings {
 export async function runSync(jobs: readonly Job[], settings: RunSettings): Promise<Failure[]> {
   const session = createSession(settings, scopesOf(jobs))
   const { clock, client } = session
+  const ids = createIdBudget(
+    new Map(jobs.map(({ stream, state }) => [stream.stream, storedCharacters(state)])),
+  )
   const tasks = jobs.map((job) => ({ job, output: settings.outputOf(job, () => clock.now()) }))
   const startedAt = performance.now()
   try {
     const failures = await Promise.resolve(client.token()).then(
-      () => work(tasks, session, settings),
+      () => work(tasks, session, ids, settings),
       (error) => refuseAll(tasks, error, settings.signal),
     )
     settings.log.info(summary(tasks, client.traffic, (performance.now() - startedAt) / 1000))
@@ -50,6 +55,7 @@ function scopesOf(jobs: readonly Job[]): string[] {
 async function work(
   tasks: readonly Task[],
   session: Session,
+  ids: IdBudget,
   settings: RunSettings,
 ): Promise<Failure[]> {
   const failures: Failure[] = []
@@ -59,7 +65,7 @@ async function work(
   const worker = async () => {
     for (const task of queue) {
       if (isDelta(task)) await gate.passed
-      const error = await isolate(task, session, settings)
+      const error = await isolate(task, session, ids, settings)
       if (error !== undefined) failures.push({ stream: task.job.stream.stream, error })
       // What the gate promises is about what has left the process.
       await task.output.flush()
@@ -74,13 +80,14 @@ async function work(
 async function isolate(
   { job, output }: Task,
   session: Session,
+  ids: IdBudget,
   settings: RunSettings,
 ): Promise<ConnectorError | undefined> {
   const { log, signal, config, patience = PATIENCE } = settings
   const { service, clock, client } = session
   try {
     signal.throwIfAborted()
-    const progress: Progress = plan(job, { config, service, now: clock.now(), log })
+    const progress: Progress = plan(job, { config, service, now: clock.now(), log, ids })
     const { stream } = job
     if (!covers(await client.token(), service, stream.scopes ?? [stream.collection])) {
       throw notEntitled(stream.scopes?.[0] ?? stream.collection, service)
@@ -105,8 +112,12 @@ async function isolate(
     })
     return undefined
   } catch (error) {
-    signal.throwIfAborted()
-    if (error instanceof ReaderGone || error instanceof Stopped) throw error
+    if (error instanceof ReaderGone) throw error
+    if (signal.aborted) {
+      // What has been read need not be read again.
+      void output.checkpoint()
+      throw signal.reason
+    }
     output.started()
     output.incomplete()
     return inContext(asConnectorError(error))

@@ -8,7 +8,7 @@ import { type Day, windows } from './days.ts'
 
 /** One list of several that make up a whole; they are read one after another. */
 export interface Slice {
-  /** Names the slice in a bookmark. */
+  /** Names the slice in a bookmark: all of it, because the configuration may cut others next time. */
   readonly key: string
   readonly link: string
 }
@@ -39,7 +39,7 @@ export function slicesOf(
   }
   if (range === undefined) return [{ key: '', link: firstLink({ path, references }, service) }]
   return windows(range.from, range.until, config.windowDays).map(({ from, until }) => ({
-    key: from,
+    key: `${from}/${until}`,
     link: firstLink({ path, filter: dateRange(from, until), references }, service),
   }))
 }
@@ -63,7 +63,7 @@ export function deltaStart(
 }
 
 /** The configured references that this stream's collection offers (api.md section 10). */
-function referencePairs(stream: Stream, config: Config): (readonly [string, string])[] {
+export function referencePairs(stream: Stream, config: Config): (readonly [string, string])[] {
   return config.externalReferences
     .filter(({ collection }) => stream.references?.includes(collection))
     .flatMap(({ collection, names }) => names.map((name) => [collection, name] as const))

@@ -15,8 +15,12 @@ const CHUNK = 1000
 export async function sweep(progress: Progress, { output }: StreamTools): Promise<void> {
   const { ledger, stream, mode } = progress
   if (mode === 'incremental') {
+    // The records before the deletes do not leave without a STATE.
+    let isFirst = true
     for (const { keys, version } of ledger.missing()) {
       for (const chunk of chunks(keys)) {
+        if (isFirst) await output.checkpoint()
+        isFirst = false
         await output.deletes(
           chunk.map((key) => members(key, stream)),
           version,
@@ -26,7 +30,7 @@ export async function sweep(progress: Progress, { output }: StreamTools): Promis
     }
     ledger.settle()
   }
-  if (!progress.settled && progress.replaces) await output.generationComplete(progress.generation)
+  if (!progress.settled && progress.replaces) output.generationComplete(progress.generation)
   progress.settled = true
 }
 

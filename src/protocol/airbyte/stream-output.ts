@@ -1,35 +1,45 @@
-import { createCadence } from '../cadence.ts'
+import { createHeldLines } from '../held-lines.ts'
 import type { LineWriter } from '../records/line-writer.ts'
 import { type Batch, LIVE, type LineParts, SKIP } from '../records/page-scanner.ts'
-import type { KeyMembers, StreamOutput } from '../stream-output.ts'
+import { createStateBudget } from '../state-budget.ts'
+import type { BookmarkSource, KeyMembers, StreamOutput } from '../stream-output.ts'
 import { DELETED_AT, GENERATION } from './columns.ts'
 import * as messages from './messages.ts'
+import type { AirbyteStates } from './states.ts'
 
 export interface AirbyteOutputSettings {
   readonly stream: string
   /** Name of the member that orders versions, for deletes. */
   readonly version: string | undefined
   readonly writer: LineWriter
+  /** Shared by the streams of a sync. */
+  readonly states: AirbyteStates
   /** The service's time, for `_ab_cdc_deleted_at`. */
   readonly now: () => Date
 }
 
+/** STATEs up to this size follow every page. */
+const SMALL_STATE_BYTES = 4096
+
 /** Turns what a sync says of one stream into the messages of the Airbyte protocol. */
 export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutput {
-  const { stream, version, writer, now } = settings
-  const cadence = createCadence()
+  const { stream, version, writer, states, now } = settings
+  const budget = createStateBudget(SMALL_STATE_BYTES)
+  const held = createHeldLines(writer)
   const counts = { records: 0, deletes: 0 }
   const descriptor = JSON.stringify(stream)
   let onFirst = () => {}
+  let source: BookmarkSource | undefined
   let isStarted = false
   let isRunning = false
   let sinceState = 0
   let emittedAt = 0
+  states.add(() => (sinceState > 0 && held.isEmpty && budget.allows() ? stateLine() : ''))
   return {
     counts,
-    isStateDue: cadence.isDue,
-    flush: () => writer.flush(),
-    started() {
+    flush,
+    started(bookmark) {
+      source ??= bookmark
       if (!isStarted) status('STARTED')
       isStarted = true
     },
@@ -40,8 +50,12 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
     },
     rateLimited: (until) =>
       void writer.write(`${messages.streamStatus(stream, 'RUNNING', until)}\n`),
-    complete: () => status('COMPLETE'),
-    incomplete: () => status('INCOMPLETE'),
+    complete: () =>
+      held.release(stateLine(), states.unsaved(), `${messages.streamStatus(stream, 'COMPLETE')}\n`),
+    incomplete() {
+      void (sinceState > 0 ? checkpoint() : held.release())
+      status('INCOMPLETE')
+    },
     generationComplete: () => undefined,
     onRecord(listener) {
       onFirst = listener
@@ -49,30 +63,44 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
     records(batch, generation) {
       count(batch)
       onFirst()
-      return write(batch.lines(parts(generation)))
+      const lines = batch.lines(parts(generation))
+      budget.onRecords(lines.length)
+      return held.hold(lines)
     },
     deletes(rows, changeVersion, generation) {
       const { head, removedTail } = parts(generation)
       const lines = rows.map((row) => `${head}{${members(row, changeVersion)}${removedTail}`)
       sinceState += rows.length
       counts.deletes += rows.length
-      return write(lines.join(''))
+      return held.release(lines.join(''))
     },
-    state(bookmark) {
-      const line = `${messages.state(stream, bookmark, sinceState)}\n`
-      sinceState = 0
-      cadence.stated(line.length)
-      return writer.write(line)
+    checkpoint,
+    async state() {
+      await held.release(stateLine(), states.unsaved())
+      await flush()
     },
+  }
+
+  function checkpoint(): Promise<void> | undefined {
+    return budget.allows() ? held.release(stateLine(), states.unsaved()) : held.release()
+  }
+
+  /** Counts the records that leave with it or left before it. */
+  function stateLine(): string {
+    if (source === undefined) return ''
+    const line = `${messages.state(stream, source(), sinceState)}\n`
+    sinceState = 0
+    budget.onState(line.length)
+    return line
+  }
+
+  function flush(): Promise<void> {
+    void held.release()
+    return writer.flush()
   }
 
   function status(value: messages.StreamStatus): void {
     void writer.write(`${messages.streamStatus(stream, value)}\n`)
-  }
-
-  function write(lines: Uint8Array | string): Promise<void> | undefined {
-    cadence.wrote(lines.length)
-    return writer.write(lines)
   }
 
   function count({ count, kinds }: Batch): void {

@@ -30,11 +30,12 @@ export class ReaderGone extends Error {
  */
 export interface LineWriter {
   /**
-   * Writes whole lines. Bytes belong to the writer from then on, and may be overwritten once they
-   * are out. Returns undefined if there is no need to wait, else a promise that ends when the reader
-   * has caught up; it rejects with ReaderGone, or with the error of the stream (a full disk).
+   * Writes whole lines, those of one call at once. Bytes belong to the writer from then on, and may
+   * be overwritten once they are out. Returns undefined if there is no need to wait, else a promise
+   * that ends when the reader has caught up; it rejects with ReaderGone, or with the error of the
+   * stream (a full disk).
    */
-  write(lines: Uint8Array | string): Promise<void> | undefined
+  write(...lines: readonly (Uint8Array | string)[]): Promise<void> | undefined
   /** Ends when everything written before has left the process; rejects as `write` does. */
   flush(): Promise<void>
   /** Whether the reader has gone away, or the output has failed: all writes reject. */
@@ -81,15 +82,19 @@ class StreamLineWriter implements LineWriter {
     return this.#failure !== undefined
   }
 
-  write(lines: Uint8Array | string): Promise<void> | undefined {
+  write(...lines: readonly (Uint8Array | string)[]): Promise<void> | undefined {
     if (this.#failure !== undefined) return refused(this.#failure)
-    const bytes = typeof lines === 'string' ? Buffer.from(lines) : lines
-    if (bytes.length >= BATCH_BYTES) {
+    const pieces = lines.map((line) => (typeof line === 'string' ? Buffer.from(line) : line))
+    const size = pieces.reduce((sum, { length }) => sum + length, 0)
+    if (size >= BATCH_BYTES) {
+      // Corked writes leave together.
+      this.#stream.cork()
       this.#sendBatch()
-      this.#send(bytes)
-    } else if (bytes.length > 0) {
-      this.#batch.push(bytes)
-      this.#batchBytes += bytes.length
+      for (const piece of pieces) if (piece.length > 0) this.#send(piece)
+      this.#stream.uncork()
+    } else if (size > 0) {
+      this.#batch.push(...pieces)
+      this.#batchBytes += size
       if (this.#batchBytes >= BATCH_BYTES) this.#sendBatch()
       else this.#sendSoon()
     }

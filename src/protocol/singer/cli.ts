@@ -9,7 +9,7 @@ import { parseCatalog, type SelectedStream } from './catalog.ts'
 import { leaveAfterSignal } from './leave.ts'
 import { createSingerLog, type SingerLog } from './log.ts'
 import { mergeSettings, settingsFromEnvironment, withoutUnset } from './settings.ts'
-import { createStateKeeper, parseState, type StateKeeper } from './state.ts'
+import { createStateWriter, parseState, type StateWriter } from './state.ts'
 
 /** What a command works with. */
 export interface TapTools extends Program {
@@ -32,7 +32,7 @@ export interface SingerTap {
     config: unknown,
     selection: readonly SelectedStream[] | undefined,
     bookmarks: Readonly<Record<string, unknown>>,
-    states: StateKeeper,
+    states: StateWriter,
     tools: TapTools,
   ): Promise<readonly Failure[]>
 }
@@ -98,7 +98,7 @@ async function sync(
   const selection =
     file === undefined ? undefined : parseCatalog(await readJsonOption('--catalog', file))
   const input = parseState(state === undefined ? '' : await readOption('--state', state))
-  const states = createStateKeeper(input, tools.writer)
+  const states = createStateWriter(input, tools.writer)
   // Some targets take the first STATE for what they have stored, so it repeats the input.
   await states.write()
   const failures = await tap

@@ -19,8 +19,11 @@ export interface StateValue {
   readonly [key: string]: unknown
 }
 
-export function state(value: StateValue): Line {
-  return JSON.stringify({ type: 'STATE', value })
+/** A STATE with these bookmarks, given as JSON texts by stream, and with what else `value` holds. */
+export function state(value: StateValue, bookmarks: ReadonlyMap<string, string>): Line {
+  const entries = [...bookmarks].map(([stream, text]) => `${JSON.stringify(stream)}:${text}`)
+  const rest = JSON.stringify({ ...value, bookmarks: undefined, currently_syncing: null })
+  return `{"type":"STATE","value":{"bookmarks":{${entries.join(',')}},${rest.slice(1)}}`
 }
 
 /** Rows of older versions of the stream are gone; understood by targets of the Meltano SDK. */

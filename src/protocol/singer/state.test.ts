@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { ConnectorError } from '../../errors.ts'
 import { createLineWriter } from '../records/line-writer.ts'
-import { createStateKeeper, parseState } from './state.ts'
+import { createStateWriter, parseState } from './state.ts'
 
 const EMPTY = { bookmarks: {}, currently_syncing: null }
 
@@ -32,52 +32,51 @@ describe('a state file', () => {
   )
 })
 
-describe('a state keeper', () => {
-  function keeping(input: string) {
+describe('a state writer', () => {
+  function writing(input: string) {
     const stream = new PassThrough({ highWaterMark: 1_000_000 })
     const writer = createLineWriter(stream)
-    const keeper = createStateKeeper(parseState(input), writer)
-    const states = async () => {
+    const states = createStateWriter(parseState(input), writer)
+    const written = async () => {
       await writer.flush()
-      const text = String(stream.read() ?? '')
-      return text
+      return String(stream.read() ?? '')
         .split('\n')
         .filter(Boolean)
         .map((line) => JSON.parse(line).value)
     }
-    return { keeper, states }
+    return { states, written }
   }
 
   it('repeats what it was given before anything else', async () => {
     const input = '{"bookmarks":{"a":{"x":1}},"currently_syncing":null,"other":1}'
-    const { keeper, states } = keeping(input)
-    void keeper.write()
-    expect(await states()).toEqual([JSON.parse(input)])
+    const { states, written } = writing(input)
+    void states.write()
+    expect(await written()).toEqual([JSON.parse(input)])
   })
 
-  it('says all bookmarks each time, those of streams that are not read too', async () => {
-    const { keeper, states } = keeping('{"bookmarks":{"a":{"x":1},"b":{"x":2}}}')
-    void keeper.keep('b', { x: 3 })
-    expect(await states()).toEqual([
-      { bookmarks: { a: { x: 1 }, b: { x: 3 } }, currently_syncing: null },
-    ])
+  it('says all bookmarks each time, those of streams that are not read too', () => {
+    const { states } = writing('{"bookmarks":{"a":{"x":1},"b":{"x":2}}}')
+    expect(JSON.parse(states.line('b', { x: 3 })).value).toEqual({
+      bookmarks: { a: { x: 1 }, b: { x: 3 } },
+      currently_syncing: null,
+    })
   })
 
-  it('writes each bookmark that it gets, however large the others are', async () => {
-    const { keeper, states } = keeping(
-      JSON.stringify({ bookmarks: { a: { x: 'x'.repeat(50_000) } } }),
-    )
-    void keeper.keep('b', { x: 1 })
-    void keeper.keep('b', { x: 2 })
-    expect((await states()).map(({ bookmarks }) => bookmarks.b.x)).toEqual([1, 2])
+  it('asks every stream with records since its last STATE for its bookmark', () => {
+    const { states } = writing('{"bookmarks":{"a":{"x":1}}}')
+    states.add('a', () => ({ x: 2 }))
+    states.add('b', () => undefined)
+    expect(JSON.parse(states.line('c', { x: 3 })).value.bookmarks).toEqual({
+      a: { x: 2 },
+      c: { x: 3 },
+    })
   })
 
-  it('counts the whole line for the cadence', () => {
-    const { keeper } = keeping(JSON.stringify({ bookmarks: { a: { x: 'x'.repeat(1000) } } }))
-    void keeper.keep('b', {})
-    keeper.cadence.wrote(59_000)
-    const before = keeper.cadence.isDue()
-    keeper.cadence.wrote(10_000)
-    expect([before, keeper.cadence.isDue()]).toEqual([false, true])
+  it('takes the size of the whole line for that of a STATE', () => {
+    const { states } = writing(JSON.stringify({ bookmarks: { a: { x: 'x'.repeat(900_000) } } }))
+    states.line('b', {})
+    const before = states.allows()
+    states.onRecords(100_000_000)
+    expect([before, states.allows()]).toEqual([false, true])
   })
 })

@@ -1,7 +1,7 @@
-import { type Cadence, createCadence } from '../cadence.ts'
 import type { LineWriter } from '../records/line-writer.ts'
+import { createStateBudget } from '../state-budget.ts'
 import { parseStateJson, refuseState } from '../state-file.ts'
-import { type StateValue, state } from './messages.ts'
+import { type Line, type StateValue, state } from './messages.ts'
 
 const EMPTY: StateValue = { bookmarks: {}, currently_syncing: null }
 
@@ -19,35 +19,54 @@ export function parseState(text: string): StateValue {
 }
 
 /**
- * The one place where STATE messages are made: each holds the bookmarks of all streams, so their
- * cadence is that of the whole line. The first one repeats the input, because some targets take
- * it for what they have stored; the last line of a run is always a STATE.
+ * STATEs up to this size follow every page. It is that of all streams: one with some thirty streams
+ * and few ids takes 30 KiB.
  */
-export interface StateKeeper {
-  readonly cadence: Cadence
-  /**
-   * Takes the bookmark of a stream and writes a STATE, unless the bookmarks of all streams are so
-   * large together that it has to wait for a later one.
-   */
-  keep(stream: string, bookmark: object): Promise<void> | undefined
+const SMALL_STATE_BYTES = 64 * 1024
+
+/**
+ * The one place where STATE messages are made. Each holds the bookmarks of all streams, so the
+ * budget is that of the whole line. The first one repeats the input, because some targets take it
+ * for what they have stored; the last line of a run is always a STATE.
+ */
+export interface StateWriter {
+  /** `unsaved` answers the bookmark of a stream with records since its last STATE, else undefined. */
+  add(stream: string, unsaved: () => object | undefined): void
+  /** Records of so many bytes have been written. */
+  onRecords(bytes: number): void
+  /** Whether a STATE is worth its size now. */
+  allows(): boolean
+  /** A STATE with the bookmark of this stream, and with those of all streams that are unsaved. */
+  line(stream: string, bookmark: object): Line
   /** Writes all bookmarks as they are. */
   write(): Promise<void> | undefined
 }
 
-export function createStateKeeper(input: StateValue, writer: LineWriter): StateKeeper {
-  const cadence = createCadence()
-  const bookmarks = { ...input.bookmarks }
-  return { cadence, keep, write }
-
-  function keep(stream: string, bookmark: object): Promise<void> | undefined {
-    bookmarks[stream] = bookmark
-    return cadence.isDue() || cadence.isAffordable() ? write() : undefined
+export function createStateWriter(input: StateValue, writer: LineWriter): StateWriter {
+  const budget = createStateBudget(SMALL_STATE_BYTES)
+  const bookmarks = new Map(
+    Object.entries(input.bookmarks).map(([stream, bookmark]) => [stream, JSON.stringify(bookmark)]),
+  )
+  const streams: { readonly stream: string; readonly unsaved: () => object | undefined }[] = []
+  return {
+    add: (stream, unsaved) => void streams.push({ stream, unsaved }),
+    onRecords: budget.onRecords,
+    allows: budget.allows,
+    line(stream, bookmark) {
+      bookmarks.set(stream, JSON.stringify(bookmark))
+      return line()
+    },
+    write: () => writer.write(line()),
   }
 
-  function write(): Promise<void> | undefined {
-    const line = `${state({ ...input, bookmarks, currently_syncing: null })}\n`
-    cadence.stated(line.length)
-    return writer.write(line)
+  function line(): Line {
+    for (const { stream, unsaved } of streams) {
+      const bookmark = unsaved()
+      if (bookmark !== undefined) bookmarks.set(stream, JSON.stringify(bookmark))
+    }
+    const text = `${state(input, bookmarks)}\n`
+    budget.onState(text.length)
+    return text
   }
 }
 

@@ -1,12 +1,13 @@
+import { createHeldLines } from '../held-lines.ts'
 import { createJsonBatch, type JsonRecord } from '../records/json-batch.ts'
 import type { LineWriter } from '../records/line-writer.ts'
 import { type Batch, LIVE, type LineParts, SKIP } from '../records/page-scanner.ts'
-import type { StreamOutput } from '../stream-output.ts'
+import type { BookmarkSource, StreamOutput } from '../stream-output.ts'
 import { DELETED_AT, GENERATION } from './columns.ts'
 import type { SingerLog } from './log.ts'
 import { activateVersion, schema } from './messages.ts'
 import { type Projection, projectJson } from './projection.ts'
-import type { StateKeeper } from './state.ts'
+import type { StateWriter } from './state.ts'
 
 export interface SingerOutputSettings {
   readonly stream: string
@@ -19,7 +20,7 @@ export interface SingerOutputSettings {
   readonly projection: Projection | undefined
   readonly activatesVersions: boolean
   readonly writer: LineWriter
-  readonly states: StateKeeper
+  readonly states: StateWriter
   readonly log: SingerLog
   /** The service's time, for `_sdc_deleted_at`. */
   readonly now: () => Date
@@ -30,27 +31,42 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
   const { stream, version, projection, writer, states, log, now } = settings
   const counts = { records: 0, deletes: 0 }
   const name = JSON.stringify(stream)
+  const held = createHeldLines(writer)
+  let source: BookmarkSource | undefined
+  let isUnsaved = false
   let isDescribed = false
   let isAwaited = true
   let onFirst = () => {}
+  states.add(stream, () => (isUnsaved && held.isEmpty ? bookmark() : undefined))
   return {
     counts,
-    isStateDue: states.cadence.isDue,
-    flush: () => writer.flush(),
+    flush,
     onRecord(listener) {
       onFirst = listener
     },
-    started: () => log.info(`${stream}: reading`),
+    started(bookmark) {
+      if (source === undefined) log.info(`${stream}: reading`)
+      source ??= bookmark
+    },
     running: describe,
     rateLimited: (until) =>
       log.info(`${stream}: the service asks to wait until ${until.toISOString()}`),
-    complete: () => log.metric(stream, counts.records + counts.deletes),
-    incomplete: () => log.metric(stream, counts.records + counts.deletes),
+    complete() {
+      const done = checkpoint()
+      log.metric(stream, counts.records + counts.deletes)
+      return done
+    },
+    incomplete() {
+      if (isUnsaved) void checkpoint()
+      log.metric(stream, counts.records + counts.deletes)
+    },
     records(batch, generation) {
       describe()
       const before = counts.records + counts.deletes
       count(batch)
-      const done = write(selected(batch).lines(parts(generation)))
+      const lines = selected(batch).lines(parts(generation))
+      const done = held.hold(lines)
+      wrote(lines)
       if (isAwaited && counts.records + counts.deletes > before) tellFirst()
       return done
     },
@@ -62,21 +78,45 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
           ? ''
           : `,${JSON.stringify(version)}:${JSON.stringify(changeVersion)}`
       counts.deletes += rows.length
-      return write(rows.map((row) => `${head}{${row}${order}${removedTail}`).join(''))
+      const lines = rows.map((row) => `${head}{${row}${order}${removedTail}`).join('')
+      wrote(lines)
+      return held.release(lines)
     },
-    state: (bookmark) => states.keep(stream, bookmark),
+    checkpoint,
+    async state() {
+      const known = bookmark()
+      await held.release(known === undefined ? '' : states.line(stream, known))
+      await flush()
+    },
     generationComplete(generation) {
-      if (!settings.activatesVersions) return undefined
+      if (!settings.activatesVersions) return
       describe()
-      return writer.write(`${activateVersion(stream, generation)}\n`)
+      held.append(`${activateVersion(stream, generation)}\n`)
     },
+  }
+
+  function checkpoint(): Promise<void> | undefined {
+    isUnsaved = true
+    const known = states.allows() ? bookmark() : undefined
+    return held.release(...(known === undefined ? [] : [states.line(stream, known)]))
+  }
+
+  /** Of all records, those that are held included. */
+  function bookmark(): object | undefined {
+    isUnsaved = false
+    return source?.()
+  }
+
+  function flush(): Promise<void> {
+    void held.release()
+    return writer.flush()
   }
 
   /** Once a record has left the process: only then has its reader seen one. */
   function tellFirst(): void {
     isAwaited = false
     // An output that fails ends the run elsewhere.
-    writer.flush().then(onFirst, () => {})
+    flush().then(onFirst, () => {})
   }
 
   /** Before the first record, and once; a stream that cannot be read at all has no table to make. */
@@ -86,9 +126,10 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
     void writer.write(`${schema(stream, settings.schema, settings.key)}\n`)
   }
 
-  function write(lines: Uint8Array | string): Promise<void> | undefined {
-    states.cadence.wrote(lines.length)
-    return writer.write(lines)
+  function wrote({ length }: Uint8Array | string): void {
+    if (length === 0) return
+    isUnsaved = true
+    states.onRecords(length)
   }
 
   function selected(batch: Batch): Batch {

@@ -1,0 +1,110 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { EmulatorOptions } from '../emulator/emulator.ts'
+import { startTrial, type Trial } from './histories/trial.ts'
+
+let trial: Trial
+afterEach(() => trial.emulator.close())
+
+async function start(streams: readonly string[], options?: EmulatorOptions): Promise<Trial> {
+  trial = await startTrial(streams, options)
+  return trial
+}
+
+describe('a listing that was interrupted', () => {
+  /** Days before the delta's window, one row on each. */
+  const OLD_DAYS = Array.from(
+    { length: 12 },
+    (_, month) => `2024-${String(month + 1).padStart(2, '0')}-10`,
+  )
+
+  async function withOldRows(): Promise<Trial> {
+    const { emulator, settings } = await start(['clockings'], { people: 1, pageSize: 1 })
+    Object.assign(settings, { start_date: '2024-01-01', history_refresh_days: 1, window_days: 30 })
+    for (const date of OLD_DAYS) emulator.insert('clockings', { date })
+    return trial
+  }
+
+  it.each([
+    [16, 365],
+    [20, 60],
+    [24, 7],
+  ])('after %d lines loads every row when windows have %d days afterwards', async (lines, days) => {
+    const { sync, settings } = await withOldRows()
+    await sync({ killAfter: lines })
+    settings['window_days'] = days
+    const { exitCode } = await sync()
+    expect(exitCode).toBe(0)
+    expect(trial.differences()).toEqual([])
+  })
+
+  it.each([12, 16, 20])(
+    'after %d lines deletes no row that lives when windows grow while it is refreshed',
+    async (lines) => {
+      const { emulator, sync, settings } = await withOldRows()
+      await sync()
+      emulator.advance({ hours: 25 })
+      await sync({ killAfter: lines })
+      settings['window_days'] = 365
+      const { deleted } = await sync()
+      expect(deleted).toEqual([])
+      expect(trial.differences()).toEqual([])
+    },
+  )
+
+  it.each(['job_categories', 'work_locations', 'sectors'])(
+    'of %s ends with the rows of now, not those of when it began',
+    async (stream) => {
+      const collection = stream.replaceAll('_', '-')
+      const { emulator, sync } = await start([stream], { people: 0, pageSize: 1 })
+      for (let rows = 0; rows < 4; rows++) emulator.insert(collection)
+      await sync({ killAfter: 6 })
+      const [first] = emulator.all(collection)
+      emulator.update(collection, first?.['id'] as number, { name: { default: 'Renamed' } })
+      const { exitCode } = await sync()
+      expect(exitCode).toBe(0)
+      expect(trial.differences()).toEqual([])
+    },
+  )
+})
+
+describe('a list of references that is refused', () => {
+  const NAMES = ['people', 'departments', 'jobs'] as const
+
+  async function withReferences(): Promise<Trial> {
+    const { emulator } = await start(['external_references'])
+    for (const collection of NAMES) {
+      emulator.setReference(collection, 'hr', 'one', 1)
+    }
+    return trial
+  }
+
+  it.each([400, 404, 409])(
+    'with %d keeps the references that the warehouse has of it',
+    async (status) => {
+      const { emulator, sync } = await withReferences()
+      await sync()
+      emulator.fail('/external-references/departments', status, { times: 1 })
+      const { deleted, warnings } = await sync()
+      expect(deleted).toEqual([])
+      expect(status === 409 || warnings.join().includes('departments')).toBe(true)
+      expect(trial.differences()).toEqual([])
+    },
+  )
+
+  it('says nothing more than INFO where there never were any', async () => {
+    const { emulator, sync } = await withReferences()
+    emulator.fail('/external-references/terminals', 404)
+    await sync()
+    expect((await sync()).warnings).toEqual([])
+  })
+
+  it('does not hide what was removed from the others, nor from itself once it is listed again', async () => {
+    const { emulator, sync } = await withReferences()
+    await sync()
+    for (const collection of NAMES) emulator.removeReference(collection, 'hr', 'one')
+    emulator.fail('/external-references/departments', 404, { times: 1 })
+    expect((await sync()).deleted).toHaveLength(2)
+    expect((await sync()).deleted).toHaveLength(1)
+    expect(trial.differences()).toEqual([])
+  })
+})
