@@ -235,7 +235,7 @@ export function createLedger(stored: LedgerFields | undefined, settings: LedgerS
 }
 
 /** The key of a record of a batch, as the sets hold it. */
-export function keyAt(batch: Batch, i: number): Key {
+function keyAt(batch: Batch, i: number): Key {
   const key = batch.keys[i] as number
   return Number.isNaN(key) ? (batch.keyText(i) ?? '') : key
 }
