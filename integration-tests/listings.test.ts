@@ -108,3 +108,17 @@ describe('a list of references that is refused', () => {
     expect(trial.differences()).toEqual([])
   })
 })
+
+describe('a row that moves before the start date', () => {
+  it.each([
+    ['within the window of the delta', '2026-03-01'],
+    ['before the window of the delta', '2024-03-01'],
+  ])('leaves the warehouse, as a full refresh would have it, %s', async (_where, startDate) => {
+    const { emulator, sync, settings } = await start(['clockings'], { leavingRow: 'update' })
+    settings['start_date'] = startDate
+    const id = emulator.insert('clockings', { date: '2026-10-01' })['id'] as number
+    await sync()
+    emulator.update('clockings', id, { date: '2024-02-01' })
+    expect((await sync()).deleted).toEqual([id])
+  })
+})

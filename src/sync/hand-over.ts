@@ -1,4 +1,4 @@
-import type { Batch } from '../protocol/records/page-scanner.ts'
+import { type Batch, LIVE, MARKED } from '../protocol/records/page-scanner.ts'
 import type { Place, PlaceOf } from './ledger.ts'
 import type { PageHandler } from './pages.ts'
 import { hasHistory, type Progress } from './progress.ts'
@@ -19,6 +19,7 @@ export function handOver(progress: Progress, tools: StreamTools, place: Handled)
       if (account !== undefined) {
         // A delta link that is asked again tells of its rows again; every other page may not.
         const mayRepeat = isPart && progress.part !== 'changes'
+        markEarlier(batch)
         progress.ledger.enter(batch, placeIn(batch, account), mayRepeat)
       }
       return batch.count > 0 ? output.records(batch, progress.generation) : undefined
@@ -41,10 +42,26 @@ export function handOver(progress: Progress, tools: StreamTools, place: Handled)
     if (progress.part !== 'changes' || !hasHistory(progress)) return account
     return (i) => (dayIn(batch.record(i)) < (progress.window ?? '') ? 'history' : 'live')
   }
+
+  /** A row that has moved before the start date is none of those that the warehouse stands for. */
+  function markEarlier(batch: Batch): void {
+    const { part, start } = progress
+    if (part !== 'changes' || start === null) return
+    for (let i = 0; i < batch.count; i++) {
+      if (batch.kinds[i] === LIVE && dayIn(batch.record(i)) < start) batch.kinds[i] = MARKED
+    }
+  }
 }
 
-/** The day by which the service filters a dated record: `from` of an assignment, `date` of all others. */
+/**
+ * The day by which the service filters a dated record: `from` of an assignment, `date` of all
+ * others.
+ */
 function dayIn(record: Uint8Array): string {
-  const { date, from } = JSON.parse(Buffer.from(record).toString('utf8')) as Record<string, unknown>
+  const text = Buffer.from(record.buffer, record.byteOffset, record.length)
+  // The quotes of a name inside a text are escaped, so this is a member, and the only one.
+  const at = text.indexOf('"date":"')
+  if (at >= 0 && text.indexOf('"date"', at + 8) < 0) return text.toString('latin1', at + 8, at + 18)
+  const { date, from } = JSON.parse(text.toString('utf8')) as Record<string, unknown>
   return String(date ?? from)
 }
