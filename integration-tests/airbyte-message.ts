@@ -35,6 +35,7 @@ export interface Message {
       readonly status: string
       readonly reasons?: readonly unknown[]
     }
+    readonly analytics?: { readonly type: string; readonly value: string }
   }
   readonly connectionStatus?: { readonly status: string; readonly message?: string }
   readonly catalog?: { readonly streams: readonly CatalogStream[] }

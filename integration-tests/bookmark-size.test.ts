@@ -36,6 +36,8 @@ describe('a stream with more ids than a bookmark can hold', () => {
     }
     const first = await sync()
     expect(first.warnings).toEqual([expect.stringContaining('set of live ids is too large')])
+    const events = first.messages.flatMap(({ trace }) => trace?.analytics ?? [])
+    expect(events).toEqual([{ type: 'untracked-deletes', value: 'activity_definitions' }])
     emulator.remove('activity-definitions', String(sample?.['id']))
     emulator.advance({ hours: 1 })
     const second = await sync()

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../emulator/emulator.ts'
 import { startTrial, type Trial } from './histories/trial.ts'
@@ -98,6 +99,72 @@ describe('a bookmark that cannot be used', () => {
   })
 })
 
+describe('a bookmark whose fields contradict each other', () => {
+  const STREAMS = ['job_categories', 'external_references', 'people', 'clockings']
+
+  async function startWithHistory(): Promise<Trial> {
+    const trial = await start(STREAMS)
+    trial.settings['start_date'] = '2024-01-01'
+    for (const date of ['2026-10-01', '2024-02-02', '2024-02-03', '2024-02-04'])
+      trial.emulator.insert('clockings', { date })
+    return trial
+  }
+
+  /** Bookmarks of each stream as different syncs leave them. */
+  async function examples(): Promise<Map<string, Blob[]>> {
+    const { emulator, sync } = await startWithHistory()
+    const syncs = [await sync(), await sync()]
+    emulator.advance({ hours: 73 })
+    syncs.push(await sync({ killAfter: 20 }), await sync())
+    const blobs = new Map<string, Blob[]>(STREAMS.map((stream) => [stream, []]))
+    for (const { state } of syncs.flatMap(({ messages }) => messages)) {
+      if (state === undefined) continue
+      const { stream_descriptor: stream, stream_state: blob } = state.stream
+      blobs.get(stream.name)?.push(blob as Blob)
+    }
+    return blobs
+  }
+
+  it('starts its stream over or continues, and never fails', async () => {
+    const blobs = await examples()
+    const mixed = fc.constantFrom(...STREAMS).chain((stream) => {
+      const some = fc.constantFrom(...(blobs.get(stream) ?? []))
+      const fields = fc.subarray(Object.keys(blobs.get(stream)?.[0] ?? {}), { minLength: 1 })
+      return fc.record({
+        stream: fc.constant(stream),
+        some,
+        other: some,
+        fields,
+        isNull: fc.boolean(),
+      })
+    })
+    await fc.assert(
+      fc.asyncProperty(mixed, async ({ stream, some, other, fields, isNull }) => {
+        const trial = await startWithHistory()
+        try {
+          await trial.sync()
+          const taken = fields.map((field) => [field, isNull ? null : other[field]])
+          const service = {
+            service: (some['service'] as string).replace(/http:[^ ]*:\d+/, trial.emulator.url),
+          }
+          trial.platform = withState(trial.platform, stream, () => ({
+            ...some,
+            ...Object.fromEntries(taken),
+            ...service,
+          }))
+          const { exitCode, errors } = await trial.sync()
+          expect(errors).toEqual([])
+          expect(exitCode).toBe(0)
+          expect(trial.differences()).toEqual([])
+        } finally {
+          await trial.emulator.close()
+        }
+      }),
+      { numRuns: 100, seed: 1 },
+    )
+  })
+})
+
 describe('a bookmark of another service', () => {
   it('by its origin starts over without deletes', async () => {
     const old = await start(['people'], { people: 4 })
@@ -133,6 +200,20 @@ describe('a configuration that changes', () => {
     expect(deleted).toEqual([2])
     const carried = records.filter((row) => row['externalReferences'] !== undefined)
     expect(carried.map(({ id }) => id)).toEqual([1, 3, 4])
+    expect((await sync()).warnings).toEqual([])
+  })
+
+  it('in the order of its external references starts nothing over', async () => {
+    const { settings, sync } = await start(['people', 'clockings'])
+    const references = [
+      { collection: 'people', names: ['@employee-number', 'payroll'] },
+      { collection: 'terminals', names: ['site'] },
+    ]
+    settings['external_references'] = references
+    await sync()
+    settings['external_references'] = references
+      .map(({ collection, names }) => ({ collection, names: names.toReversed() }))
+      .toReversed()
     expect((await sync()).warnings).toEqual([])
   })
 

@@ -202,24 +202,27 @@ describe('ACTIVATE_VERSION', () => {
 })
 
 describe('a STATE', () => {
-  it('that says that a delta link is asked is out before the link is asked, however large the state', async () => {
-    const config = await start()
-    const first = lastState((await syncHere({ config, catalog })).messages)
-    // A bookmark of another stream makes every STATE large.
-    const state = { bookmarks: { ...first?.bookmarks, other: { live: 'x'.repeat(100_000) } } }
-    const said: string[] = []
-    const stdout = new Writable({
-      write(chunk: Buffer, _encoding, done) {
-        said.push(chunk.toString('utf8'))
-        done()
-      },
-    })
-    const announced: unknown[] = []
-    emulator.onRequest(({ path, query }) => {
-      if (path !== '/delta/people' || query === '') return
-      announced.push(lastState(parseMessages(said.join('')))?.bookmarks['people']?.['asked'])
-    })
-    await runHere({ config, catalog, state }, stdout)
-    expect(announced).toEqual([true])
-  })
+  it.each([100_000, 900_000, 5_000_000])(
+    'that says that a delta link is asked is out before the link is asked, also with %d characters',
+    async (size) => {
+      const config = await start()
+      const first = lastState((await syncHere({ config, catalog })).messages)
+      // A bookmark of another stream makes every STATE large.
+      const state = { bookmarks: { ...first?.bookmarks, other: { live: 'x'.repeat(size) } } }
+      const said: string[] = []
+      const stdout = new Writable({
+        write(chunk: Buffer, _encoding, done) {
+          said.push(chunk.toString('utf8'))
+          done()
+        },
+      })
+      const announced: unknown[] = []
+      emulator.onRequest(({ path, query }) => {
+        if (path !== '/delta/people' || query === '') return
+        announced.push(lastState(parseMessages(said.join('')))?.bookmarks['people']?.['asked'])
+      })
+      await runHere({ config, catalog, state }, stdout)
+      expect(announced).toEqual([true])
+    },
+  )
 })

@@ -48,8 +48,18 @@ export interface StreamOutput {
   /** Everything of this sync has been handed over; what the next one continues from goes with it. */
   complete(): Promise<void> | undefined
   incomplete(): void
+  /**
+   * The state cannot hold the ids of the stream, so rows that vanish without a Delete of the service
+   * are not deleted. Said at each sync while it is so; later calls change nothing.
+   */
+  untracked(): void
   /** Calls `listener` once, when the first record has been handed over. */
   onRecord(listener: () => void): void
   /** What was handed over so far. */
-  readonly counts: { readonly records: number; readonly deletes: number }
+  readonly counts: {
+    readonly records: number
+    readonly deletes: number
+    /** False after `untracked`. */
+    readonly isTracked: boolean
+  }
 }

@@ -26,6 +26,8 @@ export interface PlanSettings {
   readonly log: Log
   /** Shared by the streams of the sync. */
   readonly ids: IdBudget
+  /** Told when the ids of the stream outgrow the state. */
+  readonly onOutgrown: () => void
 }
 
 /** A delta link lives so long, from the last request on or from its making (specification, "Limits"). */
@@ -37,12 +39,12 @@ const DELTA_LIFE_HOURS = 72
  */
 export function plan(job: Job, settings: PlanSettings): Progress {
   const { stream, mode } = job
-  const { config, log, now, ids } = settings
+  const { config, log, now, ids, onOutgrown } = settings
   const made = madeUnder(stream, settings)
   const start = startOf(stream, settings)
   const takes = (characters: number) => ids.take(stream.stream, characters)
   const fresh = (replaces = true) =>
-    createProgress({ stream, mode, ...made, start, now, log, takes, replaces })
+    createProgress({ stream, mode, ...made, start, now, log, takes, onOutgrown, replaces })
   const stored = fitting(parseBookmark(job.state), stream)
   if (stored === 'none') return fresh()
   if ('unreadable' in stored) {
@@ -93,13 +95,13 @@ const WITHOUT_IDS =
 function restored(
   stored: Bookmark,
   { stream, mode }: Job,
-  { now, log, ids }: PlanSettings,
+  { now, log, ids, onOutgrown }: PlanSettings,
 ): Progress | undefined {
   const { service, settings, start } = stored
   const takes = (characters: number) => ids.take(stream.stream, characters)
   try {
     return createProgress(
-      { stream, mode, service, settings, start: start ?? null, now, log, takes },
+      { stream, mode, service, settings, start: start ?? null, now, log, takes, onOutgrown },
       stored,
     )
   } catch {

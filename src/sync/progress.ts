@@ -9,6 +9,8 @@ export interface Progress {
   readonly stream: Stream
   readonly mode: 'full_refresh' | 'incremental'
   readonly ledger: Ledger
+  /** True while the reading is one that an earlier process began. */
+  isContinued: boolean
   /** True when an earlier process may have asked the delta link without handing its answer over. */
   mayBeUsed: boolean
   readonly start: Day | null
@@ -42,8 +44,9 @@ export interface ProgressSettings {
   readonly start: Day | null
   readonly now: Date
   readonly log: Log
-  /** See `LedgerSettings.takes`. */
+  /** See `LedgerSettings`. */
   readonly takes: (characters: number) => boolean
+  readonly onOutgrown: () => void
   /** See `Bookmark.replaces`; true unless given. */
   readonly replaces?: boolean
 }
@@ -56,6 +59,7 @@ export function createProgress(settings: ProgressSettings, stored?: Bookmark): P
     stream,
     mode,
     ledger,
+    isContinued: stored !== undefined,
     mayBeUsed: stored?.asked === true || stored?.part === 'load' || stored?.part === 'history',
     start: settings.start,
     generation: stored?.generation ?? nextGeneration(0, settings.now),
@@ -97,6 +101,7 @@ export function createProgress(settings: ProgressSettings, stored?: Bookmark): P
     Object.assign(progress, {
       part,
       generation: nextGeneration(progress.generation, now),
+      isContinued: false,
       link: null,
       linkAt: null,
       asked: false,
@@ -140,6 +145,7 @@ export function createProgress(settings: ProgressSettings, stored?: Bookmark): P
   }
 
   function onOutgrown(): void {
+    settings.onOutgrown()
     log.warn(
       `${stream.stream}: the set of live ids is too large for the state, so rows that vanish are not turned into deletes any more. Rows of an older _generation than the newest are candidates; the user's guide has the query that finds them.`,
     )

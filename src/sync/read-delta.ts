@@ -41,7 +41,7 @@ async function load(progress: Progress, tools: StreamTools): Promise<void> {
   const { deltaLink } = await asked(progress, tools, () =>
     tools.pages.follow(link, kind, handOver(progress, tools, 'live')),
   )
-  progress.link = required(deltaLink)
+  progress.link = followable(deltaLink, progress)
   progress.linkAt = tools.clock.now()
   if (hasHistory(progress)) beginHistory(progress)
   else Object.assign(progress, { part: 'changes', asked: true })
@@ -51,7 +51,7 @@ async function load(progress: Progress, tools: StreamTools): Promise<void> {
 /** One hop along the delta link: everything that changed since it was given out. */
 async function readChanges(progress: Progress, tools: StreamTools): Promise<void> {
   const { output, pages } = tools
-  const link = required(progress.link ?? undefined)
+  const link = followable(progress.link ?? undefined, progress)
   if (!progress.asked) {
     progress.asked = true
     // Should this process die before the answer is handed over, the next one knows that it was asked.
@@ -63,7 +63,7 @@ async function readChanges(progress: Progress, tools: StreamTools): Promise<void
     () => pages.follow(link, 'delta', handOver(progress, tools, 'live')),
     progress.mayBeUsed,
   )
-  progress.link = required(deltaLink)
+  progress.link = followable(deltaLink, progress)
   progress.linkAt = tools.clock.now()
   progress.asked = false
   progress.mayBeUsed = false
@@ -159,10 +159,13 @@ function conflict(error: Refusal): ConnectorError {
   )
 }
 
-function required(link: string | undefined): string {
+/** A stored link may be none of a delta, which a reading from the beginning mends. */
+function followable(link: string | undefined, { isContinued }: Progress): string {
   if (link !== undefined) return link
+  const what = 'The service answered a delta without a link to its changes.'
+  if (isContinued) throw new DeadLink(what)
   throw new ConnectorError(
     'system',
-    'The service answered a delta without a link to its changes. Nothing is lost; tell the operator of the service if it comes again.',
+    `${what} Nothing is lost; tell the operator of the service if it comes again.`,
   )
 }

@@ -14,9 +14,8 @@ import { sweep } from './sweep.ts'
  * read are then older than this one, so an incremental stream is listed once more.
  */
 export async function readList(progress: Progress, tools: StreamTools): Promise<void> {
-  const isContinued = progress.slice !== null || progress.link !== null
   await list(progress, tools)
-  if (isContinued && progress.mode === 'incremental') {
+  if (progress.isContinued && progress.mode === 'incremental') {
     progress.readAgain(tools.clock.now(), 'list')
     await tools.output.checkpoint()
     await list(progress, tools)

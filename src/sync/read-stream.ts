@@ -27,6 +27,7 @@ export async function readStream(progress: Progress, tools: StreamTools): Promis
     }
   }
   output.running()
+  if (progress.mode === 'incremental' && !progress.ledger.isTracked) output.untracked()
   await output.complete()
 }
 

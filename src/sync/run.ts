@@ -87,7 +87,14 @@ async function isolate(
   const { service, clock, client } = session
   try {
     signal.throwIfAborted()
-    const progress: Progress = plan(job, { config, service, now: clock.now(), log, ids })
+    const progress: Progress = plan(job, {
+      config,
+      service,
+      now: clock.now(),
+      log,
+      ids,
+      onOutgrown: output.untracked,
+    })
     const { stream } = job
     if (!covers(await client.token(), service, stream.scopes ?? [stream.collection])) {
       throw notEntitled(stream.scopes?.[0] ?? stream.collection, service)

@@ -76,6 +76,11 @@ export function error({ message, failure, stream, internal, stack }: ErrorFacts)
   })
 }
 
+/** An event that a platform counts; `type` is one of a fixed set. */
+export function analytics(type: string, value: string): Line {
+  return trace('ANALYTICS', { analytics: { type, value } })
+}
+
 function trace(type: string, body: object): Line {
   // Platforms drop traces without a time.
   return line('TRACE', { trace: { type, emitted_at: Date.now(), ...body } })

@@ -26,7 +26,7 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
   const { stream, version, writer, states, now } = settings
   const budget = createStateBudget(SMALL_STATE_BYTES)
   const held = createHeldLines(writer)
-  const counts = { records: 0, deletes: 0 }
+  const counts = { records: 0, deletes: 0, isTracked: true }
   const descriptor = JSON.stringify(stream)
   let onFirst = () => {}
   let source: BookmarkSource | undefined
@@ -57,6 +57,11 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
       status('INCOMPLETE')
     },
     generationComplete: () => undefined,
+    untracked() {
+      if (!counts.isTracked) return
+      counts.isTracked = false
+      void writer.write(`${messages.analytics('untracked-deletes', stream)}\n`)
+    },
     onRecord(listener) {
       onFirst = listener
     },

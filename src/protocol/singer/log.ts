@@ -7,6 +7,8 @@ export interface SingerLog extends Log {
   error(message: string, stream?: string): void
   /** How many records a stream sent: a METRIC line, as Meltano collects them. */
   metric(stream: string, records: number): void
+  /** A METRIC line: rows of the stream that vanish are not deleted, see `StreamOutput.untracked`. */
+  untracked(stream: string): void
   /** How far a stream is; shown on a terminal only. */
   progress(stream: string, records: number): void
   /** Leaves the terminal's last line. */
@@ -49,12 +51,15 @@ export function createSingerLog(settings: SingerLogSettings): SingerLog {
     info: (message) => say('info', message),
     warn: (message) => say('warning', message),
     error: (message, stream) => say('error', message, stream),
-    metric(stream, records) {
-      const point = { type: 'counter', metric: 'record_count', value: records, tags: { stream } }
-      say('info', `METRIC: ${JSON.stringify(point)}`, stream, point)
-    },
+    metric: (stream, records) => count('record_count', records, stream),
+    untracked: (stream) => count('untracked_deletes', 1, stream),
     progress,
     close: endLine,
+  }
+
+  function count(metric: string, value: number, stream: string): void {
+    const point = { type: 'counter', metric, value, tags: { stream } }
+    say('info', `METRIC: ${JSON.stringify(point)}`, stream, point)
   }
 
   function say(level: Level, text: string, stream: string | null = null, metric?: object): void {

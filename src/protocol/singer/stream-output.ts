@@ -29,7 +29,7 @@ export interface SingerOutputSettings {
 /** Turns what a sync says of one stream into the messages of Singer. */
 export function createSingerOutput(settings: SingerOutputSettings): StreamOutput {
   const { stream, version, projection, writer, states, log, now } = settings
-  const counts = { records: 0, deletes: 0 }
+  const counts = { records: 0, deletes: 0, isTracked: true }
   const name = JSON.stringify(stream)
   const held = createHeldLines(writer)
   let source: BookmarkSource | undefined
@@ -41,6 +41,11 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
   return {
     counts,
     flush,
+    untracked() {
+      if (!counts.isTracked) return
+      counts.isTracked = false
+      log.untracked(stream)
+    },
     onRecord(listener) {
       onFirst = listener
     },
