@@ -17,7 +17,8 @@ import { type ChangeCounts, type ChangeWish, randomChanges } from './random-chan
 import type { ReferencePair } from './reference-pairs.ts'
 import { type CustomReference, createReferences } from './references.ts'
 import type { Service } from './service.ts'
-import { createStore, type Fields, type Id } from './store.ts'
+import { createSetReference, type SetReference } from './set-reference.ts'
+import { createStore, type Fields } from './store.ts'
 import { createTokens, tenantName } from './tokens.ts'
 import { createVerbs, type Verbs } from './verbs.ts'
 
@@ -54,8 +55,8 @@ export interface Emulator extends Mutations, Verbs {
    * them.
    */
   randomChanges(wish: ChangeWish): ChangeCounts
-  /** Registers a custom external reference. */
-  setReference(collection: string, name: string, value: string, id: Id): void
+  /** Registers a custom external reference; what it refuses is said at `createSetReference`. */
+  readonly setReference: SetReference
   removeReference(collection: string, name: string, value: string): void
   /**
    * Calls the listener before each request is answered, so that it may change data; the answer ends
@@ -111,7 +112,7 @@ export async function startEmulator(given: EmulatorOptions = {}): Promise<Emulat
 }
 
 function createService(options: ResolvedOptions, clock: Clock, origin: () => string): Service {
-  const store = createStore()
+  const store = createStore(options.dialect)
   return {
     options,
     clock,
@@ -141,7 +142,7 @@ function views({ options, store, clock, references, url }: Service) {
     references: references.list,
     now: clock.now,
     advance: clock.advance,
-    setReference: references.set,
+    setReference: createSetReference(references, store),
     removeReference: references.remove,
     activityStructures: structureLevels.map((level) => ({
       structure_version_id: structureVersion,

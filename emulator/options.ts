@@ -1,11 +1,11 @@
 /**
- * One set of credentials. `scopes`: full or short names (`people`, `people.read`), or `'all'` with
- * the general scope.
+ * One set of credentials. `scopes`: full or short names (`people`, `people.read`), or `'all'`: the
+ * general `all.read` and `all.write`, every `.write` and those of webhooks too.
  */
 export interface ClientOptions {
   readonly id: string
   readonly secret: string
-  /** Left out: every `.read` scope of a collection, without the general `all.read`. */
+  /** Left out: every `.read` scope of a collection, nothing else. */
   readonly scopes?: readonly string[] | 'all'
 }
 
@@ -65,6 +65,12 @@ export interface EmulatorOptions {
   plainDeltaItems?: boolean
   /** A deleted item of phase 2 carries a lower version than its record had. @default false */
   staleDeletes?: boolean
+  /**
+   * A filter on `date` with a start or an end alone, in lists of at most a year: answers when the
+   * range up to today, or from the first record, is no longer than that; or is refused with 400.
+   * @default 'answers'
+   */
+  openRange?: 'answers' | 'refused'
   /** Lifetime of an access token in seconds of the virtual clock. @default 1800 */
   tokenSeconds?: number
   /** @default one client: 'connector' with 'emulator-secret' */
@@ -104,6 +110,7 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     netDelta: false,
     plainDeltaItems: false,
     staleDeletes: false,
+    openRange: 'answers',
     tokenSeconds: 1800,
     clients: [{ id: 'connector', secret: 'emulator-secret' }],
     port: 0,

@@ -19,12 +19,20 @@ const codes: Readonly<Record<number, string>> = {
 export class ServiceError extends Error {
   readonly status: number
   readonly reasons: readonly string[]
+  /** Headers of the answer beside its content type. */
+  readonly headers: Readonly<Record<string, string>>
 
-  constructor(status: number, message: string, reasons: readonly string[] = []) {
+  constructor(
+    status: number,
+    message: string,
+    reasons: readonly string[] = [],
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     super(message)
     this.name = 'ServiceError'
     this.status = status
     this.reasons = reasons
+    this.headers = headers
   }
 }
 
@@ -41,4 +49,10 @@ export function errorBody(
 /** A 400 of the second documented form: the request cannot be answered, and why. */
 export function notValid(...reasons: string[]): ServiceError {
   return new ServiceError(400, 'Request not valid', reasons)
+}
+
+/** A 405 that names the methods which the path has. */
+export function notAllowed(method: string, allowed: readonly string[]): ServiceError {
+  const headers = { allow: allowed.join(', ') }
+  return new ServiceError(405, `${method} is not supported here`, [], headers)
 }
