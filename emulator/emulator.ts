@@ -24,7 +24,10 @@ import { createVerbs, type Verbs } from './verbs.ts'
 
 export type { EmulatorOptions } from './options.ts'
 
-/** The whole service on loopback, and the hands that move it. */
+/**
+ * The reading endpoints of the service on loopback, and the hands that move it. Webhooks and the
+ * endpoints that write are not there.
+ */
 export interface Emulator extends Mutations, Verbs {
   /** The origin of both hosts, for example `http://127.0.0.1:43111`. */
   readonly url: string

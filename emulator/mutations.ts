@@ -64,6 +64,7 @@ export function createMutations(store: Store, clock: Clock, random: Random): Mut
       put(collection, id, { ...read(collection, id), status: 'Deleted' })
     },
     restore(collection, record) {
+      if (record['id'] === undefined) throw new Error('Put back a record with its id')
       put(collection, record['id'] as Id, record)
     },
   }
