@@ -23,8 +23,7 @@ export function offers(dialect: Dialect, operation: Operation, collection: strin
 }
 
 /**
- * Middle parts of the scopes that open a collection: the specification knows only the naming rule
- * (api.md 13, row 12).
+ * Middle parts of the scopes that open a collection: the specification knows only the naming rule.
  */
 export function scopesOf(dialect: Dialect, collection: string): readonly string[] {
   if (dialect === 'specification') return [collection]

@@ -35,7 +35,7 @@ export interface Emulator extends Mutations, Verbs {
   readonly controlUrl: string | undefined
   /** Live: a change holds from the next request on. */
   readonly options: ResolvedOptions
-  /** The levels below `/activity-structure-versions`. */
+  /** The levels below `/activity-structure-versions`, which only the documentation has. */
   readonly activityStructures: readonly { structure_version_id: string; level: number }[]
   /** Every request since the start, in the order of arrival. */
   readonly requests: readonly LoggedRequest[]
@@ -147,13 +147,15 @@ function views({ options, store, clock, references, url }: Service) {
     advance: clock.advance,
     setReference: createSetReference(references, store),
     removeReference: references.remove,
-    activityStructures: structureLevels.map((level) => ({
-      structure_version_id: structureVersion,
-      level,
-    })),
+    activityStructures,
     config: () => configOf(options, url()),
   }
 }
+
+const activityStructures = structureLevels.map((level) => ({
+  structure_version_id: structureVersion,
+  level,
+}))
 
 function configOf(options: ResolvedOptions, url: string): Record<string, unknown> {
   const [client] = options.clients
@@ -168,6 +170,7 @@ function configOf(options: ResolvedOptions, url: string): Record<string, unknown
     client_id: client?.id,
     client_secret: client?.secret,
     start_date: firstDay(options),
+    ...(options.dialect === 'documentation' && { activity_structures: activityStructures }),
   }
 }
 

@@ -21,8 +21,9 @@ describe('a list', () => {
     },
   )
 
-  it('of activity definitions lies below a version and a level of the structure', async () => {
+  it('of activity definitions lies below the versions and levels that the configuration names', async () => {
     emulator = await startEmulator({ people: 1, months: 0 })
+    expect(emulator.config()['activity_structures']).toEqual(emulator.activityStructures)
     const client = await connect(emulator)
     const lists = emulator.activityStructures.map(({ structure_version_id, level }) =>
       client.walk(

@@ -95,8 +95,7 @@ function listPage(service: Service, wish: ListRequest, wanted: Wanted, delta?: D
       : continuations.read(list, token, factsOf(collection).unknownToken)
   const matches = (record: StoredRecord) => wanted.within(record) && wanted.filter.matches(record)
   const page = takePage(store.records(collection), after, options.pageSize, matches)
-  // A delta cannot know that a full page is its last one, so it may end with an empty page (api.md
-  // 4.1).
+  // A delta cannot know that a full page is its last one, so it may end with an empty page.
   const goesOn = delta ? page.records.length === options.pageSize : page.more
   const last = page.records.at(-1)
   const items = page.records.map(({ text }) => references.decorate(collection, text, wanted.pairs))

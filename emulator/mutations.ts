@@ -31,7 +31,7 @@ export function createMutations(store: Store, clock: Clock, random: Random): Mut
     if (collections[collection]?.savedTogether) saveOthers(collection, id)
     return stored
   }
-  // Saving one group saves them all (api.md 4.4).
+  // Saving one group saves them all.
   const saveOthers = (collection: string, saved: Id) => {
     for (const record of [...store.records(collection)]) {
       if (record.id !== saved) store.put(collection, record.id, fieldsOf(record))

@@ -36,7 +36,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The documented error body (api.md 8): form 1, or form 2 when there are reasons. */
+/** The documented error body: a code and a message, and the reasons when there are some. */
 export function errorBody(
   status: number,
   message: string,
@@ -46,7 +46,7 @@ export function errorBody(
   return JSON.stringify({ error: { code, message, ...(reasons.length > 0 && { reasons }) } })
 }
 
-/** A 400 of the second documented form: the request cannot be answered, and why. */
+/** A 400 with reasons: the request cannot be answered, and why. */
 export function notValid(...reasons: string[]): ServiceError {
   return new ServiceError(400, 'Request not valid', reasons)
 }

@@ -18,7 +18,7 @@ export interface SingleRequest {
   readonly within?: (record: StoredRecord) => boolean
 }
 
-/** Answers one record (specification, "Addressing a resource by id or reference"). */
+/** Answers one record, by its id or by the first reference of its own collection. */
 export function answerSingle(service: Service, wish: SingleRequest): Answer {
   const { request, collection, reference } = wish
   const facts = collections[collection]

@@ -136,7 +136,7 @@ function place(target: Table, record: StoredRecord): void {
   if (typeof record.id === 'number') target.lastId = Math.max(target.lastId, record.id)
 }
 
-// 20 upper-case hexadecimal characters that rise with every change of any collection (api.md 4.3).
+// 20 upper-case hexadecimal characters that rise with every change of any collection.
 function versionOf(sequence: number): string {
   return `00000A1000${sequence.toString(16).toUpperCase().padStart(10, '0')}`
 }

@@ -32,7 +32,7 @@ export function checkListDates(
 }
 
 /**
- * The rule DELTA-DATE (api.md 5.2): a past start, not before 1 January of last year; an end within
+ * The dates of a delta: a past start, not before 1 January of last year; an end within
  * one year.
  */
 export function checkDeltaDates(
