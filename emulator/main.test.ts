@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { help, optionsOf } from './main.ts'
+import { help, optionsOf, parseFlags } from './main.ts'
 import { flagOf, optionFacts } from './option-facts.ts'
 
 it('turns flags into options', () => {
@@ -20,6 +21,12 @@ it.each([
   [{ 'rate-limit': 'fast' }, '--rate-limit takes 10 or 10/50, not "fast"'],
 ])('explains the mistake in %j', (given, sentence) => {
   expect(() => optionsOf(given as Record<string, string>)).toThrow(sentence)
+})
+
+it('takes the flags that the document shows', () => {
+  const [line = ''] =
+    readFileSync('docs/emulator.md', 'utf8').match(/^bin.protime-emulator .*/m) ?? []
+  expect(optionsOf(parseFlags(line.split(' ').slice(1)))).toEqual({ people: 100, months: 6 })
 })
 
 it('says in its help what each flag means, and where the control endpoint is explained', () => {

@@ -40,7 +40,8 @@ export function optionsOf(given: Readonly<Record<string, string | boolean>>): Em
   return Object.fromEntries(entries)
 }
 
-function parseFlags(args: readonly string[]): Record<string, string | boolean> {
+/** The flags of a command line with their texts; throws for an unknown one. */
+export function parseFlags(args: readonly string[]): Record<string, string | boolean> {
   const options = Object.fromEntries(
     flags.map(([name, { takes }]) => [
       flagOf(name),

@@ -44,6 +44,10 @@ export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> =
     text: 'a filter on `date` with a start or an end alone, in a list of at most a year: answers when the range up to today, or from the first record, is no longer; or is refused with 400',
     takes: ['answers', 'refused'],
   },
+  integerReference: {
+    text: 'an integer at the end of a path, beside a reference of its own collection: a value of that reference, or an id',
+    takes: ['value', 'id'],
+  },
   usedDeltaLink: {
     text: 'a delta link that is asked a second time: answers with all changes since, 409 or 410',
     takes: ['answers', 'conflict', 'gone'],

@@ -31,6 +31,7 @@ export interface EmulatorOptions {
   dialect?: 'documentation' | 'specification'
   apiName?: string
   openRange?: 'answers' | 'refused'
+  integerReference?: 'value' | 'id'
   usedDeltaLink?: 'answers' | 'conflict' | 'gone'
   deltaFilterBound?: boolean
   leavingRow?: 'delete' | 'update' | 'nothing'
@@ -74,6 +75,7 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     plainDeltaItems: false,
     staleDeletes: false,
     openRange: 'answers',
+    integerReference: 'value',
     tokenSeconds: 1800,
     clients: [{ id: 'connector', secret: 'emulator-secret' }],
     port: 0,

@@ -116,6 +116,19 @@ describe('external references', () => {
 
 describe('a single record', () => {
   it.each([
+    ['value', [404, 200]],
+    ['id', [200, 404]],
+  ] as const)('may be addressed by an integer as %s of the reference', async (kind, expected) => {
+    emulator.options.integerReference = kind
+    emulator.setReference('departments', 'erp', '901', 1)
+    const paths = ['1', '901'].map(
+      (one) => `/departments/${one}?externalReferences=(departments,erp)`,
+    )
+    const statuses = await Promise.all(paths.map(async (path) => (await client.get(path)).status))
+    expect(statuses).toEqual(expected)
+  })
+
+  it.each([
     [200, '/people/1'],
     [404, '/people/9999'],
     [400, '/people/abc'],
