@@ -2,14 +2,20 @@ import { scopesOf } from './dialect.ts'
 import type { ServiceRequest } from './exchange.ts'
 import type { Service } from './service.ts'
 import { ServiceError } from './service-error.ts'
+import type { Grant } from './tokens.ts'
+
+/** The grant behind the token of a request; 401 when there is none. */
+export function checkToken({ tokens }: Service, request: ServiceRequest): Grant {
+  const grant = tokens.check(request.headers.authorization)
+  if (!grant) throw new ServiceError(401, 'The access token is missing, expired or not valid')
+  return grant
+}
 
 /**
- * Holds a request to the API against its token; the answer is the client. 401 or 403 by dialect
- * (api.md 13, row 10).
+ * Holds a grant against the collection that is read; the answer is the client. A scope that is
+ * missing gives 401 in the specification and 403 in the documentation.
  */
-export function checkAccess(service: Service, request: ServiceRequest, collection: string): string {
-  const grant = service.tokens.check(request.headers.authorization)
-  if (!grant) throw new ServiceError(401, 'The access token is missing, expired or not valid')
+export function checkScope(service: Service, grant: Grant, collection: string): string {
   const { apiName, dialect } = service.options
   const names = [...scopesOf(dialect, collection), 'all']
   if (names.some((name) => grant.scopes.has(`connector-${apiName}-${name}.read`))) {

@@ -1,6 +1,5 @@
 /**
- * What the service offers for one collection, and under which rules (the service's own table,
- * api.md 5, 6 and 10).
+ * What the service offers for one collection, and under which rules (the service's own table).
  */
 export interface CollectionFacts {
   /** Middle parts of the scope names that open it; one of them is enough. */
@@ -25,7 +24,7 @@ export interface CollectionFacts {
   readonly custom: boolean
   /** A deleted record stays, with the status Deleted. */
   readonly softDeletes: boolean
-  /** Saving one record saves all of the collection (api.md 4.4). */
+  /** Saving one record saves all of the collection. */
   readonly savedTogether: boolean
   /** The status of an unknown continuation token. */
   readonly unknownToken: 400 | 409
@@ -162,7 +161,7 @@ export const collections: Readonly<Record<string, CollectionFacts>> = named({
 
 /**
  * Collections that exist as targets of references only: terminals have codes, the others custom
- * references (api.md 6).
+ * references.
  */
 export const referenceTargets: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   terminals: { '@external-code': 'externalCode' },

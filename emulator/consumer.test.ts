@@ -33,6 +33,7 @@ const options: fc.Arbitrary<EmulatorOptions> = fc.record({
   pageSize: fc.integer({ min: 1, max: 40 }),
   deltaPageSize: fc.integer({ min: 0, max: 4 }),
   deltaLog: fc.boolean(),
+  netDelta: fc.boolean(),
   plainDeltaItems: fc.boolean(),
 })
 

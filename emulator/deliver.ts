@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { preferredEncoding } from './accept-encoding.ts'
 import type { Answer } from './exchange.ts'
 import type { FaultKind, FaultOptions } from './faults.ts'
 
@@ -11,7 +12,7 @@ import type { FaultKind, FaultOptions } from './faults.ts'
 export interface Delivery {
   readonly answer: Answer
   readonly date: Date
-  /** The encodings that the client accepts, or undefined when nothing is to be compressed. */
+  /** The client's `Accept-Encoding`, or undefined when nothing is to be compressed. */
   readonly encodings: string | undefined
   readonly fault?: { readonly kind: FaultKind; readonly options: FaultOptions } | undefined
 }
@@ -78,7 +79,8 @@ function cutShort(
 }
 
 function encode(body: Buffer, accepted: string | undefined): { body: Buffer; encoding?: string } {
-  if (accepted?.includes('br')) return { body: brotliCompressSync(body), encoding: 'br' }
-  if (accepted?.includes('gzip')) return { body: gzipSync(body, { level: 1 }), encoding: 'gzip' }
-  return { body }
+  const encoding = accepted === undefined ? undefined : preferredEncoding(accepted)
+  if (encoding === undefined) return { body }
+  const compressed = encoding === 'br' ? brotliCompressSync(body) : gzipSync(body, { level: 1 })
+  return { body: compressed, encoding }
 }

@@ -1,6 +1,7 @@
 import { type ChangeItem, changesSince } from './changes.ts'
 import type { Delta, DeltaPlace } from './deltas.ts'
-import { type Answer, json, type ServiceRequest } from './exchange.ts'
+import { type Answer, json } from './exchange.ts'
+import type { ListRequest } from './lists.ts'
 import { pageBody } from './page.ts'
 import type { Service } from './service.ts'
 import { notValid } from './service-error.ts'
@@ -9,14 +10,17 @@ import { notValid } from './service-error.ts'
  * Answers a delta link: the changes of one collection since the token was given, and the link for
  * those to come.
  */
-export function answerDelta(service: Service, request: ServiceRequest, collection: string): Answer {
+export function answerDelta(
+  service: Service,
+  { request, client, collection }: ListRequest,
+): Answer {
   const { parameters } = request
   for (const name of ['filter', 'externalReferences', 'delta']) {
     if (parameters.has(name)) throw notValid(`${name} is not supported on a delta link`)
   }
   const token = parameters.get('deltaToken')
   if (token === undefined) throw notValid('deltaToken is required')
-  const { delta, place } = service.deltas.resume(collection, token)
+  const { delta, place } = service.deltas.resume({ client, collection, token, phase: 'changes' })
   service.deltas.spend(token)
   const { store, options } = service
   const items = changesSince(store.changes(collection), delta, place, options)
@@ -30,14 +34,15 @@ export function answerDelta(service: Service, request: ServiceRequest, collectio
 function linksAfter(
   service: Service,
   delta: Delta,
-  { cursor }: DeltaPlace,
+  { cursor, told }: DeltaPlace,
   page: readonly ChangeItem[] | undefined,
 ) {
   const now = service.store.sequence()
+  const after = page?.at(-1)?.sequence ?? cursor
   const place = page
-    ? { cursor, after: page.at(-1)?.sequence ?? cursor }
-    : { cursor: now, after: now }
-  const token = service.deltas.token(delta, place)
+    ? { cursor, after, told: Math.max(told, after) }
+    : { cursor: now, after: now, told: now }
+  const token = service.deltas.token(delta, 'changes', place)
   const link = service.links.to(`/delta/${delta.collection}`, [['deltaToken', token]])
   return page ? { nextLink: link } : { deltaLink: link }
 }

@@ -102,6 +102,40 @@ it('lists every change when it keeps a log', async () => {
   expect(body.value.map((item) => item.changeType)).toEqual(['InsertOrUpdate', 'Delete'])
 })
 
+it('does not tell of what came and went between two hops, if told so', async () => {
+  const { client, first } = await begin({ netDelta: true })
+  const known = emulator.all('clockings')[0]?.['id'] as number
+  emulator.remove('clockings', known)
+  emulator.remove('clockings', emulator.insert('clockings')['id'] as number)
+  const { body } = await client.get(first.deltaLink ?? '')
+  expect(body.value).toMatchObject([{ changeType: 'Delete', data: { id: known } }])
+})
+
+it('always tells of the end of what it has told of, on a page of the load or of a hop', async () => {
+  emulator = await startEmulator({ people: 3, months: 0, deltaPageSize: 1, netDelta: true })
+  const client = await connect(emulator)
+  const loading = await client.get('/jobs?delta')
+  expect(loading.body.deltaLink).toBeDefined()
+  const insert = () => emulator.insert('jobs')['id'] as number
+  const [one, two] = [insert(), insert()]
+  const hop = await client.get(loading.body.deltaLink)
+  emulator.remove('jobs', one)
+  emulator.remove('jobs', two)
+  const rest = await client.walk(hop.body.nextLink)
+  expect(rest.items).toMatchObject([{ changeType: 'Delete', data: { id: one } }])
+})
+
+it('tells of the end of what came while the first phase was read', async () => {
+  emulator = await startEmulator({ people: 10, months: 0, pageSize: 5, netDelta: true })
+  const client = await connect(emulator)
+  const { body } = await client.get('/people?delta')
+  const { id } = emulator.insert('people')
+  const rest = await client.walk(body.nextLink)
+  emulator.remove('people', id as number)
+  const hop = await client.get(rest.deltaLink ?? '')
+  expect(hop.body.value).toMatchObject([{ changeType: 'Delete', data: { id } }])
+})
+
 it('sends plain records when told to', async () => {
   const { client, first } = await begin({ plainDeltaItems: true })
   const updated = emulator.update('clockings', emulator.all('clockings')[0]?.['id'] as number)
@@ -213,6 +247,68 @@ it.each([
 ])('is refused %s', async (_, path) => {
   emulator = await startEmulator({ people: 1, months: 0 })
   expect(await (await connect(emulator)).get(path)).toMatchObject({ status: 400 })
+})
+
+it('starts by the flag alone or by its value true', async () => {
+  emulator = await startEmulator({ people: 1, months: 0 })
+  const client = await connect(emulator)
+  const isDelta = async (flag: string) => {
+    const { status, body } = await client.get(`/jobs?${flag}`)
+    return status === 200 ? 'deltaLink' in body : status
+  }
+  const flags = ['delta', 'delta=', 'delta=true', 'delta=false', 'delta=maybe']
+  expect(await Promise.all(flags.map(isDelta))).toEqual([true, true, true, false, 400])
+})
+
+it.each([
+  ['/departments?delta', '&filter=person eq 1'],
+  ['/departments?delta', '&externalReferences=(departments,hr-code)'],
+  ['/contracts?delta', '&filter=person eq 1'],
+])('refuses more than the link says on the next page of %s (%s)', async (path, more) => {
+  emulator = await startEmulator({ people: 5, months: 0, pageSize: 2 })
+  const client = await connect(emulator)
+  const { body } = await client.get(path)
+  expect(await client.get(body.nextLink + more)).toMatchObject({ status: 400 })
+})
+
+it('refuses another filter than that of its start on the next page', async () => {
+  emulator = await startEmulator({ people: 3, months: 1, pageSize: 10 })
+  const client = await connect(emulator)
+  const { body } = await client.get(start)
+  const other = body.nextLink.replace('2026-10-01', '2026-10-02')
+  const statuses = [await client.get(other), await client.get(body.nextLink)]
+  expect(statuses.map(({ status }) => status)).toEqual([400, 200])
+})
+
+it('does not load again by the token of a delta link', async () => {
+  emulator = await startEmulator({ people: 1, months: 0 })
+  const client = await connect(emulator)
+  const { body } = await client.get('/jobs?delta')
+  const token = body.deltaLink.split('?')[1]
+  expect(await client.get(`/jobs?${token}`)).toMatchObject({ status: 400 })
+})
+
+it('does not give changes by the token of a page of its first phase', async () => {
+  emulator = await startEmulator({ people: 5, months: 0, pageSize: 2 })
+  const client = await connect(emulator)
+  const { body } = await client.get('/people?delta')
+  const [, token] = body.nextLink.split(/&(?=deltaToken)/)
+  expect(await client.get(`/delta/people?${token}`)).toMatchObject({ status: 400 })
+})
+
+it('is of one client', async () => {
+  const clients = [
+    { id: 'one', secret: 'a' },
+    { id: 'two', secret: 'b' },
+  ]
+  const { client, first } = await begin({ clients })
+  emulator.options.clients = [...clients].reverse()
+  const other = await connect(emulator)
+  const statuses = [
+    await other.get(first.deltaLink ?? ''),
+    await client.get(first.deltaLink ?? ''),
+  ].map(({ status }) => status)
+  expect(statuses).toEqual([410, 200])
 })
 
 it('keeps the references of its start', async () => {

@@ -12,14 +12,29 @@ export interface Delta {
   readonly collection: string
   readonly filter: Filter
   readonly pairs: readonly ReferencePair[]
+  /** The parameters of the start that its next links repeat, by name. */
+  readonly parameters: ReadonlyMap<string, string>
   /** The latest change of the tenant when the delta was started: phase 2 begins behind it. */
   readonly startedAt: number
+}
+
+/** What a delta token goes on with: the whole set, or the changes since. */
+export type Phase = 'load' | 'changes'
+
+/** A request to go on with a delta. */
+export interface Resumption {
+  readonly client: string
+  readonly collection: string
+  readonly token: string
+  readonly phase: Phase
 }
 
 /** Where a delta token stands: behind `cursor`, and on a page of many behind the change `after`. */
 export interface DeltaPlace {
   readonly cursor: number
   readonly after: number
+  /** The consumer may have been told of records that were created up to this change. */
+  readonly told: number
 }
 
 /** The deltas of all consumers, with their lifetimes. */
@@ -28,13 +43,13 @@ export interface Deltas {
    * Opens a delta; another active one of the same client and collection dies, or makes this a 409.
    */
   start(wish: Omit<Delta, 'id'>): Delta
-  /** The text that stands for a place in a delta. */
-  token(delta: Delta, place: DeltaPlace): string
+  /** The text that stands for a place in a phase of a delta. */
+  token(delta: Delta, phase: Phase, place: DeltaPlace): string
   /**
-   * The delta behind a token, which counts as a use: 400 for a text that is none, 410 for an ended
-   * delta.
+   * The delta behind a token, which counts as a use: 400 for a text that is none, or one of the
+   * other phase; 410 for a delta that has ended or is another client's.
    */
-  resume(collection: string, token: string): { readonly delta: Delta; readonly place: DeltaPlace }
+  resume(wish: Resumption): { readonly delta: Delta; readonly place: DeltaPlace }
   /** Refuses a delta link that was answered before, if the options say so. */
   spend(token: string): void
   /** Ends all deltas, or those of one collection. */
@@ -50,8 +65,10 @@ interface Life {
 
 interface TokenText {
   readonly Id: string
+  readonly Phase: Phase
   readonly Cursor: number
   readonly After: number
+  readonly Told: number
   /** Tells tokens of one place and moment apart. */
   readonly Serial: number
   readonly Utc: string
@@ -83,27 +100,31 @@ export function createDeltas(options: ResolvedOptions, clock: Clock): Deltas {
       lives.set(delta.id, { delta, lastUse: time(), lastGiven: time(), ended: false })
       return delta
     },
-    token(delta, { cursor, after }) {
+    token(delta, phase, { cursor, after, told }) {
       const life = lives.get(delta.id)
       if (life) life.lastGiven = time()
       const text: TokenText = {
         Id: delta.id,
+        Phase: phase,
         Cursor: cursor,
         After: after,
+        Told: told,
         Serial: ++given,
         Utc: clock.now().toISOString(),
       }
       return Buffer.from(JSON.stringify({ '~~~': '???', ...text })).toString('base64')
     },
-    resume(collection, token) {
-      const text = parse(token)
+    resume({ client, collection, token, phase }) {
+      const text = parse(token, phase)
       const life = lives.get(text.Id)
+      const isOwn = life?.delta.collection === collection && life.delta.client === client
       const aged = options.expiry === 'age' && !young(Date.parse(text.Utc))
-      if (!life || life.delta.collection !== collection || aged || !alive(life)) {
+      if (!isOwn || aged || !alive(life)) {
         throw new ServiceError(410, 'The delta has expired: start again')
       }
       life.lastUse = time()
-      return { delta: life.delta, place: { cursor: text.Cursor, after: text.After } }
+      const place = { cursor: text.Cursor, after: text.After, told: text.Told }
+      return { delta: life.delta, place }
     },
     spend(token) {
       const used = spent.has(token)
@@ -120,10 +141,10 @@ export function createDeltas(options: ResolvedOptions, clock: Clock): Deltas {
   }
 }
 
-function parse(token: string): TokenText {
+function parse(token: string, phase: Phase): TokenText {
   try {
     const text = JSON.parse(Buffer.from(token, 'base64').toString()) as TokenText
-    if (typeof text.Id === 'string' && Number.isInteger(text.Cursor)) return text
+    if (typeof text.Id === 'string' && text.Phase === phase) return text
   } catch {
     // Answered below like any other text that is no token.
   }

@@ -23,16 +23,19 @@ export function offers(dialect: Dialect, operation: Operation, collection: strin
 }
 
 /**
- * Middle parts of the scopes that open a collection: the specification knows only the naming rule
- * (api.md 13, row 12).
+ * Middle parts of the scopes that open a collection: the specification knows only the naming rule.
  */
 export function scopesOf(dialect: Dialect, collection: string): readonly string[] {
   if (dialect === 'specification') return [collection]
   return collections[collection]?.scopes ?? [collection]
 }
 
-/** Every middle part of a scope name that ends in `.read`, without the general `all`. */
-export function everyScope(dialect: Dialect): string[] {
+/**
+ * The middle parts of the scope names of all that can be read. Webhooks are not among them, nor is
+ * the general `all`. The specification names terminals as a collection, though nothing lists them.
+ */
+export function scopeNames(dialect: Dialect): string[] {
   const names = Object.keys(collections).flatMap((name) => scopesOf(dialect, name))
-  return [...new Set([...names, 'external-references', 'webhooks'])]
+  const more = dialect === 'specification' ? ['terminals'] : []
+  return [...new Set([...names, ...more, 'external-references'])]
 }

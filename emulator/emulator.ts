@@ -17,13 +17,17 @@ import { type ChangeCounts, type ChangeWish, randomChanges } from './random-chan
 import type { ReferencePair } from './reference-pairs.ts'
 import { type CustomReference, createReferences } from './references.ts'
 import type { Service } from './service.ts'
-import { createStore, type Fields, type Id } from './store.ts'
+import { createSetReference, type SetReference } from './set-reference.ts'
+import { createStore, type Fields } from './store.ts'
 import { createTokens, tenantName } from './tokens.ts'
 import { createVerbs, type Verbs } from './verbs.ts'
 
 export type { EmulatorOptions } from './options.ts'
 
-/** The whole service on loopback, and the hands that move it. */
+/**
+ * The reading endpoints of the service on loopback, and the hands that move it. Webhooks and the
+ * endpoints that write are not there.
+ */
 export interface Emulator extends Mutations, Verbs {
   /** The origin of both hosts, for example `http://127.0.0.1:43111`. */
   readonly url: string
@@ -31,7 +35,7 @@ export interface Emulator extends Mutations, Verbs {
   readonly controlUrl: string | undefined
   /** Live: a change holds from the next request on. */
   readonly options: ResolvedOptions
-  /** The levels below `/activity-structure-versions`. */
+  /** The levels below `/activity-structure-versions`, which only the documentation has. */
   readonly activityStructures: readonly { structure_version_id: string; level: number }[]
   /** Every request since the start, in the order of arrival. */
   readonly requests: readonly LoggedRequest[]
@@ -54,8 +58,8 @@ export interface Emulator extends Mutations, Verbs {
    * them.
    */
   randomChanges(wish: ChangeWish): ChangeCounts
-  /** Registers a custom external reference. */
-  setReference(collection: string, name: string, value: string, id: Id): void
+  /** Registers a custom external reference; what it refuses is said at `createSetReference`. */
+  readonly setReference: SetReference
   removeReference(collection: string, name: string, value: string): void
   /**
    * Calls the listener before each request is answered, so that it may change data; the answer ends
@@ -111,7 +115,7 @@ export async function startEmulator(given: EmulatorOptions = {}): Promise<Emulat
 }
 
 function createService(options: ResolvedOptions, clock: Clock, origin: () => string): Service {
-  const store = createStore()
+  const store = createStore(options.dialect)
   return {
     options,
     clock,
@@ -141,15 +145,17 @@ function views({ options, store, clock, references, url }: Service) {
     references: references.list,
     now: clock.now,
     advance: clock.advance,
-    setReference: references.set,
+    setReference: createSetReference(references, store),
     removeReference: references.remove,
-    activityStructures: structureLevels.map((level) => ({
-      structure_version_id: structureVersion,
-      level,
-    })),
+    activityStructures,
     config: () => configOf(options, url()),
   }
 }
+
+const activityStructures = structureLevels.map((level) => ({
+  structure_version_id: structureVersion,
+  level,
+}))
 
 function configOf(options: ResolvedOptions, url: string): Record<string, unknown> {
   const [client] = options.clients
@@ -164,6 +170,7 @@ function configOf(options: ResolvedOptions, url: string): Record<string, unknown
     client_id: client?.id,
     client_secret: client?.secret,
     start_date: firstDay(options),
+    ...(options.dialect === 'documentation' && { activity_structures: activityStructures }),
   }
 }
 

@@ -5,6 +5,8 @@ export interface ServiceRequest {
   /** Counts all requests since the start, from 1. */
   readonly number: number
   readonly method: string
+  /** The path and the query, as sent. */
+  readonly target: string
   /**
    * The path, as sent, below the API's prefix (`/people`) or the tenant's root (`/connect/token`).
    */

@@ -38,10 +38,13 @@ export interface ServerParts {
 
 const largestBody = 1_048_576
 
+// A request line that is too long is answered by the service, with 414, and not by the parser.
+const largestHead = 1_048_576
+
 /** Opens the service's socket on loopback and resolves when it listens. */
 export function listen(parts: ServerParts, port: number): Promise<Server> {
   let number = 0
-  const server = createServer((message, response) => {
+  const server = createServer({ maxHeaderSize: largestHead }, (message, response) => {
     number += 1
     exchange(parts, number, message, response).catch((error: unknown) =>
       fail(response, error, parts.service.clock.now()),
@@ -106,7 +109,8 @@ function ordinaryAnswer(parts: ServerParts, request: ServiceRequest): Answer {
     return answerRequest(parts.service, request)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    return json(errorBody(error.status, error.message, error.reasons), error.status)
+    const answer = json(errorBody(error.status, error.message, error.reasons), error.status)
+    return { ...answer, headers: { ...answer.headers, ...error.headers } }
   }
 }
 
@@ -126,6 +130,7 @@ function requestOf(
   return {
     number,
     method: message.method ?? 'GET',
+    target,
     path: api ? whole.slice(prefix.length) : (below ?? whole),
     host: api ? 'api' : below === undefined ? undefined : 'authentication',
     tenant: tenant && decode(tenant),

@@ -2,7 +2,7 @@ import type { Answer } from './exchange.ts'
 import type { ResolvedOptions } from './options.ts'
 import { errorBody } from './service-error.ts'
 
-/** Answers 429 for a request that comes too early (api.md 8), otherwise undefined. */
+/** Answers 429 for a request that comes too early, otherwise undefined. */
 export type Limiter = () => Answer | undefined
 
 /** A token bucket on real time, as the options say at each request. */

@@ -12,9 +12,8 @@ export interface Links {
 }
 
 /**
- * Documentation: relative, with raw spaces and quotes. Specification: an absolute URL, encoded
- * (api.md 3 and 13, row 2). `origin` is asked late because the port is known only once the server
- * listens.
+ * Documentation: relative, with raw spaces and quotes. Specification: an absolute URL, encoded.
+ * `origin` is asked late because the port is known only once the server listens.
  */
 export function createLinks(options: ResolvedOptions, origin: () => string): Links {
   const prefix = `/connector/${options.apiName}/api/v1`

@@ -21,8 +21,9 @@ describe('a list', () => {
     },
   )
 
-  it('of activity definitions lies below a version and a level of the structure', async () => {
+  it('of activity definitions lies below the versions and levels that the configuration names', async () => {
     emulator = await startEmulator({ people: 1, months: 0 })
+    expect(emulator.config()['activity_structures']).toEqual(emulator.activityStructures)
     const client = await connect(emulator)
     const lists = emulator.activityStructures.map(({ structure_version_id, level }) =>
       client.walk(
@@ -84,7 +85,9 @@ describe('a list', () => {
 describe('a list answers', () => {
   it.each([
     [400, 'without the required date', '/clockings'],
-    [400, 'with a date that has no end', "/clockings?filter=date ge '2026-10-01'"],
+    [200, 'with a start a year ago', "/clockings?filter=date ge '2025-11-20'"],
+    [400, 'with a start more than a year ago', "/clockings?filter=date ge '2025-11-19'"],
+    [200, 'with an end alone', "/clockings?filter=date le '2026-10-01'"],
     [400, 'with more than a year', "/breaks?filter=date ge '2025-01-01' and date le '2026-01-02'"],
     [200, 'with a year', "/breaks?filter=date ge '2025-01-01' and date le '2025-12-31'"],
     [
@@ -113,6 +116,30 @@ describe('a list answers', () => {
   ])('%i %s', async (status, _, path) => {
     emulator = await startEmulator({ people: 1, months: 0 })
     expect(await (await connect(emulator)).get(path)).toMatchObject({ status })
+  })
+
+  it('400 to an end more than a year after the first record', async () => {
+    emulator = await startEmulator({ people: 1, months: 1 })
+    const client = await connect(emulator)
+    const path = "/breaks?filter=date le '2027-12-31'"
+    expect(await client.get(path)).toMatchObject({ status: 400 })
+  })
+
+  it.each([["date ge '2026-10-01'"], ["date le '2026-10-01'"]])(
+    '400 to an open range (%s) when told to',
+    async (filter) => {
+      emulator = await startEmulator({ people: 1, months: 0, openRange: 'refused' })
+      const client = await connect(emulator)
+      expect(await client.get(`/breaks?filter=${filter}`)).toMatchObject({ status: 400 })
+    },
+  )
+
+  it('400 to a continuation token of another filter', async () => {
+    emulator = await startEmulator({ people: 3, months: 1, pageSize: 5 })
+    const client = await connect(emulator)
+    const { body } = await client.get(`/clockings?${october}`)
+    const other = body.nextLink.replace('2026-10-31', '2026-10-30')
+    expect(await client.get(other)).toMatchObject({ status: 400 })
   })
 
   it('a continuation token that has expired with the wanted status', async () => {

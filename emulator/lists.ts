@@ -1,5 +1,5 @@
 import { type CollectionFacts, collections } from './collections.ts'
-import type { Delta } from './deltas.ts'
+import type { Delta, DeltaPlace } from './deltas.ts'
 import { offers } from './dialect.ts'
 import { type Answer, json, type ServiceRequest } from './exchange.ts'
 import { checkFilter, everything, type Filter } from './filter/check.ts'
@@ -33,8 +33,15 @@ export function answerList(service: Service, wish: ListRequest): Answer {
   const { parameters } = wish.request
   const token = parameters.get('deltaToken')
   if (token !== undefined) return continueDelta(service, wish, token)
-  if (parameters.has('delta')) return startDelta(service, wish)
+  if (asksForDelta(parameters.get('delta'))) return startDelta(service, wish)
   return plainList(service, wish)
+}
+
+// The documents show the flag without a value; a value can only mean yes or no.
+function asksForDelta(flag: string | undefined): boolean {
+  if (flag === undefined || flag === 'false') return false
+  if (flag === '' || flag === 'true') return true
+  throw notValid(`delta is a flag: it may be true or false, not ${flag}`)
 }
 
 function plainList(service: Service, wish: ListRequest): Answer {
@@ -44,7 +51,7 @@ function plainList(service: Service, wish: ListRequest): Answer {
   }
   const facts = factsOf(collection)
   const filter = readFilter(service, request, facts.listFilters)
-  checkListDates(facts, filter)
+  checkListDates(service, collection, filter)
   const pairs = parsePairs(request.parameters.get('externalReferences'), facts.references.list)
   return listPage(service, wish, { filter, pairs, within: wish.within ?? (() => true) })
 }
@@ -60,12 +67,20 @@ function startDelta(service: Service, wish: ListRequest): Answer {
   checkDeltaDates(facts, filter, clock.today())
   const pairs = parsePairs(request.parameters.get('externalReferences'), facts.references.delta)
   const startedAt = store.sequence()
-  const delta = deltas.start({ client, collection, filter, pairs, startedAt })
+  const { parameters } = request
+  const delta = deltas.start({ client, collection, filter, pairs, parameters, startedAt })
   return listPage(service, wish, { filter, pairs, within: () => true }, delta)
 }
 
 function continueDelta(service: Service, wish: ListRequest, token: string): Answer {
-  const { delta } = service.deltas.resume(wish.collection, token)
+  const { client, collection, request } = wish
+  const { delta } = service.deltas.resume({ client, collection, token, phase: 'load' })
+  for (const name of ['filter', 'externalReferences']) {
+    const given = request.parameters.get(name)
+    if (given !== undefined && given !== delta.parameters.get(name)) {
+      throw notValid(`${name} is not supported on the next link of a delta, but as the link has it`)
+    }
+  }
   return listPage(service, wish, { ...delta, within: () => true }, delta)
 }
 
@@ -73,15 +88,14 @@ function listPage(service: Service, wish: ListRequest, wanted: Wanted, delta?: D
   const { store, references, continuations, options } = service
   const { request, collection } = wish
   const token = request.parameters.get('continuationToken')
-  const list = request.path
+  const list = listOf(wish, delta)
   const after =
     token === undefined
       ? undefined
       : continuations.read(list, token, factsOf(collection).unknownToken)
   const matches = (record: StoredRecord) => wanted.within(record) && wanted.filter.matches(record)
   const page = takePage(store.records(collection), after, options.pageSize, matches)
-  // A delta cannot know that a full page is its last one, so it may end with an empty page (api.md
-  // 4.1).
+  // A delta cannot know that a full page is its last one, so it may end with an empty page.
   const goesOn = delta ? page.records.length === options.pageSize : page.more
   const last = page.records.at(-1)
   const items = page.records.map(({ text }) => references.decorate(collection, text, wanted.pairs))
@@ -90,24 +104,30 @@ function listPage(service: Service, wish: ListRequest, wanted: Wanted, delta?: D
   return json(pageBody(items, links, options.dialect))
 }
 
-function nextLink(service: Service, { request }: ListRequest, last: StoredRecord, delta?: Delta) {
-  const { parameters, path } = request
+function nextLink(service: Service, wish: ListRequest, last: StoredRecord, delta?: Delta) {
+  const { path } = wish.request
+  const { parameters } = delta ?? wish.request
   return service.links.to(path, [
     ['filter', parameters.get('filter')],
     ['externalReferences', parameters.get('externalReferences')],
-    ['continuationToken', service.continuations.give(path, last.id)],
-    ['deltaToken', delta && deltaToken(service, delta)],
+    ['continuationToken', service.continuations.give(listOf(wish, delta), last.id)],
+    ['deltaToken', delta && service.deltas.token(delta, 'load', placeAfterLoad(service, delta))],
   ])
+}
+
+/** What a continuation token belongs to: a path with its filter, or a delta, which has its own. */
+function listOf({ request: { path, parameters } }: ListRequest, delta?: Delta): string {
+  return delta ? `${path} ${delta.id}` : `${path} ${parameters.get('filter') ?? ''}`
 }
 
 function end(service: Service, delta?: Delta) {
   if (!delta) return {}
-  const token = deltaToken(service, delta)
+  const token = service.deltas.token(delta, 'changes', placeAfterLoad(service, delta))
   return { deltaLink: service.links.to(`/delta/${delta.collection}`, [['deltaToken', token]]) }
 }
 
-function deltaToken({ deltas }: Service, delta: Delta): string {
-  return deltas.token(delta, { cursor: delta.startedAt, after: delta.startedAt })
+function placeAfterLoad({ store }: Service, { startedAt }: Delta): DeltaPlace {
+  return { cursor: startedAt, after: startedAt, told: store.sequence() }
 }
 
 function readFilter(service: Service, request: ServiceRequest, allowed: readonly string[]): Filter {

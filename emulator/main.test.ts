@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { optionsOf } from './main.ts'
+import { help, optionsOf, parseFlags } from './main.ts'
+import { flagOf, optionFacts } from './option-facts.ts'
 
 it('turns flags into options', () => {
   const given = { people: '3', 'page-size': '5', dialect: 'specification', 'rate-limit': '10/50' }
@@ -14,9 +16,21 @@ it('turns flags into options', () => {
 
 it.each([
   [{ people: 'many' }, '--people takes a whole number, not "many"'],
-  [{ 'page-size': '0' }, '--page-size takes 1 or more'],
+  [{ 'page-size': '0' }, '--page-size takes a whole number from 1 on, not "0"'],
   [{ dialect: 'dutch' }, '--dialect takes documentation or specification, not "dutch"'],
   [{ 'rate-limit': 'fast' }, '--rate-limit takes 10 or 10/50, not "fast"'],
 ])('explains the mistake in %j', (given, sentence) => {
   expect(() => optionsOf(given as Record<string, string>)).toThrow(sentence)
+})
+
+it('takes the flags that the document shows', () => {
+  const [line = ''] =
+    readFileSync('docs/emulator.md', 'utf8').match(/^bin.protime-emulator .*/m) ?? []
+  expect(optionsOf(parseFlags(line.split(' ').slice(1)))).toEqual({ people: 100, months: 6 })
+})
+
+it('says in its help what each flag means, and where the control endpoint is explained', () => {
+  const flags = Object.entries(optionFacts).filter(([, { hasNoFlag }]) => !hasNoFlag)
+  const missing = flags.filter(([name]) => !help().includes(`  --${flagOf(name)} `))
+  expect([missing, help()]).toEqual([[], expect.stringContaining('docs/emulator.md')])
 })

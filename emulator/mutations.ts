@@ -31,7 +31,7 @@ export function createMutations(store: Store, clock: Clock, random: Random): Mut
     if (collections[collection]?.savedTogether) saveOthers(collection, id)
     return stored
   }
-  // Saving one group saves them all (api.md 4.4).
+  // Saving one group saves them all.
   const saveOthers = (collection: string, saved: Id) => {
     for (const record of [...store.records(collection)]) {
       if (record.id !== saved) store.put(collection, record.id, fieldsOf(record))
@@ -64,6 +64,7 @@ export function createMutations(store: Store, clock: Clock, random: Random): Mut
       put(collection, id, { ...read(collection, id), status: 'Deleted' })
     },
     restore(collection, record) {
+      if (record['id'] === undefined) throw new Error('Put back a record with its id')
       put(collection, record['id'] as Id, record)
     },
   }

@@ -1,11 +1,11 @@
 /**
- * One set of credentials. `scopes`: full or short names (`people`, `people.read`), or `'all'` with
- * the general scope.
+ * One set of credentials. `scopes`: full or short names (`people`, `people.read`), or `'all'`: the
+ * general `all.read` and `all.write`, every `.write` and those of webhooks too.
  */
 export interface ClientOptions {
   readonly id: string
   readonly secret: string
-  /** Left out: every `.read` scope of a collection, without the general `all.read`. */
+  /** Left out: every `.read` scope of a collection, nothing else. */
   readonly scopes?: readonly string[] | 'all'
 }
 
@@ -17,69 +17,44 @@ export interface RateLimit {
   readonly retryAfter?: boolean
 }
 
-/** What the emulated service is, and how it decides what its documents leave open. */
+/**
+ * What the emulated service is, and how it decides what its documents leave open. `optionFacts`
+ * says what each option means, `resolveOptions` what it is when it is left out.
+ */
 export interface EmulatorOptions {
-  /** The same seed and the same `now` give the same tenant. @default 1 */
   seed?: number
-  /** Start of the virtual clock. @default '2026-11-20T03:00:00Z' */
   now?: string
-  /** Number of employees; 0 is an empty tenant. @default 25 */
   people?: number
-  /** Months of dated records up to `now`. @default 2 */
   months?: number
-  /** Records per page. @default 100 */
   pageSize?: number
-  /** Changes per page of a delta answer; 0 puts them all on one page. @default 0 */
   deltaPageSize?: number
-  /** Which text is followed where two differ (api.md 13). @default 'documentation' */
   dialect?: 'documentation' | 'specification'
-  /** The API's name in paths and scopes. @default by dialect: 'protimeapi' or 'svcapi' */
   apiName?: string
-  /**
-   * A delta link that is asked a second time: answers again with all changes since, 409 or 410.
-   * @default 'answers'
-   */
+  openRange?: 'answers' | 'refused'
+  integerReference?: 'value' | 'id'
   usedDeltaLink?: 'answers' | 'conflict' | 'gone'
-  /** Whether the filter of a delta's start holds for the later changes too. @default true */
   deltaFilterBound?: boolean
-  /** What a delta reports for a record that leaves the start's filter. @default 'delete' */
   leavingRow?: 'delete' | 'update' | 'nothing'
-  /**
-   * `?delta` while another delta of the collection is active: the old one dies, or 409. @default
-   * 'replaces'
-   */
   secondStart?: 'replaces' | 'conflict'
-  /**
-   * What the 72 hours of a delta count from. @default by dialect: 'last-use' (documentation) or
-   * 'age'
-   */
   expiry?: 'last-use' | 'age'
-  /** Phase 2 lists every change by itself instead of the latest state of each id. @default false */
   deltaLog?: boolean
-  /** Inserted and updated items of phase 2 come as plain records. @default false */
+  netDelta?: boolean
   plainDeltaItems?: boolean
-  /** A deleted item of phase 2 carries a lower version than its record had. @default false */
   staleDeletes?: boolean
-  /** Lifetime of an access token in seconds of the virtual clock. @default 1800 */
   tokenSeconds?: number
-  /** @default one client: 'connector' with 'emulator-secret' */
   clients?: readonly ClientOptions[]
-  /** 0 takes any free port. @default 0 */
   port?: number
-  /** Port of the control endpoint (0: any), or false for none. @default false */
+  /** False: there is no control endpoint. */
   controlPort?: number | false
-  /** @default none */
   rateLimit?: RateLimit | undefined
-  /** Real milliseconds before each answer. @default 0 */
   latencyMs?: number
-  /** Compress answers for clients that accept it. @default false */
   compress?: boolean
 }
 
 /** The options with every default filled in. They may be changed while the service runs. */
 export type ResolvedOptions = Required<EmulatorOptions>
 
-/** Fills in the defaults that the fields of `EmulatorOptions` document. */
+/** Fills in the defaults. */
 export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
   const dialect = options.dialect ?? 'documentation'
   return {
@@ -96,8 +71,11 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     secondStart: 'replaces',
     expiry: dialect === 'documentation' ? 'last-use' : 'age',
     deltaLog: false,
+    netDelta: false,
     plainDeltaItems: false,
     staleDeletes: false,
+    openRange: 'answers',
+    integerReference: 'value',
     tokenSeconds: 1800,
     clients: [{ id: 'connector', secret: 'emulator-secret' }],
     port: 0,

@@ -28,8 +28,7 @@ export function takePage(
 }
 
 /**
- * The body of a page from ready-made items; a missing next link is left out or null by dialect
- * (api.md 13, row 3).
+ * The body of a page from ready-made items; a missing next link is left out or null by dialect.
  */
 export function pageBody(
   items: readonly string[],

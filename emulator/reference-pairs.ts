@@ -18,7 +18,7 @@ export function predefinedOf(collection: string): Readonly<Record<string, string
 
 /**
  * Reads `(<collection>,<name>)(<collection>,<name>)...` and holds it against the collections that
- * the endpoint allows (specification, "Addressing a resource by id or reference"). Anything else is
+ * the endpoint allows. Anything else is
  * a 400.
  */
 export function parsePairs(text: string | undefined, allowed: readonly string[]): ReferencePair[] {

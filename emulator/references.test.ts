@@ -30,12 +30,26 @@ describe('external references', () => {
     expect(body.value[0]?.externalReferences['@badge-number']).toBe(body.value[0]?.badgeNumber)
   })
 
-  it('move with their value to the record that gets it', async () => {
+  it('are of another record only after they were removed', async () => {
     emulator.setReference('people', 'erp', 'A', 1)
+    emulator.setReference('people', 'erp', 'A', 1)
+    expect(() => emulator.setReference('people', 'erp', 'A', 2)).toThrow('linked to 1')
+    emulator.removeReference('people', 'erp', 'A')
     emulator.setReference('people', 'erp', 'A', 2)
-    const { body } = await client.get('/people?externalReferences=(people,erp)')
-    const marked = body.value.filter((person) => person.externalReferences)
-    expect(marked.map(({ id }) => id)).toEqual([2])
+    expect(
+      emulator.references('people').filter(({ referenceName }) => referenceName === 'erp'),
+    ).toEqual([{ referenceName: 'erp', externalReference: 'A', internalReference: '2' }])
+  })
+
+  it.each([
+    ['a predefined name', 'people', '@badge-number', 'A', 1, 'no custom reference'],
+    ['an unknown record', 'people', 'erp', 'A', 99_999, 'no record 99999 in people'],
+    ['an unknown collection', 'nothing', 'erp', 'A', 1, 'nothing takes no'],
+    ['a collection without references', 'clockings', 'erp', 'A', 1, 'clockings takes no'],
+    ['no name', 'people', '', 'A', 1, 'name'],
+    ['no value', 'people', 'erp', '', 1, 'value'],
+  ])('are not set for %s', (_, collection, name, value, id, sentence) => {
+    expect(() => emulator.setReference(collection, name, value, id)).toThrow(sentence)
   })
 
   it('are left out where there is no value', async () => {
@@ -101,6 +115,19 @@ describe('external references', () => {
 })
 
 describe('a single record', () => {
+  it.each([
+    ['value', [404, 200]],
+    ['id', [200, 404]],
+  ] as const)('may be addressed by an integer as %s of the reference', async (kind, expected) => {
+    emulator.options.integerReference = kind
+    emulator.setReference('departments', 'erp', '901', 1)
+    const paths = ['1', '901'].map(
+      (one) => `/departments/${one}?externalReferences=(departments,erp)`,
+    )
+    const statuses = await Promise.all(paths.map(async (path) => (await client.get(path)).status))
+    expect(statuses).toEqual(expected)
+  })
+
   it.each([
     [200, '/people/1'],
     [404, '/people/9999'],

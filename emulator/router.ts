@@ -1,4 +1,4 @@
-import { checkAccess } from './access.ts'
+import { checkScope, checkToken } from './access.ts'
 import { collections } from './collections.ts'
 import { answerDelta } from './delta-answer.ts'
 import { offers } from './dialect.ts'
@@ -8,12 +8,15 @@ import { answerList } from './lists.ts'
 import { decode } from './parameters.ts'
 import { answerReferences } from './reference-answers.ts'
 import type { Service } from './service.ts'
-import { ServiceError } from './service-error.ts'
+import { notAllowed, ServiceError } from './service-error.ts'
 import { answerHistory, answerSingle } from './singles.ts'
 import type { StoredRecord } from './store.ts'
-import { discovery } from './tokens.ts'
+import { discovery, tenantName } from './tokens.ts'
 
 const longestUrl = 4096
+
+/** The methods of all that can be read: a HEAD is answered like a GET, without the body. */
+const reading = ['GET', 'HEAD']
 
 interface Route {
   /** The collection whose scope is needed. */
@@ -23,36 +26,40 @@ interface Route {
 
 /** Answers a request to either host of the service; refusals are thrown as `ServiceError`. */
 export function answerRequest(service: Service, request: ServiceRequest): Answer {
-  if (request.host === 'authentication') return authenticate(service, request)
-  if (request.host === undefined) throw new ServiceError(404, 'There is nothing at this path')
-  const query = request.query === '' ? '' : `?${request.query}`
-  if (
-    service.url().length + service.links.prefix.length + request.path.length + query.length >
-    longestUrl
-  ) {
+  if (service.url().length + request.target.length > longestUrl) {
     throw new ServiceError(414, `The URL is longer than ${longestUrl} characters`)
   }
+  if (request.host === 'authentication') return authenticate(service, request)
+  if (request.host === undefined) throw new ServiceError(404, 'There is nothing at this path')
   if (!request.headers['user-agent'])
     throw new ServiceError(400, 'The header User-Agent is required')
+  const grant = checkToken(service, request)
   const route = routeOf(service, request)
   if (!route) throw new ServiceError(404, `There is nothing at ${request.path}`)
-  if (request.method !== 'GET')
-    throw new ServiceError(405, `${request.method} is not supported here`)
-  return route.answer(checkAccess(service, request, route.collection))
+  checkMethod(request, reading)
+  return route.answer(checkScope(service, grant, route.collection))
+}
+
+function checkMethod({ method }: ServiceRequest, allowed: readonly string[]): void {
+  if (!allowed.includes(method)) throw notAllowed(method, allowed)
 }
 
 function authenticate(service: Service, request: ServiceRequest): Answer {
-  if (request.path === '/.well-known/openid-configuration') {
-    return discovery(`${service.url()}/tenants/${request.tenant}`, service.options)
+  if (request.path === '/connect/token') {
+    checkMethod(request, ['POST'])
+    return service.tokens.answer(request)
   }
-  if (request.path !== '/connect/token')
+  if (request.path !== '/.well-known/openid-configuration' || request.tenant !== tenantName) {
     throw new ServiceError(404, 'There is nothing at this path')
-  if (request.method !== 'POST') throw new ServiceError(405, 'A token is asked for with POST')
-  return service.tokens.answer(request)
+  }
+  checkMethod(request, reading)
+  return discovery(`${service.url()}/tenants/${tenantName}`, service.options)
 }
 
 function routeOf(service: Service, request: ServiceRequest): Route | undefined {
-  const [first = '', ...rest] = request.path.slice(1).split('/').map(decode)
+  const parts = request.path.slice(1).split('/').map(decode)
+  if (parts.includes('')) return undefined
+  const [first = '', ...rest] = parts
   if (first === 'external-references' && rest.length >= 1 && rest.length <= 3) {
     return { collection: first, answer: () => answerReferences(service, request, rest) }
   }
@@ -77,9 +84,13 @@ function listRoute(
   return { collection, answer: (client) => answerList(service, { request, client, collection }) }
 }
 
-function deltaRoute(service: Service, request: ServiceRequest, collection: string) {
+function deltaRoute(
+  service: Service,
+  request: ServiceRequest,
+  collection: string,
+): Route | undefined {
   if (!offers(service.options.dialect, 'delta', collection)) return undefined
-  return { collection, answer: () => answerDelta(service, request, collection) }
+  return { collection, answer: (client) => answerDelta(service, { request, client, collection }) }
 }
 
 function historyRoute(

@@ -19,16 +19,24 @@ const codes: Readonly<Record<number, string>> = {
 export class ServiceError extends Error {
   readonly status: number
   readonly reasons: readonly string[]
+  /** Headers of the answer beside its content type. */
+  readonly headers: Readonly<Record<string, string>>
 
-  constructor(status: number, message: string, reasons: readonly string[] = []) {
+  constructor(
+    status: number,
+    message: string,
+    reasons: readonly string[] = [],
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     super(message)
     this.name = 'ServiceError'
     this.status = status
     this.reasons = reasons
+    this.headers = headers
   }
 }
 
-/** The documented error body (api.md 8): form 1, or form 2 when there are reasons. */
+/** The documented error body: a code and a message, and the reasons when there are some. */
 export function errorBody(
   status: number,
   message: string,
@@ -38,7 +46,13 @@ export function errorBody(
   return JSON.stringify({ error: { code, message, ...(reasons.length > 0 && { reasons }) } })
 }
 
-/** A 400 of the second documented form: the request cannot be answered, and why. */
+/** A 400 with reasons: the request cannot be answered, and why. */
 export function notValid(...reasons: string[]): ServiceError {
   return new ServiceError(400, 'Request not valid', reasons)
+}
+
+/** A 405 that names the methods which the path has. */
+export function notAllowed(method: string, allowed: readonly string[]): ServiceError {
+  const headers = { allow: allowed.join(', ') }
+  return new ServiceError(405, `${method} is not supported here`, [], headers)
 }

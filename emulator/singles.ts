@@ -18,7 +18,7 @@ export interface SingleRequest {
   readonly within?: (record: StoredRecord) => boolean
 }
 
-/** Answers one record (specification, "Addressing a resource by id or reference"). */
+/** Answers one record, by its id or by the first reference of its own collection. */
 export function answerSingle(service: Service, wish: SingleRequest): Answer {
   const { request, collection, reference } = wish
   const facts = collections[collection]
@@ -49,12 +49,13 @@ function ownPair(pairs: readonly ReferencePair[], collection: string): Reference
 }
 
 function find(
-  { store, references }: Service,
+  { store, references, options }: Service,
   collection: string,
   reference: string,
   pair: ReferencePair | undefined,
 ): StoredRecord {
-  const id = pair ? references.find(pair, reference) : internalId(collection, reference)
+  const isId = pair === undefined || (options.integerReference === 'id' && /^\d+$/.test(reference))
+  const id = isId ? internalId(collection, reference) : references.find(pair, reference)
   const record = id === undefined ? undefined : store.find(collection, id)
   if (!record) throw missing(collection, reference)
   return record

@@ -80,6 +80,15 @@ describe('the endpoints of the specification', () => {
     },
   )
 
+  it('have translations by language, and none by culture', async () => {
+    emulator.insert('employers', {
+      name: { default: 'X', translations: { nl: 'X', 'nl-BE': 'X' } },
+    })
+    const { items } = await client.walk('/employers')
+    const names = items.flatMap(({ name }) => Object.keys(name.translations))
+    expect([names.length > 0, names.filter((key) => key.length !== 2)]).toEqual([true, []])
+  })
+
   it('know credentials of their own tenant only', async () => {
     const form = new URLSearchParams({
       grant_type: 'client_credentials',

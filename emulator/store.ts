@@ -1,4 +1,5 @@
 import { collections } from './collections.ts'
+import type { ResolvedOptions } from './options.ts'
 
 /** An internal id: an integer, or the GUID text of an activity definition. */
 export type Id = number | string
@@ -55,8 +56,12 @@ interface Table {
   lastId: number
 }
 
-/** Makes an empty store. */
-export function createStore(): Store {
+/**
+ * Makes an empty store. In the specification translations are keyed by language (`nl`), so those by
+ * culture (`nl-BE`) are left out there.
+ */
+export function createStore(dialect: ResolvedOptions['dialect'] = 'documentation'): Store {
+  const keep = dialect === 'specification' ? withoutCultures : undefined
   const tables = new Map<string, Table>(
     [...Object.keys(collections), 'terminals'].map((name) => [
       name,
@@ -86,14 +91,15 @@ export function createStore(): Store {
     load(collection, fields) {
       const target = table(collection)
       const given = fields['id'] as Id | undefined
-      const record = freeze(collection, given ?? ++target.lastId, next(), fields)
+      const id = given ?? ++target.lastId
+      const record = freeze(collection, id, next(), fields, keep)
       place(target, record)
       return record
     },
     put(collection, id, fields) {
       const target = table(collection)
       const before = find(collection, id)
-      const after = freeze(collection, id, next(), fields)
+      const after = freeze(collection, id, next(), fields, keep)
       place(target, after)
       target.changes.push({ sequence, id, version: after.version, before, after })
       return after
@@ -130,17 +136,30 @@ function place(target: Table, record: StoredRecord): void {
   if (typeof record.id === 'number') target.lastId = Math.max(target.lastId, record.id)
 }
 
-// 20 upper-case hexadecimal characters that rise with every change of any collection (api.md 4.3).
+// 20 upper-case hexadecimal characters that rise with every change of any collection.
 function versionOf(sequence: number): string {
   return `00000A1000${sequence.toString(16).toUpperCase().padStart(10, '0')}`
 }
 
-function freeze(collection: string, id: Id, version: string, fields: Fields): StoredRecord {
+type Replacer = (name: string, value: unknown) => unknown
+
+function withoutCultures(name: string, value: unknown): unknown {
+  return /^[a-z]{2}-[A-Z]{2}$/.test(name) ? undefined : value
+}
+
+function freeze(
+  collection: string,
+  id: Id,
+  version: string,
+  fields: Fields,
+  keep: Replacer | undefined,
+): StoredRecord {
   const facts = collections[collection]
   const date = facts?.dateField ? fields[facts.dateField] : undefined
   const person = collection === 'people' ? id : (fields['person'] as Fields | undefined)?.['id']
   const rest = JSON.stringify(
     'id' in fields || 'changeVersion' in fields ? without(fields) : fields,
+    keep,
   )
   // Joined as text because copying the properties costs more than all the rest of a large tenant.
   const head = `{"id":${JSON.stringify(id)},"changeVersion":"${version}"`

@@ -11,6 +11,7 @@ export interface Item {
   readonly data: Item
   readonly person: Item
   readonly terminal?: Item
+  readonly name: { readonly translations: Readonly<Record<string, string>> }
   readonly badgeNumber: string
   readonly externalReferences: Readonly<Record<string, string>>
   readonly externalReference: string
@@ -98,6 +99,6 @@ async function reply(response: Response): Promise<Reply> {
   return {
     status: response.status,
     headers: response.headers,
-    body: json ? JSON.parse(text) : text,
+    body: json && text !== '' ? JSON.parse(text) : text,
   }
 }

@@ -42,6 +42,30 @@ describe('the token service', () => {
     expect(await askToken(emulator, form)).toMatchObject({ status: 400, body: { error } })
   })
 
+  it('grants every scope to a client of all scopes, and only reading to others', async () => {
+    const everything = { id: 'all', secret: 'b', scopes: 'all' } as const
+    await start({ clients: [everything], dialect: 'specification' })
+    const granted = (await askToken(emulator)).body.scope.split(' ')
+    emulator.options.clients = [{ id: 'reader', secret: 'b' }]
+    const reader = (await askToken(emulator)).body.scope.split(' ')
+    const beyond = granted.filter((scope) => !reader.includes(scope))
+    expect(reader.filter((scope) => !/\.read$/.test(scope))).toEqual([])
+    expect(beyond).toEqual(
+      expect.arrayContaining(
+        ['all.read', 'all.write', 'webhooks.read', 'webhooks.write', 'people.write'].map(
+          (name) => `connector-svcapi-${name}`,
+        ),
+      ),
+    )
+    expect(beyond.filter((scope) => !/\.write$|-(webhooks|all)\.read$/.test(scope))).toEqual([])
+  })
+
+  it('knows terminals as a collection of the specification', async () => {
+    await start({ dialect: 'specification' })
+    const scope = 'connector-svcapi-terminals.read'
+    expect(await askToken(emulator, { scope })).toMatchObject({ status: 200, body: { scope } })
+  })
+
   it('tells where it is', async () => {
     await start()
     const address = `${emulator.url}/tenants/demo`
@@ -83,6 +107,22 @@ describe('an access token', () => {
     await start({ clients: [{ id: 'a', secret: 'b', scopes: 'all' }] })
     const client = await connect(emulator, 'connector-protimeapi-all.read')
     expect(await client.get('/people')).toMatchObject({ status: 200 })
+  })
+
+  it('for writing opens no list', async () => {
+    await start({ clients: [{ id: 'a', secret: 'b', scopes: 'all' }] })
+    const client = await connect(
+      emulator,
+      'connector-protimeapi-people.write connector-protimeapi-all.write',
+    )
+    expect(await client.get('/people')).toMatchObject({ status: 403 })
+  })
+
+  it('says in whole seconds when it ends', async () => {
+    await start()
+    const [, claims = ''] = (await connect(emulator)).token.split('.')
+    const { exp } = JSON.parse(Buffer.from(claims, 'base64url').toString())
+    expect(Number.isInteger(exp)).toBe(true)
   })
 
   it('dies by the virtual clock', async () => {

@@ -1,11 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from './clock.ts'
-import { everyScope } from './dialect.ts'
+import { scopeNames } from './dialect.ts'
 import { type Answer, json, type ServiceRequest } from './exchange.ts'
 import type { ClientOptions, ResolvedOptions } from './options.ts'
 
 /** What an access token allows. */
-interface Grant {
+export interface Grant {
   readonly client: string
   readonly scopes: ReadonlySet<string>
   readonly expiresAt: number
@@ -33,7 +33,11 @@ export function createTokens(options: ResolvedOptions, clock: Clock): Tokens {
   const issue = (client: ClientOptions, scopes: readonly string[]) => {
     for (const [token, { expiresAt }] of grants) if (expiresAt <= time()) grants.delete(token)
     const expiresAt = time() + options.tokenSeconds * 1000
-    const token = signedToken(key, { client_id: client.id, scope: scopes, exp: expiresAt / 1000 })
+    const token = signedToken(key, {
+      client_id: client.id,
+      scope: scopes,
+      exp: Math.floor(expiresAt / 1000),
+    })
     grants.set(token, { client: client.id, scopes: new Set(scopes), expiresAt })
     return token
   }
@@ -73,9 +77,12 @@ function entitledScopes({ scopes }: ClientOptions, options: ResolvedOptions): st
     if (name.startsWith('connector-')) return name
     return `connector-${options.apiName}-${name}${/\.(read|write)$/.test(name) ? '' : '.read'}`
   }
-  const every = everyScope(options.dialect).map(full)
-  if (scopes === 'all') return [full('all'), ...every]
-  return scopes === undefined ? every : scopes.map(full)
+  const names = scopeNames(options.dialect)
+  const reading = names.map(full)
+  if (scopes === undefined) return reading
+  if (scopes !== 'all') return scopes.map(full)
+  const writing = [...names, 'webhooks', 'all'].map((name) => full(`${name}.write`))
+  return [full('all'), ...reading, full('webhooks'), ...writing]
 }
 
 /** The discovery document of the tenant's token service at `issuer`. */

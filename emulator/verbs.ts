@@ -60,7 +60,8 @@ export function createVerbs(service: Service): { readonly verbs: Verbs; readonly
       const startedAt = store.sequence()
       for (const { id: client } of options.clients) {
         try {
-          deltas.start({ client, collection, filter: everything, pairs: [], startedAt })
+          const wish = { client, collection, filter: everything, pairs: [], startedAt }
+          deltas.start({ ...wish, parameters: new Map() })
         } catch (error) {
           // Where a second start is refused, the thief goes away with empty hands.
           if (!(error instanceof ServiceError)) throw error

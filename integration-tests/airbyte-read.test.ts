@@ -154,7 +154,8 @@ describe('discover', () => {
   })
 
   it('leaves activity definitions out when no structure is named', async () => {
-    const { messages } = await runInProcess('discover', { config: emulator.config() })
+    const { activity_structures: _, ...config } = emulator.config()
+    const { messages } = await runInProcess('discover', { config })
     expect(messages[0]?.catalog?.streams.map(({ name }) => name)).toEqual(
       every.filter((name) => name !== 'activity_definitions'),
     )

@@ -1,3 +1,4 @@
+import { defaultControl, referenceText } from '../emulator/reference-text.ts'
 import type { Stream } from '../src/catalogue/collection.ts'
 import { keyOf, streams } from '../src/catalogue/streams.ts'
 import { readProjectJson } from '../src/project-files.ts'
@@ -8,10 +9,11 @@ const tables: Readonly<Record<string, () => string>> = {
   configuration,
   streams: streamTable,
   scopes,
+  emulator: () => referenceText(defaultControl),
 }
 
 /** The documents with parts that are made from the code. */
-export const DOCUMENTS = ['README.md', 'docs/user-guide.md'] as const
+export const DOCUMENTS = ['README.md', 'docs/user-guide.md', 'docs/emulator.md'] as const
 
 /** A document with every generated part as the code has it now; throws for an unknown marker. */
 export function withTables(document: string): string {

@@ -17,6 +17,8 @@ export type Members = (group: string, id: number) => readonly number[] | undefin
 /** Lets every record pass. */
 export const everything: Filter = { start: undefined, end: undefined, matches: () => true }
 
+type Test = (record: StoredRecord) => boolean
+
 interface Bounds {
   start?: string
   end?: string
@@ -24,46 +26,64 @@ interface Bounds {
 
 /**
  * Holds a filter against the rules: known fields only, the operators of each field's category,
- * literals of the right type, `or` on one field of category Multiple. Conditions on one Multiple
- * field add up. Anything else is a 400.
+ * literals of the right type, `or` on fields of category Multiple. Conditions on one Multiple field
+ * that are joined by `and` add up. Anything else is a 400.
  */
 export function checkFilter(
   expression: Expression,
   allowed: readonly string[],
   members: Members,
 ): Filter {
+  for (const condition of conditions(expression)) checkCondition(condition, allowed)
+  checkOrs(expression)
+  checkSingles(conditions(expression))
   const bounds: Bounds = {}
-  const wanted = new Map<string, Set<unknown>>()
   for (const condition of conditions(expression)) {
-    checkCondition(condition, allowed)
     if (condition.field === 'date') narrow(bounds, condition)
-    else add(wanted, condition, members)
   }
-  checkSingles(wanted)
-  const tests = [...wanted]
+  const test = testOf(expression, members)
   return {
     start: bounds.start,
     end: bounds.end,
-    matches: (record) =>
-      inBounds(record.date, bounds) &&
-      tests.every(([field, values]) => values.has(filterFields[field]?.read(record))),
+    matches: (record) => inBounds(record.date, bounds) && test(record),
   }
 }
 
 function conditions(expression: Expression): Condition[] {
-  if (expression.type === 'condition') return [expression]
-  const all = expression.parts.flatMap(conditions)
-  if (expression.type === 'or') checkOr(all)
-  return all
+  return expression.type === 'condition' ? [expression] : expression.parts.flatMap(conditions)
 }
 
-function checkOr(joined: readonly Condition[]): void {
-  const fields = new Set(joined.map(({ field }) => field))
-  for (const field of fields) {
+function checkOrs(expression: Expression): void {
+  if (expression.type === 'condition') return
+  for (const part of expression.parts) checkOrs(part)
+  if (expression.type === 'and') return
+  for (const { field } of conditions(expression)) {
     if (filterFields[field]?.category === 'multiple') continue
     throw notValid(`The operator or is not allowed on the field ${field}`)
   }
-  if (fields.size > 1) throw notValid('The operator or joins conditions on one field only')
+}
+
+/** The test of everything but dates, which no `or` can join and `inBounds` tests. */
+function testOf(expression: Expression, members: Members): Test {
+  if (expression.type === 'or') {
+    const tests = expression.parts.map((part) => testOf(part, members))
+    return (record) => tests.some((test) => test(record))
+  }
+  const wanted = new Map<string, Set<unknown>>()
+  const tests: Test[] = []
+  for (const term of terms(expression)) {
+    if (term.type !== 'condition') tests.push(testOf(term, members))
+    else if (term.field !== 'date') add(wanted, term, members)
+  }
+  for (const [field, values] of wanted) {
+    tests.push((record) => values.has(filterFields[field]?.read(record)))
+  }
+  return (record) => tests.every((test) => test(record))
+}
+
+/** What `and` joins, also through parentheses. */
+function terms(expression: Expression): Expression[] {
+  return expression.type === 'and' ? expression.parts.flatMap(terms) : [expression]
 }
 
 function checkCondition({ field, operator, values, group }: Condition, allowed: readonly string[]) {
@@ -102,10 +122,11 @@ function resolve(group: string, value: Literal, members: Members): readonly numb
   return people
 }
 
-function checkSingles(wanted: ReadonlyMap<string, ReadonlySet<unknown>>): void {
-  for (const [field, values] of wanted) {
-    const single = filterFields[field]?.category === 'single'
-    if (single && values.size > 1) throw notValid(`The field ${field} takes one value only`)
+function checkSingles(all: readonly Condition[]): void {
+  const singles = all.filter(({ field }) => filterFields[field]?.category === 'single')
+  for (const { field, values } of singles) {
+    const differs = singles.some((other) => other.field === field && other.values[0] !== values[0])
+    if (differs) throw notValid(`The field ${field} takes one value only`)
   }
 }
 

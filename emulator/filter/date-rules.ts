@@ -1,6 +1,8 @@
 import { daysBetween } from '../clock.ts'
-import type { CollectionFacts } from '../collections.ts'
+import { type CollectionFacts, collections } from '../collections.ts'
+import type { Service } from '../service.ts'
 import { notValid } from '../service-error.ts'
+import type { StoredRecord } from '../store.ts'
 import type { Filter } from './check.ts'
 
 // How a year is counted is not documented: a leap year's 366 days, both ends counted, are still
@@ -8,22 +10,29 @@ import type { Filter } from './check.ts'
 const yearInDays = 366
 
 /**
- * The rule LIST-DATE (api.md 5.2): `date` is required, and at most one year where the collection
- * says so.
+ * The dates of a list: `date` is required, and at most one year where the collection says so. How
+ * the year of an open range is counted is not documented: it ends today, or begins at the first
+ * record.
  */
-export function checkListDates(facts: CollectionFacts, { start, end }: Filter): void {
-  if (!facts.dateField) return
+export function checkListDates(
+  { options, clock, store }: Service,
+  collection: string,
+  { start, end }: Filter,
+): void {
+  const facts = collections[collection]
+  if (!facts?.dateField) return
   if (start === undefined && end === undefined) throw notValid('A filter on date is required')
   checkOrder(start, end)
   if (!facts.yearOnly) return
-  if (start === undefined || end === undefined) {
+  if (options.openRange === 'refused' && (start === undefined || end === undefined)) {
     throw notValid('The range of date needs a start and an end of at most 1 year')
   }
-  checkYear(start, end)
+  const last = end ?? clock.today()
+  checkYear(start ?? firstDate(store.records(collection)) ?? last, last)
 }
 
 /**
- * The rule DELTA-DATE (api.md 5.2): a past start, not before 1 January of last year; an end within
+ * The dates of a delta: a past start, not before 1 January of last year; an end within
  * one year.
  */
 export function checkDeltaDates(
@@ -38,6 +47,14 @@ export function checkDeltaDates(
   if (start < earliest) throw notValid(`The start date must not be before ${earliest}`)
   checkOrder(start, end)
   if (end !== undefined) checkYear(start, end)
+}
+
+function firstDate(records: readonly StoredRecord[]): string | undefined {
+  let first: string | undefined
+  for (const { date } of records) {
+    if (date !== undefined && (first === undefined || date < first)) first = date
+  }
+  return first
 }
 
 function checkOrder(start: string | undefined, end: string | undefined): void {

@@ -2,7 +2,7 @@ import type { Fields, StoredRecord } from '../store.ts'
 import type { Literal } from './parse.ts'
 
 /**
- * What can be done with one filter field: its category (specification, "Filtering"), literal type
+ * What can be done with one filter field: its category, literal type
  * and place in a record.
  */
 export interface FilterField {
@@ -12,7 +12,7 @@ export interface FilterField {
 }
 
 /**
- * The filter fields of all collections, by filter name; the categories are inferred (api.md 5.1).
+ * The filter fields of all collections, by filter name; the categories are inferred.
  */
 export const filterFields: Readonly<Record<string, FilterField>> = {
   date: { category: 'range', type: 'date', read: (record) => record.date },

@@ -89,7 +89,9 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
 
   function reference(pick: number, isRemoval: boolean): void {
     if (isRemoval) emulator.removeReference('people', 'payroll', `N${pick}`)
-    else emulator.setReference('people', 'payroll', `N${pick}`, (pick % 3) + 1)
+    else if (emulator.stored('people').some(({ id }) => id === (pick % 3) + 1)) {
+      emulator.setReference('people', 'payroll', `N${pick}`, (pick % 3) + 1)
+    }
   }
 }
 
