@@ -63,7 +63,7 @@ export function deltaStart(
 }
 
 /** The configured references that this stream's collection offers (api.md section 10). */
-function referencePairs(stream: Stream, config: Config): (readonly [string, string])[] {
+export function referencePairs(stream: Stream, config: Config): (readonly [string, string])[] {
   return config.externalReferences
     .filter(({ collection }) => stream.references?.includes(collection))
     .flatMap(({ collection, names }) => names.map((name) => [collection, name] as const))
