@@ -31,12 +31,15 @@ export interface Transport {
 /** Proxies come from HTTPS_PROXY, HTTP_PROXY and NO_PROXY, certificate authorities from NODE_EXTRA_CA_CERTS. */
 export function createTransport(silenceSeconds: number): Transport {
   const silence = silenceSeconds * 1000
+  const closing = new AbortController()
   const options = {
     headersTimeout: silence,
     // Not counted while we read nothing, that is while our own reader blocks us.
     bodyTimeout: silence,
     connectTimeout: Math.min(silence, 30_000),
     keepAliveTimeout: 30_000,
+    // Ends connections that are still being made, which undici leaves to their time-out.
+    connect: { signal: closing.signal },
   }
   const dispatcher = createDispatcher(options)
   return {
@@ -44,13 +47,18 @@ export function createTransport(silenceSeconds: number): Transport {
       const { host } = new URL(url)
       try {
         const onInfo = announcements(host)
-        return toReply(await request(url, { ...call, signal, dispatcher, onInfo }), host)
+        const asked = request(url, { ...call, signal, dispatcher, onInfo })
+        return toReply(await untilAborted(asked, signal), host)
       } catch (error) {
         signal.throwIfAborted()
         throw broken(error, host)
       }
     },
-    close: () => dispatcher.destroy(),
+    async close() {
+      const destroyed = dispatcher.destroy()
+      closing.abort()
+      await destroyed
+    },
   }
 
   function toReply({ statusCode, headers, body }: Dispatcher.ResponseData, host: string): Reply {
@@ -67,6 +75,15 @@ export function createTransport(silenceSeconds: number): Transport {
       discard: () => void body.destroy(),
     }
   }
+}
+
+/** Ends with the signal at once: undici does not look at it while a connection is being made. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
 }
 
 const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']
