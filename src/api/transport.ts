@@ -1,5 +1,6 @@
+import { Socket } from 'node:net'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
-import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici'
+import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, request } from 'undici'
 import { ConnectorError } from '../errors.ts'
 import { broken } from './broken.ts'
 
@@ -31,15 +32,13 @@ export interface Transport {
 /** Proxies come from HTTPS_PROXY, HTTP_PROXY and NO_PROXY, certificate authorities from NODE_EXTRA_CA_CERTS. */
 export function createTransport(silenceSeconds: number): Transport {
   const silence = silenceSeconds * 1000
-  const closing = new AbortController()
+  const connections = createConnections(Math.min(silence, 30_000))
   const options = {
     headersTimeout: silence,
     // Not counted while we read nothing, that is while our own reader blocks us.
     bodyTimeout: silence,
-    connectTimeout: Math.min(silence, 30_000),
     keepAliveTimeout: 30_000,
-    // Ends connections that are still being made, which undici leaves to their time-out.
-    connect: { signal: closing.signal },
+    connect: connections.connect,
   }
   const dispatcher = createDispatcher(options)
   return {
@@ -56,7 +55,7 @@ export function createTransport(silenceSeconds: number): Transport {
     },
     async close() {
       const destroyed = dispatcher.destroy()
-      closing.abort()
+      connections.giveUp()
       await destroyed
     },
   }
@@ -74,6 +73,24 @@ export function createTransport(silenceSeconds: number): Transport {
       body: decoded(body, header('content-encoding'), host),
       discard: () => void body.destroy(),
     }
+  }
+}
+
+/** Makes connections; undici leaves those that are still being made at the end to their time-out. */
+function createConnections(timeout: number) {
+  const connector = buildConnector({ timeout })
+  const sockets = new Set<Socket>()
+  return {
+    connect(options: buildConnector.Options, callback: buildConnector.Callback): void {
+      // What its types do not tell: it answers with the socket.
+      const socket: unknown = connector(options, callback)
+      if (!(socket instanceof Socket)) return
+      sockets.add(socket)
+      socket.once('close', () => sockets.delete(socket))
+    },
+    giveUp(): void {
+      for (const socket of sockets) socket.destroy()
+    },
   }
 }
 
