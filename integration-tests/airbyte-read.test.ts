@@ -52,16 +52,14 @@ const client = (scopes?: readonly string[]) => [
 ]
 
 describe('check', () => {
-  it('succeeds with one list request, and never starts a delta', async () => {
+  it('succeeds with one request per list, and never starts a delta', async () => {
     const { messages, exitCode } = await check()
     expect(messages.map(({ connectionStatus }) => connectionStatus)).toEqual([
       { status: 'SUCCEEDED', message: `${every.length} of ${every.length} streams can be read.` },
     ])
     expect(exitCode).toBe(0)
-    expect(emulator.requests.map(({ path }) => path)).toEqual([
-      '/connect/token',
-      expect.stringMatching(/^\/[a-z-]+$/),
-    ])
+    const lists = every.length - 1 + emulator.activityStructures.length
+    expect(emulator.requests.length).toBe(1 + lists)
     expect(emulator.requests.filter(({ query }) => /delta/i.test(query))).toEqual([])
   })
 
@@ -77,70 +75,49 @@ describe('check', () => {
     expect(stdout).not.toContain('wrong-secret')
   })
 
-  it('names what cannot be read when the rest can', async () => {
-    await serve({ clients: client(['people', 'jobs']) })
+  it('names what cannot be read when the rest can, as a read finds it', async () => {
+    emulator.fail('/people', 403)
+    emulator.fault('/clockings', 'html')
     const { messages } = await check()
-    const status = messages.find(({ type }) => type === 'CONNECTION_STATUS')?.connectionStatus
+    const [status] = messages.map(({ connectionStatus }) => connectionStatus)
     expect(status?.status).toBe('SUCCEEDED')
-    expect(status?.message).toContain('lacks the scope')
-    expect(status?.message).toContain('absences (connector-protimeapi-absences.read)')
-    expect(status?.message).not.toContain('jobs (')
+    expect(status?.message).toMatch(/^30 of 32 streams.*: clockings \(what.*; people \(403: /)
+    const outcome = outcomes(await read(['people', 'clockings', 'jobs']))
+    expect(outcome).toEqual({ people: 'INCOMPLETE', clockings: 'INCOMPLETE', jobs: 'COMPLETE' })
   })
 
-  it('fails when the client may read nothing', async () => {
-    await serve({ clients: client(['webhooks']) })
-    const { messages, exitCode } = await check()
-    expect(messages).toMatchObject([{ connectionStatus: { status: 'FAILED' } }])
-    expect(exitCode).toBe(0)
+  it('claims nothing of a service that has few lists', async () => {
+    await serve({ dialect: 'specification', clients: client() })
+    const { messages } = await check()
+    const [status] = messages.map(({ connectionStatus }) => connectionStatus)
+    expect(status?.message).toMatch(/^4 of 32 streams can be read.*only a delta would tell: .*jobs/)
   })
 
-  it('fails when every collection is refused', async () => {
-    emulator.fail(/^\/(?!connect)/, 403)
-    const { messages, exitCode } = await check()
+  it('names the setting when the API has another name', async () => {
+    const { environment } = configOf() as { environment: object }
+    const { messages } = await check(configOf({ environment: { ...environment, api_name: 'x' } }))
     expect(messages).toMatchObject([
       {
         connectionStatus: {
           status: 'FAILED',
-          message: expect.stringContaining('No collection can be read'),
+          message: expect.stringContaining('Set environment.api_name to protimeapi.'),
         },
       },
     ])
-    expect(exitCode).toBe(0)
-  })
-
-  it('fails when something else answers at the address, such as a sign-in page', async () => {
-    emulator.fault(/^\/(?!connect)/, 'html')
-    const { messages, exitCode } = await check()
-    expect(messages).toMatchObject([
-      {
-        connectionStatus: { status: 'FAILED', message: expect.stringContaining('is not the API') },
-      },
-    ])
-    expect(exitCode).toBe(0)
-  })
-
-  it('asks the next collection when one is refused', async () => {
-    emulator.fail(/^\/(?!connect)/, 403, { times: 2 })
-    expect((await check()).messages).toMatchObject([{ connectionStatus: { status: 'SUCCEEDED' } }])
   })
 
   it.each([
-    ['fails', () => emulator.fail(/./, 503)],
-    ['breaks every connection', () => emulator.fault(/./, 'reset')],
-    [
-      'asks to wait for an hour',
-      () => emulator.fail(/./, 429, { headers: { 'retry-after': '3600' } }),
-    ],
-  ])(
-    'is an error, and no statement on the configuration, when the service %s',
-    async (_name, break_) => {
-      break_()
-      const result = await check()
-      expect(errorsOf(result)).toEqual([[undefined, 'transient_error']])
-      expect(result.messages.filter(({ connectionStatus }) => connectionStatus)).toEqual([])
-      expect(result.exitCode).toBe(1)
-    },
-  )
+    ['fails', () => emulator.fail(/./, 503), /The service fails \(503/],
+    ['breaks every connection', () => emulator.fault(/./, 'reset'), /127\.0\.0\.1/],
+    ['is not there', () => emulator.close(), /127\.0\.0\.1/],
+  ])('fails with exit code 0 and says why when the service %s', async (_, break_, words) => {
+    await break_()
+    const { messages, exitCode } = await check()
+    expect(messages).toMatchObject([
+      { connectionStatus: { status: 'FAILED', message: expect.stringMatching(words) } },
+    ])
+    expect(exitCode).toBe(0)
+  })
 })
 
 describe('discover', () => {

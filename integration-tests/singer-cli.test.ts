@@ -81,6 +81,20 @@ describe('a wrong secret', () => {
   )
 })
 
+describe('a sync that fails', () => {
+  it.each([
+    ['as a whole', { client_secret: 'wrong-secret-77' }, /^ERROR .*Check both/],
+    ['in one stream', {}, /^ERROR job_categories: The client has no access/],
+  ])('%s says why in the last line of both outputs together', async (_, extra, words) => {
+    tenant.emulator.fail('/job-categories', 403, { times: 1 })
+    const config = { ...tenant.config, ...extra }
+    const run = await runTap({ config, catalog: one }, { isMerged: true })
+    const lines = run.stdout.trimEnd().split('\n')
+    expect(lines.at(-1)).toMatch(words)
+    expect(lines.at(-2)).toMatch(/^\{"type":"STATE"/)
+  })
+})
+
 describe('--state', () => {
   it.each([
     ['{"bookmarks":', 'it is not JSON'],
@@ -126,17 +140,23 @@ describe('a reset of one stream', () => {
 })
 
 describe('other commands', () => {
-  it('--test asks for one page, starts no delta and writes nothing to stdout', async () => {
+  it('--test says on stderr what a check says, starts no delta and writes nothing to stdout', async () => {
     const before = tenant.emulator.requests.length
-    const { exitCode, stdout } = await runTap({ config: tenant.config }, { words: ['--test'] })
-    expect([exitCode, stdout]).toEqual([0, ''])
-    const asked = tenant.emulator.requests.slice(before).map(({ path }) => path)
-    expect([asked.length, asked.some((path) => path.startsWith('/delta/'))]).toEqual([2, false])
+    const run = await runTap({ config: tenant.config }, { words: ['--test'] })
+    const count = tenant.streams.length
+    expect([run.exitCode, run.stdout, run.stderr]).toEqual([
+      0,
+      '',
+      `INFO ${count} of ${count} streams can be read.\n`,
+    ])
+    const asked = tenant.emulator.requests.slice(before).map(({ query }) => query)
+    expect(asked.filter((query) => /delta/i.test(query))).toEqual([])
   })
 
   it('--test fails with a wrong secret', async () => {
     const config = { ...tenant.config, client_secret: 'wrong-secret-77' }
-    expect((await runTap({ config }, { words: ['--test'] })).exitCode).toBe(1)
+    const { exitCode, stderr } = await runTap({ config }, { words: ['--test'] })
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^ERROR .*Check both/)])
   })
 
   it('--about tells the settings as JSON, with the secret marked', async () => {

@@ -23,12 +23,15 @@ export class ConnectorError extends Error {
 export class Refusal extends ConnectorError {
   override name = 'Refusal'
   readonly status: number
+  /** The message without the address: the same for all links that are refused alike. */
+  readonly reason: string
   /** True when an earlier attempt may have reached the service although its answer was lost. */
   isRepeat = false
 
-  constructor(failure: FailureType, status: number, message: string) {
+  constructor(failure: FailureType, status: number, message: string, reason = message) {
     super(failure, message)
     this.status = status
+    this.reason = reason
   }
 }
 

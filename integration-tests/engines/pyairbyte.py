@@ -1,6 +1,6 @@
 """One use of PyAirbyte's local_executable; each command is a process of its own, as for its users.
 
-pyairbyte.py check EXECUTABLE CONFIG          prints whether the check succeeded
+pyairbyte.py check EXECUTABLE CONFIG          prints true, or why the check failed
 pyairbyte.py discover EXECUTABLE CONFIG       prints the names of the streams
 pyairbyte.py read EXECUTABLE CONFIG DATABASE  reads every stream into DuckDB and prints the tables
 
@@ -20,11 +20,11 @@ from airbyte import exceptions
 SCHEMA = "tenant"
 
 
-def check(source: ab.Source) -> bool:
+def check(source: ab.Source) -> bool | str:
     try:
         source.check()
-    except exceptions.AirbyteConnectorCheckFailedError:
-        return False
+    except exceptions.AirbyteConnectorCheckFailedError as error:
+        return str(error)
     return True
 
 

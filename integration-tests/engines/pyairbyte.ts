@@ -5,6 +5,11 @@ import type { Engine } from './engine.ts'
 import { type Row, startTenant } from './tenant.ts'
 
 const CHANGES = { inserts: 60, updates: 60, deletes: 40, softDeletes: 5 }
+const NOWHERE = {
+  type: 'custom',
+  base_url: 'https://does-not-exist.invalid',
+  auth_url: 'https://does-not-exist.invalid/tenants/acme',
+}
 
 /** PyAirbyte: Airbyte without the platform, into its DuckDB cache. */
 export const pyairbyte: Engine = {
@@ -14,8 +19,10 @@ export const pyairbyte: Engine = {
     const { emulator, config, streams, truth } = await startTenant()
     const good = join(folder, 'config.json')
     const bad = join(folder, 'wrong-secret.json')
+    const away = join(folder, 'wrong-address.json')
     writeFileSync(good, JSON.stringify(config))
     writeFileSync(bad, JSON.stringify({ ...config, client_secret: 'wrong' }))
+    writeFileSync(away, JSON.stringify({ ...config, environment: NOWHERE }))
     const ask = async (command: string, file: string, ...rest: string[]) => {
       const output = await python('pyairbyte.py', [command, executable, file, ...rest])
       return JSON.parse(output.trim().split('\n').at(-1) ?? '') as unknown
@@ -36,7 +43,12 @@ export const pyairbyte: Engine = {
       })
     try {
       await step('takes a good configuration', async () => expect(await ask('check', good), true))
-      await step('refuses a wrong secret', async () => expect(await ask('check', bad), false))
+      await step('says why a wrong secret is refused', async () =>
+        expectWords(await ask('check', bad), 'client secret for this tenant'),
+      )
+      await step('says which host cannot be reached', async () =>
+        expectWords(await ask('check', away), 'does-not-exist.invalid'),
+      )
       await step('discovers every stream', async () =>
         expect(((await ask('discover', good)) as string[]).toSorted(), streams.toSorted()),
       )
@@ -50,6 +62,10 @@ export const pyairbyte: Engine = {
       await emulator.close()
     }
   },
+}
+
+function expectWords(text: unknown, words: string): void {
+  if (typeof text !== 'string' || !text.includes(words)) throw new Error(`${text} lacks ${words}`)
 }
 
 function expect(actual: unknown, expected: unknown): void {

@@ -20,6 +20,8 @@ export interface TapOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** Other JSON files in the folder that the tap is run in, by name. */
   readonly beside?: Readonly<Record<string, unknown>>
+  /** Puts stderr into stdout, as `meltano config test` does. */
+  readonly isMerged?: boolean
   /** Called with everything that was said so far, each time something comes. */
   readonly onOutput?: (stdout: string, child: ChildProcess) => void
 }
@@ -43,14 +45,18 @@ export interface TapSync extends TapRun {
 
 /** Runs the real executable to its end. */
 export async function runTap(files: TapFiles = {}, options: TapOptions = {}): Promise<TapRun> {
-  const { words = [], environment, beside = {}, onOutput } = options
+  const { words: more = [], environment, beside = {}, isMerged = false, onOutput } = options
   const folder = mkdtempSync(join(tmpdir(), 'tap-protime-'))
   const startedAt = performance.now()
   try {
-    const args = [...flagsOf(folder, files), ...words]
+    const args = [...flagsOf(folder, files), ...more]
     for (const [name, content] of Object.entries(beside))
       writeFileSync(join(folder, name), JSON.stringify(content))
-    const child = spawn(TAP, args, { cwd: folder, env: { ...process.env, ...environment } })
+    // A shell makes both outputs one pipe; Node gives a child two.
+    const [program, words] = isMerged
+      ? ['sh', ['-c', 'exec "$0" "$@" 2>&1', TAP, ...args]]
+      : [TAP, args]
+    const child = spawn(program, words, { cwd: folder, env: { ...process.env, ...environment } })
     let stdout = ''
     let stderr = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => {

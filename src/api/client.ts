@@ -46,10 +46,10 @@ export interface Client {
   /** Throws a ConnectorError for a link that `get` would never follow. */
   accept(link: string): void
   /**
-   * Asks for a link and throws its body away: whether it may be read at all. Throws a config error
-   * when what answers is not the API, such as a sign-in page.
+   * Asks for a link and lets go of its body after the first bytes. False when they are not JSON: what
+   * answers is not the API, such as a sign-in page. Throws as `get` does.
    */
-  probe(link: string): Promise<void>
+  probe(link: string): Promise<boolean>
   token(): Promise<Token>
   readonly traffic: Readonly<Traffic>
 }
@@ -82,7 +82,7 @@ export function createClient(settings: ClientSettings): Client {
     token: () => tokens.get(),
     get: (link, onRateLimited) => authorised(link, readBody, onRateLimited),
     accept: (link) => void resolveLink(link, service),
-    probe: (link) => authorised(link, expectJson),
+    probe: (link) => authorised(link, beginsJson),
   }
 
   /** One GET with a token: a refused token is renewed once, then widened once (design D7). */
@@ -232,19 +232,15 @@ export function createClient(settings: ClientSettings): Client {
 }
 
 /** Looks at the first character that is not a space, and lets go of the rest. */
-async function expectJson(reply: Reply): Promise<void> {
+async function beginsJson(reply: Reply): Promise<boolean> {
   for await (const part of reply.body) {
     const [first] = part
       .toString('latin1')
       .replace(/^\xef\xbb\xbf/, '')
       .trimStart()
-    if (first === '{' || first === '[') return
-    if (first !== undefined) break
+    if (first !== undefined) return first === '{' || first === '['
   }
-  throw new ConnectorError(
-    'config',
-    'What answers at the address of the tenant is not the API: its answer is not JSON. Check the tenant, the environment and its addresses.',
-  )
+  return false
 }
 
 type Send = (call: Call) => Promise<Reply>

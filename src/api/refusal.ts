@@ -47,7 +47,8 @@ export async function refusalOf(url: string, reply: Reply, mask: Mask): Promise<
       : 'The service answered with an unexpected status',
   ]
   const detail = words === '' ? '' : `: ${words}`
-  return new Refusal(failure, status, `${meaning} (${status} for ${shown(url)})${detail}.`)
+  const message = `${meaning} (${status} for ${shown(url)})${detail}.`
+  return new Refusal(failure, status, message, `${meaning}${detail}`)
 }
 
 /** The tokens in a link; the service may repeat them in its words. */

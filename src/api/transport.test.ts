@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { type AddressInfo, createServer as createNetServer, type Server } from 'node:net'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -207,4 +208,24 @@ describe('a connection', () => {
       message: expect.stringMatching(/does not match the HTTP/),
     })
   })
+})
+
+describe('a connection that is never made, because nobody answers the greeting of TLS', () => {
+  it('is no longer waited for when the signal is aborted, and is given up at the end', async () => {
+    const closed: Promise<unknown>[] = []
+    const stop = new AbortController()
+    const server = createNetServer((socket) => {
+      closed.push(once(socket, 'close'))
+      socket.on('error', () => {}).resume()
+      stop.abort(new Error('stopped'))
+    })
+    const transport = createTransport(120)
+    const url = `https://127.0.0.1:${await listen(server)}`
+    const answer = transport.send({ url, method: 'GET', headers: {}, signal: stop.signal })
+    expect((await failureOf(answer)).message).toBe('stopped')
+    await transport.close()
+    await Promise.all(closed)
+    expect(closed).toHaveLength(1)
+    // Well before the 30 seconds after which a connection times out.
+  }, 15_000)
 })

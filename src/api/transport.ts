@@ -1,5 +1,6 @@
+import { Socket } from 'node:net'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
-import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici'
+import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, request } from 'undici'
 import { ConnectorError } from '../errors.ts'
 import { broken } from './broken.ts'
 
@@ -31,12 +32,13 @@ export interface Transport {
 /** Proxies come from HTTPS_PROXY, HTTP_PROXY and NO_PROXY, certificate authorities from NODE_EXTRA_CA_CERTS. */
 export function createTransport(silenceSeconds: number): Transport {
   const silence = silenceSeconds * 1000
+  const connections = createConnections(Math.min(silence, 30_000))
   const options = {
     headersTimeout: silence,
     // Not counted while we read nothing, that is while our own reader blocks us.
     bodyTimeout: silence,
-    connectTimeout: Math.min(silence, 30_000),
     keepAliveTimeout: 30_000,
+    connect: connections.connect,
   }
   const dispatcher = createDispatcher(options)
   return {
@@ -44,13 +46,18 @@ export function createTransport(silenceSeconds: number): Transport {
       const { host } = new URL(url)
       try {
         const onInfo = announcements(host)
-        return toReply(await request(url, { ...call, signal, dispatcher, onInfo }), host)
+        const asked = request(url, { ...call, signal, dispatcher, onInfo })
+        return toReply(await untilAborted(asked, signal), host)
       } catch (error) {
         signal.throwIfAborted()
         throw broken(error, host)
       }
     },
-    close: () => dispatcher.destroy(),
+    async close() {
+      const destroyed = dispatcher.destroy()
+      connections.giveUp()
+      await destroyed
+    },
   }
 
   function toReply({ statusCode, headers, body }: Dispatcher.ResponseData, host: string): Reply {
@@ -67,6 +74,33 @@ export function createTransport(silenceSeconds: number): Transport {
       discard: () => void body.destroy(),
     }
   }
+}
+
+/** Makes connections; undici leaves those that are still being made at the end to their time-out. */
+function createConnections(timeout: number) {
+  const connector = buildConnector({ timeout })
+  const sockets = new Set<Socket>()
+  return {
+    connect(options: buildConnector.Options, callback: buildConnector.Callback): void {
+      // What its types do not tell: it answers with the socket.
+      const socket: unknown = connector(options, callback)
+      if (!(socket instanceof Socket)) return
+      sockets.add(socket)
+      socket.once('close', () => sockets.delete(socket))
+    },
+    giveUp(): void {
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+/** Ends with the signal at once: undici does not look at it while a connection is being made. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
 }
 
 const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']

@@ -1,89 +1,112 @@
-import { readScope, type Service } from '../api/service.ts'
+import { PATIENCE, type Patience } from '../api/retry.ts'
 import { covers, type Token } from '../api/token.ts'
 import type { Stream } from '../catalogue/collection.ts'
 import type { Config } from '../config.ts'
-import { ConnectorError, Refusal } from '../errors.ts'
+import { ConnectorError } from '../errors.ts'
 import type { CheckResult } from '../protocol/outcome.ts'
-import { addDays, dayOf } from './days.ts'
-import { createSession, type SessionSettings } from './session.ts'
-import { slicesOf } from './slices.ts'
+import { type Answer, askStream } from './ask-stream.ts'
+import { type Findings, verdict } from './check-verdict.ts'
+import { createSession, type Session, type SessionSettings } from './session.ts'
+import { unregisteredReferences } from './unregistered-references.ts'
+
+/** Somebody is looking at a screen: what does not pass in a moment is told. */
+const CHECK_PATIENCE: Patience = { ...PATIENCE, attempts: 3 }
+
+/** How long a check takes at most, in milliseconds. */
+const LONGEST_CHECK_MS = 15_000
+
+export interface CheckSettings extends SessionSettings {
+  /** How long it may take in all, in milliseconds; 15 seconds if left out. */
+  readonly limitMs?: number
+}
+
+/** The time of the check is over. */
+class TimeIsUp extends Error {
+  override name = 'TimeIsUp'
+}
 
 /**
- * Takes a token without scopes and lists one page of one collection, because a token alone says
- * nothing of the tenant's host. Never starts a delta (design D1). Says what cannot be read.
+ * Takes a token without scopes and asks for the first page of the list of every stream that it
+ * covers, never for a delta. Says which streams cannot be read and why; a failure of the service or
+ * of the way to it is a result too. Throws when the process is to stop.
  */
 export async function checkService(
   streams: readonly Stream[],
-  settings: SessionSettings,
+  settings: CheckSettings,
 ): Promise<CheckResult> {
-  const session = createSession(settings, undefined)
-  const { client, service, clock } = session
+  const { config, signal, patience = CHECK_PATIENCE } = settings
+  const limitMs = settings.limitMs ?? Math.max(LONGEST_CHECK_MS, twoRequestsMs(config))
+  const limit = new AbortController()
+  const timer = setTimeout(() => limit.abort(new TimeIsUp()), limitMs)
+  const session = createSession(
+    { ...settings, patience, signal: AbortSignal.any([signal, limit.signal]) },
+    undefined,
+  )
   try {
-    const token = await client.token()
-    const [allowed, denied] = split(streams, token, service)
-    if (allowed.length === 0) {
-      return {
-        isReadable: false,
-        message: `The client may read nothing. ${missing(denied, service)}`,
-      }
-    }
-    const refusals: string[] = []
-    for (const stream of cheapestFirst(allowed)) {
-      const [slice] = slicesOf(
-        stream,
-        yesterday(stream, clock.now()),
-        probing(settings.config),
-        service,
-      )
-      if (slice === undefined) continue
-      const refusal = await client.probe(slice.link).then(() => undefined, refused)
-      if (refusal === undefined)
-        return { isReadable: true, message: readable(allowed, denied, service) }
-      refusals.push(refusal)
-    }
-    return { isReadable: false, message: `No collection can be read. ${refusals[0] ?? ''}` }
+    const findings = await ask(streams, session, config)
+    return verdict({ ...findings, ...session, config, seconds: limitMs / 1000 })
   } finally {
+    clearTimeout(timer)
     await session.close()
   }
 }
 
-function split(streams: readonly Stream[], token: Token, service: Service): [Stream[], Stream[]] {
-  const mayRead = (stream: Stream) => covers(token, service, stream.scopes ?? [stream.collection])
-  return [streams.filter(mayRead), streams.filter((stream) => !mayRead(stream))]
+/** A bound on requests that is lower than the usual patience must not make every check fail. */
+function twoRequestsMs({ requestsPerMinute }: Config): number {
+  return requestsPerMinute === undefined ? 0 : 2.5 * (60_000 / requestsPerMinute)
 }
 
-/** Undated, small collections first; the references last, because their bodies are not documented. */
+async function ask(
+  streams: readonly Stream[],
+  session: Session,
+  config: Config,
+): Promise<Findings> {
+  const token = await inTime(tokenOf(session))
+  if (token === undefined || token instanceof ConnectorError) return { token }
+  const mayRead = (stream: Stream) =>
+    covers(token, session.service, stream.scopes ?? [stream.collection])
+  const denied = streams.filter((stream) => !mayRead(stream))
+  const asked = await askAll(cheapestFirst(streams.filter(mayRead)), session, config)
+  const isListed = asked.get('external_references')?.answer?.kind === 'readable'
+  const unregistered = isListed
+    ? ((await inTime(unregisteredReferences(config, session))) ?? [])
+    : []
+  return { token, denied, asked: [...asked.values()], unregistered }
+}
+
+function tokenOf({ client }: Session): Promise<Token | ConnectorError> {
+  return client.token().catch((error) => {
+    if (error instanceof ConnectorError) return error
+    throw error
+  })
+}
+
+/** Asks for all streams, as many at a time as a sync reads; an answer that is missing came too late. */
+async function askAll(streams: readonly Stream[], session: Session, config: Config) {
+  const { client, service, clock } = session
+  const tools = { client, service, config, now: clock.now() }
+  const asked = new Map(
+    streams.map((stream) => [stream.stream, { stream, answer: undefined as Answer | undefined }]),
+  )
+  const queue = asked.values()
+  const worker = async () => {
+    for (const entry of queue) entry.answer = await inTime(askStream(entry.stream, tools))
+  }
+  await Promise.all(Array.from({ length: config.concurrency }, worker))
+  return asked
+}
+
+/** Undefined when the time of the check was over first. */
+function inTime<T>(work: Promise<T>): Promise<T | undefined> {
+  return work.catch((error) => {
+    if (error instanceof TimeIsUp) return undefined
+    throw error
+  })
+}
+
+/** Small collections first, so that there are answers when not all can be asked in time. */
 function cheapestFirst(streams: readonly Stream[]): Stream[] {
   const cost = (stream: Stream) =>
     (stream.dated ? 2 : 0) + (stream.nested ? 4 : 0) + (stream.collection === 'people' ? 1 : 0)
   return [...streams].sort((a, b) => cost(a) - cost(b))
-}
-
-function yesterday(stream: Stream, now: Date) {
-  const day = addDays(dayOf(now), -1)
-  return stream.dated ? { from: day, until: day } : undefined
-}
-
-/** References that the tenant does not know would refuse the request for a reason of their own. */
-function probing(config: Config): Config {
-  return { ...config, externalReferences: [] }
-}
-
-/** A refusal is a reason to try the next collection; anything else ends the check. */
-function refused(error: unknown): string {
-  if (error instanceof Refusal && error.failure === 'config') return error.message
-  throw error instanceof Error ? error : new ConnectorError('system', String(error))
-}
-
-function readable(allowed: readonly Stream[], denied: readonly Stream[], service: Service): string {
-  const names = `${allowed.length} of ${allowed.length + denied.length} streams can be read.`
-  return denied.length === 0 ? names : `${names} ${missing(denied, service)}`
-}
-
-function missing(denied: readonly Stream[], service: Service): string {
-  const names = denied.map(
-    ({ stream, scopes, collection }) =>
-      `${stream} (${readScope(service, scopes?.[0] ?? collection)})`,
-  )
-  return `Not readable, because the client lacks the scope: ${names.join(', ')}.`
 }

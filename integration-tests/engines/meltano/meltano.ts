@@ -69,9 +69,10 @@ async function tried(project: Project, { config, emulator, streams }: Tenant, st
     if (first === undefined || first.path.startsWith('/delta/'))
       throw new Error(`the first request was ${first?.path}`)
   })
-  await step('config test refuses a wrong secret', async () => {
+  await step('config test says why a wrong secret is refused', async () => {
     const wrong = { ...variables, TAP_PROTIME_CLIENT_SECRET: WRONG_SECRET }
-    refuse(await project.meltano(['config', 'test', 'tap-protime'], wrong))
+    const said = refuse(await project.meltano(['config', 'test', 'tap-protime'], wrong))
+    if (!said.includes('client secret for this tenant')) throw new Error(`no reason in:\n${said}`)
   })
   await step('select lists every stream, without a request', async () => {
     const before = emulator.requests.length
@@ -128,8 +129,10 @@ async function loaded(parts: Comparison & { readonly target: Target }, step: Ste
 }
 
 /** Ended with a failure that says why, and not with what. */
-function refuse({ exitCode, stdout, stderr }: Awaited<ReturnType<Project['meltano']>>): void {
+/** What a command said that must fail and must not tell the secret. */
+function refuse({ exitCode, stdout, stderr }: Awaited<ReturnType<Project['meltano']>>): string {
   const said = `${stdout}\n${stderr}`
   if (exitCode === 0) throw new Error(`it succeeded:\n${said.slice(-2000)}`)
   if (said.includes(WRONG_SECRET)) throw new Error('the secret is in the log')
+  return said
 }

@@ -101,9 +101,11 @@ async function sync(
   const states = createStateWriter(input, tools.writer)
   // Some targets take the first STATE for what they have stored, so it repeats the input.
   await states.write()
-  const failures = await tap
-    .sync(config, selection, input.bookmarks, states, tools)
-    .finally(() => states.write())
+  const failures = await tap.sync(config, selection, input.bookmarks, states, tools).finally(() => {
+    void states.write()
+    // An error comes last also where both outputs are one: `meltano config test` shows the last line.
+    return tools.writer.flush()
+  })
   for (const failure of failures) report(failure, tools.log)
   return failures.length === 0 ? 0 : 1
 }
@@ -179,7 +181,7 @@ function tell(text: string, { writer }: TapTools): number {
 }
 
 function test({ isReadable, message }: CheckResult, { log }: TapTools): number {
-  if (isReadable) log.info(message)
+  if (isReadable) log.answer(message)
   else log.error(message)
   return isReadable ? 0 : 1
 }

@@ -5,6 +5,8 @@ import type { Log } from '../log.ts'
 /** What a tap says on stderr, stdout being the protocol's. */
 export interface SingerLog extends Log {
   error(message: string, stream?: string): void
+  /** What somebody asked for: said at every level. */
+  answer(message: string): void
   /** How many records a stream sent: a METRIC line, as Meltano collects them. */
   metric(stream: string, records: number): void
   /** A METRIC line: rows of the stream that vanish are not deleted, see `StreamOutput.untracked`. */
@@ -51,6 +53,7 @@ export function createSingerLog(settings: SingerLogSettings): SingerLog {
     info: (message) => say('info', message),
     warn: (message) => say('warning', message),
     error: (message, stream) => say('error', message, stream),
+    answer: (message) => write('info', message),
     metric: (stream, records) => count('record_count', records, stream),
     untracked: (stream) => count('untracked_deletes', 1, stream),
     progress,
@@ -63,7 +66,10 @@ export function createSingerLog(settings: SingerLogSettings): SingerLog {
   }
 
   function say(level: Level, text: string, stream: string | null = null, metric?: object): void {
-    if (LEVELS.indexOf(level) < threshold) return
+    if (LEVELS.indexOf(level) >= threshold) write(level, text, stream, metric)
+  }
+
+  function write(level: Level, text: string, stream: string | null = null, metric?: object): void {
     endLine()
     const message = mask.text(text)
     stderr.write(

@@ -1,0 +1,106 @@
+import type { Client } from '../api/client.ts'
+import type { Service } from '../api/service.ts'
+import type { Stream } from '../catalogue/collection.ts'
+import type { Config } from '../config.ts'
+import { ConnectorError, Refusal } from '../errors.ts'
+import { addDays, dayOf } from './days.ts'
+import { referencePairs, slicesOf } from './slices.ts'
+
+/** What asking for the first page of a stream's list brought to light. */
+export type Answer =
+  | { readonly kind: 'readable' }
+  /** The stream cannot be read as it is configured. */
+  | { readonly kind: 'refused'; readonly error: ConnectorError }
+  /** What answered is not the API. */
+  | { readonly kind: 'foreign' }
+  /** The service has no list of it; whether it has a delta is not known without starting one. */
+  | { readonly kind: 'unlisted'; readonly error: Refusal }
+
+export interface AskTools {
+  readonly client: Client
+  readonly service: Service
+  readonly config: Config
+  /** The service's time. */
+  readonly now: Date
+}
+
+/**
+ * Asks for the first page of a stream's list, of one day where it is dated, with the references that
+ * are configured. Never asks for a delta. Throws only what is no failure of the service, such as the
+ * reason of an aborted signal.
+ */
+export async function askStream(stream: Stream, tools: AskTools): Promise<Answer> {
+  const { config } = tools
+  const answer = await askWith(stream, config, tools)
+  const pairs = referencePairs(stream, config)
+  if (!isRefused(answer, [400]) || pairs.length === 0) return answer
+  const without = await askWith(stream, { ...config, externalReferences: [] }, tools)
+  if (without.kind !== 'readable') return answer
+  const unknown = pairs.length === 1 ? pairs : await refusedPairs(stream, pairs, tools)
+  return unknown.length === 0 ? answer : { kind: 'refused', error: unknownReferences(unknown) }
+}
+
+type Pair = readonly [collection: string, name: string]
+
+/** The references that the service refuses also when they are asked for alone. */
+async function refusedPairs(
+  stream: Stream,
+  pairs: readonly Pair[],
+  tools: AskTools,
+): Promise<Pair[]> {
+  const unknown: Pair[] = []
+  for (const pair of pairs) {
+    const [collection, name] = pair
+    const config = { ...tools.config, externalReferences: [{ collection, names: [name] }] }
+    if (isRefused(await askWith(stream, config, tools), [400])) unknown.push(pair)
+  }
+  return unknown
+}
+
+function unknownReferences(pairs: readonly Pair[]): ConnectorError {
+  const names = pairs.map(([collection, name]) => `${name} of ${collection}`).join(', ')
+  return new ConnectorError(
+    'config',
+    `The service refuses the external reference ${names}; correct external_references.`,
+  )
+}
+
+async function askWith(stream: Stream, config: Config, tools: AskTools): Promise<Answer> {
+  const slices = slicesOf(stream, yesterday(stream, tools.now), config, tools.service)
+  // The service may list references of some collections only; of the named structures it must list all.
+  const isEnough = (answer: Answer) =>
+    stream.nested === 'referenced_collections'
+      ? !isRefused(answer, [400, 404])
+      : answer.kind !== 'readable'
+  let answer: Answer = { kind: 'readable' }
+  for (const { link } of slices) {
+    answer = await askLink(link, stream, tools.client)
+    if (isEnough(answer)) break
+  }
+  return answer
+}
+
+async function askLink(link: string, { changes }: Stream, client: Client): Promise<Answer> {
+  try {
+    return { kind: (await client.probe(link)) ? 'readable' : 'foreign' }
+  } catch (error) {
+    if (!(error instanceof ConnectorError)) throw error
+    const isUnlisted = error instanceof Refusal && (error.status === 404 || error.status === 405)
+    return isUnlisted && changes === 'delta'
+      ? { kind: 'unlisted', error }
+      : { kind: 'refused', error }
+  }
+}
+
+function isRefused(answer: Answer, statuses: readonly number[]): boolean {
+  return (
+    answer.kind === 'refused' &&
+    answer.error instanceof Refusal &&
+    statuses.includes(answer.error.status)
+  )
+}
+
+function yesterday(stream: Stream, now: Date) {
+  const day = addDays(dayOf(now), -1)
+  return stream.dated ? { from: day, until: day } : undefined
+}

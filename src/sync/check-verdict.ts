@@ -1,0 +1,180 @@
+import type { Traffic } from '../api/client.ts'
+import { readScope, type Service } from '../api/service.ts'
+import type { Token } from '../api/token.ts'
+import type { Stream } from '../catalogue/collection.ts'
+import type { Config } from '../config.ts'
+import { type ConnectorError, Refusal } from '../errors.ts'
+import type { CheckResult } from '../protocol/outcome.ts'
+import type { Answer } from './ask-stream.ts'
+
+/** A stream with what the service said when it was asked; undefined when time was up first. */
+export interface Asked {
+  readonly stream: Stream
+  readonly answer: Answer | undefined
+}
+
+/** What a check found out: nothing but why there is no token, or what each stream answered. */
+export type Findings =
+  | { readonly token: ConnectorError | undefined }
+  | {
+      readonly token: Token
+      /** Streams whose scope the client lacks; they were not asked. */
+      readonly denied: readonly Stream[]
+      readonly asked: readonly Asked[]
+      /** References that the service takes but holds none of. */
+      readonly unregistered: readonly string[]
+    }
+
+/** Where and for how long it was asked. */
+interface Circumstances {
+  readonly config: Config
+  readonly service: Service
+  readonly client: { readonly traffic: Readonly<Traffic> }
+  readonly seconds: number
+}
+
+/** The findings in words that a person can act on. A check succeeds when any stream can be read. */
+export function verdict(facts: Findings & Circumstances): CheckResult {
+  const { service } = facts
+  if (!('asked' in facts)) {
+    return failed(facts.token ? advised(facts.token) : silence(facts, new URL(service.tokenUrl)))
+  }
+  const { token, denied, asked } = facts
+  if (asked.length === 0) return failed(notEntitled(token, denied, service))
+  const readable = asked.filter(({ answer }) => answer?.kind === 'readable').length
+  const shared = readable === 0 ? sharedCause(asked, facts) : undefined
+  const clauses = [
+    shared ?? opening(readable, asked.length + denied.length),
+    ...(shared === undefined ? [refused(asked), unlisted(asked), late(asked, facts)] : []),
+    lacking(denied, service),
+    unregistered(facts.unregistered),
+  ]
+  const message = clauses.filter((clause) => clause !== '').join(' ')
+  return { isReadable: readable > 0, message }
+}
+
+function failed(message: string): CheckResult {
+  return { isReadable: false, message }
+}
+
+function opening(readable: number, all: number): string {
+  return readable === 0 ? 'No stream can be read.' : `${readable} of ${all} streams can be read.`
+}
+
+/** One sentence where nothing can be read and every answer says the same. */
+function sharedCause(asked: readonly Asked[], facts: Circumstances): string | undefined {
+  const { origin, mount, prefix, apiName } = facts.service
+  const [first, ...others] = asked.flatMap(({ answer }) => answer ?? [])
+  if (first === undefined) return silence(facts, new URL(origin))
+  if (others.some((answer) => causeOf(answer) !== causeOf(first))) return undefined
+  if (causeOf(first) === '404') {
+    return `The service answers 404 for every list at ${origin}${mount}${prefix}. Check environment.api_name, which is ${apiName}, and the address of the tenant.`
+  }
+  if (!('error' in first)) {
+    return `What answers at ${origin}${mount} is not the API: its answers are not JSON. Check the tenant, the environment and its addresses.`
+  }
+  return `No stream can be read. ${advised(first.error)}`
+}
+
+/** Answers with the same cause differ in their addresses only. */
+function causeOf(answer: Answer): string {
+  if (!('error' in answer)) return answer.kind
+  const { error } = answer
+  return error instanceof Refusal ? String(error.status) : error.message
+}
+
+function refused(asked: readonly Asked[]): string {
+  const names = new Map<string, string[]>()
+  for (const { stream, answer } of asked) {
+    if (answer?.kind !== 'refused' && answer?.kind !== 'foreign') continue
+    const reason = reasonOf(answer)
+    names.set(reason, [...(names.get(reason) ?? []), stream.stream])
+  }
+  const groups = [...names].map(([reason, streams]) => `${listed(streams)} (${reason})`).sort()
+  return groups.length === 0 ? '' : `Not readable: ${groups.join('; ')}.`
+}
+
+function reasonOf(answer: Answer): string {
+  if (!('error' in answer)) return 'what answers is not the API: the answer is not JSON'
+  const { error } = answer
+  if (error instanceof Refusal) return `${error.status}: ${inSentence(error.reason)}`
+  return inSentence(error.message)
+}
+
+/** A sentence as a part of another one. */
+function inSentence(sentence: string): string {
+  const text = sentence.replace(/\.$/, '')
+  return /^[A-Z][a-z ]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text
+}
+
+function unlisted(asked: readonly Asked[]): string {
+  const streams = namesOf(asked, ({ answer }) => answer?.kind === 'unlisted')
+  return streams.length === 0
+    ? ''
+    : `Not asked, because the service has no list of them and only a delta would tell: ${listed(streams)}.`
+}
+
+function late(asked: readonly Asked[], { seconds }: Circumstances): string {
+  const streams = namesOf(asked, ({ answer }) => answer === undefined)
+  return streams.length === 0 ? '' : `No answer within ${seconds} seconds: ${listed(streams)}.`
+}
+
+function namesOf(asked: readonly Asked[], isMeant: (entry: Asked) => boolean): string[] {
+  return asked.filter(isMeant).map(({ stream }) => stream.stream)
+}
+
+function listed(names: readonly string[]): string {
+  return names.toSorted().join(', ')
+}
+
+function lacking(denied: readonly Stream[], service: Service): string {
+  const names = denied.map((stream) => `${stream.stream} (${scopeOf(stream, service)})`)
+  return names.length === 0
+    ? ''
+    : `Not readable, because the client lacks the scope: ${names.join(', ')}.`
+}
+
+function scopeOf({ scopes, collection }: Stream, service: Service): string {
+  return readScope(service, scopes?.[0] ?? collection)
+}
+
+/** No scope fits: those of another API tell that the name of the API is wrong. */
+function notEntitled(token: Token, denied: readonly Stream[], service: Service): string {
+  const { apiName } = service
+  const granted = [...(token.scopes ?? [])]
+  const other = granted.flatMap((scope) => apiOf(scope, denied) ?? [])[0]
+  return other === undefined
+    ? `The client may read nothing: it has no scope such as ${readScope(service, 'people')} or ${readScope(service, 'all')}. Ask the operator of the service for scopes, or check environment.api_name, which is ${apiName}.`
+    : `The client may read nothing of the API ${apiName}: its scopes are those of ${other}. Set environment.api_name to ${other}.`
+}
+
+/** The name of the API in a scope for one of these streams: `connector-<api>-<collection>.read`. */
+function apiOf(scope: string, streams: readonly Stream[]): string | undefined {
+  const [, rest] = /^connector-(.+)\.read$/.exec(scope) ?? []
+  const collections = ['all', ...streams.flatMap((stream) => stream.scopes ?? [stream.collection])]
+  const [longest] = collections
+    .filter((name) => rest?.endsWith(`-${name}`))
+    .sort((a, b) => b.length - a.length)
+  return longest === undefined ? undefined : rest?.slice(0, -longest.length - 1)
+}
+
+function unregistered(names: readonly string[]): string {
+  return names.length === 0
+    ? ''
+    : `The service holds no external reference ${names.join(', ')}: external_references adds nothing by that name.`
+}
+
+/** Nothing was answered in time. */
+function silence({ client, seconds }: Circumstances, { host }: URL): string {
+  return client.traffic.refusals > 0
+    ? `The service asks to wait for longer than the ${seconds} seconds of a check, because it is asked too often. Try again later.`
+    : `${host} did not answer within ${seconds} seconds. Check the tenant, the environment and its addresses, your network, and the proxy if there is one.`
+}
+
+/** Most failures say what to do; of statuses that pass it is said here. */
+function advised(error: ConnectorError): string {
+  const isStatus = error instanceof Refusal || error.cause instanceof Refusal
+  return isStatus && error.failure === 'transient'
+    ? `${error.message} Try again later.`
+    : error.message
+}

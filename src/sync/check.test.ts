@@ -1,0 +1,308 @@
+import type { ServerResponse } from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { type Received, reply, startHttpService } from '../api/testing/http-service.ts'
+import { offeredStreams } from '../catalogue/offered-streams.ts'
+import { parseConfig } from '../config.ts'
+import { createMask } from '../mask.ts'
+import type { CheckResult } from '../protocol/outcome.ts'
+import { type CheckSettings, checkService } from './check.ts'
+
+const PREFIX = '/connector/svcapi/api/v1'
+const IMPATIENCE = { attempts: 2, baseMs: 1, capMs: 2, pageMs: 1, conflictMs: [] }
+
+type Respond = (response: ServerResponse, request: Received) => void
+
+interface Scenario {
+  /** Answers of the API by path below the prefix; a page without rows where none is given. */
+  readonly api?: Readonly<Record<string, Respond>>
+  /** Answers of the API whatever the path. */
+  readonly all?: Respond
+  readonly token?: Respond
+  readonly scope?: string
+  /** Settings on top of the necessary ones. */
+  readonly settings?: object
+  readonly check?: Partial<CheckSettings>
+}
+
+const page: Respond = (response) => reply(response, 200, { value: [] })
+const status =
+  (code: number, words: string | object = ''): Respond =>
+  (response) =>
+    reply(response, code, words)
+const html: Respond = (response) => reply(response, 200, '<html>Sign in</html>')
+const silent: Respond = () => {}
+
+/** A service that answers as the scenario says, and the outcome of a check of it. */
+async function check(scenario: Scenario = {}): Promise<CheckResult & { asked: string[] }> {
+  const { api = {}, all, scope, settings } = scenario
+  const grant: Respond = (response) => reply(response, 200, { access_token: 'token', scope })
+  const { origin, requests } = await startHttpService((request, response) => {
+    const { pathname } = new URL(request.url, 'http://x')
+    if (pathname.endsWith('/connect/token')) return (scenario.token ?? grant)(response, request)
+    return (all ?? api[pathname.slice(PREFIX.length)] ?? page)(response, request)
+  })
+  const result = await checkAt(origin, settings, scenario.check)
+  const asked = requests
+    .filter(({ url }) => url.startsWith(PREFIX))
+    .map(({ url }) => url.slice(PREFIX.length))
+  return { ...result, asked }
+}
+
+function checkAt(origin: string, more: object = {}, settings: Partial<CheckSettings> = {}) {
+  const config = parseConfig({
+    tenant: 'demo',
+    environment: { type: 'custom', base_url: origin, auth_url: `${origin}/tenants/demo` },
+    client_id: 'id',
+    client_secret: 'a-secret',
+    ...more,
+  })
+  return checkService([...offeredStreams(config).values()], {
+    config,
+    mask: createMask(),
+    signal: new AbortController().signal,
+    patience: IMPATIENCE,
+    ...settings,
+  })
+}
+
+const references = (collection: string, ...names: string[]) => ({
+  external_references: [{ collection, names }],
+})
+
+describe('a check of a service that works', () => {
+  it('asks every stream for its first page, and never for a delta', async () => {
+    const { isReadable, message, asked } = await check()
+    expect([isReadable, message]).toEqual([true, '31 of 31 streams can be read.'])
+    expect([asked.length, new Set(asked).size]).toEqual([31, 31])
+    expect(asked.filter((url) => /delta/i.test(url))).toEqual([])
+  })
+
+  it('asks a dated collection for one day', async () => {
+    const { asked } = await check()
+    const filter = decodeURIComponent(asked.find((url) => url.startsWith('/clockings')) ?? '')
+    const [from, until] = filter.match(/\d{4}-\d\d-\d\d/g) ?? []
+    expect([typeof from, until]).toEqual(['string', from])
+  })
+
+  it('does not wait for the end of a page', async () => {
+    const { message } = await check({ all: (response) => response.write('{"value":[{"id":1},') })
+    expect(message).toBe('31 of 31 streams can be read.')
+  })
+
+  it('asks each structure of activities, because all of them are read', async () => {
+    const structure = (level: number) => ({ structure_version_id: 'a', level })
+    const path = '/activity-structure-versions/a/levels/2/activity-definitions'
+    const { message } = await check({
+      api: { [path]: status(404) },
+      settings: { activity_structures: [structure(1), structure(2)] },
+    })
+    expect(message).toMatch(/31 of 32 streams.*activity_definitions \(404/)
+  })
+
+  it('takes the references of one collection for those of all', async () => {
+    const api = { '/external-references/absence-definitions': status(400) }
+    expect((await check({ api })).message).toBe('31 of 31 streams can be read.')
+  })
+})
+
+describe('a stream that cannot be read', () => {
+  it('is named with its status and the words of the service', async () => {
+    const api = { '/people': status(403, { message: 'Not for you.' }), '/sectors': status(404) }
+    const { isReadable, message } = await check({ api })
+    expect([isReadable, message]).toEqual([
+      true,
+      '29 of 31 streams can be read. Not readable: people (403: the client has no access: Not for you); sectors (404: the service does not offer this to your tenant or API).',
+    ])
+  })
+
+  it('is named when something else answers', async () => {
+    const { message } = await check({ api: { '/jobs': html, '/sectors': html } })
+    expect(message).toBe(
+      '29 of 31 streams can be read. Not readable: jobs, sectors (what answers is not the API: the answer is not JSON).',
+    )
+  })
+
+  it('is named when its scope is missing, and is not asked', async () => {
+    const { message, asked } = await check({
+      scope: 'connector-svcapi-sectors.read connector-svcapi-jobs.read',
+    })
+    expect(message).toMatch(/^2 of 31 streams can be read\. Not readable, because the client lacks/)
+    expect(message).toContain('absences (connector-svcapi-absences.read)')
+    expect(asked.toSorted()).toEqual(['/jobs', '/sectors'])
+  })
+
+  it('is not judged when the service has no list of it, and only a delta would tell', async () => {
+    const { message } = await check({ api: { '/people': status(404), '/jobs': status(405) } })
+    expect(message).toBe(
+      '29 of 31 streams can be read. Not asked, because the service has no list of them and only a delta would tell: jobs, people.',
+    )
+  })
+
+  it('is named when it does not answer in time', async () => {
+    const api = { '/people': silent }
+    const { isReadable, message } = await check({ api, check: { limitMs: 500 } })
+    expect([isReadable, message]).toEqual([
+      true,
+      '30 of 31 streams can be read. No answer within 0.5 seconds: people.',
+    ])
+  })
+})
+
+describe('an external reference', () => {
+  const refuses =
+    (...names: string[]): Respond =>
+    (response, { url }) =>
+      names.some((name) => decodeURIComponent(url).includes(`,${name})`))
+        ? reply(response, 400, { message: 'No' })
+        : page(response, { url } as Received)
+
+  it('that the service refuses is named, with the setting to correct', async () => {
+    const { isReadable, message } = await check({
+      all: refuses('@badge'),
+      settings: references('people', '@badge'),
+    })
+    expect(isReadable).toBe(true)
+    expect(message).toMatch(
+      /Not readable: absences, .*people.* \(the service refuses the external reference @badge of people; correct external_references\)\.$/,
+    )
+  })
+
+  it('is told apart from its neighbours', async () => {
+    const { message } = await check({
+      all: refuses('@badge'),
+      settings: references('people', '@employee-number', '@badge'),
+    })
+    expect(message).toContain('the external reference @badge of people;')
+    expect(message).not.toContain('@employee-number')
+  })
+
+  it('is not blamed for a request that is refused without it, too', async () => {
+    const { message } = await check({
+      api: { '/people': status(400, { message: 'No' }) },
+      settings: references('people', '@badge-number'),
+    })
+    expect(message).toContain(
+      'Not readable: people (400: the service does not accept the request: No).',
+    )
+  })
+
+  it.each([
+    ['an empty list', status(200, '[]')],
+    ['an empty page', status(200, '{"value":[]}')],
+    ['404', status(404)],
+  ])('of which the service holds none (%s) is named', async (_, none) => {
+    const { isReadable, message } = await check({
+      api: { '/external-references/people/hr-id': none },
+      settings: references('people', 'hr-id'),
+    })
+    expect([isReadable, message]).toEqual([
+      true,
+      '31 of 31 streams can be read. The service holds no external reference hr-id of people: external_references adds nothing by that name.',
+    ])
+  })
+
+  it.each([
+    ['with values', status(200, { value: [{ referenceName: 'hr-id', externalReference: '1' }] })],
+    ['in a form that nobody knows', status(200, '{"count":0}')],
+    ['that may not be asked for', status(403)],
+  ])('%s is left alone', async (_, answer) => {
+    const { message } = await check({
+      api: { '/external-references/people/hr-id': answer },
+      settings: references('people', 'hr-id'),
+    })
+    expect(message).toBe('31 of 31 streams can be read.')
+  })
+})
+
+describe('a check that finds nothing to read', () => {
+  it.each<[string, Scenario, RegExp]>([
+    [
+      'for the name of the API when every path is unknown',
+      { all: status(404) },
+      /^The service answers 404 for every list at http:.*svcapi\/api\/v1\. Check environment\.api_name, which is svcapi, and the address of the tenant\.$/,
+    ],
+    [
+      'for the name of the API when the scopes are those of another',
+      { scope: 'connector-prot-api-access-clockings.read connector-prot-api-people.read' },
+      /its scopes are those of prot-api\. Set environment\.api_name to prot-api\.$/,
+    ],
+    [
+      'for scopes when there is none that fits',
+      { scope: 'connector-svcapi-webhooks.read' },
+      /^The client may read nothing: .*Ask the operator.*check environment\.api_name/,
+    ],
+    [
+      'once for one cause',
+      { all: status(403) },
+      /^No stream can be read\. The client has no access \(403 for [^ ]*\)\.$/,
+    ],
+    [
+      'for the address when something else answers',
+      { all: html },
+      /^What answers at http:.* is not the API: its answers are not JSON\. Check the tenant/,
+    ],
+    [
+      'for patience when the service fails',
+      { all: status(503) },
+      /^No stream can be read\. The service fails \(503 for .*\)\. Try again later\.$/,
+    ],
+    [
+      'for patience when the token endpoint fails',
+      { token: status(500) },
+      /^The service fails \(500 for .*\/connect\/token\)\. Try again later\.$/,
+    ],
+    [
+      'for the address of the token endpoint when that is a web page',
+      { token: html },
+      /Check the authentication address/,
+    ],
+    [
+      'for the network when no token comes',
+      { token: silent, check: { limitMs: 200 } },
+      /^127\.0\.0\.1:\d+ did not answer within 0\.2 seconds\. Check the tenant, the environment/,
+    ],
+    [
+      'for the network when no answer comes',
+      { all: silent, check: { limitMs: 200 } },
+      /^127\.0\.0\.1:\d+ did not answer within 0\.2 seconds\. Check the tenant, the environment/,
+    ],
+    [
+      'for patience when the service asks to wait',
+      {
+        all: (response) => reply(response, 429, '', { 'retry-after': '60' }),
+        check: { limitMs: 200 },
+      },
+      /^The service asks to wait for longer than the 0\.2 seconds of a check/,
+    ],
+  ])('asks %s', async (_, scenario, words) => {
+    const { isReadable, message } = await check(scenario)
+    expect([isReadable, message]).toEqual([false, expect.stringMatching(words)])
+  })
+
+  it('names every stream when the causes differ', async () => {
+    const all: Respond = (response, { url }) =>
+      reply(response, url.includes('/people') ? 403 : 401, '')
+    const { isReadable, message } = await check({ all })
+    expect([isReadable, message]).toEqual([
+      false,
+      expect.stringMatching(
+        /^No stream can be read\. Not readable: .*absences.*\(401: .*\); people \(403: /,
+      ),
+    ])
+  })
+
+  it.each([
+    ['a host that is not known', 'https://does-not-exist.invalid', /does-not-exist\.invalid/],
+    ['a port that is closed', 'http://127.0.0.1:9', /127\.0\.0\.1:9/],
+  ])('names %s', async (_, origin, words) => {
+    const { isReadable, message } = await checkAt(origin)
+    expect([isReadable, message]).toEqual([false, expect.stringMatching(words)])
+  })
+
+  it('is no result when the process is to stop', async () => {
+    const stop = new AbortController()
+    const stopped = new Error('stopped')
+    const all = () => stop.abort(stopped)
+    await expect(check({ all, check: { signal: stop.signal } })).rejects.toBe(stopped)
+  })
+})
