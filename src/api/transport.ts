@@ -103,10 +103,13 @@ async function* decoded(
   }
 }
 
+/** Each chunk is a trip to another thread and back: at zlib's default of 16 KiB they cost more than the work. */
+const DECODER = { chunkSize: 256 * 1024 }
+
 function decoderOf(encoding: string | undefined) {
   if (encoding === undefined || encoding === '' || encoding === 'identity') return undefined
-  if (encoding === 'gzip' || encoding === 'x-gzip') return createGunzip()
-  if (encoding === 'br') return createBrotliDecompress()
+  if (encoding === 'gzip' || encoding === 'x-gzip') return createGunzip(DECODER)
+  if (encoding === 'br') return createBrotliDecompress(DECODER)
   // What is cut off could hide a secret from the mask: a long name is not shown at all.
   const name = encoding.length <= 20 ? `the encoding "${encoding}"` : 'an encoding'
   throw new ConnectorError('system', `The service answered in ${name}, which was not asked for.`)
