@@ -192,7 +192,7 @@ describe('a connection', () => {
     expect(await failureOf(get(`http://127.0.0.1:${port}`))).toMatchObject({
       failure: 'transient',
       message: expect.stringMatching(
-        /^The connection to 127\.0\.0\.1:\d+ broke \(ECONNREFUSED\)\.$/,
+        /^127\.0\.0\.1:\d+ could not be reached \(ECONNREFUSED\)\. Check /,
       ),
     })
   })

@@ -1,7 +1,7 @@
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
-import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici'
+import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool, request } from 'undici'
 import { ConnectorError } from '../errors.ts'
-import { broken } from './broken.ts'
+import { broken, ProxyFailure } from './broken.ts'
 
 /** One request as it goes to the wire. */
 export interface Call {
@@ -74,7 +74,7 @@ const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']
 function createDispatcher(options: Agent.Options): Dispatcher {
   if (!PROXIES.some((name) => process.env[name])) return new Agent(options)
   try {
-    return new EnvHttpProxyAgent(options)
+    return new EnvHttpProxyAgent({ ...options, clientFactory: proxyConnections })
   } catch (error) {
     throw new ConnectorError(
       'config',
@@ -82,6 +82,24 @@ function createDispatcher(options: Agent.Options): Dispatcher {
       { cause: error },
     )
   }
+}
+
+type Dial = (call: Dispatcher.ConnectOptions) => Promise<Dispatcher.ConnectData>
+
+/** Connections to a proxy; what it fails with tells that it was the proxy, and which. */
+function proxyConnections(origin: URL, options: object): Dispatcher {
+  const pool = new Pool(origin, options)
+  const ask: Dial = pool.connect.bind(pool)
+  const connect: Dial = async (call) => {
+    const answer = await ask(call).catch((cause) => {
+      throw new ProxyFailure(origin.host, { cause })
+    })
+    const { statusCode: status, socket } = answer
+    if (status === 200) return answer
+    socket.on('error', () => {}).destroy()
+    throw new ProxyFailure(origin.host, { status })
+  }
+  return Object.assign(pool, { connect })
 }
 
 async function* decoded(
