@@ -24,11 +24,12 @@ export class Refusal extends ConnectorError {
   override name = 'Refusal'
   readonly status: number
   /** True when an earlier attempt may have reached the service although its answer was lost. */
-  isRepeat = false
+  readonly isRepeat: boolean
 
-  constructor(failure: FailureType, status: number, message: string) {
+  constructor(failure: FailureType, status: number, message: string, isRepeat = false) {
     super(failure, message)
     this.status = status
+    this.isRepeat = isRepeat
   }
 }
 

@@ -34,9 +34,15 @@ const MEANING: Readonly<Record<number, readonly [FailureType, string]>> = {
 
 /**
  * Reads an error answer into a sentence: the service's own words are added, whatever their form.
- * They are masked here, because a secret that is cut off cannot be found any more.
+ * They are masked here, because a secret that is cut off cannot be found any more. For `isRepeat`
+ * see Refusal.
  */
-export async function refusalOf(url: string, reply: Reply, mask: Mask): Promise<Refusal> {
+export async function refusalOf(
+  url: string,
+  reply: Reply,
+  mask: Mask,
+  isRepeat = false,
+): Promise<Refusal> {
   const { status } = reply
   for (const token of tokensOf(url)) mask.add(token)
   const words = wordsOf(await textOf(reply), mask)
@@ -47,7 +53,8 @@ export async function refusalOf(url: string, reply: Reply, mask: Mask): Promise<
       : 'The service answered with an unexpected status',
   ]
   const detail = words === '' ? '' : `: ${words}`
-  return new Refusal(failure, status, `${meaning} (${status} for ${shown(url)})${detail}.`)
+  const message = `${meaning} (${status} for ${shown(url)})${detail}.`
+  return new Refusal(failure, status, message, isRepeat)
 }
 
 /** The tokens in a link; the service may repeat them in its words. */

@@ -16,6 +16,8 @@ export interface StreamOutput {
   running(): void
   /** The service asks to wait. */
   rateLimited(until: Date): void
+  /** The stream has waited for the service for a while, and goes on waiting. */
+  waiting(): void
   /** Records as lines, in order; entries that the caller set to SKIP are left out. */
   records(batch: Batch, generation: number): Promise<void> | undefined
   /** Rows that are gone, with the changeVersion their deletion is to carry. */

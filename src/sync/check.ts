@@ -1,3 +1,4 @@
+import { patienceOf } from '../api/retry.ts'
 import { readScope, type Service } from '../api/service.ts'
 import { covers, type Token } from '../api/token.ts'
 import type { Stream } from '../catalogue/collection.ts'
@@ -8,6 +9,9 @@ import { addDays, dayOf } from './days.ts'
 import { createSession, type SessionSettings } from './session.ts'
 import { slicesOf } from './slices.ts'
 
+/** Somebody waits for the answer: a request of a check is not tried again for longer. */
+const PATIENCE_MS = 15_000
+
 /**
  * Takes a token without scopes and lists one page of one collection, because a token alone says
  * nothing of the tenant's host. Never starts a delta (design D1). Says what cannot be read.
@@ -16,7 +20,8 @@ export async function checkService(
   streams: readonly Stream[],
   settings: SessionSettings,
 ): Promise<CheckResult> {
-  const session = createSession(settings, undefined)
+  const patience = settings.patience ?? patienceOf(settings.config.retryMinutes, PATIENCE_MS)
+  const session = createSession({ ...settings, patience }, undefined)
   const { client, service, clock } = session
   try {
     const token = await client.token()

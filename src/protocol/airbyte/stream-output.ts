@@ -40,6 +40,7 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
     },
     rateLimited: (until) =>
       void writer.write(`${messages.streamStatus(stream, 'RUNNING', until)}\n`),
+    waiting: () => status('RUNNING'),
     complete: () => status('COMPLETE'),
     incomplete: () => status('INCOMPLETE'),
     generationComplete: () => undefined,

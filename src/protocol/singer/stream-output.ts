@@ -44,6 +44,8 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
     running: describe,
     rateLimited: (until) =>
       log.info(`${stream}: the service asks to wait until ${until.toISOString()}`),
+    // Singer has no message for it; the log says it.
+    waiting: () => {},
     complete: () => log.metric(stream, counts.records + counts.deletes),
     incomplete: () => log.metric(stream, counts.records + counts.deletes),
     records(batch, generation) {
