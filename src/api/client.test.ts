@@ -220,13 +220,11 @@ describe('a body', () => {
   })
 
   it('that breaks off after its first part is a failure that may pass', async () => {
-    const { client } = await openClient({
-      api: (response) => {
-        response.writeHead(200).write('x'.repeat(6 * MIB))
-        setTimeout(() => response.destroy(), 100)
-      },
+    const { client, service } = await openClient({
+      api: (response) => response.writeHead(200).write('x'.repeat(6 * MIB)),
     })
     const body = await client.get(PEOPLE)
+    service.breakOff()
     expect(await failureOf(textOf(body))).toMatchObject({ failure: 'transient' })
   })
 
