@@ -39,10 +39,12 @@ describe('the settings of a plugin', () => {
   it('keep types, texts and defaults, the falsy ones too', () => {
     const { settings } = settingsOf({
       count: { type: 'integer', title: 'Count', description: 'So: many', default: 0 },
+      minutes: { type: 'number' },
       day: { type: 'string', format: 'date' },
     })
     expect(settings).toEqual([
       { name: 'count', kind: 'integer', label: 'Count', description: 'So: many', value: 0 },
+      { name: 'minutes', kind: 'integer' },
       { name: 'day', kind: 'date_iso8601' },
     ])
   })

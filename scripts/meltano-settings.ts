@@ -103,7 +103,9 @@ function choice(name: string, options: readonly Setting[], member: string): Plug
 }
 
 function kindOf({ type, format }: Setting): string {
-  return format === 'date' ? 'date_iso8601' : (type ?? 'string')
+  if (format === 'date') return 'date_iso8601'
+  // Meltano 4 cannot write its own `decimal` into a tap's configuration; fractions in YAML pass.
+  return type === 'number' ? 'integer' : (type ?? 'string')
 }
 
 function requiredNames({ required = [], properties = {} }: Setting): string[] {

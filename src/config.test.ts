@@ -51,6 +51,7 @@ describe('a configuration', () => {
       futureDays: 730,
       historyRefreshDays: 7,
       requestTimeoutSeconds: 120,
+      retryMinutes: 10,
       emitsActivateVersions: true,
     })
   })
@@ -68,6 +69,7 @@ describe('a configuration', () => {
       future_days: 0,
       history_refresh_days: 0,
       request_timeout_seconds: 5,
+      retry_minutes: 0.5,
     })
     expect(config).toMatchObject({
       startDate: '2024-02-29',
@@ -80,6 +82,7 @@ describe('a configuration', () => {
       futureDays: 0,
       historyRefreshDays: 0,
       requestTimeoutSeconds: 5,
+      retryMinutes: 0.5,
     })
   })
 
@@ -87,8 +90,8 @@ describe('a configuration', () => {
     const spec = readProjectJson('#spec') as {
       connectionSpecification: { properties: Record<string, { type: string; default?: unknown }> }
     }
-    const shown = Object.values(spec.connectionSpecification.properties).flatMap(
-      (property) => (property.type === 'integer' && property.default) || [],
+    const shown = Object.values(spec.connectionSpecification.properties).flatMap((property) =>
+      typeof property.default === 'number' ? [property.default] : [],
     )
     const taken = Object.values(parseConfig(LEAST)).filter((value) => typeof value === 'number')
     expect(taken.toSorted()).toEqual(shown.toSorted())

@@ -35,6 +35,7 @@ export interface Config {
   readonly futureDays: number
   readonly historyRefreshDays: number
   readonly requestTimeoutSeconds: number
+  readonly retryMinutes: number
   /** Singer only: whether a complete reading ends with ACTIVATE_VERSION. */
   readonly emitsActivateVersions: boolean
 }
@@ -83,6 +84,7 @@ export function parseConfig(input: unknown): Config {
     futureDays: config['future_days'] as number,
     historyRefreshDays: config['history_refresh_days'] as number,
     requestTimeoutSeconds: config['request_timeout_seconds'] as number,
+    retryMinutes: config['retry_minutes'] as number,
     emitsActivateVersions: config['emit_activate_version_messages'] as boolean,
   }
 }

@@ -19,6 +19,12 @@ export class ConnectorError extends Error {
   }
 }
 
+/** What else is known of a refusal; see the fields of `Refusal`. */
+export interface RefusalFacts {
+  readonly reason?: string
+  readonly isRepeat?: boolean
+}
+
 /** The service refused a request for good: the status says how, the message what to do. */
 export class Refusal extends ConnectorError {
   override name = 'Refusal'
@@ -26,12 +32,18 @@ export class Refusal extends ConnectorError {
   /** The message without the address: the same for all links that are refused alike. */
   readonly reason: string
   /** True when an earlier attempt may have reached the service although its answer was lost. */
-  isRepeat = false
+  readonly isRepeat: boolean
 
-  constructor(failure: FailureType, status: number, message: string, reason = message) {
+  constructor(
+    failure: FailureType,
+    status: number,
+    message: string,
+    { reason = message, isRepeat = false }: RefusalFacts = {},
+  ) {
     super(failure, message)
     this.status = status
     this.reason = reason
+    this.isRepeat = isRepeat
   }
 }
 

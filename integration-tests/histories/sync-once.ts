@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAirbyteSource } from '../../src/airbyte-source.ts'
-import type { Patience } from '../../src/api/retry.ts'
+import { shortPatience } from '../../src/api/testing/short-patience.ts'
 import { runAirbyte } from '../../src/protocol/airbyte/cli.ts'
 import { type Message, protocolFaults } from '../airbyte-message.ts'
 import { configuredCatalog, parseLines, run } from '../connector.ts'
@@ -23,8 +23,8 @@ export interface Outcome {
   readonly messages: readonly Message[]
 }
 
-/** The same attempts as the real ones, without their waits. */
-const patience: Patience = { attempts: 6, baseMs: 1, capMs: 2, pageMs: 1, conflictMs: [1, 1, 1] }
+/** Attempts of a request that fails, in all; their waits cost no time. */
+const ATTEMPTS = 6
 
 /**
  * One `read`, dead after so many lines (0: never). Throws when a line breaks the protocol, or a
@@ -55,7 +55,11 @@ async function here({ config, streams, state }: SyncFiles, killAfter: number): P
       return [`--${name}`, path]
     })
     const output = createCutOutput(killAfter)
-    const exitCode = await runAirbyte(['read', ...flags], createAirbyteSource(patience), output)
+    const exitCode = await runAirbyte(
+      ['read', ...flags],
+      createAirbyteSource(shortPatience(ATTEMPTS)),
+      output,
+    )
     const messages = parseLines(output.text())
     judge({ exitCode, messages }, streams, killAfter > 0)
     return { exitCode, messages }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { Client } from '../../src/api/client.ts'
+import { shortPatience } from '../../src/api/testing/short-patience.ts'
 import { createPages } from '../../src/sync/pages.ts'
 import {
   expectFailure,
@@ -11,7 +12,6 @@ import {
   type FailureType,
 } from './judge.ts'
 import { type Answers, startRawService, type Wire } from './raw-service.ts'
-import { TINY_PATIENCE } from './read-in-process.ts'
 import { type Measured, readMeasured } from './run-measured.ts'
 import { configOf, PREFIX, play, STREAM, secondPage, token } from './scenario.ts'
 import { chunked, head, page, repeated, reply, rowOf } from './wire.ts'
@@ -93,8 +93,8 @@ describe('a body without an end', () => {
       client,
       reader: { scanner } as never,
       signal: new AbortController().signal,
-      patience: TINY_PATIENCE,
-      onRateLimited() {},
+      patience: shortPatience(),
+      waits: { rateLimited() {}, waiting() {} },
     })
     const handler = { batch: () => undefined, broken() {}, end: () => undefined }
     await expect(pages.follow('/first', 'start', handler)).rejects.toThrow(NO_END)
@@ -168,7 +168,7 @@ describe('a body in crumbs', () => {
 })
 
 describe('an answer that drips', () => {
-  const patience = { ...TINY_PATIENCE, bodyMs: 150 }
+  const patience = { ...shortPatience(), bodyMs: 150 }
   const drip = (start: string | Buffer) => async (socket: Socket) => {
     socket.write(Buffer.concat([head(200, { 'content-length': 1e9 }), Buffer.from(start)]))
     while (!socket.destroyed) {

@@ -4,19 +4,11 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { createAirbyteSource } from '../../src/airbyte-source.ts'
 import type { Patience } from '../../src/api/retry.ts'
+import { shortPatience } from '../../src/api/testing/short-patience.ts'
 import { runAirbyte } from '../../src/protocol/airbyte/cli.ts'
 import { type Message, protocolFaults } from '../airbyte-message.ts'
 import { type Chosen, configuredCatalog, parseLines } from '../connector.ts'
 import { platformFaults } from '../platform-rules.ts'
-
-/** Waits that cost a test nothing. */
-export const TINY_PATIENCE: Patience = {
-  attempts: 3,
-  baseMs: 1,
-  capMs: 2,
-  pageMs: 1,
-  conflictMs: [1, 1],
-}
 
 /** What a run said. */
 export interface Heard {
@@ -43,7 +35,7 @@ export interface Files {
 export async function runInProcess(
   command: 'check' | 'discover' | 'read',
   { config, catalog, state }: Files,
-  patience: Patience = TINY_PATIENCE,
+  patience: Patience = shortPatience(),
 ): Promise<Heard> {
   const folder = mkdtempSync(join(tmpdir(), 'hostile-'))
   try {

@@ -37,6 +37,7 @@ export function configOf(service: string, auth = service): object {
     start_date: '2026-11-01',
     future_days: 0,
     request_timeout_seconds: 1,
+    retry_minutes: 0.02,
   }
 }
 

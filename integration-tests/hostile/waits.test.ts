@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { shortPatience } from '../../src/api/testing/short-patience.ts'
 import { expectFailure, expectNoLeak, expectStoppedBeforeSecondPage } from './judge.ts'
-import { play, STREAM, secondPage, token } from './scenario.ts'
+import { LIST, play, SECOND, STREAM, secondPage, token } from './scenario.ts'
 import { page, reply, rowOf } from './wire.ts'
 
 const HOUR = new Date(Date.now() + 3_600_000).toUTCString()
 
-describe('a wait that is longer than a platform would take a source for alive', () => {
+describe('a wait that is longer than the patience', () => {
   it.each([
     ['429 with an hour', 429, '3600'],
     ['503 with an hour', 503, '3600'],
@@ -14,11 +15,10 @@ describe('a wait that is longer than a platform would take a source for alive', 
     ['429 with a number beyond all time', 429, '99999999999999999999'],
     ['429 with a time in the year 9999', 429, 'Fri, 31 Dec 9999 23:59:59 GMT'],
   ])('of %s ends the stream at once', async (_name, status, header) => {
-    const since = performance.now()
     const outcome = await play(secondPage(() => reply(status, '', { 'retry-after': header })))
-    expectFailure(outcome, 'transient', 'longer than a sync can stay silent')
+    expectFailure(outcome, 'transient', 'longer than retry_minutes allows')
     expectStoppedBeforeSecondPage(outcome)
-    expect(performance.now() - since).toBeLessThan(5000)
+    expect(outcome.service.requests.filter(({ target }) => target === SECOND)).toHaveLength(1)
   })
 })
 
@@ -43,6 +43,50 @@ describe('a Retry-After without sense', () => {
   })
 })
 
+describe('a stream that waits', () => {
+  it('says so each minute, as a status and in the log, until its patience ends', async () => {
+    const outcome = await play({
+      ...secondPage(() => reply(503, '')),
+      patience: shortPatience(150),
+    })
+    expectFailure(outcome, 'transient', 'The service fails (503')
+    const statuses = outcome.messages.flatMap(({ trace }) => trace?.stream_status?.status ?? [])
+    expect(statuses).toEqual(['STARTED', 'RUNNING', 'RUNNING', 'RUNNING', 'INCOMPLETE'])
+    expect(outcome.logs.filter((line) => line.includes('still waiting'))).toEqual(
+      Array(2).fill(
+        expect.stringMatching(`^WARN ${STREAM}: still waiting for the service. The service fails`),
+      ),
+    )
+  })
+
+  it('for its token says so as well', async () => {
+    const outcome = await play({
+      api: () => () => page([]),
+      token: () => () => reply(503, ''),
+      patience: shortPatience(90),
+    })
+    expect(outcome.logs.filter((line) => line.includes('still waiting'))).toEqual([
+      expect.stringMatching('^WARN The sync: still waiting for the service. The service fails'),
+    ])
+  })
+})
+
+describe('a conflict on a list', () => {
+  it('that passes is asked again', async () => {
+    const outcome = await play({
+      api: () => (_asked, nth) => (nth < 4 ? reply(409, '') : page([rowOf(1)])),
+    })
+    expect(outcome.errors).toEqual([])
+    expect(outcome.records(STREAM)).toHaveLength(1)
+  })
+
+  it('that stays is an error that says so', async () => {
+    const outcome = await play({ api: () => () => reply(409, '{"message":"Because of rain"}') })
+    expectFailure(outcome, 'transient', /conflict each of the 4 times.*Because of rain/)
+    expect(outcome.service.requests.filter(({ target }) => target === LIST)).toHaveLength(4)
+  })
+})
+
 describe('a request to wait', () => {
   it('is shown as RATE_LIMITED with the time of its end, and RUNNING follows', async () => {
     const outcome = await play({
@@ -64,7 +108,7 @@ describe('a request to wait', () => {
       api: () => () => page([]),
       token: () => () => reply(429, '', { 'retry-after': '3600' }),
     })
-    expectFailure(outcome, 'transient', 'longer than a sync can stay silent')
+    expectFailure(outcome, 'transient', 'longer than retry_minutes allows')
     expectNoLeak(outcome)
   })
 

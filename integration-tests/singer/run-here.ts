@@ -2,21 +2,21 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
-import type { Patience } from '../../src/api/retry.ts'
+import { shortPatience } from '../../src/api/testing/short-patience.ts'
 import { runSinger } from '../../src/protocol/singer/cli.ts'
 import { createSingerTap } from '../../src/singer-tap.ts'
 import { createCutOutput } from '../histories/cut-output.ts'
 import { type SingerMessage, singerFaults } from './message.ts'
 import { flagsOf, parseMessages, type TapFiles } from './run-tap.ts'
 
-/** The same attempts as the real ones, without their waits. */
-const patience: Patience = { attempts: 6, baseMs: 1, capMs: 2, pageMs: 1, conflictMs: [1, 1, 1] }
+/** Attempts of a request that fails, in all; their waits cost no time. */
+const ATTEMPTS = 6
 
 /** Runs the tap in this process, with its output into a stream; answers with the exit code. */
 export async function runHere(files: TapFiles, stdout: Writable): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'tap-protime-'))
   try {
-    return await runSinger(flagsOf(folder, files), createSingerTap(patience), stdout)
+    return await runSinger(flagsOf(folder, files), createSingerTap(shortPatience(ATTEMPTS)), stdout)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

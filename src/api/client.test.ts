@@ -150,6 +150,20 @@ describe('a redirect', () => {
     ])
   })
 
+  it('is relative to the URL that answers with it', async () => {
+    const { client, calls } = await openClient({
+      api: (response, { url }) =>
+        url.startsWith(`${PREFIX}/moved/`)
+          ? reply(response, 200, 'done')
+          : reply(response, 302, '', { location: 'moved/people?page=2' }),
+    })
+    await client.get(`${PEOPLE}?page=1`)
+    expect(calls.map(({ url }) => url)).toEqual([
+      `${PEOPLE}?page=1`,
+      `${PREFIX}/moved/people?page=2`,
+    ])
+  })
+
   it.each([`https://evil.test${PEOPLE}`, `//evil.test${PEOPLE}`, '/login'])(
     'elsewhere (%s) is refused',
     async (location) => {
@@ -206,13 +220,11 @@ describe('a body', () => {
   })
 
   it('that breaks off after its first part is a failure that may pass', async () => {
-    const { client } = await openClient({
-      api: (response) => {
-        response.writeHead(200).write('x'.repeat(6 * MIB))
-        setTimeout(() => response.destroy(), 100)
-      },
+    const { client, service } = await openClient({
+      api: (response) => response.writeHead(200).write('x'.repeat(6 * MIB)),
     })
     const body = await client.get(PEOPLE)
+    service.breakOff()
     expect(await failureOf(textOf(body))).toMatchObject({ failure: 'transient' })
   })
 

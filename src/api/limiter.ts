@@ -1,4 +1,4 @@
-import { sleep } from './retry.ts'
+import { REAL_TIME, type Time } from './time.ts'
 
 /** Names a request that was let through, so that refusals of requests sent together count once. */
 export type Admission = number
@@ -11,12 +11,6 @@ export interface Limiter {
   refused(admission: Admission, waitMs: number): void
   /** The service took a request. */
   accepted(): void
-}
-
-/** What the limiter knows of time, in milliseconds. */
-export interface Time {
-  now(): number
-  sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
 /** The rate of a service is what it took in so long, at most and at least. */
@@ -34,7 +28,7 @@ const CATCH_UP_MS = 250
  */
 export function createLimiter(
   requestsPerMinute: number | undefined,
-  { now, sleep }: Time = REAL_TIME,
+  { now, sleep }: Pick<Time, 'now' | 'sleep'> = REAL_TIME,
 ): Limiter {
   const bound = requestsPerMinute === undefined ? 0 : 60_000 / requestsPerMinute
   const pace = createPace()
@@ -106,5 +100,3 @@ function createPace() {
     },
   }
 }
-
-const REAL_TIME: Time = { now: () => performance.now(), sleep }

@@ -12,13 +12,14 @@ const ILLEGAL = /[\s"#'<>\\^`{|}]|[^\x20-\x7e]/gu
  *
  * Relative and absolute links are taken; characters that are illegal in a URL are encoded and
  * nothing else is touched, because a link's tokens are opaque. A link that leaves the tenant's
- * origin or the API prefix is refused: the bearer token goes nowhere else (design D9).
+ * origin or the API prefix is refused: the bearer token goes nowhere else. A redirect is relative
+ * to `from`, the URL that answered with it; the links in bodies are relative to the origin.
  */
-export function resolveLink(link: string, service: Service): string {
+export function resolveLink(link: string, service: Service, from = service.origin): string {
   if (/\p{Surrogate}/u.test(link)) throw refused('is not an address')
   const encoded = link.trim().replace(ILLEGAL, encodeURIComponent).replaceAll("'", '%27')
-  if (!URL.canParse(encoded, service.origin)) throw refused('is not an address')
-  const url = new URL(encoded, service.origin)
+  if (!URL.canParse(encoded, from)) throw refused('is not an address')
+  const url = new URL(encoded, from)
   if (url.origin !== service.origin || url.username !== '' || url.password !== '') {
     throw refused('leads to another host')
   }

@@ -34,9 +34,15 @@ const MEANING: Readonly<Record<number, readonly [FailureType, string]>> = {
 
 /**
  * Reads an error answer into a sentence: the service's own words are added, whatever their form.
- * They are masked here, because a secret that is cut off cannot be found any more.
+ * They are masked here, because a secret that is cut off cannot be found any more. For `isRepeat`
+ * see Refusal.
  */
-export async function refusalOf(url: string, reply: Reply, mask: Mask): Promise<Refusal> {
+export async function refusalOf(
+  url: string,
+  reply: Reply,
+  mask: Mask,
+  isRepeat = false,
+): Promise<Refusal> {
   const { status } = reply
   for (const token of tokensOf(url)) mask.add(token)
   const words = wordsOf(await textOf(reply), mask)
@@ -48,7 +54,7 @@ export async function refusalOf(url: string, reply: Reply, mask: Mask): Promise<
   ]
   const detail = words === '' ? '' : `: ${words}`
   const message = `${meaning} (${status} for ${shown(url)})${detail}.`
-  return new Refusal(failure, status, message, `${meaning}${detail}`)
+  return new Refusal(failure, status, message, { reason: `${meaning}${detail}`, isRepeat })
 }
 
 /** The tokens in a link; the service may repeat them in its words. */

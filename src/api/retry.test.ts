@@ -1,7 +1,6 @@
-import { getEventListeners } from 'node:events'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { backoffMs, isPassing, PATIENCE, retryAfterMs, sleep, tooLongToWait } from './retry.ts'
+import { isPassing, patienceOf, retryAfterMs, tooLongToWait, waitMs } from './retry.ts'
 
 const NOW = new Date('2026-03-01T12:00:00Z')
 
@@ -34,16 +33,19 @@ describe('Retry-After', () => {
   })
 })
 
-describe('the wait before a repetition', () => {
-  it('is anything from nothing to a bound that doubles up to the cap', () => {
+describe('the wait before the next attempt', () => {
+  const patience = { ...patienceOf(10), random: () => 0.5 }
+  const failed = (before: number, sinceMs = 0) => ({ before, sinceMs })
+
+  it('is anything from nothing to a bound that doubles up to a minute', () => {
     fc.assert(
       fc.property(
         fc.nat(60),
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
-        (attempt, random) => {
-          const wait = backoffMs(attempt, PATIENCE, () => random)
+        (before, random) => {
+          const wait = waitMs(failed(before), { ...patience, random: () => random })
           expect(wait).toBeGreaterThanOrEqual(0)
-          expect(wait).toBeLessThan(Math.min(30_000, 500 * 2 ** attempt))
+          expect(wait).toBeLessThan(Math.min(60_000, 500 * 2 ** before))
         },
       ),
     )
@@ -53,9 +55,36 @@ describe('the wait before a repetition', () => {
     [0, 250],
     [1, 500],
     [4, 4000],
-    [20, 15_000],
-  ])('after attempt %d is %d ms on average', (attempt, expected) => {
-    expect(backoffMs(attempt, PATIENCE, () => 0.5)).toBe(expected)
+    [20, 30_000],
+  ])('after %d failures before this one is %d ms on average', (before, expected) => {
+    expect(waitMs(failed(before), patience)).toBe(expected)
+  })
+
+  it('is cut, so that the last attempt is made when the patience ends', () => {
+    expect(waitMs(failed(20, 595_000), patience)).toBe(5000)
+  })
+
+  it('is none after that', () => {
+    expect(waitMs(failed(20, 600_000), patience)).toBeUndefined()
+  })
+
+  it('is what the service asks for, as long as the patience covers it', () => {
+    expect([
+      waitMs(failed(0), patience, 600_000),
+      waitMs(failed(1, 1), patience, 600_000),
+      waitMs(failed(1, 1), patience, 0),
+    ]).toEqual([600_000, undefined, 500])
+  })
+
+  it('is never any when retry_minutes is 0', () => {
+    expect([waitMs(failed(0), patienceOf(0)), waitMs(failed(0), patienceOf(0), 1)]).toEqual([
+      undefined,
+      undefined,
+    ])
+  })
+
+  it('ends earlier for a command that must answer soon', () => {
+    expect([patienceOf(10, 15_000).forMs, patienceOf(0.1, 15_000).forMs]).toEqual([15_000, 6000])
   })
 
   it('is a failure of its own when it is too long', () => {
@@ -71,23 +100,4 @@ it.each([
   [false, [301, 304, 400, 401, 403, 404, 405, 409, 410, 414, 501]],
 ])('a repetition may heal (%s) the statuses %j', (expected, statuses) => {
   expect(statuses.map(isPassing)).toEqual(statuses.map(() => expected))
-})
-
-describe('a sleep', () => {
-  it('ends with the reason of the signal', async () => {
-    const stop = new AbortController()
-    const sleeping = sleep(60_000, stop.signal)
-    stop.abort(new Error('stopped'))
-    await expect(sleeping).rejects.toThrow('stopped')
-  })
-
-  it('does not begin when the signal is already aborted', async () => {
-    await expect(sleep(0, AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped')
-  })
-
-  it('leaves no listener at the signal', async () => {
-    const { signal } = new AbortController()
-    await sleep(1, signal)
-    expect(getEventListeners(signal, 'abort')).toEqual([])
-  })
 })

@@ -1,50 +1,84 @@
 import { ConnectorError } from '../errors.ts'
 import { httpDateMs } from './http-date.ts'
+import type { Time } from './time.ts'
 
-/** How often and how patiently failures are given another chance; times in milliseconds. */
+/** For how long, and with which waits, a request that fails is tried again; times in milliseconds. */
 export interface Patience {
-  /** Attempts of a request in all, the first included. */
-  readonly attempts: number
-  /** Upper bound of the first wait between them; it doubles with each attempt. */
+  /** A request is tried again until so long after it failed first; 0: never. */
+  readonly forMs: number
+  /** Upper bound of the first wait; it doubles with each attempt, up to `capMs`. */
   readonly baseMs: number
   readonly capMs: number
-  /** Wait before a damaged page is asked for again; grows with each time. */
-  readonly pageMs: number
-  /** Waits before a conflict on a delta is asked again; then it is an error. */
+  /** Waits before a request that met a conflict (409) is sent again; then it is an error. */
   readonly conflictMs: readonly number[]
   /** How long a body may take for its first 4 MiB, or for its next record; 5 minutes if left out. */
   readonly bodyMs?: number
+  /** The time that the waits take; the real one if left out. */
+  readonly time?: Time
+  /** A number from 0 up to 1, for the jitter; Math.random if left out. */
+  readonly random?: () => number
 }
 
-/** About 8 seconds a request in all on average; longer outages are the platform's own retries. */
-export const PATIENCE: Patience = {
-  attempts: 6,
-  baseMs: 500,
-  capMs: 30_000,
-  pageMs: 300,
-  conflictMs: [1000, 2000, 4000],
+/** The failures of a request so far. */
+export interface Failures {
+  /** How many there were before this one. */
+  readonly before: number
+  /** How long ago the first one was, in milliseconds. */
+  readonly sinceMs: number
+}
+
+/** Counts the failures of one request. */
+export interface FailureCount {
+  now(): Failures
+  add(): void
+  forget(): void
+}
+
+export function createFailureCount(time: Time): FailureCount {
+  let before = 0
+  let firstAt: number | undefined
+  return {
+    now: () => ({ before, sinceMs: firstAt === undefined ? 0 : time.now() - firstAt }),
+    add() {
+      before++
+      firstAt ??= time.now()
+    },
+    forget() {
+      before = 0
+      firstAt = undefined
+    },
+  }
+}
+
+/** The patience of `retry_minutes`; a command that must answer soon gives its own bound, `mostMs`. */
+export function patienceOf(retryMinutes: number, mostMs = Number.POSITIVE_INFINITY): Patience {
+  return {
+    forMs: Math.min(retryMinutes * 60_000, mostMs),
+    baseMs: 500,
+    capMs: 60_000,
+    conflictMs: retryMinutes > 0 ? [1000, 2000, 4000] : [],
+  }
 }
 
 /**
- * The longest wait that a Retry-After can ask for: the platform takes a source that sends no
- * record and no state for dead after hours (heartbeat), so a longer one ends the stream as transient.
+ * The wait before the next attempt, in milliseconds; undefined when there is to be none. The last
+ * attempt is made when the patience ends: a backoff that is longer is cut, a Retry-After is not.
  */
-export const LONGEST_WAIT_MS = 15 * 60_000
-
-/** The failure of a body that drips: each byte arrives in time, but never enough of them. */
-export function tooSlow(): ConnectorError {
-  return new ConnectorError(
-    'transient',
-    'The service sends its answer too slowly to ever end. The next sync continues here.',
-  )
+export function waitMs(
+  failures: Failures,
+  patience: Patience,
+  askedMs?: number,
+): number | undefined {
+  const left = patience.forMs - failures.sinceMs
+  if (left <= 0) return undefined
+  // A wait of 0 seconds, or until a time that has passed, says no more than to come again.
+  if (askedMs) return askedMs <= left ? askedMs : undefined
+  return Math.min(left, backoffMs(failures.before, patience))
 }
 
-/** See `Patience.bodyMs`: a small page at 14 kB/s. */
-export const SLOWEST_BODY_MS = 5 * 60_000
-
 /** Full jitter: any time up to the doubled bound, so that clients do not return in step. */
-export function backoffMs(attempt: number, policy: Patience, random: () => number): number {
-  return random() * Math.min(policy.capMs, policy.baseMs * 2 ** attempt)
+function backoffMs(before: number, { baseMs, capMs, random = Math.random }: Patience): number {
+  return random() * Math.min(capMs, baseMs * 2 ** before)
 }
 
 /** The wait a Retry-After header asks for in milliseconds, given in seconds or as a date. */
@@ -56,7 +90,7 @@ export function retryAfterMs(header: string | undefined, now: Date): number | un
   return time === undefined ? undefined : Math.max(0, time - now.getTime())
 }
 
-/** Statuses that a repetition may heal (api.md section 8). */
+/** Statuses that a repetition may heal. */
 export function isPassing(status: number): boolean {
   return (
     status === 408 ||
@@ -66,26 +100,21 @@ export function isPassing(status: number): boolean {
   )
 }
 
-/** Sleeps, and rejects with the signal's reason as soon as it is aborted. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted()
-    const onAbort = () => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', onAbort)
-      resolve()
-    }, ms)
-    signal.addEventListener('abort', onAbort, { once: true })
-  })
-}
-
-/** The failure of a wait that is longer than the platform's patience. */
+/** The failure of a Retry-After that asks for more than the whole patience. */
 export function tooLongToWait(ms: number): ConnectorError {
   return new ConnectorError(
     'transient',
-    `The service asks to wait ${Math.ceil(ms / 60_000)} minutes, which is longer than a sync can stay silent. The next sync continues here.`,
+    `The service asks to wait ${Math.ceil(ms / 60_000)} minutes, which is longer than retry_minutes allows. The next sync continues here.`,
   )
 }
+
+/** The failure of a body that drips: each byte arrives in time, but never enough of them. */
+export function tooSlow(): ConnectorError {
+  return new ConnectorError(
+    'transient',
+    'The service sends its answer too slowly to ever end. The next sync continues here.',
+  )
+}
+
+/** See `Patience.bodyMs`: a small page at 14 kB/s. */
+export const SLOWEST_BODY_MS = 5 * 60_000

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
-import { type AddressInfo, connect, type Server } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { reply, startHttpService } from './testing/http-service.ts'
 import { failureOf } from './testing/open-client.ts'
@@ -121,6 +121,43 @@ describe('a proxy', () => {
       failure: 'config',
       message: expect.stringMatching(new RegExp(`proxy.*${status}.*HTTPS_PROXY`)),
     })
+  })
+
+  it('that cannot be reached is named, without its password', async () => {
+    const closed = createHttpServer()
+    const port = await listen(closed)
+    await new Promise((resolve) => closed.close(resolve))
+    environment({ HTTP_PROXY: `http://user:pass-word@127.0.0.1:${port}` })
+    expect(await failureOf(get('http://acme.protime.test'))).toMatchObject({
+      failure: 'transient',
+      message: `The proxy 127.0.0.1:${port} could not be reached (ECONNREFUSED). Check HTTPS_PROXY and HTTP_PROXY, or name acme.protime.test in NO_PROXY.`,
+    })
+  })
+
+  it('that nobody knows is named', async () => {
+    environment({ HTTP_PROXY: 'http://proxy.invalid:3128' })
+    expect((await failureOf(get('http://acme.protime.test'))).message).toMatch(
+      /^The proxy proxy\.invalid:3128 could not be reached \((ENOTFOUND|EAI_AGAIN)\)\./,
+    )
+  })
+
+  it('that cannot reach the service may do so later', async () => {
+    const proxy = await startProxy(0, 502)
+    environment({ HTTP_PROXY: proxy.url })
+    expect(await failureOf(get('http://acme.protime.test'))).toMatchObject({
+      failure: 'transient',
+      message: expect.stringMatching(
+        /^The proxy 127\.0\.0\.1:\d+ could not connect to acme\.protime\.test \(502\)\./,
+      ),
+    })
+  })
+
+  it('that breaks off is named', async () => {
+    const port = await listen(createServer((socket) => socket.end()))
+    environment({ HTTP_PROXY: `http://127.0.0.1:${port}` })
+    expect((await failureOf(get('http://acme.protime.test'))).message).toMatch(
+      /^The connection to the proxy 127\.0\.0\.1:\d+ broke \(/,
+    )
   })
 
   it('whose address is no address is a fault of the settings, and is not shown', () => {

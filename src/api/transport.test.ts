@@ -48,6 +48,19 @@ describe('a body', () => {
     expect(await textOf(answer)).toBe(TEXT)
   })
 
+  it.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+  ])('that is decompressed (%s) comes in few large parts', async (encoding, compress) => {
+    const answer = await getFrom((_request, response) => {
+      response.setHeader('content-encoding', encoding)
+      response.end(compress(Buffer.alloc(1024 * 1024)))
+    })
+    const sizes: number[] = []
+    for await (const part of answer.body) sizes.push(part.length)
+    expect(sizes).toEqual([262_144, 262_144, 262_144, 262_144])
+  })
+
   it('in an encoding that was not asked for is a fault of the service', async () => {
     const answer = await getFrom((_, response) =>
       reply(response, 200, TEXT, { 'content-encoding': 'zstd' }),
@@ -180,7 +193,7 @@ describe('a connection', () => {
     expect(await failureOf(get(`http://127.0.0.1:${port}`))).toMatchObject({
       failure: 'transient',
       message: expect.stringMatching(
-        /^The connection to 127\.0\.0\.1:\d+ broke \(ECONNREFUSED\)\.$/,
+        /^127\.0\.0\.1:\d+ could not be reached \(ECONNREFUSED\)\. Check /,
       ),
     })
   })

@@ -1,8 +1,8 @@
 import { Socket } from 'node:net'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
-import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, request } from 'undici'
+import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool, request } from 'undici'
 import { ConnectorError } from '../errors.ts'
-import { broken } from './broken.ts'
+import { broken, ProxyFailure } from './broken.ts'
 
 /** One request as it goes to the wire. */
 export interface Call {
@@ -108,7 +108,7 @@ const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']
 function createDispatcher(options: Agent.Options): Dispatcher {
   if (!PROXIES.some((name) => process.env[name])) return new Agent(options)
   try {
-    return new EnvHttpProxyAgent(options)
+    return new EnvHttpProxyAgent({ ...options, clientFactory: proxyConnections })
   } catch (error) {
     throw new ConnectorError(
       'config',
@@ -116,6 +116,24 @@ function createDispatcher(options: Agent.Options): Dispatcher {
       { cause: error },
     )
   }
+}
+
+type Dial = (call: Dispatcher.ConnectOptions) => Promise<Dispatcher.ConnectData>
+
+/** Connections to a proxy; what it fails with tells that it was the proxy, and which. */
+function proxyConnections(origin: URL, options: object): Dispatcher {
+  const pool = new Pool(origin, options)
+  const ask: Dial = pool.connect.bind(pool)
+  const connect: Dial = async (call) => {
+    const answer = await ask(call).catch((cause) => {
+      throw new ProxyFailure(origin.host, { cause })
+    })
+    const { statusCode: status, socket } = answer
+    if (status === 200) return answer
+    socket.on('error', () => {}).destroy()
+    throw new ProxyFailure(origin.host, { status })
+  }
+  return Object.assign(pool, { connect })
 }
 
 async function* decoded(
@@ -137,10 +155,13 @@ async function* decoded(
   }
 }
 
+/** Each chunk is a trip to another thread and back: at zlib's default of 16 KiB they cost more than the work. */
+const DECODER = { chunkSize: 256 * 1024 }
+
 function decoderOf(encoding: string | undefined) {
   if (encoding === undefined || encoding === '' || encoding === 'identity') return undefined
-  if (encoding === 'gzip' || encoding === 'x-gzip') return createGunzip()
-  if (encoding === 'br') return createBrotliDecompress()
+  if (encoding === 'gzip' || encoding === 'x-gzip') return createGunzip(DECODER)
+  if (encoding === 'br') return createBrotliDecompress(DECODER)
   // What is cut off could hide a secret from the mask: a long name is not shown at all.
   const name = encoding.length <= 20 ? `the encoding "${encoding}"` : 'an encoding'
   throw new ConnectorError('system', `The service answered in ${name}, which was not asked for.`)

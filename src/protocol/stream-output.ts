@@ -22,6 +22,8 @@ export interface StreamOutput {
   running(): void
   /** The service asks to wait. */
   rateLimited(until: Date): void
+  /** The stream has waited for the service for a while, and still waits. */
+  waiting(): void
   /**
    * Records as lines, in order; entries that the caller set to SKIP are left out. They leave with
    * the next call, so that a `checkpoint` leaves in the same write.

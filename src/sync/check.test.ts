@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { type Received, reply, startHttpService } from '../api/testing/http-service.ts'
+import { shortPatience } from '../api/testing/short-patience.ts'
 import { offeredStreams } from '../catalogue/offered-streams.ts'
 import { parseConfig } from '../config.ts'
 import { createMask } from '../mask.ts'
@@ -8,7 +9,6 @@ import type { CheckResult } from '../protocol/outcome.ts'
 import { type CheckSettings, checkService } from './check.ts'
 
 const PREFIX = '/connector/svcapi/api/v1'
-const IMPATIENCE = { attempts: 2, baseMs: 1, capMs: 2, pageMs: 1, conflictMs: [] }
 
 type Respond = (response: ServerResponse, request: Received) => void
 
@@ -60,7 +60,7 @@ function checkAt(origin: string, more: object = {}, settings: Partial<CheckSetti
     config,
     mask: createMask(),
     signal: new AbortController().signal,
-    patience: IMPATIENCE,
+    patience: shortPatience(),
     ...settings,
   })
 }

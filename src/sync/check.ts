@@ -1,4 +1,4 @@
-import { PATIENCE, type Patience } from '../api/retry.ts'
+import { patienceOf } from '../api/retry.ts'
 import { covers, type Token } from '../api/token.ts'
 import type { Stream } from '../catalogue/collection.ts'
 import type { Config } from '../config.ts'
@@ -8,9 +8,6 @@ import { type Answer, askStream } from './ask-stream.ts'
 import { type Findings, verdict } from './check-verdict.ts'
 import { createSession, type Session, type SessionSettings } from './session.ts'
 import { unregisteredReferences } from './unregistered-references.ts'
-
-/** Somebody is looking at a screen: what does not pass in a moment is told. */
-const CHECK_PATIENCE: Patience = { ...PATIENCE, attempts: 3 }
 
 /** How long a check takes at most, in milliseconds. */
 const LONGEST_CHECK_MS = 15_000
@@ -25,6 +22,9 @@ class TimeIsUp extends Error {
   override name = 'TimeIsUp'
 }
 
+/** Somebody waits for the answer: a request of a check is not tried again for longer. */
+const PATIENCE_MS = 3000
+
 /**
  * Takes a token without scopes and asks for the first page of the list of every stream that it
  * covers, never for a delta. Says which streams cannot be read and why; a failure of the service or
@@ -34,7 +34,7 @@ export async function checkService(
   streams: readonly Stream[],
   settings: CheckSettings,
 ): Promise<CheckResult> {
-  const { config, signal, patience = CHECK_PATIENCE } = settings
+  const { config, signal, patience = patienceOf(config.retryMinutes, PATIENCE_MS) } = settings
   const limitMs = settings.limitMs ?? Math.max(LONGEST_CHECK_MS, twoRequestsMs(config))
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(new TimeIsUp()), limitMs)

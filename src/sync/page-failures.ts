@@ -1,4 +1,4 @@
-import { ConnectorError } from '../errors.ts'
+import { ConnectorError, type Refusal } from '../errors.ts'
 import { DamagedPage } from '../protocol/records/page-scanner.ts'
 
 /** A link of the service that it does not answer any more: the reading has to begin anew. */
@@ -47,5 +47,14 @@ export function endlessChain(isRepeated: boolean): ConnectorError {
     isRepeated
       ? 'The service sent a next link that it had sent before: the chain of pages would never end. Tell the operator of the service.'
       : 'The service sends page after page without an end. Tell the operator of the service.',
+  )
+}
+
+/** A conflict on a list that stayed when it was asked again. */
+export function listConflict(refusal: Refusal, tries: number): ConnectorError {
+  return new ConnectorError(
+    'transient',
+    `The service reported a conflict each of the ${tries} times that this list was asked for. The next sync tries again; tell the operator of the service if it stays. ${refusal.message}`,
+    { cause: refusal },
   )
 }

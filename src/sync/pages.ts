@@ -1,7 +1,16 @@
-import type { Body, Client, RateLimited } from '../api/client.ts'
+import type { Body, Client } from '../api/client.ts'
+import type { Trouble } from '../api/exchange.ts'
 import { onTheWire } from '../api/on-the-wire.ts'
-import { type Patience, SLOWEST_BODY_MS, sleep, tooSlow } from '../api/retry.ts'
-import { ConnectorError, Refusal } from '../errors.ts'
+import {
+  createFailureCount,
+  type FailureCount,
+  type Patience,
+  SLOWEST_BODY_MS,
+  tooSlow,
+  waitMs,
+} from '../api/retry.ts'
+import { REAL_TIME } from '../api/time.ts'
+import { asConnectorError, ConnectorError, Refusal } from '../errors.ts'
 import {
   type Batch,
   DamagedPage,
@@ -9,8 +18,17 @@ import {
   type PageScanner,
   RecordTooLarge,
 } from '../protocol/records/page-scanner.ts'
+import { createCircleCheck } from './circle-check.ts'
 import { lastNextLink } from './last-next-link.ts'
-import { BrokenPage, DeadLink, endlessBody, endlessChain, pageFailure } from './page-failures.ts'
+import {
+  BrokenPage,
+  DeadLink,
+  endlessBody,
+  endlessChain,
+  listConflict,
+  pageFailure,
+} from './page-failures.ts'
+import { createWaiting } from './waiting.ts'
 
 /** What a page gives rise to, in this order: its batches, then its end. */
 export interface PageHandler {
@@ -21,15 +39,18 @@ export interface PageHandler {
   end(end: PageEnd): Promise<void> | undefined
 }
 
-/** Where a link comes from: made by us, a next link of the service, or its delta link. */
-export type LinkKind = 'start' | 'next' | 'delta'
+/**
+ * Where a link comes from: the first of a list or the start of a delta, which are made by us; a next
+ * link of the service, or its delta link.
+ */
+export type LinkKind = 'list' | 'start' | 'next' | 'delta'
 
 export interface Pages {
   /**
    * Follows links from `first` to the page without a next one and returns that page's end.
-   * A link that is dead is a DeadLink, any other refusal a Refusal: of a `start`, which is made by
-   * us, every one, because it is about the request; of a `delta` link the conflict 409, which may
-   * be another consumer's doing.
+   * A link that is dead is a DeadLink, any other refusal a Refusal: of a link that is made by us
+   * every one, because it is about the request; of a `delta` link the conflict 409, which may be
+   * another consumer's doing. A conflict on a `list` is asked again a few times first.
    */
   follow(first: string, kind: LinkKind, handler: PageHandler): Promise<PageEnd>
   /** How many pages were read since the last call of `restartCount`. */
@@ -48,13 +69,20 @@ export interface PagesSettings {
   readonly reader: PageReader
   readonly signal: AbortSignal
   readonly patience: Patience
-  readonly onRateLimited: RateLimited
+  readonly waits: WaitListener
+}
+
+/** Told what a stream waits for. */
+export interface WaitListener {
+  /** The service asks to wait. */
+  rateLimited(until: Date): void
+  /** Each minute; why, if that is known. */
+  waiting(trouble: Trouble | undefined): void
 }
 
 /** Statuses by which the service says that a token in a link is of no use any more (api.md 3, 4). */
 const DEAD: ReadonlySet<number> = new Set([400, 404, 409, 410])
-/** A page that arrives damaged, or breaks while it is handed over, is asked for again so often. */
-const TRIES = 4
+const CONFLICT = 409
 /** Pages without records are normal, but a chain of them that never ends is not. */
 const MAX_EMPTY_PAGES = 1000
 /** A page that has to be parsed must fit into memory several times. */
@@ -69,11 +97,15 @@ const KEY = /^(-[1-9]\d*|[1-9]\d*|".+")$/s
 const NO_KEY = 'a record has an `id` that is neither an integer nor a text'
 
 export function createPages(settings: PagesSettings): Pages {
-  const { client, reader, signal, patience, onRateLimited } = settings
-  const slowestMs = patience.bodyMs ?? SLOWEST_BODY_MS
+  const { client, reader, signal, patience, waits } = settings
+  const { bodyMs: slowestMs = SLOWEST_BODY_MS, time = REAL_TIME } = patience
   let count = 0
   /** The next page, requested before the present one is worked on. */
   let ahead: { readonly link: string; readonly body: Promise<Body> } | undefined
+  /** Ends the requests of the present chain. */
+  let stop = new AbortController()
+  /** Why the latest request has to wait. */
+  let trouble: Trouble | undefined
   return {
     follow,
     get count() {
@@ -85,20 +117,33 @@ export function createPages(settings: PagesSettings): Pages {
   }
 
   async function follow(first: string, kind: LinkKind, handler: PageHandler): Promise<PageEnd> {
-    const seen = new Set([first])
+    const onAbort = () => stop.abort(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      return await chain(first, kind, handler)
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+      dropAhead()
+    }
+  }
+
+  async function chain(first: string, kind: LinkKind, handler: PageHandler): Promise<PageEnd> {
+    const isCircle = createCircleCheck(first)
     let link = first
-    ahead = undefined
-    if (kind !== 'start') acceptStored(first)
+    if (kind === 'next' || kind === 'delta') acceptStored(first)
     for (let empty = 0; ; ) {
       const end = await page(link, link === first ? kind : 'next', handler)
       count++
       empty = end.count === 0 ? empty + 1 : 0
       // Before the bookmark moves to a link: one that cannot be followed would stop every later sync.
-      accept(end, seen, empty)
+      for (const next of [end.nextLink, end.deltaLink]) if (next !== undefined) client.accept(next)
+      if (end.nextLink !== undefined) {
+        if (isCircle(end.nextLink)) throw endlessChain(true)
+        if (empty > MAX_EMPTY_PAGES) throw endlessChain(false)
+      }
       await handler.end(end)
       if (end.nextLink === undefined) return end
       link = end.nextLink
-      seen.add(link)
     }
   }
 
@@ -110,49 +155,81 @@ export function createPages(settings: PagesSettings): Pages {
     }
   }
 
-  function accept({ nextLink, deltaLink }: PageEnd, seen: ReadonlySet<string>, empty: number) {
-    for (const link of [nextLink, deltaLink]) if (link !== undefined) client.accept(link)
-    if (nextLink === undefined) return
-    if (seen.has(nextLink) || empty > MAX_EMPTY_PAGES) throw endlessChain(seen.has(nextLink))
-  }
-
   /** One page, asked for until it arrives whole. */
   async function page(link: string, kind: LinkKind, handler: PageHandler): Promise<PageEnd> {
-    for (let tries = 1; ; tries++) {
-      try {
-        const body = await request(link)
-        if ('whole' in body) return await whole(body.whole, handler)
-        if ('parse' in reader) return await whole(await collected(body.parts), handler)
-        return await stream(reader.scanner, body.parts, handler)
-      } catch (error) {
-        signal.throwIfAborted()
-        if (error instanceof Refusal) {
-          error.isRepeat ||= tries > 1
-          throw isDead(kind, error.status) ? new DeadLink(error.message) : error
+    const failures = createFailureCount(time)
+    const waiting = createWaiting(time, () => waits.waiting(trouble ?? client.trouble))
+    let conflicts = 0
+    let isRepeat = false
+    try {
+      for (;;) {
+        try {
+          return await handed(await waiting.during(request(link, isRepeat)), handler)
+        } catch (error) {
+          signal.throwIfAborted()
+          const conflict = kind === 'list' ? conflictOf(error) : undefined
+          const pause = conflict ? patience.conflictMs[conflicts++] : pauseAfter(error, failures)
+          if (pause === undefined)
+            throw conflict ? listConflict(conflict, conflicts) : failure(error, kind)
+          isRepeat = true
+          trouble = { reason: asConnectorError(pageFailure(error)).message }
+          await waiting.during(time.sleep(pause, signal))
         }
-        const isBroken =
-          error instanceof BrokenPage ||
-          (error instanceof DamagedPage && !(error instanceof RecordTooLarge))
-        if (!isBroken || tries === TRIES) throw pageFailure(error)
-        await sleep(patience.pageMs * tries, signal)
       }
+    } finally {
+      waiting.end()
     }
   }
 
-  function request(link: string): Promise<Body> {
-    if (ahead?.link !== link) return client.get(link, onRateLimited)
+  /** The wait before a page is asked for again; undefined when that would not help. */
+  function pauseAfter(error: unknown, failures: FailureCount): number | undefined {
+    const isDamaged = error instanceof DamagedPage && !(error instanceof RecordTooLarge)
+    if (!isDamaged && !(error instanceof BrokenPage)) return undefined
+    const pause = waitMs(failures.now(), patience)
+    failures.add()
+    return pause
+  }
+
+  function request(link: string, isRepeat: boolean): Promise<Body> {
+    if (ahead?.link !== link) return start(link, isRepeat)
     const { body } = ahead
     ahead = undefined
     return body
   }
 
+  function start(link: string, isRepeat: boolean): Promise<Body> {
+    trouble = undefined
+    return client.get(link, {
+      isRepeat,
+      signal: stop.signal,
+      onTrouble(latest) {
+        trouble = latest
+        if (latest.until !== undefined) waits.rateLimited(latest.until)
+      },
+    })
+  }
+
   /** Ends when the request is on the wire, so that the work after it does not hold it back. */
   async function requestAhead(link: string | undefined): Promise<void> {
     if (link === undefined || ahead?.link === link) return
-    ahead = { link, body: client.get(link, onRateLimited) }
+    if (ahead !== undefined) dropAhead()
+    ahead = { link, body: start(link, false) }
     // Whoever awaits it later sees its failure; until then it must not count as unhandled.
     ahead.body.catch(() => {})
     await onTheWire()
+  }
+
+  /** A page that was requested, and that nobody wants any more, would keep a connection and its bytes. */
+  function dropAhead(): void {
+    ahead = undefined
+    stop.abort()
+    stop = new AbortController()
+  }
+
+  async function handed(body: Body, handler: PageHandler): Promise<PageEnd> {
+    if ('whole' in body) return whole(body.whole, handler)
+    if ('parse' in reader) return whole(await collected(body.parts), handler)
+    return stream(reader.scanner, body.parts, handler)
   }
 
   async function whole(chunks: readonly Buffer[], handler: PageHandler): Promise<PageEnd> {
@@ -195,8 +272,17 @@ export function createPages(settings: PagesSettings): Pages {
   }
 }
 
-function isDead(kind: LinkKind, status: number): boolean {
-  return DEAD.has(status) && kind !== 'start' && !(kind === 'delta' && status === 409)
+function conflictOf(error: unknown): Refusal | undefined {
+  return error instanceof Refusal && error.status === CONFLICT ? error : undefined
+}
+
+/** What a page failed with, as the reading of the stream is to see it. */
+function failure(error: unknown, kind: LinkKind): unknown {
+  if (!(error instanceof Refusal)) return pageFailure(error)
+  const isOurs = kind === 'list' || kind === 'start'
+  const isDead =
+    DEAD.has(error.status) && !isOurs && !(kind === 'delta' && error.status === CONFLICT)
+  return isDead ? new DeadLink(error.message) : error
 }
 
 function scan(scanner: PageScanner, chunks: readonly Buffer[]) {

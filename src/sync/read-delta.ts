@@ -1,4 +1,4 @@
-import { sleep } from '../api/retry.ts'
+import { sleep } from '../api/time.ts'
 import { ConnectorError, Refusal } from '../errors.ts'
 import type { PageEnd } from '../protocol/records/page-scanner.ts'
 import { addDays, deltaWindow } from './days.ts'

@@ -73,7 +73,7 @@ async function readSlice(
   tools: StreamTools,
   place: Handled,
 ): Promise<Refusal | undefined> {
-  const kind: LinkKind = progress.link === null ? 'start' : 'next'
+  const kind: LinkKind = progress.link === null ? 'list' : 'next'
   try {
     await tools.pages.follow(progress.link ?? slice.link, kind, handOver(progress, tools, place))
   } catch (error) {

@@ -1,4 +1,3 @@
-import { PATIENCE } from '../api/retry.ts'
 import type { Service } from '../api/service.ts'
 import { covers } from '../api/token.ts'
 import { asConnectorError, ConnectorError } from '../errors.ts'
@@ -16,6 +15,7 @@ import { readStream } from './read-stream.ts'
 import { createSession, type Session, type SessionSettings } from './session.ts'
 import { summary } from './summary.ts'
 import { createGate, inOrder, isDelta, type Task } from './task.ts'
+import { createWaiting, createWaitReport, stillWaiting } from './waiting.ts'
 
 export interface RunSettings extends SessionSettings {
   readonly log: Log
@@ -36,7 +36,7 @@ export async function runSync(jobs: readonly Job[], settings: RunSettings): Prom
   const tasks = jobs.map((job) => ({ job, output: settings.outputOf(job, () => clock.now()) }))
   const startedAt = performance.now()
   try {
-    const failures = await Promise.resolve(client.token()).then(
+    const failures = await firstToken(session, settings.log).then(
       () => work(tasks, session, ids, settings),
       (error) => refuseAll(tasks, error, settings.signal),
     )
@@ -44,6 +44,18 @@ export async function runSync(jobs: readonly Job[], settings: RunSettings): Prom
     return failures
   } finally {
     await session.close()
+  }
+}
+
+/** Ends when there is a token, without which no stream can begin. */
+async function firstToken({ client, patience }: Session, log: Log): Promise<void> {
+  const waiting = createWaiting(patience.time, () =>
+    log.warn(stillWaiting('The sync', client.trouble)),
+  )
+  try {
+    await waiting.during(client.token())
+  } finally {
+    waiting.end()
   }
 }
 
@@ -83,8 +95,8 @@ async function isolate(
   ids: IdBudget,
   settings: RunSettings,
 ): Promise<ConnectorError | undefined> {
-  const { log, signal, config, patience = PATIENCE } = settings
-  const { service, clock, client } = session
+  const { log, signal, config } = settings
+  const { service, clock, client, patience } = session
   try {
     signal.throwIfAborted()
     const progress: Progress = plan(job, {
@@ -104,7 +116,7 @@ async function isolate(
       signal,
       patience,
       reader: createPageReader(progress),
-      onRateLimited: (until) => output.rateLimited(until),
+      waits: createWaitReport(stream.stream, output, log),
     })
     await readStream(progress, {
       config,

@@ -1,7 +1,7 @@
 import { createClient } from '../api/client.ts'
 import { createServiceClock } from '../api/clock.ts'
 import { createLimiter } from '../api/limiter.ts'
-import { PATIENCE, type Patience } from '../api/retry.ts'
+import { type Patience, patienceOf } from '../api/retry.ts'
 import { createService } from '../api/service.ts'
 import { createTransport } from '../api/transport.ts'
 import type { Config } from '../config.ts'
@@ -12,6 +12,7 @@ export interface SessionSettings {
   readonly config: Config
   readonly mask: Mask
   readonly signal: AbortSignal
+  /** That of `retry_minutes` if left out. */
   readonly patience?: Patience
 }
 
@@ -20,13 +21,13 @@ export type Session = ReturnType<typeof createSession>
 
 /** `collections` are those whose scopes the token is to have; undefined asks for all there are. */
 export function createSession(
-  { config, mask, signal, patience = PATIENCE }: SessionSettings,
+  { config, mask, signal, patience = patienceOf(config.retryMinutes) }: SessionSettings,
   collections: readonly string[] | undefined,
 ) {
   const service = createService({ ...config, version: packageVersion() })
   const clock = createServiceClock()
   const transport = createTransport(config.requestTimeoutSeconds)
-  const limiter = createLimiter(config.requestsPerMinute)
+  const limiter = createLimiter(config.requestsPerMinute, patience.time)
   const { clientId, clientSecret } = config
   mask.add(clientSecret)
   const client = createClient({
@@ -41,5 +42,5 @@ export function createSession(
     signal,
     patience,
   })
-  return { service, clock, client, close: () => transport.close() }
+  return { service, clock, client, patience, close: () => transport.close() }
 }

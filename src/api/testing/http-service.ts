@@ -23,6 +23,8 @@ export type Answer = (request: Received, response: ServerResponse, index: number
 export interface HttpService {
   readonly origin: string
   readonly requests: readonly Received[]
+  /** Ends every connection, whatever is under way on it. */
+  breakOff(): void
 }
 
 export async function startHttpService(answer: Answer): Promise<HttpService> {
@@ -33,7 +35,11 @@ export async function startHttpService(answer: Answer): Promise<HttpService> {
     server.closeAllConnections()
     server.close()
   })
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests }
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    breakOff: () => server.closeAllConnections(),
+  }
 }
 
 function recorded(requests: Received[], answer: Answer): RequestListener {

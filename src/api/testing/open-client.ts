@@ -4,10 +4,10 @@ import { createMask, type Mask } from '../../mask.ts'
 import { type Client, createClient } from '../client.ts'
 import { createServiceClock, type ServiceClock } from '../clock.ts'
 import { createLimiter } from '../limiter.ts'
-import type { Patience } from '../retry.ts'
 import { createService } from '../service.ts'
 import { createTransport } from '../transport.ts'
 import { type HttpService, type Received, reply, startHttpService } from './http-service.ts'
+import { shortPatience } from './short-patience.ts'
 
 export const SECRET = 's3cret/with+signs'
 export const PREFIX = '/connector/svcapi/api/v1'
@@ -34,9 +34,6 @@ export interface Scenario {
   readonly attempts?: number
 }
 
-/** Impatient: waits of a few milliseconds, so that tests of repetitions are quick. */
-const IMPATIENCE: Patience = { attempts: 3, baseMs: 2, capMs: 4, pageMs: 1, conflictMs: [1] }
-
 export async function openClient(scenario: Scenario): Promise<OpenClient> {
   const calls: Received[] = []
   const tokenCalls: Received[] = []
@@ -48,6 +45,7 @@ export async function openClient(scenario: Scenario): Promise<OpenClient> {
   })
   const transport = createTransport(scenario.silenceSeconds ?? 5)
   onTestFinished(() => transport.close())
+  const patience = shortPatience(scenario.attempts)
   const [clock, mask, stop] = [createServiceClock(), createMask(), new AbortController()]
   mask.add(SECRET)
   const client = createClient({
@@ -62,12 +60,11 @@ export async function openClient(scenario: Scenario): Promise<OpenClient> {
     clientSecret: SECRET,
     collections: scenario.collections,
     transport,
-    limiter: createLimiter(undefined),
+    limiter: createLimiter(undefined, patience.time),
     clock,
     mask,
     signal: stop.signal,
-    patience: { ...IMPATIENCE, attempts: scenario.attempts ?? IMPATIENCE.attempts },
-    random: () => 0.5,
+    patience,
   })
   return { client, service, clock, mask, calls, tokenCalls, stop }
 }

@@ -1,4 +1,4 @@
-import type { Time } from '../limiter.ts'
+import type { Time } from '../time.ts'
 
 /** Time that passes only while everybody sleeps, in the order of waking. */
 export interface VirtualTime extends Time {
@@ -17,13 +17,16 @@ export function createVirtualTime(): VirtualTime {
     get sleeps() {
       return sleeps
     },
-    sleep: (ms) =>
-      new Promise((wake) => {
-        sleeps++
-        const at = time + ms
-        const later = sleepers.findIndex((other) => other.at > at)
-        sleepers.splice(later < 0 ? sleepers.length : later, 0, { at, wake })
-      }),
+    sleep: (ms, signal) => {
+      sleeps++
+      return asleep(ms, signal)
+    },
+    every(ms, tick) {
+      const stop = new AbortController()
+      const next = (): Promise<void> => asleep(ms, stop.signal).then(tick).then(next)
+      next().catch(() => {})
+      return () => stop.abort()
+    },
     async run(work) {
       let isDone = false
       const end = () => {
@@ -39,5 +42,24 @@ export function createVirtualTime(): VirtualTime {
         next.wake()
       }
     },
+  }
+
+  function asleep(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted()
+      const onAbort = () => {
+        const index = sleepers.indexOf(sleeper)
+        if (index >= 0) sleepers.splice(index, 1)
+        reject(signal.reason)
+      }
+      const wake = () => {
+        signal.removeEventListener('abort', onAbort)
+        resolve()
+      }
+      const sleeper = { at: time + ms, wake }
+      const later = sleepers.findIndex((other) => other.at > sleeper.at)
+      sleepers.splice(later < 0 ? sleepers.length : later, 0, sleeper)
+      signal.addEventListener('abort', onAbort)
+    })
   }
 }

@@ -50,6 +50,7 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
     },
     rateLimited: (until) =>
       void writer.write(`${messages.streamStatus(stream, 'RUNNING', until)}\n`),
+    waiting: () => status('RUNNING'),
     complete: () =>
       held.release(stateLine(), states.unsaved(), `${messages.streamStatus(stream, 'COMPLETE')}\n`),
     incomplete() {

@@ -56,6 +56,8 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
     running: describe,
     rateLimited: (until) =>
       log.info(`${stream}: the service asks to wait until ${until.toISOString()}`),
+    // Singer has no message for it; the log says it.
+    waiting: () => {},
     complete() {
       const done = checkpoint()
       log.metric(stream, counts.records + counts.deletes)

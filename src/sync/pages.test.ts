@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest'
+import type { Client, GetOptions } from '../api/client.ts'
+import { patienceOf } from '../api/retry.ts'
+import { reply } from '../api/testing/http-service.ts'
+import { failureOf, openClient, PREFIX } from '../api/testing/open-client.ts'
+import { shortPatience } from '../api/testing/short-patience.ts'
+import { createVirtualTime } from '../api/testing/virtual-time.ts'
+import { createJsonBatch } from '../protocol/records/json-batch.ts'
+import { DamagedPage } from '../protocol/records/page-scanner.ts'
+import { createPages, type PageHandler, type PageReader } from './pages.ts'
+
+const LIST = `${PREFIX}/people`
+const { signal } = new AbortController()
+const handler: PageHandler = { batch: () => undefined, broken() {}, end: () => undefined }
+
+/** Takes an empty body for an empty page, and any other for a damaged one. */
+const reader: PageReader = {
+  parse(body) {
+    if (body.length > 0) throw new DamagedPage('it is not JSON')
+    return { batch: createJsonBatch([]), end: { count: 0 } }
+  },
+}
+
+const DAMAGED = { whole: [Buffer.from('damaged')] }
+const EMPTY = { whole: [] }
+
+/** Pages over a client that answers as `get` says, in virtual time. */
+function virtualPages(get: Client['get']) {
+  const time = createVirtualTime()
+  const waits: string[] = []
+  const client = { accept() {}, get, trouble: undefined } as unknown as Client
+  const pages = createPages({
+    client,
+    reader,
+    signal,
+    patience: { ...patienceOf(10), time, random: () => 0.5 },
+    waits: {
+      rateLimited: (until) => void waits.push(until.toISOString()),
+      waiting: (trouble) => void waits.push(trouble?.reason ?? 'unknown'),
+    },
+  })
+  return { time, waits, follow: (given = handler) => time.run(pages.follow(LIST, 'list', given)) }
+}
+
+describe('a page that arrives damaged', () => {
+  it('is asked for again as long as retry_minutes say', async () => {
+    const { time, follow } = virtualPages(async () => (time.now() < 540_000 ? DAMAGED : EMPTY))
+    await expect(follow()).resolves.toEqual({ count: 0 })
+  })
+
+  it('is an error when they are over', async () => {
+    const { time, follow } = virtualPages(async () => DAMAGED)
+    expect((await failureOf(follow())).message).toMatch(/is damaged: it is not JSON/)
+    expect(time.now()).toBe(600_000)
+  })
+
+  it('is asked for as a link that the service has answered before', async () => {
+    const given: GetOptions[] = []
+    const { follow } = virtualPages(async (_, options = {}) =>
+      given.push(options) === 1 ? DAMAGED : EMPTY,
+    )
+    await follow()
+    expect(given.map(({ isRepeat }) => isRepeat)).toEqual([false, true])
+  })
+})
+
+describe('a stream that waits for the service', () => {
+  it('says so each minute, with the reason', async () => {
+    const { waits, time, follow } = virtualPages(async (_, { onTrouble } = {}) => {
+      onTrouble?.({ reason: 'It rains.' })
+      await time.sleep(150_000, signal)
+      return EMPTY
+    })
+    await follow()
+    expect(waits).toEqual(['It rains.', 'It rains.'])
+  })
+
+  it('says so too while a damaged page is asked for again and again', async () => {
+    const { waits, time, follow } = virtualPages(async () =>
+      time.now() < 150_000 ? DAMAGED : EMPTY,
+    )
+    await follow()
+    expect(waits[0]).toMatch(/is damaged: it is not JSON/)
+    expect(waits.length).toBeGreaterThanOrEqual(2)
+  })
+
+  it('does not say so of its own work', async () => {
+    const { waits, time, follow } = virtualPages(async () => EMPTY)
+    await follow({ ...handler, batch: () => time.sleep(150_000, signal) })
+    expect(waits).toEqual([])
+  })
+})
+
+describe('a page that was requested ahead of a page that fails', () => {
+  /** Reads a damaged first page that ends with a next link, which is answered as `next` says. */
+  async function failing(next: Parameters<typeof openClient>[0]['api']) {
+    const page = `{"value":[nonsense],"nextLink":"${LIST}?page=2"}`
+    const { client, calls } = await openClient({
+      attempts: 1000,
+      api: (response, request, index) =>
+        request.url.endsWith('=2') ? next(response, request, index) : reply(response, 200, page),
+    })
+    const waits = { rateLimited() {}, waiting() {} }
+    const pages = createPages({ client, reader, signal, patience: shortPatience(1), waits })
+    expect((await failureOf(pages.follow(LIST, 'list', handler))).message).toMatch(/is damaged/)
+    return calls
+  }
+
+  it('gives its connection back', async () => {
+    const closed = { isIt: false }
+    await failing((response) => {
+      response.on('close', () => {
+        closed.isIt = true
+      })
+      response.writeHead(200).write('x'.repeat(6 * 1024 * 1024))
+    })
+    await expect.poll(() => closed.isIt).toBe(true)
+  })
+
+  it('is not tried again', async () => {
+    const calls = await failing((response) => reply(response, 503))
+    const asked = calls.length
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(calls.length - asked).toBeLessThan(3)
+  })
+})
