@@ -102,9 +102,10 @@ export function isPassing(status: number): boolean {
 
 /** The failure of a Retry-After that asks for more than the whole patience. */
 export function tooLongToWait(ms: number): ConnectorError {
+  const minutes = Math.ceil(ms / 60_000)
   return new ConnectorError(
     'transient',
-    `The service asks to wait ${Math.ceil(ms / 60_000)} minutes, which is longer than retry_minutes allows. The next sync continues here.`,
+    `The service asks to wait ${minutes === 1 ? '1 minute' : `${minutes} minutes`}, which is longer than a request is tried again for (retry_minutes, and a moment in a check). Nothing is lost; try again after that time.`,
   )
 }
 

@@ -272,7 +272,7 @@ describe('a check that finds nothing to read', () => {
         all: (response) => reply(response, 429, '', { 'retry-after': '60' }),
         check: { limitMs: 200 },
       },
-      /^The service asks to wait for longer than the 0\.2 seconds of a check/,
+      /^No stream can be read\. The service asks to wait 1 minute, which is longer/,
     ],
   ])('asks %s', async (_, scenario, words) => {
     const { isReadable, message } = await check(scenario)
