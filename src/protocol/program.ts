@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream'
 import { setFlagsFromString } from 'node:v8'
 import { ConnectorError, Stopped } from '../errors.ts'
 import { createLineWriter, type LineWriter, ReaderGone } from './records/line-writer.ts'
+import { onSignals } from './signals.ts'
 
 /** What a command of either protocol runs with. */
 export interface Program {
@@ -32,12 +33,13 @@ export async function runProgram(
     exitCode = await run(program)
   } catch (error) {
     exitCode = 1
-    if (!(error instanceof Stopped) && !(error instanceof ReaderGone)) report(error, program)
+    // An output that has failed is told once, below.
+    if (!(error instanceof Stopped) && !writer.gone) report(error, program)
   }
   await writer.flush().catch((error) => {
     // A reader that has left wants to hear nothing; the exit code tells its shell.
     exitCode = 1
-    if (!(error instanceof ReaderGone)) process.stderr.write(`stdout failed: ${error.message}\n`)
+    if (!(error instanceof ReaderGone)) process.stderr.write(`${unwritten(error)}\n`)
   })
   signals.finish()
   return exitCode
@@ -63,22 +65,7 @@ export async function readJsonOption(option: string, file: string): Promise<unkn
   }
 }
 
-/**
- * Stops at the first SIGTERM or SIGINT. `finish` dies by that signal, as shells and PyAirbyte
- * expect, once everything that was queued has been written.
- */
-function onSignals(stop: (signal: string) => void): { finish(): void } {
-  let received: NodeJS.Signals | undefined
-  const signals: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT']
-  const onSignal = (signal: NodeJS.Signals) => {
-    received ??= signal
-    stop(signal)
-  }
-  for (const signal of signals) process.on(signal, onSignal)
-  return {
-    finish() {
-      for (const signal of signals) process.off(signal, onSignal)
-      if (received !== undefined) process.kill(process.pid, received)
-    },
-  }
+function unwritten(error: NodeJS.ErrnoException): string {
+  const reason = error.code === 'ENOSPC' ? 'no space is left on the disk' : error.message
+  return `The output cannot be written: ${reason}. The next sync goes on from the last state that was stored.`
 }

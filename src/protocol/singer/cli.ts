@@ -6,7 +6,6 @@ import type { CheckResult, Failure } from '../outcome.ts'
 import { type Program, readJsonOption, readOption, runProgram } from '../program.ts'
 import { type About, aboutJson, aboutMarkdown } from './about.ts'
 import { parseCatalog, type SelectedStream } from './catalog.ts'
-import { leaveAfterSignal } from './leave.ts'
 import { createSingerLog, type SingerLog } from './log.ts'
 import { mergeSettings, settingsFromEnvironment, withoutUnset } from './settings.ts'
 import { createStateKeeper, parseState, type StateKeeper } from './state.ts'
@@ -59,10 +58,7 @@ export async function runSinger(
   try {
     return await runProgram(
       stdout,
-      (program) => {
-        leaveAfterSignal(program.signal)
-        return execute(argv, tap, { ...program, log, mask })
-      },
+      (program) => execute(argv, tap, { ...program, log, mask }),
       (error) => report({ error: asConnectorError(error) }, log),
     )
   } finally {
