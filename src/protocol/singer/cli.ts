@@ -24,7 +24,7 @@ export interface SingerTap {
   /** Values in an unchecked configuration that must not be printed. */
   secrets(config: unknown): Promise<readonly string[]>
   /** The streams as entries of a catalog; without a configuration those that need none. */
-  discover(config: unknown): Promise<readonly object[]>
+  discover(config: unknown, tools: TapTools): Promise<readonly object[]>
   check(config: unknown, tools: TapTools): Promise<CheckResult>
   /** Writes schemas, records and states itself; what went wrong comes back. */
   sync(
@@ -72,7 +72,7 @@ async function execute(argv: readonly string[], tap: SingerTap, tools: TapTools)
   if (options.about) return tell(aboutText(tap.about, options.format), tools)
   const config = await configOf(options.config ?? [], tap, tools)
   if (options.discover) {
-    return tell(JSON.stringify({ streams: await tap.discover(config) }, null, 2), tools)
+    return tell(JSON.stringify({ streams: await tap.discover(config, tools) }, null, 2), tools)
   }
   if (config === undefined) {
     throw new ConnectorError(
