@@ -48,7 +48,7 @@ export function createAirbyteSource(patience?: Patience): AirbyteSource {
       const { createAirbyteOutput } = await import('./protocol/airbyte/stream-output.ts')
       const offered = offeredStreams(config)
       const jobs: Job[] = []
-      const failures: Failure[] = []
+      const refused: Failure[] = []
       const output = (stream: string, version: string | undefined, now: () => Date) =>
         createAirbyteOutput({ stream, version, now, ...tools })
       // A stream that cannot be read as the catalog has it; the others go on (design D11).
@@ -56,7 +56,7 @@ export function createAirbyteSource(patience?: Patience): AirbyteSource {
         const { started, incomplete } = output(stream, undefined, () => new Date())
         started()
         incomplete()
-        failures.push({ stream, error })
+        refused.push({ stream, error })
       }
       for (const { name, syncMode } of catalog) {
         const stream = offered.get(name)
@@ -64,10 +64,10 @@ export function createAirbyteSource(patience?: Patience): AirbyteSource {
         else if (!isMode(syncMode)) refuse(name, unknownMode(syncMode))
         else jobs.push({ stream, mode: syncMode, state: states.get(name) })
       }
-      if (jobs.length === 0) return failures
+      if (jobs.length === 0) return refused
       const outputOf = ({ stream }: Job, now: () => Date) =>
         output(stream.stream, versionOf(stream), now)
-      return [...failures, ...(await runSync(jobs, { config, outputOf, ...tools, ...waits }))]
+      return runSync(jobs, { config, outputOf, refused, ...tools, ...waits })
     },
   }
 }

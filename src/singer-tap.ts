@@ -57,12 +57,12 @@ export function createSingerTap(patience?: Patience): SingerTap {
         const stream = streams.get(name)
         return stream ? [{ stream, mode: 'incremental', state: bookmarks[name] }] : []
       })
-      const failures = chosen
+      const refused = chosen
         .filter(({ name }) => !streams.has(name))
         .map(({ name }) => ({ stream: name, error: notOffered() }))
-      if (jobs.length === 0) return failures
+      if (jobs.length === 0) return refused
       const outputOf = await outputs(chosen, config, states, tools)
-      return [...failures, ...(await runSync(jobs, { config, outputOf, ...tools, ...waits }))]
+      return runSync(jobs, { config, outputOf, refused, ...tools, ...waits })
     },
   }
 }

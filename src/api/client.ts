@@ -51,7 +51,8 @@ export interface Client {
    */
   probe(link: string): Promise<void>
   token(): Promise<Token>
-  readonly traffic: Readonly<Traffic>
+  /** Whoever asks again for what arrived damaged counts it among the retries. */
+  readonly traffic: Traffic
 }
 
 /** Told when the service asks to wait, with the time at which it may be asked again. */

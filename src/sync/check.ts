@@ -7,6 +7,7 @@ import type { CheckResult } from '../protocol/outcome.ts'
 import { addDays, dayOf } from './days.ts'
 import { createSession, type SessionSettings } from './session.ts'
 import { slicesOf } from './slices.ts'
+import { refuseLateStart } from './start-date.ts'
 
 /**
  * Takes a token without scopes and lists one page of one collection, because a token alone says
@@ -20,6 +21,7 @@ export async function checkService(
   const { client, service, clock } = session
   try {
     const token = await client.token()
+    refuseLateStart(settings.config.startDate, clock.now())
     const [allowed, denied] = split(streams, token, service)
     if (allowed.length === 0) {
       return {

@@ -134,6 +134,7 @@ export function createPages(settings: PagesSettings): Pages {
           error instanceof BrokenPage ||
           (error instanceof DamagedPage && !(error instanceof RecordTooLarge))
         if (!isBroken || tries === TRIES) throw pageFailure(error)
+        client.traffic.retries++
         await sleep(patience.pageMs * tries, signal)
       }
     }

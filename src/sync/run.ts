@@ -12,6 +12,7 @@ import { type Job, plan } from './plan.ts'
 import type { Progress } from './progress.ts'
 import { readStream } from './read-stream.ts'
 import { createSession, type Session, type SessionSettings } from './session.ts'
+import { refuseLateStart } from './start-date.ts'
 import { summary } from './summary.ts'
 import { createGate, inOrder, isDelta, type Task } from './task.ts'
 
@@ -19,11 +20,13 @@ export interface RunSettings extends SessionSettings {
   readonly log: Log
   /** The protocol's end of a stream; `now` is the service's time. */
   readonly outputOf: (job: Job, now: () => Date) => StreamOutput
+  /** Streams that were asked for and cannot be read; they are reported with those that fail. */
+  readonly refused?: readonly Failure[]
 }
 
 /**
  * Reads all jobs, at most `concurrency` at a time. One that fails does not stop the others (design
- * D11); the failures come back. Throws only when the process is to stop.
+ * D11); all failures come back. Throws only when the process is to stop.
  */
 export async function runSync(jobs: readonly Job[], settings: RunSettings): Promise<Failure[]> {
   const session = createSession(settings, scopesOf(jobs))
@@ -31,11 +34,15 @@ export async function runSync(jobs: readonly Job[], settings: RunSettings): Prom
   const tasks = jobs.map((job) => ({ job, output: settings.outputOf(job, () => clock.now()) }))
   const startedAt = performance.now()
   try {
-    const failures = await Promise.resolve(client.token()).then(
+    const failed = await begin(session, settings).then(
       () => work(tasks, session, settings),
       (error) => refuseAll(tasks, error, settings.signal),
     )
-    settings.log.info(summary(tasks, client.traffic, (performance.now() - startedAt) / 1000))
+    const failures = [...(settings.refused ?? []), ...failed]
+    const seconds = (performance.now() - startedAt) / 1000
+    const line = summary(tasks, failures, client.traffic, seconds)
+    if (failures.length === 0) settings.log.info(line)
+    else settings.log.warn(line)
     return failures
   } finally {
     await session.close()
@@ -45,6 +52,12 @@ export async function runSync(jobs: readonly Job[], settings: RunSettings): Prom
 /** One scope a stream, each once (design D7). */
 function scopesOf(jobs: readonly Job[]): string[] {
   return [...new Set(jobs.map(({ stream }) => stream.scopes?.[0] ?? stream.collection))]
+}
+
+/** What concerns all streams: the token, by whose answer the service's time is known. */
+async function begin({ client, clock }: Session, { config }: RunSettings): Promise<void> {
+  await client.token()
+  refuseLateStart(config.startDate, clock.now())
 }
 
 async function work(
