@@ -293,6 +293,24 @@ describe('the surroundings of a read', () => {
     rmSync(closed, { recursive: true })
   })
 
+  it.each([
+    ['source-protime', args],
+    ['tap-protime', () => args().slice(1, 3)],
+  ] as const)('may be a full disk, of which %s says one sentence', async (name, argsOf) => {
+    const program = join(dirname(EXECUTABLE), name)
+    const child = spawn(program, argsOf(), {
+      stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+    })
+    let stderr = ''
+    child.stderr?.on('data', (chunk: Buffer) => {
+      stderr += chunk
+    })
+    expect(await new Promise((resolve) => child.on('close', resolve))).toBe(1)
+    expect(stderr).toBe(
+      'The output cannot be written: no space is left on the disk. The next sync goes on from the last state that was stored.\n',
+    )
+  })
+
   it.each(['debug', 'DEBUG', 'nonsense', ''])('may have the LOG_LEVEL %j', async (level) => {
     const { stdout, stderr } = await promisify(execFile)(EXECUTABLE, args(), {
       env: { ...process.env, LOG_LEVEL: level },

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { setFlagsFromString } from 'node:v8'
-import { ConnectorError, Stopped } from '../errors.ts'
+import { Stopped } from '../errors.ts'
 import { createLineWriter, type LineWriter, ReaderGone } from './records/line-writer.ts'
 import { onSignals } from './signals.ts'
 
@@ -43,26 +42,6 @@ export async function runProgram(
   })
   signals.finish()
   return exitCode
-}
-
-/** The text of a file that an option names; throws a config error. */
-export async function readOption(option: string, file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new ConnectorError('config', `The file given by ${option} cannot be read (${code}).`)
-  }
-}
-
-/** The JSON of a file that an option names; throws a config error without a word of its content. */
-export async function readJsonOption(option: string, file: string): Promise<unknown> {
-  const text = await readOption(option, file)
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new ConnectorError('config', `The file given by ${option} is not JSON.`)
-  }
 }
 
 function unwritten(error: NodeJS.ErrnoException): string {

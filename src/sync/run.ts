@@ -2,7 +2,6 @@ import { PATIENCE } from '../api/retry.ts'
 import type { Service } from '../api/service.ts'
 import { covers } from '../api/token.ts'
 import { asConnectorError, ConnectorError, Stopped } from '../errors.ts'
-import type { Log } from '../protocol/log.ts'
 import type { Failure } from '../protocol/outcome.ts'
 import { ReaderGone } from '../protocol/records/line-writer.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
@@ -17,7 +16,6 @@ import { summary } from './summary.ts'
 import { createGate, inOrder, isDelta, type Task } from './task.ts'
 
 export interface RunSettings extends SessionSettings {
-  readonly log: Log
   /** The protocol's end of a stream; `now` is the service's time. */
   readonly outputOf: (job: Job, now: () => Date) => StreamOutput
   /** Streams that were asked for and cannot be read; they are reported with those that fail. */

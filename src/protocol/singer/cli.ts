@@ -2,8 +2,10 @@ import type { Writable } from 'node:stream'
 import { Command, CommanderError, Option } from 'commander'
 import { asConnectorError, ConnectorError } from '../../errors.ts'
 import { createMask, type Mask } from '../../mask.ts'
+import { refusedCommandLine } from '../command-line.ts'
+import { readJsonOption, readOption } from '../option-files.ts'
 import type { CheckResult, Failure } from '../outcome.ts'
-import { type Program, readJsonOption, readOption, runProgram } from '../program.ts'
+import { type Program, runProgram } from '../program.ts'
 import { type About, aboutJson, aboutMarkdown } from './about.ts'
 import { parseCatalog, type SelectedStream } from './catalog.ts'
 import { createSingerLog, type SingerLog } from './log.ts'
@@ -67,7 +69,7 @@ export async function runSinger(
 }
 
 async function execute(argv: readonly string[], tap: SingerTap, tools: TapTools): Promise<number> {
-  const options = parseArguments(argv, tap, tools)
+  const options = parseArguments(argv, tap)
   if (options === 'answered') return 0
   if (options.about) return tell(aboutText(tap.about, options.format), tools)
   const config = await configOf(options.config ?? [], tap, tools)
@@ -93,6 +95,7 @@ async function sync(
   const file = catalog ?? properties
   const selection =
     file === undefined ? undefined : parseCatalog(await readJsonOption('--catalog', file))
+  if (selection?.length === 0) tools.log.warn('The catalog selects nothing: no stream is read.')
   const input = parseState(state === undefined ? '' : await readOption('--state', state))
   const states = createStateKeeper(input, tools.writer)
   // Some targets take the first STATE for what they have stored, so it repeats the input.
@@ -107,7 +110,6 @@ async function sync(
 function parseArguments(
   argv: readonly string[],
   { about, environmentPrefix }: SingerTap,
-  { log }: TapTools,
 ): Options | 'answered' {
   const collect = (value: string, all: readonly string[] = []) => [...all, value]
   const command = new Command(about.name)
@@ -130,14 +132,13 @@ function parseArguments(
     )
     .option('--test', 'test the settings and the connection; starts no delta')
     .exitOverride()
-    .configureOutput({ writeErr: (text) => log.error(text.trim()) })
+    // What it would say is said once, by the error below.
+    .configureOutput({ writeErr: () => {} })
   try {
     return command.parse([...argv], { from: 'user' }).opts<Options>()
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 'answered'
-    throw new ConnectorError('config', 'The command line is not valid; --help shows the options.', {
-      cause: error,
-    })
+    throw refusedCommandLine(error)
   }
 }
 
