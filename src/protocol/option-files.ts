@@ -37,7 +37,7 @@ export async function readMessagesOption(option: string, file: string): Promise<
 type Refuse = (place: string) => never
 
 /** The value of a JSON text. */
-export function parseJson(text: string, refuse: Refuse): unknown {
+function parseJson(text: string, refuse: Refuse): unknown {
   try {
     return JSON.parse(text)
   } catch {

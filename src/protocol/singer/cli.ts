@@ -9,7 +9,12 @@ import { type Program, runProgram } from '../program.ts'
 import { type About, aboutJson, aboutMarkdown } from './about.ts'
 import { parseCatalog, type SelectedStream } from './catalog.ts'
 import { createSingerLog, type SingerLog } from './log.ts'
-import { mergeSettings, settingsFromEnvironment, withoutUnset } from './settings.ts'
+import {
+  mergeSettings,
+  settingsFromEnvironment,
+  unknownVariables,
+  withoutUnset,
+} from './settings.ts'
 import { createStateKeeper, parseState, type StateKeeper } from './state.ts'
 
 /** What a command works with. */
@@ -146,9 +151,14 @@ function parseArguments(
 async function configOf(
   names: readonly string[],
   tap: SingerTap,
-  { mask }: TapTools,
+  { mask, log }: TapTools,
 ): Promise<unknown> {
   if (names.length === 0) return undefined
+  if (names.includes('ENV')) {
+    const { about, environmentPrefix } = tap
+    for (const name of unknownVariables(about.settings, environmentPrefix, process.env))
+      log.warn(`The variable ${name} is no setting and is ignored.`)
+  }
   const configs = await Promise.all(
     names.map((name) =>
       name === 'ENV'
