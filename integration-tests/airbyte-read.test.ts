@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/emulator.ts'
 import { streams } from '../src/catalogue/streams.ts'
 import type { Chosen } from './connector.ts'
@@ -141,6 +141,22 @@ describe('check', () => {
       expect(result.exitCode).toBe(1)
     },
   )
+})
+
+describe('a command at the level debug', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs()
+  })
+
+  it('tells every request, without the tokens in its query', async () => {
+    vi.stubEnv('LOG_LEVEL', 'debug')
+    const { logs } = await read(['people'])
+    const told = logs.filter((line) => line.startsWith('DEBUG'))
+    expect(told).toHaveLength(emulator.requests.length)
+    expect(told[0]).toMatch(/^DEBUG POST http:.*\/connect\/token: 200, \d+ ms$/)
+    expect(told[1]).toMatch(/^DEBUG GET http:.*\/people: 200, \d+ ms$/)
+    expect(told.join()).not.toMatch(/token=/i)
+  })
 })
 
 describe('discover', () => {
