@@ -81,17 +81,33 @@ describe('spec', () => {
 
 describe('a command line that is not valid', () => {
   it.each([
-    ['no command', []],
-    ['an unknown command', ['write']],
-    ['an unknown option', ['read', '--config', '@config', '--catalog', '@catalog', '--bogus']],
-    ['a check without its configuration', ['check']],
-    ['a discover without its configuration', ['discover']],
-    ['a read without its configuration', ['read', '--catalog', '@catalog']],
-    ['a read without its catalog', ['read', '--config', '@config']],
-    ['an option without its value', ['check', '--config']],
-    ['a word too many', ['spec', 'please']],
-  ])('is a config error: %s', async (_name, args) => {
-    expectConfigError(await execute(...args), /^The command line is not valid: .+/)
+    ['an unknown command', ['write'], /unknown command 'write'/],
+    [
+      'an unknown option',
+      ['read', '--config', '@config', '--catalog', '@catalog', '--bogus'],
+      /unknown option '--bogus'/,
+    ],
+    [
+      'a mistyped option',
+      ['check', '--confg', '@config'],
+      /unknown option '--confg' \(Did you mean --config\?\)/,
+    ],
+    ['a check without its configuration', ['check'], /--config is missing/],
+    ['a discover without its configuration', ['discover'], /--config is missing/],
+    ['a read without its configuration', ['read', '--catalog', '@catalog'], /--config is missing/],
+    ['a read without its catalog', ['read', '--config', '@config'], /--catalog is missing/],
+    ['an option without its value', ['check', '--config'], /argument missing/],
+    ['a word too many', ['spec', 'please'], /too many arguments/],
+  ])('is one message, a config error: %s', async (_name, args, words) => {
+    const answer = await execute(...args)
+    expectConfigError(answer, new RegExp(`^The command line is not valid: .*${words.source}`))
+    expect(answer.messages).toHaveLength(1)
+  })
+
+  it('has no command: the usage is on stderr, and the exit code 2', async () => {
+    const { exitCode, stdout, stderr } = await execute()
+    expect([exitCode, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(/^Usage: source-protime .*discover/s)
   })
 
   it('does not hold for --version and --help', async () => {
@@ -100,15 +116,22 @@ describe('a command line that is not valid', () => {
     expect(version.stdout).toMatch(/^\d+\.\d+\.\d+/)
     expect(help.stdout).toMatch(/discover/)
   })
+
+  it('does not hold for the help of a command, which tells what --debug does', async () => {
+    const { exitCode, stdout } = await execute('check', '--help')
+    expect([exitCode, /--debug +log every request/.test(stdout)]).toEqual([0, true])
+  })
 })
 
 describe('a file that is not what its option says', () => {
   const catalogOf = (stream: unknown) => JSON.stringify({ streams: [stream] })
   const stream = { name: 'people', json_schema: {} }
   it.each([
-    ['catalog', undefined, /--catalog cannot be read \(ENOENT\)/],
-    ['catalog', '', /--catalog is not JSON/],
-    ['catalog', '{"streams":[', /--catalog is not JSON/],
+    ['catalog', undefined, /--catalog cannot be read \(ENOENT\): .*catalog\.$/],
+    ['catalog', '', /--catalog is not JSON \(.*catalog, it is empty\)/],
+    ['catalog', '{\n"streams":[', /--catalog is not JSON \(.*catalog, line 2, column 12\)/],
+    ['catalog', '{"type":"LOG"}\n{"type"}', /\(.*catalog, line 2, column 8\)/],
+    ['catalog', '{"type":"CATALOG"}', /it has no list of streams/],
     ['catalog', 'null', /it has no list of streams/],
     ['catalog', '[]', /it has no list of streams/],
     ['catalog', '{"streams":{}}', /it has no list of streams/],
@@ -122,12 +145,19 @@ describe('a file that is not what its option says', () => {
       /it names people twice/,
     ],
     ['config', undefined, /--config cannot be read \(ENOENT\)/],
-    ['config', '{"client_secret":"a-very-secret-secret"', /--config is not JSON/],
+    [
+      'config',
+      '{"client_secret":"a-very-secret-secret"',
+      /--config is not JSON \(.*config, line 1, column 40\)/,
+    ],
     ['config', '[]', /The configuration is not valid/],
     ['config', 'null', /The configuration is not valid/],
-    ['config', '{}', /"tenant" is missing.*"client_secret" is missing/],
+    ['config', '{}', /tenant is missing.*client_secret is missing/],
     ['state', undefined, /--state cannot be read \(ENOENT\)/],
-    ['state', '{"type":"STREAM"', /--state is damaged: it is not JSON/],
+    ['state', '{"type":"STREAM"', /--state is damaged: it is not JSON at line 1, column 17/],
+    ['state', '{"type":"STATE","state":{}}\n{"type', /it is not JSON at line 2, column 2/],
+    ['state', '{"bookmarks":{"people":{}}}', /is a state of tap-protime/],
+    ['state', '{"type":"STATE","value":{"bookmarks":{}}}', /is a state of tap-protime/],
     ['state', '7', /--state is damaged: it is not a list/],
     ['state', '"x"', /--state is damaged: it is not a list/],
     ['state', '[7]', /one of its entries is no state message/],
@@ -168,7 +198,7 @@ describe('a configuration that is not valid', () => {
         type: 'CONNECTION_STATUS',
         connectionStatus: {
           status: 'FAILED',
-          message: expect.stringMatching(/"tenant" must have the form.*"concurrency"/s),
+          message: expect.stringMatching(/tenant must have the form.*concurrency/s),
         },
       },
     ])
@@ -186,9 +216,69 @@ describe('a configuration that is not valid', () => {
 
   it('is an error of a discover', async () => {
     file('config', wrong)
-    expectConfigError(
-      await execute('discover', '--config', '@config'),
-      /"tenant" must have the form/,
+    expectConfigError(await execute('discover', '--config', '@config'), /tenant must have the form/)
+  })
+})
+
+describe('a configuration with settings that do not exist', () => {
+  const mistyped = {
+    ...CONFIG,
+    start_dat: '2026-01-01',
+    environment: { ...CONFIG.environment, bas_url: 'x' },
+  }
+
+  it('is warned of by every command, which goes on', async () => {
+    file('config', mistyped)
+    const { messages, exitCode } = await execute('discover', '--config', '@config')
+    expect(messages.flatMap(({ log }) => (log === undefined ? [] : [log]))).toEqual([
+      {
+        level: 'WARN',
+        message: 'environment.bas_url is no setting; did you mean environment.base_url?',
+      },
+      { level: 'WARN', message: 'start_dat is no setting; did you mean start_date?' },
+    ])
+    expect([exitCode, messages.at(-1)?.type]).toEqual([0, 'CATALOG'])
+  })
+
+  it('is warned of also where another one is missing for that', async () => {
+    const { client_secret, ...rest } = CONFIG
+    file('config', { ...rest, client_secert: client_secret })
+    const { messages, stdout } = await execute('check', '--config', '@config')
+    expect(messages).toMatchObject([
+      { log: { message: 'client_secert is no setting; did you mean client_secret?' } },
+      {
+        connectionStatus: {
+          status: 'FAILED',
+          message: 'The configuration is not valid. client_secret is missing.',
+        },
+      },
+    ])
+    expect(stdout).not.toContain(client_secret)
+  })
+})
+
+describe('a file with a byte order mark', () => {
+  it.each(['utf8', 'utf16le'] as const)('in %s is read', async (encoding) => {
+    writeFileSync(join(folder, 'config'), Buffer.from(`\ufeff${JSON.stringify(CONFIG)}`, encoding))
+    const { exitCode } = await execute('discover', '--config', '@config')
+    expect(exitCode).toBe(0)
+  })
+})
+
+describe('a catalog that selects nothing', () => {
+  it('is warned of, and read to its end', async () => {
+    file('catalog', { streams: [] })
+    const { messages, exitCode } = await execute(
+      ...['read', '--config', '@config', '--catalog', '@catalog'],
     )
+    expect([exitCode, messages]).toEqual([
+      0,
+      [
+        {
+          type: 'LOG',
+          log: { level: 'WARN', message: 'The catalog selects nothing: no stream is read.' },
+        },
+      ],
+    ])
   })
 })

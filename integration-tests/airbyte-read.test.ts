@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/emulator.ts'
 import { streams } from '../src/catalogue/streams.ts'
 import type { Chosen } from './connector.ts'
@@ -120,6 +120,22 @@ describe('check', () => {
   })
 })
 
+describe('a command at the level debug', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs()
+  })
+
+  it('tells every request, without the tokens in its query', async () => {
+    vi.stubEnv('LOG_LEVEL', 'debug')
+    const { logs } = await read(['people'])
+    const told = logs.filter((line) => line.startsWith('DEBUG'))
+    expect(told).toHaveLength(emulator.requests.length)
+    expect(told[0]).toMatch(/^DEBUG POST http:.*\/connect\/token: 200, \d+ ms$/)
+    expect(told[1]).toMatch(/^DEBUG GET http:.*\/people: 200, \d+ ms$/)
+    expect(told.join()).not.toMatch(/token=/i)
+  })
+})
+
 describe('discover', () => {
   it('offers every stream without a single request', async () => {
     const { messages, exitCode } = await runInProcess('discover', { config: configOf() })
@@ -136,6 +152,51 @@ describe('discover', () => {
     expect(messages[0]?.catalog?.streams.map(({ name }) => name)).toEqual(
       every.filter((name) => name !== 'activity_definitions'),
     )
+  })
+})
+
+describe('the summary', () => {
+  const summaryOf = ({ logs }: Heard) =>
+    logs.findLast((line) => /Sync (finished|failed)/.test(line))
+
+  it('of a sync that failed warns, and names what failed', async () => {
+    emulator.fail('/jobs', 403)
+    const result = await read(['people', 'jobs', 'unknown'])
+    expect(summaryOf(result)).toMatch(
+      /^WARN Sync failed for 2 of 3 streams: unknown, jobs\. Handed over: 3 records \(people 3 records\); /,
+    )
+  })
+
+  it('of a sync without a token names every stream', async () => {
+    emulator.fail('/connect/token', 500)
+    expect(summaryOf(await read(['people', 'jobs']))).toMatch(
+      /^WARN Sync failed for 2 of 2 streams: people, jobs\. Handed over: no records; /,
+    )
+  })
+
+  it('counts pages that were asked again', async () => {
+    emulator.fault('/job-categories', 'html', { times: 2 })
+    expect(summaryOf(await read(['job_categories']))).toMatch(/^INFO .*; 4 requests, 2 retries, /)
+  })
+})
+
+describe('a start date that is not past', () => {
+  const config = () => configOf({ start_date: emulator.now().toISOString().slice(0, 10) })
+  const sentence = /start_date must be the day before yesterday, \d{4}-\d\d-\d\d, or earlier/
+
+  it('fails a check', async () => {
+    const { messages } = await check(config())
+    expect(messages).toMatchObject([
+      { connectionStatus: { status: 'FAILED', message: expect.stringMatching(sentence) } },
+    ])
+  })
+
+  it('fails a read before anything is asked, in one sentence', async () => {
+    const { errors } = await read(['clockings', 'people'], { config: config() })
+    expect(errors).toMatchObject([
+      { failure_type: 'config_error', message: expect.stringMatching(sentence) },
+    ])
+    expect(emulator.requests.map(({ path }) => path)).toEqual(['/connect/token'])
   })
 })
 
@@ -174,6 +235,10 @@ describe('a state', () => {
     ['a message without a type', (blob: unknown) => [{ data: { jobs: blob } }]],
     ['a bare object', (blob: unknown) => ({ jobs: blob })],
     ['a single message', (blob: unknown) => message('jobs', blob)],
+    [
+      'a STATE message of the output',
+      (blob: unknown) => ({ type: 'STATE', state: message('jobs', blob) }),
+    ],
     [
       'one beside states of unknown streams',
       (blob: unknown) => [message('gone', { a: 1 }), message('jobs', blob)],

@@ -1,7 +1,16 @@
 import { execFile, spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
@@ -54,6 +63,22 @@ function endlessPages(): void {
   })
 }
 
+/** A read of endless pages that waits for its reader, who has stopped reading. */
+async function startUnread(): Promise<LiveProcess> {
+  endlessPages()
+  const read = start()
+  await until(() => read.heard().length > 300_000, 'some lines')
+  read.pause()
+  // Nothing is asked for any more: the process is waiting.
+  let requests = -1
+  await until(() => {
+    const isQuiet = requests === emulator.requests.length
+    requests = emulator.requests.length
+    return isQuiet && requests > 3
+  }, 'a full pipe')
+  return read
+}
+
 function wholeLines(stdout: string): Message[] {
   expect(stdout === '' || stdout.endsWith('\n')).toBe(true)
   const messages = parseLines(stdout)
@@ -98,19 +123,53 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   })
 })
 
+describe('a reader that does not read', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'does not keep the process alive after %s',
+    async (signal) => {
+      const { child, exited } = await startUnread()
+      const since = performance.now()
+      child.kill(signal)
+      expect(await exited).toBe(signal)
+      expect(performance.now() - since).toBeLessThan(SOON_MS)
+    },
+  )
+
+  it('does not hold a second signal up', async () => {
+    const { child, exited } = await startUnread()
+    child.kill('SIGINT')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const since = performance.now()
+    child.kill('SIGINT')
+    expect(await exited).toBe('SIGINT')
+    expect(performance.now() - since).toBeLessThan(1000)
+  })
+})
+
+describe('a program that is still loading', () => {
+  const PROGRAMS = [
+    ['source-protime', 'dist/src/protocol/airbyte/cli.js'],
+    ['tap-protime', 'dist/src/protocol/singer/cli.js'],
+    ['protime-emulator', 'dist/emulator/main.js'],
+  ] as const
+  it.each(PROGRAMS)('ends at SIGTERM: %s', async (name, module) => {
+    mkdirSync(join(folder, 'bin'))
+    copyFileSync(join(dirname(EXECUTABLE), name), join(folder, 'bin', name))
+    mkdirSync(dirname(join(folder, module)), { recursive: true })
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+    writeFileSync(
+      join(folder, module),
+      "process.kill(process.pid, 'SIGTERM'); await new Promise((done) => setTimeout(done, 9000))",
+    )
+    const child = spawn(process.execPath, [join(folder, 'bin', name)])
+    // An exit code, because the first process of a container does not die by a signal.
+    expect(await new Promise((resolve) => child.on('close', resolve))).toBe(143)
+  })
+})
+
 describe('a slow reader', () => {
   it('gets whole lines to the last one when the process is stopped while it waits for it', async () => {
-    endlessPages()
-    const { child, ended, heard, pause, resume } = start()
-    await until(() => heard().length > 300_000, 'some lines')
-    pause()
-    // Nothing is asked for any more: the process is waiting for its reader.
-    let requests = -1
-    await until(() => {
-      const isQuiet = requests === emulator.requests.length
-      requests = emulator.requests.length
-      return isQuiet && requests > 3
-    }, 'a full pipe')
+    const { child, ended, resume } = await startUnread()
     child.kill('SIGTERM')
     setTimeout(resume, 200)
     const since = performance.now()
@@ -232,6 +291,24 @@ describe('the surroundings of a read', () => {
       expectAll(stdout)
     }
     rmSync(closed, { recursive: true })
+  })
+
+  it.each([
+    ['source-protime', args],
+    ['tap-protime', () => args().slice(1, 3)],
+  ] as const)('may be a full disk, of which %s says one sentence', async (name, argsOf) => {
+    const program = join(dirname(EXECUTABLE), name)
+    const child = spawn(program, argsOf(), {
+      stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+    })
+    let stderr = ''
+    child.stderr?.on('data', (chunk: Buffer) => {
+      stderr += chunk
+    })
+    expect(await new Promise((resolve) => child.on('close', resolve))).toBe(1)
+    expect(stderr).toBe(
+      'The output cannot be written: no space is left on the disk. The next sync goes on from the last state that was stored.\n',
+    )
   })
 
   it.each(['debug', 'DEBUG', 'nonsense', ''])('may have the LOG_LEVEL %j', async (level) => {

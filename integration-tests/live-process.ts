@@ -25,6 +25,9 @@ export interface LiveProcess {
   resume(): void
   /** Closes the reading end, as a program does that has died. */
   leave(): void
+  /** When the process is gone: the signal that it died of, or its exit code. */
+  readonly exited: Promise<string | number | null>
+  /** When all of its output has been read, too. */
   readonly ended: Promise<End>
   /** Kills the process should it still run, and takes its files away. */
   clear(): Promise<void>
@@ -63,9 +66,13 @@ export function startRead(config: object, catalog: readonly Chosen[]): LiveProce
       resolve({ exitCode, signal, stdout: heard(), stderr: Buffer.concat(err).toString() }),
     )
   })
+  const exited = new Promise<string | number | null>((resolve) => {
+    child.on('exit', (exitCode, signal) => resolve(signal ?? exitCode))
+  })
   return {
     child,
     heard,
+    exited,
     pause: () => void child.stdout.pause(),
     resume: () => void child.stdout.resume(),
     leave: () => void child.stdout.destroy(),

@@ -60,6 +60,15 @@ describe('the configuration', () => {
     expect(run.exitCode).toBe(0)
   })
 
+  it('with a setting that does not exist is warned of, and used', async () => {
+    const config = { ...tenant.config, concurency: 8 }
+    const { exitCode, stderr } = await sync({ config, catalog: one })
+    expect([exitCode, stderr]).toEqual([
+      0,
+      'WARNING concurency is no setting; did you mean concurrency?\n',
+    ])
+  })
+
   it('is missed in a sentence', async () => {
     const { exitCode, stdout, stderr } = await runTap()
     expect([exitCode, stdout]).toEqual([1, ''])
@@ -100,6 +109,8 @@ describe('--state', () => {
     ['{"bookmarks":', 'it is not JSON'],
     ['[]', 'it is not an object'],
     ['{"bookmarks":[]}', 'its bookmarks are not an object'],
+    ['[{"type":"STREAM","stream":{}}]', 'is a state of source-protime'],
+    ['{"type":"STATE","state":{"type":"STREAM"}}', 'is a state of source-protime'],
   ])('that is damaged (%s) is refused without a request', async (state, reason) => {
     const before = tenant.emulator.requests.length
     const { exitCode, stdout, stderr } = await runTap({ config: tenant.config, state })
@@ -173,7 +184,17 @@ describe('other commands', () => {
   it('an unknown option is refused on stderr', async () => {
     const { exitCode, stdout, stderr } = await runTap({}, { words: ['--discovery'] })
     expect([exitCode, stdout]).toEqual([1, ''])
-    expect(stderr).toContain('--discovery')
+    expect(stderr).toBe(
+      "ERROR The command line is not valid: unknown option '--discovery' (Did you mean --discover?). Try --help. (config)\n",
+    )
+  })
+
+  it('a catalog that selects nothing is warned of', async () => {
+    const { exitCode, stderr } = await sync({ config: tenant.config, catalog: { streams: [] } })
+    expect([exitCode, stderr]).toEqual([
+      0,
+      'WARNING The catalog selects nothing: no stream is read.\n',
+    ])
   })
 
   it('a catalog that is none is refused', async () => {

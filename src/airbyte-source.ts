@@ -3,6 +3,7 @@ import type { Config } from './config.ts'
 import { ConnectorError } from './errors.ts'
 import { packageVersion, readProjectJson } from './project-files.ts'
 import type { AirbyteSource } from './protocol/airbyte/source.ts'
+import type { Log } from './protocol/log.ts'
 import type { Failure } from './protocol/outcome.ts'
 import type { Job } from './sync/plan.ts'
 
@@ -23,14 +24,14 @@ export function createAirbyteSource(patience?: Patience): AirbyteSource {
     },
 
     async check(input, tools) {
-      const config = await parsed(input)
+      const config = await parsed(input, tools.log)
       const { offeredStreams } = await import('./catalogue/offered-streams.ts')
       const { checkService } = await import('./sync/check.ts')
       return checkService([...offeredStreams(config).values()], { config, ...tools, ...waits })
     },
 
-    async discover(input) {
-      const config = await parsed(input)
+    async discover(input, tools) {
+      const config = await parsed(input, tools.log)
       const { offeredStreams } = await import('./catalogue/offered-streams.ts')
       const { streamFacts } = await import('./catalogue/stream-facts.ts')
       const { airbyteStream } = await import('./protocol/airbyte/catalog.ts')
@@ -40,7 +41,7 @@ export function createAirbyteSource(patience?: Patience): AirbyteSource {
     },
 
     async read(input, catalog, states, tools) {
-      const config = await parsed(input)
+      const config = await parsed(input, tools.log)
       const { notOffered, offeredStreams } = await import('./catalogue/offered-streams.ts')
       const { versionOf } = await import('./catalogue/stream-facts.ts')
       const { runSync } = await import('./sync/run.ts')
@@ -49,7 +50,7 @@ export function createAirbyteSource(patience?: Patience): AirbyteSource {
       const allStates = createAirbyteStates()
       const offered = offeredStreams(config)
       const jobs: Job[] = []
-      const failures: Failure[] = []
+      const refused: Failure[] = []
       const output = (stream: string, version: string | undefined, now: () => Date) =>
         createAirbyteOutput({ stream, version, now, states: allStates, ...tools })
       // A stream that cannot be read as the catalog has it; the others go on (design D11).
@@ -57,7 +58,7 @@ export function createAirbyteSource(patience?: Patience): AirbyteSource {
         const { started, incomplete } = output(stream, undefined, () => new Date())
         started()
         incomplete()
-        failures.push({ stream, error })
+        refused.push({ stream, error })
       }
       for (const { name, syncMode } of catalog) {
         const stream = offered.get(name)
@@ -65,16 +66,19 @@ export function createAirbyteSource(patience?: Patience): AirbyteSource {
         else if (!isMode(syncMode)) refuse(name, unknownMode(syncMode))
         else jobs.push({ stream, mode: syncMode, state: states.get(name) })
       }
-      if (jobs.length === 0) return failures
+      if (jobs.length === 0) return refused
       const outputOf = ({ stream }: Job, now: () => Date) =>
         output(stream.stream, versionOf(stream), now)
-      return [...failures, ...(await runSync(jobs, { config, outputOf, ...tools, ...waits }))]
+      return runSync(jobs, { config, outputOf, refused, ...tools, ...waits })
     },
   }
 }
 
-async function parsed(input: unknown): Promise<Config> {
+/** The configuration; what it says without effect is warned of, also when it is not valid. */
+async function parsed(input: unknown, log: Log): Promise<Config> {
   const { parseConfig } = await import('./config.ts')
+  const { configWarnings } = await import('./config-warnings.ts')
+  for (const warning of configWarnings(input)) log.warn(warning)
   return parseConfig(input)
 }
 

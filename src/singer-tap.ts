@@ -2,6 +2,7 @@ import type { Patience } from './api/retry.ts'
 import type { Stream } from './catalogue/collection.ts'
 import type { Config } from './config.ts'
 import { packageDescription, packageVersion, readProjectJson } from './project-files.ts'
+import type { Log } from './protocol/log.ts'
 import type { SelectedStream } from './protocol/singer/catalog.ts'
 import type { SingerTap, TapTools } from './protocol/singer/cli.ts'
 import type { SettingsSchema } from './protocol/singer/setting-rows.ts'
@@ -30,48 +31,51 @@ export function createSingerTap(patience?: Patience): SingerTap {
       return secretsOf(input)
     },
 
-    async discover(input) {
+    async discover(input, { log }) {
       const { streamFacts } = await import('./catalogue/stream-facts.ts')
       const { singerStream } = await import('./protocol/singer/catalog.ts')
       const { offeredStreams } = await import('./catalogue/offered-streams.ts')
       const streams =
         input === undefined
           ? offeredStreams({ activityStructures: [] })
-          : (await offered(input)).streams
+          : (await offered(input, log)).streams
       return [...streams.values()].map((stream) => singerStream(streamFacts(stream)))
     },
 
     async check(input, tools) {
       const { checkService } = await import('./sync/check.ts')
-      const { config, streams } = await offered(input)
+      const { config, streams } = await offered(input, tools.log)
       return checkService([...streams.values()], { config, ...tools, ...waits })
     },
 
     async sync(input, selection, bookmarks, states, tools) {
       const { notOffered } = await import('./catalogue/offered-streams.ts')
       const { runSync } = await import('./sync/run.ts')
-      const { config, streams } = await offered(input)
+      const { config, streams } = await offered(input, tools.log)
       const chosen = selection ?? [...streams.keys()].map(whole)
       const jobs = chosen.flatMap(({ name }): Job[] => {
         const stream = streams.get(name)
         return stream ? [{ stream, mode: 'incremental', state: bookmarks[name] }] : []
       })
-      const failures = chosen
+      const refused = chosen
         .filter(({ name }) => !streams.has(name))
         .map(({ name }) => ({ stream: name, error: notOffered() }))
-      if (jobs.length === 0) return failures
+      if (jobs.length === 0) return refused
       const outputOf = await outputs(chosen, config, states, tools)
-      return [...failures, ...(await runSync(jobs, { config, outputOf, ...tools, ...waits }))]
+      return runSync(jobs, { config, outputOf, refused, ...tools, ...waits })
     },
   }
 }
 
-/** A configuration and what it offers. */
+/** A configuration and what it offers; what it says without effect is warned of. */
 async function offered(
   input: unknown,
+  log: Log,
 ): Promise<{ config: Config; streams: ReadonlyMap<string, Stream> }> {
   const { parseConfig } = await import('./config.ts')
+  const { configWarnings } = await import('./config-warnings.ts')
   const { offeredStreams } = await import('./catalogue/offered-streams.ts')
+  for (const warning of configWarnings(input)) log.warn(warning)
   const config = parseConfig(input)
   return { config, streams: offeredStreams(config) }
 }

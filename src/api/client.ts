@@ -38,7 +38,8 @@ export interface Client {
    */
   probe(link: string): Promise<boolean>
   token(): Promise<Token>
-  readonly traffic: Readonly<Traffic>
+  /** Whoever asks again for what arrived damaged counts it among the retries. */
+  readonly traffic: Traffic
   /** Why some request waits, of whatever stream or for a token; undefined after a success. */
   readonly trouble: Trouble | undefined
 }

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { setFlagsFromString } from 'node:v8'
-import { ConnectorError, Stopped } from '../errors.ts'
+import { Stopped } from '../errors.ts'
 import { createLineWriter, type LineWriter, ReaderGone } from './records/line-writer.ts'
+import { onSignals } from './signals.ts'
 
 /** What a command of either protocol runs with. */
 export interface Program {
@@ -32,53 +32,19 @@ export async function runProgram(
     exitCode = await run(program)
   } catch (error) {
     exitCode = 1
-    if (!(error instanceof Stopped) && !(error instanceof ReaderGone)) report(error, program)
+    // An output that has failed is told once, below.
+    if (!(error instanceof Stopped) && !writer.gone) report(error, program)
   }
   await writer.flush().catch((error) => {
     // A reader that has left wants to hear nothing; the exit code tells its shell.
     exitCode = 1
-    if (!(error instanceof ReaderGone)) process.stderr.write(`stdout failed: ${error.message}\n`)
+    if (!(error instanceof ReaderGone)) process.stderr.write(`${unwritten(error)}\n`)
   })
   signals.finish()
   return exitCode
 }
 
-/** The text of a file that an option names; throws a config error. */
-export async function readOption(option: string, file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new ConnectorError('config', `The file given by ${option} cannot be read (${code}).`)
-  }
-}
-
-/** The JSON of a file that an option names; throws a config error without a word of its content. */
-export async function readJsonOption(option: string, file: string): Promise<unknown> {
-  const text = await readOption(option, file)
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new ConnectorError('config', `The file given by ${option} is not JSON.`)
-  }
-}
-
-/**
- * Stops at the first SIGTERM or SIGINT. `finish` dies by that signal, as shells and PyAirbyte
- * expect, once everything that was queued has been written.
- */
-function onSignals(stop: (signal: string) => void): { finish(): void } {
-  let received: NodeJS.Signals | undefined
-  const signals: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT']
-  const onSignal = (signal: NodeJS.Signals) => {
-    received ??= signal
-    stop(signal)
-  }
-  for (const signal of signals) process.on(signal, onSignal)
-  return {
-    finish() {
-      for (const signal of signals) process.off(signal, onSignal)
-      if (received !== undefined) process.kill(process.pid, received)
-    },
-  }
+function unwritten(error: NodeJS.ErrnoException): string {
+  const reason = error.code === 'ENOSPC' ? 'no space is left on the disk' : error.message
+  return `The output cannot be written: ${reason}. The next sync goes on from the last state that was stored.`
 }

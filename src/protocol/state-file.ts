@@ -1,13 +1,22 @@
 import { ConnectorError } from '../errors.ts'
+import { parseMessages } from './option-files.ts'
 
-/** The JSON of a state file, null for an empty one; throws a config error when it is not JSON. */
-export function parseStateJson(text: string): unknown {
+/** The programs that keep states, each in a form of its own. */
+type Keeper = 'source-protime' | 'tap-protime'
+
+/**
+ * The JSON of a state file, null for an empty one; messages that were copied from the output, one per
+ * line, are a list. Throws a config error when it is not JSON, or when the other program wrote it.
+ */
+export function parseStateJson(text: string, keeper: Keeper): unknown {
   if (text.trim() === '') return null
-  try {
-    return JSON.parse(text)
-  } catch {
-    return refuseState('it is not JSON')
-  }
+  const input = parseMessages(text, (place) => refuseState(`it is not JSON at ${place}`))
+  const writer = writerOf(Array.isArray(input) ? input[0] : input)
+  if (writer === undefined || writer === keeper) return input
+  throw new ConnectorError(
+    'config',
+    `The file given by --state is a state of ${writer}, and ${keeper} cannot go on from it. Give the state that ${keeper} wrote, or leave it out to read everything.`,
+  )
 }
 
 /** Throws the config error for a state file that cannot be used; `reason` is half a sentence. */
@@ -16,4 +25,16 @@ export function refuseState(reason: string): never {
     'config',
     `The file given by --state is damaged: ${reason}. Restore it, or leave it out to read everything again.`,
   )
+}
+
+/** Which program wrote a state, if its form tells: Singer has bookmarks, Airbyte a type per entry. */
+function writerOf(item: unknown): Keeper | undefined {
+  if (typeof item !== 'object' || item === null) return undefined
+  const { type, value, state, stream, global, bookmarks } = item as Record<string, unknown>
+  if (type === 'STATE') {
+    if (state !== undefined) return 'source-protime'
+    return value === undefined ? undefined : 'tap-protime'
+  }
+  if (stream !== undefined || global !== undefined || type === 'STREAM') return 'source-protime'
+  return typeof bookmarks === 'object' && bookmarks !== null ? 'tap-protime' : undefined
 }

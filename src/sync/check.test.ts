@@ -5,6 +5,7 @@ import { shortPatience } from '../api/testing/short-patience.ts'
 import { offeredStreams } from '../catalogue/offered-streams.ts'
 import { parseConfig } from '../config.ts'
 import { createMask } from '../mask.ts'
+import type { Log } from '../protocol/log.ts'
 import type { CheckResult } from '../protocol/outcome.ts'
 import { type CheckSettings, checkService } from './check.ts'
 
@@ -48,6 +49,8 @@ async function check(scenario: Scenario = {}): Promise<CheckResult & { asked: st
   return { ...result, asked }
 }
 
+const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {} }
+
 function checkAt(origin: string, more: object = {}, settings: Partial<CheckSettings> = {}) {
   const config = parseConfig({
     tenant: 'demo',
@@ -60,6 +63,7 @@ function checkAt(origin: string, more: object = {}, settings: Partial<CheckSetti
     config,
     mask: createMask(),
     signal: new AbortController().signal,
+    log: SILENT,
     patience: shortPatience(),
     ...settings,
   })

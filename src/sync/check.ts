@@ -7,6 +7,7 @@ import type { CheckResult } from '../protocol/outcome.ts'
 import { type Answer, askStream } from './ask-stream.ts'
 import { type Findings, verdict } from './check-verdict.ts'
 import { createSession, type Session, type SessionSettings } from './session.ts'
+import { refuseLateStart } from './start-date.ts'
 import { unregisteredReferences } from './unregistered-references.ts'
 
 /** How long a check takes at most, in milliseconds. */
@@ -63,6 +64,7 @@ async function ask(
 ): Promise<Findings> {
   const token = await inTime(tokenOf(session))
   if (token === undefined || token instanceof ConnectorError) return { token }
+  refuseLateStart(config.startDate, session.clock.now())
   const mayRead = (stream: Stream) =>
     covers(token, session.service, stream.scopes ?? [stream.collection])
   const denied = streams.filter((stream) => !mayRead(stream))

@@ -172,6 +172,7 @@ export function createPages(settings: PagesSettings): Pages {
           if (pause === undefined)
             throw conflict ? listConflict(conflict, conflicts) : failure(error, kind)
           isRepeat = true
+          client.traffic.retries++
           trouble = { reason: asConnectorError(pageFailure(error)).message }
           await waiting.during(time.sleep(pause, signal))
         }

@@ -128,7 +128,7 @@ async function readHistory(progress: Progress, tools: StreamTools): Promise<void
  */
 async function asked(
   progress: Progress,
-  { output, patience, signal }: StreamTools,
+  { client, output, patience, signal }: StreamTools,
   ask: () => Promise<PageEnd>,
   mayBeUsed = false,
 ): Promise<PageEnd> {
@@ -140,8 +140,10 @@ async function asked(
       if (!(error instanceof Refusal) || error.status !== 409) throw error
       const pause = patience.conflictMs[tries]
       isUsedUp ||= error.isRepeat && progress.part === 'changes'
-      if (pause !== undefined) await sleep(pause, signal)
-      else if (isUsedUp) throw new DeadLink(error.message, true)
+      if (pause !== undefined) {
+        client.traffic.retries++
+        await sleep(pause, signal)
+      } else if (isUsedUp) throw new DeadLink(error.message, true)
       else {
         progress.asked = false
         await output.state()

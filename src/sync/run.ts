@@ -1,7 +1,6 @@
 import type { Service } from '../api/service.ts'
 import { covers } from '../api/token.ts'
 import { asConnectorError, ConnectorError } from '../errors.ts'
-import type { Log } from '../protocol/log.ts'
 import type { Failure } from '../protocol/outcome.ts'
 import { ReaderGone } from '../protocol/records/line-writer.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
@@ -13,19 +12,21 @@ import { type Job, plan } from './plan.ts'
 import type { Progress } from './progress.ts'
 import { readStream } from './read-stream.ts'
 import { createSession, type Session, type SessionSettings } from './session.ts'
+import { refuseLateStart } from './start-date.ts'
 import { summary } from './summary.ts'
 import { createGate, inOrder, isDelta, type Task } from './task.ts'
 import { createWaiting, createWaitReport, stillWaiting } from './waiting.ts'
 
 export interface RunSettings extends SessionSettings {
-  readonly log: Log
   /** The protocol's end of a stream; `now` is the service's time. */
   readonly outputOf: (job: Job, now: () => Date) => StreamOutput
+  /** Streams that were asked for and cannot be read; they are reported with those that fail. */
+  readonly refused?: readonly Failure[]
 }
 
 /**
  * Reads all jobs, at most `concurrency` at a time. One that fails does not stop the others (design
- * D11); the failures come back. Throws only when the process is to stop.
+ * D11); all failures come back. Throws only when the process is to stop.
  */
 export async function runSync(jobs: readonly Job[], settings: RunSettings): Promise<Failure[]> {
   const session = createSession(settings, scopesOf(jobs))
@@ -36,19 +37,31 @@ export async function runSync(jobs: readonly Job[], settings: RunSettings): Prom
   const tasks = jobs.map((job) => ({ job, output: settings.outputOf(job, () => clock.now()) }))
   const startedAt = performance.now()
   try {
-    const failures = await firstToken(session, settings.log).then(
+    const failed = await begin(session, settings).then(
       () => work(tasks, session, ids, settings),
       (error) => refuseAll(tasks, error, settings.signal),
     )
-    settings.log.info(summary(tasks, client.traffic, (performance.now() - startedAt) / 1000))
+    const failures = [...(settings.refused ?? []), ...failed]
+    const seconds = (performance.now() - startedAt) / 1000
+    const line = summary(tasks, failures, client.traffic, seconds)
+    if (failures.length === 0) settings.log.info(line)
+    else settings.log.warn(line)
     return failures
   } finally {
     await session.close()
   }
 }
 
-/** Ends when there is a token, without which no stream can begin. */
-async function firstToken({ client, patience }: Session, log: Log): Promise<void> {
+/** One scope a stream, each once (design D7). */
+function scopesOf(jobs: readonly Job[]): string[] {
+  return [...new Set(jobs.map(({ stream }) => stream.scopes?.[0] ?? stream.collection))]
+}
+
+/** What concerns all streams: the token, by whose answer the service's time is known. */
+async function begin(
+  { client, clock, patience }: Session,
+  { config, log }: RunSettings,
+): Promise<void> {
   const waiting = createWaiting(patience.time, () =>
     log.warn(stillWaiting('The sync', client.trouble)),
   )
@@ -57,11 +70,7 @@ async function firstToken({ client, patience }: Session, log: Log): Promise<void
   } finally {
     waiting.end()
   }
-}
-
-/** One scope a stream, each once (design D7). */
-function scopesOf(jobs: readonly Job[]): string[] {
-  return [...new Set(jobs.map(({ stream }) => stream.scopes?.[0] ?? stream.collection))]
+  refuseLateStart(config.startDate, clock.now())
 }
 
 async function work(

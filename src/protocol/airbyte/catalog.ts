@@ -36,28 +36,55 @@ export interface ConfiguredStream {
   readonly syncMode: string
 }
 
-/** The chosen streams of a configured catalog; throws a config error when it is not one. */
-export function parseConfiguredCatalog(input: unknown): ConfiguredStream[] {
-  const streams = (input as { streams?: unknown } | null)?.streams
+/** The streams to read. */
+export interface ConfiguredCatalog {
+  readonly streams: readonly ConfiguredStream[]
+  /** True when it is no configured catalog but what `discover` prints: then all of it is read. */
+  readonly isDiscovered: boolean
+}
+
+/**
+ * The chosen streams of a configured catalog. Takes the output of `discover` as well, a list of its
+ * messages or the catalog alone: all streams, incrementally. Throws a config error for anything else.
+ */
+export function parseConfiguredCatalog(input: unknown): ConfiguredCatalog {
+  const streams = (catalogOf(input) as { streams?: unknown } | null)?.streams
   if (!Array.isArray(streams)) throw notACatalog('it has no list of streams')
-  const chosen = streams.map((entry: unknown) => {
-    const { stream, sync_mode } = (entry ?? {}) as {
-      stream?: { name?: unknown }
-      sync_mode?: unknown
-    }
-    if (typeof stream?.name !== 'string') throw notACatalog('one of its streams has no name')
-    if (typeof sync_mode !== 'string')
-      throw notACatalog(`its stream ${stream.name} has no sync mode`)
-    return { name: stream.name, syncMode: sync_mode }
-  })
+  const isDiscovered = streams.length > 0 && streams.every(isOffered)
+  const chosen = isDiscovered
+    ? streams.map(({ name }) => ({ name, syncMode: 'incremental' }))
+    : streams.map(configured)
   const twice = chosen.find(({ name }, i) => chosen.findIndex((other) => other.name === name) < i)
   if (twice !== undefined) throw notACatalog(`it names ${twice.name} twice`)
-  return chosen
+  return { streams: chosen, isDiscovered }
+}
+
+/** The catalog in the messages of `discover`; anything else is one itself. */
+function catalogOf(input: unknown): unknown {
+  const messages: readonly unknown[] = Array.isArray(input) ? input : [input]
+  const message = messages.find((one) => (one as { type?: unknown } | null)?.type === 'CATALOG')
+  return message === undefined ? input : (message as { catalog?: unknown }).catalog
+}
+
+/** Whether an entry is a stream as `discover` offers it, without a choice around it. */
+function isOffered(entry: unknown): entry is { readonly name: string } {
+  const { name, stream } = (entry ?? {}) as { name?: unknown; stream?: unknown }
+  return typeof name === 'string' && stream === undefined
+}
+
+function configured(entry: unknown): ConfiguredStream {
+  const { stream, sync_mode } = (entry ?? {}) as {
+    stream?: { name?: unknown }
+    sync_mode?: unknown
+  }
+  if (typeof stream?.name !== 'string') throw notACatalog('one of its streams has no name')
+  if (typeof sync_mode !== 'string') throw notACatalog(`its stream ${stream.name} has no sync mode`)
+  return { name: stream.name, syncMode: sync_mode }
 }
 
 function notACatalog(reason: string): ConnectorError {
   return new ConnectorError(
     'config',
-    `The file given by --catalog is not a configured catalog: ${reason}. Discover the streams again.`,
+    `The file given by --catalog is not a configured catalog: ${reason}. Give the output of discover to read every stream incrementally.`,
   )
 }

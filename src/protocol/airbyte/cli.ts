@@ -16,10 +16,11 @@ export async function runAirbyte(
   stdout: Writable = process.stdout,
 ): Promise<number> {
   const mask = createMask()
+  const isDebug = argv.includes('--debug') || process.env['LOG_LEVEL']?.toLowerCase() === 'debug'
   const toolsOf = (program: Program): CommandTools => ({
     ...program,
     mask,
-    log: createLog(program.writer, mask),
+    log: createLog(program.writer, mask, isDebug),
   })
   return runProgram(
     stdout,

@@ -1,12 +1,16 @@
 import { Command, CommanderError } from 'commander'
 import { ConnectorError, type FailureType } from '../../errors.ts'
+import { refusedCommandLine } from '../command-line.ts'
+import { readJsonOption, readMessagesOption, readOption } from '../option-files.ts'
 import type { CheckResult, Failure } from '../outcome.ts'
-import { readJsonOption, readOption } from '../program.ts'
-import { parseConfiguredCatalog } from './catalog.ts'
+import { type ConfiguredStream, parseConfiguredCatalog } from './catalog.ts'
 import * as messages from './messages.ts'
 import { report } from './report.ts'
 import type { AirbyteSource, CommandTools } from './source.ts'
 import { parseStateFile } from './state.ts'
+
+/** The exit code of a program that was called without a command. */
+const USAGE = 2
 
 /**
  * Parses the command line and runs the command that it names. Answers with the exit code; throws a
@@ -21,16 +25,14 @@ export async function runCommand(
   let exitCode = 0
   const program = new Command(source.name).version(source.version).exitOverride()
   const say = (line: string) => void writer.write(`${line}\n`)
-  // stdout is the protocol's; help that was asked for is the one exception.
-  program.configureOutput({ writeErr: (text) => log.warn(text.trim()) })
+  // What it would say of a command line that it refuses is said once, by the error below.
+  program.configureOutput({ writeErr: () => {} })
 
-  program
-    .command('spec')
+  withDebug(program.command('spec'))
     .description('print the specification of the configuration')
-    .option('--debug')
     .action(() => say(messages.spec(source.spec())))
   withFiles(program.command('check').description('test a configuration')).action(async (files) => {
-    const result = await check(files.config)
+    const result = await check(required('--config', files.config))
     say(
       messages.connectionStatus(
         result.isReadable ? 'SUCCEEDED' : 'FAILED',
@@ -39,14 +41,18 @@ export async function runCommand(
     )
   })
   withFiles(program.command('discover').description('list the streams')).action(async (files) => {
-    say(messages.catalog(await source.discover(await config(files.config), tools)))
+    say(
+      messages.catalog(
+        await source.discover(await config(required('--config', files.config)), tools),
+      ),
+    )
   })
   withFiles(program.command('read').description('read the streams of a catalog'))
-    .requiredOption('--catalog <file>', 'the configured catalog')
+    .option('--catalog <file>', 'the configured catalog, or the output of discover')
     .option('--state <file>', 'the state of the last sync')
     .action(async (files) => {
-      const settings = await config(files.config)
-      const catalog = parseConfiguredCatalog(await readJsonOption('--catalog', files.catalog))
+      const settings = await config(required('--config', files.config))
+      const catalog = await chosen(required('--catalog', files.catalog))
       const states = files.state
         ? parseStateFile(await readOption('--state', files.state))
         : new Map()
@@ -56,11 +62,22 @@ export async function runCommand(
     await program.parseAsync([...argv], { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    if (error.exitCode !== 0)
-      throw new ConnectorError('config', `The command line is not valid: ${error.message}`)
+    if (error.code === 'commander.help') return usage(program)
+    if (error.exitCode !== 0) throw refusedCommandLine(error)
   }
 
   return exitCode
+
+  async function chosen(file: string): Promise<readonly ConfiguredStream[]> {
+    const input = await readMessagesOption('--catalog', file)
+    const { streams, isDiscovered } = parseConfiguredCatalog(input)
+    if (isDiscovered)
+      log.info(
+        `The catalog is the output of discover: all ${streams.length} streams are read, incrementally.`,
+      )
+    if (streams.length === 0) log.warn('The catalog selects nothing: no stream is read.')
+    return streams
+  }
 
   async function check(file: string): Promise<CheckResult> {
     try {
@@ -81,15 +98,34 @@ export async function runCommand(
 }
 
 interface Files {
-  readonly config: string
-  readonly catalog: string
+  readonly config?: string
+  readonly catalog?: string
   readonly state?: string
 }
 
 function withFiles(
   command: Command,
 ): Command & { action(run: (files: Files) => Promise<void>): Command } {
-  return command.requiredOption('--config <file>', 'the configuration').option('--debug')
+  return withDebug(command).option('--config <file>', 'the configuration')
+}
+
+function withDebug(command: Command): Command {
+  return command.option('--debug', 'log every request as well, as LOG_LEVEL=debug does')
+}
+
+/** The parser would miss an option before it names the one that is mistyped, so it is required here. */
+function required(option: string, file: string | undefined): string {
+  if (file !== undefined) return file
+  throw new ConnectorError(
+    'config',
+    `The command line is not valid: the option ${option} is missing. Try --help.`,
+  )
+}
+
+/** Without a command nothing was asked of the protocol: its stdout stays empty. */
+function usage(program: Command): number {
+  process.stderr.write(program.helpInformation())
+  return USAGE
 }
 
 /** Errors come last and in this order, because the first one decides whether the platform retries. */

@@ -23,10 +23,8 @@ function causeStack(cause: unknown): string | undefined {
   return cause instanceof Error ? cause.stack : undefined
 }
 
-/** LOG messages on stdout; DEBUG only when LOG_LEVEL or --debug asks for it. */
-export function createLog(writer: LineWriter, mask: Mask): Log {
-  const isDebug =
-    process.env['LOG_LEVEL']?.toLowerCase() === 'debug' || process.argv.includes('--debug')
+/** LOG messages on stdout; DEBUG only when it is asked for. */
+export function createLog(writer: LineWriter, mask: Mask, isDebug: boolean): Log {
   const say = (level: messages.Level) => (message: string) =>
     void writer.write(`${messages.log(level, mask.text(message))}\n`)
   return { info: say('INFO'), warn: say('WARN'), debug: isDebug ? say('DEBUG') : () => {} }

@@ -2,13 +2,19 @@ import type { Writable } from 'node:stream'
 import { Command, CommanderError, Option } from 'commander'
 import { asConnectorError, ConnectorError } from '../../errors.ts'
 import { createMask, type Mask } from '../../mask.ts'
+import { refusedCommandLine } from '../command-line.ts'
+import { readJsonOption, readOption } from '../option-files.ts'
 import type { CheckResult, Failure } from '../outcome.ts'
-import { type Program, readJsonOption, readOption, runProgram } from '../program.ts'
+import { type Program, runProgram } from '../program.ts'
 import { type About, aboutJson, aboutMarkdown } from './about.ts'
 import { parseCatalog, type SelectedStream } from './catalog.ts'
-import { leaveAfterSignal } from './leave.ts'
 import { createSingerLog, type SingerLog } from './log.ts'
-import { mergeSettings, settingsFromEnvironment, withoutUnset } from './settings.ts'
+import {
+  mergeSettings,
+  settingsFromEnvironment,
+  unknownVariables,
+  withoutUnset,
+} from './settings.ts'
 import { createStateWriter, parseState, type StateWriter } from './state.ts'
 
 /** What a command works with. */
@@ -25,7 +31,7 @@ export interface SingerTap {
   /** Values in an unchecked configuration that must not be printed. */
   secrets(config: unknown): Promise<readonly string[]>
   /** The streams as entries of a catalog; without a configuration those that need none. */
-  discover(config: unknown): Promise<readonly object[]>
+  discover(config: unknown, tools: TapTools): Promise<readonly object[]>
   check(config: unknown, tools: TapTools): Promise<CheckResult>
   /** Writes schemas, records and states itself; what went wrong comes back. */
   sync(
@@ -59,10 +65,7 @@ export async function runSinger(
   try {
     return await runProgram(
       stdout,
-      (program) => {
-        leaveAfterSignal(program.signal)
-        return execute(argv, tap, { ...program, log, mask })
-      },
+      (program) => execute(argv, tap, { ...program, log, mask }),
       (error) => report({ error: asConnectorError(error) }, log),
     )
   } finally {
@@ -71,12 +74,12 @@ export async function runSinger(
 }
 
 async function execute(argv: readonly string[], tap: SingerTap, tools: TapTools): Promise<number> {
-  const options = parseArguments(argv, tap, tools)
+  const options = parseArguments(argv, tap)
   if (options === 'answered') return 0
   if (options.about) return tell(aboutText(tap.about, options.format), tools)
   const config = await configOf(options.config ?? [], tap, tools)
   if (options.discover) {
-    return tell(JSON.stringify({ streams: await tap.discover(config) }, null, 2), tools)
+    return tell(JSON.stringify({ streams: await tap.discover(config, tools) }, null, 2), tools)
   }
   if (config === undefined) {
     throw new ConnectorError(
@@ -97,6 +100,7 @@ async function sync(
   const file = catalog ?? properties
   const selection =
     file === undefined ? undefined : parseCatalog(await readJsonOption('--catalog', file))
+  if (selection?.length === 0) tools.log.warn('The catalog selects nothing: no stream is read.')
   const input = parseState(state === undefined ? '' : await readOption('--state', state))
   const states = createStateWriter(input, tools.writer)
   // Some targets take the first STATE for what they have stored, so it repeats the input.
@@ -113,7 +117,6 @@ async function sync(
 function parseArguments(
   argv: readonly string[],
   { about, environmentPrefix }: SingerTap,
-  { log }: TapTools,
 ): Options | 'answered' {
   const collect = (value: string, all: readonly string[] = []) => [...all, value]
   const command = new Command(about.name)
@@ -136,14 +139,13 @@ function parseArguments(
     )
     .option('--test', 'test the settings and the connection; starts no delta')
     .exitOverride()
-    .configureOutput({ writeErr: (text) => log.error(text.trim()) })
+    // What it would say is said once, by the error below.
+    .configureOutput({ writeErr: () => {} })
   try {
     return command.parse([...argv], { from: 'user' }).opts<Options>()
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 'answered'
-    throw new ConnectorError('config', 'The command line is not valid; --help shows the options.', {
-      cause: error,
-    })
+    throw refusedCommandLine(error)
   }
 }
 
@@ -151,9 +153,14 @@ function parseArguments(
 async function configOf(
   names: readonly string[],
   tap: SingerTap,
-  { mask }: TapTools,
+  { mask, log }: TapTools,
 ): Promise<unknown> {
   if (names.length === 0) return undefined
+  if (names.includes('ENV')) {
+    const { about, environmentPrefix } = tap
+    for (const name of unknownVariables(about.settings, environmentPrefix, process.env))
+      log.warn(`The variable ${name} is no setting and is ignored.`)
+  }
   const configs = await Promise.all(
     names.map((name) =>
       name === 'ENV'

@@ -54,11 +54,17 @@ describe('the log of a tap', () => {
     [{ TAP_X_LOG_LEVEL: 'INFO' }, true],
     [{ LOG_LEVEL: 'info' }, true],
     [{ LOG_LEVEL: 'info', TAP_X_LOG_LEVEL: 'error' }, false],
-    [{ TAP_X_LOG_LEVEL: 'loud' }, false],
   ])('under %j is told how much to say', (environment, isSaid) => {
     const { log, said } = logging(environment as Record<string, string>)
     log.info('b')
     expect(said() !== '').toBe(isSaid)
+  })
+
+  it("warns of a level of its own that it does not know, and of nobody else's", () => {
+    expect(logging({ TAP_X_LOG_LEVEL: 'loud' }).said()).toBe(
+      'WARNING TAP_X_LOG_LEVEL must be one of debug, info, warning, error, critical; it is loud.\n',
+    )
+    expect(logging({ LOG_LEVEL: 'loud', TAP_X_LOG_LEVEL: '' }).said()).toBe('')
   })
 
   it.each([

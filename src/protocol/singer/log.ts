@@ -48,6 +48,9 @@ export function createSingerLog(settings: SingerLogSettings): SingerLog {
   const startedAt = now()
   let shownAt = startedAt
   let isLineOpen = false
+  const ownLevel = environment[`${prefix}_LOG_LEVEL`]
+  if (ownLevel && levelNamed(ownLevel) === undefined)
+    say('warning', `${prefix}_LOG_LEVEL must be one of ${LEVELS.join(', ')}; it is ${ownLevel}.`)
   return {
     debug: (message) => say('debug', message),
     info: (message) => say('info', message),
@@ -115,8 +118,12 @@ function levelOf(
 ): Level {
   const wanted =
     environment[`${prefix}_LOG_LEVEL`] ?? environment['LOG_LEVEL'] ?? levelIn(configFile)
-  const level = wanted?.toLowerCase().replace(/^warn$/, 'warning')
-  return LEVELS.find((name) => name === level) ?? 'warning'
+  return levelNamed(wanted) ?? 'warning'
+}
+
+function levelNamed(text: string | undefined): Level | undefined {
+  const level = text?.toLowerCase().replace(/^warn$/, 'warning')
+  return LEVELS.find((name) => name === level)
 }
 
 /** The level of the root logger in a logging configuration, or of the first one that has one. */

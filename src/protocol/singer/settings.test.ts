@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { SettingsSchema } from './setting-rows.ts'
-import { mergeSettings, settingsFromEnvironment, withoutUnset } from './settings.ts'
+import {
+  mergeSettings,
+  settingsFromEnvironment,
+  unknownVariables,
+  withoutUnset,
+} from './settings.ts'
 
 const schema: SettingsSchema = {
   properties: {
@@ -37,6 +42,25 @@ describe('settings from the environment', () => {
     ['nothing of others', { TENANT: 'a', TAP_X_OTHER: 'b', TAP_XTENANT: 'c' }, {}],
   ])('take %s', (_name, environment, settings) => {
     expect(settingsFromEnvironment(schema, 'TAP_X', environment)).toEqual(settings)
+  })
+})
+
+describe('variables that are no setting', () => {
+  it("are those of the prefix, but for the log's and Meltano's", () => {
+    const known = [
+      'TAP_X_TENANT',
+      'TAP_X_WHERE',
+      'TAP_X_WHERE_URL',
+      'TAP_X_LOG_LEVEL',
+      'TAP_X_LOG_FORMAT',
+    ]
+    const others = ['TAP_X__SELECT', 'TENANT', 'TAP_XTENANT']
+    const names = [...known, ...others, 'TAP_X_TENNANT', 'TAP_X_WHERE_URI']
+    const environment = Object.fromEntries(names.map((name) => [name, 'x']))
+    expect(unknownVariables(schema, 'TAP_X', environment)).toEqual([
+      'TAP_X_TENNANT',
+      'TAP_X_WHERE_URI',
+    ])
   })
 })
 

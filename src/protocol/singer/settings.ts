@@ -1,4 +1,4 @@
-import type { SettingsSchema } from './setting-rows.ts'
+import { type SettingsSchema, settingRows } from './setting-rows.ts'
 
 /**
  * The settings that environment variables give, by the schema: `TAP_PROTIME_CLIENT_ID`, nested ones
@@ -23,6 +23,22 @@ export function settingsFromEnvironment(
     if (all.length > 0) settings[name] = mergeSettings(all)
   }
   return settings
+}
+
+/**
+ * The variables of the prefix that are no setting. `_LOG_LEVEL` and `_LOG_FORMAT` are for the log, and
+ * Meltano begins its own with two underscores (`TAP_PROTIME__SELECT`).
+ */
+export function unknownVariables(
+  schema: SettingsSchema,
+  prefix: string,
+  environment: NodeJS.ProcessEnv,
+): string[] {
+  const settings = settingRows(schema).map(({ path }) => path.toUpperCase().replaceAll('.', '_'))
+  const known = new Set([...settings, 'LOG_LEVEL', 'LOG_FORMAT'].map((name) => `${prefix}_${name}`))
+  return Object.keys(environment).filter(
+    (name) => name.startsWith(`${prefix}_`) && !name.startsWith(`${prefix}__`) && !known.has(name),
+  )
 }
 
 /** Several configurations as one: later ones win, objects are merged member by member. */

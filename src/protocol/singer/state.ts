@@ -7,7 +7,7 @@ const EMPTY: StateValue = { bookmarks: {}, currently_syncing: null }
 
 /** The value of a state file; throws a config error when it is none. An empty one is no state. */
 export function parseState(text: string): StateValue {
-  const input = parseStateJson(text)
+  const input = parseStateJson(text, 'tap-protime')
   if (input === null) return EMPTY
   if (typeof input !== 'object' || Array.isArray(input)) refuseState('it is not an object')
   const value = input as Record<string, unknown>

@@ -1,0 +1,27 @@
+import type { Transport } from './transport.ts'
+
+/**
+ * A transport that tells each exchange: its method, its address without the query, which may hold a
+ * token, its status and its milliseconds until the headers.
+ */
+export function loggedTransport(transport: Transport, tell: (line: string) => void): Transport {
+  return {
+    close: () => transport.close(),
+    async send(call) {
+      const { origin, pathname } = new URL(call.url)
+      const startedAt = performance.now()
+      const told = (outcome: string | number) =>
+        tell(
+          `${call.method} ${origin}${pathname}: ${outcome}, ${Math.round(performance.now() - startedAt)} ms`,
+        )
+      try {
+        const reply = await transport.send(call)
+        told(reply.status)
+        return reply
+      } catch (error) {
+        told(error instanceof Error ? error.message : String(error))
+        throw error
+      }
+    },
+  }
+}

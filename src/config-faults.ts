@@ -1,0 +1,106 @@
+import { Ajv, type ErrorObject } from 'ajv'
+import { chosenEnvironment, type Schema } from './config-schema.ts'
+import { nearest } from './nearest.ts'
+
+/** A text given in place of a number is shown up to this length. */
+const SHOWN = 20
+/** What may be shown of a day in a wrong form: nothing that a secret is made of. */
+const DATE_LIKE = /^[\d\s./:TZ+-]{1,30}$/
+
+/**
+ * Fills in the defaults of a configuration and answers with one sentence for each fault. Sentences
+ * show numbers and days, but no other text: people paste secrets into the wrong field.
+ */
+export function applyDefaults(config: unknown, schema: Schema): string[] {
+  const ajv = new Ajv({
+    allErrors: true,
+    verbose: true,
+    useDefaults: true,
+    strict: false,
+    validateFormats: false,
+    // The schema is ours, is tested, and is used once: checking and optimising it would take longer.
+    meta: false,
+    validateSchema: false,
+    code: { optimize: false },
+  })
+  const check = ajv.compile(withChosenEnvironment(schema, config))
+  return check(config) ? [] : (check.errors ?? []).map(sentence)
+}
+
+/**
+ * Replaces the alternatives of `environment` by the one that the input names, so that a fault is
+ * reported once, against the alternative that was meant, and its defaults are applied.
+ */
+function withChosenEnvironment(schema: Schema, config: unknown): Schema {
+  const options = schema.properties?.['environment']?.oneOf ?? []
+  const types = options.map((option) => option.properties?.['type']?.['const'])
+  return {
+    ...schema,
+    properties: {
+      ...schema.properties,
+      environment: chosenEnvironment(schema, config) ?? {
+        type: 'object',
+        required: ['type'],
+        properties: { type: { enum: types } },
+      },
+    },
+  }
+}
+
+function sentence({ instancePath, keyword, params, parentSchema, data }: ErrorObject): string {
+  const schema = (parentSchema ?? {}) as Schema
+  const at = instancePath.slice(1).replaceAll('/', '.')
+  const subject = at === '' ? 'It' : at
+  switch (keyword) {
+    case 'required':
+      return `${at === '' ? '' : `${at}.`}${params['missingProperty']} is missing.`
+    case 'minLength':
+    case 'minItems':
+      return `${subject} is empty.`
+    case 'maxLength':
+      return `${subject} is longer than ${params['limit']} characters.`
+    case 'pattern':
+      return `${subject} must have the form: ${schema['pattern_descriptor']}${shownDate(data, schema)}.`
+    case 'enum':
+      return `${subject} must be one of ${params['allowedValues'].join(', ')}${suggestion(data, params['allowedValues'])}`
+    default:
+      return `${subject} must be ${expected(schema, data)}; it is ${shown(data, schema)}.`
+  }
+}
+
+/** What a setting must be, by its type and bounds. */
+function expected({ type, minimum, maximum }: Schema, data: unknown): string {
+  if (type === 'integer' || type === 'number') {
+    const isFraction = type === 'integer' && typeof data === 'number' && !Number.isInteger(data)
+    return `a ${isFraction ? 'whole ' : ''}number from ${minimum} to ${maximum}`
+  }
+  return type === 'boolean' ? 'true or false' : kind(type)
+}
+
+function shown(data: unknown, { type, airbyte_secret }: Schema): string {
+  const isShown = airbyte_secret !== true
+  if (typeof data === 'string') {
+    const isScalar = type === 'integer' || type === 'number' || type === 'boolean'
+    return isShown && isScalar && data.length <= SHOWN
+      ? `the text ${JSON.stringify(data)}`
+      : 'a text'
+  }
+  if (data === null) return 'null'
+  if (typeof data === 'number' || typeof data === 'boolean')
+    return isShown ? String(data) : kind(typeof data)
+  return kind(Array.isArray(data) ? 'array' : 'object')
+}
+
+function kind(type: unknown): string {
+  const kinds: Readonly<Record<string, string>> = { string: 'a text', array: 'a list' }
+  return kinds[String(type)] ?? (type === 'object' ? 'an object' : `a ${type}`)
+}
+
+function shownDate(data: unknown, { format }: Schema): string {
+  return format === 'date' && DATE_LIKE.test(String(data)) ? `; it is ${JSON.stringify(data)}` : ''
+}
+
+function suggestion(data: unknown, names: readonly string[]): string {
+  const name = typeof data === 'string' ? nearest(data, names) : undefined
+  return name === undefined ? '.' : `; did you mean ${name}?`
+}

@@ -1,0 +1,75 @@
+import { collections, referencedCollections } from './catalogue/collections.ts'
+import { chosenEnvironment, configSchema, type Schema } from './config-schema.ts'
+import { nearest } from './nearest.ts'
+
+/**
+ * What a configuration says without any effect, one sentence each: settings that do not exist, at any
+ * depth, and references that no record can have. Names that begin with `_` are comments, or additions
+ * of a platform such as Airbyte's `__injected_declarative_manifest`. Takes any JSON, valid or not.
+ */
+export function configWarnings(input: unknown): string[] {
+  return [...unknownSettings(input, configSchema()), ...referencesWithoutRecords(input)]
+}
+
+/** Collections whose references the service adds to records of some stream. */
+const embedded: ReadonlySet<string> = new Set(
+  Object.values(collections).flatMap((facts) => ('references' in facts ? facts.references : [])),
+)
+
+function unknownSettings(input: unknown, schema: Schema): string[] {
+  const chosen = chosenEnvironment(schema, input)
+  const type = chosen?.properties?.['type']?.['const']
+  const everywhere = pathsOf(schema, '')
+  return walk(input, schema, '')
+
+  function walk(value: unknown, at: Schema, path: string): string[] {
+    if (Array.isArray(value))
+      return value.flatMap((item, i) => walk(item, at.items ?? {}, `${path}${i}.`))
+    if (typeof value !== 'object' || value === null) return []
+    const known = path === 'environment.' && chosen !== undefined ? chosen : at
+    const properties = propertiesOf(known)
+    return Object.entries(value).flatMap(([name, member]) => {
+      const property = properties[name]
+      if (property !== undefined) return walk(member, property, `${path}${name}.`)
+      if (name.startsWith('_')) return []
+      if (propertiesOf(at)[name] !== undefined)
+        return `${path}${name} is no setting of the environment ${type} and is ignored.`
+      return unknown(path, name, Object.keys(properties))
+    })
+  }
+
+  function unknown(path: string, name: string, siblings: readonly string[]): string {
+    const sibling = nearest(name, siblings)
+    const meant =
+      sibling === undefined
+        ? everywhere.find((other) => other.endsWith(`.${name}`))
+        : `${path}${sibling}`
+    return meant === undefined
+      ? `${path}${name} is no setting and is ignored.`
+      : `${path}${name} is no setting; did you mean ${meant}?`
+  }
+}
+
+/** The members of a schema and of all its alternatives. */
+function propertiesOf({ properties = {}, oneOf = [] }: Schema): Readonly<Record<string, Schema>> {
+  return Object.assign(Object.create(null), properties, ...oneOf.map((option) => option.properties))
+}
+
+function pathsOf(schema: Schema, prefix: string): string[] {
+  return Object.entries(propertiesOf(schema)).flatMap(([name, property]) => [
+    `${prefix}${name}`,
+    ...pathsOf(property, `${prefix}${name}.`),
+  ])
+}
+
+function referencesWithoutRecords(input: unknown): string[] {
+  const choices = (input as { external_references?: unknown } | null)?.external_references
+  if (!Array.isArray(choices)) return []
+  const names = choices.map((choice) => (choice as { collection?: unknown } | null)?.collection)
+  return referencedCollections
+    .filter((collection) => names.includes(collection) && !embedded.has(collection))
+    .map(
+      (collection) =>
+        `external_references: the service adds the references of ${collection} to no record; they are in the stream external_references.`,
+    )
+}

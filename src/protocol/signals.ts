@@ -1,0 +1,48 @@
+import { constants } from 'node:os'
+
+/** How long queued lines may take to leave once a signal has come. */
+const PATIENCE_MS = 1500
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+type Signal = (typeof SIGNALS)[number]
+
+/** The part of `process` that signals need. */
+export type SignalledProcess = Pick<NodeJS.Process, 'on' | 'off' | 'kill' | 'exit' | 'pid'>
+
+/**
+ * Calls `stop` at the first SIGTERM or SIGINT. The process ends by that signal, as shells and PyAirbyte
+ * expect: by `finish`, which is called when the last lines are out; after 1.5 seconds also when they
+ * cannot leave, because `meltano config test` stops reading and waits for the end; at once at a second
+ * signal. No state is lost by that: only a STATE that was read counts.
+ */
+export function onSignals(
+  stop: (signal: Signal) => void,
+  self: SignalledProcess = process,
+): { finish(): void } {
+  let received: Signal | undefined
+  let patience: NodeJS.Timeout | undefined
+  const onSignal = (signal: Signal) => {
+    if (received !== undefined) return leave(received)
+    received = signal
+    patience = setTimeout(leave, PATIENCE_MS, signal).unref()
+    stop(signal)
+  }
+  for (const signal of SIGNALS) self.on(signal, onSignal)
+  return {
+    finish() {
+      release()
+      if (received !== undefined) leave(received)
+    },
+  }
+
+  function leave(signal: Signal): void {
+    release()
+    // The kernel keeps signals without a handler from the first process of a container.
+    if (self.pid === 1) self.exit(128 + constants.signals[signal])
+    else self.kill(self.pid, signal)
+  }
+
+  function release(): void {
+    clearTimeout(patience)
+    for (const signal of SIGNALS) self.off(signal, onSignal)
+  }
+}

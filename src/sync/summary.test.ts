@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest'
+import { ConnectorError } from '../errors.ts'
+import { summary } from './summary.ts'
+import type { Task } from './task.ts'
+
+/** Tasks that have handed over so many records and deletes. */
+function tasks(counts: Readonly<Record<string, readonly [records: number, deletes: number]>>) {
+  return Object.entries(counts).map(
+    ([stream, [records, deletes]]) =>
+      ({
+        job: { stream: { stream } },
+        output: { counts: { records, deletes } },
+      }) as unknown as Task,
+  )
+}
+
+const traffic = { requests: 9, retries: 2, refusals: 1, bytes: 1_240_000 }
+const quiet = { requests: 1, retries: 0, refusals: 0, bytes: 300 }
+const error = new ConnectorError('config', 'No.')
+
+it('has totals of what was handed over, and what it took', () => {
+  expect(summary(tasks({ people: [25, 1], jobs: [7, 0] }), [], traffic, 4.51)).toBe(
+    'Sync finished: 2 streams, 32 records and 1 delete (people 25 records and 1 delete, jobs 7 records); 9 requests, 2 retries, 1 refusal, 1.2 MB, 4.5 s.',
+  )
+})
+
+it('leaves zeros out', () => {
+  expect(summary(tasks({ people: [0, 2], jobs: [0, 0] }), [], quiet, 0.2)).toBe(
+    'Sync finished: 2 streams, 2 deletes (people 2 deletes); 1 request, 0.2 s.',
+  )
+  expect(summary(tasks({ people: [0, 0] }), [], quiet, 0.2)).toBe(
+    'Sync finished: 1 stream, no records; 1 request, 0.2 s.',
+  )
+})
+
+it('names what failed, also what could not be asked at all', () => {
+  const failures = [
+    { stream: 'people', error },
+    { stream: 'unknown', error },
+  ]
+  expect(summary(tasks({ people: [25, 0], jobs: [7, 0] }), failures, quiet, 1)).toBe(
+    'Sync failed for 2 of 3 streams: people, unknown. Handed over: 32 records (people 25 records, jobs 7 records); 1 request, 1.0 s.',
+  )
+})
+
+it('names every stream when the failure is of all', () => {
+  expect(summary(tasks({ people: [0, 0], jobs: [0, 0] }), [{ error }], quiet, 1)).toBe(
+    'Sync failed for 2 of 2 streams: people, jobs. Handed over: no records; 1 request, 1.0 s.',
+  )
+})
