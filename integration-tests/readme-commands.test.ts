@@ -44,7 +44,7 @@ it("README's commands for Airbyte load everything, and then what has changed", a
   const first = await follow(firstSync)
   warehouse.load(first)
   expect(first.flatMap(({ log }) => log?.message ?? [])).toContain(
-    'The catalog is the output of discover: all 31 streams are read, incrementally.',
+    'The catalog is the output of discover: all 32 streams are read, incrementally.',
   )
   const [person, gone] = emulator.all('people')
   emulator.update('people', person?.['id'] as number, { firstName: 'Zoe' })

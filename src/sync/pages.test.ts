@@ -28,7 +28,12 @@ const EMPTY = { whole: [] }
 function virtualPages(get: Client['get']) {
   const time = createVirtualTime()
   const waits: string[] = []
-  const client = { accept() {}, get, trouble: undefined } as unknown as Client
+  const client = {
+    accept() {},
+    get,
+    trouble: undefined,
+    traffic: { retries: 0 },
+  } as unknown as Client
   const pages = createPages({
     client,
     reader,
