@@ -40,12 +40,14 @@ export const collections = {
     dated: true,
     references: ['people', 'activity-definitions', 'absence-definitions', 'counter-definitions'],
     softDelete: { field: 'status', value: 'Deleted' },
+    array: 'activityLevels',
   },
   assignments: {
     about: 'Planned work of people.',
     changes: 'delta',
     dated: true,
     references: ['people', 'activity-definitions'],
+    array: 'activityLevels',
   },
   'break-definitions': { about: 'Kinds of break.', changes: 'delta' },
   breaks: {
@@ -66,6 +68,7 @@ export const collections = {
     dated: true,
     references: ['people', 'terminals', 'activity-definitions', 'absence-definitions'],
     softDelete: { field: 'status', value: 'Deleted' },
+    array: 'activityLevels',
   },
   contracts: {
     about: 'Employment contracts and their addenda.',
