@@ -1,10 +1,11 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { workAndWait, workOneDay } from './demo/changes.ts'
 import type { CatalogStream } from './demo/columns.ts'
 import { compare, type Difference } from './demo/compare.ts'
 import { ask, read } from './demo/connector.ts'
 import { type Destination, type Outcome, openDestination } from './demo/destination.ts'
+import { removeLeftovers } from './demo/leftovers.ts'
 import { outputFolder, warehouseFile } from './demo/paths.ts'
 import { createProgress } from './demo/progress.ts'
 import { type Service, startService } from './demo/service.ts'
@@ -41,8 +42,11 @@ const file = (name: string) => join(outputFolder, name)
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
 async function story(signal: AbortSignal): Promise<readonly Difference[]> {
-  await rm(outputFolder, { recursive: true, force: true })
-  await mkdir(outputFolder, { recursive: true })
+  await removeLeftovers(outputFolder, (names) =>
+    say(
+      `Removing from ${basename(outputFolder)}/ what an earlier demo has left: ${names.join(', ')}.`,
+    ),
+  )
   const destination = await openDestination(warehouseFile)
   signal.addEventListener('abort', destination.interrupt, { once: true })
   try {
