@@ -178,14 +178,13 @@ async function verify({
   signal,
 }: Scene): Promise<Difference[]> {
   const startedAt = Date.now()
+  const progress = createProgress(process.stdout)
   const differences: Difference[] = []
-  let rows = 0
   for (const stream of streams) {
     signal.throwIfAborted()
     const records = await service.all(stream.name.replaceAll('_', '-'))
     const tally = tallyOf(tallies, stream.name)
     tally.inService = records.length
-    rows += records.length
     const key = stream.source_defined_primary_key.map(([column = '']) => column)
     const sides = {
       stream: stream.name,
@@ -194,7 +193,9 @@ async function verify({
       warehouse: destination.rows(stream),
     }
     differences.push(...(await compare(sides)))
+    progress.add(stream.name, records.length)
   }
+  const rows = progress.end()
   const verdict = differences.length === 0 ? 'all equal' : `${grouped(differences.length)} differ`
   say(
     `  compared with ${grouped(rows)} records of the service in ${seconds(startedAt)}: ${verdict}`,
