@@ -17,7 +17,7 @@ export const collections = {
   },
   'absence-groups': { about: 'Groups of absence definitions.', changes: 'delta' },
   absences: {
-    about: 'Absences of people, a day each, also planned ones.',
+    about: 'Absences of people, one record per day, also planned ones.',
     changes: 'delta',
     dated: true,
     references: ['people', 'shift-definitions', 'absence-definitions'],
@@ -57,7 +57,7 @@ export const collections = {
     references: ['people'],
   },
   'calculated-totals': {
-    about: 'The calculated result of a day, one record a person and day.',
+    about: 'The calculated result of a day, one record per person and day.',
     changes: 'delta',
     dated: true,
     references: ['people', 'shift-definitions'],
@@ -123,7 +123,7 @@ export const collections = {
   },
   jobs: { about: 'Jobs that people have.', changes: 'delta' },
   'paid-presences': {
-    about: 'Paid time of people, possibly several records a person and day.',
+    about: 'Paid time of people, possibly several records per person and day.',
     changes: 'delta',
     dated: true,
     // The documentation names the scope of calculated-totals, the naming rule gives the other

@@ -77,7 +77,7 @@ function keysOf(name: string): readonly string[] {
   return stream === undefined ? [] : keyOf(stream)
 }
 
-it('describes every stream of the catalogue and no other', () => {
+it('schemas/<stream>.json is there for each stream of the catalogue, and for no other', () => {
   expect(names.toSorted()).toEqual([...streams.keys()].toSorted())
 })
 
