@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -40,6 +40,8 @@ describe('meltano.yml', () => {
       '$MELTANO_PROJECT_ROOT/meltano-output/warehouse.duckdb',
     ])
     expect(basename(outputFolder)).toBe('demo-output')
+    // target-duckdb makes no folder.
+    expect(existsSync('meltano-output/.gitkeep')).toBe(true)
   })
 })
 
