@@ -15,6 +15,7 @@ const shape = {
   key: 'id',
   version: 'changeVersion',
   deleted: { field: 'status', value: 'Deleted' },
+  array: 'activityLevels',
 }
 const head = '{"type":"RECORD","record":{"stream":"clockings","emitted_at":1700000000000,"data":'
 const parts: LineParts = {

@@ -1,10 +1,11 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { workAndWait, workOneDay } from './demo/changes.ts'
 import type { CatalogStream } from './demo/columns.ts'
 import { compare, type Difference } from './demo/compare.ts'
 import { ask, read } from './demo/connector.ts'
 import { type Destination, type Outcome, openDestination } from './demo/destination.ts'
+import { removeLeftovers } from './demo/leftovers.ts'
 import { outputFolder, warehouseFile } from './demo/paths.ts'
 import { createProgress } from './demo/progress.ts'
 import { type Service, startService } from './demo/service.ts'
@@ -41,8 +42,11 @@ const file = (name: string) => join(outputFolder, name)
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
 async function story(signal: AbortSignal): Promise<readonly Difference[]> {
-  await rm(outputFolder, { recursive: true, force: true })
-  await mkdir(outputFolder, { recursive: true })
+  await removeLeftovers(outputFolder, (names) =>
+    say(
+      `Removing from ${basename(outputFolder)}/ what an earlier demo has left: ${names.join(', ')}.`,
+    ),
+  )
   const destination = await openDestination(warehouseFile)
   signal.addEventListener('abort', destination.interrupt, { once: true })
   try {
@@ -174,14 +178,13 @@ async function verify({
   signal,
 }: Scene): Promise<Difference[]> {
   const startedAt = Date.now()
+  const progress = createProgress(process.stdout)
   const differences: Difference[] = []
-  let rows = 0
   for (const stream of streams) {
     signal.throwIfAborted()
     const records = await service.all(stream.name.replaceAll('_', '-'))
     const tally = tallyOf(tallies, stream.name)
     tally.inService = records.length
-    rows += records.length
     const key = stream.source_defined_primary_key.map(([column = '']) => column)
     const sides = {
       stream: stream.name,
@@ -190,7 +193,9 @@ async function verify({
       warehouse: destination.rows(stream),
     }
     differences.push(...(await compare(sides)))
+    progress.add(stream.name, records.length)
   }
+  const rows = progress.end()
   const verdict = differences.length === 0 ? 'all equal' : `${grouped(differences.length)} differ`
   say(
     `  compared with ${grouped(rows)} records of the service in ${seconds(startedAt)}: ${verdict}`,

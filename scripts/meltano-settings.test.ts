@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { readProjectJson } from '../src/project-files.ts'
 import { CAPABILITIES } from '../src/protocol/singer/about.ts'
+import { outputFolder } from './demo/paths.ts'
 import { meltanoSettings, type Specification, withSettings } from './meltano-settings.ts'
 
 const spec = readProjectJson('#spec') as Specification
@@ -27,6 +29,19 @@ describe('meltano.yml', () => {
   it('names the capabilities that the tap tells of itself', () => {
     const [tap] = parse(document).plugins.extractors
     expect(tap.capabilities.toSorted()).toEqual([...CAPABILITIES].toSorted())
+  })
+
+  it('has loaders that write to a folder of their own, which the demo does not touch', () => {
+    const paths = parse(document).plugins.loaders.flatMap(({ settings }: Settings) =>
+      settings.map(({ value }) => String(value)).filter((value) => value.includes('/')),
+    )
+    expect(paths).toEqual([
+      '$MELTANO_PROJECT_ROOT/meltano-output/jsonl',
+      '$MELTANO_PROJECT_ROOT/meltano-output/warehouse.duckdb',
+    ])
+    expect(basename(outputFolder)).toBe('demo-output')
+    // target-duckdb makes no folder.
+    expect(existsSync('meltano-output/.gitkeep')).toBe(true)
   })
 })
 

@@ -6,7 +6,7 @@ export interface Tools {
   readonly projectFolder: string
   /** An empty folder, removed after the run. */
   readonly folder: string
-  /** Runs a Python program of this folder in the engine's environment; answers with its stdout. */
+  /** Runs a Python program, of this folder or with a whole path, in the engine's environment; answers with its stdout. */
   python(program: string, args: readonly string[]): Promise<string>
   /** Tells the outcome of one thing that was tried; an error that `attempt` throws is its failure. */
   step<Result>(name: string, attempt: () => Promise<Result>): Promise<Result | undefined>

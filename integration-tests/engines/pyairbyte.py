@@ -3,6 +3,7 @@
 pyairbyte.py check EXECUTABLE CONFIG          prints true, or why the check failed
 pyairbyte.py discover EXECUTABLE CONFIG       prints the names of the streams
 pyairbyte.py read EXECUTABLE CONFIG DATABASE  reads every stream into DuckDB and prints the tables
+pyairbyte.py types EXECUTABLE CONFIG DATABASE prints the types of the columns that were made, by table
 
 The last line of stdout is the answer as JSON.
 """
@@ -45,6 +46,18 @@ def rows(connection: duckdb.DuckDBPyConnection, stream: str) -> list[dict[str, A
     return [dict(zip(columns, row)) for row in result.fetchall()]
 
 
+def types(database: Path) -> dict[str, dict[str, str]]:
+    sql = (
+        "SELECT table_name, column_name, data_type FROM information_schema.columns"
+        " WHERE table_schema = ?"
+    )
+    tables: dict[str, dict[str, str]] = {}
+    with duckdb.connect(str(database), read_only=True) as connection:
+        for table, column, kind in connection.execute(sql, [SCHEMA]).fetchall():
+            tables.setdefault(table, {})[column] = kind
+    return tables
+
+
 def main(command: str, executable: str, config: str, *rest: str) -> Any:
     source = ab.get_source(
         "source-protime",
@@ -55,6 +68,8 @@ def main(command: str, executable: str, config: str, *rest: str) -> Any:
         return check(source)
     if command == "discover":
         return source.get_available_streams()
+    if command == "types":
+        return types(Path(rest[0]))
     return read(source, Path(rest[0]))
 
 

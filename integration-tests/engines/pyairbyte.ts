@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readStreamSchema } from '../../src/catalogue/stream-schema.ts'
 import { rowDifferences } from './compare-rows.ts'
-import type { Engine } from './engine.ts'
+import type { Engine, Tools } from './engine.ts'
 import { type Row, startTenant } from './tenant.ts'
 
 const CHANGES = { inserts: 60, updates: 60, deletes: 40, softDeletes: 5 }
@@ -15,7 +16,9 @@ const NOWHERE = {
 export const pyairbyte: Engine = {
   name: 'pyairbyte',
   requirements: ['airbyte==0.71.3'],
-  async run({ executable, folder, python, step }) {
+  async run(tools) {
+    await runReadme(tools)
+    const { executable, folder, python, step } = tools
     const { emulator, config, streams, truth } = await startTenant()
     const good = join(folder, 'config.json')
     const bad = join(folder, 'wrong-secret.json')
@@ -53,6 +56,10 @@ export const pyairbyte: Engine = {
         expect(((await ask('discover', good)) as string[]).toSorted(), streams.toSorted()),
       )
       await reads('holds the tenant after the first read')
+      await step('makes a JSON column of each list and object', async () => {
+        const tables = await ask('types', good, join(folder, 'cache.duckdb'))
+        expect(notJson(tables as Types, streams), [])
+      })
       emulator.randomChanges(CHANGES)
       await reads('holds the tenant after inserts, updates and deletes')
       emulator.randomChanges({ ...CHANGES, seed: 2 })
@@ -66,6 +73,40 @@ export const pyairbyte: Engine = {
 
 function expectWords(text: unknown, words: string): void {
   if (typeof text !== 'string' || !text.includes(words)) throw new Error(`${text} lacks ${words}`)
+}
+
+/** The program that README shows, as it stands there: a tenant, and the tenant without one person. */
+async function runReadme({ folder, projectFolder, python, step }: Tools): Promise<void> {
+  const { emulator, config } = await startTenant()
+  const readme = readFileSync(join(projectFolder, 'README.md'), 'utf8')
+  const [, program = ''] = /```python\n([\s\S]*?)```/.exec(readme) ?? []
+  const script = join(folder, 'readme.py')
+  writeFileSync(script, program)
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(config))
+  symlinkSync(join(projectFolder, 'bin'), join(folder, 'bin'))
+  const showsEverybody = async () => {
+    const [, count] = /^\[(\d+) rows x \d+ columns\]$/m.exec(await python(script, [])) ?? []
+    expect(count, String(emulator.all('people').length))
+  }
+  try {
+    await step('runs the program of README', showsEverybody)
+    emulator.remove('people', emulator.all('people')[0]?.['id'] as number)
+    await step('runs it again after a person was deleted', showsEverybody)
+  } finally {
+    await emulator.close()
+  }
+}
+
+type Types = Readonly<Record<string, Readonly<Record<string, string>>>>
+
+/** Fields that are lists or objects, and have a column of another type. */
+function notJson(tables: Types, streams: readonly string[]): string[] {
+  return streams.flatMap((stream) =>
+    Object.entries(readStreamSchema(stream).properties)
+      .filter(([, { type }]) => /^(array|object)$/.test(String([type].flat()[0])))
+      .filter(([field]) => tables[stream]?.[field.toLowerCase()] !== 'JSON')
+      .map(([field]) => `${stream}.${field}`),
+  )
 }
 
 function expect(actual: unknown, expected: unknown): void {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Engine, Tools } from './engine.ts'
 import { pythonWith } from './environment.ts'
@@ -36,7 +36,7 @@ export async function runEngine(engine: Engine, tell: (outcome: Outcome) => void
     )
     if (interpreter === undefined) return
     const python: Tools['python'] = (program, args) =>
-      runPython(interpreter, [join(programs, program), ...args], folder)
+      runPython(interpreter, [resolve(programs, program), ...args], folder)
     const executable = join(projectFolder, 'bin', 'source-protime')
     await engine.run({ executable, projectFolder, folder, python, step })
   } finally {

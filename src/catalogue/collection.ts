@@ -16,8 +16,10 @@ export interface Collection {
   readonly scopes?: readonly string[]
   /** Collections whose external references list and delta can be asked for (api.md section 10). */
   readonly references?: readonly string[]
-  /** The field and value that mark a record as deleted although it is still sent (api.md 4.4). */
+  /** The field and value that mark a record as deleted although it is still sent. */
   readonly softDelete?: { readonly field: string; readonly value: string }
+  /** A field that is an array; where the service sends a lone object, it is made an array of one. */
+  readonly array?: string
   /** The columns that tell records apart, where it is not `id`. */
   readonly key?: readonly string[]
   /** False where the service sends no `changeVersion`. */

@@ -17,7 +17,7 @@ export const collections = {
   },
   'absence-groups': { about: 'Groups of absence definitions.', changes: 'delta' },
   absences: {
-    about: 'Absences of people, a day each, also planned ones.',
+    about: 'Absences of people, one record per day, also planned ones.',
     changes: 'delta',
     dated: true,
     references: ['people', 'shift-definitions', 'absence-definitions'],
@@ -40,12 +40,14 @@ export const collections = {
     dated: true,
     references: ['people', 'activity-definitions', 'absence-definitions', 'counter-definitions'],
     softDelete: { field: 'status', value: 'Deleted' },
+    array: 'activityLevels',
   },
   assignments: {
     about: 'Planned work of people.',
     changes: 'delta',
     dated: true,
     references: ['people', 'activity-definitions'],
+    array: 'activityLevels',
   },
   'break-definitions': { about: 'Kinds of break.', changes: 'delta' },
   breaks: {
@@ -55,7 +57,7 @@ export const collections = {
     references: ['people'],
   },
   'calculated-totals': {
-    about: 'The calculated result of a day, one record a person and day.',
+    about: 'The calculated result of a day, one record per person and day.',
     changes: 'delta',
     dated: true,
     references: ['people', 'shift-definitions'],
@@ -66,6 +68,7 @@ export const collections = {
     dated: true,
     references: ['people', 'terminals', 'activity-definitions', 'absence-definitions'],
     softDelete: { field: 'status', value: 'Deleted' },
+    array: 'activityLevels',
   },
   contracts: {
     about: 'Employment contracts and their addenda.',
@@ -120,7 +123,7 @@ export const collections = {
   },
   jobs: { about: 'Jobs that people have.', changes: 'delta' },
   'paid-presences': {
-    about: 'Paid time of people, possibly several records a person and day.',
+    about: 'Paid time of people, possibly several records per person and day.',
     changes: 'delta',
     dated: true,
     // The documentation names the scope of calculated-totals, the naming rule gives the other

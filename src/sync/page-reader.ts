@@ -11,12 +11,13 @@ export function createPageReader(progress: Progress): PageReader {
   if (stream.nested === 'referenced_collections') {
     return { parse: (body) => references(body, progress.slice ?? '') }
   }
-  const mark = stream.softDelete
+  const { softDelete, array } = stream
   return {
     scanner: createPageScanner({
       key: 'id',
       version: 'changeVersion',
-      ...(mark === undefined ? {} : { deleted: mark }),
+      ...(softDelete === undefined ? {} : { deleted: softDelete }),
+      ...(array === undefined ? {} : { array }),
     }),
   }
 }

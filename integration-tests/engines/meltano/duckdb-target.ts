@@ -9,17 +9,16 @@ import type { Target } from './target.ts'
  * DuckDB, which the target's own environment has to read: the file is of a newer version than others
  * know. The target folds names to lower case and stores empty texts as NULL.
  */
-export function duckdbTarget(folder: string, program: string): Target {
-  const file = join(folder, 'warehouse.duckdb')
+export function duckdbTarget(program: string): Target {
   return {
     plugin: 'target-duckdb',
     activatesVersions: false,
-    environment: { TARGET_DUCKDB_FILEPATH: file },
+    environment: {},
     async tables(project) {
       const interpreter = '.meltano/loaders/target-duckdb/venv/bin/python'
       const lines = await output({
         program: join(project.folder, interpreter),
-        args: [program, file],
+        args: [program, join(project.folder, 'meltano-output/warehouse.duckdb')],
         folder: project.folder,
       })
       const tables = new Map<string, Row[]>()

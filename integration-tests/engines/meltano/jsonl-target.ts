@@ -5,13 +5,13 @@ import type { Row } from '../tenant.ts'
 import type { Target } from './target.ts'
 
 /** Files with a line for each record: what came last of a key is its row. */
-export function jsonlTarget(folder: string): Target {
-  const path = join(folder, 'jsonl')
+export function jsonlTarget(): Target {
   return {
     plugin: 'target-jsonl',
     activatesVersions: false,
-    environment: { TARGET_JSONL_DESTINATION_PATH: path },
-    async tables() {
+    environment: {},
+    async tables({ folder }) {
+      const path = join(folder, 'meltano-output/jsonl')
       return new Map(
         readdirSync(path).map((file) => {
           const name = file.replace(/\.jsonl$/, '')

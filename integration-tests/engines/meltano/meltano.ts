@@ -23,7 +23,7 @@ export const meltano: Engine = {
     const postgres = await step('PostgreSQL started', () => startPostgreSql(folder))
     if (postgres === undefined) return
     const program = join(projectFolder, 'integration-tests/engines/meltano/duckdb_rows.py')
-    const targets = [jsonlTarget(folder), duckdbTarget(folder, program), postgresTarget(postgres)]
+    const targets = [jsonlTarget(), duckdbTarget(program), postgresTarget(postgres)]
     const project = createProject({
       folder: madeIn(folder),
       projectFolder,

@@ -12,7 +12,6 @@ export function postgresTarget({ port, user, password, query }: PostgreSql): Tar
       TARGET_POSTGRES_USER: user,
       TARGET_POSTGRES_PASSWORD: password,
       TARGET_POSTGRES_DATABASE: 'postgres',
-      TARGET_POSTGRES_HARD_DELETE: 'true',
     },
     async tables() {
       const names = await query(

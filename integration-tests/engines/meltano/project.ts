@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Ended, execute } from './command.ts'
 
@@ -24,7 +24,7 @@ export interface ProjectSettings {
   readonly environment: Environment
 }
 
-/** Makes a project of the repository's own meltano.yml: only the path of the tap is another. */
+/** Makes a project of the repository's own meltano.yml, in a folder like a clone: only the path of the tap is another. */
 export function createProject(settings: ProjectSettings): Project {
   const { folder, projectFolder, interpreter, environment } = settings
   const relative = 'executable: ./bin/tap-protime\n'
@@ -32,6 +32,8 @@ export function createProject(settings: ProjectSettings): Project {
   if (!file.includes(relative)) throw new Error(`meltano.yml lacks the line ${relative}`)
   const tap = join(projectFolder, 'bin', 'tap-protime')
   writeFileSync(join(folder, 'meltano.yml'), file.replace(relative, `executable: ${tap}\n`))
+  const kept = 'meltano-output/.gitkeep'
+  cpSync(join(projectFolder, kept), join(folder, kept))
   // PostgreSQL's folder may be a neighbour, and its user has to pass.
   chmodSync(folder, 0o755)
   // Not by its first line: that names the folder in which the environment was made.

@@ -81,9 +81,11 @@ describe('scanning generated pages', () => {
   })
 
   it('passes the bytes of a record on as they came, but for line breaks between tokens', () => {
+    const { array: _, ...plain } = shape
+    const scanner = createPageScanner(plain)
     for (let seed = 0; seed < 1000; seed++) {
       const body = new BodyWriter(seeded(3_000_000 + seed)).body()
-      const seen = observeOrError(fast, Buffer.from(body))
+      const seen = observeOrError(scanner, Buffer.from(body))
       if (typeof seen === 'string') continue
       const flat = body.replace(/[\r\n]/g, ' ')
       for (const { text } of seen.records) expect(flat).toContain(text)

@@ -52,6 +52,35 @@ describe.each(scanners)('the page scanner $name', ({ create }) => {
     expect(records.map(({ kind }) => kind)).toEqual([MARKED, LIVE])
   })
 
+  it.each([
+    ['{"id":1,"x":{"y":[]}}', '{"id":1,"x":[{"y":[]}]}'],
+    ['{"x" : {} ,"id":1}', '{"x" : [{}] ,"id":1}'],
+    ['{"id":1,"\\u0078":{"x":{}}}', '{"id":1,"\\u0078":[{"x":{}}]}'],
+    ['{"id":1,"x":{"a":1},"x":{"b":2}}', '{"id":1,"x":{"a":1},"x":[{"b":2}]}'],
+    ['{"id":1,"x":{"a":1},"x":[2]}', '{"id":1,"x":{"a":1},"x":[2]}'],
+    ['{"id":1,"x":[{"y":1}]}', '{"id":1,"x":[{"y":1}]}'],
+    ['{"id":1,"x":null}', '{"id":1,"x":null}'],
+    ['{"id":1,"y":{"x":{}}}', '{"id":1,"y":{"x":{}}}'],
+  ])(
+    'makes an array of one of a lone object where its shape says array: %s',
+    async (sent, made) => {
+      const other = '{"id":2,"x":[]}'
+      const { records, lines } = await read(page(other, sent, other))
+      expect(records.map(({ text }) => text)).toEqual([other, made, other])
+      expect(lines.split('\n')[1]).toBe(`{"data":${made.slice(0, -1)},"tail":"live"}}`)
+    },
+  )
+
+  it('makes such an array in the data of a change, too', async () => {
+    const { records } = await read(
+      page(
+        '{"x":{},"changeType":"Delete","data":{"x":{},"id":1}}',
+        '{"changeType":"InsertOrUpdate","data":{"id":2},"x":{}}',
+      ),
+    )
+    expect(records.map(({ text }) => text)).toEqual(['{"x":[{}],"id":1}', '{"id":2}'])
+  })
+
   it('keeps every digit of a number and every escape of a string', async () => {
     const record = '{"id":123456789012345678901,"x":[0.10,1E+400,-0,"\\u0041\\/\u2028"]}'
     const { records } = await read(page(record))

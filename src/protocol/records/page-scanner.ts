@@ -4,8 +4,10 @@ export interface RecordShape {
   readonly key: string
   /** The member whose string orders the versions of a record. */
   readonly version: string
-  /** The value of a member that marks a deleted record (api.md 4.4). */
+  /** The value of a member that marks a deleted record. */
   readonly deleted?: { readonly field: string; readonly value: string }
+  /** A member that is an array: a lone object in its place is passed on as an array of one. */
+  readonly array?: string
 }
 
 /**
@@ -76,7 +78,10 @@ export interface Batch {
   versionText(index: number): string | undefined
   /** The highest version of the batch by comparison of strings, skipped records included. */
   readonly highestVersion: string | undefined
-  /** The bytes of the record; line breaks between its tokens are spaces. */
+  /**
+   * The bytes of the record; line breaks between its tokens are spaces, and a lone object is in an
+   * array where the shape says so.
+   */
   record(index: number): Uint8Array
   /**
    * The lines of all records that are not SKIP, in a buffer of their own: the caller may keep it,

@@ -18,6 +18,8 @@ export function createReferenceScanner(
 /** The top-level members of a record, or of the data of a change, as they stand in the body. */
 interface Members {
   readonly texts: Map<string, string>
+  /** Where the lone object in the place of an array begins and ends. */
+  lone?: readonly [number, number]
   /** The last member `data`, if it is an object. */
   data?: Members & { readonly text: string }
 }
@@ -123,7 +125,8 @@ class ReferenceEngine implements ScanEngine {
     const members: Members = { texts: new Map() }
     yield* json.object(3, (name) => this.#readMember(members, name))
     this.#checkSize()
-    this.#records.push(this.#record(members, json.since(start)))
+    const text = arrayed(json.since(start), start, members.lone)
+    this.#records.push(this.#record(members, text))
     this.#elementAt = undefined
     this.#count++
   }
@@ -136,15 +139,24 @@ class ReferenceEngine implements ScanEngine {
     if (name === 'data' && (yield* json.peek()) === '{') {
       const data: Members = { texts: new Map() }
       yield* json.object(4, (inner) => this.#readDataMember(data, inner))
-      members.data = { ...data, text: json.since(start) }
+      members.data = { ...data, text: arrayed(json.since(start), start, data.lone) }
     } else yield* json.value(3)
-    members.texts.set(name, json.since(start))
+    this.#keep(members, name, start)
   }
 
   *#readDataMember(data: Members, rawName: string): Reading<void> {
     const start = this.#json.at
     yield* this.#json.value(4)
-    data.texts.set(decode(rawName), this.#json.since(start))
+    this.#keep(data, decode(rawName), start)
+  }
+
+  /** Takes down the value that was read from `start` on. */
+  #keep(members: Members, name: string, start: number): void {
+    const text = this.#json.since(start)
+    members.texts.set(name, text)
+    if (name !== this.#shape.array) return
+    delete members.lone
+    if (text.startsWith('{')) members.lone = [start, this.#json.at]
   }
 
   #record(members: Members, text: string): ReferenceRecord {
@@ -171,6 +183,13 @@ class ReferenceEngine implements ScanEngine {
       throw new Stopped('element-too-large', at)
     }
   }
+}
+
+/** The text of an object that begins at `start`, with brackets around its lone object. */
+function arrayed(text: string, start: number, lone: Members['lone']): string {
+  if (lone === undefined) return text
+  const [from, to] = [lone[0] - start, lone[1] - start]
+  return `${text.slice(0, from)}[${text.slice(from, to)}]${text.slice(to)}`
 }
 
 function startsValue(character: string): boolean {

@@ -1,11 +1,12 @@
 import type { RecordShape } from './page-scanner.ts'
 
-/** The texts that a scanner compares with, in the order of their numbers (1 to 10) in the scanner. */
-export function namesOf({ key, version, deleted }: RecordShape): readonly string[] {
+/** The texts that a scanner compares with, in the order of their numbers (1 to 11) in the scanner. */
+export function namesOf({ key, version, deleted, array }: RecordShape): readonly string[] {
   const names = [
     key,
     version,
     deleted?.field ?? key,
+    array ?? key,
     'data',
     'changeType',
     'value',

@@ -4,12 +4,18 @@ import { type Batch, LIVE, type LineParts, SKIP } from './page-scanner.ts'
 import type { ScanExports } from './scan-module.ts'
 
 /** Layout of a row in 32-bit words: `wasm/layout.ts`. */
-const ROW_WORDS = 8
+const ROW_WORDS = 10
+const LONE_START = 6
+const LONE_END = 7
+const FLAGS = 8
 const ESCAPED_VERSION = 4
 /** What `highestVersion` answers instead of an index, and room for the parts: `wasm/batch.ts`. */
 const NO_VERSION = -1
 const UNPLAIN_VERSION = -2
 const PARTS_ROOM = 65_536 - 16
+/** What makes an array of a lone object. */
+const OPENING = Buffer.from('[')
+const CLOSING = Buffer.from(']')
 
 /** A batch in the memory of its scanner. */
 export class WasmBatch implements Batch {
@@ -38,7 +44,7 @@ export class WasmBatch implements Batch {
     const start = this.#word(index, 4)
     if (start === 0) return undefined
     const text = this.#bytes.toString('utf8', start, this.#word(index, 5))
-    return (this.#word(index, 6) & ESCAPED_VERSION) === 0 ? text : JSON.parse(`"${text}"`)
+    return (this.#word(index, FLAGS) & ESCAPED_VERSION) === 0 ? text : JSON.parse(`"${text}"`)
   }
 
   get highestVersion(): string | undefined {
@@ -48,7 +54,18 @@ export class WasmBatch implements Batch {
   }
 
   record(index: number): Uint8Array {
-    return this.#bytes.subarray(this.#word(index, 0), this.#word(index, 1))
+    const start = this.#word(index, 0)
+    const end = this.#word(index, 1)
+    const loneStart = this.#word(index, LONE_START)
+    if (loneStart === 0) return this.#bytes.subarray(start, end)
+    const loneEnd = this.#word(index, LONE_END)
+    return Buffer.concat([
+      this.#bytes.subarray(start, loneStart),
+      OPENING,
+      this.#bytes.subarray(loneStart, loneEnd),
+      CLOSING,
+      this.#bytes.subarray(loneEnd, end),
+    ])
   }
 
   lines(parts: LineParts): Uint8Array<ArrayBuffer> {
@@ -66,7 +83,7 @@ export class WasmBatch implements Batch {
         out.set(this.#bytes.subarray(from, from + size), at)
         at += size
       }
-      // The window is full, or too small for this record.
+      // The window is full, or this record does not go through it.
       if (index < this.count && (!fits || this.#wasm.filled.value === 0)) {
         at += this.#line(index++, parts, out, at)
       }

@@ -17,9 +17,16 @@ const about: About = {
             properties: {
               type: { const: 'near', description: 'Close.' },
               token: { airbyte_secret: true },
+              api: { default: 'a' },
             },
           },
-          { properties: { type: { const: 'far', description: 'Away.' }, port: { default: 0 } } },
+          {
+            properties: {
+              type: { const: 'far', description: 'Away.' },
+              port: { default: 0 },
+              api: { default: 'b' },
+            },
+          },
         ],
       },
     },
@@ -57,6 +64,7 @@ describe('--about as Markdown', () => {
       '| `where` | no |  |  |',
       '| `where.type` | no |  | `near`: Close. `far`: Away. |',
       '| `where.token` | no |  |  |',
+      '| `where.api` | no | `near`: `"a"`; `far`: `"b"` |  |',
       '| `where.port` | no | `0` |  |',
     ])
   })
@@ -65,7 +73,7 @@ describe('--about as Markdown', () => {
 describe('the rows of settings', () => {
   it('name what several alternatives share once', () => {
     expect(settingRows(about.settings).map(({ path }) => path)).toEqual(
-      'key where where.type where.token where.port'.split(' '),
+      'key where where.type where.token where.api where.port'.split(' '),
     )
   })
 })

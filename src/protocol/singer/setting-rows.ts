@@ -15,7 +15,7 @@ export interface SettingsSchema {
 export interface SettingRow {
   readonly path: string
   readonly isRequired: boolean
-  /** The default as JSON in code quotes, or nothing. */
+  /** The default as JSON in code quotes, with the alternatives that have it where they differ, or nothing. */
   readonly fallback: string
   readonly text: string
 }
@@ -38,7 +38,10 @@ export function settingRows(schema: SettingsSchema, prefix = ''): SettingRow[] {
 /** The members of all alternatives, each once; what differs between them is told of each. */
 function alternatives({ oneOf = [] }: SettingsSchema, path: string): SettingRow[] {
   const rows = oneOf.flatMap((option) =>
-    settingRows(option, `${path}.`).map((row) => told(row, option, path)),
+    settingRows(option, `${path}.`).map((row) => ({
+      ...told(row, option, path),
+      option: choiceOf(option),
+    })),
   )
   const paths = [...new Set(rows.map((row) => row.path))]
   return paths.flatMap((name) => {
@@ -49,12 +52,31 @@ function alternatives({ oneOf = [] }: SettingsSchema, path: string): SettingRow[
       ? []
       : [
           {
-            ...first,
-            fallback: join(same.map(({ fallback }) => fallback)),
+            path: name,
+            isRequired: first.isRequired,
+            fallback: fallbacks(same),
             text: join(same.map(({ text }) => text)),
           },
         ]
   })
+}
+
+/** The default that all have, or each default after the alternatives that have it. */
+function fallbacks(rows: readonly (SettingRow & { readonly option: string })[]): string {
+  const all = [...new Set(rows.map(({ fallback }) => fallback))]
+  if (all.length < 2) return all.join('')
+  return all
+    .filter(Boolean)
+    .map((fallback) => {
+      const options = rows.filter((row) => row.fallback === fallback).map(({ option }) => option)
+      return `${options.map((option) => `\`${option}\``).join(', ')}: ${fallback}`
+    })
+    .join('; ')
+}
+
+/** The value by which an alternative is chosen. */
+function choiceOf({ properties = {} }: SettingsSchema): string {
+  return String(Object.values(properties).find((property) => property['const'])?.['const'] ?? '')
 }
 
 /** The row with the value that makes the alternative the chosen one before its meaning. */

@@ -64,6 +64,7 @@ const RECORD_NAMES = [
   'person',
   'name',
   'x',
+  '\\u0078',
   'change\\u0054ype',
   'value',
   'idd',

@@ -50,7 +50,7 @@ function recordOf(element: unknown): ParsedRecord | undefined {
   if (id === undefined || id === null) return undefined
   const mark = status === 'Deleted' ? MARKED : LIVE
   return {
-    value: record,
+    value: isObject(record['x']) ? { ...record, x: [record['x']] } : record,
     kind: isChange && changeType === 'Delete' ? REMOVED : mark,
     key: id,
     version: typeof changeVersion === 'string' ? changeVersion : undefined,

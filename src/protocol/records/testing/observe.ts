@@ -5,6 +5,7 @@ export const shape: RecordShape = {
   key: 'id',
   version: 'changeVersion',
   deleted: { field: 'status', value: 'Deleted' },
+  array: 'x',
 }
 
 /** Lines that are JSON themselves: `[record,"live"]` is not, so the tail closes an object. */

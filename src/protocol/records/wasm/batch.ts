@@ -1,5 +1,14 @@
 import { count, ensure, rowsAt } from './elements'
-import { ESCAPED_VERSION, KIND_MASK, PARTS, ROW_BYTES, WINDOW, WINDOW_ROOM } from './layout'
+import {
+  ESCAPED_VERSION,
+  KIND_MASK,
+  PARTS,
+  ROW_BYTES,
+  ROW_FLAGS,
+  ROW_LONE,
+  WINDOW,
+  WINDOW_ROOM,
+} from './layout'
 
 /** One number per record: the key if it is an integer from 0 to 2^53-1, else NaN. */
 export let keysAt: u32 = 0
@@ -16,7 +25,7 @@ export function layOutColumns(): void {
   let kind = kindsAt
   for (let row = rowsAt; row < rowsEnd; row += ROW_BYTES) {
     store<f64>(key, integer(load<u32>(row, 8), load<u32>(row, 12)))
-    store<u8>(kind, <u8>(load<u32>(row, 24) & KIND_MASK))
+    store<u8>(kind, <u8>(load<u32>(row, ROW_FLAGS) & KIND_MASK))
     key += 8
     kind++
   }
@@ -47,7 +56,7 @@ export function highestVersion(): i32 {
     const row = rowsAt + i * ROW_BYTES
     const at = load<u32>(row, 16)
     if (at == 0) continue
-    if (load<u32>(row, 24) & ESCAPED_VERSION) return UNPLAIN_VERSION
+    if (load<u32>(row, ROW_FLAGS) & ESCAPED_VERSION) return UNPLAIN_VERSION
     const end = load<u32>(row, 20)
     const order = best < 0 ? 1 : compare(at, end, bestAt, bestEnd)
     if (order == 0) continue
@@ -93,7 +102,8 @@ export function lineBytes(head: u32, tail: u32, removedTail: u32): f64 {
     const kind: u32 = load<u8>(kindsAt + i)
     if (kind == SKIP) continue
     const row = rowsAt + i * ROW_BYTES
-    const record = load<u32>(row, 4) - load<u32>(row) - 1
+    const brackets: u32 = load<u32>(row, ROW_LONE) == 0 ? 0 : 2
+    const record = load<u32>(row, 4) - load<u32>(row) - 1 + brackets
     total += <f64>(head + record + (kind == 0 ? tail : removedTail))
   }
   return total
@@ -104,7 +114,8 @@ export let filled: u32 = 0
 
 /**
  * Puts lines into the window, from record `first` on, until it is full or all are done; returns
- * the record to go on with. One that is too large for an empty window leaves it empty.
+ * the record to go on with. One that the host has to write leaves an empty window empty: it is too
+ * large for it, or has a lone object.
  */
 export function fill(first: u32, head: u32, tail: u32, removedTail: u32): u32 {
   const tails = PARTS + head
@@ -114,6 +125,7 @@ export function fill(first: u32, head: u32, tail: u32, removedTail: u32): u32 {
     const kind: u32 = load<u8>(kindsAt + i)
     if (kind == SKIP) continue
     const row = rowsAt + i * ROW_BYTES
+    if (load<u32>(row, ROW_LONE) != 0) break
     const start = load<u32>(row)
     const record = load<u32>(row, 4) - start - 1
     const end = kind == 0 ? tail : removedTail

@@ -1,5 +1,15 @@
-import { ESCAPED_VERSION, FACTS, ROW_BYTES } from './layout'
-import { CHANGE_TYPE, DATA, DELETE, DELETED, DELETED_VALUE, equals, KEY, VERSION } from './names'
+import { ESCAPED_VERSION, FACTS, ROW_BYTES, ROW_FLAGS, ROW_LONE } from './layout'
+import {
+  ARRAY,
+  CHANGE_TYPE,
+  DATA,
+  DELETE,
+  DELETED,
+  DELETED_VALUE,
+  equals,
+  KEY,
+  VERSION,
+} from './names'
 
 // What is known of the element under way (level 0) and of its `data` object (level 1).
 const LEVEL_BYTES: u32 = 32
@@ -7,7 +17,9 @@ const KEY_START: usize = 0
 const KEY_END: usize = 4
 const VERSION_START: usize = 8
 const VERSION_END: usize = 12
-const FLAGS: usize = 16
+const LONE_START: usize = 16
+const LONE_END: usize = 20
+const FLAGS: usize = 24
 
 const MARKED: u32 = 2
 const REMOVED: u32 = 1
@@ -48,7 +60,7 @@ export function beginRows(at: u32, by: u32): void {
     dataEnd -= by
   }
   for (let pointer = FACTS; pointer < FACTS + 2 * LEVEL_BYTES; pointer += LEVEL_BYTES) {
-    for (let i: u32 = 0; i < 16; i += 4) {
+    for (let i: u32 = 0; i < <u32>FLAGS; i += 4) {
       const value = load<u32>(pointer + i)
       if (value) store<u32>(pointer + i, value - by)
     }
@@ -66,7 +78,7 @@ export function beginElement(at: u32): void {
 export function forgetLevel(level: u32): void {
   const facts = FACTS + level * LEVEL_BYTES
   v128.store(facts, i64x2.splat(0))
-  store<u32>(facts, 0, FLAGS)
+  v128.store(facts, i64x2.splat(0), LONE_START)
 }
 
 /** Takes down a value: bytes from `start` (a quote for a string) up to `end`. */
@@ -86,6 +98,9 @@ export function take(level: u32, name: u32, start: u32, end: u32, escaped: bool)
     const isMark = isText && equals(DELETED_VALUE, start + 1, end - 1, escaped)
     const flags = load<u32>(facts, FLAGS) & ~MARKED
     store<u32>(facts, isMark ? flags | MARKED : flags, FLAGS)
+  } else if (name == ARRAY) {
+    store<u32>(facts, c == 0x7b ? start : 0, LONE_START)
+    store<u32>(facts, end, LONE_END)
   } else if (name == DATA && level == 0) {
     dataStart = c == 0x7b ? start : 0
     dataEnd = end
@@ -115,7 +130,8 @@ export function finishElement(end: u32): u32 {
   store<u32>(rowEnd, isChange ? dataStart : elementStart)
   store<u32>(rowEnd, isChange ? dataEnd : end, 4)
   v128.store(rowEnd, v128.load(facts), 8)
-  store<u32>(rowEnd, flags, 24)
+  store<u64>(rowEnd, load<u64>(facts, LONE_START), ROW_LONE)
+  store<u32>(rowEnd, flags, ROW_FLAGS)
   rowEnd += ROW_BYTES
   count++
   elements += 1

@@ -24,8 +24,14 @@ export const INPUT: u32 = 352768
 /** Zero bytes behind the input: longer than any look-ahead. */
 export const PADDING: u32 = 32
 
-/** A row per record: start, end, start and end of the key, of the version, flags, unused. */
-export const ROW_BYTES: u32 = 32
+/**
+ * A row per record: start and end of the record, of the key, of the version, of the lone object
+ * that stands for an array (0 if there is none), flags, unused.
+ */
+export const ROW_BYTES: u32 = 40
+/** Where the row has the start of the lone object, and the flags. */
+export const ROW_LONE: usize = 24
+export const ROW_FLAGS: usize = 32
 export const KIND_MASK: u32 = 3
 export const ESCAPED_VERSION: u32 = 4
 

@@ -1,0 +1,146 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Emulator, startEmulator } from '../emulator/emulator.ts'
+import { type PropertySchema, sqlType } from '../scripts/demo/columns.ts'
+import { readStreamSchema } from '../src/catalogue/stream-schema.ts'
+import { keyOf, streams } from '../src/catalogue/streams.ts'
+import { type Heard, runInProcess } from './hostile/read-in-process.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+const guide = readFileSync('docs/user-guide.md', 'utf8')
+const queries = [...guide.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = '']) => sql)
+
+/** The query of the guide that has these words. */
+function queryWith(words: string): string {
+  const found = queries.filter((sql) => sql.includes(words))
+  expect(found).toHaveLength(1)
+  return found[0] ?? ''
+}
+
+let emulator: Emulator
+let folder: string
+/** The last record of each key, deletions too: what PyAirbyte's cache keeps. */
+let tables: Map<string, Map<string, Row>>
+let state: unknown
+beforeEach(async () => {
+  emulator = await startEmulator({ people: 3, months: 1 })
+  folder = mkdtempSync(join(tmpdir(), 'guide-'))
+  tables = new Map()
+  state = undefined
+})
+afterEach(async () => {
+  await emulator.close()
+  rmSync(folder, { recursive: true })
+})
+
+async function sync(catalog: readonly string[], settings: object = {}): Promise<Heard> {
+  const config = { ...emulator.config(), ...settings }
+  const heard = await runInProcess('read', { config, catalog, state })
+  expect(heard.exitCode).toBe(0)
+  state = catalog.map((name) => ({
+    type: 'STREAM',
+    stream: { stream_descriptor: { name }, stream_state: heard.states(name).at(-1) },
+  }))
+  for (const name of catalog) {
+    const stream = streams.get(name)
+    const rows = tables.get(name) ?? new Map<string, Row>()
+    tables.set(name, rows)
+    for (const row of heard.records(name)) {
+      rows.set(JSON.stringify(stream && keyOf(stream).map((column) => row[column])), row)
+    }
+  }
+  return heard
+}
+
+/** What DuckDB answers of the tables. */
+async function ask(sql: string): Promise<Row[]> {
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  try {
+    for (const [name, rows] of tables) {
+      const file = join(folder, `${name}.ndjson`)
+      writeFileSync(file, [...rows.values()].map((row) => `${JSON.stringify(row)}\n`).join(''))
+      await connection.run(
+        `CREATE TABLE ${name} AS FROM read_json('${file}', format = 'newline_delimited', columns = {${columnsOf(name)}})`,
+      )
+    }
+    const reader = await connection.runAndReadAll(sql)
+    return reader.getRowObjectsJson()
+  } finally {
+    connection.closeSync()
+    instance.closeSync()
+  }
+}
+
+/** DuckDB does not tell names apart by case: the twins of people are left out. */
+function columnsOf(name: string): string {
+  const properties = Object.entries(readStreamSchema(name).properties).filter(
+    ([property]) => !/ISOCode$/.test(property),
+  )
+  const types = properties.map(
+    ([property, schema]) => `"${property}": '${sqlType(schema as PropertySchema)}'`,
+  )
+  return [...types, `_ab_cdc_deleted_at: 'TIMESTAMP'`, `_generation: 'BIGINT'`].join(', ')
+}
+
+describe('the queries of the guide', () => {
+  it('join references that are current, where those inside records are not', async () => {
+    const names = ['clockings', 'people', 'external_references']
+    const references = [{ collection: 'people', names: ['@badge-number', 'payroll'] }]
+    emulator.setReference('people', 'payroll', 'old', 1)
+    await sync(names, { external_references: references })
+    emulator.setReference('people', 'payroll', 'new', 1)
+    emulator.update('people', 1, { badgeNumber: '777' })
+    const { records } = await sync(names, { external_references: references })
+    expect(records('clockings')).toEqual([])
+    const clockings = emulator.all('clockings').map(({ id, person }) => [id, person])
+    const ofFirst = clockings.filter(([, person]) => (person as Row)['id'] === 1)
+    const rows = await ask(queryWith('payroll'))
+    expect(rows).toHaveLength(clockings.length)
+    expect(rows.filter(({ badge, payroll }) => badge === '777' && payroll === 'new')).toHaveLength(
+      ofFirst.length,
+    )
+    expect(rows.filter(({ payroll }) => payroll === 'old')).toEqual([])
+  })
+
+  it('tell rows that live from rows that were deleted', async () => {
+    await sync(['people'])
+    emulator.remove('people', 2)
+    await sync(['people'])
+    expect(tables.get('people')?.size).toBe(3)
+    const rows = await ask(queryWith('FROM people WHERE'))
+    expect(rows.map(({ id }) => Number(id))).toEqual([1, 3])
+  })
+
+  it('find rows that vanished while there was no state', async () => {
+    await sync(['clockings'])
+    const [first] = emulator.all('clockings')
+    emulator.remove('clockings', first?.['id'] as number)
+    state = undefined
+    emulator.advance({ hours: 1 })
+    await sync(['clockings'])
+    const rows = await ask(queryWith('_generation <'))
+    expect(rows.map(({ id }) => Number(id))).toEqual([first?.['id']])
+  })
+})
+
+describe('a later sync', () => {
+  it('takes the requests that the guide counts', async () => {
+    const names = [...streams.keys()]
+    const config = { activity_structures: emulator.activityStructures }
+    await sync(names, config)
+    const before = emulator.requests.length
+    await sync(names, config)
+    const paths = emulator.requests.slice(before).map(({ path }) => path)
+    const count = (what: RegExp) => paths.filter((path) => what.test(path)).length
+    const deltas = [...streams.values()].filter(({ changes }) => changes === 'delta')
+    expect(count(/^\/delta\//)).toBe(deltas.length)
+    expect(count(/^\/external-references\//)).toBe(18)
+    expect(paths.length).toBeGreaterThan(45)
+    expect(paths.length).toBeLessThan(55)
+  })
+})

@@ -1,0 +1,36 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeLeftovers } from './leftovers.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = join(mkdtempSync(join(tmpdir(), 'leftovers-')), 'demo-output')
+})
+afterEach(() => rmSync(join(folder, '..'), { recursive: true }))
+
+describe('what an earlier demo has left', () => {
+  it('is told of before it is removed', async () => {
+    mkdirSync(join(folder, 'records'), { recursive: true })
+    writeFileSync(join(folder, 'warehouse.duckdb'), '')
+    const told: string[][] = []
+    await removeLeftovers(folder, (names) => {
+      told.push(names.filter((name) => existsSync(join(folder, name))))
+    })
+    expect(told).toEqual([['records', 'warehouse.duckdb']])
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('is all that is removed', async () => {
+    mkdirSync(folder)
+    for (const name of ['mine.csv', 'state.json']) writeFileSync(join(folder, name), '')
+    await removeLeftovers(folder, () => {})
+    expect(readdirSync(folder)).toEqual(['mine.csv'])
+  })
+
+  it('is nothing before the first demo, which finds the folder made', async () => {
+    await removeLeftovers(folder, () => expect.unreachable())
+    expect(existsSync(folder)).toBe(true)
+  })
+})
