@@ -51,6 +51,22 @@ function endlessPages(): void {
   })
 }
 
+/** A read of endless pages that waits for its reader, who has stopped reading. */
+async function startUnread(): Promise<LiveProcess> {
+  endlessPages()
+  const read = start()
+  await read.until(() => read.bytes() > 300_000, 'some lines')
+  read.pause()
+  // Nothing is asked for any more: the process is waiting.
+  let requests = -1
+  await read.until(() => {
+    const isQuiet = requests === emulator.requests.length
+    requests = emulator.requests.length
+    return isQuiet && requests > 3
+  }, 'a full pipe')
+  return read
+}
+
 function wholeLines(stdout: string): Message[] {
   expect(stdout === '' || stdout.endsWith('\n')).toBe(true)
   const messages = parseLines(stdout)
@@ -83,36 +99,22 @@ const phases: (readonly [name: string, bring: () => void, isThere: () => boolean
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   it.each(phases)('stops a read at once %s', async (_name, bring, isThere) => {
     bring()
-    const { child, until, endsSoonAfter } = start()
+    const { child, ended, until, endsSoonAfter } = start()
     await until(isThere, 'the phase to stop in')
-    const end = await endsSoonAfter(() => child.kill(signal))
+    const end = await endsSoonAfter(() => child.kill(signal), ended)
     expect({ ...end, stdout: '' }).toEqual({ exitCode: null, signal, stdout: '', stderr: '' })
     const messages = wholeLines(end.stdout)
     expect(messages.filter(({ trace }) => trace?.error !== undefined)).toEqual([])
   })
 })
 
-/** Lets the pipe fill up, until nothing is asked for any more: the process waits for its reader. */
-async function fillPipe({ bytes, pause, until }: LiveProcess): Promise<void> {
-  await until(() => bytes() > 300_000, 'some lines')
-  pause()
-  let requests = -1
-  await until(() => {
-    const isQuiet = requests === emulator.requests.length
-    requests = emulator.requests.length
-    return isQuiet && requests > 3
-  }, 'a full pipe')
-}
-
 describe('a slow reader', () => {
   it('gets whole lines to the last one when the process is stopped while it waits for it', async () => {
-    endlessPages()
-    const live = start()
-    await fillPipe(live)
-    const end = await live.endsSoonAfter(() => {
-      live.child.kill('SIGTERM')
-      setTimeout(live.resume, 200)
-    })
+    const { child, ended, endsSoonAfter, resume } = await startUnread()
+    const end = await endsSoonAfter(() => {
+      child.kill('SIGTERM')
+      setTimeout(resume, 200)
+    }, ended)
     expect([end.exitCode, end.signal, end.stderr]).toEqual([null, 'SIGTERM', ''])
     wholeLines(end.stdout)
   })
@@ -166,17 +168,15 @@ describe('a reader that leaves', () => {
   ]
   it.each(leavings)('%s ends the process at its next line', async (_name, bring, isThere) => {
     bring()
-    const { until, endsSoonAfter, leave } = start()
+    const { ended, until, endsSoonAfter, leave } = start()
     await until(isThere, 'the phase to leave in')
-    const end = await endsSoonAfter(leave)
+    const end = await endsSoonAfter(leave, ended)
     expect([end.exitCode === 0, end.signal, end.stderr]).toEqual([false, null, ''])
   })
 
   it('while the process waits for it ends it at once', async () => {
-    endlessPages()
-    const live = start()
-    await fillPipe(live)
-    const end = await live.endsSoonAfter(live.leave)
+    const { ended, endsSoonAfter, leave } = await startUnread()
+    const end = await endsSoonAfter(leave, ended)
     expect([end.exitCode, end.signal, end.stderr]).toEqual([1, null, ''])
   })
 

@@ -28,11 +28,14 @@ export interface LiveProcess {
   resume(): void
   /** Closes the reading end, as a program does that has died. */
   leave(): void
+  /** When the process is gone: the signal that it died of, or its exit code. */
+  readonly exited: Promise<string | number | null>
+  /** When all of its output has been read, too. */
   readonly ended: Promise<End>
   /** Waits until the condition holds; rejects when the process ends before. */
   until(condition: () => boolean, what: string): Promise<void>
-  /** Does what ends the process and waits for that; rejects when it does not end soon. */
-  endsSoonAfter(act: () => void): Promise<End>
+  /** Does what ends the process, and rejects unless its `end` (`ended` or `exited`) comes soon. */
+  endsSoonAfter<T>(act: () => void, end: Promise<T>): Promise<T>
   /** Kills the process should it still run, and takes its files away. */
   clear(): Promise<void>
 }
@@ -82,32 +85,33 @@ export function startRead(config: object, catalog: readonly Chosen[]): LiveProce
       resolve({ exitCode, signal, stdout: heard(), stderr: Buffer.concat(err).toString() }),
     )
   })
-  let hasEnded = false
-  const note = () => {
-    hasEnded = true
-  }
-  ended.then(note, note)
+  const exited = new Promise<string | number | null>((resolve) => {
+    child.on('exit', (exitCode, signal) => resolve(signal ?? exitCode))
+  })
   return {
     child,
     heard,
     bytes: () => bytes,
+    exited,
     pause: () => void child.stdout.pause(),
     resume: () => void child.stdout.resume(),
     leave: () => void child.stdout.destroy(),
     ended,
     async until(condition, what) {
       while (!condition()) {
-        if (hasEnded) throw new Error(`the process ended before it came to this: ${what}`)
+        if (child.exitCode !== null || child.signalCode !== null)
+          throw new Error(`the process ended before it came to this: ${what}`)
         await sleep(10)
       }
     },
-    async endsSoonAfter(act) {
+    async endsSoonAfter(act, end) {
       const since = performance.now()
       const soonMs = Math.max(SOON_MS, STARTS * (since - startedAt))
       act()
-      const end = await Promise.race([ended, sleep(soonMs, undefined, { ref: false })])
-      if (end === undefined) throw new Error(`it has not ended after ${Math.round(soonMs)} ms`)
-      return end
+      const late = sleep(soonMs, undefined, { ref: false }).then(() => {
+        throw new Error(`it has not ended after ${Math.round(soonMs)} ms`)
+      })
+      return Promise.race([end, late])
     },
     async clear() {
       child.kill('SIGKILL')
