@@ -1,10 +1,27 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Files that take longest, first: else the others are long done when the last of them ends. */
+const LONGEST = ['histories/in-process', 'histories/executable', 'faults/faults', 'lifecycle']
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = LONGEST.findIndex((name) => moduleId.includes(name))
+      return at < 0 ? LONGEST.length : at
+    }
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
+  }
+}
 
 export default defineConfig({
   test: {
     include: ['{src,emulator,integration-tests,scripts,bench}/**/*.test.ts'],
     globalSetup: ['integration-tests/build-once.ts'],
+    sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // An event is waited for as long as the test may take.
+    expect: { poll: { timeout: 60_000 } },
   },
 })

@@ -3,7 +3,8 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-const PROJECT = dirname(createRequire(import.meta.url).resolve('#package'))
+/** The folder of the project. */
+export const PROJECT = dirname(createRequire(import.meta.url).resolve('#package'))
 
 /** How the connector is run in a benchmark. */
 export interface Reading {

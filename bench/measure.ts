@@ -12,13 +12,23 @@ export interface Cost {
   readonly peakMegabytes: number
 }
 
-/**
- * Runs a Node program with its output piped into `reader`, a shell command, and measures the program
- * alone. Throws when it fails.
- */
+/** A line of a benchmark with a goal; the run fails when the goal is missed. */
+export interface Judged {
+  readonly line: string
+  readonly isMet: boolean
+}
+
+export interface MeasureOptions {
+  /** A shell command that the output is piped into. */
+  readonly reader?: string
+  /** How the program has to end. */
+  readonly exitCode?: number
+}
+
+/** Runs a Node program and measures it without its reader. Throws when it ends in another way. */
 export async function measure(
   program: readonly string[],
-  reader = 'cat > /dev/null',
+  { reader = 'cat > /dev/null', exitCode = 0 }: MeasureOptions = {},
 ): Promise<Cost> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
   const file = join(folder, 'cost.json')
@@ -29,8 +39,8 @@ export async function measure(
       stdio: ['ignore', 'ignore', 'inherit'],
       env: { ...process.env, BENCH_COST: file },
     })
-    const [exitCode] = await once(shell, 'close')
-    if (exitCode !== 0) throw new Error(`${program[0]} ended with exit code ${exitCode}`)
+    const [ended] = await once(shell, 'close')
+    if (ended !== exitCode) throw new Error(`${program[0]} ended with exit code ${ended}`)
     return JSON.parse(readFileSync(file, 'utf8')) as Cost
   } finally {
     rmSync(folder, { recursive: true })
@@ -92,6 +102,14 @@ export function rateLine<Name extends string>(
   const cpu = (of(name, 'cpuSeconds') / (records / 1e6)).toFixed(2)
   const peak = of(name, 'peakMegabytes').toFixed(0)
   return `${name.padEnd(13)} ${rate} records/s, ${cpu} CPU s per million, peak ${peak} MB`
+}
+
+/** The peak of a program's memory, with the figure that it has to stay under. */
+export function peakLine(what: string, peakMegabytes: number, limit: number): Judged {
+  return {
+    line: `${what}: peak ${peakMegabytes.toFixed(0)} MB (under ${limit})`,
+    isMet: peakMegabytes < limit,
+  }
 }
 
 function median(figures: readonly number[]): number {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Chosen, configuredCatalog } from './connector.ts'
 
@@ -20,6 +21,8 @@ export interface LiveProcess {
   readonly child: ChildProcess
   /** Everything that was read of stdout so far. */
   heard(): string
+  /** How many bytes that is. */
+  bytes(): number
   /** Stops reading, so that the pipe fills up. */
   pause(): void
   resume(): void
@@ -29,6 +32,10 @@ export interface LiveProcess {
   readonly exited: Promise<string | number | null>
   /** When all of its output has been read, too. */
   readonly ended: Promise<End>
+  /** Waits until the condition holds; rejects when the process ends before. */
+  until(condition: () => boolean, what: string): Promise<void>
+  /** Does what ends the process, and rejects unless its `end` (`ended` or `exited`) comes soon. */
+  endsSoonAfter<T>(act: () => void, end: Promise<T>): Promise<T>
   /** Kills the process should it still run, and takes its files away. */
   clear(): Promise<void>
 }
@@ -48,16 +55,28 @@ export function readArguments(
   return ['read', ...options]
 }
 
+/**
+ * As long as a process may take to end. Where it took longer than a tenth of that from its start to
+ * here, the machine is busy, and the end may take longer by as much.
+ */
+const SOON_MS = 3000
+const STARTS = 10
+
 /** Starts the real executable and leaves it running. */
 export function startRead(config: object, catalog: readonly Chosen[]): LiveProcess {
   const folder = mkdtempSync(join(tmpdir(), 'live-'))
+  const startedAt = performance.now()
   const child = spawn(EXECUTABLE, readArguments(folder, config, catalog), {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const out: Buffer[] = []
   const err: Buffer[] = []
-  child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
+  let bytes = 0
+  child.stdout.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    out.push(chunk)
+  })
   child.stderr.on('data', (chunk: Buffer) => err.push(chunk))
   const heard = () => Buffer.concat(out).toString()
   const ended = new Promise<End>((resolve, reject) => {
@@ -72,24 +91,33 @@ export function startRead(config: object, catalog: readonly Chosen[]): LiveProce
   return {
     child,
     heard,
+    bytes: () => bytes,
     exited,
     pause: () => void child.stdout.pause(),
     resume: () => void child.stdout.resume(),
     leave: () => void child.stdout.destroy(),
     ended,
+    async until(condition, what) {
+      while (!condition()) {
+        if (child.exitCode !== null || child.signalCode !== null)
+          throw new Error(`the process ended before it came to this: ${what}`)
+        await sleep(10)
+      }
+    },
+    async endsSoonAfter(act, end) {
+      const since = performance.now()
+      const soonMs = Math.max(SOON_MS, STARTS * (since - startedAt))
+      act()
+      const late = sleep(soonMs, undefined, { ref: false }).then(() => {
+        throw new Error(`it has not ended after ${Math.round(soonMs)} ms`)
+      })
+      return Promise.race([end, late])
+    },
     async clear() {
       child.kill('SIGKILL')
       child.stdout.destroy()
       await ended
       rmSync(folder, { recursive: true, force: true })
     },
-  }
-}
-
-/** Resolves when the condition holds; rejects when it does not within ten seconds. */
-export async function until(condition: () => boolean, what: string): Promise<void> {
-  for (let waited = 0; !condition(); waited += 10) {
-    if (waited > 10_000) throw new Error(`it never came to this: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }

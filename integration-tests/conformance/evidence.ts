@@ -1,6 +1,6 @@
 import { type AcceptanceConfig, type Entry, readJson, type Section } from './acceptance-config.ts'
 import { type Checkpoint, sampleCheckpoints } from './checkpoints.ts'
-import { type Circumstances, execute, type Files } from './execute.ts'
+import { type Circumstances, type Execute, execute, type Files } from './execute.ts'
 import type { Fields, OfferedStream, ProtocolMessage, Transcript } from './transcript.ts'
 
 /** A connector under judgement: the executable and what is expected of it. */
@@ -11,6 +11,8 @@ export interface Subject {
   readonly configs?: Readonly<Record<string, Fields>>
   /** Rows that a full read of a stream must contain, where they are known. */
   readonly expected?: (stream: string) => readonly Fields[] | undefined
+  /** What runs a command; default: a process. */
+  readonly execute?: Execute
 }
 
 /** What was read from a state in the middle of a sync. */
@@ -57,12 +59,12 @@ export function gatherEvidence(
   configPath: string,
   given: Partial<Evidence> = {},
 ): Evidence {
-  const { executable, acceptance } = subject
+  const { executable, acceptance, execute: run = execute } = subject
   const config = subject.configs?.[configPath] ?? readJson(acceptance, configPath)
   const entry = (section: Section) =>
     acceptance.entries.find((one) => one.section === section && one.config_path === configPath)
   const read = async (section: Section, mode: string, files: Files = {}) =>
-    execute(executable, 'read', {
+    run(executable, 'read', {
       config,
       catalog: configuredCatalog(await evidence.streams(section), mode),
       ...files,
@@ -78,9 +80,9 @@ export function gatherEvidence(
       const isEmpty = (name: string) => empty.some((one) => one.name === name)
       return offered.filter(({ name }) => (names?.includes(name) ?? true) && !isEmpty(name))
     },
-    spec: once(() => execute(executable, 'spec', {}, { stdout: 'file' })),
-    check: once(() => execute(executable, 'check', { config }, { stdout: 'file' })),
-    discover: once(() => execute(executable, 'discover', { config }, { stdout: 'file' })),
+    spec: once(() => run(executable, 'spec', {}, { stdout: 'file' })),
+    check: once(() => run(executable, 'check', { config }, { stdout: 'file' })),
+    discover: once(() => run(executable, 'discover', { config }, { stdout: 'file' })),
     offered: once(async () => {
       const { messages } = await evidence.discover()
       return messages.find(({ catalog }) => catalog !== undefined)?.catalog?.streams ?? []
@@ -109,28 +111,28 @@ export function gatherEvidence(
         // One after another, because two reads of a stream may get in each other's way.
         for (const checkpoint of sampleCheckpoints(first, stream)) {
           const files = { config, catalog, state: [checkpoint.state] }
-          reads.push({ checkpoint, transcript: await execute(executable, 'read', files) })
+          reads.push({ checkpoint, transcript: await run(executable, 'read', files) })
         }
         return reads
       }
       return (await inParallel(streams, ofStream)).flat()
     }),
     unknownStream: once(() =>
-      execute(executable, 'read', { config, catalog: configuredCatalog([MISSING], 'INVALID') }),
+      run(executable, 'read', { config, catalog: configuredCatalog([MISSING], 'INVALID') }),
     ),
     knownAndUnknown: once(async () => {
       const [first] = await evidence.streams('basic_read')
       const known = first === undefined ? [] : [first]
       const catalog = configuredCatalog([MISSING, ...known], 'full_refresh')
-      return execute(executable, 'read', { config, catalog })
+      return run(executable, 'read', { config, catalog })
     }),
     incompleteConfig: once(async () => {
       const catalog = configuredCatalog(await evidence.streams('basic_read'), 'full_refresh')
-      return execute(executable, 'read', { config: await incomplete(evidence), catalog })
+      return run(executable, 'read', { config: await incomplete(evidence), catalog })
     }),
     async readUnder(circumstances, state) {
       const catalog = configuredCatalog(await evidence.streams('basic_read'), 'full_refresh')
-      return execute(executable, 'read', { config, catalog, state }, circumstances)
+      return run(executable, 'read', { config, catalog, state }, circumstances)
     },
   }
   const again = once(() => read('basic_read', 'full_refresh'))

@@ -33,6 +33,9 @@ const ENVIRONMENT = {
 /** The platform gives a command 9 minutes; what needs more than this hangs. */
 const LIMIT_SECONDS = 120
 
+/** How the evidence of a connector is taken. */
+export type Execute = typeof execute
+
 /** Runs one command of a connector to its end, in an empty folder that is gone afterwards. */
 export async function execute(
   executable: string,
@@ -70,7 +73,7 @@ async function transcribe(job: Job): Promise<Transcript> {
   const { command, folder, circumstances } = job
   const file = join(folder, 'stdout')
   const output = circumstances.stdout === 'file' ? openSync(file, 'w') : undefined
-  const startedAt = Date.now()
+  const startedAt = performance.now()
   const child = start(job, output)
   const ended = new Promise<[number | null, string | null]>((resolve, reject) => {
     child.once('error', reject)
@@ -79,7 +82,7 @@ async function transcribe(job: Job): Promise<Transcript> {
   const killer = setTimeout(() => child.kill('SIGKILL'), LIMIT_SECONDS * 1000)
   const errors: Buffer[] = []
   child.stderr?.on('data', (chunk: Buffer) => errors.push(chunk))
-  const heard = output === undefined ? await listen(child, circumstances) : undefined
+  const heard = output === undefined ? await listen(child, circumstances, startedAt) : undefined
   const [exitCode, signal] = await ended
   clearTimeout(killer)
   if (output !== undefined) closeSync(output)
@@ -93,7 +96,7 @@ async function transcribe(job: Job): Promise<Transcript> {
     stderr: Buffer.concat(errors).toString(),
     lines,
     messages: lines.flatMap(({ message }) => message ?? []),
-    seconds: (Date.now() - startedAt) / 1000,
+    seconds: secondsSince(heard?.actedAt ?? startedAt),
     longestPause: heard?.longestPause ?? 0,
   }
 }
@@ -109,21 +112,39 @@ function start({ executable, args, folder, circumstances }: Job, output?: number
 }
 
 /** Reads stdout to its end; slowly means that the pipe is full most of the time. */
-async function listen(child: ChildProcess, { stdout, after }: Circumstances) {
+async function listen(child: ChildProcess, { stdout, after }: Circumstances, startedAt: number) {
+  const exited = new Promise((resolve) => child.once('exit', resolve))
   const chunks: Buffer[] = []
   let lines = 0
   let longestPause = 0
-  let lastAt = Date.now()
-  if (stdout === 'slow pipe') await sleep(500)
+  let lastAt = startedAt
+  let actedAt: number | undefined
   for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
-    longestPause = Math.max(longestPause, (Date.now() - lastAt) / 1000)
-    lastAt = Date.now()
+    longestPause = Math.max(longestPause, secondsSince(lastAt))
+    lastAt = performance.now()
     chunks.push(chunk)
     for (const byte of chunk) if (byte === 10) lines++
-    if (stdout === 'slow pipe') await sleep(5)
+    if (stdout === 'slow pipe') {
+      if (chunks.length === 1) await untilFull(exited, startedAt)
+      else await sleep(5)
+    }
     if (after === undefined || lines < after.lines) continue
+    actedAt ??= performance.now()
     if (after.act === 'close') break
     child.kill(after.act)
   }
-  return { text: Buffer.concat(chunks).toString(), longestPause }
+  return { text: Buffer.concat(chunks).toString(), longestPause, actedAt }
+}
+
+/**
+ * Leaves the pipe alone until the process must have filled it: it has ended, or has had as long as
+ * it took from its start to its first line, which is longer on a busy machine.
+ */
+async function untilFull(exited: Promise<unknown>, startedAt: number): Promise<void> {
+  const ms = Math.max(500, performance.now() - startedAt)
+  await Promise.race([exited, sleep(ms, undefined, { ref: false })])
+}
+
+function secondsSince(at: number): number {
+  return (performance.now() - at) / 1000
 }

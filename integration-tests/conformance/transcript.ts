@@ -76,6 +76,7 @@ export interface Transcript {
   readonly lines: readonly Line[]
   /** The lines that the platform would take; it drops the others. */
   readonly messages: readonly ProtocolMessage[]
+  /** Until its end: from what the circumstances did to it, or else from its start. */
   readonly seconds: number
   /** The longest time in seconds in which nothing came on stdout. */
   readonly longestPause: number

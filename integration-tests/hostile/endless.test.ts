@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { Client } from '../../src/api/client.ts'
 import { shortPatience } from '../../src/api/testing/short-patience.ts'
 import { createPages } from '../../src/sync/pages.ts'
+import { endlessBodies, endlessReferences, inCrumbs, LETTERS, NO_END } from './endless-bodies.ts'
 import {
   expectFailure,
   expectNoLeak,
@@ -12,65 +12,28 @@ import {
   type FailureType,
 } from './judge.ts'
 import { type Answers, startRawService, type Wire } from './raw-service.ts'
-import { type Measured, readMeasured } from './run-measured.ts'
+import { type Counted, readCounted } from './read-counted.ts'
 import { configOf, PREFIX, play, STREAM, secondPage, token } from './scenario.ts'
-import { chunked, head, page, repeated, reply, rowOf } from './wire.ts'
+import { chunked, head, page, repeated, rowOf } from './wire.ts'
 
-const KILOBYTES_64 = 65_536
-const SPACES = Buffer.alloc(KILOBYTES_64, ' ')
-const LETTERS = Buffer.alloc(KILOBYTES_64, 'x')
-const NO_END = 'a page without an end'
-
-const zeros = gzipSync(Buffer.alloc(200 * 1024 ** 2, ' '))
-
-async function measured(api: Answers, stream = STREAM): Promise<Measured> {
+async function counted(api: Answers, stream = STREAM): Promise<Counted> {
   const service = await startRawService((asked, nth) =>
     asked.target.includes('/connect/token') ? token() : api(asked, nth),
   )
   try {
-    return await readMeasured(configOf(service.url), stream)
+    // Two processes that share a busy machine may be silent to each other for a second.
+    const config = { ...configOf(service.url), request_timeout_seconds: 60 }
+    return await readCounted(config, stream)
   } finally {
     await service.close()
   }
 }
 
 describe('a body without an end', () => {
-  const rows: (readonly [name: string, wire: () => Wire, words: string, megabytes: number])[] = [
-    ['of spaces', () => chunked(repeated('', SPACES)), NO_END, 150],
-    ['of spaces within a list', () => chunked(repeated('{"value":[', SPACES)), NO_END, 150],
-    ['of one text', () => chunked(repeated('{"x":"', LETTERS)), NO_END, 150],
-    [
-      'of members nobody knows',
-      () => chunked(repeated('{"x":[0', ',1'.repeat(30_000))),
-      NO_END,
-      150,
-    ],
-    ['of one name', () => chunked(repeated('{"', LETTERS)), 'larger than', 200],
-    ['of one link', () => chunked(repeated('{"nextLink":"', LETTERS)), 'larger than', 200],
-    ['of brackets', () => chunked(repeated('{"x":', '['.repeat(30_000))), 'nested deeper', 150],
-    ['that is not JSON', () => chunked(repeated('', LETTERS)), 'not JSON', 150],
-    [
-      'of 200 MB in 200 KB of gzip',
-      () => reply(200, zeros, { 'content-encoding': 'gzip' }),
-      NO_END,
-      150,
-    ],
-    [
-      'of a gigabyte in one text',
-      () => chunked(repeated('{"value":[{"id":1,"x":"', LETTERS, 16_384, '"}]}')),
-      'larger than',
-      200,
-    ],
-  ]
-  it.each(rows)('%s', async (_name, wire, words, megabytes) => {
-    const { messages, exitCode, peakMegabytes } = await measured(wire)
-    const errors = messages.flatMap(({ trace }) => (trace?.error ? [trace.error] : []))
-    expect(errors).toMatchObject([
-      { failure_type: 'system_error', message: expect.stringContaining(words) },
-    ])
-    expect(messages.filter(({ type }) => type === 'STATE')).toEqual([])
-    expect(exitCode).toBe(1)
-    expect(peakMegabytes).toBeLessThan(megabytes)
+  it.each(endlessBodies)('$name is given up', async ({ wire, words }) => {
+    const outcome = await play({ api: () => wire })
+    expectFailure(outcome, 'system', words)
+    expect(outcome.states(STREAM)).toEqual([])
   })
 
   it('of records is given up at 4 GiB', async () => {
@@ -102,21 +65,20 @@ describe('a body without an end', () => {
   })
 
   it('of references, which are parsed whole, is given up at 64 MiB', async () => {
-    const { messages, peakMegabytes } = await measured(
-      () => chunked(repeated('[0', ',1'.repeat(30_000))),
-      'external_references',
-    )
-    expect(messages.flatMap(({ trace }) => trace?.error?.message ?? []).join()).toContain(NO_END)
-    expect(peakMegabytes).toBeLessThan(300)
+    const { errors } = await play({
+      api: () => endlessReferences.wire,
+      stream: 'external_references',
+    })
+    expect(errors.map(({ message }) => message).join()).toContain(endlessReferences.words)
   })
 })
 
 describe('a page that is large, and right', () => {
-  it('of 300 MB is read within 150 MB', async () => {
+  it('of 300 MB is read', async () => {
     const row = `${JSON.stringify({ ...rowOf(1), text: 'y'.repeat(200) })},`
     const some = row.repeat(200)
     const times = Math.ceil(300e6 / some.length)
-    const result = await measured(
+    const result = await counted(
       (asked) =>
         asked.target.includes('deltaToken')
           ? page([], { deltaLink: `${PREFIX}/delta/departments?deltaToken=second-token` })
@@ -133,11 +95,10 @@ describe('a page that is large, and right', () => {
     expect(result.messages.flatMap(({ trace }) => trace?.error?.message ?? [])).toEqual([])
     expect(result.records).toBe(times * 200 + 1)
     expect(result.bytes).toBeGreaterThan(300e6)
-    expect(result.peakMegabytes).toBeLessThan(150)
   })
 
   it('with a record of 60 MB is read', async () => {
-    const result = await measured(() =>
+    const result = await counted(() =>
       chunked(repeated('{"value":[{"id":1,"x":"', LETTERS, 915, '"}]}')),
     )
     expect(result.messages.flatMap(({ trace }) => trace?.error?.message ?? [])).toEqual([])
@@ -146,24 +107,12 @@ describe('a page that is large, and right', () => {
 })
 
 describe('a body in crumbs', () => {
-  // 10,000 chunks of one byte; each becomes a buffer of its own.
-  const crumbs = Buffer.from('1\r\n \r\n'.repeat(10_000))
-  const inCrumbs = (start: string, times: number) => async (socket: Socket) => {
-    socket.write(head(200, { 'transfer-encoding': 'chunked' }))
-    socket.write(`${start.length.toString(16)}\r\n${start}\r\n`)
-    for (let i = 0; i < times; i++) {
-      if (!socket.write(crumbs)) await new Promise((resolve) => socket.once('drain', resolve))
-    }
-    socket.write('2\r\n]}\r\n0\r\n\r\n')
-  }
-
   it.each([
-    ['of a small page', 400],
-    ['of a large page', 900],
-  ])('%s costs no memory', async (_name, times) => {
-    const result = await measured(() => inCrumbs('{"value":[', times))
-    expect(result.messages.flatMap(({ trace }) => trace?.error?.message ?? [])).toEqual([])
-    expect(result.peakMegabytes).toBeLessThan(150)
+    ['of a small page', 4_000_000],
+    ['of a large page', 9_000_000],
+  ])('%s is read', async (_name, bytes) => {
+    const outcome = await play({ api: () => () => inCrumbs(bytes) })
+    expect([outcome.errors, outcome.exitCode]).toEqual([[], 0])
   })
 })
 

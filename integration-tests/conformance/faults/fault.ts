@@ -16,8 +16,8 @@ export interface Fault {
   readonly lines?: (lines: readonly string[]) => string[]
   readonly exitCode?: number
   readonly stderr?: string
-  /** Changes the arguments before the connector sees them. */
-  readonly args?: (args: readonly string[]) => string[]
+  /** Reads as if there were no state file. */
+  readonly ignoresState?: true
   /** How the process ends badly. */
   readonly ending?: 'exit without drain' | 'swallow EPIPE' | 'exit 143'
   /** Fails unless it stands in this kind of folder. */

@@ -6,10 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readAcceptanceConfig } from '../acceptance-config.ts'
 import { allJudges } from '../conformance-suite.ts'
 import { configFile, emulatedTenant, executable } from '../emulated-tenant.ts'
-import { type Evidence, gatherEvidence } from '../evidence.ts'
+import { type Evidence, gatherEvidence, type Subject } from '../evidence.ts'
 import type { Judge } from '../judge.ts'
 import { allFaults, FAILED_AS_SUCH } from './all-faults.ts'
 import type { Fault } from './fault.ts'
+import { createSpoiler, needsProcess } from './spoil.ts'
 
 const PROGRAM = fileURLToPath(
   new URL(
@@ -29,7 +30,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'faulty-'))
   // Enough for the read of a few streams to fill a pipe.
   tenant = await emulatedTenant(8)
-  good = evidenceOf('nothing', GOOD)
+  good = evidenceOf(undefined, GOOD)
 })
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
@@ -42,15 +43,29 @@ const acceptance = ((config) => ({
   entries: config.entries.map((entry) => ({ ...entry, configured_catalog_path: STREAMS })),
 }))(readAcceptanceConfig(configFile))
 
-/** What a connector says that does this wrong, and nothing else. */
-function evidenceOf(does: string, config: string, given: Partial<Evidence> = {}): Evidence {
+const spoil = createSpoiler()
+
+/** What a connector says that has this fault, and no other; without one what the good one says. */
+function evidenceOf(fault: Fault | undefined, config: string, given: Partial<Evidence> = {}) {
+  const subject = { ...tenant, executable, acceptance }
+  if (fault === undefined) return gatherEvidence(subject, config, given)
+  const faulty: Partial<Subject> = needsProcess(fault)
+    ? { executable: scriptOf(fault.does) }
+    : { execute: spoil(fault) }
+  return gatherEvidence({ ...subject, ...faulty }, config, given)
+}
+
+/** What the program for faults that take a process says when it is told to do nothing wrong. */
+function evidenceOfProcess(config: string, given: Partial<Evidence>) {
+  return gatherEvidence({ ...tenant, executable: scriptOf('nothing'), acceptance }, config, given)
+}
+
+function scriptOf(does: string): string {
   const file = join(folder, does.replaceAll(/\W+/g, '-'))
-  // A connector without a fault has to be judged by what it says now.
-  const recordings = does === 'nothing' ? '' : folder
-  const words = [process.execPath, PROGRAM, executable, recordings, does]
+  const words = [process.execPath, PROGRAM, executable, does]
   writeFileSync(file, `#!/bin/sh\nexec ${words.map((word) => `'${word}'`).join(' ')} "$@"\n`)
   chmodSync(file, 0o755)
-  return gatherEvidence({ ...tenant, executable: file, acceptance }, config, given)
+  return file
 }
 
 function judgeOf(rule: string): Judge {
@@ -62,11 +77,16 @@ function judgeOf(rule: string): Judge {
 // Incremental reads of one service end each other's states, so those faults wait for one another.
 const isIncremental = ({ brokenRule }: Fault) => judgeOf(brokenRule).section === 'incremental'
 
-async function isNoticed({ does, brokenRule, command, config = GOOD }: Fault): Promise<void> {
-  // A fault of reads leaves the other answers as they are.
-  const { spec, discover, offered } = good
-  const given = command === 'read' ? { spec, discover, offered } : {}
-  const faults = await judgeOf(brokenRule).faults(evidenceOf(does, config, given))
+async function isNoticed(fault: Fault): Promise<void> {
+  const { brokenRule, command, config = GOOD } = fault
+  const { spec, discover, offered, fullRefresh } = good
+  // A fault of reads leaves the other answers as they are; one that takes a process shows in
+  // circumstances, which are compared with an undisturbed read.
+  const given = {
+    ...(command === 'read' && { spec, discover, offered }),
+    ...(needsProcess(fault) && { fullRefresh }),
+  }
+  const faults = await judgeOf(brokenRule).faults(evidenceOf(fault, config, given))
   expect(faults).not.toEqual([])
   expect(faults.join()).not.toContain(FAILED_AS_SUCH)
 }
@@ -94,13 +114,18 @@ describe('a connector whose incremental read', () => {
 
 describe('a connector that does nothing wrong', () => {
   const rules = allFaults.map(({ brokenRule, config = GOOD }) => `${config}: ${brokenRule}`)
+  const ofProcess = new Set(allFaults.filter(needsProcess).map(({ brokenRule }) => brokenRule))
   it('breaks none of these rules', { timeout: 180_000 }, async () => {
     for (const path of new Set(allFaults.map(({ config = GOOD }) => config))) {
-      const evidence = evidenceOf('nothing', path)
+      const printed = evidenceOf(undefined, path)
+      const { spec, discover, offered, fullRefresh } = printed
+      const done = evidenceOfProcess(path, { spec, discover, offered, fullRefresh })
       // In the order of the suite, because reading from the beginning ends older states.
       for (const { name, faults } of allJudges) {
-        if (rules.includes(`${path}: ${name}`))
-          expect({ [name]: await faults(evidence) }).toEqual({ [name]: [] })
+        if (!rules.includes(`${path}: ${name}`)) continue
+        expect({ [name]: await faults(ofProcess.has(name) ? done : printed) }).toEqual({
+          [name]: [],
+        })
       }
     }
   })

@@ -104,7 +104,7 @@ export const faultsOfCircumstances: readonly Fault[] = [
     brokenRule: 'states in a global state are taken as well',
     command: 'read',
     onlyWithState: /"GLOBAL"/,
-    args: (args) => args.slice(0, args.indexOf('--state')),
+    ignoresState: true,
   },
   {
     does: 'reads nothing where a state was reset',

@@ -283,7 +283,7 @@ export const faultsOfReads: readonly Fault[] = [
     does: 'ignores the state',
     brokenRule: 'the last state saves the next read its work',
     command: 'read',
-    args: (args) => args.slice(0, args.indexOf('--state')),
+    ignoresState: true,
   },
   {
     does: 'stamps all reads alike',

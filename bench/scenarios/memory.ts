@@ -1,0 +1,71 @@
+import {
+  endlessBodies,
+  endlessReferences,
+  inCrumbs,
+} from '../../integration-tests/hostile/endless-bodies.ts'
+import { startRawService, type Wire } from '../../integration-tests/hostile/raw-service.ts'
+import { chunked, repeated, reply } from '../../integration-tests/hostile/wire.ts'
+import { clocking } from '../clocking.ts'
+import { withConnector } from '../connector.ts'
+import {
+  type Cost,
+  here,
+  inTurn,
+  type Judged,
+  type MeasureOptions,
+  measure,
+  peakLine,
+} from '../measure.ts'
+
+/** A body in crumbs costs what garbage is left at the time: the middle of so many runs counts. */
+const CRUMB_ROUNDS = 5
+const PAGE_RECORDS = 600_000
+
+/** What no answer of the service may cost: bodies without an end, in crumbs, or for a slow reader. */
+export async function* memory(): AsyncGenerator<Judged> {
+  for (const { name, wire, megabytes } of endlessBodies) {
+    const { peakMegabytes } = await costOf(wire, GIVEN_UP)
+    yield peakLine(`a body without an end ${name}`, peakMegabytes, megabytes)
+  }
+  const { name, wire, megabytes } = endlessReferences
+  const references = await costOf(wire, GIVEN_UP, 'external_references')
+  yield peakLine(`a body without an end ${name}`, references.peakMegabytes, megabytes)
+  const of = await inTurn(CRUMB_ROUNDS, {
+    'a small page in chunks of one byte': () => costOf(() => inCrumbs(4_000_000)),
+    'a large page in chunks of one byte': () => costOf(() => inCrumbs(9_000_000)),
+  })
+  for (const page of [
+    'a small page in chunks of one byte',
+    'a large page in chunks of one byte',
+  ] as const)
+    yield peakLine(page, of(page, 'peakMegabytes'), 150)
+  const reader = `'${process.execPath}' '${here('slow-reader.js')}' 1000000 5`
+  const slow = await costOf(largePage, { reader })
+  yield peakLine(`a page of ${PAGE_RECORDS} records at 1 MB/s for 5 s`, slow.peakMegabytes, 150)
+}
+
+/** The exit code of a read that fails. */
+const GIVEN_UP = { exitCode: 1 }
+
+async function costOf(
+  wire: () => Wire,
+  options: MeasureOptions = {},
+  stream = 'job_categories',
+): Promise<Cost> {
+  const token = JSON.stringify({ access_token: 'bench-token', expires_in: 1800 })
+  const service = await startRawService(({ target }) =>
+    target.includes('/connect/token') ? reply(200, token) : wire(),
+  )
+  try {
+    return await withConnector({ origin: service.url, streams: [stream] }, (program) =>
+      measure(program, options),
+    )
+  } finally {
+    await service.close()
+  }
+}
+
+function largePage(): Wire {
+  const records = Array.from({ length: 300 }, (_, i) => clocking(i)).join(',')
+  return chunked(repeated('{"value":[', `${records},`, PAGE_RECORDS / 300, `${clocking(0)}]}`))
+}
