@@ -36,8 +36,12 @@ export function plausibleChange(correction: Correction): Fields {
     const step = random.int(1, 15) * (before > 700 ? -1 : 1)
     return { [corrected]: before + step, ...original }
   }
-  if (typeof record['name'] === 'object') {
-    return { name: renamed(correction, record['name'] as Fields) }
+  if ('name' in record) {
+    const changed = random.pick(
+      ['name', 'friendlyName', 'externalCode'].filter((one) => one in record),
+    )
+    if (changed !== 'externalCode')
+      return { [changed]: renamed(correction, record[changed] as Fields) }
   }
   if ('lastName' in record) return { mobile: `+32 471 ${random.int(100_000, 999_999)}` }
   if (collection.endsWith('-histories')) return relinked(collection, record, correction)

@@ -58,7 +58,7 @@ function clockingTimes({ random }: Context): number[] {
 
 function otherClockings(context: Context, times: readonly number[]): Fields[] {
   const { random } = context
-  if (!random.chance(0.18)) return []
+  if (!random.chance(0.06)) return []
   const [start = 0] = times
   return [
     clockingAt(context, start + random.int(1, 60), otherKind(context)),
