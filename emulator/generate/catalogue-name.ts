@@ -22,7 +22,8 @@ export function renamed(catalogue: Catalogue, name: Fields): Fields {
   const { names, qualifiers } = partsOf(catalogue)
   const [stem = ''] = String(name['default']).split(separator)
   const known = names.find(([english]) => english === stem) ?? [stem]
-  return localized(unused(catalogue, qualify([known], qualifiers)), catalogue.random)
+  const others = qualify([known], qualifiers).filter(([english]) => english !== name['default'])
+  return localized(unused(catalogue, others), catalogue.random)
 }
 
 function partsOf({ collection }: Catalogue) {
@@ -34,7 +35,7 @@ function partsOf({ collection }: Catalogue) {
 /** One of the candidates, or, when all are taken, one of them with as many qualifiers as it needs. */
 function unused(catalogue: Catalogue, candidates: readonly Phrase[]): Phrase {
   const { collection, store, random } = catalogue
-  const taken = new Set(store.records(collection).map(({ text }) => JSON.parse(text).name.default))
+  const taken = new Set(store.records(collection).map(({ text }) => JSON.parse(text).name?.default))
   const { qualifiers } = partsOf(catalogue)
   let choices = candidates
   for (;;) {
