@@ -1,4 +1,4 @@
-import { addDays, type Clock } from './clock.ts'
+import { addDays, type Clock, isDate } from './clock.ts'
 import { collections } from './collections.ts'
 import { makeRecord } from './generate/make.ts'
 import { plausibleChange } from './generate/plausible-change.ts'
@@ -37,24 +37,27 @@ export function createMutations(store: Store, clock: Clock, random: Random): Mut
       if (record.id !== saved) store.put(collection, record.id, fieldsOf(record))
     }
   }
-  const context = (person: unknown) => {
+  const context = (person: unknown, day: unknown) => {
     const people = store.records('people')
     const someone = people.length === 0 ? 1 : random.pick(people).id
-    const date = addDays(clock.today(), -random.int(1, 20))
+    const recent = addDays(clock.today(), -random.int(1, 20))
+    const date = typeof day === 'string' && isDate(day) ? day : recent
     return { random, store, date, person: (person as Id | undefined) ?? someone }
   }
 
   return {
     insert(collection, fields = {}) {
       const owner = (fields['person'] as Fields | undefined)?.['id']
-      const made = { ...makeRecord(collection, context(owner)), ...fields }
+      const day = fields[collections[collection]?.dateField ?? 'from']
+      const made = { ...makeRecord(collection, context(owner, day)), ...fields }
       const id = (made['id'] as Id | undefined) ?? store.newId(collection)
       if (store.find(collection, id)) throw new Error(`${collection} has a record ${id} already`)
       return put(collection, id, made)
     },
     update(collection, id, patch) {
       const fields = read(collection, id)
-      return put(collection, id, { ...fields, ...(patch ?? plausibleChange(fields, random)) })
+      const change = patch ?? plausibleChange({ collection, record: fields, random, store })
+      return put(collection, id, { ...fields, ...change })
     },
     remove: (collection, id) => store.remove(collection, id),
     softDelete(collection, id) {

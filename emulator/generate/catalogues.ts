@@ -1,6 +1,7 @@
 import type { Fields } from '../store.ts'
+import { newName } from './catalogue-name.ts'
 import { type Context, link, type Make } from './context.ts'
-import { nameOf, sometimes, streets, towns } from './words.ts'
+import { sometimes, streets, towns } from './words.ts'
 
 /** The version of the activity structure that the tenant uses. */
 export const structureVersion = '0f4c2a54-6f0e-4b57-9c66-5b1f0c7d2e11'
@@ -8,17 +9,29 @@ export const structureVersion = '0f4c2a54-6f0e-4b57-9c66-5b1f0c7d2e11'
 export const structureLevels: readonly number[] = [1, 2]
 
 const entity =
-  (words: readonly string[]): Make =>
-  ({ random, store }) => ({
-    name: nameOf(random, `${random.pick(words)} ${store.sequence() % 1000}`),
-  })
+  (collection: string): Make =>
+  ({ random, store }) => ({ name: newName({ collection, random, store }) })
 
 const coded =
-  (words: readonly string[]): Make =>
+  (collection: string): Make =>
   (context) => ({
-    ...entity(words)(context),
+    ...entity(collection)(context),
     ...sometimes(context.random, 0.8, { externalCode: codeOf(context, 'X') }),
   })
+
+// An entry that people see has a name for them, too: here the same.
+function seen(collection: string, context: Context): { name: Fields; friendlyName: Fields } {
+  const name = newName({ collection, ...context })
+  return { name, friendlyName: name }
+}
+
+function initialsOf({ default: text }: Fields): Fields {
+  const short = String(text)
+    .replaceAll(/[^\p{L}]/gu, '')
+    .slice(0, 3)
+    .toUpperCase()
+  return { default: short, translations: { nl: short } }
+}
 
 function codeOf({ random, store }: Context, letter: string): string {
   return `${letter}${store.sequence()}${random.int(10, 99)}`
@@ -28,7 +41,7 @@ function employer(context: Context): Fields {
   const { random } = context
   const [town, postalCode] = random.pick(towns)
   return {
-    ...coded(['Bakkerij "De Korenaar"', 'Søndergård & Fils', 'Acme <Benelux>'])(context),
+    ...coded('employers')(context),
     ...sometimes(random, 0.85, {
       address: `${random.pick(streets)} ${random.int(1, 200)}`,
       town,
@@ -42,37 +55,53 @@ function employer(context: Context): Fields {
 function shiftDefinition(context: Context): Fields {
   const { random } = context
   return {
-    ...entity(['Day', 'Early', 'Late', 'Night', 'Flex'])(context),
+    ...seen('shift-definitions', context),
     code: codeOf(context, 'S'),
-    friendlyName: nameOf(random, random.pick(['Day shift', 'Night shift', 'Flexible'])),
     isEnabled: random.chance(0.9),
   }
 }
 
 function absenceDefinition(context: Context): Fields {
   const { random } = context
+  const names = seen('absence-definitions', context)
   return {
-    ...entity(['Holiday', 'Illness', 'Training', 'Working at home'])(context),
+    ...names,
     code: codeOf(context, 'A'),
-    friendlyName: nameOf(random, 'Day off'),
-    friendlyCode: nameOf(random, random.pick(['HOL', 'ILL'])),
+    friendlyCode: initialsOf(names.name),
     allowedDurations: random.pick([['FullDay'], ['FullDay', 'HalfDay'], ['Interval', 'Duration']]),
     isEnabled: random.chance(0.9),
     isReasonForClocking: random.chance(0.4),
-    absenceGroup: link(context, 'absence-groups'),
+    absenceGroup: groupOf(names.name, context),
   }
 }
 
+// Names of absences that begin like this are in another group than Leave.
+const absenceGroups: Readonly<Record<string, string>> = {
+  Illness: 'Medical',
+  Training: 'Working elsewhere',
+  'Working at home': 'Working elsewhere',
+  'Parental leave': 'Social leave',
+  'Time credit': 'Social leave',
+}
+
+function groupOf({ default: name }: Fields, context: Context): Fields {
+  const absence = Object.keys(absenceGroups).find((start) => String(name).startsWith(start)) ?? ''
+  const group = absenceGroups[absence] ?? 'Leave'
+  const records = context.store.records('absence-groups')
+  const found = records.find(({ text }) => text.includes(`"default":"${group}`))
+  return found ? { id: found.id } : link(context, 'absence-groups')
+}
+
 function absenceGroup(context: Context): Fields {
-  const type = context.random.pick(['Absence', 'WorkingElsewhere'])
-  return { ...entity(['Leave', 'Elsewhere', 'Medical'])(context), type }
+  const { name } = seen('absence-groups', context)
+  const elsewhere = String(name['default']).startsWith('Working elsewhere')
+  return { name, type: elsewhere ? 'WorkingElsewhere' : 'Absence' }
 }
 
 function breakDefinition(context: Context): Fields {
   const { random } = context
   return {
-    ...entity(['Lunch', 'Coffee', 'Rest'])(context),
-    friendlyName: nameOf(random, 'Break'),
+    ...seen('break-definitions', context),
     paidDurationInMinutes: random.pick([0, 15]),
     minimumDurationInMinutes: 15,
     maximumDurationInMinutes: random.pick([30, 60]),
@@ -83,11 +112,11 @@ function breakDefinition(context: Context): Fields {
 
 function counterDefinition(context: Context): Fields {
   const { random } = context
+  const names = seen('counter-definitions', context)
   return {
-    ...entity(['Overtime', 'Night hours', 'Meal voucher'])(context),
+    ...names,
     code: codeOf(context, 'C'),
-    friendlyName: nameOf(random, 'Counter'),
-    friendlyCode: nameOf(random, 'CNT'),
+    friendlyCode: initialsOf(names.name),
     isEnabled: random.chance(0.8),
     counterGroup: link(context, 'counter-groups'),
     unit: random.pick(['Interval', 'Duration', 'Instance']),
@@ -103,7 +132,7 @@ function activityDefinition(context: Context): Fields {
   return {
     structureVersion,
     level,
-    ...entity(['Project', 'Line', 'Task'])(context),
+    ...entity('activity-definitions')(context),
     ...(level === 2 && { parent: { id: random.pick(parents).id } }),
     dataEntryCode: codeOf(context, 'D'),
     ...sometimes(random, 0.7, {
@@ -120,23 +149,23 @@ function activityDefinition(context: Context): Fields {
 function workLocation(context: Context): Fields {
   const { random } = context
   const description = 'Entrance “B”, behind the gate\tsecond floor \\ left'
-  return { ...entity(['Plant', 'Office'])(context), ...sometimes(random, 0.7, { description }) }
+  return { ...entity('work-locations')(context), ...sometimes(random, 0.7, { description }) }
 }
 
 /** Makers of the records that others refer to, in the order in which they depend on each other. */
 export const catalogues: Readonly<Record<string, Make>> = {
-  departments: coded(['Production', 'Sales & Service', 'R&D', 'Logistik']),
+  departments: coded('departments'),
   employers: employer,
-  jobs: entity(['Welder', 'Baker', 'Clerk', 'Ingénieur']),
-  'job-categories': coded(['Blue collar', 'White collar', 'Student']),
-  sectors: entity(['Food', 'Metal', 'Services']),
+  jobs: entity('jobs'),
+  'job-categories': coded('job-categories'),
+  sectors: entity('sectors'),
   'work-locations': workLocation,
   terminals: (context) => ({ externalCode: codeOf(context, 'T') }),
   'shift-definitions': shiftDefinition,
   'absence-groups': absenceGroup,
   'absence-definitions': absenceDefinition,
   'break-definitions': breakDefinition,
-  'counter-groups': entity(['Premiums', 'Balances']),
+  'counter-groups': entity('counter-groups'),
   'counter-definitions': counterDefinition,
   'activity-definitions': activityDefinition,
 }

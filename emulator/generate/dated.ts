@@ -1,16 +1,24 @@
 import { addDays } from '../clock.ts'
 import type { Fields } from '../store.ts'
 import { activityLevels, type Context, link, type Make, person } from './context.ts'
+import { dueOn, hoursOf, presence, wholeDay } from './hours.ts'
 import { sometimes } from './words.ts'
 
 function request({ random, person: id }: Context): Fields {
   return { id: `demo-${id}-${random.int(1, 99_999)}` }
 }
 
-function absence(context: Context): Fields {
+/** An absence that somebody has asked for: nobody plans to be ill. */
+export function plannedAbsence(context: Context): Fields {
+  const definitions = context.store
+    .records('absence-definitions')
+    .filter(({ text }) => !text.includes('"default":"Illness'))
+  return absenceOf(context, { id: context.random.pick(definitions).id })
+}
+
+function absenceOf(context: Context, definition: Fields): Fields {
   const { random, date } = context
-  const definition = link(context, 'absence-definitions')
-  const minutes = random.pick([456, 228, 60])
+  const minutes = random.pick([wholeDay, wholeDay / 2, 60])
   return {
     person: person(context),
     resultingAbsenceDefinition: definition,
@@ -23,7 +31,7 @@ function absence(context: Context): Fields {
     startTimeInMinutes: random.int(360, 720),
     durationInMinutes: minutes,
     calculatedDurationInMinutes: minutes,
-    dayPart: minutes === 456 ? 'Unknown' : random.pick(['First', 'Second']),
+    dayPart: minutes === wholeDay ? 'Unknown' : random.pick(['First', 'Second']),
     status: random.pick(['Manual', 'Auto', 'BeginOpen', 'Open', 'Terminal', 'Calendar']),
     approvalLevel: random.pick(['AwaitingApproval', 'Approved', 'Approved', 'NotApproved']),
     isLocked: random.chance(0.2),
@@ -83,9 +91,9 @@ function assignment(context: Context): Fields {
   }
 }
 
-function clocking(context: Context): Fields {
+/** A clocking at a time of the context's day. */
+export function clockingAt(context: Context, time: number, kind: Fields): Fields {
   const { random, date } = context
-  const time = random.int(360, 1140)
   const edited = random.chance(0.05)
   return {
     person: person(context),
@@ -95,9 +103,13 @@ function clocking(context: Context): Fields {
     calculatedTimeOfDayInMinutes: time - (time % 5),
     isGenerated: random.chance(0.03),
     ...(random.chance(0.9) ? { terminal: link(context, 'terminals') } : geolocation(context)),
-    ...clockingKind(context),
+    ...kind,
     status: 'Active',
   }
+}
+
+function clocking(context: Context): Fields {
+  return clockingAt(context, context.random.int(360, 1140), { kind: 'InOut' })
 }
 
 function geolocation({ random }: Context): Fields {
@@ -105,10 +117,10 @@ function geolocation({ random }: Context): Fields {
   return { geolocation: { longitude: 4 + decimals(), latitude: 50 + decimals() } }
 }
 
-function clockingKind(context: Context): Fields {
+/** What a clocking can say besides in and out. */
+export function otherKind(context: Context): Fields {
   const { random } = context
-  const draw = random.int(1, 100)
-  if (draw > 8) return { kind: 'InOut' }
+  const draw = random.int(1, 8)
   if (draw > 5) return { kind: 'Activity', activityLevels: activityLevels(context) }
   if (draw > 3) return { kind: 'ActivityEnd' }
   const reason = link(context, 'absence-definitions')
@@ -158,21 +170,26 @@ export function totalsOf(
   normal: number,
   balance: number,
 ): Fields {
-  const counted = present - (present % 5)
+  const hours = hoursOf(present, normal)
   return {
     person: person(context),
     date: context.date,
-    normalTimeDurationInMinutes: normal,
-    timePresentDurationInMinutes: present,
-    calculatedPresenceDurationInMinutes: counted,
-    weeklyHours1DurationInMinutes: counted,
-    weeklyHours2DurationInMinutes: 0,
-    weeklyHours3DurationInMinutes: Math.max(0, counted - normal),
-    payPeriodHoursDurationInMinutes: counted,
-    flextimeDurationInMinutes: counted - normal,
-    flextimeBalanceInMinutes: balance + counted - normal,
+    ...hours,
+    flextimeBalanceInMinutes: balance + Number(hours['flextimeDurationInMinutes']),
     shiftDefinition: link(context, 'shift-definitions'),
   }
+}
+
+// The totals of the clockings that are there, after the person's latest balance.
+function totalsOfClockings(context: Context): Fields {
+  const { store, date, person: id } = context
+  const clockings = store
+    .records('clockings')
+    .filter((record) => record.date === date && record.person === id)
+  const latest = store.records('calculated-totals').findLast((record) => record.person === id)
+  const balance = latest ? Number(JSON.parse(latest.text).flextimeBalanceInMinutes) : 0
+  const present = presence(clockings.map(({ text }) => JSON.parse(text)))
+  return totalsOf(context, present, dueOn(date), balance)
 }
 
 function paidPresence(context: Context): Fields {
@@ -199,12 +216,12 @@ function workInterruption(context: Context): Fields {
 
 /** Makers of the records of one person on one day. */
 export const dated: Readonly<Record<string, Make>> = {
-  absences: absence,
+  absences: (context) => absenceOf(context, link(context, 'absence-definitions')),
   'access-clockings': accessClocking,
   'activity-durations': activityDuration,
   assignments: assignment,
   breaks: breakTaken,
-  'calculated-totals': (context) => totalsOf(context, context.random.int(400, 520), 456, 0),
+  'calculated-totals': totalsOfClockings,
   clockings: clocking,
   counters: counter,
   'paid-presences': paidPresence,

@@ -1,21 +1,34 @@
-import { addDays } from '../clock.ts'
-import type { Fields } from '../store.ts'
-import { type Context, link, type Make, person } from './context.ts'
-import { firstNames, lastNames, sometimes, streets, towns } from './words.ts'
+import { addDays, daysBetween } from '../clock.ts'
+import type { Random } from '../random.ts'
+import type { Fields, Id, Store } from '../store.ts'
+import { type Context, type Make, person } from './context.ts'
+import { histories } from './histories.ts'
+import {
+  anyonesNames,
+  lastNames,
+  mensNames,
+  sometimes,
+  streets,
+  towns,
+  womensNames,
+} from './words.ts'
 
 function someone({ random, store, date }: Context): Fields {
   const number = store.records('people').length + 1
   const [town, postalCode] = random.pick(towns)
-  const firstName = random.pick(firstNames)
+  const { firstName, sex } = identity(random)
+  const daysInService = random.int(900, 6000)
+  // Hired at 17 or later, and 65 at most.
+  const daysOfLife = random.int(daysInService + 17 * 366, 65 * 365)
   return {
     periodClosingDate: addDays(date, -random.int(20, 60)),
     lastName: random.pick(lastNames),
     firstName,
     employeeNumber: `E${String(number).padStart(5, '0')}-${store.sequence()}`,
     badgeNumber: String(900_000 + store.sequence()),
-    inServiceDate: addDays(date, -random.int(900, 6000)),
-    sex: random.pick(['Female', 'Male', 'Other', 'Unknown']),
-    birthDate: `${random.int(1960, 2004)}-0${random.int(1, 9)}-${random.int(10, 28)}`,
+    inServiceDate: addDays(date, -daysInService),
+    sex,
+    birthDate: addDays(date, -daysOfLife),
     terminalLanguageISOCode: random.pick(['nl', 'fr', 'en']),
     ...sometimes(random, 0.8, {
       hourlyRateCurrencyDefinition: { id: 1 },
@@ -43,55 +56,72 @@ function someone({ random, store, date }: Context): Fields {
       terminalGroup: { id: random.int(1, 3) },
       pinCode: random.int(1000, 9999),
     }),
-    ...sometimes(random, 0.08, { outOfServiceDate: addDays(date, random.int(30, 400)) }),
+    ...sometimes(random, 0.08, { outOfServiceDate: addDays(date, random.int(90, 400)) }),
   }
 }
 
+function identity(random: Random): { firstName: string; sex: string } {
+  if (random.chance(0.04)) {
+    const sex = random.pick(['Female', 'Male', 'Other', 'Unknown'])
+    return { firstName: random.pick(anyonesNames), sex }
+  }
+  return random.chance(0.5)
+    ? { firstName: random.pick(womensNames), sex: 'Female' }
+    : { firstName: random.pick(mensNames), sex: 'Male' }
+}
+
+const schedules = [
+  { percentage: 100, days: 5 },
+  { percentage: 80, days: 4 },
+  { percentage: 62.5, days: 4 },
+  { percentage: 50, days: 2.5 },
+]
+
+/** The contract from the day of hiring on; from the second on, addenda to it. */
 function contract(context: Context): Fields {
-  const { random, date } = context
-  const percentage = random.pick([100, 80, 50, 62.5])
+  const { random, store } = context
+  const { percentage, days } = random.pick(schedules)
   return {
     person: person(context),
-    code: `CT-${random.int(100, 999)}`,
-    from: addDays(date, -random.int(100, 2000)),
-    ...sometimes(random, 0.3, { until: addDays(date, random.int(30, 900)) }),
+    code: `CT-${store.sequence()}`,
     contractHoursInMinutes: Math.round(2280 * percentage) / 100,
     fullTimeEquivalentInMinutes: 2280,
     contractPercentage: percentage,
-    numberOfWorkingDaysPerWeek: random.pick([5, 4, 2.5]),
+    numberOfWorkingDaysPerWeek: days,
     numberOfDaysInContractPeriod: random.pick([7, 14]),
-    ...contractKind(context),
+    ...termsOf(context),
   }
 }
 
-function contractKind(context: Context): Fields {
-  const { random, store, person: id } = context
+function termsOf({ random, store, date, person: id }: Context): Fields {
+  const { inServiceDate = date, outOfServiceDate } = personOf(store, id)
+  const from = String(inServiceDate)
   const parent = store.records('contracts').find((record) => record.person === id)
-  if (!parent || random.chance(0.3)) return { kind: 'Contract' }
-  return { kind: 'Addendum', parentContract: { id: parent.id } }
+  if (!parent) {
+    const until = outOfServiceDate === undefined ? {} : { until: outOfServiceDate }
+    return { from, ...until, kind: 'Contract' }
+  }
+  const days = Math.max(1, daysBetween(from, date) - 1)
+  return {
+    from: addDays(from, random.int(1, days)),
+    ...sometimes(random, 0.3, { until: addDays(date, random.int(30, 900)) }),
+    kind: 'Addendum',
+    parentContract: { id: parent.id },
+  }
 }
 
-const history =
-  (property: string, collection: string): Make =>
-  (context) => {
-    const { random, date } = context
-    const active = random.chance(0.7)
-    return {
-      person: person(context),
-      from: addDays(date, -random.int(200, 2000)),
-      until: active ? null : addDays(date, -random.int(1, 200)),
-      [property]: link(context, collection),
-    }
-  }
+/** The first day of employment of somebody who exists. */
+export function hiredOn(store: Store, person: Id): string {
+  return String(personOf(store, person)['inServiceDate'])
+}
+
+function personOf(store: Store, id: Id): Fields {
+  return JSON.parse(store.find('people', id)?.text ?? '{}')
+}
 
 /** Makers of people and of what is known about each of them. */
 export const personal: Readonly<Record<string, Make>> = {
   people: someone,
   contracts: contract,
-  'department-histories': history('department', 'departments'),
-  'employer-histories': history('employer', 'employers'),
-  'job-histories': history('job', 'jobs'),
-  'job-category-histories': history('jobCategory', 'job-categories'),
-  'sector-histories': history('sector', 'sectors'),
-  'work-location-histories': history('workLocation', 'work-locations'),
+  ...histories,
 }

@@ -1,21 +1,32 @@
 import type { Random } from '../random.ts'
-import type { Fields } from '../store.ts'
+import type { Fields, Store } from '../store.ts'
+import { renamed } from './catalogue-name.ts'
+import { relinked } from './histories.ts'
 
 // The first of these that a record has is what a user would correct.
 const minutes = [
   'timeOfDayInMinutes',
+  'flextimeBalanceInMinutes',
   'durationInMinutes',
-  'timePresentDurationInMinutes',
   'clockedDurationInMinutes',
   'breakDurationInMinutes',
   'contractHoursInMinutes',
 ]
 
+/** A record, and what a correction of it is made from. */
+export interface Correction {
+  readonly collection: string
+  readonly record: Fields
+  readonly random: Random
+  readonly store: Store
+}
+
 /**
  * The properties that a plausible correction of the record changes; at least one differs from
  * before.
  */
-export function plausibleChange(record: Fields, random: Random): Fields {
+export function plausibleChange(correction: Correction): Fields {
+  const { collection, record, random } = correction
   const corrected = minutes.find((property) => typeof record[property] === 'number')
   if (corrected !== undefined) {
     const before = Number(record[corrected])
@@ -25,13 +36,14 @@ export function plausibleChange(record: Fields, random: Random): Fields {
     const step = random.int(1, 15) * (before > 700 ? -1 : 1)
     return { [corrected]: before + step, ...original }
   }
-  if (typeof record['name'] === 'object') return { name: renamed(record['name'] as Fields, random) }
+  if ('name' in record) {
+    const changed = random.pick(
+      ['name', 'friendlyName', 'externalCode'].filter((one) => one in record),
+    )
+    if (changed !== 'externalCode')
+      return { [changed]: renamed(correction, record[changed] as Fields) }
+  }
   if ('lastName' in record) return { mobile: `+32 471 ${random.int(100_000, 999_999)}` }
-  if ('until' in record) return { until: record['until'] === null ? record['from'] : null }
+  if (collection.endsWith('-histories')) return relinked(collection, record, correction)
   return { externalCode: `Z${random.int(1000, 9999)}` }
-}
-
-function renamed(name: Fields, random: Random): Fields {
-  const plain = String(name['default']).replace(/ \(was .*/, '')
-  return { ...name, default: `${plain} (was ${random.int(1, 1_000_000)})` }
 }

@@ -2,10 +2,10 @@ import { expect, it } from 'vitest'
 import { collections } from '../collections.ts'
 import { resolveOptions } from '../options.ts'
 import { createRandom } from '../random.ts'
-import { presence } from '../recalculate.ts'
 import { createReferences } from '../references.ts'
 import { createStore, type Fields, type Store } from '../store.ts'
 import { documentedFields } from './documented-fields.ts'
+import { rules } from './plausibility.ts'
 import { firstDay, generateTenant } from './tenant.ts'
 
 function tenant(given: Parameters<typeof resolveOptions>[0] = {}): Store {
@@ -46,15 +46,8 @@ it('has clockings at odd times', () => {
   expect([Math.min(...times) < 0, Math.max(...times) > 1439]).toEqual([true, true])
 })
 
-it('has totals that add up with the clockings of the day', () => {
-  const days = new Map<string, Fields[]>()
-  for (const row of rows(large, 'clockings')) {
-    days.set(dayOf(row), [...(days.get(dayOf(row)) ?? []), row])
-  }
-  const totals = rows(large, 'calculated-totals').slice(0, 2000)
-  expect(totals.map((row) => row['timePresentDurationInMinutes'])).toEqual(
-    totals.map((row) => presence(days.get(dayOf(row)) ?? [])),
-  )
+it.each(Object.entries(rules))('%s', (_, violations) => {
+  expect(violations((collection) => rows(large, collection))).toEqual([])
 })
 
 it('has paid presences that add up to the totals', () => {
@@ -75,10 +68,6 @@ it('looks months ahead with absences and assignments', () => {
 it('starts as many months before now as told, on a day that exists', () => {
   expect(firstDay(resolveOptions({ now: '2026-03-31T00:00:00Z', months: 1 }))).toBe('2026-02-28')
 })
-
-function dayOf(row: Fields): string {
-  return `${(row['person'] as Fields)['id']} ${row['date']}`
-}
 
 function pathsOf(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return [path, ...value.flatMap((inner) => pathsOf(inner, path))]

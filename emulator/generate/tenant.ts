@@ -5,8 +5,11 @@ import type { References } from '../references.ts'
 import type { Store } from '../store.ts'
 import { catalogues } from './catalogues.ts'
 import type { Context } from './context.ts'
+import { plannedAbsence } from './dated.ts'
+import { histories, historyOf } from './histories.ts'
+import { dueOn } from './hours.ts'
 import { makeRecord } from './make.ts'
-import { personal } from './people.ts'
+import { hiredOn } from './people.ts'
 import { workday } from './workday.ts'
 
 /** Days ahead of now for which there are absences and assignments. */
@@ -32,13 +35,16 @@ export function generateTenant(
   }
   for (let count = options.people; count > 0; count -= 1) {
     const { id } = add('people', context(today))
-    for (const collection of Object.keys(personal).slice(1))
-      add(collection, context(today, Number(id)))
-    if (random.chance(0.4)) add('contracts', context(today, Number(id)))
-    if (random.chance(0.3)) add('department-histories', context(today, Number(id)))
+    const at = context(today, Number(id))
+    add('contracts', at)
+    if (random.chance(0.4)) add('contracts', at)
+    const hired = hiredOn(store, id)
+    for (const collection of Object.keys(histories)) {
+      for (const period of historyOf(collection, at, hired)) store.load(collection, period)
+    }
   }
   generateDays(options, context, store)
-  generateFuture(options, context, add)
+  generateFuture(options, context, store)
   generateReferences(store, references, random)
 }
 
@@ -55,33 +61,35 @@ export function firstDay({ now, months }: ResolvedOptions): string {
 
 function sizeOf(collection: string): number {
   if (collection === 'activity-definitions') return 16
-  return collection.endsWith('-groups') || collection === 'employers' ? 3 : 7
+  if (collection.endsWith('-groups')) return 4
+  return collection === 'employers' ? 3 : 7
 }
 
 type ContextOf = (date: string, person?: number) => Context
 
 function generateDays(options: ResolvedOptions, context: ContextOf, store: Store): void {
   const balances = new Map<number, number>()
+  const hired = store.records('people').map(({ id }) => hiredOn(store, id))
   const today = dateOf(new Date(options.now))
   for (let date = firstDay(options); date < today; date = addDays(date, 1)) {
     for (let person = 1; person <= options.people; person += 1) {
+      if (date < (hired[person - 1] ?? date)) continue
       const add = store.load
       balances.set(person, workday(context(date, person), add, balances.get(person) ?? 0))
     }
   }
 }
 
-function generateFuture(
-  options: ResolvedOptions,
-  context: ContextOf,
-  add: (collection: string, at: Context) => unknown,
-): void {
+function generateFuture(options: ResolvedOptions, context: ContextOf, store: Store): void {
   const today = dateOf(new Date(options.now))
   for (let person = 1; person <= options.people; person += 1) {
     const { random } = context(today, person)
     for (let days = random.int(1, 20); days <= daysAhead; days += random.int(10, 45)) {
-      const at = context(addDays(today, days), person)
-      add(random.pick(['absences', 'assignments']), at)
+      const date = addDays(today, days)
+      if (dueOn(date) === 0) continue
+      const at = context(date, person)
+      if (random.chance(0.5)) store.load('absences', plannedAbsence(at))
+      else store.load('assignments', makeRecord('assignments', at))
     }
   }
 }

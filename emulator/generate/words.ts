@@ -19,27 +19,38 @@ export const lastNames = [
   '王',
   'Dupont-Lefèvre',
 ]
-/** Invented first names. */
-export const firstNames = [
+/** First names of women. */
+export const womensNames = [
   'Anaïs',
-  'Bram',
   'Chloë',
-  'Dries',
   'Émilie',
   'Fatıma',
-  'Günther',
   'Hélène',
   'Ines',
-  'Jos\u00e9',
   'Katarzyna',
-  'Loïc',
   'Maeve',
-  'Noor',
-  'Óscar',
   'Paul\u2019ine',
+  'Ελένη',
+  'Şebnem',
+  '小美',
+]
+/** First names of men. */
+export const mensNames = [
+  'Bram',
+  'Dries',
+  'Günther',
+  'Jos\u00e9',
+  'Loïc',
+  'Óscar',
   'Søren',
+  'Łukasz',
+  'Γιώργος',
+  'Yiğit',
+  'Zoltán',
   '小明',
 ]
+/** First names of both. */
+export const anyonesNames = ['Noor', 'Camille', 'Robin']
 /** Towns with their postal codes. */
 export const towns = [
   ['Gent', '9000'],
@@ -56,15 +67,6 @@ export const streets = [
   'Chaussée d’Anvers',
   'Lindenlaan',
 ]
-
-/** A name with translations, some languages left out (api.md 11). */
-export function nameOf(random: Random, text: string): Fields {
-  const translations: Fields = { nl: `${text} (nl)` }
-  if (random.chance(0.7)) translations['fr'] = `${text} — « fr »`
-  if (random.chance(0.3)) translations['nl-BE'] = `${text} (nl-BE)`
-  if (random.chance(0.2)) translations['de'] = `${text} für "alle"`
-  return { default: text, translations }
-}
 
 /**
  * The properties, each with the given probability: optional ones are left out, not null (api.md

@@ -1,0 +1,156 @@
+import { addDays } from '../clock.ts'
+import type { Fields } from '../store.ts'
+import { presence } from './hours.ts'
+import { mensNames, womensNames } from './words.ts'
+
+/** All records of a collection. */
+export type Read = (collection: string) => readonly Fields[]
+
+/** What tests find wrong in a tenant by each rule of a plausible one; nothing when it is kept. */
+export const rules: Readonly<Record<string, (read: Read) => unknown[]>> = {
+  'everybody is in one department at a time': (read) => broken('department', read),
+  'everybody has one employer at a time': (read) => broken('employer', read),
+  'everybody has one job at a time': (read) => broken('job', read),
+  'everybody has one job category at a time': (read) => broken('job-category', read),
+  'everybody is in one sector at a time': (read) => broken('sector', read),
+  'everybody has one work location at a time': (read) => broken('work-location', read),
+  'nobody moves to where they are': (read) =>
+    successors(read('department-histories')).filter(
+      ([before, after]) => idOf(before['department']) === idOf(after['department']),
+    ),
+  'the hours by department are those of all totals': (read) => {
+    const total = sum(read('calculated-totals'))
+    const byDepartment = sum(totalsByDepartment(read))
+    return total > 0 && byDepartment === total ? [] : [{ byDepartment, total }]
+  },
+  'a person and day has one total': (read) => repeated(read('calculated-totals').map(dayOf)),
+  'no day is left out of the totals of a person': (read) =>
+    [...groupBy(read('calculated-totals'), (row) => idOf(row['person']))].filter(([, rows]) => {
+      const dates = rows.map(({ date }) => String(date)).sort()
+      return dates.some((date, at) => at > 0 && date !== addDays(dates[at - 1] ?? '', 1))
+    }),
+  'totals are those of the clockings': (read) => {
+    const clockings = groupBy(read('clockings'), dayOf)
+    return read('calculated-totals').filter(
+      (row) => row['timePresentDurationInMinutes'] !== presence(clockings.get(dayOf(row)) ?? []),
+    )
+  },
+  'people clock in and out, and rarely forget one': (read) => {
+    const live = read('clockings').filter((row) => row['kind'] === 'InOut')
+    const days = [...groupBy(live, dayOf).values()]
+    const odd = days.filter(({ length }) => length % 2 === 1).length
+    return odd > 0 && odd < 0.05 * days.length ? [] : [{ odd, days: days.length }]
+  },
+  'people are hired between 16 and 67': (read) =>
+    read('people').filter((row) => {
+      const birthDate = String(row['birthDate'])
+      const hired = String(row['inServiceDate'])
+      return hired < yearsAfter(birthDate, 16) || hired >= yearsAfter(birthDate, 67)
+    }),
+  'the sex fits the first name, and is rarely unknown': (read) => {
+    const people = read('people')
+    const odd = people.filter(({ sex }) => sex === 'Unknown' || sex === 'Other')
+    const wrong = people.filter(
+      ({ firstName, sex }) =>
+        (mensNames.includes(String(firstName)) && sex !== 'Male') ||
+        (womensNames.includes(String(firstName)) && sex !== 'Female'),
+    )
+    return odd.length < 0.1 * people.length ? wrong : odd
+  },
+  'the names of a catalogue are unique and without numbers': (read) =>
+    catalogues.flatMap((collection) => {
+      const names = read(collection).map((row) => String((row['name'] as Fields)['default']))
+      return [...repeated(names), ...names.filter((name) => /\d|\(was/.test(name))]
+    }),
+}
+
+const catalogues = [
+  'departments',
+  'employers',
+  'jobs',
+  'job-categories',
+  'sectors',
+  'work-locations',
+  'shift-definitions',
+  'absence-groups',
+  'absence-definitions',
+  'break-definitions',
+  'counter-groups',
+  'counter-definitions',
+  'activity-definitions',
+]
+
+// README's join: a total belongs to the department of the person on that day.
+function totalsByDepartment(read: Read): Fields[] {
+  const departments = new Set(read('departments').map(({ id }) => id))
+  const periods = groupBy(read('department-histories'), (row) => idOf(row['person']))
+  return read('calculated-totals').flatMap((total) => {
+    const date = String(total['date'])
+    return (periods.get(idOf(total['person'])) ?? [])
+      .filter((row) => String(row['from']) <= date && date <= String(row['until'] ?? date))
+      .filter((row) => departments.has(idOf(row['department'])))
+      .map(() => total)
+  })
+}
+
+// People whose periods do not run from the first day of employment on, without gap and overlap.
+function broken(category: string, read: Read): unknown[] {
+  const rows = read(`${category}-histories`)
+  const gaps = successors(rows).filter(
+    ([before, after]) =>
+      before['until'] === null || addDays(String(before['until']), 1) !== after['from'],
+  )
+  const periods = groupBy(rows, (row) => idOf(row['person']))
+  const ends = read('people').filter(({ id, inServiceDate }) => {
+    const own = [...(periods.get(id) ?? [])].sort(byStart)
+    return own[0]?.['from'] !== inServiceDate || own.at(-1)?.['until'] !== null
+  })
+  return [
+    ...gaps,
+    ...ends,
+    ...rows.filter(({ from, until }) => until !== null && String(until) < String(from)),
+  ]
+}
+
+// Each period of a person with the next one.
+function successors(rows: readonly Fields[]): [Fields, Fields][] {
+  return [...groupBy(rows, (row) => idOf(row['person'])).values()].flatMap((own) => {
+    const sorted = [...own].sort(byStart)
+    return sorted.slice(1).map((row, at): [Fields, Fields] => [sorted[at] as Fields, row])
+  })
+}
+
+function byStart(one: Fields, other: Fields): number {
+  return String(one['from']) < String(other['from']) ? -1 : 1
+}
+
+function sum(totals: readonly Fields[]): number {
+  return totals.reduce((minutes, row) => minutes + Number(row['timePresentDurationInMinutes']), 0)
+}
+
+function repeated(texts: readonly string[]): string[] {
+  const seen = new Set<string>()
+  return texts.filter((text) => seen.size === seen.add(text).size)
+}
+
+function groupBy<K>(rows: readonly Fields[], keyOf: (row: Fields) => K): Map<K, Fields[]> {
+  const groups = new Map<K, Fields[]>()
+  for (const row of rows) {
+    const group = groups.get(keyOf(row))
+    if (group) group.push(row)
+    else groups.set(keyOf(row), [row])
+  }
+  return groups
+}
+
+function dayOf(row: Fields): string {
+  return `${idOf(row['person'])} ${row['date']}`
+}
+
+function idOf(value: unknown): unknown {
+  return (value as Fields | undefined)?.['id']
+}
+
+function yearsAfter(date: string, years: number): string {
+  return `${Number(date.slice(0, 4)) + years}${date.slice(4)}`
+}
