@@ -18,7 +18,7 @@ export interface ChangeItem {
 export function changesSince(
   history: readonly Change[],
   delta: Delta,
-  { cursor, after }: DeltaPlace,
+  { cursor, after, told }: DeltaPlace,
   options: ResolvedOptions,
 ): ChangeItem[] {
   const groups = new Map<unknown, Change[]>()
@@ -29,10 +29,17 @@ export function changesSince(
     else groups.set(key, [change])
   }
   return [...groups.values()]
+    .filter((group) => !options.netDelta || !cameAndWent(group, told))
     .map((group) => itemOf(group, delta, options))
     .filter((item) => item !== undefined)
     .filter(({ sequence }) => sequence > after)
     .sort((a, b) => a.sequence - b.sequence)
+}
+
+/** Whether a record was created after all that the consumer may have been told of, and is gone. */
+function cameAndWent(group: readonly Change[], told: number): boolean {
+  const [first] = group as readonly [Change]
+  return first.before === undefined && first.sequence > told && group.at(-1)?.after === undefined
 }
 
 function itemOf(group: readonly Change[], delta: Delta, options: ResolvedOptions) {

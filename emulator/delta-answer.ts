@@ -30,13 +30,14 @@ export function answerDelta(service: Service, request: ServiceRequest, collectio
 function linksAfter(
   service: Service,
   delta: Delta,
-  { cursor }: DeltaPlace,
+  { cursor, told }: DeltaPlace,
   page: readonly ChangeItem[] | undefined,
 ) {
   const now = service.store.sequence()
+  const after = page?.at(-1)?.sequence ?? cursor
   const place = page
-    ? { cursor, after: page.at(-1)?.sequence ?? cursor }
-    : { cursor: now, after: now }
+    ? { cursor, after, told: Math.max(told, after) }
+    : { cursor: now, after: now, told: now }
   const token = service.deltas.token(delta, place)
   const link = service.links.to(`/delta/${delta.collection}`, [['deltaToken', token]])
   return page ? { nextLink: link } : { deltaLink: link }

@@ -102,6 +102,40 @@ it('lists every change when it keeps a log', async () => {
   expect(body.value.map((item) => item.changeType)).toEqual(['InsertOrUpdate', 'Delete'])
 })
 
+it('does not tell of what came and went between two hops, if told so', async () => {
+  const { client, first } = await begin({ netDelta: true })
+  const known = emulator.all('clockings')[0]?.['id'] as number
+  emulator.remove('clockings', known)
+  emulator.remove('clockings', emulator.insert('clockings')['id'] as number)
+  const { body } = await client.get(first.deltaLink ?? '')
+  expect(body.value).toMatchObject([{ changeType: 'Delete', data: { id: known } }])
+})
+
+it('always tells of the end of what it has told of, on a page of the load or of a hop', async () => {
+  emulator = await startEmulator({ people: 3, months: 0, deltaPageSize: 1, netDelta: true })
+  const client = await connect(emulator)
+  const loading = await client.get('/jobs?delta')
+  expect(loading.body.deltaLink).toBeDefined()
+  const insert = () => emulator.insert('jobs')['id'] as number
+  const [one, two] = [insert(), insert()]
+  const hop = await client.get(loading.body.deltaLink)
+  emulator.remove('jobs', one)
+  emulator.remove('jobs', two)
+  const rest = await client.walk(hop.body.nextLink)
+  expect(rest.items).toMatchObject([{ changeType: 'Delete', data: { id: one } }])
+})
+
+it('tells of the end of what came while the first phase was read', async () => {
+  emulator = await startEmulator({ people: 10, months: 0, pageSize: 5, netDelta: true })
+  const client = await connect(emulator)
+  const { body } = await client.get('/people?delta')
+  const { id } = emulator.insert('people')
+  const rest = await client.walk(body.nextLink)
+  emulator.remove('people', id as number)
+  const hop = await client.get(rest.deltaLink ?? '')
+  expect(hop.body.value).toMatchObject([{ changeType: 'Delete', data: { id } }])
+})
+
 it('sends plain records when told to', async () => {
   const { client, first } = await begin({ plainDeltaItems: true })
   const updated = emulator.update('clockings', emulator.all('clockings')[0]?.['id'] as number)

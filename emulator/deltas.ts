@@ -20,6 +20,8 @@ export interface Delta {
 export interface DeltaPlace {
   readonly cursor: number
   readonly after: number
+  /** The consumer may have been told of records that were created up to this change. */
+  readonly told: number
 }
 
 /** The deltas of all consumers, with their lifetimes. */
@@ -52,6 +54,7 @@ interface TokenText {
   readonly Id: string
   readonly Cursor: number
   readonly After: number
+  readonly Told: number
   /** Tells tokens of one place and moment apart. */
   readonly Serial: number
   readonly Utc: string
@@ -83,13 +86,14 @@ export function createDeltas(options: ResolvedOptions, clock: Clock): Deltas {
       lives.set(delta.id, { delta, lastUse: time(), lastGiven: time(), ended: false })
       return delta
     },
-    token(delta, { cursor, after }) {
+    token(delta, { cursor, after, told }) {
       const life = lives.get(delta.id)
       if (life) life.lastGiven = time()
       const text: TokenText = {
         Id: delta.id,
         Cursor: cursor,
         After: after,
+        Told: told,
         Serial: ++given,
         Utc: clock.now().toISOString(),
       }
@@ -103,7 +107,8 @@ export function createDeltas(options: ResolvedOptions, clock: Clock): Deltas {
         throw new ServiceError(410, 'The delta has expired: start again')
       }
       life.lastUse = time()
-      return { delta: life.delta, place: { cursor: text.Cursor, after: text.After } }
+      const place = { cursor: text.Cursor, after: text.After, told: text.Told }
+      return { delta: life.delta, place }
     },
     spend(token) {
       const used = spent.has(token)

@@ -106,8 +106,9 @@ function end(service: Service, delta?: Delta) {
   return { deltaLink: service.links.to(`/delta/${delta.collection}`, [['deltaToken', token]]) }
 }
 
-function deltaToken({ deltas }: Service, delta: Delta): string {
-  return deltas.token(delta, { cursor: delta.startedAt, after: delta.startedAt })
+function deltaToken({ deltas, store }: Service, delta: Delta): string {
+  const { startedAt } = delta
+  return deltas.token(delta, { cursor: startedAt, after: startedAt, told: store.sequence() })
 }
 
 function readFilter(service: Service, request: ServiceRequest, allowed: readonly string[]): Filter {

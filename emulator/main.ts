@@ -23,6 +23,7 @@ const flags: Readonly<Record<string, string>> = {
   'latency-ms': 'milliseconds before each answer (default 0)',
   compress: 'compress answers for clients that accept it',
   'delta-log': 'report every change in a delta, not the latest states',
+  'net-delta': 'leave records out of a delta that came and went since its link was given',
   'plain-delta-items': 'inserted and updated delta items come as plain records',
   help: 'show this text',
 }
@@ -45,7 +46,7 @@ const choices: Readonly<Record<string, readonly string[]>> = {
   'second-start': ['replaces', 'conflict'],
   expiry: ['last-use', 'age'],
 }
-const switches = ['compress', 'delta-log', 'plain-delta-items', 'help']
+const switches = ['compress', 'delta-log', 'net-delta', 'plain-delta-items', 'help']
 
 /**
  * Runs the emulator until SIGTERM or SIGINT; a wrong flag or a busy port is a sentence on stderr

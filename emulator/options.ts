@@ -56,6 +56,11 @@ export interface EmulatorOptions {
   expiry?: 'last-use' | 'age'
   /** Phase 2 lists every change by itself instead of the latest state of each id. @default false */
   deltaLog?: boolean
+  /**
+   * Phase 2 leaves out a record that came and went since the link was given. It has no effect with
+   * `deltaLog`. @default false
+   */
+  netDelta?: boolean
   /** Inserted and updated items of phase 2 come as plain records. @default false */
   plainDeltaItems?: boolean
   /** A deleted item of phase 2 carries a lower version than its record had. @default false */
@@ -96,6 +101,7 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     secondStart: 'replaces',
     expiry: dialect === 'documentation' ? 'last-use' : 'age',
     deltaLog: false,
+    netDelta: false,
     plainDeltaItems: false,
     staleDeletes: false,
     tokenSeconds: 1800,
