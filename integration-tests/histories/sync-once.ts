@@ -5,7 +5,7 @@ import { createAirbyteSource } from '../../src/airbyte-source.ts'
 import type { Patience } from '../../src/api/retry.ts'
 import { runAirbyte } from '../../src/protocol/airbyte/cli.ts'
 import { type Message, protocolFaults } from '../airbyte-message.ts'
-import { configuredCatalog, parseLines, run } from '../connector.ts'
+import { type Chosen, configuredCatalog, nameOf, parseLines, run } from '../connector.ts'
 import { platformFaults } from '../platform-rules.ts'
 import { createCutOutput } from './cut-output.ts'
 import type { Place } from './history.ts'
@@ -13,7 +13,7 @@ import type { Place } from './history.ts'
 /** What a sync is run with. */
 export interface SyncFiles {
   readonly config: object
-  readonly streams: readonly string[]
+  readonly catalog: readonly Chosen[]
   readonly state: readonly object[]
 }
 
@@ -34,9 +34,9 @@ export function syncOnce(files: SyncFiles, killAfter: number, place: Place): Pro
   return place === 'executable' ? throughExecutable(files, killAfter) : here(files, killAfter)
 }
 
-async function throughExecutable({ config, streams, state }: SyncFiles, killAfter: number) {
+async function throughExecutable(files: SyncFiles, killAfter: number) {
   const options = killAfter > 0 ? { killAfterLines: killAfter } : {}
-  const { exitCode, messages } = await run('read', { config, catalog: streams, state }, options)
+  const { exitCode, messages } = await run('read', files, options)
   return { exitCode, messages: killAfter > 0 ? upTo(messages, killAfter) : messages }
 }
 
@@ -45,10 +45,10 @@ function upTo(messages: readonly Message[], lines: number): readonly Message[] {
   return messages.slice(0, lines)
 }
 
-async function here({ config, streams, state }: SyncFiles, killAfter: number): Promise<Outcome> {
+async function here({ config, catalog, state }: SyncFiles, killAfter: number): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'source-protime-'))
   try {
-    const files = { config, catalog: configuredCatalog(streams), state }
+    const files = { config, catalog: configuredCatalog(catalog), state }
     const flags = Object.entries(files).flatMap(([name, content]) => {
       const path = join(folder, `${name}.json`)
       writeFileSync(path, JSON.stringify(content))
@@ -57,7 +57,7 @@ async function here({ config, streams, state }: SyncFiles, killAfter: number): P
     const output = createCutOutput(killAfter)
     const exitCode = await runAirbyte(['read', ...flags], createAirbyteSource(patience), output)
     const messages = parseLines(output.text())
-    judge({ exitCode, messages }, streams, killAfter > 0)
+    judge({ exitCode, messages }, catalog.map(nameOf), killAfter > 0)
     return { exitCode, messages }
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -56,6 +56,7 @@ export async function startTrial(
         platform: trial.platform,
         streams: streams.map((name) => catalogue.get(name) as Stream),
         references: undefined,
+        lastDay: '9999-12-31',
         isHistoryFresh: true,
       }),
   }
@@ -76,7 +77,7 @@ export async function startTrial(
       concurrency: 1,
       ...settings,
     }
-    const files = { config, streams, state: platform.state }
+    const files = { config, catalog: streams, state: platform.state }
     const outcome = await syncOnce(files, killAfter, 'in-process')
     stop()
     platform.load(outcome.messages, kept)
