@@ -75,10 +75,15 @@ async function take(step: Step, game: Game): Promise<void> {
 
 async function disturbed(sync: Sync, game: Game): Promise<void> {
   const { emulator, platform, tenant, streams, place } = game
+  const happened: Event[] = []
   let requests = 0
   const stop = emulator.onRequest(() => {
     requests++
-    for (const { atRequest, event } of sync.during) if (atRequest === requests) tenant.happen(event)
+    for (const { atRequest, event } of sync.during) {
+      if (atRequest !== requests) continue
+      tenant.happen(event)
+      happened.push(event)
+    }
   })
   for (const fault of sync.faults) disturb(fault, emulator, streams)
   platform.begin(game.history.streams)
@@ -90,7 +95,7 @@ async function disturbed(sync: Sync, game: Game): Promise<void> {
   platform.load(messages, sync.kept)
   const broken = messages.find(({ trace }) => trace?.error?.message.includes('Unexpected error'))
   if (broken !== undefined) throw new Error(JSON.stringify(broken.trace?.error))
-  refuse(witness.faults(completed(messages)))
+  refuse(witness.faults(completed(messages), happened))
 }
 
 function disturb(

@@ -1,21 +1,19 @@
 import type { Stream } from '../../src/catalogue/collection.ts'
 import { keyOf } from '../warehouse.ts'
-import type { Sync } from './step.ts'
+import type { Event, Sync } from './step.ts'
 import { type Court, isJudged, truthOf, verdict } from './verdict.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
 /** Has seen service and warehouses before a sync, and judges what the sync made of them. */
 export interface Witness {
-  /** What is wrong in streams that the sync says it has completed, in words. */
-  faults(completed: readonly string[]): string[]
+  /** What is wrong in streams that the sync says it has completed, in words, after these events. */
+  faults(completed: readonly string[], events: readonly Event[]): string[]
 }
 
 interface Before {
   /** Rows that both warehouses held in the version of the service. */
   readonly held: ReadonlyMap<string, Row>
-  /** Of all that is stored. */
-  readonly versions: string
   readonly listedAt: string | null | undefined
 }
 
@@ -26,29 +24,30 @@ const REFUSALS: ReadonlySet<unknown> = new Set([400, 404, 409])
  * A completed stream that nobody touched meanwhile equals the service, unless a part of it was
  * refused; and whatever nobody touched and the warehouse had is still there.
  */
-export function createWitness(court: Court, { during, faults: disturbances }: Sync): Witness {
-  const { platform, streams, emulator } = court
+export function createWitness(court: Court, { faults: disturbances }: Sync): Witness {
+  const { platform, streams } = court
   const isRefused = disturbances.some(({ kind }) => REFUSALS.has(kind))
   const before = new Map<string, Before>(
     streams.map((stream) => [
       stream.stream,
       {
         held: right(stream, court),
-        versions: versions(stream),
         listedAt: platform.stateOf(stream.stream)?.history_at,
       },
     ]),
   )
   return {
-    faults: (completed) =>
-      streams.filter(({ stream }) => completed.includes(stream)).flatMap(faultsOf),
+    faults: (completed, events) =>
+      streams
+        .filter(({ stream }) => completed.includes(stream))
+        .flatMap((stream) => faultsOf(stream, isTouched(stream, events))),
   }
 
-  function faultsOf(stream: Stream): string[] {
-    const { held, versions: then, listedAt } = before.get(stream.stream) as Before
-    const isReference = stream.nested === 'referenced_collections'
-    if (isReference && during.length > 0) return []
-    if (versions(stream) !== then || isRefused) return lost(stream, held)
+  function faultsOf(stream: Stream, isTouched: boolean): string[] {
+    const { held, listedAt } = before.get(stream.stream) as Before
+    // A reference has no version by which one that went and came again could be told.
+    if (stream.versioned === false && isTouched) return []
+    if (isTouched || isRefused) return lost(stream, held)
     const historyAt = platform.stateOf(stream.stream)?.history_at ?? null
     const isHistoryFresh = historyAt !== null && historyAt !== listedAt
     return [
@@ -57,6 +56,15 @@ export function createWitness(court: Court, { during, faults: disturbances }: Sy
         (text) => `after a complete sync, ${text}`,
       ),
     ]
+  }
+
+  function isTouched(stream: Stream, events: readonly Event[]): boolean {
+    const isReferences = stream.nested === 'referenced_collections'
+    return events.some(
+      (event) =>
+        (event.do === 'change' && streams[event.change.stream % streams.length] === stream) ||
+        (event.do === 'reference' && isReferences),
+    )
   }
 
   /** Rows that the warehouses had as they are, and have no more. */
@@ -70,14 +78,6 @@ export function createWitness(court: Court, { during, faults: disturbances }: Sy
       })
       .filter(([, row]) => isJudged(row, stream, { ...court, isHistoryFresh: true }))
       .map(([key]) => `${stream.stream} ${key} lives, was in the warehouse, and is not there now`)
-  }
-
-  function versions(stream: Stream): string {
-    if (stream.nested === 'referenced_collections') return JSON.stringify(truthOf(stream, court))
-    return emulator
-      .stored(stream.collection)
-      .map(({ id, changeVersion }) => `${id} ${changeVersion}`)
-      .join()
   }
 }
 
