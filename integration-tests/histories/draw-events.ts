@@ -79,7 +79,7 @@ export function events(focus: Focus): fc.Arbitrary<Event> {
 /** What happens to one record and sometimes to another, which is where accounts go wrong. */
 export function careers({ stream, pick, day }: Focus): fc.Arbitrary<Event[]> {
   const turn = fc.record({
-    day: fc.option(day, { freq: 1 }),
+    day: fc.option(day, { freq: 2 }),
     other: fc.option(pick, { freq: 2 }),
     isUpdate: mostlyNot(4),
   })
@@ -106,7 +106,7 @@ export function overtakings({ stream, pick, day }: Focus): fc.Arbitrary<Sync['du
       isRemoved: fc.constantFrom(true, true, false),
       early: fc.integer({ min: 1, max: 2 }),
       later: fc.constantFrom(0, 0, 0, 1, 2, 4, 8),
-      day: fc.option(day, { freq: 1 }),
+      day: fc.option(day, { freq: 2 }),
       ahead: fc.integer({ min: 1, max: 3 }),
     })
     .map(({ stream, pick, isRemoved, early, later, day, ahead }) => {

@@ -101,6 +101,10 @@ const setting: fc.Arbitrary<Setting> = fc.oneof(
 )
 
 const configure: fc.Arbitrary<Step> = fc.record({ do: fc.constant('configure'), setting })
+const configureGently: fc.Arbitrary<Step> = fc.record({
+  do: fc.constant('configure'),
+  setting: gentle,
+})
 
 const rewind: fc.Arbitrary<Step> = fc.record({
   do: fc.constant('rewind'),
@@ -147,7 +151,7 @@ function resumed(focus: Focus): fc.Arbitrary<Step[]> {
       killAfter: fc.integer({ min: 3, max: 14 }),
       kept: fc.constantFrom<Kept>('everything', 'committed'),
       changes: fc.array(events(focus), { maxLength: 3 }),
-      setting: fc.option(gentle, { freq: 1 }),
+      setting: fc.option(gentle, { freq: 2 }),
     })
     .map(({ killAfter, kept, changes, setting }): Step[] => [
       { ...undisturbed, killAfter, kept },
@@ -188,7 +192,7 @@ export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
     { weight: 6, arbitrary: sync },
     { weight: 2, arbitrary: quiet },
     { weight: turmoil, arbitrary: rewind },
-    { weight: turmoil, arbitrary: configure },
+    { weight: 1, arbitrary: turmoil > 0 ? configure : configureGently },
     { weight: turmoil, arbitrary: switchMode },
   )
   // A process takes half a second where a sync in this process takes a twentieth.
