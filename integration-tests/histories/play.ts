@@ -89,10 +89,11 @@ async function disturbed(sync: Sync, game: Game): Promise<void> {
   platform.begin(game.history.streams)
   const files = filesOf(game)
   const witness = createWitness({ ...courtOf(game), isHistoryFresh: false }, sync)
-  const { messages } = await syncOnce(files, sync.killAfter, place)
+  const outcome = await syncOnce(files, sync.killAfter, place)
   stop()
   emulator.clearFaults()
-  platform.load(messages, sync.kept)
+  platform.load(outcome, sync.kept)
+  const { messages } = outcome
   const broken = messages.find(({ trace }) => trace?.error?.message.includes('Unexpected error'))
   if (broken !== undefined) throw new Error(JSON.stringify(broken.trace?.error))
   refuse(witness.faults(completed(messages), happened))
@@ -122,7 +123,7 @@ async function settle(game: Game): Promise<Outcome[]> {
     platform.begin(game.history.streams)
     const before = rowsOf(game)
     const outcome = await syncOnce(filesOf(game), 0, 'in-process')
-    platform.load(outcome.messages, 'everything')
+    platform.load(outcome, 'everything')
     outcomes.push(outcome)
     if (outcome.exitCode !== 0) {
       if (!isBlocked(outcome, game) || ++blocked > 2)

@@ -6,7 +6,7 @@ import type { Patience } from '../../src/api/retry.ts'
 import { runAirbyte } from '../../src/protocol/airbyte/cli.ts'
 import { type Message, protocolFaults } from '../airbyte-message.ts'
 import { type Chosen, configuredCatalog, nameOf, parseLines, run } from '../connector.ts'
-import { platformFaults } from '../platform-rules.ts'
+import { type Judged, platformFaults } from '../platform-rules.ts'
 import { createCutOutput } from './cut-output.ts'
 import type { Place } from './history.ts'
 
@@ -21,6 +21,8 @@ export interface SyncFiles {
 export interface Outcome {
   readonly exitCode: number | null
   readonly messages: readonly Message[]
+  /** Of an output that was cut: how many messages came before the write that broke. */
+  readonly whole: number | undefined
 }
 
 /** The same attempts as the real ones, without their waits. */
@@ -34,10 +36,14 @@ export function syncOnce(files: SyncFiles, killAfter: number, place: Place): Pro
   return place === 'executable' ? throughExecutable(files, killAfter) : here(files, killAfter)
 }
 
-async function throughExecutable(files: SyncFiles, killAfter: number) {
+async function throughExecutable(files: SyncFiles, killAfter: number): Promise<Outcome> {
   const options = killAfter > 0 ? { killAfterLines: killAfter } : {}
   const { exitCode, messages } = await run('read', files, options)
-  return { exitCode, messages: killAfter > 0 ? upTo(messages, killAfter) : messages }
+  const isCut = killAfter > 0 && messages.length >= killAfter
+  // Nobody can tell one write of a process from the next.
+  return isCut
+    ? { exitCode, messages: upTo(messages, killAfter), whole: 0 }
+    : { exitCode, messages, whole: undefined }
 }
 
 /** The lines that were under way when the process died have nobody who read them. */
@@ -58,13 +64,13 @@ async function here({ config, catalog, state }: SyncFiles, killAfter: number): P
     const exitCode = await runAirbyte(['read', ...flags], createAirbyteSource(patience), output)
     const messages = parseLines(output.text())
     judge({ exitCode, messages }, catalog.map(nameOf), killAfter > 0)
-    return { exitCode, messages }
+    return { exitCode, messages, whole: output.wholeLines() }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-function judge(outcome: Outcome, streams: readonly string[], isCut: boolean): void {
+function judge(outcome: Judged, streams: readonly string[], isCut: boolean): void {
   const faults = outcome.messages.map(protocolFaults).filter(Boolean)
   if (!isCut) faults.push(...platformFaults(outcome, streams))
   if (faults.length > 0)

@@ -80,7 +80,7 @@ export async function startTrial(
     const files = { config, catalog: streams, state: platform.state }
     const outcome = await syncOnce(files, killAfter, 'in-process')
     stop()
-    platform.load(outcome.messages, kept)
+    platform.load(outcome, kept)
     const requests = emulator.requests.slice(before).filter(({ method }) => method === 'GET')
     return {
       ...told(outcome.messages),

@@ -28,17 +28,24 @@ export interface Platform {
    * Loads what a sync said; of what no STATE covers only what is kept. A refresh that is complete
    * replaces all rows that were there before it began.
    */
-  load(messages: readonly Message[], kept: Kept): void
+  load(outcome: Said, kept: Kept): void
   /** Goes back to the state of an earlier sync, with the rows of that time or of today. */
   rewind(syncs: number, isKept: boolean): void
   /** From incremental to full refresh or back; rows and state go, or stay. */
   switchMode(stream: string, isCleared: boolean): void
   /**
-   * Whether the row was loaded after the STATE that the connector went on from, and was never sent
-   * again while the stream, or at least its history, was read from the beginning: a source cannot
+   * Whether the row was the last thing a sync said before it was cut off, with no STATE of its stream
+   * after it, nor one of any stream in a later whole write; or was loaded after the STATE that the
+   * platform went back to, or in another sync mode. And it was never sent again while the stream, or at least its history, was read from the beginning: a source cannot
    * know of such a row.
    */
   isUnknown(stream: string, key: string, isHistory: boolean): boolean
+}
+
+/** The messages of a sync, and of one that was cut off, how many came in whole writes. */
+interface Said {
+  readonly messages: readonly Message[]
+  readonly whole: number | undefined
 }
 
 interface Snapshot {
@@ -102,7 +109,7 @@ export function createPlatform(): Platform {
     }
   }
 
-  function load(messages: readonly Message[], kept: Kept): void {
+  function load({ messages, whole }: Said, kept: Kept): void {
     const loaded: Snapshot['loaded'] = []
     snapshots.push({
       warehouses: copies(),
@@ -113,6 +120,7 @@ export function createPlatform(): Platform {
       loaded,
     })
     const last = lastStates(messages)
+    const lastWhole = messages.slice(0, whole).findLastIndex(({ state }) => state !== undefined)
     for (const { state } of messages) {
       if (state !== undefined)
         states.set(state.stream.stream_descriptor.name, { type: 'STREAM', stream: state.stream })
@@ -125,7 +133,7 @@ export function createPlatform(): Platform {
       const row = { stream, key: keyOf(record.data), version: versionOf(record.data) }
       loaded.push(row)
       refreshed.get(stream)?.add(row.key)
-      if (!isCovered) loosen(row)
+      if (!isCovered && whole !== undefined && i > lastWhole) loosen(row)
       else if (row.version >= (loose.get(`${stream} ${row.key}`)?.version ?? '')) {
         loose.delete(`${stream} ${row.key}`)
       }
