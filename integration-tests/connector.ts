@@ -89,7 +89,8 @@ export function parseLines(stdout: string): Message[] {
   return lines.map((line) => JSON.parse(line) as Message)
 }
 
-function nameOf(chosen: Chosen): string {
+/** The name of a stream of a catalog. */
+export function nameOf(chosen: Chosen): string {
   return typeof chosen === 'string' ? chosen : chosen.name
 }
 

@@ -15,6 +15,8 @@ export interface Warehouse {
   load(messages: readonly Message[]): void
   /** Live rows without the connector's own columns, by key. */
   rows(stream: string): Map<string, Row>
+  /** Drops all rows of a stream but those with these keys. */
+  truncate(stream: string, kept: ReadonlySet<string>): void
   /** An independent copy, to go back to. */
   copy(): Warehouse
 }
@@ -34,6 +36,10 @@ export function createWarehouse(
     rows(stream) {
       const live = [...tableOf(stream)].filter(([, row]) => row['_ab_cdc_deleted_at'] === null)
       return new Map(live.map(([key, row]) => [key, withoutOwnColumns(row)]))
+    },
+    truncate(stream, kept) {
+      const table = tableOf(stream)
+      for (const key of table.keys()) if (!kept.has(key)) table.delete(key)
     },
     copy: () =>
       createWarehouse(rule, new Map([...tables].map(([name, rows]) => [name, new Map(rows)]))),

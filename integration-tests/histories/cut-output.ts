@@ -3,21 +3,29 @@ import { Writable } from 'node:stream'
 /** What a program wrote before its reader left. */
 export interface CutOutput extends Writable {
   text(): string
+  /** How many lines came in whole writes before the one that broke; undefined when none did. */
+  wholeLines(): number | undefined
 }
 
 /** An output that breaks as a pipe does whose reader has read so many lines; 0 reads all of them. */
 export function createCutOutput(lines: number): CutOutput {
   const parts: string[] = []
   let left = lines === 0 ? Number.POSITIVE_INFINITY : lines
+  let wholeLines: number | undefined
   const output = new Writable({
     write(chunk: Buffer, _encoding, done) {
       const text = chunk.toString('utf8')
+      const before = parts.length
       for (const line of text.split('\n').slice(0, -1)) {
         if (left > 0) parts.push(`${line}\n`)
         left--
       }
+      if (left <= 0) wholeLines ??= before
       done(left > 0 ? null : Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
     },
   })
-  return Object.assign(output, { text: () => parts.join('') })
+  return Object.assign(output, {
+    text: () => parts.join(''),
+    wholeLines: () => wholeLines,
+  })
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Change, Event, Sync } from './step.ts'
+import type { Change, Event, Size, Sync } from './step.ts'
 
 /** What events are about: everything at once, or a few records of one stream again and again. */
 export interface Focus {
@@ -27,10 +27,22 @@ export const narrow: Focus = {
   turmoil: 0,
 }
 
+/** One stream whose rows lie in several slices of its lists. */
+export const long: Focus = {
+  stream: fc.constant(0),
+  pick: fc.nat(4),
+  day: fc.constantFrom(-30, -700, -850, -950, -1040),
+  turmoil: 0,
+}
+
 /** Records to begin with. */
 export function inserts({ stream, pick, day }: Focus): fc.Arbitrary<Change> {
-  const isLarge = mostlyNot(80)
-  return fc.record({ kind: fc.constant('insert' as const), stream, pick, day, isLarge })
+  const size: fc.Arbitrary<Size> = fc.oneof(
+    { weight: 68, arbitrary: fc.constant('small' as const) },
+    { weight: 11, arbitrary: fc.constant('medium' as const) },
+    { weight: 1, arbitrary: fc.constant('large' as const) },
+  )
+  return fc.record({ kind: fc.constant('insert' as const), stream, pick, day, size })
 }
 
 function changes(focus: Focus): fc.Arbitrary<Change> {
@@ -48,14 +60,14 @@ export function events(focus: Focus): fc.Arbitrary<Event> {
   const { stream, pick, turmoil } = focus
   const change = fc.constant('change' as const)
   const advance = fc.constant('advance' as const)
-  const long = fc.constantFrom(50, 80, 24 * 45)
+  const long = fc.constantFrom(-3, 50, 80, 24 * 45, 24 * 400)
   const deltas = fc.constantFrom('expire-delta', 'steal-delta')
   const continuations = fc.constant('expire-continuations' as const)
   const status = fc.constantFrom(400, 409, 410)
   const reference = fc.constant('reference' as const)
   return fc.oneof(
     { weight: 14, arbitrary: fc.record({ do: change, change: changes(focus) }) },
-    { weight: 2, arbitrary: fc.record({ do: advance, hours: fc.constantFrom(1, 25, 25) }) },
+    { weight: 2, arbitrary: fc.record({ do: advance, hours: fc.constantFrom(1, 2, 25, 25) }) },
     { weight: 1, arbitrary: fc.constant({ do: 'expire-tokens' as const }) },
     { weight: 1, arbitrary: fc.record({ do: reference, pick, isRemoval: fc.boolean() }) },
     { weight: turmoil, arbitrary: fc.record({ do: advance, hours: long }) },
@@ -67,7 +79,7 @@ export function events(focus: Focus): fc.Arbitrary<Event> {
 /** What happens to one record and sometimes to another, which is where accounts go wrong. */
 export function careers({ stream, pick, day }: Focus): fc.Arbitrary<Event[]> {
   const turn = fc.record({
-    day: fc.option(day, { freq: 1 }),
+    day: fc.option(day, { freq: 2 }),
     other: fc.option(pick, { freq: 2 }),
     isUpdate: mostlyNot(4),
   })
@@ -94,7 +106,7 @@ export function overtakings({ stream, pick, day }: Focus): fc.Arbitrary<Sync['du
       isRemoved: fc.constantFrom(true, true, false),
       early: fc.integer({ min: 1, max: 2 }),
       later: fc.constantFrom(0, 0, 0, 1, 2, 4, 8),
-      day: fc.option(day, { freq: 1 }),
+      day: fc.option(day, { freq: 2 }),
       ahead: fc.integer({ min: 1, max: 3 }),
     })
     .map(({ stream, pick, isRemoved, early, later, day, ahead }) => {

@@ -1,19 +1,34 @@
 import fc from 'fast-check'
+import type { ReferenceChoice } from '../../src/config.ts'
 import { careers, events, type Focus, overtakings } from './draw-events.ts'
-import { type Place, references } from './history.ts'
-import type { Event, Fault, Setting, Step, Sync } from './step.ts'
+import type { Place } from './history.ts'
+import type { Event, Fault, Kept, Setting, Size, Step, Sync } from './step.ts'
 
-const names = fc.constantFrom<string[]>([], ['payroll'], ['@employee-number', 'payroll'])
+const people = { collection: 'people', names: ['@employee-number', 'payroll'] }
+const shifts = { collection: 'shift-definitions', names: ['@shift-code'] }
+const choices = fc.constantFrom<ReferenceChoice[]>(
+  [],
+  [{ collection: 'people', names: ['payroll'] }],
+  [people],
+  [people, shifts],
+  // In another order.
+  [shifts, { collection: 'people', names: ['payroll', '@employee-number'] }],
+)
 const startDate = fc.constantFrom(undefined, '2024-06-01', '2024-01-01', '2023-02-15', '2026-03-01')
 const refreshDays = fc.constantFrom(0, 1, 2, 7)
+const windowDays = fc.constantFrom(365, 365, 100, 50, 20)
+const futureDays = fc.constantFrom(730, 30, 0)
+const concurrency = fc.constantFrom(1, 1, 1, 1, 1, 1, 2, 4)
 const atRequest = fc.integer({ min: 1, max: 14 })
 
 /** The configuration of the first sync. */
 export const settings = fc.record({
   start_date: startDate,
-  external_references: names.map(references),
+  external_references: choices,
   history_refresh_days: refreshDays,
-  window_days: fc.constantFrom(365, 365, 365, 100),
+  window_days: windowDays,
+  future_days: futureDays,
+  concurrency,
 })
 
 /** Without waits of seconds, which the executable would really wait. */
@@ -25,10 +40,17 @@ const kinds = {
   ],
 }
 
+const paths: readonly Fault['path'][] = [
+  'token',
+  ...(['list', 'list', 'list'] as const),
+  ...(['delta', 'delta', 'delta'] as const),
+  ...['people', 'jobs', 'terminals'].map((references) => ({ references })),
+]
+
 function faults(place: Place, { stream }: Focus): fc.Arbitrary<Fault> {
   return fc.record({
     kind: fc.constantFrom(...kinds[place]),
-    path: fc.constantFrom('token', 'list', 'list', 'delta', 'delta'),
+    path: fc.constantFrom(...paths),
     stream,
     skip: fc.nat(4),
     times: fc.constantFrom(1, 1, 1, 2, 4),
@@ -63,13 +85,26 @@ function inTurn([events, requests]: readonly [Event[], number[]]): Sync['during'
 const undisturbed: Sync = { do: 'sync', during: [], faults: [], killAfter: 0, kept: 'committed' }
 const quiet = fc.constant(undisturbed)
 
+/** What must not make a stream start over. */
+const gentle: fc.Arbitrary<Setting> = fc.oneof(
+  fc.record({ set: fc.constant('history_refresh_days' as const), to: refreshDays }),
+  fc.record({ set: fc.constant('window_days' as const), to: windowDays }),
+  fc.record({ set: fc.constant('window_days' as const), to: windowDays }),
+  fc.record({ set: fc.constant('future_days' as const), to: futureDays }),
+  fc.record({ set: fc.constant('concurrency' as const), to: concurrency }),
+)
+
 const setting: fc.Arbitrary<Setting> = fc.oneof(
-  fc.record({ set: fc.constant('references' as const), names }),
-  fc.record({ set: fc.constant('start' as const), date: startDate }),
-  fc.record({ set: fc.constant('refresh' as const), days: refreshDays }),
+  fc.record({ set: fc.constant('external_references' as const), to: choices }),
+  fc.record({ set: fc.constant('start_date' as const), to: startDate }),
+  gentle,
 )
 
 const configure: fc.Arbitrary<Step> = fc.record({ do: fc.constant('configure'), setting })
+const configureGently: fc.Arbitrary<Step> = fc.record({
+  do: fc.constant('configure'),
+  setting: gentle,
+})
 
 const rewind: fc.Arbitrary<Step> = fc.record({
   do: fc.constant('rewind'),
@@ -94,9 +129,9 @@ function broken({ stream, pick, day }: Focus): fc.Arbitrary<Step[]> {
       skip: fc.nat(1),
     })
     .map(({ stream, pick, day, skip, ...fault }) => {
-      const insert = (isLarge: boolean): Step => ({
+      const insert = (size: Size): Step => ({
         do: 'change',
-        change: { kind: 'insert', stream, pick, day, isLarge },
+        change: { kind: 'insert', stream, pick, day, size },
       })
       const gone: Event = { do: 'change', change: { kind: 'remove', stream, pick } }
       const sync: Step = {
@@ -105,9 +140,48 @@ function broken({ stream, pick, day }: Focus): fc.Arbitrary<Step[]> {
         during: [{ atRequest: skip + 3, event: gone }],
         faults: [{ ...fault, stream, skip, times: 1 }],
       }
-      return [insert(false), insert(true), sync]
+      return [insert('small'), insert('large'), sync]
     })
 }
+
+/** A sync dies in the middle of a reading, things change, and the next one goes on. */
+function resumed(focus: Focus): fc.Arbitrary<Step[]> {
+  return fc
+    .record({
+      killAfter: fc.integer({ min: 3, max: 14 }),
+      kept: fc.constantFrom<Kept>('everything', 'committed'),
+      changes: fc.array(events(focus), { maxLength: 3 }),
+      setting: fc.option(gentle, { freq: 2 }),
+    })
+    .map(({ killAfter, kept, changes, setting }): Step[] => [
+      { ...undisturbed, killAfter, kept },
+      ...changes,
+      ...(setting === null ? [] : [{ do: 'configure', setting } as const]),
+      undisturbed,
+    ])
+}
+
+/** A collection of references is refused for a few syncs, and back again. */
+function refused(focus: Focus): fc.Arbitrary<Step[]> {
+  return fc
+    .record({
+      references: fc.constantFrom('people', 'people', 'jobs', 'work-locations', 'circles'),
+      kind: fc.constantFrom(400, 404, 409),
+      times: fc.constantFrom(1, 99),
+      changes: fc.array(events(focus), { minLength: 1, maxLength: 3 }),
+    })
+    .map(({ references, kind, times, changes }) => {
+      const fault: Fault = { kind, path: { references }, stream: 0, skip: 0, times }
+      const sync: Step = { ...undisturbed, faults: [fault] }
+      return [undisturbed, ...changes.flatMap((change) => [sync, change]), undisturbed]
+    })
+}
+
+const switchMode: fc.Arbitrary<Step> = fc.record({
+  do: fc.constant('switch-mode'),
+  stream: fc.nat(2),
+  isCleared: fc.boolean(),
+})
 
 /** Steps of any kind, and the turns of a record with a sync after each. */
 export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
@@ -118,7 +192,8 @@ export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
     { weight: 6, arbitrary: sync },
     { weight: 2, arbitrary: quiet },
     { weight: turmoil, arbitrary: rewind },
-    { weight: turmoil, arbitrary: configure },
+    { weight: 1, arbitrary: turmoil > 0 ? configure : configureGently },
+    { weight: turmoil, arbitrary: switchMode },
   )
   // A process takes half a second where a sync in this process takes a twentieth.
   if (place === 'executable') return fc.array(one, { minLength: 2, maxLength: 6 })
@@ -131,6 +206,8 @@ export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
     { weight: 16, arbitrary: one.map((step) => [step]) },
     { weight: 8, arbitrary: turns },
     { weight: 4, arbitrary: overtaken(focus) },
+    { weight: 4, arbitrary: resumed(focus) },
+    { weight: 1, arbitrary: refused(focus) },
     { weight: 1 - turmoil, arbitrary: broken(focus) },
   )
   return fc.array(part, { minLength: 2, maxLength: 10 }).map((parts) => parts.flat())

@@ -1,13 +1,16 @@
 import fc from 'fast-check'
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
-import { type Focus, inserts, narrow, wide } from './draw-events.ts'
+import { type Focus, inserts, long, narrow, wide } from './draw-events.ts'
 import { settings, steps } from './draw-steps.ts'
 import type { History, Place } from './history.ts'
 
 const dated = ['clockings', 'absences', 'assignments', 'activity_durations', 'calculated_totals']
 const listed = [
   'job_categories',
+  'sectors',
+  'work_locations',
   'department_histories',
+  'job_histories',
   'activity_definitions',
   'external_references',
 ]
@@ -20,8 +23,8 @@ const specified = [
   'work_locations',
 ]
 
-const border: EmulatorOptions = {
-  dialect: 'documentation',
+const border = {
+  dialect: 'documentation' as const,
   now: '2026-11-20T03:00:00Z',
   people: 0,
   deltaFilterBound: true,
@@ -53,10 +56,30 @@ export function histories(place: Place): fc.Arbitrary<History> {
       options: { ...options, ...border, pageSize },
       settings: { ...settings, start_date: '2024-01-01' },
     }))
-  return fc.oneof(anything, fewRecords).map(({ documented, specified, ...rest }) => ({
+  const interrupted = fc
+    .record({
+      first: fc.oneof(fc.constantFrom(...dated), fc.constantFrom(...listed)),
+      pageSize: fc.constantFrom(1, 1, 2),
+      ...drawn(place, long),
+    })
+    .map(({ first, pageSize, options, settings, ...rest }) => ({
+      ...rest,
+      documented: [first],
+      specified: [],
+      options: { ...options, ...border, pageSize },
+      settings: { ...settings, start_date: '2024-01-01' },
+    }))
+  return fc.oneof(anything, fewRecords, interrupted).map(({ documented, specified, ...rest }) => ({
     ...rest,
+    options: possible(rest),
     streams: rest.options.dialect === 'specification' ? specified : documented,
   }))
+}
+
+/** A full refresh of what has no list starts a delta, which a service that keeps the first refuses. */
+function possible({ options, steps }: Pick<History, 'options' | 'steps'>): EmulatorOptions {
+  const isSwitched = steps.some((step) => step.do === 'switch-mode')
+  return isSwitched ? { ...options, secondStart: 'replaces' } : options
 }
 
 function drawn(place: Place, focus: Focus) {
@@ -73,7 +96,7 @@ function options(place: Place): fc.Arbitrary<EmulatorOptions> {
   const isPatient = place === 'in-process'
   return fc.record({
     seed: fc.integer({ min: 1, max: 1000 }),
-    now: fc.constantFrom('2026-11-20T03:00:00Z', '2026-12-30T22:00:00Z'),
+    now: fc.constantFrom('2026-11-20T03:00:00Z', '2026-12-30T22:00:00Z', '2026-12-31T23:30:00Z'),
     people: fc.constantFrom(0, 0, 2),
     months: fc.constant(0),
     pageSize: fc.constantFrom(1, 2, 3, 7, 100),
@@ -85,6 +108,7 @@ function options(place: Place): fc.Arbitrary<EmulatorOptions> {
     secondStart: isPatient ? mostly('replaces', 'conflict') : fc.constant('replaces'),
     expiry: fc.constantFrom('last-use', 'age'),
     deltaLog: mostly(false, true),
+    netDelta: mostly(false, true),
     plainDeltaItems: mostly(false, true),
     staleDeletes: fc.boolean(),
     compress: mostly(false, true),

@@ -13,8 +13,3 @@ export interface History {
 
 /** Whether the syncs run in this process, or as processes whose waits and kills are real. */
 export type Place = 'in-process' | 'executable'
-
-/** The configuration that asks for these references of people. */
-export function references(wanted: readonly string[]): object[] {
-  return wanted.length === 0 ? [] : [{ collection: 'people', names: wanted }]
-}

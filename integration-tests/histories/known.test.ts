@@ -31,7 +31,7 @@ const insert = (day: number): Change => ({
   pick: 0,
   kind: 'insert',
   day,
-  isLarge: false,
+  size: 'small',
 })
 const move = (pick: number, day: number) => change({ kind: 'move', pick, day } as Change)
 const remove = (pick: number) => change({ kind: 'remove', pick } as Change)

@@ -2,12 +2,15 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Emulator, startEmulator } from '../../emulator/emulator.ts'
 import type { Stream } from '../../src/catalogue/collection.ts'
 import { streams as catalogue } from '../../src/catalogue/streams.ts'
-import { type History, type Place, references } from './history.ts'
-import type { Event, Fault, Setting, Step, Sync } from './step.ts'
+import type { ReferenceChoice } from '../../src/config.ts'
+import { addDays, type Day, dayOf } from '../../src/sync/days.ts'
+import type { History, Place } from './history.ts'
+import type { Event, Fault, Step, Sync } from './step.ts'
 import { type Outcome, syncOnce } from './sync-once.ts'
 import { createTenant, type Tenant } from './tenant.ts'
-import { verdict } from './verdict.ts'
-import { createPlatform, type Platform } from './warehouses.ts'
+import { type Court, verdict } from './verdict.ts'
+import { completed, createPlatform, type Platform } from './warehouses.ts'
+import { createWitness } from './witness.ts'
 
 /** A few syncs without a disturbance must be enough: the first may resume what was cut off. */
 const QUIET_SYNCS = 4
@@ -15,8 +18,9 @@ const QUIET_SYNCS = 4
 const FORGET_HOURS = 73
 
 /**
- * Plays a history and throws unless, after undisturbed syncs, both warehouses equal the service:
- * first without the days before a delta's window, which wait for their next listing, then with them.
+ * Plays a history and throws unless both warehouses equal the service: after each sync in the streams
+ * that it completes, and after undisturbed syncs in all of them, first without the days before a
+ * delta's window, which wait for their next listing, then with them.
  */
 export async function play(history: History, place: Place): Promise<void> {
   const emulator = await startEmulator(history.options)
@@ -30,16 +34,17 @@ export async function play(history: History, place: Place): Promise<void> {
       streams,
       tenant,
       platform: createPlatform(),
-      settings: { ...history.settings },
+      settings: { future_days: 730, ...history.settings },
+      lastDay: '9999-12-31',
     }
     for (const change of history.seeded) tenant.happen({ do: 'change', change })
     for (const step of history.steps) await take(step, game)
     await settle(game)
-    judge(game, false)
+    refuse(verdict({ ...courtOf(game), isHistoryFresh: false }))
     game.settings['history_refresh_days'] = 1
     emulator.advance({ hours: 25 })
     const outcomes = await settle(game)
-    judge(game, true)
+    refuse(verdict({ ...courtOf(game), isHistoryFresh: true }))
     refuseRestarts(outcomes)
   } finally {
     await emulator.close()
@@ -54,30 +59,44 @@ interface Game {
   readonly tenant: Tenant
   readonly platform: Platform
   readonly settings: Record<string, unknown>
+  /** The earliest of the days to which syncs looked ahead. */
+  lastDay: Day
 }
 
 async function take(step: Step, game: Game): Promise<void> {
   const { platform, tenant } = game
   if (step.do === 'sync') await disturbed(step, game)
   else if (step.do === 'rewind') platform.rewind(step.syncs, step.isKept)
-  else if (step.do === 'configure') configure(step.setting, game)
-  else tenant.happen(step)
+  else if (step.do === 'configure') game.settings[step.setting.set] = step.setting.to
+  else if (step.do === 'switch-mode') {
+    platform.switchMode(streamAt(step.stream, game), step.isCleared)
+  } else tenant.happen(step)
 }
 
-async function disturbed({ during, faults, killAfter, kept }: Sync, game: Game): Promise<void> {
+async function disturbed(sync: Sync, game: Game): Promise<void> {
   const { emulator, platform, tenant, streams, place } = game
+  const happened: Event[] = []
   let requests = 0
   const stop = emulator.onRequest(() => {
     requests++
-    for (const { atRequest, event } of during) if (atRequest === requests) tenant.happen(event)
+    for (const { atRequest, event } of sync.during) {
+      if (atRequest !== requests) continue
+      tenant.happen(event)
+      happened.push(event)
+    }
   })
-  for (const fault of faults) disturb(fault, emulator, streams)
-  const { messages } = await syncOnce(filesOf(game), killAfter, place)
+  for (const fault of sync.faults) disturb(fault, emulator, streams)
+  platform.begin(game.history.streams)
+  const files = filesOf(game)
+  const witness = createWitness({ ...courtOf(game), isHistoryFresh: false }, sync)
+  const outcome = await syncOnce(files, sync.killAfter, place)
   stop()
   emulator.clearFaults()
-  platform.load(messages, kept)
+  platform.load(outcome, sync.kept)
+  const { messages } = outcome
   const broken = messages.find(({ trace }) => trace?.error?.message.includes('Unexpected error'))
   if (broken !== undefined) throw new Error(JSON.stringify(broken.trace?.error))
+  refuse(witness.faults(completed(messages), happened))
 }
 
 function disturb(
@@ -87,14 +106,13 @@ function disturb(
 ): void {
   const { collection } = streams[stream % streams.length] as Stream
   const paths = { token: '/connect/token', list: `/${collection}`, delta: `/delta/${collection}` }
-  if (typeof kind === 'number') emulator.fail(paths[path], kind, { skip, times })
-  else emulator.fault(paths[path], kind, { skip, times, ms: 20 })
+  const at = typeof path === 'object' ? `/external-references/${path.references}` : paths[path]
+  if (typeof kind === 'number') emulator.fail(at, kind, { skip, times })
+  else emulator.fault(at, kind, { skip, times, ms: 20 })
 }
 
-function configure(setting: Setting, { settings }: Game): void {
-  if (setting.set === 'references') settings['external_references'] = references(setting.names)
-  else if (setting.set === 'start') settings['start_date'] = setting.date
-  else settings['history_refresh_days'] = setting.days
+function streamAt(stream: number, { history: { streams } }: Game): string {
+  return streams[stream % streams.length] as string
 }
 
 /** Undisturbed syncs until one changes nothing; in this process, where they are faster. */
@@ -102,9 +120,10 @@ async function settle(game: Game): Promise<Outcome[]> {
   const { emulator, platform } = game
   const outcomes: Outcome[] = []
   for (let syncs = 0, blocked = 0; syncs < QUIET_SYNCS; ) {
+    platform.begin(game.history.streams)
     const before = rowsOf(game)
     const outcome = await syncOnce(filesOf(game), 0, 'in-process')
-    platform.load(outcome.messages, 'everything')
+    platform.load(outcome, 'everything')
     outcomes.push(outcome)
     if (outcome.exitCode !== 0) {
       if (!isBlocked(outcome, game) || ++blocked > 2)
@@ -143,17 +162,23 @@ function rowsOf({ platform, history }: Game) {
   )
 }
 
-function judge(game: Game, isHistoryFresh: boolean): void {
-  const { emulator, platform, streams, settings, history } = game
-  const [asked] = settings['external_references'] as { names: string[] }[]
-  const found = verdict({
+function refuse(faults: readonly string[]): void {
+  if (faults.length > 0) throw new Error(faults.join('\n'))
+}
+
+function courtOf(game: Game): Omit<Court, 'isHistoryFresh'> {
+  const { emulator, platform, streams, settings, history, lastDay } = game
+  const choices = settings['external_references'] as readonly ReferenceChoice[]
+  const pairs = choices.flatMap(({ collection, names }) =>
+    names.map((name) => ({ collection, name })),
+  )
+  return {
     emulator,
     platform,
     streams,
-    references: areReferencesStable(history) ? (asked?.names ?? []) : undefined,
-    isHistoryFresh,
-  })
-  if (found.length > 0) throw new Error(found.join('\n'))
+    references: areReferencesStable(history) ? pairs : undefined,
+    lastDay,
+  }
 }
 
 /** Embedded references may change without a change of the record, and nobody would tell. */
@@ -175,7 +200,10 @@ function refuseRestarts(outcomes: readonly Outcome[]): void {
   }
 }
 
-function filesOf({ emulator, settings, platform, history }: Game) {
+function filesOf(game: Game) {
+  const { emulator, settings, platform, history } = game
+  const ahead = addDays(dayOf(emulator.now()), settings['future_days'] as number)
+  if (ahead < game.lastDay) game.lastDay = ahead
   const config = {
     ...emulator.config(),
     activity_structures: emulator.activityStructures,
@@ -183,5 +211,6 @@ function filesOf({ emulator, settings, platform, history }: Game) {
     request_timeout_seconds: 5,
     ...settings,
   }
-  return { config, streams: history.streams, state: platform.state }
+  const catalog = history.streams.map((name) => ({ name, sync_mode: platform.modeOf(name) }))
+  return { config, catalog, state: platform.state }
 }

@@ -30,6 +30,10 @@ function stepText(step: Step, named: Named): string {
     const rows = step.isKept ? 'with the rows of today' : 'with the rows of that time'
     return `back to the state ${step.syncs} syncs ago, ${rows}`
   }
+  if (step.do === 'switch-mode') {
+    const data = step.isCleared ? 'cleared with its state' : 'kept'
+    return `the sync mode of ${named(step.stream)} is switched, its rows are ${data}`
+  }
   return step.do === 'configure' ? settingText(step.setting) : eventText(step, named)
 }
 
@@ -40,13 +44,13 @@ function eventText(event: Event, named: Named): string {
   if (event.do === 'expire-continuations') return `continuations expire with ${event.status}`
   if (event.do === 'expire-delta') return `the delta of ${named(event.stream)} expires`
   if (event.do === 'steal-delta') return `somebody steals the delta of ${named(event.stream)}`
-  return `${event.isRemoval ? 'removes' : 'sets'} the reference of person ${event.pick}`
+  return `${event.isRemoval ? 'removes' : 'sets'} the reference ${event.pick}`
 }
 
 function changeText(change: Change, named: Named): string {
   const subject = `${change.kind} in ${named(change.stream)}`
   if (change.kind === 'insert') {
-    return `${subject} at day ${change.day}${change.isLarge ? ', a large record' : ''}`
+    return `${subject} at day ${change.day}${change.size === 'small' ? '' : `, a ${change.size} record`}`
   }
   return change.kind === 'move'
     ? `${subject} of record ${change.pick} to day ${change.day}`
@@ -54,12 +58,16 @@ function changeText(change: Change, named: Named): string {
 }
 
 function faultText({ kind, path, stream, skip, times }: Fault, named: Named): string {
-  const subject = path === 'token' ? 'the token' : `the ${path} of ${named(stream)}`
+  const subject = pathText(path, named(stream))
   return `${kind} for ${subject} after ${skip} requests, ${times} times`
 }
 
-function settingText(setting: Setting): string {
-  if (setting.set === 'references') return `asks for the references ${setting.names.join(', ')}`
-  if (setting.set === 'start') return `start date ${setting.date ?? 'left out'}`
-  return `history_refresh_days ${setting.days}`
+function pathText(path: Fault['path'], stream: string): string {
+  if (path === 'token') return 'the token'
+  if (typeof path === 'object') return `the references of ${path.references}`
+  return `the ${path} of ${stream}`
+}
+
+function settingText({ set, to }: Setting): string {
+  return `${set} is ${to === undefined ? 'left out' : JSON.stringify(to)} from now on`
 }

@@ -1,11 +1,18 @@
 import type { FaultKind } from '../../emulator/faults.ts'
+import type { ReferenceChoice } from '../../src/config.ts'
+
+/**
+ * How much text a record carries: little, so much that it is worth a STATE of its own, or so much
+ * that its page is handed over while it arrives.
+ */
+export type Size = 'small' | 'medium' | 'large'
 
 /** A change of the tenant; numbers pick among what is there when the change happens. */
 export type Change = {
   readonly stream: number
   readonly pick: number
 } & (
-  | { readonly kind: 'insert'; readonly day: number; readonly isLarge: boolean }
+  | { readonly kind: 'insert'; readonly day: number; readonly size: Size }
   | { readonly kind: 'update' | 'remove' | 'soft-delete' | 'restore' }
   /** Gives a dated record the day that lies so many days after now. */
   | { readonly kind: 'move'; readonly day: number }
@@ -14,6 +21,7 @@ export type Change = {
 /** Something that happens to the service by itself, between syncs or while one reads. */
 export type Event =
   | { readonly do: 'change'; readonly change: Change }
+  /** The service's clock moves, also back. */
   | { readonly do: 'advance'; readonly hours: number }
   | { readonly do: 'expire-tokens' }
   | { readonly do: 'expire-continuations'; readonly status: 400 | 409 | 410 }
@@ -24,7 +32,8 @@ export type Event =
 /** A disturbance of the wire, or an error answer, at the n-th request of a path. */
 export interface Fault {
   readonly kind: FaultKind | 400 | 401 | 403 | 404 | 409 | 410 | 429 | 500 | 503
-  readonly path: 'token' | 'list' | 'delta'
+  /** A list or delta of the stream, or the list of one collection's references. */
+  readonly path: 'token' | 'list' | 'delta' | { readonly references: string }
   readonly stream: number
   readonly skip: number
   readonly times: number
@@ -45,9 +54,12 @@ export interface Sync {
 
 /** A part of the configuration that changes from the next sync on. */
 export type Setting =
-  | { readonly set: 'references'; readonly names: readonly string[] }
-  | { readonly set: 'start'; readonly date: string | undefined }
-  | { readonly set: 'refresh'; readonly days: number }
+  | { readonly set: 'external_references'; readonly to: readonly ReferenceChoice[] }
+  | { readonly set: 'start_date'; readonly to: string | undefined }
+  | {
+      readonly set: 'history_refresh_days' | 'window_days' | 'future_days' | 'concurrency'
+      readonly to: number
+    }
 
 /** One step of a history. */
 export type Step =
@@ -56,3 +68,9 @@ export type Step =
   /** Back to the STATE of an earlier sync; the warehouse goes back too, or keeps what came later. */
   | { readonly do: 'rewind'; readonly syncs: number; readonly isKept: boolean }
   | { readonly do: 'configure'; readonly setting: Setting }
+  /** From the next sync on; what the warehouse holds of the stream is cleared with it, or stays. */
+  | {
+      readonly do: 'switch-mode'
+      readonly stream: number
+      readonly isCleared: boolean
+    }

@@ -5,15 +5,15 @@ import { createAirbyteSource } from '../../src/airbyte-source.ts'
 import { shortPatience } from '../../src/api/testing/short-patience.ts'
 import { runAirbyte } from '../../src/protocol/airbyte/cli.ts'
 import { type Message, protocolFaults } from '../airbyte-message.ts'
-import { configuredCatalog, parseLines, run } from '../connector.ts'
-import { platformFaults } from '../platform-rules.ts'
+import { type Chosen, configuredCatalog, nameOf, parseLines, run } from '../connector.ts'
+import { type Judged, platformFaults } from '../platform-rules.ts'
 import { createCutOutput } from './cut-output.ts'
 import type { Place } from './history.ts'
 
 /** What a sync is run with. */
 export interface SyncFiles {
   readonly config: object
-  readonly streams: readonly string[]
+  readonly catalog: readonly Chosen[]
   readonly state: readonly object[]
 }
 
@@ -21,6 +21,8 @@ export interface SyncFiles {
 export interface Outcome {
   readonly exitCode: number | null
   readonly messages: readonly Message[]
+  /** Of an output that was cut: how many messages came before the write that broke. */
+  readonly whole: number | undefined
 }
 
 /** Attempts of a request that fails, in all; their waits cost no time. */
@@ -34,10 +36,14 @@ export function syncOnce(files: SyncFiles, killAfter: number, place: Place): Pro
   return place === 'executable' ? throughExecutable(files, killAfter) : here(files, killAfter)
 }
 
-async function throughExecutable({ config, streams, state }: SyncFiles, killAfter: number) {
+async function throughExecutable(files: SyncFiles, killAfter: number): Promise<Outcome> {
   const options = killAfter > 0 ? { killAfterLines: killAfter } : {}
-  const { exitCode, messages } = await run('read', { config, catalog: streams, state }, options)
-  return { exitCode, messages: killAfter > 0 ? upTo(messages, killAfter) : messages }
+  const { exitCode, messages } = await run('read', files, options)
+  const isCut = killAfter > 0 && messages.length >= killAfter
+  // Nobody can tell one write of a process from the next.
+  return isCut
+    ? { exitCode, messages: upTo(messages, killAfter), whole: 0 }
+    : { exitCode, messages, whole: undefined }
 }
 
 /** The lines that were under way when the process died have nobody who read them. */
@@ -45,10 +51,10 @@ function upTo(messages: readonly Message[], lines: number): readonly Message[] {
   return messages.slice(0, lines)
 }
 
-async function here({ config, streams, state }: SyncFiles, killAfter: number): Promise<Outcome> {
+async function here({ config, catalog, state }: SyncFiles, killAfter: number): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'source-protime-'))
   try {
-    const files = { config, catalog: configuredCatalog(streams), state }
+    const files = { config, catalog: configuredCatalog(catalog), state }
     const flags = Object.entries(files).flatMap(([name, content]) => {
       const path = join(folder, `${name}.json`)
       writeFileSync(path, JSON.stringify(content))
@@ -61,14 +67,14 @@ async function here({ config, streams, state }: SyncFiles, killAfter: number): P
       output,
     )
     const messages = parseLines(output.text())
-    judge({ exitCode, messages }, streams, killAfter > 0)
-    return { exitCode, messages }
+    judge({ exitCode, messages }, catalog.map(nameOf), killAfter > 0)
+    return { exitCode, messages, whole: output.wholeLines() }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-function judge(outcome: Outcome, streams: readonly string[], isCut: boolean): void {
+function judge(outcome: Judged, streams: readonly string[], isCut: boolean): void {
   const faults = outcome.messages.map(protocolFaults).filter(Boolean)
   if (!isCut) faults.push(...platformFaults(outcome, streams))
   if (faults.length > 0)

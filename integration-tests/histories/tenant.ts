@@ -1,11 +1,18 @@
 import type { Emulator } from '../../emulator/emulator.ts'
 import type { Stream } from '../../src/catalogue/collection.ts'
-import type { Change, Event } from './step.ts'
+import type { Change, Event, Size } from './step.ts'
 
 type Fields = Record<string, unknown>
 
-/** Text that makes a page so large that half of it is more than the connector waits for whole. */
-const LARGE = 'x'.repeat(8_600_000)
+/** Half of the large one is more than the connector waits for whole. */
+const TEXTS: Readonly<Record<Size, Fields>> = {
+  small: {},
+  medium: { comments: 'x'.repeat(150_000) },
+  large: { comments: 'x'.repeat(8_600_000) },
+}
+
+/** Collections whose references come and go. */
+const REFERENCED = ['people', 'jobs', 'work-locations']
 
 /** The service's side of a history: carries out what happens to the tenant. */
 export interface Tenant {
@@ -38,7 +45,7 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
     else if (wanted.kind === 'restore') restore(collection, wanted.pick)
     else if (wanted.kind === 'insert') {
       const fields = dated ? datesOf(collection, wanted.day) : {}
-      emulator.insert(collection, wanted.isLarge ? { ...fields, comments: LARGE } : fields)
+      emulator.insert(collection, { ...fields, ...TEXTS[wanted.size] })
     } else changeOne(wanted)
   }
 
@@ -88,9 +95,11 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
   }
 
   function reference(pick: number, isRemoval: boolean): void {
-    if (isRemoval) emulator.removeReference('people', 'payroll', `N${pick}`)
-    else if (emulator.stored('people').some(({ id }) => id === (pick % 3) + 1)) {
-      emulator.setReference('people', 'payroll', `N${pick}`, (pick % 3) + 1)
+    const collection = REFERENCED[pick % REFERENCED.length] as string
+    const id = (pick % 2) + 1
+    if (isRemoval) emulator.removeReference(collection, 'payroll', `N${pick}`)
+    else if (emulator.stored(collection).some((row) => row['id'] === id)) {
+      emulator.setReference(collection, 'payroll', `N${pick}`, id)
     }
   }
 }

@@ -56,6 +56,7 @@ export async function startTrial(
         platform: trial.platform,
         streams: streams.map((name) => catalogue.get(name) as Stream),
         references: undefined,
+        lastDay: '9999-12-31',
         isHistoryFresh: true,
       }),
   }
@@ -76,10 +77,10 @@ export async function startTrial(
       concurrency: 1,
       ...settings,
     }
-    const files = { config, streams, state: platform.state }
+    const files = { config, catalog: streams, state: platform.state }
     const outcome = await syncOnce(files, killAfter, 'in-process')
     stop()
-    platform.load(outcome.messages, kept)
+    platform.load(outcome, kept)
     const requests = emulator.requests.slice(before).filter(({ method }) => method === 'GET')
     return {
       ...told(outcome.messages),

@@ -2,8 +2,9 @@ import type { Emulator } from '../../emulator/emulator.ts'
 import type { ReferencePair } from '../../emulator/reference-pairs.ts'
 import type { Stream } from '../../src/catalogue/collection.ts'
 import { referencedCollections } from '../../src/catalogue/collections.ts'
+import { addDays, earliestDeltaStart } from '../../src/sync/days.ts'
 import { differences, keyOf } from '../warehouse.ts'
-import type { Platform, StreamState } from './warehouses.ts'
+import type { Platform } from './warehouses.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -11,10 +12,12 @@ export interface Court {
   readonly emulator: Emulator
   readonly platform: Platform
   readonly streams: readonly Stream[]
-  /** References of people that the records carry; undefined when they changed on their own. */
-  readonly references: readonly string[] | undefined
+  /** References that the records carry; undefined when they changed on their own. */
+  readonly references: readonly ReferencePair[] | undefined
   /** False while the history may be older than its last listing. */
   readonly isHistoryFresh: boolean
+  /** A full refresh may have looked no further ahead than this day. */
+  readonly lastDay: string
 }
 
 /** Where the two warehouses differ from the service, in words. */
@@ -35,7 +38,7 @@ function compare(stream: Stream, rows: Map<string, Row>, court: Court): string[]
   const truth = new Map(truthOf(stream, court).map((row) => [keyOf(row), row]))
   for (const key of [...truth.keys(), ...rows.keys()]) {
     const [known, held] = [truth.get(key), rows.get(key)]
-    const isOut = [known, held].some((row) => row && !isJudged(row, stream, state, court))
+    const isOut = [known, held].some((row) => row && !isJudged(row, stream, court))
     const isExcused = known === undefined && held !== undefined && isUnknown(key, held)
     if (isOut || isExcused) {
       truth.delete(key)
@@ -54,7 +57,8 @@ function compare(stream: Stream, rows: Map<string, Row>, court: Court): string[]
   }
 }
 
-function truthOf({ collection, nested, references: offered }: Stream, court: Court): Row[] {
+/** The rows of the service as the warehouse is to hold them. */
+export function truthOf({ collection, nested, references: offered }: Stream, court: Court): Row[] {
   const { emulator, references = [] } = court
   if (nested === 'referenced_collections') {
     return referencedCollections.flatMap((name) =>
@@ -66,17 +70,26 @@ function truthOf({ collection, nested, references: offered }: Stream, court: Cou
       })),
     )
   }
-  const wanted = offered?.includes('people')
-    ? references.map((name): ReferencePair => ({ collection: 'people', name }))
-    : []
-  return emulator.all(collection, wanted)
+  return emulator.all(
+    collection,
+    references.filter((pair) => offered?.includes(pair.collection)),
+  )
 }
 
-/** Rows before the start date are nobody's promise, rows of the history only after its listing. */
-function isJudged(row: Row, stream: Stream, state: StreamState | undefined, court: Court): boolean {
+/**
+ * Rows before the start date are nobody's promise, rows of the history only after its listing, and
+ * a full refresh ends some days ahead.
+ */
+export function isJudged(row: Row, stream: Stream, court: Court): boolean {
+  const { platform, emulator, lastDay, isHistoryFresh } = court
+  const state = platform.stateOf(stream.stream)
   if (!stream.dated || state === undefined) return true
   if (isBefore(row, state.start)) return false
-  return (court.isHistoryFresh && hasList(court)) || !isBefore(row, state.window)
+  if (platform.modeOf(stream.stream) === 'full_refresh') {
+    const isAhead = !isBefore(row, addDays(lastDay, 1))
+    return !isAhead && (hasList(court) || !isBefore(row, earliestDeltaStart(emulator.now())))
+  }
+  return (isHistoryFresh && hasList(court)) || !isBefore(row, state.window)
 }
 
 /** The specification documents no list of any dated collection. */

@@ -8,7 +8,10 @@ export interface StreamState {
   readonly start: string | null
   readonly window: string | null
   readonly part: string
+  readonly history_at: string | null
 }
+
+export type SyncMode = 'full_refresh' | 'incremental'
 
 /** The platform's side of a history: what is loaded, and which STATE the next sync gets. */
 export interface Platform {
@@ -16,22 +19,41 @@ export interface Platform {
   /** The state file for the next sync. */
   readonly state: readonly object[]
   stateOf(stream: string): StreamState | undefined
-  /** Loads what a sync said; of what no STATE covers only what is kept. */
-  load(messages: readonly Message[], kept: Kept): void
+  modeOf(stream: string): SyncMode
+  /**
+   * Before a sync: a stream that is refreshed gets no state, unless its last sync did not complete.
+   */
+  begin(streams: readonly string[]): void
+  /**
+   * Loads what a sync said; of what no STATE covers only what is kept. A refresh that is complete
+   * replaces all rows that were there before it began.
+   */
+  load(outcome: Said, kept: Kept): void
   /** Goes back to the state of an earlier sync, with the rows of that time or of today. */
   rewind(syncs: number, isKept: boolean): void
+  /** From incremental to full refresh or back; rows and state go, or stay. */
+  switchMode(stream: string, isCleared: boolean): void
   /**
-   * Whether the row was loaded after the STATE that the connector went on from, and was never sent
-   * again while the stream, or at least its history, was read from the beginning: a source cannot
+   * Whether the row was the last thing a sync said before it was cut off, with no STATE of its stream
+   * after it, nor one of any stream in a later whole write; or was loaded after the STATE that the
+   * platform went back to, or in another sync mode. And it was never sent again while the stream, or at least its history, was read from the beginning: a source cannot
    * know of such a row.
    */
   isUnknown(stream: string, key: string, isHistory: boolean): boolean
+}
+
+/** The messages of a sync, and of one that was cut off, how many came in whole writes. */
+interface Said {
+  readonly messages: readonly Message[]
+  readonly whole: number | undefined
 }
 
 interface Snapshot {
   readonly warehouses: readonly Warehouse[]
   readonly states: ReadonlyMap<string, object>
   readonly loose: ReadonlyMap<string, Loose>
+  readonly modes: ReadonlyMap<string, SyncMode>
+  readonly refreshed: ReadonlyMap<string, ReadonlySet<string>>
   /** What was loaded by the sync after this snapshot. */
   readonly loaded: { stream: string; key: string; version: string }[]
 }
@@ -46,6 +68,9 @@ export function createPlatform(): Platform {
   let warehouses = [createWarehouse('highest-version'), createWarehouse('last-write')]
   let states = new Map<string, object>()
   let loose = new Map<string, Loose>()
+  const modes = new Map<string, SyncMode>()
+  /** Of each refresh that has begun and is not complete: the keys of its rows. */
+  let refreshed = new Map<string, Set<string>>()
   let snapshots: Snapshot[] = []
   return {
     get warehouses() {
@@ -55,8 +80,11 @@ export function createPlatform(): Platform {
       return [...states.values()]
     },
     stateOf,
+    modeOf,
+    begin,
     load,
     rewind,
+    switchMode,
     isUnknown(stream, key, isHistory) {
       const row = loose.get(`${stream} ${key}`)
       if (row === undefined) return false
@@ -69,10 +97,30 @@ export function createPlatform(): Platform {
     return entry?.stream.stream_state
   }
 
-  function load(messages: readonly Message[], kept: Kept): void {
+  function modeOf(stream: string): SyncMode {
+    return modes.get(stream) ?? 'incremental'
+  }
+
+  function begin(streams: readonly string[]): void {
+    for (const stream of streams) {
+      if (modeOf(stream) === 'incremental' || refreshed.has(stream)) continue
+      states.delete(stream)
+      refreshed.set(stream, new Set())
+    }
+  }
+
+  function load({ messages, whole }: Said, kept: Kept): void {
     const loaded: Snapshot['loaded'] = []
-    snapshots.push({ warehouses: copies(), states: new Map(states), loose: new Map(loose), loaded })
+    snapshots.push({
+      warehouses: copies(),
+      states: new Map(states),
+      loose: new Map(loose),
+      modes: new Map(modes),
+      refreshed: copyOf(refreshed),
+      loaded,
+    })
     const last = lastStates(messages)
+    const lastWhole = messages.slice(0, whole).findLastIndex(({ state }) => state !== undefined)
     for (const { state } of messages) {
       if (state !== undefined)
         states.set(state.stream.stream_descriptor.name, { type: 'STREAM', stream: state.stream })
@@ -84,13 +132,22 @@ export function createPlatform(): Platform {
       if (!isCovered && kept === 'committed') return false
       const row = { stream, key: keyOf(record.data), version: versionOf(record.data) }
       loaded.push(row)
-      if (!isCovered) loosen(row)
+      refreshed.get(stream)?.add(row.key)
+      if (!isCovered && whole !== undefined && i > lastWhole) loosen(row)
       else if (row.version >= (loose.get(`${stream} ${row.key}`)?.version ?? '')) {
         loose.delete(`${stream} ${row.key}`)
       }
       return true
     })
     for (const warehouse of warehouses) warehouse.load(taken)
+    for (const stream of completed(messages)) replace(stream)
+  }
+
+  function replace(stream: string): void {
+    const kept = refreshed.get(stream)
+    if (kept === undefined) return
+    for (const warehouse of warehouses) warehouse.truncate(stream, kept)
+    refreshed.delete(stream)
   }
 
   function rewind(syncs: number, isKept: boolean): void {
@@ -103,7 +160,33 @@ export function createPlatform(): Platform {
       warehouses = [...at.warehouses]
       loose = new Map(at.loose)
     }
+    refreshed = copyOf(at.refreshed)
+    for (const [stream, mode] of modes) {
+      if (mode === (at.modes.get(stream) ?? 'incremental')) continue
+      refreshed.delete(stream)
+      loosenAll(stream)
+    }
     snapshots = snapshots.slice(0, -syncs)
+  }
+
+  function switchMode(stream: string, isCleared: boolean): void {
+    modes.set(stream, modeOf(stream) === 'incremental' ? 'full_refresh' : 'incremental')
+    refreshed.delete(stream)
+    if (isCleared) {
+      states.delete(stream)
+      for (const warehouse of warehouses) warehouse.truncate(stream, new Set())
+      return
+    }
+    loosenAll(stream)
+  }
+
+  /** A stream that goes on in the other mode has no account of the rows that are there. */
+  function loosenAll(stream: string): void {
+    for (const warehouse of warehouses) {
+      for (const [key, row] of warehouse.rows(stream)) {
+        loosen({ stream, key, version: versionOf(row) })
+      }
+    }
   }
 
   function loosen({ stream, key, version }: Snapshot['loaded'][number]): void {
@@ -121,6 +204,17 @@ export function createPlatform(): Platform {
 
 function versionOf(row: Readonly<Record<string, unknown>>): string {
   return String(row['changeVersion'] ?? '')
+}
+
+function copyOf(refreshed: ReadonlyMap<string, ReadonlySet<string>>): Map<string, Set<string>> {
+  return new Map([...refreshed].map(([stream, keys]) => [stream, new Set(keys)]))
+}
+
+/** The streams that said that they are complete. */
+export function completed(messages: readonly Message[]): string[] {
+  return messages.flatMap(({ trace }) =>
+    trace?.stream_status?.status === 'COMPLETE' ? [trace.stream_status.stream_descriptor.name] : [],
+  )
 }
 
 /** Where the last STATE of each stream stands. */

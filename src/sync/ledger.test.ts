@@ -93,6 +93,12 @@ describe('the ledger', () => {
     expect(deletes(account)).toEqual([[1, 'M']])
   })
 
+  it('repeats a Delete that is lower than a record before it on the same page', () => {
+    const account = ledger()
+    account.enter(batch({ id: 1, version: 'M' }, { id: 1, version: 'B', kind: REMOVED }), 'live')
+    expect(deletes(account)).toEqual([[1, 'M']])
+  })
+
   it('does not repeat a Delete that is the newest', () => {
     const account = ledger()
     account.enter(batch({ id: 1, version: 'M' }), 'live')

@@ -108,7 +108,12 @@ export function createLedger(stored: LedgerFields | undefined, settings: LedgerS
     if (isTracked) {
       if (mayRepeat) for (let i = 0; i < batch.count; i++) handed.add(keyAt(batch, i))
       if (place instanceof Function || !isPlain(batch)) {
-        for (let i = 0; i < batch.count; i++) enterOne(batch, i, place)
+        let before = highest
+        const hasDeletes = batch.kinds.includes(REMOVED)
+        for (let i = 0; i < batch.count; i++) {
+          enterOne(batch, i, place, before)
+          if (hasDeletes) before = later(before, batch.versionText(i) ?? null)
+        }
       } else {
         const [here, elsewhere] = place === 'live' ? [live, history] : [history, live]
         here.addIntegers(batch.keys)
@@ -119,7 +124,8 @@ export function createLedger(stored: LedgerFields | undefined, settings: LedgerS
     if (isTracked && suspects.size > 0) suspectsVersion = later(suspectsVersion, suspectsAt(batch))
   }
 
-  function enterOne(batch: Batch, i: number, place: Place | PlaceOf): void {
+  /** `before` is the highest version of the records that came before this one. */
+  function enterOne(batch: Batch, i: number, place: Place | PlaceOf, before: string | null): void {
     const mayMove = place instanceof Function
     const key = keyAt(batch, i)
     const kind = batch.kinds[i]
@@ -133,7 +139,7 @@ export function createLedger(stored: LedgerFields | undefined, settings: LedgerS
     if (kind === REMOVED) {
       // The service may send a deletion with a lower changeVersion than the row's last one.
       const version = batch.versionText(i)
-      if (highest !== null && (version === undefined || version < highest)) {
+      if (before !== null && (version === undefined || version < before)) {
         suspects.add(key)
         isHistoryInDoubt ||= mayMove
       }

@@ -94,6 +94,7 @@ function beginHistory(progress: Progress): void {
 
 async function readHistory(progress: Progress, tools: StreamTools): Promise<void> {
   let isListed = true
+  const isResumed = progress.slice !== null || progress.link !== null
   progress.listingAt ??= tools.clock.now()
   try {
     await readSlices(progress, tools, 'history')
@@ -106,6 +107,9 @@ async function readHistory(progress: Progress, tools: StreamTools): Promise<void
     progress.ledger.keepUnconfirmed('history')
     progress.replaces = false
   }
+  // A listing that no later one follows must not have rows of an earlier sync.
+  const isOld = isResumed && tools.config.historyRefreshDays === 0
+  // What was not listed is tried again by the next sync: it may have been a passing refusal.
   Object.assign(progress, {
     part: 'changes',
     asked: false,
@@ -115,8 +119,7 @@ async function readHistory(progress: Progress, tools: StreamTools): Promise<void
     deltaLinkAt: null,
     slice: null,
     until: null,
-    // What was not listed is tried again by the next sync: it may have been a passing refusal.
-    historyAt: isListed ? progress.listingAt : null,
+    historyAt: isListed && !isOld ? progress.listingAt : null,
     listingAt: null,
   })
 }
