@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../emulator/emulator.ts'
 import { startTrial, type Trial } from './histories/trial.ts'
-import type { Platform } from './histories/warehouses.ts'
+import { type Blob, withState } from './histories/with-state.ts'
 
 const trials: Trial[] = []
 afterEach(async () => {
@@ -13,24 +13,6 @@ async function start(streams: readonly string[], options?: EmulatorOptions): Pro
   const trial = await startTrial(streams, options)
   trials.push(trial)
   return trial
-}
-
-type Blob = Record<string, unknown>
-
-/** A platform whose state of a stream is another one; its rows are the same. */
-function withState(platform: Platform, stream: string, change: (blob: Blob) => unknown): Platform {
-  const state = platform.state.map((entry) => {
-    const copy = structuredClone(entry) as {
-      stream: { stream_descriptor: { name: string }; stream_state: unknown }
-    }
-    if (copy.stream.stream_descriptor.name === stream)
-      copy.stream.stream_state = change(copy.stream.stream_state as Blob)
-    return copy
-  })
-  return Object.defineProperties({} as Platform, {
-    ...Object.getOwnPropertyDescriptors(platform),
-    state: { value: state },
-  })
 }
 
 describe('a bookmark', () => {

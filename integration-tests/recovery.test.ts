@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../emulator/emulator.ts'
 import { startTrial, type Trial } from './histories/trial.ts'
 import { createPlatform } from './histories/warehouses.ts'
+import { withState } from './histories/with-state.ts'
 import { keyOf } from './warehouse.ts'
 
 let trial: Trial
@@ -213,14 +214,42 @@ describe('a conflict', () => {
   })
 })
 
-describe('a link that is dead although it is young', () => {
-  it('is put down to another consumer', async () => {
-    const { emulator, sync } = await start(['people'])
+describe('a delta that ends early', () => {
+  const ADVICE = /^The deltas of these streams ended early.*: (.*?)\./
+  const advice = (warnings: readonly string[]) => warnings.filter((text) => ADVICE.test(text))
+
+  it('is put down to another program, in one message for all streams', async () => {
+    const { emulator, sync } = await start(['people', 'jobs', 'departments'])
     await sync()
     emulator.remove('people', 1)
-    emulator.stealDelta('people')
+    for (const collection of ['people', 'jobs']) emulator.stealDelta(collection)
     const { warnings } = await sync()
-    expect(warnings).toEqual([expect.stringContaining('probably another consumer')])
+    expect(advice(warnings)).toEqual([
+      expect.stringMatching(/: jobs, people\. Probably another program reads them/),
+    ])
+    expect(trial.differences()).toEqual([])
+  })
+
+  it('while it is read is put down to one that reads at this moment', async () => {
+    const { emulator, sync } = await start(['people'])
+    const { warnings } = await sync({ onRequest: (n) => n === 3 && emulator.stealDelta('people') })
+    expect(advice(warnings)).toEqual([expect.stringMatching(/with the same client at this moment/)])
+  })
+
+  it('with all the others may be a restart of the service', async () => {
+    const { emulator, sync } = await start(['people', 'jobs'])
+    await sync()
+    for (const collection of ['people', 'jobs']) emulator.expireDelta(collection)
+    const { warnings } = await sync()
+    expect(advice(warnings)).toEqual([expect.stringMatching(/the service may have been restarted/)])
+  })
+
+  it('is not what a damaged link is put down to', async () => {
+    const { sync } = await start(['people'])
+    await sync()
+    trial.platform = withState(trial.platform, 'people', (blob) => ({ ...blob, link: 'nonsense' }))
+    const { warnings } = await sync()
+    expect(warnings).toEqual([expect.stringMatching(/^people: its link cannot be used any more/)])
     expect(trial.differences()).toEqual([])
   })
 })

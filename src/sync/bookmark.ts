@@ -78,6 +78,12 @@ export function storedCharacters(blob: unknown): number {
   return lengths.reduce((sum, length) => sum + length, 0)
 }
 
+/** Whether a stored blob continues a delta. */
+export function isDeltaStored(blob: unknown): boolean {
+  const { part } = (blob ?? {}) as Record<string, unknown>
+  return part === 'load' || part === 'history' || part === 'changes'
+}
+
 type Kind = 'string' | 'number' | 'boolean'
 
 /** The type of each field; null is allowed where `?` stands. Checked before a blob is believed. */

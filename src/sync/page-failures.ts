@@ -1,15 +1,20 @@
 import { ConnectorError, type Refusal } from '../errors.ts'
 import { DamagedPage } from '../protocol/records/page-scanner.ts'
 
+/**
+ * The service has forgotten what the link stands for; or the link was used up by a request whose
+ * answer was lost; or it is none that the service or we can follow.
+ */
+export type WhyDead = 'expired' | 'used' | 'unusable'
+
 /** A link of the service that it does not answer any more: the reading has to begin anew. */
 export class DeadLink extends Error {
   override name = 'DeadLink'
-  /** True when the link was used up by a request whose answer was lost. */
-  readonly isUsedUp: boolean
+  readonly why: WhyDead
 
-  constructor(message: string, isUsedUp = false) {
+  constructor(why: WhyDead, message: string) {
     super(message)
-    this.isUsedUp = isUsedUp
+    this.why = why
   }
 }
 

@@ -82,6 +82,8 @@ export interface WaitListener {
 
 /** Statuses by which the service says that a token in a link is of no use any more (api.md 3, 4). */
 const DEAD: ReadonlySet<number> = new Set([400, 404, 409, 410])
+/** Those among them that are about what was a good link once. */
+const EXPIRED: ReadonlySet<number> = new Set([409, 410])
 const CONFLICT = 409
 /** Pages without records are normal, but a chain of them that never ends is not. */
 const MAX_EMPTY_PAGES = 1000
@@ -151,7 +153,7 @@ export function createPages(settings: PagesSettings): Pages {
     try {
       client.accept(link)
     } catch (error) {
-      throw new DeadLink(error instanceof Error ? error.message : String(error))
+      throw new DeadLink('unusable', error instanceof Error ? error.message : String(error))
     }
   }
 
@@ -283,7 +285,8 @@ function failure(error: unknown, kind: LinkKind): unknown {
   const isOurs = kind === 'list' || kind === 'start'
   const isDead =
     DEAD.has(error.status) && !isOurs && !(kind === 'delta' && error.status === CONFLICT)
-  return isDead ? new DeadLink(error.message) : error
+  if (!isDead) return error
+  return new DeadLink(EXPIRED.has(error.status) ? 'expired' : 'unusable', error.message)
 }
 
 function scan(scanner: PageScanner, chunks: readonly Buffer[]) {

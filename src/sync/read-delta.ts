@@ -146,7 +146,7 @@ async function asked(
       if (pause !== undefined) {
         client.traffic.retries++
         await sleep(pause, signal)
-      } else if (isUsedUp) throw new DeadLink(error.message, true)
+      } else if (isUsedUp) throw new DeadLink('used', error.message)
       else {
         progress.asked = false
         await output.state()
@@ -168,7 +168,7 @@ function conflict(error: Refusal): ConnectorError {
 function followable(link: string | undefined, { isContinued }: Progress): string {
   if (link !== undefined) return link
   const what = 'The service answered a delta without a link to its changes.'
-  if (isContinued) throw new DeadLink(what)
+  if (isContinued) throw new DeadLink('unusable', what)
   throw new ConnectorError(
     'system',
     `${what} Nothing is lost; tell the operator of the service if it comes again.`,

@@ -21,9 +21,10 @@ export async function readStream(progress: Progress, tools: StreamTools): Promis
       break
     } catch (error) {
       if (!(error instanceof DeadLink)) throw error
+      const reason = reasonOf(error, progress, tools)
       if (pages.count <= best) throw neverFinishes(error)
       best = pages.count
-      progress.startOver(reasonOf(error, progress, clock.now()), clock.now())
+      progress.startOver(reason, clock.now())
     }
   }
   output.running()
@@ -48,18 +49,23 @@ async function readOnce(progress: Progress, tools: StreamTools): Promise<void> {
   }
 }
 
-function reasonOf(error: DeadLink, { linkAt, part }: Progress, now: Date): string {
-  if (error.isUsedUp)
+function reasonOf(error: DeadLink, progress: Progress, tools: StreamTools): string {
+  const { part, linkAt, stream } = progress
+  if (error.why === 'used') {
     return `its link is used up, because the answer to it was lost. ${error.message}`
-  if (part !== 'changes' || linkAt === null) return `a stored link is dead. ${error.message}`
-  const hours = Math.max(0, (now.getTime() - linkAt.getTime()) / 3_600_000)
-  return `its link is dead although it is only ${hours.toFixed(1)} hours old; probably another consumer started a delta of this collection, and only one can be active. Make sure that no second connection reads it, or the two will restart each other. ${error.message}`
+  }
+  if (error.why === 'unusable') return `its link cannot be used any more. ${error.message}`
+  const isDelta = part === 'load' || part === 'changes'
+  if (!isDelta || linkAt === null) return `its link has expired. ${error.message}`
+  tools.earlyEnds.add(stream.stream, tools.pages.count > 0)
+  const hours = Math.max(0, (tools.clock.now().getTime() - linkAt.getTime()) / 3_600_000)
+  return `its delta has ended, although its link is only ${hours.toFixed(1)} hours old. ${error.message}`
 }
 
 function neverFinishes(error: DeadLink): ConnectorError {
   return new ConnectorError(
     'transient',
-    `The service's links die before the stream can be read to its end. The next sync tries again. ${error.message}`,
+    `The service's links die before the stream can be read to its end, probably because another program reads this tenant with the same client at this moment. The next sync tries again. ${error.message}`,
     { cause: error },
   )
 }

@@ -4,7 +4,8 @@ import { asConnectorError, ConnectorError } from '../errors.ts'
 import type { Failure } from '../protocol/outcome.ts'
 import { ReaderGone } from '../protocol/records/line-writer.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
-import { storedCharacters } from './bookmark.ts'
+import { isDeltaStored, storedCharacters } from './bookmark.ts'
+import { createEarlyEnds, type EarlyEnds } from './early-ends.ts'
 import { createIdBudget, type IdBudget } from './id-budget.ts'
 import { createPageReader } from './page-reader.ts'
 import { createPages } from './pages.ts'
@@ -31,16 +32,21 @@ export interface RunSettings extends SessionSettings {
 export async function runSync(jobs: readonly Job[], settings: RunSettings): Promise<Failure[]> {
   const session = createSession(settings, scopesOf(jobs))
   const { clock, client } = session
-  const ids = createIdBudget(
-    new Map(jobs.map(({ stream, state }) => [stream.stream, storedCharacters(state)])),
-  )
+  const shared: Shared = {
+    ids: createIdBudget(
+      new Map(jobs.map(({ stream, state }) => [stream.stream, storedCharacters(state)])),
+    ),
+    earlyEnds: createEarlyEnds(jobs.filter(({ state }) => isDeltaStored(state)).length),
+  }
   const tasks = jobs.map((job) => ({ job, output: settings.outputOf(job, () => clock.now()) }))
   const startedAt = performance.now()
   try {
     const failed = await begin(session, settings).then(
-      () => work(tasks, session, ids, settings),
+      () => work(tasks, session, shared, settings),
       (error) => refuseAll(tasks, error, settings.signal),
     )
+    const advice = shared.earlyEnds.advice()
+    if (advice !== undefined) settings.log.warn(advice)
     const failures = [...(settings.refused ?? []), ...failed]
     const seconds = (performance.now() - startedAt) / 1000
     const line = summary(tasks, failures, client.traffic, seconds)
@@ -50,6 +56,12 @@ export async function runSync(jobs: readonly Job[], settings: RunSettings): Prom
   } finally {
     await session.close()
   }
+}
+
+/** What the streams of a sync know of each other. */
+interface Shared {
+  readonly ids: IdBudget
+  readonly earlyEnds: EarlyEnds
 }
 
 /** One scope a stream, each once (design D7). */
@@ -76,7 +88,7 @@ async function begin(
 async function work(
   tasks: readonly Task[],
   session: Session,
-  ids: IdBudget,
+  shared: Shared,
   settings: RunSettings,
 ): Promise<Failure[]> {
   const failures: Failure[] = []
@@ -86,7 +98,7 @@ async function work(
   const worker = async () => {
     for (const task of queue) {
       if (isDelta(task)) await gate.passed
-      const error = await isolate(task, session, ids, settings)
+      const error = await isolate(task, session, shared, settings)
       if (error !== undefined) failures.push({ stream: task.job.stream.stream, error })
       // What the gate promises is about what has left the process.
       await task.output.flush()
@@ -101,7 +113,7 @@ async function work(
 async function isolate(
   { job, output }: Task,
   session: Session,
-  ids: IdBudget,
+  shared: Shared,
   settings: RunSettings,
 ): Promise<ConnectorError | undefined> {
   const { log, signal, config } = settings
@@ -113,7 +125,7 @@ async function isolate(
       service,
       now: clock.now(),
       log,
-      ids,
+      ids: shared.ids,
       onOutgrown: output.untracked,
     })
     const { stream } = job
@@ -135,6 +147,7 @@ async function isolate(
       pages,
       output,
       log,
+      earlyEnds: shared.earlyEnds,
       signal,
       patience,
     })

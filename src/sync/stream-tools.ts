@@ -5,6 +5,7 @@ import type { Service } from '../api/service.ts'
 import type { Config } from '../config.ts'
 import type { Log } from '../protocol/log.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
+import type { EarlyEnds } from './early-ends.ts'
 import type { Pages } from './pages.ts'
 
 /** What the reading of one stream works with. */
@@ -16,6 +17,8 @@ export interface StreamTools {
   readonly pages: Pages
   readonly output: StreamOutput
   readonly log: Log
+  /** Shared by the streams of the sync. */
+  readonly earlyEnds: EarlyEnds
   readonly signal: AbortSignal
   readonly patience: Patience
 }
