@@ -49,7 +49,7 @@ describe('a bookmark', () => {
     emulator.stealDelta('people')
     const { messages, warnings } = await sync()
     const said = messages.flatMap(({ log, trace }) => log?.message ?? trace?.error?.message ?? [])
-    expect(warnings).toHaveLength(1)
+    expect(warnings).toHaveLength(2)
     expect(said.join()).not.toContain('deltaToken')
   })
 })

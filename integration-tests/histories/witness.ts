@@ -15,6 +15,8 @@ interface Before {
   /** Rows that both warehouses held in the version of the service. */
   readonly held: ReadonlyMap<string, Row>
   readonly listedAt: string | null | undefined
+  /** Whether a listing of the history was under way: it ends with rows of then. */
+  readonly isListing: boolean
 }
 
 /** Answers to a list or delta by which the connector may believe that it is not offered. */
@@ -33,6 +35,7 @@ export function createWitness(court: Court, { faults: disturbances }: Sync): Wit
       {
         held: right(stream, court),
         listedAt: platform.stateOf(stream.stream)?.history_at,
+        isListing: platform.stateOf(stream.stream)?.part === 'history',
       },
     ]),
   )
@@ -44,12 +47,12 @@ export function createWitness(court: Court, { faults: disturbances }: Sync): Wit
   }
 
   function faultsOf(stream: Stream, isTouched: boolean): string[] {
-    const { held, listedAt } = before.get(stream.stream) as Before
+    const { held, listedAt, isListing } = before.get(stream.stream) as Before
     // A reference has no version by which one that went and came again could be told.
     if (stream.versioned === false && isTouched) return []
     if (isTouched || isRefused) return lost(stream, held)
     const historyAt = platform.stateOf(stream.stream)?.history_at ?? null
-    const isHistoryFresh = historyAt !== null && historyAt !== listedAt
+    const isHistoryFresh = !isListing && historyAt !== null && historyAt !== listedAt
     return [
       ...lost(stream, held),
       ...verdict({ ...court, streams: [stream], isHistoryFresh }).map(
