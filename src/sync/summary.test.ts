@@ -4,12 +4,15 @@ import { summary } from './summary.ts'
 import type { Task } from './task.ts'
 
 /** Tasks that have handed over so many records and deletes. */
-function tasks(counts: Readonly<Record<string, readonly [records: number, deletes: number]>>) {
+function tasks(
+  counts: Readonly<Record<string, readonly [records: number, deletes: number]>>,
+  isTracked = true,
+) {
   return Object.entries(counts).map(
     ([stream, [records, deletes]]) =>
       ({
         job: { stream: { stream } },
-        output: { counts: { records, deletes } },
+        output: { counts: { records, deletes, isTracked } },
       }) as unknown as Task,
   )
 }
@@ -21,6 +24,12 @@ const error = new ConnectorError('config', 'No.')
 it('has totals of what was handed over, and what it took', () => {
   expect(summary(tasks({ people: [25, 1], jobs: [7, 0] }), [], traffic, 4.51)).toBe(
     'Sync finished: 2 streams, 32 records and 1 delete (people 25 records and 1 delete, jobs 7 records); 9 requests, 2 retries, 1 refusal, 1.2 MB, 4.5 s.',
+  )
+})
+
+it('names the streams whose ids the state cannot hold', () => {
+  expect(summary(tasks({ people: [1, 0] }, false), [], quiet, 0.2)).toMatch(
+    /\. Rows that vanish are not deleted, because the state cannot hold the ids: people\.$/,
   )
 })
 

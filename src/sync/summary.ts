@@ -24,7 +24,14 @@ export function summary(
     `${seconds.toFixed(1)} s`,
   ]
   const what = handedOver.length === 0 ? 'no records' : `${total} (${each})`
-  return `${verdict(rows, failures)} ${what}; ${listed(effort)}.`
+  return `${verdict(rows, failures)} ${what}; ${listed(effort)}.${untracked(rows)}`
+}
+
+function untracked(rows: readonly { name: string; isTracked: boolean }[]): string {
+  const names = rows.filter(({ isTracked }) => !isTracked).map(({ name }) => name)
+  return names.length === 0
+    ? ''
+    : ` Rows that vanish are not deleted, because the state cannot hold the ids: ${names.join(', ')}.`
 }
 
 function verdict(rows: readonly { name: string }[], failures: readonly Failure[]): string {
