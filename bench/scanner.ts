@@ -1,7 +1,8 @@
-import { createPageScanner } from '../src/protocol/records/create-page-scanner.ts'
-import { giveBack } from '../src/protocol/records/output-buffers.ts'
-import type { LineParts, PageScanner } from '../src/protocol/records/page-scanner.ts'
-import { createReferenceScanner } from '../src/protocol/records/reference-scanner.ts'
+import { createPageScanner } from '../src/page/create-page-scanner.ts'
+import type { PageScanner } from '../src/page/page-scanner.ts'
+import { createReferenceScanner } from '../src/page/testing/reference-scanner.ts'
+import { giveBack } from '../src/protocol/buffer-pool.ts'
+import type { LineParts } from '../src/protocol/record-batch.ts'
 import { clocking } from './clocking.ts'
 
 // What the record path costs without network and pipe: WebAssembly, plain JavaScript, and parse

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/emulator.ts'
-import { streams } from '../src/catalogue/streams.ts'
+import { streams } from '../src/streams/streams.ts'
 import type { Chosen } from './connector.ts'
 import { type Heard, runInProcess } from './hostile/read-in-process.ts'
 

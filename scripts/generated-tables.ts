@@ -1,8 +1,8 @@
 import { defaultControl, referenceText } from '../emulator/reference-text.ts'
-import type { Stream } from '../src/catalogue/collection.ts'
-import { keyOf, streams } from '../src/catalogue/streams.ts'
 import { readProjectJson } from '../src/project-files.ts'
 import { type SettingsSchema, settingRows } from '../src/protocol/singer/setting-rows.ts'
+import type { Stream } from '../src/streams/collection.ts'
+import { keyOf, streams } from '../src/streams/streams.ts'
 
 /** Every table of the documents that is made from the code, by the name in its marker. */
 const tables: Readonly<Record<string, () => string>> = {

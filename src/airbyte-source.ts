@@ -1,6 +1,6 @@
-import type { Patience } from './api/retry.ts'
 import type { Config } from './config.ts'
 import { ConnectorError } from './errors.ts'
+import type { Patience } from './http/retry-policy.ts'
 import { packageVersion, readProjectJson } from './project-files.ts'
 import type { AirbyteSource } from './protocol/airbyte/source.ts'
 import type { Log } from './protocol/log.ts'
@@ -25,15 +25,15 @@ export function createAirbyteSource(patience?: Patience): AirbyteSource {
 
     async check(input, tools) {
       const config = await parsed(input, tools.log)
-      const { offeredStreams } = await import('./catalogue/offered-streams.ts')
+      const { offeredStreams } = await import('./streams/available-streams.ts')
       const { checkService } = await import('./sync/check.ts')
       return checkService([...offeredStreams(config).values()], { config, ...tools, ...waits })
     },
 
     async discover(input, tools) {
       const config = await parsed(input, tools.log)
-      const { offeredStreams } = await import('./catalogue/offered-streams.ts')
-      const { streamFacts } = await import('./catalogue/stream-facts.ts')
+      const { offeredStreams } = await import('./streams/available-streams.ts')
+      const { streamFacts } = await import('./streams/stream-spec.ts')
       const { airbyteStream } = await import('./protocol/airbyte/catalog.ts')
       return [...offeredStreams(config).values()].map((stream) =>
         airbyteStream(streamFacts(stream)),
@@ -42,8 +42,8 @@ export function createAirbyteSource(patience?: Patience): AirbyteSource {
 
     async read(input, catalog, states, tools) {
       const config = await parsed(input, tools.log)
-      const { notOffered, offeredStreams } = await import('./catalogue/offered-streams.ts')
-      const { versionOf } = await import('./catalogue/stream-facts.ts')
+      const { notOffered, offeredStreams } = await import('./streams/available-streams.ts')
+      const { versionOf } = await import('./streams/stream-spec.ts')
       const { runSync } = await import('./sync/run.ts')
       const { createAirbyteOutput } = await import('./protocol/airbyte/stream-output.ts')
       const { createAirbyteStates } = await import('./protocol/airbyte/states.ts')

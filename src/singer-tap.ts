@@ -1,12 +1,12 @@
-import type { Patience } from './api/retry.ts'
-import type { Stream } from './catalogue/collection.ts'
 import type { Config } from './config.ts'
+import type { Patience } from './http/retry-policy.ts'
 import { packageDescription, packageVersion, readProjectJson } from './project-files.ts'
 import type { Log } from './protocol/log.ts'
 import type { SelectedStream } from './protocol/singer/catalog.ts'
 import type { SingerTap, TapTools } from './protocol/singer/cli.ts'
 import type { SettingsSchema } from './protocol/singer/setting-rows.ts'
 import type { StateWriter } from './protocol/singer/state.ts'
+import type { Stream } from './streams/collection.ts'
 import type { Job } from './sync/plan.ts'
 import type { RunSettings } from './sync/run.ts'
 
@@ -32,9 +32,9 @@ export function createSingerTap(patience?: Patience): SingerTap {
     },
 
     async discover(input, { log }) {
-      const { streamFacts } = await import('./catalogue/stream-facts.ts')
+      const { streamFacts } = await import('./streams/stream-spec.ts')
       const { singerStream } = await import('./protocol/singer/catalog.ts')
-      const { offeredStreams } = await import('./catalogue/offered-streams.ts')
+      const { offeredStreams } = await import('./streams/available-streams.ts')
       const streams =
         input === undefined
           ? offeredStreams({ activityStructures: [] })
@@ -49,7 +49,7 @@ export function createSingerTap(patience?: Patience): SingerTap {
     },
 
     async sync(input, selection, bookmarks, states, tools) {
-      const { notOffered } = await import('./catalogue/offered-streams.ts')
+      const { notOffered } = await import('./streams/available-streams.ts')
       const { runSync } = await import('./sync/run.ts')
       const { config, streams } = await offered(input, tools.log)
       const chosen = selection ?? [...streams.keys()].map(whole)
@@ -74,7 +74,7 @@ async function offered(
 ): Promise<{ config: Config; streams: ReadonlyMap<string, Stream> }> {
   const { parseConfig } = await import('./config.ts')
   const { configWarnings } = await import('./config-warnings.ts')
-  const { offeredStreams } = await import('./catalogue/offered-streams.ts')
+  const { offeredStreams } = await import('./streams/available-streams.ts')
   for (const warning of configWarnings(input)) log.warn(warning)
   const config = parseConfig(input)
   return { config, streams: offeredStreams(config) }
@@ -92,7 +92,7 @@ async function outputs(
   states: StateWriter,
   tools: TapTools,
 ): Promise<RunSettings['outputOf']> {
-  const { streamFacts } = await import('./catalogue/stream-facts.ts')
+  const { streamFacts } = await import('./streams/stream-spec.ts')
   const { recordSchema } = await import('./protocol/singer/catalog.ts')
   const { projectionOf, projectSchema, withoutTwins } = await import(
     './protocol/singer/projection.ts'

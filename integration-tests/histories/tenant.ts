@@ -1,5 +1,5 @@
 import type { Emulator } from '../../emulator/emulator.ts'
-import type { Stream } from '../../src/catalogue/collection.ts'
+import type { Stream } from '../../src/streams/collection.ts'
 import type { Change, Event, Size } from './step.ts'
 
 type Fields = Record<string, unknown>

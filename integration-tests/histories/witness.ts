@@ -1,4 +1,4 @@
-import type { Stream } from '../../src/catalogue/collection.ts'
+import type { Stream } from '../../src/streams/collection.ts'
 import { keyOf } from '../warehouse.ts'
 import type { Event, Sync } from './step.ts'
 import { type Court, isJudged, truthOf, verdict } from './verdict.ts'

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { Client } from '../../src/api/client.ts'
-import { shortPatience } from '../../src/api/testing/short-patience.ts'
+import type { Client } from '../../src/http/client.ts'
+import { shortPatience } from '../../src/http/testing/short-retry-policy.ts'
 import { createPages } from '../../src/sync/pages.ts'
 import { endlessBodies, endlessReferences, inCrumbs, LETTERS, NO_END } from './endless-bodies.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Patience } from '../../src/api/retry.ts'
+import type { Patience } from '../../src/http/retry-policy.ts'
 import { type Answers, type RawService, startRawService, type Wire } from './raw-service.ts'
 import { type Files, type Heard, runInProcess } from './read-in-process.ts'
 import { page, reply, rowOf } from './wire.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { shortPatience } from '../../src/api/testing/short-patience.ts'
+import { shortPatience } from '../../src/http/testing/short-retry-policy.ts'
 import { expectFailure, expectNoLeak, expectStoppedBeforeSecondPage } from './judge.ts'
 import { LIST, play, SECOND, STREAM, secondPage, token } from './scenario.ts'
 import { page, reply, rowOf } from './wire.ts'

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import { setFlagsFromString } from 'node:v8'
 import { Stopped } from '../errors.ts'
-import { createLineWriter, type LineWriter, ReaderGone } from './records/line-writer.ts'
+import { createLineWriter, type LineWriter, ReaderGone } from './line-writer.ts'
 import { onSignals } from './signals.ts'
 
 /** What a command of either protocol runs with. */

@@ -1,8 +1,8 @@
-import type { Client } from '../api/client.ts'
-import type { Service } from '../api/service.ts'
-import type { Stream } from '../catalogue/collection.ts'
 import type { Config } from '../config.ts'
 import { ConnectorError, Refusal } from '../errors.ts'
+import type { Client } from '../http/client.ts'
+import type { Service } from '../http/endpoints.ts'
+import type { Stream } from '../streams/collection.ts'
 import { addDays, dayOf } from './days.ts'
 import { referencePairs, slicesOf } from './slices.ts'
 

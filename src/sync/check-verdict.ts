@@ -1,10 +1,10 @@
-import type { Traffic } from '../api/client.ts'
-import { readScope, type Service } from '../api/service.ts'
-import type { Token } from '../api/token.ts'
-import type { Stream } from '../catalogue/collection.ts'
 import type { Config } from '../config.ts'
 import { type ConnectorError, Refusal } from '../errors.ts'
+import type { Traffic } from '../http/client.ts'
+import { readScope, type Service } from '../http/endpoints.ts'
+import type { Token } from '../http/token.ts'
 import type { CheckResult } from '../protocol/outcome.ts'
+import type { Stream } from '../streams/collection.ts'
 import type { Answer } from './ask-stream.ts'
 
 /** A stream with what the service said when it was asked; undefined when time was up first. */

@@ -1,5 +1,5 @@
 import { ConnectorError, type Refusal } from '../errors.ts'
-import { DamagedPage } from '../protocol/records/page-scanner.ts'
+import { DamagedPage } from '../page/page-scanner.ts'
 
 /**
  * The service has forgotten what the link stands for; or the link was used up by a request whose

@@ -1,7 +1,7 @@
-import { parseReferencePage } from '../api/reference-page.ts'
-import { createPageScanner } from '../protocol/records/create-page-scanner.ts'
-import { createJsonBatch } from '../protocol/records/json-batch.ts'
-import { DamagedPage } from '../protocol/records/page-scanner.ts'
+import { createPageScanner } from '../page/create-page-scanner.ts'
+import { DamagedPage } from '../page/page-scanner.ts'
+import { parseReferencePage } from '../page/reference-page.ts'
+import { createJsonBatch } from '../protocol/json-batch.ts'
 import type { PageReader } from './pages.ts'
 import type { Progress } from './progress.ts'
 

@@ -1,6 +1,7 @@
-import type { Body, Client } from '../api/client.ts'
-import type { Trouble } from '../api/exchange.ts'
-import { onTheWire } from '../api/on-the-wire.ts'
+import { asConnectorError, ConnectorError, Refusal } from '../errors.ts'
+import type { Body, Client } from '../http/client.ts'
+import type { Trouble } from '../http/exchange.ts'
+import { onTheWire } from '../http/on-the-wire.ts'
 import {
   createFailureCount,
   type FailureCount,
@@ -8,18 +9,17 @@ import {
   SLOWEST_BODY_MS,
   tooSlow,
   waitMs,
-} from '../api/retry.ts'
-import { REAL_TIME } from '../api/time.ts'
-import { asConnectorError, ConnectorError, Refusal } from '../errors.ts'
+} from '../http/retry-policy.ts'
+import { REAL_TIME } from '../http/time.ts'
+import { lastNextLink } from '../page/last-next-link.ts'
 import {
-  type Batch,
   DamagedPage,
   type PageEnd,
   type PageScanner,
   RecordTooLarge,
-} from '../protocol/records/page-scanner.ts'
+} from '../page/page-scanner.ts'
+import type { Batch } from '../protocol/record-batch.ts'
 import { createCircleCheck } from './circle-check.ts'
-import { lastNextLink } from './last-next-link.ts'
 import {
   BrokenPage,
   DeadLink,

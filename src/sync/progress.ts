@@ -1,8 +1,8 @@
-import type { Stream } from '../catalogue/collection.ts'
 import type { Log } from '../protocol/log.ts'
+import type { Stream } from '../streams/collection.ts'
 import type { Bookmark, Part } from './bookmark.ts'
 import type { Day } from './days.ts'
-import { createLedger, type Ledger } from './ledger.ts'
+import { createLedger, type Ledger } from './live-keys.ts'
 
 /** How far the reading of one stream has come; its bookmark is what a later sync continues from. */
 export interface Progress {

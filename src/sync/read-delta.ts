@@ -1,16 +1,16 @@
-import { sleep } from '../api/time.ts'
 import { ConnectorError, Refusal } from '../errors.ts'
-import type { PageEnd } from '../protocol/records/page-scanner.ts'
+import { sleep } from '../http/time.ts'
+import type { PageEnd } from '../page/page-scanner.ts'
 import { addDays, deltaWindow } from './days.ts'
-import { handOver } from './hand-over.ts'
+import { sweep } from './emit-deletes.ts'
+import { handOver } from './emit-page.ts'
 import { isNotOffered } from './not-offered.ts'
 import { DeadLink } from './page-failures.ts'
 import type { LinkKind } from './pages.ts'
 import { hasHistory, type Progress } from './progress.ts'
 import { readSlices } from './read-list.ts'
 import { deltaStart } from './slices.ts'
-import type { StreamTools } from './stream-tools.ts'
-import { sweep } from './sweep.ts'
+import type { StreamTools } from './stream-context.ts'
 
 /**
  * Reads a stream by its delta (design D2): the first phase once, then what is older than its window

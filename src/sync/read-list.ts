@@ -1,12 +1,12 @@
 import { Refusal } from '../errors.ts'
 import { addDays, dayOf, deltaWindow } from './days.ts'
-import { type Handled, handOver } from './hand-over.ts'
+import { sweep } from './emit-deletes.ts'
+import { type Handled, handOver } from './emit-page.ts'
 import { isNotOffered } from './not-offered.ts'
 import type { LinkKind } from './pages.ts'
 import type { Progress } from './progress.ts'
 import { deltaStart, type Slice, slicesOf } from './slices.ts'
-import type { StreamTools } from './stream-tools.ts'
-import { sweep } from './sweep.ts'
+import type { StreamTools } from './stream-context.ts'
 
 /**
  * Reads a whole list: a full refresh, or a stream without a delta. A complete one is followed by

@@ -4,7 +4,7 @@ import { DeadLink } from './page-failures.ts'
 import type { Progress } from './progress.ts'
 import { readDelta } from './read-delta.ts'
 import { readList } from './read-list.ts'
-import type { StreamTools } from './stream-tools.ts'
+import type { StreamTools } from './stream-context.ts'
 
 /**
  * Reads one stream to its end: from where its bookmark stands, and from the beginning again when a

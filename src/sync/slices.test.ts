@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createService } from '../api/service.ts'
-import type { Stream } from '../catalogue/collection.ts'
-import { referencedCollections } from '../catalogue/collections.ts'
-import { streams } from '../catalogue/streams.ts'
 import { parseConfig } from '../config.ts'
+import { createService } from '../http/endpoints.ts'
+import type { Stream } from '../streams/collection.ts'
+import { referencedCollections } from '../streams/collections.ts'
+import { streams } from '../streams/streams.ts'
 import { deltaStart, slicesOf } from './slices.ts'
 
 const PREFIX = '/connector/svcapi/api/v1'

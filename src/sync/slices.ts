@@ -1,9 +1,9 @@
-import { dateRange } from '../api/filter.ts'
-import { firstLink } from '../api/first-link.ts'
-import type { Service } from '../api/service.ts'
-import type { Stream } from '../catalogue/collection.ts'
-import { referencedCollections } from '../catalogue/collections.ts'
 import type { Config } from '../config.ts'
+import type { Service } from '../http/endpoints.ts'
+import { dateRange } from '../http/filter.ts'
+import { firstLink } from '../http/request-url.ts'
+import type { Stream } from '../streams/collection.ts'
+import { referencedCollections } from '../streams/collections.ts'
 import { type Day, windows } from './days.ts'
 
 /** One list of several that make up a whole; they are read one after another. */

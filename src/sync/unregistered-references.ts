@@ -1,9 +1,9 @@
-import type { Client } from '../api/client.ts'
-import { firstLink } from '../api/first-link.ts'
-import { parseReferencePage } from '../api/reference-page.ts'
-import type { Service } from '../api/service.ts'
 import type { Config } from '../config.ts'
 import { ConnectorError, Refusal } from '../errors.ts'
+import type { Client } from '../http/client.ts'
+import type { Service } from '../http/endpoints.ts'
+import { firstLink } from '../http/request-url.ts'
+import { parseReferencePage } from '../page/reference-page.ts'
 
 /**
  * The configured custom references of which the service holds none, as `name of collection`. It

@@ -1,6 +1,6 @@
 import { createHeldLines } from '../held-lines.ts'
-import type { LineWriter } from '../records/line-writer.ts'
-import { type Batch, LIVE, type LineParts, SKIP } from '../records/page-scanner.ts'
+import type { LineWriter } from '../line-writer.ts'
+import { type Batch, LIVE, type LineParts, SKIP } from '../record-batch.ts'
 import { createStateBudget } from '../state-budget.ts'
 import type { BookmarkSource, KeyMembers, StreamOutput } from '../stream-output.ts'
 import { DELETED_AT, GENERATION } from './columns.ts'
