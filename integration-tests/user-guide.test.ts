@@ -137,7 +137,7 @@ describe('a later sync', () => {
     await sync(names, config)
     const paths = emulator.requests.slice(before).map(({ path }) => path)
     const count = (what: RegExp) => paths.filter((path) => what.test(path)).length
-    const deltas = [...streams.values()].filter(({ changes }) => changes === 'delta')
+    const deltas = [...streams.values()].filter(({ replication }) => replication === 'delta')
     expect(count(/^\/delta\//)).toBe(deltas.length)
     expect(count(/^\/external-references\//)).toBe(18)
     expect(paths.length).toBeGreaterThan(45)

@@ -46,9 +46,9 @@ function streamTable(): string {
     keyOf(stream).map(code).join(', '),
     stream.versioned === false ? '' : '`changeVersion`',
     readingOf(stream),
-    stream.dated ? '`date`' : '',
+    stream.dateField ? '`date`' : '',
     (stream.references ?? []).join(', '),
-    stream.about,
+    stream.description,
   ])
   return markdown(
     [
@@ -74,8 +74,8 @@ function scopes(): string {
   return markdown(['Stream', 'Scope'], rows)
 }
 
-function readingOf({ changes }: Stream): string {
-  return changes === 'delta' ? 'delta' : 'a whole list each time'
+function readingOf({ replication }: Stream): string {
+  return replication === 'delta' ? 'delta' : 'a whole list each time'
 }
 
 function code(text: string): string {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { Client } from '../../src/http/client.ts'
-import { shortPatience } from '../../src/http/testing/short-retry-policy.ts'
+import { shortRetryPolicy } from '../../src/http/testing/short-retry-policy.ts'
 import { createPages } from '../../src/sync/pages.ts'
 import { endlessBodies, endlessReferences, inCrumbs, LETTERS, NO_END } from './endless-bodies.ts'
 import {
@@ -56,7 +56,7 @@ describe('a body without an end', () => {
       client,
       reader: { scanner } as never,
       signal: new AbortController().signal,
-      patience: shortPatience(),
+      patience: shortRetryPolicy(),
       waits: { rateLimited() {}, waiting() {} },
     })
     const handler = { batch: () => undefined, broken() {}, end: () => undefined }
@@ -117,7 +117,7 @@ describe('a body in crumbs', () => {
 })
 
 describe('an answer that drips', () => {
-  const patience = { ...shortPatience(), bodyMs: 150 }
+  const patience = { ...shortRetryPolicy(), bodyMs: 150 }
   const drip = (start: string | Buffer) => async (socket: Socket) => {
     socket.write(Buffer.concat([head(200, { 'content-length': 1e9 }), Buffer.from(start)]))
     while (!socket.destroyed) {

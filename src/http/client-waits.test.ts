@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { createMask } from '../mask.ts'
 import { type Client, createClient, type GetOptions } from './client.ts'
-import { createService } from './endpoints.ts'
+import { createEndpoints } from './endpoints.ts'
 import type { Trouble } from './exchange.ts'
-import { broken } from './network-error.ts'
-import { createLimiter } from './rate-limiter.ts'
-import { patienceOf } from './retry-policy.ts'
-import { createServiceClock } from './server-clock.ts'
+import { toNetworkError } from './network-error.ts'
+import { createRateLimiter } from './rate-limiter.ts'
+import { retryPolicyOf } from './retry-policy.ts'
+import { createServerClock } from './server-clock.ts'
 import { failureOf, PREFIX } from './testing/open-client.ts'
 import { createVirtualTime, type VirtualTime } from './testing/virtual-time.ts'
 import type { Call, Reply } from './transport.ts'
@@ -55,10 +55,10 @@ function scene(
     },
     close: async () => {},
   }
-  const patience = { ...patienceOf(retryMinutes), time, random: () => 0.5 }
-  const clock = createServiceClock(new Date(0), time.now)
+  const patience = { ...retryPolicyOf(retryMinutes), time, random: () => 0.5 }
+  const clock = createServerClock(new Date(0), time.now)
   const client = createClient({
-    service: createService({
+    service: createEndpoints({
       baseUrl: 'https://acme.protime.test',
       authUrl: 'https://authentication.protime.test',
       apiName: 'svcapi',
@@ -69,7 +69,7 @@ function scene(
     clientSecret: 'secret',
     collections: undefined,
     transport,
-    limiter: createLimiter(undefined, time),
+    limiter: createRateLimiter(undefined, time),
     clock,
     mask: createMask(),
     signal: stop.signal,
@@ -84,8 +84,14 @@ function scene(
   }
 }
 
-const refused = broken(Object.assign(new Error(), { code: 'ECONNREFUSED' }), 'acme.protime.test')
-const reset = broken(Object.assign(new Error(), { code: 'ECONNRESET' }), 'acme.protime.test')
+const refused = toNetworkError(
+  Object.assign(new Error(), { code: 'ECONNREFUSED' }),
+  'acme.protime.test',
+)
+const reset = toNetworkError(
+  Object.assign(new Error(), { code: 'ECONNRESET' }),
+  'acme.protime.test',
+)
 const until = (ms: number, said: Said) => (now: number) => (now < ms ? said : ([200] as const))
 
 describe('an outage of a minute', () => {

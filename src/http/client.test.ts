@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ConnectorError, Refusal } from '../errors.ts'
+import { ConnectorError, HttpError } from '../errors.ts'
 import { reply } from './testing/http-service.ts'
 import { failureOf, openClient, PREFIX, SECRET, textOf } from './testing/open-client.ts'
 
@@ -130,7 +130,7 @@ describe('a token that the service refuses', () => {
           : reply(response, 400, { error: 'invalid_client' }),
     })
     const failure = await failureOf(client.get(PEOPLE))
-    expect([failure instanceof ConnectorError, failure instanceof Refusal]).toEqual([true, false])
+    expect([failure instanceof ConnectorError, failure instanceof HttpError]).toEqual([true, false])
   })
 })
 

@@ -1,11 +1,11 @@
 import { ConnectorError } from '../errors.ts'
 import type { Mask } from '../mask.ts'
-import type { Service } from './endpoints.ts'
+import type { Endpoints } from './endpoints.ts'
 import { createExchanges, type Exchange, type ExchangeCounts, type Trouble } from './exchange.ts'
 import { resolveLink } from './links.ts'
-import type { Limiter } from './rate-limiter.ts'
-import { type Patience, SLOWEST_BODY_MS, tooSlow } from './retry-policy.ts'
-import type { ServiceClock } from './server-clock.ts'
+import type { RateLimiter } from './rate-limiter.ts'
+import { type RetryPolicy, SLOWEST_BODY_MS, tooSlow } from './retry-policy.ts'
+import type { ServerClock } from './server-clock.ts'
 import { createTokens, type Token } from './token.ts'
 import type { Reply, Transport } from './transport.ts'
 
@@ -26,12 +26,12 @@ export type GetOptions = Pick<Exchange<unknown>, 'signal' | 'isRepeat' | 'onTrou
 /** The service as the sync sees it: links in, bodies out. */
 export interface Client {
   /**
-   * Follows a link of the service or one of ours. Repeats what may pass; throws a Refusal for a
+   * Follows a link of the service or one of ours. Repeats what may pass; throws a HttpError for a
    * status that does not, a ConnectorError otherwise.
    */
   get(link: string, options?: GetOptions): Promise<Body>
   /** Throws a ConnectorError for a link that `get` would never follow. */
-  accept(link: string): void
+  assertFollowable(link: string): void
   /**
    * Asks for a link and lets go of its body after the first bytes. False when they are not JSON: what
    * answers is not the API, such as a sign-in page. Throws as `get` does.
@@ -45,17 +45,17 @@ export interface Client {
 }
 
 export interface ClientSettings {
-  readonly service: Service
+  readonly service: Endpoints
   readonly clientId: string
   readonly clientSecret: string
   /** See `TokenSettings.collections`. */
   readonly collections: readonly string[] | undefined
   readonly transport: Transport
-  readonly limiter: Limiter
-  readonly clock: ServiceClock
+  readonly limiter: RateLimiter
+  readonly clock: ServerClock
   readonly mask: Mask
   readonly signal: AbortSignal
-  readonly patience: Patience
+  readonly patience: RetryPolicy
 }
 
 export function createClient(settings: ClientSettings): Client {
@@ -70,7 +70,7 @@ export function createClient(settings: ClientSettings): Client {
     },
     token: () => tokens.get(),
     get: (link, options) => get(link, readBody, options),
-    accept: (link) => void resolveLink(link, service),
+    assertFollowable: (link) => void resolveLink(link, service),
     probe: (link) => get(link, beginsJson),
   }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createService, readScope } from './endpoints.ts'
+import { createEndpoints, readScope } from './endpoints.ts'
 
 function service(overrides: { baseUrl?: string; company?: string } = {}) {
-  return createService({
+  return createEndpoints({
     baseUrl: 'https://acme.protime.test',
     authUrl: 'https://authentication.protime.test/tenants/acme',
     apiName: 'svcapi',

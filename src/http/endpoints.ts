@@ -1,5 +1,5 @@
 /** Where a tenant's service is and what its parts are called (specification, "Notation"; api.md 1). */
-export interface Service {
+export interface Endpoints {
   /** `https://host`, where the bearer token may go and nowhere else (design D9). */
   readonly origin: string
   /** Path of the host below which a proxy serves the API; usually empty. */
@@ -13,7 +13,7 @@ export interface Service {
 }
 
 /** What the service's addresses follow from. */
-export interface ServiceSettings {
+export interface EndpointSettings {
   readonly baseUrl: string
   readonly authUrl: string
   readonly apiName: string
@@ -21,7 +21,7 @@ export interface ServiceSettings {
   readonly version: string
 }
 
-export function createService(settings: ServiceSettings): Service {
+export function createEndpoints(settings: EndpointSettings): Endpoints {
   const { origin, pathname } = new URL(settings.baseUrl)
   const company = settings.company?.replace(/[^\x20-\x7e]|[()]/g, '').trim()
   return {
@@ -35,6 +35,6 @@ export function createService(settings: ServiceSettings): Service {
 }
 
 /** The scope that allows reading a collection (specification, "Notation"). */
-export function readScope({ apiName }: Service, collection: string): string {
+export function readScope({ apiName }: Endpoints, collection: string): string {
   return `connector-${apiName}-${collection}.read`
 }

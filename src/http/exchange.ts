@@ -1,19 +1,19 @@
-import { ConnectorError, Refusal } from '../errors.ts'
+import { ConnectorError, HttpError } from '../errors.ts'
 import type { Mask } from '../mask.ts'
-import type { Service } from './endpoints.ts'
-import { refusalOf } from './http-error.ts'
+import type { Endpoints } from './endpoints.ts'
+import { toHttpError } from './http-error.ts'
 import { resolveLink } from './links.ts'
 import { NotConnected } from './network-error.ts'
-import type { Admission, Limiter } from './rate-limiter.ts'
+import type { Permit, RateLimiter } from './rate-limiter.ts'
 import { decide, isRateLimit, type Result, type Situation } from './retry-decision.ts'
 import {
   createFailureCount,
-  isPassing,
-  type Patience,
+  isRetryable,
+  type RetryPolicy,
   retryAfterMs,
   tooLongToWait,
 } from './retry-policy.ts'
-import type { ServiceClock } from './server-clock.ts'
+import type { ServerClock } from './server-clock.ts'
 import { REAL_TIME } from './time.ts'
 import type { Token, Tokens } from './token.ts'
 import type { Call, Reply, Transport } from './transport.ts'
@@ -49,20 +49,20 @@ export interface ExchangeCounts {
 }
 
 export interface ExchangeSettings {
-  readonly service: Service
+  readonly service: Endpoints
   readonly transport: Transport
-  readonly limiter: Limiter
-  readonly clock: ServiceClock
+  readonly limiter: RateLimiter
+  readonly clock: ServerClock
   readonly mask: Mask
   readonly signal: AbortSignal
-  readonly patience: Patience
+  readonly patience: RetryPolicy
   readonly counts: ExchangeCounts
 }
 
 export interface Exchanges {
   /**
    * Sends a request, and follows its redirects, renews its token and repeats it as `decide` says.
-   * Throws a Refusal for a status that stays, a ConnectorError for other failures.
+   * Throws a HttpError for a status that stays, a ConnectorError for other failures.
    */
   exchange<T>(exchange: Exchange<T>): Promise<T>
   /** Why some request waits, whichever it is; undefined after a success. */
@@ -89,7 +89,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     let [redirects, renewals] = [0, 0]
     for (;;) {
       const token = await tokens?.get()
-      const admission = await limiter.admit(signal)
+      const admission = await limiter.acquire(signal)
       counts.requests++
       const outcome = await attempt(authorised({ ...call, url, signal }, token), use)
       if ('used' in outcome) {
@@ -98,7 +98,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
       }
       const result = resultOf(outcome)
       const isHeld = isRateLimit(result)
-      if (!isHeld && 'reply' in outcome) limiter.accepted()
+      if (!isHeld && 'reply' in outcome) limiter.onSuccess()
       const situation = { failures: failures.now(), redirects, renewals, token: kindOf(token) }
       const step = decide(result, situation, patience)
       if (step.do === 'redirect' && 'reply' in outcome) {
@@ -136,7 +136,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     try {
       const reply = await transport.send(call)
       if (reply.status !== 200) return { reply }
-      limiter.accepted()
+      limiter.onSuccess()
       return { used: await use(reply) }
     } catch (error) {
       call.signal.throwIfAborted()
@@ -149,7 +149,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     if ('error' in outcome) return { failure: outcome.error.failure }
     const { status, header } = outcome.reply
     const location = header('location')
-    const retryAfter = isPassing(status)
+    const retryAfter = isRetryable(status)
       ? retryAfterMs(header('retry-after'), clock.now())
       : undefined
     return {
@@ -160,13 +160,13 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
   }
 
   async function errorOf(outcome: Failed, url: string, isRepeat: boolean): Promise<ConnectorError> {
-    return 'error' in outcome ? outcome.error : refusalOf(url, outcome.reply, mask, isRepeat)
+    return 'error' in outcome ? outcome.error : toHttpError(url, outcome.reply, mask, isRepeat)
   }
 
   /** Holds every stream, but not for longer than any request would wait. */
-  function hold(admission: Admission, ms: number): void {
+  function hold(admission: Permit, ms: number): void {
     counts.refusals++
-    if (ms <= Math.max(patience.forMs, patience.capMs)) limiter.refused(admission, ms)
+    if (ms <= Math.max(patience.forMs, patience.capMs)) limiter.onThrottled(admission, ms)
   }
 
   function after(ms: number): Date {
@@ -186,6 +186,6 @@ function kindOf(token: Token | undefined): Situation['token'] {
 
 /** Whether the service may have answered and only the answer was lost, here or at a gateway. */
 function mayHaveArrived(error: ConnectorError): boolean {
-  if (error instanceof Refusal) return error.status === 502 || error.status === 504
+  if (error instanceof HttpError) return error.status === 502 || error.status === 504
   return !(error instanceof NotConnected)
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createMask } from '../mask.ts'
-import { refusalOf } from './http-error.ts'
+import { toHttpError } from './http-error.ts'
 import type { Reply } from './transport.ts'
 
 const URL = 'https://acme.protime.test/connector/svcapi/api/v1/people?deltaToken=opaque'
@@ -15,7 +15,7 @@ function refusal(status: number, body: string | Buffer[], mask = createMask()) {
     })(),
     discard: () => {},
   }
-  return refusalOf(URL, reply, mask)
+  return toHttpError(URL, reply, mask)
 }
 
 describe('the message of a refusal', () => {
@@ -77,7 +77,7 @@ describe('the message of a refusal', () => {
       },
       discard: () => {},
     }
-    expect((await refusalOf(URL, reply, createMask())).message).toMatch(/\(400 for .*people\)\.$/)
+    expect((await toHttpError(URL, reply, createMask())).message).toMatch(/\(400 for .*people\)\.$/)
   })
 
   it('never shows a secret, also one that is longer than a message', async () => {

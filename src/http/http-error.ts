@@ -1,7 +1,7 @@
-import { type FailureType, Refusal } from '../errors.ts'
+import { type FailureType, HttpError } from '../errors.ts'
 import type { Mask } from '../mask.ts'
 import { shown } from './links.ts'
-import { isPassing } from './retry-policy.ts'
+import { isRetryable } from './retry-policy.ts'
 import type { Reply } from './transport.ts'
 
 /** Longest part of an error body that is read and shown. */
@@ -35,26 +35,26 @@ const MEANING: Readonly<Record<number, readonly [FailureType, string]>> = {
 /**
  * Reads an error answer into a sentence: the service's own words are added, whatever their form.
  * They are masked here, because a secret that is cut off cannot be found any more. For `isRepeat`
- * see Refusal.
+ * see HttpError.
  */
-export async function refusalOf(
+export async function toHttpError(
   url: string,
   reply: Reply,
   mask: Mask,
   isRepeat = false,
-): Promise<Refusal> {
+): Promise<HttpError> {
   const { status } = reply
   for (const token of tokensOf(url)) mask.add(token)
   const words = wordsOf(await textOf(reply), mask)
   const [failure, meaning] = MEANING[status] ?? [
-    isPassing(status) ? ('transient' as const) : ('system' as const),
+    isRetryable(status) ? ('transient' as const) : ('system' as const),
     status >= 500 && status < 600
       ? 'The service fails'
       : 'The service answered with an unexpected status',
   ]
   const detail = words === '' ? '' : `: ${words}`
   const message = `${meaning} (${status} for ${shown(url)})${detail}.`
-  return new Refusal(failure, status, message, { reason: `${meaning}${detail}`, isRepeat })
+  return new HttpError(failure, status, message, { reason: `${meaning}${detail}`, isRepeat })
 }
 
 /** The tokens in a link; the service may repeat them in its words. */

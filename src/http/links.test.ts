@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { createService } from './endpoints.ts'
+import { createEndpoints } from './endpoints.ts'
 import { resolveLink, shown } from './links.ts'
 
 const ORIGIN = 'https://acme.protime.test'
 const PREFIX = '/connector/svcapi/api/v1'
 
 function service(baseUrl = ORIGIN) {
-  return createService({
+  return createEndpoints({
     baseUrl,
     authUrl: 'https://authentication.protime.test/tenants/acme',
     apiName: 'svcapi',

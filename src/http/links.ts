@@ -1,5 +1,5 @@
 import { ConnectorError } from '../errors.ts'
-import type { Service } from './endpoints.ts'
+import type { Endpoints } from './endpoints.ts'
 
 /** Longest URL the service takes; above it answers 414 (specification, "Limits"). */
 const MAX_URL_LENGTH = 4096
@@ -15,7 +15,7 @@ const ILLEGAL = /[\s"#'<>\\^`{|}]|[^\x20-\x7e]/gu
  * origin or the API prefix is refused: the bearer token goes nowhere else. A redirect is relative
  * to `from`, the URL that answered with it; the links in bodies are relative to the origin.
  */
-export function resolveLink(link: string, service: Service, from = service.origin): string {
+export function resolveLink(link: string, service: Endpoints, from = service.origin): string {
   if (/\p{Surrogate}/u.test(link)) throw refused('is not an address')
   const encoded = link.trim().replace(ILLEGAL, encodeURIComponent).replaceAll("'", '%27')
   if (!URL.canParse(encoded, from)) throw refused('is not an address')

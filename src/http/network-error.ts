@@ -39,7 +39,7 @@ export class ProxyFailure extends Error {
 }
 
 /** A network failure in words, by the code that Node, undici or zlib gives it. */
-export function broken(error: unknown, host: string): ConnectorError {
+export function toNetworkError(error: unknown, host: string): ConnectorError {
   if (error instanceof ConnectorError) return error
   return error instanceof ProxyFailure ? brokenProxy(error, host) : brokenHost(error, host)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createLimiter, type Limiter } from './rate-limiter.ts'
+import { createRateLimiter, type RateLimiter } from './rate-limiter.ts'
 import { createVirtualTime, type VirtualTime } from './testing/virtual-time.ts'
 
 const { signal } = new AbortController()
@@ -19,22 +19,22 @@ interface Load {
 }
 
 /** Sends requests from workers as the client does, and counts what the service refuses. */
-async function send(load: Load, limiter: Limiter, time: VirtualTime) {
+async function send(load: Load, limiter: RateLimiter, time: VirtualTime) {
   const takes = tokenBucket(load.bucket, time)
   let left = load.requests
   let refused = 0
   const worker = async () => {
     while (left-- > 0) {
       for (let attempt = 0; ; attempt++) {
-        const admission = await limiter.admit(signal)
+        const admission = await limiter.acquire(signal)
         await time.sleep(load.latencyMs / 2, signal)
         const isTaken = takes()
         await time.sleep(load.latencyMs / 2, signal)
         if (isTaken) break
         refused++
-        limiter.refused(admission, load.retryAfterMs ?? 250 * 2 ** attempt)
+        limiter.onThrottled(admission, load.retryAfterMs ?? 250 * 2 ** attempt)
       }
-      limiter.accepted()
+      limiter.onSuccess()
     }
   }
   await time.run(Promise.all(Array.from({ length: load.workers }, worker)))
@@ -77,7 +77,7 @@ describe.each([
         requests: 1000,
         ...(retryAfterMs !== undefined && { retryAfterMs }),
       }
-      const { refused, seconds } = await send(load, createLimiter(undefined, time), time)
+      const { refused, seconds } = await send(load, createRateLimiter(undefined, time), time)
       expect({
         isRarelyRefused: refused < 50,
         isQuick: seconds <= (1.3 * (1000 - 10)) / 10,
@@ -89,12 +89,12 @@ describe.each([
 describe('a limiter of a service that never refuses', () => {
   it('lets every request pass without a timer', async () => {
     const time = createVirtualTime()
-    const limiter = createLimiter(undefined, time)
+    const limiter = createRateLimiter(undefined, time)
     await time.run(
       (async () => {
         for (let i = 0; i < 1000; i++) {
-          await limiter.admit(signal)
-          limiter.accepted()
+          await limiter.acquire(signal)
+          limiter.onSuccess()
         }
       })(),
     )
@@ -103,23 +103,27 @@ describe('a limiter of a service that never refuses', () => {
 })
 
 /** The times in milliseconds at which the next requests are admitted, when all ask at once. */
-async function admissions(count: number, limiter: Limiter, time: VirtualTime): Promise<number[]> {
-  const asks = Array.from({ length: count }, () => limiter.admit(signal).then(() => time.now()))
+async function admissions(
+  count: number,
+  limiter: RateLimiter,
+  time: VirtualTime,
+): Promise<number[]> {
+  const asks = Array.from({ length: count }, () => limiter.acquire(signal).then(() => time.now()))
   return time.run(Promise.all(asks))
 }
 
 /** A limiter that was refused after it had measured 10 a second. */
 async function refusedLimiter(waitMs: number) {
   const time = createVirtualTime()
-  const limiter = createLimiter(undefined, time)
+  const limiter = createRateLimiter(undefined, time)
   await time.run(
     (async () => {
       for (let i = 0; i < 10; i++) {
-        await limiter.admit(signal)
-        limiter.accepted()
+        await limiter.acquire(signal)
+        limiter.onSuccess()
         await time.sleep(100, signal)
       }
-      limiter.refused(await limiter.admit(signal), waitMs)
+      limiter.onThrottled(await limiter.acquire(signal), waitMs)
     })(),
   )
   return { time, limiter, refusedAt: time.now() }
@@ -152,37 +156,37 @@ describe('a limiter that was refused', () => {
 
   it('counts the late refusal of a request that was on its way with the first one to it', async () => {
     const time = createVirtualTime()
-    const limiter = createLimiter(undefined, time)
+    const limiter = createRateLimiter(undefined, time)
     const [first, late] = await time.run(
       (async () => {
         for (let i = 0; i < 10; i++) {
-          limiter.accepted()
+          limiter.onSuccess()
           await time.sleep(100, signal)
         }
-        return Promise.all([limiter.admit(signal), limiter.admit(signal)])
+        return Promise.all([limiter.acquire(signal), limiter.acquire(signal)])
       })(),
     )
-    limiter.refused(first, 100)
-    await time.run(limiter.admit(signal))
-    limiter.accepted()
-    limiter.refused(late, 0)
+    limiter.onThrottled(first, 100)
+    await time.run(limiter.acquire(signal))
+    limiter.onSuccess()
+    limiter.onThrottled(late, 0)
     const [one = 0, two = 0] = await admissions(2, limiter, time)
     expect(two - one).toBeCloseTo(200)
   })
 
   it('keeps its rate when nothing was taken in between', async () => {
     const { time, limiter } = await refusedLimiter(1000)
-    await time.run(limiter.admit(signal).then((again) => limiter.refused(again, 1000)))
+    await time.run(limiter.acquire(signal).then((again) => limiter.onThrottled(again, 1000)))
     const [first = 0, second = 0] = await admissions(2, limiter, time)
     expect(second - first).toBeCloseTo(200)
   })
 
   it('is held for the longest of several waits', async () => {
     const time = createVirtualTime()
-    const limiter = createLimiter(undefined, time)
-    const [first, second] = await Promise.all([limiter.admit(signal), limiter.admit(signal)])
-    limiter.refused(first, 5000)
-    limiter.refused(second, 10)
+    const limiter = createRateLimiter(undefined, time)
+    const [first, second] = await Promise.all([limiter.acquire(signal), limiter.acquire(signal)])
+    limiter.onThrottled(first, 5000)
+    limiter.onThrottled(second, 10)
     expect(await admissions(1, limiter, time)).toEqual([5000])
   })
 
@@ -194,10 +198,10 @@ describe('a limiter that was refused', () => {
   })
 
   it('stops waiting when it is told to stop', async () => {
-    const limiter = createLimiter(undefined)
+    const limiter = createRateLimiter(undefined)
     const stop = new AbortController()
-    limiter.refused(await limiter.admit(stop.signal), 60_000)
-    const waiting = Promise.allSettled([limiter.admit(stop.signal), limiter.admit(stop.signal)])
+    limiter.onThrottled(await limiter.acquire(stop.signal), 60_000)
+    const waiting = Promise.allSettled([limiter.acquire(stop.signal), limiter.acquire(stop.signal)])
     setImmediate(() => stop.abort(new Error('stopped')))
     expect((await waiting).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   })
@@ -206,11 +210,11 @@ describe('a limiter that was refused', () => {
 describe('requests_per_minute', () => {
   it('is shared in the order of asking', async () => {
     const time = createVirtualTime()
-    const limiter = createLimiter(120, time)
+    const limiter = createRateLimiter(120, time)
     const order: string[] = []
     const worker = async (name: string) => {
       for (let i = 0; i < 3; i++) {
-        await limiter.admit(signal)
+        await limiter.acquire(signal)
         order.push(name)
       }
     }
@@ -220,14 +224,14 @@ describe('requests_per_minute', () => {
 
   it('is kept from the first request on', async () => {
     const time = createVirtualTime()
-    const at = await admissions(5, createLimiter(120, time), time)
+    const at = await admissions(5, createRateLimiter(120, time), time)
     expect(at).toEqual([0, 500, 1000, 1500, 2000])
   })
 
   it('is not made up for after a pause', async () => {
     const time = createVirtualTime()
-    const limiter = createLimiter(120, time)
-    await time.run(limiter.admit(signal).then(() => time.sleep(10_000, signal)))
+    const limiter = createRateLimiter(120, time)
+    await time.run(limiter.acquire(signal).then(() => time.sleep(10_000, signal)))
     expect(await admissions(3, limiter, time)).toEqual([10_000, 10_500, 11_000])
   })
 })

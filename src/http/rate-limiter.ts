@@ -1,16 +1,16 @@
 import { REAL_TIME, type Time } from './time.ts'
 
 /** Names a request that was let through, so that refusals of requests sent together count once. */
-export type Admission = number
+export type Permit = number
 
 /** Admits requests; one for a tenant, shared by all streams and the token endpoint. */
-export interface Limiter {
+export interface RateLimiter {
   /** Resolves when the next request may be sent, in the order of asking. */
-  admit(signal: AbortSignal): Promise<Admission>
+  acquire(signal: AbortSignal): Promise<Permit>
   /** The service refused a request: nobody is admitted for that long, then fewer than before. */
-  refused(admission: Admission, waitMs: number): void
+  onThrottled(admission: Permit, waitMs: number): void
   /** The service took a request. */
-  accepted(): void
+  onSuccess(): void
 }
 
 /** The rate of a service is what it took in so long, at most and at least. */
@@ -26,26 +26,26 @@ const CATCH_UP_MS = 250
  * at which it was last refused (docs/decisions/adaptive-limiter.md). `requestsPerMinute` is an upper
  * bound that holds from the start.
  */
-export function createLimiter(
+export function createRateLimiter(
   requestsPerMinute: number | undefined,
   { now, sleep }: Pick<Time, 'now' | 'sleep'> = REAL_TIME,
-): Limiter {
+): RateLimiter {
   const bound = requestsPerMinute === undefined ? 0 : 60_000 / requestsPerMinute
   const pace = createPace()
   let heldUntil = now()
   let nextTurn = heldUntil
   let boundUntil = heldUntil
   let lastTurn: Promise<unknown> = Promise.resolve()
-  let admitted: Admission = 0
+  let admitted: Permit = 0
   /** The last request that was on its way when the service was found to refuse. */
-  let answered: Admission = 0
+  let answered: Permit = 0
   return {
-    admit(signal) {
+    acquire(signal) {
       const turn = lastTurn.then(() => pass(signal))
       lastTurn = turn.catch(() => {})
       return turn
     },
-    refused(admission, waitMs) {
+    onThrottled(admission, waitMs) {
       heldUntil = Math.max(heldUntil, now() + waitMs)
       if (admission > answered) {
         pace.refused(now())
@@ -54,10 +54,10 @@ export function createLimiter(
       pace.resume(heldUntil)
       nextTurn = heldUntil
     },
-    accepted: () => pace.accepted(now()),
+    onSuccess: () => pace.accepted(now()),
   }
 
-  async function pass(signal: AbortSignal): Promise<Admission> {
+  async function pass(signal: AbortSignal): Promise<Permit> {
     signal.throwIfAborted()
     for (let wait = waitMs(); wait > 0; wait = waitMs()) await sleep(wait, signal)
     nextTurn = Math.max(nextTurn, now() - CATCH_UP_MS) + 1000 / pace.perSecond(now())

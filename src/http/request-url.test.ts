@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { createService } from './endpoints.ts'
+import { createEndpoints } from './endpoints.ts'
 import { dateRange } from './filter.ts'
 import { resolveLink } from './links.ts'
-import { firstLink, type Query } from './request-url.ts'
+import { type Query, requestUrl } from './request-url.ts'
 
 const PREFIX = '/connector/protimeapi/api/v1'
-const service = createService({
+const service = createEndpoints({
   baseUrl: 'https://acme.protime.test',
   authUrl: 'https://authentication.protime.test/tenants/acme',
   apiName: 'protimeapi',
@@ -34,11 +34,11 @@ it.each<[string, Query, string]>([
     '/clockings?externalReferences=(people,%40badge-number)(terminals,my%20site%20%28north%29%20%26%20more)',
   ],
 ])('the first link %s is encoded as the service sends its own', (_, query, expected) => {
-  expect(firstLink(query, service)).toBe(PREFIX + expected)
+  expect(requestUrl(query, service)).toBe(PREFIX + expected)
 })
 
 it('the first link is requested as it is', () => {
-  const link = firstLink(
+  const link = requestUrl(
     {
       path: '/clockings',
       filter: dateRange('2026-01-01', '2026-02-01'),

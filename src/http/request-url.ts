@@ -1,4 +1,4 @@
-import type { Service } from './endpoints.ts'
+import type { Endpoints } from './endpoints.ts'
 import { type Condition, filterText } from './filter.ts'
 
 /** What a list, or the start of a delta, asks for. */
@@ -13,7 +13,10 @@ export interface Query {
 }
 
 /** The link that begins a list or a delta, in the form in which the service sends its own. */
-export function firstLink({ path, filter, references, delta }: Query, { prefix }: Service): string {
+export function requestUrl(
+  { path, filter, references, delta }: Query,
+  { prefix }: Endpoints,
+): string {
   const parameters: string[] = []
   if (filter !== undefined && filter.length > 0) {
     parameters.push(`filter=${encode(filterText(filter))}`)

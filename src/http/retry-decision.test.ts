@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { decide, isRateLimit, type Result, type Situation, type Step } from './retry-decision.ts'
-import { patienceOf } from './retry-policy.ts'
+import { retryPolicyOf } from './retry-policy.ts'
 
-const PATIENCE = { ...patienceOf(10), random: () => 0.5 }
+const PATIENCE = { ...retryPolicyOf(10), random: () => 0.5 }
 const FIRST: Situation = {
   failures: { before: 0, sinceMs: 0 },
   redirects: 0,
@@ -58,7 +58,7 @@ it('never asks again when retry_minutes is 0, but for a token', () => {
     { status: 429, retryAfterMs: 1000 },
     { status: 401 },
   ]
-  expect(results.map((result) => decide(result, FIRST, patienceOf(0)))).toEqual([
+  expect(results.map((result) => decide(result, FIRST, retryPolicyOf(0)))).toEqual([
     FAIL,
     FAIL,
     FAIL,

@@ -1,5 +1,5 @@
 import type { FailureType } from '../errors.ts'
-import { type Failures, isPassing, type Patience, waitMs } from './retry-policy.ts'
+import { type Failures, isRetryable, type RetryPolicy, waitMs } from './retry-policy.ts'
 
 /** An answer with another status than 200. */
 export interface Answer {
@@ -39,7 +39,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const MAX_REDIRECTS = 3
 
 /** Decides what happens after an attempt whose answer cannot be used. */
-export function decide(result: Result, situation: Situation, patience: Patience): Step {
+export function decide(result: Result, situation: Situation, patience: RetryPolicy): Step {
   const { failures, redirects, renewals, token } = situation
   if ('failure' in result) {
     const ms = result.failure === 'transient' ? waitMs(failures, patience) : undefined
@@ -54,7 +54,7 @@ export function decide(result: Result, situation: Situation, patience: Patience)
     if ((status === 401 || status === 403) && token === 'narrow' && renewals < 2)
       return { do: 'unscoped' }
   }
-  if (!isPassing(status)) return { do: 'fail' }
+  if (!isRetryable(status)) return { do: 'fail' }
   const ms = waitMs(failures, patience, retryAfterMs)
   if (ms !== undefined) return { do: 'wait', ms }
   const isTooLong = patience.forMs > 0 && retryAfterMs !== undefined

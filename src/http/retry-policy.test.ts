@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isPassing, patienceOf, retryAfterMs, tooLongToWait, waitMs } from './retry-policy.ts'
+import { isRetryable, retryAfterMs, retryPolicyOf, tooLongToWait, waitMs } from './retry-policy.ts'
 
 const NOW = new Date('2026-03-01T12:00:00Z')
 
@@ -34,7 +34,7 @@ describe('Retry-After', () => {
 })
 
 describe('the wait before the next attempt', () => {
-  const patience = { ...patienceOf(10), random: () => 0.5 }
+  const patience = { ...retryPolicyOf(10), random: () => 0.5 }
   const failed = (before: number, sinceMs = 0) => ({ before, sinceMs })
 
   it('is anything from nothing to a bound that doubles up to a minute', () => {
@@ -77,14 +77,16 @@ describe('the wait before the next attempt', () => {
   })
 
   it('is never any when retry_minutes is 0', () => {
-    expect([waitMs(failed(0), patienceOf(0)), waitMs(failed(0), patienceOf(0), 1)]).toEqual([
+    expect([waitMs(failed(0), retryPolicyOf(0)), waitMs(failed(0), retryPolicyOf(0), 1)]).toEqual([
       undefined,
       undefined,
     ])
   })
 
   it('ends earlier for a command that must answer soon', () => {
-    expect([patienceOf(10, 15_000).forMs, patienceOf(0.1, 15_000).forMs]).toEqual([15_000, 6000])
+    expect([retryPolicyOf(10, 15_000).forMs, retryPolicyOf(0.1, 15_000).forMs]).toEqual([
+      15_000, 6000,
+    ])
   })
 
   it('is a failure of its own when it is too long', () => {
@@ -99,5 +101,5 @@ it.each([
   [true, [408, 425, 429, 500, 502, 503, 504, 599]],
   [false, [301, 304, 400, 401, 403, 404, 405, 409, 410, 414, 501]],
 ])('a repetition may heal (%s) the statuses %j', (expected, statuses) => {
-  expect(statuses.map(isPassing)).toEqual(statuses.map(() => expected))
+  expect(statuses.map(isRetryable)).toEqual(statuses.map(() => expected))
 })

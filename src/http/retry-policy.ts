@@ -3,7 +3,7 @@ import { httpDateMs } from './http-date.ts'
 import type { Time } from './time.ts'
 
 /** For how long, and with which waits, a request that fails is tried again; times in milliseconds. */
-export interface Patience {
+export interface RetryPolicy {
   /** A request is tried again until so long after it failed first; 0: never. */
   readonly forMs: number
   /** Upper bound of the first wait; it doubles with each attempt, up to `capMs`. */
@@ -51,7 +51,10 @@ export function createFailureCount(time: Time): FailureCount {
 }
 
 /** The patience of `retry_minutes`; a command that must answer soon gives its own bound, `mostMs`. */
-export function patienceOf(retryMinutes: number, mostMs = Number.POSITIVE_INFINITY): Patience {
+export function retryPolicyOf(
+  retryMinutes: number,
+  mostMs = Number.POSITIVE_INFINITY,
+): RetryPolicy {
   return {
     forMs: Math.min(retryMinutes * 60_000, mostMs),
     baseMs: 500,
@@ -66,7 +69,7 @@ export function patienceOf(retryMinutes: number, mostMs = Number.POSITIVE_INFINI
  */
 export function waitMs(
   failures: Failures,
-  patience: Patience,
+  patience: RetryPolicy,
   askedMs?: number,
 ): number | undefined {
   const left = patience.forMs - failures.sinceMs
@@ -77,7 +80,7 @@ export function waitMs(
 }
 
 /** Full jitter: any time up to the doubled bound, so that clients do not return in step. */
-function backoffMs(before: number, { baseMs, capMs, random = Math.random }: Patience): number {
+function backoffMs(before: number, { baseMs, capMs, random = Math.random }: RetryPolicy): number {
   return random() * Math.min(capMs, baseMs * 2 ** before)
 }
 
@@ -91,7 +94,7 @@ export function retryAfterMs(header: string | undefined, now: Date): number | un
 }
 
 /** Statuses that a repetition may heal. */
-export function isPassing(status: number): boolean {
+export function isRetryable(status: number): boolean {
   return (
     status === 408 ||
     status === 425 ||

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { createServiceClock } from './server-clock.ts'
+import { createServerClock } from './server-clock.ts'
 
 const START = new Date('2026-01-01T00:00:00Z')
 
 function clockAt(monotonic: { ms: number }) {
-  return createServiceClock(START, () => monotonic.ms)
+  return createServerClock(START, () => monotonic.ms)
 }
 
 describe("the service's clock", () => {

@@ -1,7 +1,7 @@
 import { httpDateMs } from './http-date.ts'
 
 /** The service's time (design D18): ours may be wrong, and what a link's age means is the service's. */
-export interface ServiceClock {
+export interface ServerClock {
   now(): Date
   /** Sets the time from a `Date` header; a missing, unreadable or impossible one changes nothing. */
   set(header: string | undefined): void
@@ -12,10 +12,10 @@ const EARLIEST = Date.UTC(2000)
 const LATEST = Date.UTC(2200)
 
 /** Starts with the local time and is carried on by `monotonic`, in milliseconds. */
-export function createServiceClock(
+export function createServerClock(
   start: Date = new Date(),
   monotonic: () => number = () => performance.now(),
-): ServiceClock {
+): ServerClock {
   let offset = start.getTime() - monotonic()
   return {
     now: () => new Date(offset + monotonic()),

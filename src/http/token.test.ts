@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { ConnectorError, Refusal } from '../errors.ts'
+import { ConnectorError, HttpError } from '../errors.ts'
 import { createMask } from '../mask.ts'
-import { createService } from './endpoints.ts'
+import { createEndpoints } from './endpoints.ts'
 import { failureOf } from './testing/open-client.ts'
-import { covers, createTokens, type Token } from './token.ts'
+import { createTokens, hasScope, type Token } from './token.ts'
 
 const SECRET = 'top/s3cret+value'
-const service = createService({
+const service = createEndpoints({
   baseUrl: 'https://acme.protime.test',
   authUrl: 'https://authentication.protime.test/tenants/acme',
   apiName: 'svcapi',
@@ -148,7 +148,7 @@ describe('a refused token', () => {
 })
 
 describe('a token request that is refused', () => {
-  const scopeRefusal = new Refusal('config', 400, 'not accepted (400 for x): invalid_scope.')
+  const scopeRefusal = new HttpError('config', 400, 'not accepted (400 for x): invalid_scope.')
 
   it('for a scope falls back to every scope that the client has', async () => {
     const { tokens, forms } = tokensOver(
@@ -185,7 +185,7 @@ describe('a token request that is refused', () => {
     [401, 'no words (401 for x).'],
   ])('for its credentials (%d) says what to check', async (status, message) => {
     const { tokens } = tokensOver(() => {
-      throw new Refusal('config', status, message)
+      throw new HttpError('config', status, message)
     })
     expect(await failureOf(tokens.get())).toMatchObject({
       failure: 'config',
@@ -197,7 +197,7 @@ describe('a token request that is refused', () => {
     const { tokens } = tokensOver(
       (form) => {
         if (form.has('scope')) throw scopeRefusal
-        throw new Refusal('config', 400, 'invalid_client')
+        throw new HttpError('config', 400, 'invalid_client')
       },
       ['people'],
     )
@@ -206,7 +206,7 @@ describe('a token request that is refused', () => {
 
   it('at an address without a token service says what to check', async () => {
     const { tokens } = tokensOver(() => {
-      throw new Refusal('config', 404, 'not offered (404 for x).')
+      throw new HttpError('config', 404, 'not offered (404 for x).')
     })
     expect((await failureOf(tokens.get())).message).toMatch(
       /no token service.*Check tenant and env/,
@@ -217,9 +217,9 @@ describe('a token request that is refused', () => {
     'is never taken for a refusal of the link that needed the token (%d)',
     async (status) => {
       const { tokens } = tokensOver(() => {
-        throw new Refusal('config', status, 'refused')
+        throw new HttpError('config', status, 'refused')
       })
-      expect(await failureOf(tokens.get())).not.toBeInstanceOf(Refusal)
+      expect(await failureOf(tokens.get())).not.toBeInstanceOf(HttpError)
     },
   )
 })
@@ -277,6 +277,6 @@ describe('what a token covers', () => {
     ['nothing', token(), false],
     ['what is not known', { value: 't', scopes: undefined, isNarrow: true }, true],
   ])('with %s', (_, held, expected) => {
-    expect(covers(held, service, ['people', 'histories'])).toBe(expected)
+    expect(hasScope(held, service, ['people', 'histories'])).toBe(expected)
   })
 })

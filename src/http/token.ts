@@ -1,6 +1,6 @@
-import { ConnectorError, Refusal } from '../errors.ts'
+import { ConnectorError, HttpError } from '../errors.ts'
 import type { Mask } from '../mask.ts'
-import { readScope, type Service } from './endpoints.ts'
+import { type Endpoints, readScope } from './endpoints.ts'
 
 /** An access token and what it covers. */
 export interface Token {
@@ -13,7 +13,7 @@ export interface Token {
 
 /**
  * The one token of a process, reused by all requests (specification, "Authentication" 4). What the
- * token endpoint refuses is a ConnectorError and not a Refusal: it says nothing of a link.
+ * token endpoint refuses is a ConnectorError and not a HttpError: it says nothing of a link.
  */
 export interface Tokens {
   /** A token that is valid for now; concurrent callers share one request. */
@@ -23,13 +23,13 @@ export interface Tokens {
 }
 
 export interface TokenSettings {
-  readonly service: Service
+  readonly service: Endpoints
   readonly clientId: string
   readonly clientSecret: string
   /** Collections to ask scopes for; undefined asks for every scope the client has (design D7). */
   readonly collections: readonly string[] | undefined
   readonly mask: Mask
-  /** Posts a form to the token endpoint, patiently; the text of the answer. Throws a Refusal. */
+  /** Posts a form to the token endpoint, patiently; the text of the answer. Throws a HttpError. */
   readonly post: (url: string, form: string) => Promise<string>
   /** Milliseconds of a monotonic clock. */
   readonly now?: () => number
@@ -103,7 +103,7 @@ export function createTokens(settings: TokenSettings): Tokens {
 }
 
 /** Whether a token allows reading a collection, by any of its scopes; true when that is not known. */
-export function covers(token: Token, service: Service, scopes: readonly string[]): boolean {
+export function hasScope(token: Token, service: Endpoints, scopes: readonly string[]): boolean {
   const granted = token.scopes
   if (granted === undefined) return true
   return ['all', ...scopes].some((scope) => granted.has(readScope(service, scope)))
@@ -155,12 +155,12 @@ function parsed(text: string): Record<string, unknown> | undefined {
 }
 
 function isScopeRefusal(error: unknown): boolean {
-  return error instanceof Refusal && error.status === 400 && /invalid_scope/i.test(error.message)
+  return error instanceof HttpError && error.status === 400 && /invalid_scope/i.test(error.message)
 }
 
 /** The refusals of the token endpoint that the user can mend (specification, "Errors"). */
 function inWords(error: unknown): unknown {
-  if (!(error instanceof Refusal)) return error
+  if (!(error instanceof HttpError)) return error
   if (/invalid_client|unauthorized_client/i.test(error.message) || error.status === 401) {
     return new ConnectorError(
       'config',

@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool, request } from 'undici'
 import { ConnectorError } from '../errors.ts'
-import { broken, ProxyFailure } from './network-error.ts'
+import { ProxyFailure, toNetworkError } from './network-error.ts'
 
 /** One request as it goes to the wire. */
 export interface Call {
@@ -50,7 +50,7 @@ export function createTransport(silenceSeconds: number): Transport {
         return toReply(await untilAborted(asked, signal), host)
       } catch (error) {
         signal.throwIfAborted()
-        throw broken(error, host)
+        throw toNetworkError(error, host)
       }
     },
     async close() {
@@ -149,7 +149,7 @@ async function* decoded(
     }
     yield* (decoder ?? body) as AsyncIterable<Buffer>
   } catch (error) {
-    throw broken(error, host)
+    throw toNetworkError(error, host)
   } finally {
     body.destroy()
   }

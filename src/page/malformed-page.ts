@@ -1,4 +1,4 @@
-import { DamagedPage, RecordTooLarge } from './page-scanner.ts'
+import { MalformedPageError, RecordTooLargeError } from './page-scanner.ts'
 
 /** What can be wrong with a body, in the order of the numbers in the scanner (from 1). */
 export const problemKinds = [
@@ -37,43 +37,43 @@ export interface PageFacts {
 }
 
 /** The error to throw for a problem. Quotes the body only where it does not look like JSON at all. */
-export function damage({ kind, at, elements }: Problem, facts: PageFacts): DamagedPage {
+export function damage({ kind, at, elements }: Problem, facts: PageFacts): MalformedPageError {
   const element = `element ${elements + 1} of \`value\``
   switch (kind) {
     case 'not-json':
-      return new DamagedPage(`the body is not JSON at byte ${at}${startOf(facts.opening)}`)
+      return new MalformedPageError(`the body is not JSON at byte ${at}${startOf(facts.opening)}`)
     case 'too-deep':
-      return new DamagedPage(`the body is nested deeper than 256 levels at byte ${at}`)
+      return new MalformedPageError(`the body is nested deeper than 256 levels at byte ${at}`)
     case 'not-an-object':
-      return new DamagedPage('the body is JSON, but not an object')
+      return new MalformedPageError('the body is JSON, but not an object')
     case 'items-not-a-list':
-      return new DamagedPage('`value` is not an array')
+      return new MalformedPageError('`value` is not an array')
     case 'items-twice':
-      return new DamagedPage(`the body has \`value\` twice, again at byte ${at}`)
+      return new MalformedPageError(`the body has \`value\` twice, again at byte ${at}`)
     case 'element-not-an-object':
-      return new DamagedPage(`${element} is not an object`)
+      return new MalformedPageError(`${element} is not an object`)
     case 'element-without-key':
-      return new DamagedPage(`${element} has no \`${facts.key}\``)
+      return new MalformedPageError(`${element} has no \`${facts.key}\``)
     case 'element-too-large':
-      return new RecordTooLarge(`${element} is larger than ${facts.maxRecordBytes} bytes`)
+      return new RecordTooLargeError(`${element} is larger than ${facts.maxRecordBytes} bytes`)
     case 'link-not-text':
-      return new DamagedPage(`the link at byte ${at} is neither a string nor null`)
+      return new MalformedPageError(`the link at byte ${at} is neither a string nor null`)
     case 'trailing':
-      return new DamagedPage(`the body goes on after its end, at byte ${at}`)
+      return new MalformedPageError(`the body goes on after its end, at byte ${at}`)
     case 'text-too-large':
-      return new RecordTooLarge(
+      return new RecordTooLargeError(
         `the name or link at byte ${at} is larger than ${facts.maxRecordBytes} bytes`,
       )
     case 'not-utf8':
-      return new DamagedPage(`the body is not UTF-8 text, somewhere after byte ${at}`)
+      return new MalformedPageError(`the body is not UTF-8 text, somewhere after byte ${at}`)
     case 'empty':
-      return new DamagedPage('the body is empty')
+      return new MalformedPageError('the body is empty')
     case 'cut-in-element':
-      return new DamagedPage(`the body ends inside ${element}`)
+      return new MalformedPageError(`the body ends inside ${element}`)
     case 'cut':
-      return new DamagedPage(`the body ends at byte ${at}, before it is complete`)
+      return new MalformedPageError(`the body ends at byte ${at}, before it is complete`)
     case 'items-missing':
-      return new DamagedPage('the body has no `value`')
+      return new MalformedPageError('the body has no `value`')
   }
 }
 

@@ -14,7 +14,7 @@ function judge(body: Uint8Array, cuts: readonly number[]): void {
   const seen = observeOrError(fast, body, cuts)
   expect(seen).toEqual(observeOrError(reference, body, cuts))
   const truth = judgedByParse(body)
-  if (truth === undefined) expect(seen).toMatch(/^DamagedPage: /)
+  if (truth === undefined) expect(seen).toMatch(/^MalformedPageError: /)
   else expect(asParsed(seen)).toEqual(truth)
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { LIVE, MARKED, REMOVED, SKIP } from '../protocol/record-batch.ts'
+import { DELETE, DROP, SOFT_DELETE, UPSERT } from '../protocol/record-batch.ts'
 import { createPageScanner } from './create-page-scanner.ts'
 import { guarded } from './guarded-scanner.ts'
-import { DamagedPage, RecordTooLarge } from './page-scanner.ts'
+import { MalformedPageError, RecordTooLargeError } from './page-scanner.ts'
 import { loadScanModule } from './scan-module.ts'
 import { observe, parts, shape } from './testing/observe.ts'
 import { createReferenceScanner } from './testing/reference-scanner.ts'
@@ -42,10 +42,10 @@ describe.each(scanners)('the page scanner $name', ({ create }) => {
       ),
     )
     expect(records.map(({ text, kind }) => [text, kind])).toEqual([
-      ['{"id":1}', REMOVED],
-      ['{"id":2}', LIVE],
-      ['{"data":{"id":3},"id":4}', LIVE],
-      ['{"changeType":"Delete","data":5,"id":6}', LIVE],
+      ['{"id":1}', DELETE],
+      ['{"id":2}', UPSERT],
+      ['{"data":{"id":3},"id":4}', UPSERT],
+      ['{"changeType":"Delete","data":5,"id":6}', UPSERT],
     ])
   })
 
@@ -53,7 +53,7 @@ describe.each(scanners)('the page scanner $name', ({ create }) => {
     const { records } = await read(
       page('{"id":1,"status":"Deleted"}', '{"id":2,"x":{"status":"Deleted"}}'),
     )
-    expect(records.map(({ kind }) => kind)).toEqual([MARKED, LIVE])
+    expect(records.map(({ kind }) => kind)).toEqual([SOFT_DELETE, UPSERT])
   })
 
   it.each([
@@ -113,7 +113,7 @@ describe.each(scanners)('the page scanner $name', ({ create }) => {
   it('leaves skipped records out of the lines, and gives deleted ones their own tail', async () => {
     const scanner = create(shape)
     const batch = scanner.push(page('{"id":1}', '{"id":2}', '{"id":3,"status":"Deleted"}'))
-    batch.kinds[0] = SKIP
+    batch.ops[0] = DROP
     expect(Buffer.from(batch.lines(parts)).toString()).toBe(
       '{"data":{"id":2,"tail":"live"}}\n{"data":{"id":3,"status":"Deleted","tail":"removed"}}\n',
     )
@@ -133,10 +133,10 @@ describe.each(scanners)('the page scanner $name', ({ create }) => {
     expect(lines.split('\n').map((line) => line.length)).toEqual([31, 300_038, 31, 0])
   })
 
-  it('writes lines with a head of any size', async () => {
+  it('writes lines with a prefix of any size', async () => {
     const batch = create(shape).push(page('{"id":1}', '{"id":2}'))
-    const head = Buffer.alloc(100_000, ' ')
-    expect(batch.lines({ ...parts, head }).length).toBe(2 * (100_000 + 24))
+    const prefix = Buffer.alloc(100_000, ' ')
+    expect(batch.lines({ ...parts, prefix }).length).toBe(2 * (100_000 + 24))
   })
 
   it.each([
@@ -181,7 +181,7 @@ describe.each(scanners)('the page scanner $name', ({ create }) => {
     ['{"value":[]} x', 'the body goes on after its end, at byte 13'],
     ['{"value":[{"id":"\n"}]}', 'the body is not JSON at byte 17'],
   ])('refuses %j and says why', async (body, reason) => {
-    await expect(read(body)).rejects.toThrow(new DamagedPage(reason))
+    await expect(read(body)).rejects.toThrow(new MalformedPageError(reason))
   })
 
   it('refuses bytes that are not UTF-8', async () => {
@@ -197,9 +197,9 @@ describe.each(scanners)('the page scanner $name', ({ create }) => {
 
   it('refuses to go on after damage, until the next page', async () => {
     const scanner = create(shape)
-    expect(() => scanner.push(Buffer.from('x'))).toThrow(DamagedPage)
-    expect(() => scanner.push(page('{"id":1}'))).toThrow(DamagedPage)
-    expect(() => scanner.end()).toThrow(DamagedPage)
+    expect(() => scanner.push(Buffer.from('x'))).toThrow(MalformedPageError)
+    expect(() => scanner.push(page('{"id":1}'))).toThrow(MalformedPageError)
+    expect(() => scanner.end()).toThrow(MalformedPageError)
     scanner.begin()
     expect(scanner.push(page('{"id":1}')).count).toBe(1)
   })
@@ -208,10 +208,10 @@ describe.each(scanners)('the page scanner $name', ({ create }) => {
     const scanner = create(shape, { maxRecordBytes: 100 })
     const body = page('{"id":1}', `{"id":2,"x":"${'x'.repeat(100)}"}`)
     expect(() => observe(scanner, body)).toThrow(
-      new RecordTooLarge('element 2 of `value` is larger than 100 bytes'),
+      new RecordTooLargeError('element 2 of `value` is larger than 100 bytes'),
     )
-    expect(() => observe(scanner, body, [50, 60, 70])).toThrow(RecordTooLarge)
-    expect(() => observe(scanner, body, [125])).toThrow(RecordTooLarge)
+    expect(() => observe(scanner, body, [50, 60, 70])).toThrow(RecordTooLargeError)
+    expect(() => observe(scanner, body, [125])).toThrow(RecordTooLargeError)
   })
 
   it('refuses a name or link above the limit, and passes over what it does not need', async () => {
@@ -220,9 +220,9 @@ describe.each(scanners)('the page scanner $name', ({ create }) => {
     const cuts = [50, 120, 180]
     expect(observe(scanner, Buffer.from(`{"x":${long},"value":[]}`), cuts).end.count).toBe(0)
     expect(() => observe(scanner, Buffer.from(`{${long}:1,"value":[]}`), cuts)).toThrow(
-      RecordTooLarge,
+      RecordTooLargeError,
     )
-    expect(() => observe(scanner, Buffer.from(`{"nextLink":${long}}`))).toThrow(RecordTooLarge)
+    expect(() => observe(scanner, Buffer.from(`{"nextLink":${long}}`))).toThrow(RecordTooLargeError)
   })
 
   it('refuses to look for names that need escapes', async () => {

@@ -22,10 +22,10 @@ export interface PageScanner {
   begin(): void
   /**
    * Takes the next bytes of the body, in chunks cut anywhere: one batch for all of them, without a
-   * copy that joins them. @throws DamagedPage, RecordTooLarge
+   * copy that joins them. @throws MalformedPageError, RecordTooLargeError
    */
   push(...chunks: readonly Uint8Array[]): Batch
-  /** Ends the page. @throws DamagedPage if the body is not complete */
+  /** Ends the page. @throws MalformedPageError if the body is not complete */
   end(): PageEnd
 }
 
@@ -44,11 +44,11 @@ export interface PageEnd {
 }
 
 /** A page body that must not be used, because it is incomplete or not what the service promises. */
-export class DamagedPage extends Error {
-  override name = 'DamagedPage'
+export class MalformedPageError extends Error {
+  override name = 'MalformedPageError'
 }
 
 /** A body with a record, or another single part, above the limit of its scanner. */
-export class RecordTooLarge extends DamagedPage {
-  override name = 'RecordTooLarge'
+export class RecordTooLargeError extends MalformedPageError {
+  override name = 'RecordTooLargeError'
 }

@@ -1,5 +1,5 @@
-import { takeBuffer } from '../protocol/buffer-pool.ts'
-import { type Batch, LIVE, type LineParts, SKIP } from '../protocol/record-batch.ts'
+import { acquireBuffer } from '../protocol/buffer-pool.ts'
+import { type Batch, DROP, type LineParts, UPSERT } from '../protocol/record-batch.ts'
 import { highest } from './highest-version.ts'
 import type { ScanExports } from './scan-module.ts'
 
@@ -20,7 +20,7 @@ const CLOSING = Buffer.from(']')
 /** A batch in the memory of its scanner. */
 export class WasmBatch implements Batch {
   readonly count: number
-  readonly kinds: Uint8Array
+  readonly ops: Uint8Array
   readonly keys: Float64Array
   readonly #wasm: ScanExports
   readonly #bytes: Buffer
@@ -33,7 +33,7 @@ export class WasmBatch implements Batch {
     this.#bytes = Buffer.from(buffer)
     this.#rows = new Uint32Array(buffer, wasm.rowsAt.value >>> 0, this.count * ROW_WORDS)
     this.keys = new Float64Array(buffer, wasm.keysAt.value >>> 0, this.count)
-    this.kinds = new Uint8Array(buffer, wasm.kindsAt.value >>> 0, this.count)
+    this.ops = new Uint8Array(buffer, wasm.kindsAt.value >>> 0, this.count)
   }
 
   keyText(index: number): string {
@@ -69,11 +69,12 @@ export class WasmBatch implements Batch {
   }
 
   lines(parts: LineParts): Uint8Array<ArrayBuffer> {
-    const { head, tail, removedTail } = parts
-    const sizes = [head.length, tail.length, removedTail.length] as const
-    const out = takeBuffer(this.#wasm.lineBytes(...sizes))
-    const fits = head.length + tail.length + removedTail.length <= PARTS_ROOM
-    if (fits) this.#bytes.set(Buffer.concat([head, tail, removedTail]), this.#wasm.partsAt.value)
+    const { prefix, suffix, deleteSuffix } = parts
+    const sizes = [prefix.length, suffix.length, deleteSuffix.length] as const
+    const out = acquireBuffer(this.#wasm.lineBytes(...sizes))
+    const fits = prefix.length + suffix.length + deleteSuffix.length <= PARTS_ROOM
+    if (fits)
+      this.#bytes.set(Buffer.concat([prefix, suffix, deleteSuffix]), this.#wasm.partsAt.value)
     let at = 0
     for (let index = 0; index < this.count; ) {
       if (fits) {
@@ -91,15 +92,20 @@ export class WasmBatch implements Batch {
     return out
   }
 
-  #line(index: number, { head, tail, removedTail }: LineParts, out: Buffer, at: number): number {
-    const kind = this.kinds[index]
-    if (kind === SKIP) return 0
+  #line(
+    index: number,
+    { prefix, suffix, deleteSuffix }: LineParts,
+    out: Buffer,
+    at: number,
+  ): number {
+    const kind = this.ops[index]
+    if (kind === DROP) return 0
     const record = this.record(index)
-    const end = kind === LIVE ? tail : removedTail
-    out.set(head, at)
-    out.set(record, at + head.length)
-    out.set(end, at + head.length + record.length - 1)
-    return head.length + record.length - 1 + end.length
+    const end = kind === UPSERT ? suffix : deleteSuffix
+    out.set(prefix, at)
+    out.set(record, at + prefix.length)
+    out.set(end, at + prefix.length + record.length - 1)
+    return prefix.length + record.length - 1 + end.length
   }
 
   #word(index: number, word: number): number {

@@ -10,7 +10,7 @@ const lent = new WeakSet<ArrayBufferLike>()
 const free: ArrayBuffer[] = []
 
 /** A buffer of `bytes` with any content. It is the caller's for good, unless `giveBack` gets it. */
-export function takeBuffer(bytes: number): Buffer<ArrayBuffer> {
+export function acquireBuffer(bytes: number): Buffer<ArrayBuffer> {
   if (bytes > LARGEST_BYTES) return Buffer.allocUnsafeSlow(bytes)
   const index = free.findIndex((buffer) => buffer.byteLength >= bytes)
   const [found] = index < 0 ? [] : free.splice(index, 1)
@@ -21,7 +21,7 @@ export function takeBuffer(bytes: number): Buffer<ArrayBuffer> {
 }
 
 /** Takes back a buffer whose bytes nobody will look at again; anything else is ignored. */
-export function giveBack({ buffer }: Uint8Array): void {
+export function releaseBuffer({ buffer }: Uint8Array): void {
   if (!(buffer instanceof ArrayBuffer) || !lent.delete(buffer)) return
   if (free.length < MOST_FREE) free.push(buffer)
 }

@@ -1,5 +1,5 @@
 /** One promise for all who wait for the same thing; nobody has to look at it. */
-export class Gate {
+export class DrainSignal {
   #waiting: PromiseWithResolvers | undefined
 
   wait(): Promise<void> {
@@ -36,7 +36,7 @@ function withResolvers(): PromiseWithResolvers {
 }
 
 /** A rejected promise that may be left alone. */
-export function refused(reason: Error): Promise<void> {
+export function rejected(reason: Error): Promise<void> {
   const promise = Promise.reject(reason)
   promise.catch(ignore)
   return promise

@@ -1,4 +1,4 @@
-import { type Batch, LIVE, MARKED, REMOVED, SKIP } from './record-batch.ts'
+import { type Batch, DELETE, DROP, SOFT_DELETE, UPSERT } from './record-batch.ts'
 
 /** A record as JSON text: an object of one line, with the JSON text of its key beside it. */
 export interface JsonRecord {
@@ -12,24 +12,24 @@ export interface JsonRecord {
  * only streams pay that cannot be spliced (design section 3).
  */
 export function createJsonBatch(records: readonly JsonRecord[]): Batch {
-  const kinds = new Uint8Array(records.length).fill(LIVE)
+  const ops = new Uint8Array(records.length).fill(UPSERT)
   const at = (index: number) => records[index] ?? { json: '{}', key: 'null' }
   return {
     count: records.length,
-    kinds,
+    ops,
     keys: new Float64Array(records.length).fill(Number.NaN),
     highestVersion: undefined,
     keyText: (index) => at(index).key,
     versionText: () => undefined,
     record: (index) => Buffer.from(at(index).json),
-    lines({ head, tail, removedTail }) {
+    lines({ prefix, suffix, deleteSuffix }) {
       const parts = records.flatMap(({ json }, i) => {
-        const kind = kinds[i]
-        if (kind === SKIP) return []
+        const kind = ops[i]
+        if (kind === DROP) return []
         return [
-          head,
+          prefix,
           Buffer.from(json.slice(0, -1)),
-          kind === REMOVED || kind === MARKED ? removedTail : tail,
+          kind === DELETE || kind === SOFT_DELETE ? deleteSuffix : suffix,
         ]
       })
       const lines = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))

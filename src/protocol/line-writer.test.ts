@@ -8,11 +8,11 @@ import { PassThrough, Writable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it, vi } from 'vitest'
-import { createLineWriter, ReaderGone } from './line-writer.ts'
+import { createLineWriter, OutputClosedError } from './line-writer.ts'
 
 const built = join(
   dirname(createRequire(import.meta.url).resolve('#scan.wasm')),
-  'src/page/line-writer.js',
+  'src/protocol/line-writer.js',
 )
 
 interface Outcome {
@@ -85,7 +85,7 @@ describe('a line writer on a real pipe', () => {
       const all = [first, writer.write('y'), writer.flush()]
       console.error((await Promise.all(all.map((promise) => promise.catch(name)))).join(' '))`
     await expect(piped(program, `| head -c 1`)).rejects.toMatchObject({
-      stderr: 'ReaderGone ReaderGone ReaderGone\n',
+      stderr: 'OutputClosedError OutputClosedError OutputClosedError\n',
     })
   })
 
@@ -184,7 +184,7 @@ describe('a line writer', () => {
     const writer = createLineWriter(stream, { onGone })
     stream.destroy(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
     await new Promise((closed) => stream.once('close', closed))
-    await expect(writer.write('line\n')).rejects.toBeInstanceOf(ReaderGone)
+    await expect(writer.write('line\n')).rejects.toBeInstanceOf(OutputClosedError)
     expect(onGone).toHaveBeenCalledTimes(1)
   })
 })

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
-import { giveBack } from './buffer-pool.ts'
-import { Gate, refused } from './drain-signal.ts'
+import { releaseBuffer } from './buffer-pool.ts'
+import { DrainSignal, rejected } from './drain-signal.ts'
 
 /** Small writes are put together up to this size: single lines would cost a system call each. */
 const BATCH_BYTES = 64 * 1024
@@ -14,8 +14,8 @@ const GONE_CODES = new Set([
 ])
 
 /** The program that reads our output has ended: nothing more can be said to it. */
-export class ReaderGone extends Error {
-  override name = 'ReaderGone'
+export class OutputClosedError extends Error {
+  override name = 'OutputClosedError'
 
   constructor(cause?: Error) {
     super('the reader of the output is gone: its program has ended or has closed the pipe', {
@@ -32,7 +32,7 @@ export interface LineWriter {
   /**
    * Writes whole lines, those of one call at once. Bytes belong to the writer from then on, and may
    * be overwritten once they are out. Returns undefined if there is no need to wait, else a promise
-   * that ends when the reader has caught up; it rejects with ReaderGone, or with the error of the
+   * that ends when the reader has caught up; it rejects with OutputClosedError, or with the error of the
    * stream (a full disk).
    */
   write(...lines: readonly (Uint8Array | string)[]): Promise<void> | undefined
@@ -66,7 +66,7 @@ class StreamLineWriter implements LineWriter {
   #finished: Promise<void> = Promise.resolve()
   #scheduled = false
   #failure: Error | undefined
-  #room = new Gate()
+  #room = new DrainSignal()
 
   constructor(stream: Writable, onGone: (() => void) | undefined) {
     this.#stream = stream
@@ -83,7 +83,7 @@ class StreamLineWriter implements LineWriter {
   }
 
   write(...lines: readonly (Uint8Array | string)[]): Promise<void> | undefined {
-    if (this.#failure !== undefined) return refused(this.#failure)
+    if (this.#failure !== undefined) return rejected(this.#failure)
     const pieces = lines.map((line) => (typeof line === 'string' ? Buffer.from(line) : line))
     const size = pieces.reduce((sum, { length }) => sum + length, 0)
     if (size >= BATCH_BYTES) {
@@ -102,7 +102,7 @@ class StreamLineWriter implements LineWriter {
   }
 
   flush(): Promise<void> {
-    if (this.#failure !== undefined) return refused(this.#failure)
+    if (this.#failure !== undefined) return rejected(this.#failure)
     this.#sendBatch()
     return this.#finished
   }
@@ -121,7 +121,7 @@ class StreamLineWriter implements LineWriter {
       this.#stream.write(bytes, (error) => {
         if (error) this.#fail(error)
         if (this.#failure !== undefined) return reject(this.#failure)
-        if (this.#reusesBuffers) giveBack(bytes)
+        if (this.#reusesBuffers) releaseBuffer(bytes)
         this.#underWay -= bytes.length
         if (this.#underWay <= MAX_UNDER_WAY_BYTES) this.#room.open()
         resolve()
@@ -143,7 +143,7 @@ class StreamLineWriter implements LineWriter {
   #fail(error: NodeJS.ErrnoException | undefined): void {
     if (this.#failure !== undefined) return
     const isGone = error === undefined || GONE_CODES.has(error.code ?? '')
-    this.#failure = isGone ? new ReaderGone(error) : error
+    this.#failure = isGone ? new OutputClosedError(error) : error
     this.#batch = []
     this.#batchBytes = 0
     this.#room.close(this.#failure)
@@ -155,6 +155,6 @@ function joined(batch: readonly Uint8Array[], size: number): Uint8Array {
   const [only] = batch
   if (only !== undefined && batch.length === 1) return only
   const bytes = Buffer.concat(batch, size)
-  batch.forEach(giveBack)
+  batch.forEach(releaseBuffer)
   return bytes
 }

@@ -1,22 +1,22 @@
 /** Kinds of a record in `Batch.kinds`. */
-export const LIVE = 0
+export const UPSERT = 0
 /** A change envelope whose `changeType` is `Delete` (api.md 4.2). */
-export const REMOVED = 1
+export const DELETE = 1
 /** A live record that carries the soft-delete mark of its shape (api.md 4.4). */
-export const MARKED = 2
+export const SOFT_DELETE = 2
 /** Written by the caller: `lines` leaves the record out. */
-export const SKIP = 3
+export const DROP = 3
 
 /**
  * What a line is made of: `head`, the record without its final brace, and a tail. A tail begins
  * with a comma and closes the object and the line.
  */
 export interface LineParts {
-  readonly head: Uint8Array
+  readonly prefix: Uint8Array
   /** Behind a live record. */
-  readonly tail: Uint8Array
+  readonly suffix: Uint8Array
   /** Behind a removed or marked record. */
-  readonly removedTail: Uint8Array
+  readonly deleteSuffix: Uint8Array
 }
 
 /**
@@ -26,7 +26,7 @@ export interface LineParts {
 export interface Batch {
   readonly count: number
   /** LIVE, REMOVED or MARKED for each record; the caller may overwrite an entry with SKIP. */
-  readonly kinds: Uint8Array
+  readonly ops: Uint8Array
   /** Keys that are written as an integer from 0 to 2^53 - 1; NaN for any other. */
   readonly keys: Float64Array
   /** The key as it stands in the body: `12`, `"a-b"`. */

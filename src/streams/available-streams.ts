@@ -3,7 +3,7 @@ import type { Stream } from './collection.ts'
 import { streams } from './streams.ts'
 
 /** The streams that a configuration can read: activity definitions only where structures are named. */
-export function offeredStreams(config: {
+export function availableStreams(config: {
   readonly activityStructures: readonly unknown[]
 }): ReadonlyMap<string, Stream> {
   return new Map(
@@ -14,7 +14,7 @@ export function offeredStreams(config: {
 }
 
 /** The failure of a stream that a catalog asks for and that is not offered. */
-export function notOffered(): ConnectorError {
+export function unknownStream(): ConnectorError {
   return new ConnectorError(
     'config',
     'There is no stream of this name. Discover the streams again; for activity_definitions, name activity structures in the configuration.',

@@ -4,14 +4,17 @@
  */
 export interface Collection {
   /** One sentence for people who choose streams. */
-  readonly about: string
+  readonly description: string
   /**
    * How the collection is read once and kept up to date: by `?delta` and its links, or, where the
    * service documents none, by a whole list at each sync (api.md section 10).
    */
-  readonly changes: 'delta' | 'list'
-  /** Lists and delta starts need a date range (api.md section 5.2, LIST-DATE and DELTA-DATE). */
-  readonly dated?: true
+  readonly replication: 'delta' | 'list'
+  /**
+   * The member by which the service filters the records by day; their lists and delta starts need a
+   * range of days.
+   */
+  readonly dateField?: 'date' | 'from'
   /** Middle parts of the scope names that grant reading, the preferred first; default: the name. */
   readonly scopes?: readonly string[]
   /** Collections whose external references list and delta can be asked for (api.md section 10). */

@@ -3,7 +3,7 @@ import { readStreamSchema, type StreamSchema } from './stream-schema.ts'
 import { keyOf } from './streams.ts'
 
 /** What a catalog of either protocol tells of a stream. */
-export interface StreamFacts {
+export interface StreamSpec {
   readonly name: string
   readonly schema: StreamSchema
   readonly key: readonly string[]
@@ -13,13 +13,13 @@ export interface StreamFacts {
   readonly replication: 'LOG_BASED' | 'FULL_TABLE'
 }
 
-export function streamFacts(stream: Stream): StreamFacts {
+export function streamSpec(stream: Stream): StreamSpec {
   return {
     name: stream.stream,
     schema: readStreamSchema(stream.stream),
     key: keyOf(stream),
     version: versionOf(stream),
-    replication: stream.changes === 'delta' ? 'LOG_BASED' : 'FULL_TABLE',
+    replication: stream.replication === 'delta' ? 'LOG_BASED' : 'FULL_TABLE',
   }
 }
 

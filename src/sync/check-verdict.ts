@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
-import { type ConnectorError, Refusal } from '../errors.ts'
+import { type ConnectorError, HttpError } from '../errors.ts'
 import type { Traffic } from '../http/client.ts'
-import { readScope, type Service } from '../http/endpoints.ts'
+import { type Endpoints, readScope } from '../http/endpoints.ts'
 import type { Token } from '../http/token.ts'
 import type { CheckResult } from '../protocol/outcome.ts'
 import type { Stream } from '../streams/collection.ts'
@@ -28,7 +28,7 @@ export type Findings =
 /** Where and for how long it was asked. */
 interface Circumstances {
   readonly config: Config
-  readonly service: Service
+  readonly service: Endpoints
   readonly client: { readonly traffic: Readonly<Traffic> }
   readonly seconds: number
 }
@@ -80,7 +80,7 @@ function sharedCause(asked: readonly Asked[], facts: Circumstances): string | un
 function causeOf(answer: Answer): string {
   if (!('error' in answer)) return answer.kind
   const { error } = answer
-  return error instanceof Refusal ? String(error.status) : error.message
+  return error instanceof HttpError ? String(error.status) : error.message
 }
 
 function refused(asked: readonly Asked[]): string {
@@ -97,7 +97,7 @@ function refused(asked: readonly Asked[]): string {
 function reasonOf(answer: Answer): string {
   if (!('error' in answer)) return 'what answers is not the API: the answer is not JSON'
   const { error } = answer
-  if (error instanceof Refusal) return `${error.status}: ${inSentence(error.reason)}`
+  if (error instanceof HttpError) return `${error.status}: ${inSentence(error.reason)}`
   return inSentence(error.message)
 }
 
@@ -127,19 +127,19 @@ function listed(names: readonly string[]): string {
   return names.toSorted().join(', ')
 }
 
-function lacking(denied: readonly Stream[], service: Service): string {
+function lacking(denied: readonly Stream[], service: Endpoints): string {
   const names = denied.map((stream) => `${stream.stream} (${scopeOf(stream, service)})`)
   return names.length === 0
     ? ''
     : `Not readable, because the client lacks the scope: ${names.join(', ')}.`
 }
 
-function scopeOf({ scopes, collection }: Stream, service: Service): string {
+function scopeOf({ scopes, collection }: Stream, service: Endpoints): string {
   return readScope(service, scopes?.[0] ?? collection)
 }
 
 /** No scope fits: those of another API tell that the name of the API is wrong. */
-function notEntitled(token: Token, denied: readonly Stream[], service: Service): string {
+function notEntitled(token: Token, denied: readonly Stream[], service: Endpoints): string {
   const { apiName } = service
   const granted = [...(token.scopes ?? [])]
   const other = granted.flatMap((scope) => apiOf(scope, denied) ?? [])[0]
@@ -173,7 +173,7 @@ function silence({ client, seconds }: Circumstances, { host }: URL): string {
 
 /** Most failures say what to do; of statuses that pass it is said here. */
 function advised(error: ConnectorError): string {
-  const isStatus = error instanceof Refusal || error.cause instanceof Refusal
+  const isStatus = error instanceof HttpError || error.cause instanceof HttpError
   return isStatus && error.failure === 'transient'
     ? `${error.message} Try again later.`
     : error.message

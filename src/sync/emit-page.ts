@@ -1,4 +1,4 @@
-import { type Batch, LIVE, MARKED } from '../protocol/record-batch.ts'
+import { type Batch, SOFT_DELETE, UPSERT } from '../protocol/record-batch.ts'
 import type { Place, PlaceOf } from './live-keys.ts'
 import type { PageHandler } from './pages.ts'
 import { hasHistory, type Progress } from './progress.ts'
@@ -48,7 +48,7 @@ export function handOver(progress: Progress, tools: StreamTools, place: Handled)
     const { part, start } = progress
     if (part !== 'changes' || start === null) return
     for (let i = 0; i < batch.count; i++) {
-      if (batch.kinds[i] === LIVE && dayIn(batch.record(i)) < start) batch.kinds[i] = MARKED
+      if (batch.ops[i] === UPSERT && dayIn(batch.record(i)) < start) batch.ops[i] = SOFT_DELETE
     }
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Batch, LIVE, MARKED, REMOVED, SKIP } from '../protocol/record-batch.ts'
+import { type Batch, DELETE, DROP, SOFT_DELETE, UPSERT } from '../protocol/record-batch.ts'
 import { createLedger, type Ledger } from './live-keys.ts'
 import { scattered } from './testing/scattered.ts'
 
@@ -14,7 +14,7 @@ function batch(...items: readonly Item[]): Batch {
   const versions = items.flatMap(({ version }) => (version === undefined ? [] : [version])).sort()
   return {
     count: items.length,
-    kinds: Uint8Array.from(items, ({ kind = LIVE }) => kind),
+    ops: Uint8Array.from(items, ({ kind = UPSERT }) => kind),
     keys: Float64Array.from(items, ({ id }) => (typeof id === 'number' ? id : Number.NaN)),
     highestVersion: versions.at(-1),
     keyText: (i) => JSON.stringify(items[i]?.id),
@@ -89,29 +89,29 @@ describe('the ledger', () => {
   it('repeats a Delete that is lower than what was loaded, with the highest version', () => {
     const account = ledger()
     account.enter(batch({ id: 1, version: 'M' }), 'live')
-    account.enter(batch({ id: 1, version: 'B', kind: REMOVED }), 'live')
+    account.enter(batch({ id: 1, version: 'B', kind: DELETE }), 'live')
     expect(deletes(account)).toEqual([[1, 'M']])
   })
 
   it('repeats a Delete that is lower than a record before it on the same page', () => {
     const account = ledger()
-    account.enter(batch({ id: 1, version: 'M' }, { id: 1, version: 'B', kind: REMOVED }), 'live')
+    account.enter(batch({ id: 1, version: 'M' }, { id: 1, version: 'B', kind: DELETE }), 'live')
     expect(deletes(account)).toEqual([[1, 'M']])
   })
 
   it('does not repeat a Delete that is the newest', () => {
     const account = ledger()
     account.enter(batch({ id: 1, version: 'M' }), 'live')
-    account.enter(batch({ id: 1, version: 'N', kind: REMOVED }), 'live')
+    account.enter(batch({ id: 1, version: 'N', kind: DELETE }), 'live')
     expect(deletes(account)).toEqual([])
   })
 
   it('does not hand over a Delete of a row of the history, and doubts the history instead', () => {
     const account = ledger()
     account.enter(batch({ id: 1, version: 'A' }), 'history')
-    const answer = batch({ id: 1, version: 'B', kind: REMOVED })
+    const answer = batch({ id: 1, version: 'B', kind: DELETE })
     account.enter(answer, 'live')
-    expect([...answer.kinds]).toEqual([SKIP])
+    expect([...answer.ops]).toEqual([DROP])
     expect(account.isHistoryInDoubt).toBe(true)
     account.beginHistory()
     expect(deletes(account)).toEqual([[1, 'B']])
@@ -128,7 +128,7 @@ describe('the ledger', () => {
   it('does not take a softly deleted row for live', () => {
     const account = ledger()
     account.enter(batch({ id: 1, version: 'A' }), 'live')
-    account.enter(batch({ id: 1, version: 'B', kind: MARKED }), 'live')
+    account.enter(batch({ id: 1, version: 'B', kind: SOFT_DELETE }), 'live')
     account.beginReading()
     expect(deletes(account)).toEqual([])
   })

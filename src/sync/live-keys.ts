@@ -1,4 +1,4 @@
-import { type Batch, MARKED, REMOVED, SKIP } from '../protocol/record-batch.ts'
+import { type Batch, DELETE, DROP, SOFT_DELETE } from '../protocol/record-batch.ts'
 import type { Bookmark } from './bookmark.ts'
 import { createIdSet, type IdSet, type Key } from './id-set.ts'
 
@@ -109,7 +109,7 @@ export function createLedger(stored: LedgerFields | undefined, settings: LedgerS
       if (mayRepeat) for (let i = 0; i < batch.count; i++) handed.add(keyAt(batch, i))
       if (place instanceof Function || !isPlain(batch)) {
         let before = highest
-        const hasDeletes = batch.kinds.includes(REMOVED)
+        const hasDeletes = batch.ops.includes(DELETE)
         for (let i = 0; i < batch.count; i++) {
           enterOne(batch, i, place, before)
           if (hasDeletes) before = later(before, batch.versionText(i) ?? null)
@@ -128,22 +128,22 @@ export function createLedger(stored: LedgerFields | undefined, settings: LedgerS
   function enterOne(batch: Batch, i: number, place: Place | PlaceOf, before: string | null): void {
     const mayMove = place instanceof Function
     const key = keyAt(batch, i)
-    const kind = batch.kinds[i]
-    if (kind === REMOVED && history.has(key)) {
-      batch.kinds[i] = SKIP
+    const kind = batch.ops[i]
+    if (kind === DELETE && history.has(key)) {
+      batch.ops[i] = DROP
       isHistoryInDoubt = true
       live.delete(key)
       return
     }
     for (const set of [live, history, unconfirmed, suspects]) set.delete(key)
-    if (kind === REMOVED) {
+    if (kind === DELETE) {
       // The service may send a deletion with a lower changeVersion than the row's last one.
       const version = batch.versionText(i)
       if (before !== null && (version === undefined || version < before)) {
         suspects.add(key)
         isHistoryInDoubt ||= mayMove
       }
-    } else if (kind !== MARKED) {
+    } else if (kind !== SOFT_DELETE) {
       const here = mayMove ? place(i) : place
       if (here === 'live') live.add(key)
       else history.add(key)
@@ -152,7 +152,7 @@ export function createLedger(stored: LedgerFields | undefined, settings: LedgerS
 
   /** Deletions that came too low are repeated above everything that was loaded with them. */
   function suspectsAt(batch: Batch): string | null {
-    return batch.kinds.includes(REMOVED) ? highest : suspectsVersion
+    return batch.ops.includes(DELETE) ? highest : suspectsVersion
   }
 
   function pageBroke(): void {
@@ -247,9 +247,9 @@ function keyAt(batch: Batch, i: number): Key {
 }
 
 /** Whether all records of a batch are live and have integer keys: the common case and the fast one. */
-function isPlain({ count, kinds, keys }: Batch): boolean {
+function isPlain({ count, ops, keys }: Batch): boolean {
   for (let i = 0; i < count; i++) {
-    if (kinds[i] !== 0 || Number.isNaN(keys[i])) return false
+    if (ops[i] !== 0 || Number.isNaN(keys[i])) return false
   }
   return true
 }

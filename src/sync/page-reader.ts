@@ -1,5 +1,5 @@
 import { createPageScanner } from '../page/create-page-scanner.ts'
-import { DamagedPage } from '../page/page-scanner.ts'
+import { MalformedPageError } from '../page/page-scanner.ts'
 import { parseReferencePage } from '../page/reference-page.ts'
 import { createJsonBatch } from '../protocol/json-batch.ts'
 import type { PageReader } from './pages.ts'
@@ -32,7 +32,7 @@ function references(body: Buffer, collection: string) {
     const end = { count: records.length, ...(nextLink === undefined ? {} : { nextLink }) }
     return { batch: createJsonBatch(records), end }
   } catch (error) {
-    if (error instanceof SyntaxError) throw new DamagedPage(error.message, { cause: error })
+    if (error instanceof SyntaxError) throw new MalformedPageError(error.message, { cause: error })
     throw error
   }
 }

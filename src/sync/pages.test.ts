@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { Client, GetOptions } from '../http/client.ts'
-import { patienceOf } from '../http/retry-policy.ts'
+import { retryPolicyOf } from '../http/retry-policy.ts'
 import { reply } from '../http/testing/http-service.ts'
 import { failureOf, openClient, PREFIX } from '../http/testing/open-client.ts'
-import { shortPatience } from '../http/testing/short-retry-policy.ts'
+import { shortRetryPolicy } from '../http/testing/short-retry-policy.ts'
 import { createVirtualTime } from '../http/testing/virtual-time.ts'
-import { DamagedPage } from '../page/page-scanner.ts'
+import { MalformedPageError } from '../page/page-scanner.ts'
 import { createJsonBatch } from '../protocol/json-batch.ts'
 import { createPages, type PageHandler, type PageReader } from './pages.ts'
 
@@ -16,7 +16,7 @@ const handler: PageHandler = { batch: () => undefined, broken() {}, end: () => u
 /** Takes an empty body for an empty page, and any other for a damaged one. */
 const reader: PageReader = {
   parse(body) {
-    if (body.length > 0) throw new DamagedPage('it is not JSON')
+    if (body.length > 0) throw new MalformedPageError('it is not JSON')
     return { batch: createJsonBatch([]), end: { count: 0 } }
   },
 }
@@ -38,7 +38,7 @@ function virtualPages(get: Client['get']) {
     client,
     reader,
     signal,
-    patience: { ...patienceOf(10), time, random: () => 0.5 },
+    patience: { ...retryPolicyOf(10), time, random: () => 0.5 },
     waits: {
       rateLimited: (until) => void waits.push(until.toISOString()),
       waiting: (trouble) => void waits.push(trouble?.reason ?? 'unknown'),
@@ -106,7 +106,7 @@ describe('a page that was requested ahead of a page that fails', () => {
         request.url.endsWith('=2') ? next(response, request, index) : reply(response, 200, page),
     })
     const waits = { rateLimited() {}, waiting() {} }
-    const pages = createPages({ client, reader, signal, patience: shortPatience(1), waits })
+    const pages = createPages({ client, reader, signal, patience: shortRetryPolicy(1), waits })
     expect((await failureOf(pages.follow(LIST, 'list', handler))).message).toMatch(/is damaged/)
     return calls
   }

@@ -1,11 +1,11 @@
-import { asConnectorError, ConnectorError, Refusal } from '../errors.ts'
+import { asConnectorError, ConnectorError, HttpError } from '../errors.ts'
 import type { Body, Client } from '../http/client.ts'
 import type { Trouble } from '../http/exchange.ts'
 import { onTheWire } from '../http/on-the-wire.ts'
 import {
   createFailureCount,
   type FailureCount,
-  type Patience,
+  type RetryPolicy,
   SLOWEST_BODY_MS,
   tooSlow,
   waitMs,
@@ -13,18 +13,18 @@ import {
 import { REAL_TIME } from '../http/time.ts'
 import { lastNextLink } from '../page/last-next-link.ts'
 import {
-  DamagedPage,
+  MalformedPageError,
   type PageEnd,
   type PageScanner,
-  RecordTooLarge,
+  RecordTooLargeError,
 } from '../page/page-scanner.ts'
 import type { Batch } from '../protocol/record-batch.ts'
 import { createCircleCheck } from './circle-check.ts'
 import {
-  BrokenPage,
-  DeadLink,
+  DeadLinkError,
   endlessBody,
   endlessChain,
+  InterruptedPageError,
   listConflict,
   pageFailure,
 } from './page-failures.ts'
@@ -48,7 +48,7 @@ export type LinkKind = 'list' | 'start' | 'next' | 'delta'
 export interface Pages {
   /**
    * Follows links from `first` to the page without a next one and returns that page's end.
-   * A link that is dead is a DeadLink, any other refusal a Refusal: of a link that is made by us
+   * A link that is dead is a DeadLinkError, any other refusal a HttpError: of a link that is made by us
    * every one, because it is about the request; of a `delta` link the conflict 409, which may be
    * another consumer's doing. A conflict on a `list` is asked again a few times first.
    */
@@ -61,14 +61,14 @@ export interface Pages {
 /** How the bodies of a stream become batches: cut by a scanner, or parsed whole. */
 export type PageReader =
   | { readonly scanner: PageScanner }
-  /** Throws DamagedPage. */
+  /** Throws MalformedPageError. */
   | { readonly parse: (body: Buffer) => { readonly batch: Batch; readonly end: PageEnd } }
 
 export interface PagesSettings {
   readonly client: Client
   readonly reader: PageReader
   readonly signal: AbortSignal
-  readonly patience: Patience
+  readonly patience: RetryPolicy
   readonly waits: WaitListener
 }
 
@@ -138,7 +138,8 @@ export function createPages(settings: PagesSettings): Pages {
       count++
       empty = end.count === 0 ? empty + 1 : 0
       // Before the bookmark moves to a link: one that cannot be followed would stop every later sync.
-      for (const next of [end.nextLink, end.deltaLink]) if (next !== undefined) client.accept(next)
+      for (const next of [end.nextLink, end.deltaLink])
+        if (next !== undefined) client.assertFollowable(next)
       if (end.nextLink !== undefined) {
         if (isCircle(end.nextLink)) throw endlessChain(true)
         if (empty > MAX_EMPTY_PAGES) throw endlessChain(false)
@@ -151,9 +152,9 @@ export function createPages(settings: PagesSettings): Pages {
 
   function acceptStored(link: string): void {
     try {
-      client.accept(link)
+      client.assertFollowable(link)
     } catch (error) {
-      throw new DeadLink('unusable', error instanceof Error ? error.message : String(error))
+      throw new DeadLinkError('unusable', error instanceof Error ? error.message : String(error))
     }
   }
 
@@ -186,8 +187,8 @@ export function createPages(settings: PagesSettings): Pages {
 
   /** The wait before a page is asked for again; undefined when that would not help. */
   function pauseAfter(error: unknown, failures: FailureCount): number | undefined {
-    const isDamaged = error instanceof DamagedPage && !(error instanceof RecordTooLarge)
-    if (!isDamaged && !(error instanceof BrokenPage)) return undefined
+    const isDamaged = error instanceof MalformedPageError && !(error instanceof RecordTooLargeError)
+    if (!isDamaged && !(error instanceof InterruptedPageError)) return undefined
     const pause = waitMs(failures.now(), patience)
     failures.add()
     return pause
@@ -269,24 +270,24 @@ export function createPages(settings: PagesSettings): Pages {
       return ended(scanner)
     } catch (error) {
       const mayPass = error instanceof ConnectorError && error.failure === 'transient'
-      if (isHanded && (mayPass || error instanceof DamagedPage)) handler.broken()
-      throw mayPass ? new BrokenPage(error.message, { cause: error }) : error
+      if (isHanded && (mayPass || error instanceof MalformedPageError)) handler.broken()
+      throw mayPass ? new InterruptedPageError(error.message, { cause: error }) : error
     }
   }
 }
 
-function conflictOf(error: unknown): Refusal | undefined {
-  return error instanceof Refusal && error.status === CONFLICT ? error : undefined
+function conflictOf(error: unknown): HttpError | undefined {
+  return error instanceof HttpError && error.status === CONFLICT ? error : undefined
 }
 
 /** What a page failed with, as the reading of the stream is to see it. */
 function failure(error: unknown, kind: LinkKind): unknown {
-  if (!(error instanceof Refusal)) return pageFailure(error)
+  if (!(error instanceof HttpError)) return pageFailure(error)
   const isOurs = kind === 'list' || kind === 'start'
   const isDead =
     DEAD.has(error.status) && !isOurs && !(kind === 'delta' && error.status === CONFLICT)
   if (!isDead) return error
-  return new DeadLink(EXPIRED.has(error.status) ? 'expired' : 'unusable', error.message)
+  return new DeadLinkError(EXPIRED.has(error.status) ? 'expired' : 'unusable', error.message)
 }
 
 function scan(scanner: PageScanner, chunks: readonly Buffer[]) {
@@ -305,7 +306,8 @@ function ended(scanner: PageScanner): PageEnd {
 function scanned(scanner: PageScanner, chunks: readonly Buffer[]): Batch {
   const batch = scanner.push(...chunks)
   for (let i = 0; i < batch.count; i++) {
-    if (Number.isNaN(batch.keys[i]) && !KEY.test(batch.keyText(i))) throw new DamagedPage(NO_KEY)
+    if (Number.isNaN(batch.keys[i]) && !KEY.test(batch.keyText(i)))
+      throw new MalformedPageError(NO_KEY)
   }
   return batch
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Config } from '../config.ts'
-import type { Service } from '../http/endpoints.ts'
+import type { Endpoints } from '../http/endpoints.ts'
 import type { Log } from '../protocol/log.ts'
 import type { Stream } from '../streams/collection.ts'
 import { type Bookmark, parseBookmark } from './bookmark.ts'
@@ -20,7 +20,7 @@ export interface Job {
 /** What a job is planned with. */
 export interface PlanSettings {
   readonly config: Config
-  readonly service: Service
+  readonly service: Endpoints
   /** The service's time. */
   readonly now: Date
   readonly log: Log
@@ -83,7 +83,8 @@ function fitting(
   if (stored === 'none' || 'unreadable' in stored) return stored
   const isDated = stored.start !== null
   const isDelta = stored.part !== 'list' && stored.part !== 'listed'
-  if (isDated === (stream.dated === true) && (!isDelta || stream.changes === 'delta')) return stored
+  if (isDated === (stream.dateField !== undefined) && (!isDelta || stream.replication === 'delta'))
+    return stored
   return { unreadable: 'it is of a stream that is read in another way' }
 }
 
@@ -151,7 +152,7 @@ function madeUnder(stream: Stream, { config, service }: PlanSettings) {
 
 /** The configured start, or the service's own bound; null for what has no dates. */
 function startOf(stream: Stream, { config, now }: PlanSettings): Day | null {
-  return stream.dated ? (config.startDate ?? earliestDeltaStart(now)) : null
+  return stream.dateField ? (config.startDate ?? earliestDeltaStart(now)) : null
 }
 
 function isLater(a: Day | null, b: Day | null): boolean {

@@ -83,7 +83,7 @@ export function createProgress(settings: ProgressSettings, stored?: Bookmark): P
   return progress
 
   function firstPart(): Part {
-    return mode === 'full_refresh' || stream.changes === 'list' ? 'list' : 'load'
+    return mode === 'full_refresh' || stream.replication === 'list' ? 'list' : 'load'
   }
 
   function startOver(reason: string, now: Date, start = progress.start): void {

@@ -1,11 +1,11 @@
-import { ConnectorError, Refusal } from '../errors.ts'
+import { ConnectorError, HttpError } from '../errors.ts'
 import { sleep } from '../http/time.ts'
 import type { PageEnd } from '../page/page-scanner.ts'
 import { addDays, deltaWindow } from './days.ts'
 import { sweep } from './emit-deletes.ts'
 import { handOver } from './emit-page.ts'
 import { isNotOffered } from './not-offered.ts'
-import { DeadLink } from './page-failures.ts'
+import { DeadLinkError } from './page-failures.ts'
 import type { LinkKind } from './pages.ts'
 import { hasHistory, type Progress } from './progress.ts'
 import { readSlices } from './read-list.ts'
@@ -140,13 +140,13 @@ async function asked(
     try {
       return await ask()
     } catch (error) {
-      if (!(error instanceof Refusal) || error.status !== 409) throw error
+      if (!(error instanceof HttpError) || error.status !== 409) throw error
       const pause = patience.conflictMs[tries]
       isUsedUp ||= error.isRepeat && progress.part === 'changes'
       if (pause !== undefined) {
         client.traffic.retries++
         await sleep(pause, signal)
-      } else if (isUsedUp) throw new DeadLink('used', error.message)
+      } else if (isUsedUp) throw new DeadLinkError('used', error.message)
       else {
         progress.asked = false
         await output.state()
@@ -156,7 +156,7 @@ async function asked(
   }
 }
 
-function conflict(error: Refusal): ConnectorError {
+function conflict(error: HttpError): ConnectorError {
   return new ConnectorError(
     'transient',
     `Another consumer seems to read the changes of this collection: the service allows one active delta for each collection. Make sure that no second connection or program reads it with the same client; the next sync tries again. ${error.message}`,
@@ -168,7 +168,7 @@ function conflict(error: Refusal): ConnectorError {
 function followable(link: string | undefined, { isContinued }: Progress): string {
   if (link !== undefined) return link
   const what = 'The service answered a delta without a link to its changes.'
-  if (isContinued) throw new DeadLink('unusable', what)
+  if (isContinued) throw new DeadLinkError('unusable', what)
   throw new ConnectorError(
     'system',
     `${what} Nothing is lost; tell the operator of the service if it comes again.`,

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { HttpError } from '../errors.ts'
 import { addDays, dayOf, deltaWindow } from './days.ts'
 import { sweep } from './emit-deletes.ts'
 import { type Handled, handOver } from './emit-page.ts'
@@ -32,7 +32,7 @@ async function list(progress: Progress, tools: StreamTools): Promise<void> {
   } catch (error) {
     if (
       progress.mode === 'incremental' ||
-      progress.stream.changes === 'list' ||
+      progress.stream.replication === 'list' ||
       !isNotOffered(error)
     )
       throw error
@@ -51,7 +51,7 @@ export async function readSlices(
   const slices = slicesOf(stream, range, tools.config, tools.service)
   const at = slices.findIndex(({ key }) => key === progress.slice)
   if (at < 0) progress.link = null
-  const refusals: Refusal[] = []
+  const refusals: HttpError[] = []
   for (const [i, slice] of slices.entries()) {
     if (i < at) continue
     progress.slice = slice.key
@@ -72,13 +72,13 @@ async function readSlice(
   progress: Progress,
   tools: StreamTools,
   place: Handled,
-): Promise<Refusal | undefined> {
+): Promise<HttpError | undefined> {
   const kind: LinkKind = progress.link === null ? 'list' : 'next'
   try {
     await tools.pages.follow(progress.link ?? slice.link, kind, handOver(progress, tools, place))
   } catch (error) {
     // Not every collection that has references is documented to list them here.
-    const isUnknown = error instanceof Refusal && (error.status === 400 || error.status === 404)
+    const isUnknown = error instanceof HttpError && (error.status === 400 || error.status === 404)
     if (progress.stream.nested !== 'referenced_collections' || !isUnknown) throw error
     keepReferences(slice.key, error, progress, tools)
     return error
@@ -89,7 +89,7 @@ async function readSlice(
 /** What was not listed may live: its rows stay, those that a generation would end included. */
 function keepReferences(
   collection: string,
-  error: Refusal,
+  error: HttpError,
   progress: Progress,
   { log }: StreamTools,
 ): void {

@@ -1,6 +1,6 @@
 import { ConnectorError } from '../errors.ts'
 import { isNotOffered } from './not-offered.ts'
-import { DeadLink } from './page-failures.ts'
+import { DeadLinkError } from './page-failures.ts'
 import type { Progress } from './progress.ts'
 import { readDelta } from './read-delta.ts'
 import { readList } from './read-list.ts'
@@ -20,7 +20,7 @@ export async function readStream(progress: Progress, tools: StreamTools): Promis
       await readOnce(progress, tools)
       break
     } catch (error) {
-      if (!(error instanceof DeadLink)) throw error
+      if (!(error instanceof DeadLinkError)) throw error
       const reason = reasonOf(error, progress, tools)
       if (pages.count <= best) throw neverFinishes(error)
       best = pages.count
@@ -49,7 +49,7 @@ async function readOnce(progress: Progress, tools: StreamTools): Promise<void> {
   }
 }
 
-function reasonOf(error: DeadLink, progress: Progress, tools: StreamTools): string {
+function reasonOf(error: DeadLinkError, progress: Progress, tools: StreamTools): string {
   const { part, linkAt, stream } = progress
   if (error.why === 'used') {
     return `its link is used up, because the answer to it was lost. ${error.message}`
@@ -62,7 +62,7 @@ function reasonOf(error: DeadLink, progress: Progress, tools: StreamTools): stri
   return `its delta has ended, although its link is only ${hours.toFixed(1)} hours old. ${error.message}`
 }
 
-function neverFinishes(error: DeadLink): ConnectorError {
+function neverFinishes(error: DeadLinkError): ConnectorError {
   return new ConnectorError(
     'transient',
     `The service's links die before the stream can be read to its end, probably because another program reads this tenant with the same client at this moment. The next sync tries again. ${error.message}`,

@@ -1,7 +1,7 @@
 import { asConnectorError, ConnectorError } from '../errors.ts'
-import type { Service } from '../http/endpoints.ts'
-import { covers } from '../http/token.ts'
-import { ReaderGone } from '../protocol/line-writer.ts'
+import type { Endpoints } from '../http/endpoints.ts'
+import { hasScope } from '../http/token.ts'
+import { OutputClosedError } from '../protocol/line-writer.ts'
 import type { Failure } from '../protocol/outcome.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 import { isDeltaStored, storedCharacters } from './bookmark.ts'
@@ -15,7 +15,7 @@ import { readStream } from './read-stream.ts'
 import { createSession, type Session, type SessionSettings } from './session.ts'
 import { refuseLateStart } from './start-date.ts'
 import { summary } from './summary.ts'
-import { createGate, inOrder, isDelta, type Task } from './task.ts'
+import { createDeltaBarrier, inOrder, isDelta, type Task } from './task.ts'
 import { createWaiting, createWaitReport, stillWaiting } from './waiting.ts'
 
 export interface RunSettings extends SessionSettings {
@@ -92,7 +92,7 @@ async function work(
   settings: RunSettings,
 ): Promise<Failure[]> {
   const failures: Failure[] = []
-  const gate = createGate(tasks)
+  const gate = createDeltaBarrier(tasks)
   // Shared by the workers: each takes the next task that nobody has taken.
   const queue = inOrder(tasks).values()
   const worker = async () => {
@@ -129,7 +129,7 @@ async function isolate(
       onOutgrown: output.untracked,
     })
     const { stream } = job
-    if (!covers(await client.token(), service, stream.scopes ?? [stream.collection])) {
+    if (!hasScope(await client.token(), service, stream.scopes ?? [stream.collection])) {
       throw notEntitled(stream.scopes?.[0] ?? stream.collection, service)
     }
     const pages = createPages({
@@ -153,7 +153,7 @@ async function isolate(
     })
     return undefined
   } catch (error) {
-    if (error instanceof ReaderGone) throw error
+    if (error instanceof OutputClosedError) throw error
     if (signal.aborted) {
       // What has been read need not be read again.
       void output.checkpoint()
@@ -184,7 +184,7 @@ function inContext(error: ConnectorError): ConnectorError {
   )
 }
 
-function notEntitled(collection: string, { apiName }: Service): ConnectorError {
+function notEntitled(collection: string, { apiName }: Endpoints): ConnectorError {
   return new ConnectorError(
     'config',
     `The client is not entitled to the scope connector-${apiName}-${collection}.read. Ask the operator of the service for it, or deselect the stream.`,

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
-import type { Service } from '../http/endpoints.ts'
+import type { Endpoints } from '../http/endpoints.ts'
 import { dateRange } from '../http/filter.ts'
-import { firstLink } from '../http/request-url.ts'
+import { requestUrl } from '../http/request-url.ts'
 import type { Stream } from '../streams/collection.ts'
 import { referencedCollections } from '../streams/collections.ts'
 import { type Day, windows } from './days.ts'
@@ -18,14 +18,14 @@ export function slicesOf(
   stream: Stream,
   range: { readonly from: Day; readonly until: Day } | undefined,
   config: Config,
-  service: Service,
+  service: Endpoints,
 ): Slice[] {
   const references = referencePairs(stream, config)
   const path = `/${stream.collection}`
   if (stream.nested === 'activity_structures') {
     return config.activityStructures.map(({ structure_version_id: version, level }) => ({
       key: `${version}/${level}`,
-      link: firstLink(
+      link: requestUrl(
         { path: `/activity-structure-versions/${version}/levels/${level}${path}`, references },
         service,
       ),
@@ -34,13 +34,13 @@ export function slicesOf(
   if (stream.nested === 'referenced_collections') {
     return referencedCollections.map((collection) => ({
       key: collection,
-      link: firstLink({ path: `${path}/${collection}` }, service),
+      link: requestUrl({ path: `${path}/${collection}` }, service),
     }))
   }
-  if (range === undefined) return [{ key: '', link: firstLink({ path, references }, service) }]
+  if (range === undefined) return [{ key: '', link: requestUrl({ path, references }, service) }]
   return windows(range.from, range.until, config.windowDays).map(({ from, until }) => ({
     key: `${from}/${until}`,
-    link: firstLink({ path, filter: dateRange(from, until), references }, service),
+    link: requestUrl({ path, filter: dateRange(from, until), references }, service),
   }))
 }
 
@@ -49,9 +49,9 @@ export function deltaStart(
   stream: Stream,
   window: Day | null,
   config: Config,
-  service: Service,
+  service: Endpoints,
 ): string {
-  return firstLink(
+  return requestUrl(
     {
       path: `/${stream.collection}`,
       filter: window === null ? [] : dateRange(window),

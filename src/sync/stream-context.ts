@@ -1,8 +1,8 @@
 import type { Config } from '../config.ts'
 import type { Client } from '../http/client.ts'
-import type { Service } from '../http/endpoints.ts'
-import type { Patience } from '../http/retry-policy.ts'
-import type { ServiceClock } from '../http/server-clock.ts'
+import type { Endpoints } from '../http/endpoints.ts'
+import type { RetryPolicy } from '../http/retry-policy.ts'
+import type { ServerClock } from '../http/server-clock.ts'
 import type { Log } from '../protocol/log.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 import type { EarlyEnds } from './early-ends.ts'
@@ -11,14 +11,14 @@ import type { Pages } from './pages.ts'
 /** What the reading of one stream works with. */
 export interface StreamTools {
   readonly config: Config
-  readonly service: Service
+  readonly service: Endpoints
   readonly client: Client
-  readonly clock: ServiceClock
+  readonly clock: ServerClock
   readonly pages: Pages
   readonly output: StreamOutput
   readonly log: Log
   /** Shared by the streams of the sync. */
   readonly earlyEnds: EarlyEnds
   readonly signal: AbortSignal
-  readonly patience: Patience
+  readonly patience: RetryPolicy
 }

@@ -1,8 +1,8 @@
 import type { Config } from '../config.ts'
-import { ConnectorError, Refusal } from '../errors.ts'
+import { ConnectorError, HttpError } from '../errors.ts'
 import type { Client } from '../http/client.ts'
-import type { Service } from '../http/endpoints.ts'
-import { firstLink } from '../http/request-url.ts'
+import type { Endpoints } from '../http/endpoints.ts'
+import { requestUrl } from '../http/request-url.ts'
 import { parseReferencePage } from '../page/reference-page.ts'
 
 /**
@@ -12,7 +12,7 @@ import { parseReferencePage } from '../page/reference-page.ts'
  */
 export async function unregisteredReferences(
   { externalReferences }: Config,
-  { client, service }: { readonly client: Client; readonly service: Service },
+  { client, service }: { readonly client: Client; readonly service: Endpoints },
 ): Promise<string[]> {
   const unregistered: string[] = []
   for (const { collection, names } of externalReferences) {
@@ -20,7 +20,7 @@ export async function unregisteredReferences(
     for (const name of names.filter((name) => !name.startsWith('@'))) {
       const path = `/external-references/${collection}/${encodeURIComponent(name)}`
       const isMissing = await client
-        .get(firstLink({ path }, service))
+        .get(requestUrl({ path }, service))
         .then((body) => 'whole' in body && isEmpty(Buffer.concat(body.whole).toString('utf8')))
         .catch(isUnknown)
       if (isMissing) unregistered.push(`${name} of ${collection}`)
@@ -40,6 +40,6 @@ function isEmpty(text: string): boolean {
 }
 
 function isUnknown(error: unknown): boolean {
-  if (error instanceof ConnectorError) return error instanceof Refusal && error.status === 404
+  if (error instanceof ConnectorError) return error instanceof HttpError && error.status === 404
   throw error
 }

@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http'
 import { onTestFinished } from 'vitest'
 import { createMask, type Mask } from '../../mask.ts'
 import { type Client, createClient } from '../client.ts'
-import { createService } from '../endpoints.ts'
-import { createLimiter } from '../rate-limiter.ts'
-import { createServiceClock, type ServiceClock } from '../server-clock.ts'
+import { createEndpoints } from '../endpoints.ts'
+import { createRateLimiter } from '../rate-limiter.ts'
+import { createServerClock, type ServerClock } from '../server-clock.ts'
 import { createTransport } from '../transport.ts'
 import { type HttpService, type Received, reply, startHttpService } from './http-service.ts'
-import { shortPatience } from './short-retry-policy.ts'
+import { shortRetryPolicy } from './short-retry-policy.ts'
 
 export const SECRET = 's3cret/with+signs'
 export const PREFIX = '/connector/svcapi/api/v1'
@@ -16,7 +16,7 @@ export const PREFIX = '/connector/svcapi/api/v1'
 export interface OpenClient {
   readonly client: Client
   readonly service: HttpService
-  readonly clock: ServiceClock
+  readonly clock: ServerClock
   readonly mask: Mask
   /** Requests that were not for a token. */
   readonly calls: readonly Received[]
@@ -45,11 +45,11 @@ export async function openClient(scenario: Scenario): Promise<OpenClient> {
   })
   const transport = createTransport(scenario.silenceSeconds ?? 5)
   onTestFinished(() => transport.close())
-  const patience = shortPatience(scenario.attempts)
-  const [clock, mask, stop] = [createServiceClock(), createMask(), new AbortController()]
+  const patience = shortRetryPolicy(scenario.attempts)
+  const [clock, mask, stop] = [createServerClock(), createMask(), new AbortController()]
   mask.add(SECRET)
   const client = createClient({
-    service: createService({
+    service: createEndpoints({
       baseUrl: service.origin,
       authUrl: `${service.origin}/tenants/demo`,
       apiName: 'svcapi',
@@ -60,7 +60,7 @@ export async function openClient(scenario: Scenario): Promise<OpenClient> {
     clientSecret: SECRET,
     collections: scenario.collections,
     transport,
-    limiter: createLimiter(undefined, patience.time),
+    limiter: createRateLimiter(undefined, patience.time),
     clock,
     mask,
     signal: stop.signal,

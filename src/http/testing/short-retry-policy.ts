@@ -1,8 +1,8 @@
-import type { Patience } from '../retry-policy.ts'
+import type { RetryPolicy } from '../retry-policy.ts'
 import type { Time } from '../time.ts'
 
 /** A patience for so many attempts in all, whose waits cost a test nothing. */
-export function shortPatience(attempts = 3): Patience {
+export function shortRetryPolicy(attempts = 3): RetryPolicy {
   return {
     forMs: (attempts - 1) * 1000,
     baseMs: 1000,

@@ -1,4 +1,4 @@
-import { LIVE, MARKED, REMOVED } from '../../protocol/record-batch.ts'
+import { DELETE, SOFT_DELETE, UPSERT } from '../../protocol/record-batch.ts'
 
 /** A record as `JSON.parse` sees it. */
 interface ParsedRecord {
@@ -48,10 +48,10 @@ function recordOf(element: unknown): ParsedRecord | undefined {
   const record = isChange ? data : element
   const { id, changeVersion, status } = record
   if (id === undefined || id === null) return undefined
-  const mark = status === 'Deleted' ? MARKED : LIVE
+  const mark = status === 'Deleted' ? SOFT_DELETE : UPSERT
   return {
     value: isObject(record['x']) ? { ...record, x: [record['x']] } : record,
-    kind: isChange && changeType === 'Delete' ? REMOVED : mark,
+    kind: isChange && changeType === 'Delete' ? DELETE : mark,
     key: id,
     version: typeof changeVersion === 'string' ? changeVersion : undefined,
   }

@@ -11,9 +11,9 @@ export const shape: RecordShape = {
 
 /** Lines that are JSON themselves: `[record,"live"]` is not, so the tail closes an object. */
 export const parts: LineParts = {
-  head: Buffer.from('{"data":'),
-  tail: Buffer.from(',"tail":"live"}}\n'),
-  removedTail: Buffer.from(',"tail":"removed"}}\n'),
+  prefix: Buffer.from('{"data":'),
+  suffix: Buffer.from(',"tail":"live"}}\n'),
+  deleteSuffix: Buffer.from(',"tail":"removed"}}\n'),
 }
 
 /** All that a scanner tells of a record. */
@@ -70,7 +70,7 @@ export function observeOrError(
 function recordsOf(batch: Batch): ObservedRecord[] {
   return Array.from({ length: batch.count }, (_, index) => ({
     text: Buffer.from(batch.record(index)).toString(),
-    kind: batch.kinds[index],
+    kind: batch.ops[index],
     key: batch.keys[index],
     keyText: batch.keyText(index),
     version: batch.versionText(index),

@@ -1,10 +1,10 @@
 import {
   type Batch,
-  LIVE,
+  DELETE,
+  DROP,
   type LineParts,
-  MARKED,
-  REMOVED,
-  SKIP,
+  SOFT_DELETE,
+  UPSERT,
 } from '../../protocol/record-batch.ts'
 import { highest } from '../highest-version.ts'
 
@@ -20,14 +20,14 @@ export interface ReferenceRecord {
 /** A batch of records that are held one by one. */
 export class ReferenceBatch implements Batch {
   readonly count: number
-  readonly kinds: Uint8Array
+  readonly ops: Uint8Array
   readonly keys: Float64Array
   readonly #records: readonly ReferenceRecord[]
 
   constructor(records: readonly ReferenceRecord[]) {
     this.#records = records
     this.count = records.length
-    this.kinds = Uint8Array.from(records, kindOf)
+    this.ops = Uint8Array.from(records, kindOf)
     this.keys = Float64Array.from(records, ({ keyText }) => integerOf(keyText))
   }
 
@@ -47,12 +47,12 @@ export class ReferenceBatch implements Batch {
     return Buffer.from(this.#record(index).text, 'latin1')
   }
 
-  lines({ head, tail, removedTail }: LineParts): Uint8Array<ArrayBuffer> {
+  lines({ prefix, suffix, deleteSuffix }: LineParts): Uint8Array<ArrayBuffer> {
     const pieces: Uint8Array[] = []
     this.#records.forEach(({ text }, index) => {
-      if (this.kinds[index] === SKIP) return
+      if (this.ops[index] === DROP) return
       const open = Buffer.from(text.slice(0, -1), 'latin1')
-      pieces.push(head, open, this.kinds[index] === LIVE ? tail : removedTail)
+      pieces.push(prefix, open, this.ops[index] === UPSERT ? suffix : deleteSuffix)
     })
     return Uint8Array.from(Buffer.concat(pieces))
   }
@@ -65,8 +65,8 @@ export class ReferenceBatch implements Batch {
 }
 
 function kindOf({ isRemoved, isMarked }: ReferenceRecord): number {
-  if (isRemoved) return REMOVED
-  return isMarked ? MARKED : LIVE
+  if (isRemoved) return DELETE
+  return isMarked ? SOFT_DELETE : UPSERT
 }
 
 function integerOf(keyText: string): number {

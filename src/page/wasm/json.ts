@@ -1,5 +1,5 @@
 import { limit } from './elements'
-import { FIRST_LINK, isKnown, knownLength, knownWanted, linkOf, remember } from './known-names'
+import { FIRST_LINK, isKnown, knownLength, knownWanted, linkOf, remember } from './name-cache'
 import {
   ELEMENT,
   FINE,
