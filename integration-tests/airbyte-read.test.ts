@@ -289,11 +289,11 @@ describe('a state', () => {
     ['link', 7],
     ['link', { a: 1 }],
     ['generation', 'x'],
-    ['part', 'everything'],
+    ['phase', 'everything'],
     ['mode', 'sometimes'],
     ['link_at', 'yesterday'],
-    ['live', 'not base64 of a set'],
-    ['live', 'AAAA'],
+    ['window_ids', 'not base64 of a set'],
+    ['window_ids', 'AAAA'],
     ['settled', 'yes'],
   ])('whose %s is %j starts the stream over with a warning', async (field, value) => {
     const blob = { ...(await blobOf('jobs')), [field]: value }

@@ -222,7 +222,7 @@ describe('a STATE', () => {
       const announced: unknown[] = []
       emulator.onRequest(({ path, query }) => {
         if (path !== '/delta/people' || query === '') return
-        announced.push(lastState(parseMessages(said.join('')))?.bookmarks['people']?.['asked'])
+        announced.push(lastState(parseMessages(said.join('')))?.bookmarks['people']?.['requested'])
       })
       await runHere({ config, catalog, state }, stdout)
       expect(announced).toEqual([true])

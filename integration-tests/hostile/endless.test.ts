@@ -56,11 +56,13 @@ describe('a body without an end', () => {
       client,
       reader: { scanner } as never,
       signal: new AbortController().signal,
-      patience: shortRetryPolicy(),
+      retryPolicy: shortRetryPolicy(),
       waits: { rateLimited() {}, waiting() {} },
     })
-    const handler = { batch: () => undefined, broken() {}, end: () => undefined }
-    await expect(pages.follow('/first', 'start', handler)).rejects.toThrow(NO_END)
+    const readAll = async () => {
+      for await (const event of pages.read('/first', 'start')) expect(event.type).toBe('records')
+    }
+    await expect(readAll()).rejects.toThrow(NO_END)
     expect(sent).toBe(4 * 1024 ** 3 + part.length)
   })
 

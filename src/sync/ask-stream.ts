@@ -18,7 +18,7 @@ export type Answer =
 
 export interface AskTools {
   readonly client: Client
-  readonly service: Endpoints
+  readonly endpoints: Endpoints
   readonly config: Config
   /** The service's time. */
   readonly now: Date
@@ -66,7 +66,7 @@ function unknownReferences(pairs: readonly Pair[]): ConnectorError {
 }
 
 async function askWith(stream: Stream, config: Config, tools: AskTools): Promise<Answer> {
-  const slices = slicesOf(stream, yesterday(stream, tools.now), config, tools.service)
+  const slices = slicesOf(stream, yesterday(stream, tools.now), config, tools.endpoints)
   // The service may list references of some collections only; of the named structures it must list all.
   const isEnough = (answer: Answer) =>
     stream.nested === 'referenced_collections'

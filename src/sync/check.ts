@@ -66,7 +66,7 @@ async function ask(
   if (token === undefined || token instanceof ConnectorError) return { token }
   refuseLateStart(config.startDate, session.clock.now())
   const mayRead = (stream: Stream) =>
-    hasScope(token, session.service, stream.scopes ?? [stream.collection])
+    hasScope(token, session.endpoints, stream.scopes ?? [stream.collection])
   const denied = streams.filter((stream) => !mayRead(stream))
   const asked = await askAll(cheapestFirst(streams.filter(mayRead)), session, config)
   const isListed = asked.get('external_references')?.answer?.kind === 'readable'
@@ -85,8 +85,8 @@ function tokenOf({ client }: Session): Promise<Token | ConnectorError> {
 
 /** Asks for all streams, as many at a time as a sync reads; an answer that is missing came too late. */
 async function askAll(streams: readonly Stream[], session: Session, config: Config) {
-  const { client, service, clock } = session
-  const tools = { client, service, config, now: clock.now() }
+  const { client, endpoints, clock } = session
+  const tools = { client, endpoints, config, now: clock.now() }
   const asked = new Map(
     streams.map((stream) => [stream.stream, { stream, answer: undefined as Answer | undefined }]),
   )

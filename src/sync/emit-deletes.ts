@@ -2,36 +2,29 @@ import type { KeyMembers } from '../protocol/stream-output.ts'
 import type { Stream } from '../streams/collection.ts'
 import { keyOf } from '../streams/streams.ts'
 import type { Key } from './id-set.ts'
-import type { Progress } from './progress.ts'
-import type { StreamTools } from './stream-context.ts'
+import type { StreamContext } from './stream-context.ts'
 
 /** Deletes are written so many at a time. */
 const CHUNK = 1000
 
-/**
- * Hands over as deleted what a complete reading did not meet (design D5), and so completes the
- * generation.
- */
-export async function sweep(progress: Progress, { output }: StreamTools): Promise<void> {
-  const { ledger, stream, mode } = progress
+/** Deletes what a complete reading did not meet, and so completes the generation. */
+export async function emitDeletes({ reading, output }: StreamContext): Promise<void> {
+  const { keys, stream, mode, generation } = reading
   if (mode === 'incremental') {
     // The records before the deletes do not leave without a STATE.
     let isFirst = true
-    for (const { keys, version } of ledger.missing()) {
-      for (const chunk of chunks(keys)) {
+    for (const gone of keys.gone()) {
+      for (const chunk of chunks(gone.keys.keys())) {
         if (isFirst) await output.checkpoint()
         isFirst = false
-        await output.deletes(
-          chunk.map((key) => members(key, stream)),
-          version,
-          progress.generation,
-        )
+        const rows = chunk.map((key) => members(key, stream))
+        await output.deletes(rows, gone.version, generation)
       }
     }
-    ledger.settle()
+    keys.commitDeletes()
   }
-  if (!progress.settled && progress.replaces) output.generationComplete(progress.generation)
-  progress.settled = true
+  if (!reading.isSettled && reading.replacesOlder) output.generationComplete(generation)
+  reading.settle()
 }
 
 /** A key as the members of a JSON object: `"id":7`. */

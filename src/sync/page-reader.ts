@@ -2,16 +2,12 @@ import { createPageScanner } from '../page/create-page-scanner.ts'
 import { MalformedPageError } from '../page/page-scanner.ts'
 import { parseReferencePage } from '../page/reference-page.ts'
 import { createJsonBatch } from '../protocol/json-batch.ts'
+import type { Stream } from '../streams/collection.ts'
 import type { PageReader } from './pages.ts'
-import type { Progress } from './progress.ts'
 
 /** How the pages of a stream are read: external references are made into records, all else is spliced. */
-export function createPageReader(progress: Progress): PageReader {
-  const { stream } = progress
-  if (stream.nested === 'referenced_collections') {
-    return { parse: (body) => references(body, progress.slice ?? '') }
-  }
-  const { softDelete, array } = stream
+export function createPageReader({ nested, softDelete, array }: Stream): PageReader {
+  if (nested === 'referenced_collections') return { parse: references }
   return {
     scanner: createPageScanner({
       key: 'id',

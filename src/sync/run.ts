@@ -4,13 +4,12 @@ import { hasScope } from '../http/token.ts'
 import { OutputClosedError } from '../protocol/line-writer.ts'
 import type { Failure } from '../protocol/outcome.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
-import { isDeltaStored, storedCharacters } from './bookmark.ts'
+import { continuesDelta, storedCharacters } from './bookmark.ts'
 import { createEarlyEnds, type EarlyEnds } from './early-ends.ts'
 import { createIdBudget, type IdBudget } from './id-budget.ts'
 import { createPageReader } from './page-reader.ts'
 import { createPages } from './pages.ts'
 import { type Job, plan } from './plan.ts'
-import type { Progress } from './progress.ts'
 import { readStream } from './read-stream.ts'
 import { createSession, type Session, type SessionSettings } from './session.ts'
 import { refuseLateStart } from './start-date.ts'
@@ -36,7 +35,7 @@ export async function runSync(jobs: readonly Job[], settings: RunSettings): Prom
     ids: createIdBudget(
       new Map(jobs.map(({ stream, state }) => [stream.stream, storedCharacters(state)])),
     ),
-    earlyEnds: createEarlyEnds(jobs.filter(({ state }) => isDeltaStored(state)).length),
+    earlyEnds: createEarlyEnds(jobs.filter(({ state }) => continuesDelta(state)).length),
   }
   const tasks = jobs.map((job) => ({ job, output: settings.outputOf(job, () => clock.now()) }))
   const startedAt = performance.now()
@@ -71,10 +70,10 @@ function scopesOf(jobs: readonly Job[]): string[] {
 
 /** What concerns all streams: the token, by whose answer the service's time is known. */
 async function begin(
-  { client, clock, patience }: Session,
+  { client, clock, retryPolicy }: Session,
   { config, log }: RunSettings,
 ): Promise<void> {
-  const waiting = createWaiting(patience.time, () =>
+  const waiting = createWaiting(retryPolicy.time, () =>
     log.warn(stillWaiting('The sync', client.trouble)),
   )
   try {
@@ -117,39 +116,37 @@ async function isolate(
   settings: RunSettings,
 ): Promise<ConnectorError | undefined> {
   const { log, signal, config } = settings
-  const { service, clock, client, patience } = session
+  const { endpoints, clock, client, retryPolicy } = session
   try {
     signal.throwIfAborted()
-    const progress: Progress = plan(job, {
+    const reading = plan(job, {
       config,
-      service,
+      endpoints,
       now: clock.now(),
       log,
       ids: shared.ids,
       onOutgrown: output.untracked,
     })
     const { stream } = job
-    if (!hasScope(await client.token(), service, stream.scopes ?? [stream.collection])) {
-      throw notEntitled(stream.scopes?.[0] ?? stream.collection, service)
+    if (!hasScope(await client.token(), endpoints, stream.scopes ?? [stream.collection])) {
+      throw notEntitled(stream.scopes?.[0] ?? stream.collection, endpoints)
     }
     const pages = createPages({
       client,
       signal,
-      patience,
-      reader: createPageReader(progress),
+      retryPolicy,
+      reader: createPageReader(stream),
       waits: createWaitReport(stream.stream, output, log),
     })
-    await readStream(progress, {
+    await readStream({
+      reading,
       config,
-      service,
-      client,
+      endpoints,
       clock,
       pages,
       output,
       log,
       earlyEnds: shared.earlyEnds,
-      signal,
-      patience,
     })
     return undefined
   } catch (error) {

@@ -27,14 +27,14 @@ export function createSession(
   { config, mask, signal, log, patience = retryPolicyOf(config.retryMinutes) }: SessionSettings,
   collections: readonly string[] | undefined,
 ) {
-  const service = createEndpoints({ ...config, version: packageVersion() })
+  const endpoints = createEndpoints({ ...config, version: packageVersion() })
   const clock = createServerClock()
   const transport = loggedTransport(createTransport(config.requestTimeoutSeconds), log.debug)
   const limiter = createRateLimiter(config.requestsPerMinute, patience.time)
   const { clientId, clientSecret } = config
   mask.add(clientSecret)
   const client = createClient({
-    service,
+    service: endpoints,
     clientId,
     clientSecret,
     collections,
@@ -45,5 +45,5 @@ export function createSession(
     signal,
     patience,
   })
-  return { service, clock, client, patience, close: () => transport.close() }
+  return { endpoints, clock, client, retryPolicy: patience, close: () => transport.close() }
 }

@@ -18,7 +18,7 @@ export function slicesOf(
   stream: Stream,
   range: { readonly from: Day; readonly until: Day } | undefined,
   config: Config,
-  service: Endpoints,
+  endpoints: Endpoints,
 ): Slice[] {
   const references = referencePairs(stream, config)
   const path = `/${stream.collection}`
@@ -27,29 +27,29 @@ export function slicesOf(
       key: `${version}/${level}`,
       link: requestUrl(
         { path: `/activity-structure-versions/${version}/levels/${level}${path}`, references },
-        service,
+        endpoints,
       ),
     }))
   }
   if (stream.nested === 'referenced_collections') {
     return referencedCollections.map((collection) => ({
       key: collection,
-      link: requestUrl({ path: `${path}/${collection}` }, service),
+      link: requestUrl({ path: `${path}/${collection}` }, endpoints),
     }))
   }
-  if (range === undefined) return [{ key: '', link: requestUrl({ path, references }, service) }]
+  if (range === undefined) return [{ key: '', link: requestUrl({ path, references }, endpoints) }]
   return windows(range.from, range.until, config.windowDays).map(({ from, until }) => ({
     key: `${from}/${until}`,
-    link: requestUrl({ path, filter: dateRange(from, until), references }, service),
+    link: requestUrl({ path, filter: dateRange(from, until), references }, endpoints),
   }))
 }
 
-/** The link that starts a delta, from a day on where the collection is dated (api.md 5.2). */
+/** The link that starts a delta, from a day on where the collection is dated . */
 export function deltaStart(
   stream: Stream,
   window: Day | null,
   config: Config,
-  service: Endpoints,
+  endpoints: Endpoints,
 ): string {
   return requestUrl(
     {
@@ -58,11 +58,11 @@ export function deltaStart(
       references: referencePairs(stream, config),
       delta: true,
     },
-    service,
+    endpoints,
   )
 }
 
-/** The configured references that this stream's collection offers (api.md section 10). */
+/** The configured references that this stream's collection offers . */
 export function referencePairs(stream: Stream, config: Config): (readonly [string, string])[] {
   return config.externalReferences
     .filter(({ collection }) => stream.references?.includes(collection))

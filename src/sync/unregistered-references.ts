@@ -12,7 +12,7 @@ import { parseReferencePage } from '../page/reference-page.ts'
  */
 export async function unregisteredReferences(
   { externalReferences }: Config,
-  { client, service }: { readonly client: Client; readonly service: Endpoints },
+  { client, endpoints }: { readonly client: Client; readonly endpoints: Endpoints },
 ): Promise<string[]> {
   const unregistered: string[] = []
   for (const { collection, names } of externalReferences) {
@@ -20,7 +20,7 @@ export async function unregisteredReferences(
     for (const name of names.filter((name) => !name.startsWith('@'))) {
       const path = `/external-references/${collection}/${encodeURIComponent(name)}`
       const isMissing = await client
-        .get(requestUrl({ path }, service))
+        .get(requestUrl({ path }, endpoints))
         .then((body) => 'whole' in body && isEmpty(Buffer.concat(body.whole).toString('utf8')))
         .catch(isUnknown)
       if (isMissing) unregistered.push(`${name} of ${collection}`)
