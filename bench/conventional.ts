@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Agent, request } from 'undici'
-import { onTheWire } from '../src/api/on-the-wire.ts'
+import { onTheWire } from '../src/http/on-the-wire.ts'
 
 /**
  * The usual way, done well: each page is parsed, each record becomes a message object that is

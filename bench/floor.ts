@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Agent, request } from 'undici'
-import { onTheWire } from '../src/api/on-the-wire.ts'
+import { onTheWire } from '../src/http/on-the-wire.ts'
 
 /**
  * What no connector can beat: downloads every page, the next one requested early, and writes as many

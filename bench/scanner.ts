@@ -1,7 +1,8 @@
-import { createPageScanner } from '../src/protocol/records/create-page-scanner.ts'
-import { giveBack } from '../src/protocol/records/output-buffers.ts'
-import type { LineParts, PageScanner } from '../src/protocol/records/page-scanner.ts'
-import { createReferenceScanner } from '../src/protocol/records/reference-scanner.ts'
+import { createPageScanner } from '../src/page/create-page-scanner.ts'
+import type { PageScanner } from '../src/page/page-scanner.ts'
+import { createReferenceScanner } from '../src/page/testing/reference-scanner.ts'
+import { releaseBuffer } from '../src/protocol/buffer-pool.ts'
+import type { LineParts } from '../src/protocol/record-batch.ts'
 import { clocking } from './clocking.ts'
 
 // What the record path costs without network and pipe: WebAssembly, plain JavaScript, and parse
@@ -19,9 +20,9 @@ const shape = {
 }
 const head = '{"type":"RECORD","record":{"stream":"clockings","emitted_at":1700000000000,"data":'
 const parts: LineParts = {
-  head: Buffer.from(head),
-  tail: Buffer.from(',"_ab_cdc_deleted_at":null}}}\n'),
-  removedTail: Buffer.from(',"_ab_cdc_deleted_at":"2026-01-01T00:00:00Z"}}}\n'),
+  prefix: Buffer.from(head),
+  suffix: Buffer.from(',"_ab_cdc_deleted_at":null}}}\n'),
+  deleteSuffix: Buffer.from(',"_ab_cdc_deleted_at":"2026-01-01T00:00:00Z"}}}\n'),
 }
 
 function page(number: number): Buffer {
@@ -42,7 +43,7 @@ function scanned(scanner: PageScanner): Technique {
     if (!(keys > 0) || batch.highestVersion === undefined) throw new Error('keys are missing')
     scanner.end()
     const lines = batch.lines(parts)
-    giveBack(lines)
+    releaseBuffer(lines)
     return lines.length
   }
 }

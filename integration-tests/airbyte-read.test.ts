@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/emulator.ts'
-import { streams } from '../src/catalogue/streams.ts'
+import { streams } from '../src/streams/streams.ts'
 import type { Chosen } from './connector.ts'
 import { type Heard, runInProcess } from './hostile/read-in-process.ts'
 
@@ -289,11 +289,11 @@ describe('a state', () => {
     ['link', 7],
     ['link', { a: 1 }],
     ['generation', 'x'],
-    ['part', 'everything'],
+    ['phase', 'everything'],
     ['mode', 'sometimes'],
     ['link_at', 'yesterday'],
-    ['live', 'not base64 of a set'],
-    ['live', 'AAAA'],
+    ['window_ids', 'not base64 of a set'],
+    ['window_ids', 'AAAA'],
     ['settled', 'yes'],
   ])('whose %s is %j starts the stream over with a warning', async (field, value) => {
     const blob = { ...(await blobOf('jobs')), [field]: value }

@@ -38,8 +38,8 @@ describe('a bookmark', () => {
       const values = Object.values(blob)
       expect(values.filter((value) => typeof value === 'object' && value !== null)).toEqual([])
     }
-    expect(new Set(blobs.map(({ part }) => part))).toEqual(
-      new Set(['list', 'listed', 'load', 'history', 'changes']),
+    expect(new Set(blobs.map(({ phase }) => phase))).toEqual(
+      new Set(['list', 'complete', 'initial', 'backfill', 'changes']),
     )
   })
 
@@ -61,11 +61,11 @@ describe('a bookmark that cannot be used', () => {
     ['of another connector', () => ({ cursor: '2026-01-01' }), 'another connector'],
     ['that is a text', () => 'abc', 'not an object'],
     ['that is a list', () => [1], 'not an object'],
-    ['with an unknown part', (blob) => ({ ...blob, part: 'x' }), 'part is damaged'],
+    ['with an unknown phase', (blob) => ({ ...blob, phase: 'x' }), 'phase is damaged'],
     ['without a generation', (blob) => ({ ...blob, generation: null }), 'generation is damaged'],
     ['with a date that is none', (blob) => ({ ...blob, link_at: 'now' }), 'link_at is damaged'],
     ['with a number for a link', (blob) => ({ ...blob, link: 7 }), 'link is damaged'],
-    ['with a damaged set', (blob) => ({ ...blob, live: 'zAAAA' }), 'set of ids is damaged'],
+    ['with a damaged set', (blob) => ({ ...blob, window_ids: 'zAAAA' }), 'set of ids is damaged'],
   ]
 
   it.each(cases)('%s starts its stream over, says why, and leaves the others', async (...row) => {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startEmulator } from '../emulator/emulator.ts'
 import type { EmulatorOptions } from '../emulator/options.ts'
-import { streams } from '../src/catalogue/streams.ts'
+import { streams } from '../src/streams/streams.ts'
 import { selecting } from './singer/catalog.ts'
 import type { SingerMessage, StateValue } from './singer/message.ts'
 import { runHere, syncHere } from './singer/run-here.ts'
@@ -222,7 +222,7 @@ describe('a STATE', () => {
       const announced: unknown[] = []
       emulator.onRequest(({ path, query }) => {
         if (path !== '/delta/people' || query === '') return
-        announced.push(lastState(parseMessages(said.join('')))?.bookmarks['people']?.['asked'])
+        announced.push(lastState(parseMessages(said.join('')))?.bookmarks['people']?.['requested'])
       })
       await runHere({ config, catalog, state }, stdout)
       expect(announced).toEqual([true])

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
-import { referencedCollections } from '../src/catalogue/collections.ts'
-import { streams } from '../src/catalogue/streams.ts'
+import { referencedCollections } from '../src/streams/collections.ts'
+import { streams } from '../src/streams/streams.ts'
 import { type Run, run } from './connector.ts'
 import { createWarehouse, differences } from './warehouse.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/emulator.ts'
-import { streams } from '../src/catalogue/streams.ts'
+import { streams } from '../src/streams/streams.ts'
 import { run } from './connector.ts'
 import { createWarehouse, differences, type Rule } from './warehouse.ts'
 

@@ -5,8 +5,8 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { type PropertySchema, sqlType } from '../scripts/demo/columns.ts'
-import { readStreamSchema } from '../src/catalogue/stream-schema.ts'
-import { keyOf, streams } from '../src/catalogue/streams.ts'
+import { readStreamSchema } from '../src/streams/stream-schema.ts'
+import { keyOf, streams } from '../src/streams/streams.ts'
 import { type Heard, runInProcess } from './hostile/read-in-process.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -137,7 +137,7 @@ describe('a later sync', () => {
     await sync(names, config)
     const paths = emulator.requests.slice(before).map(({ path }) => path)
     const count = (what: RegExp) => paths.filter((path) => what.test(path)).length
-    const deltas = [...streams.values()].filter(({ changes }) => changes === 'delta')
+    const deltas = [...streams.values()].filter(({ replication }) => replication === 'delta')
     expect(count(/^\/delta\//)).toBe(deltas.length)
     expect(count(/^\/external-references\//)).toBe(18)
     expect(paths.length).toBeGreaterThan(45)

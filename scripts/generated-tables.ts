@@ -1,8 +1,8 @@
 import { defaultControl, referenceText } from '../emulator/reference-text.ts'
-import type { Stream } from '../src/catalogue/collection.ts'
-import { keyOf, streams } from '../src/catalogue/streams.ts'
 import { readProjectJson } from '../src/project-files.ts'
 import { type SettingsSchema, settingRows } from '../src/protocol/singer/setting-rows.ts'
+import type { Stream } from '../src/streams/collection.ts'
+import { keyOf, streams } from '../src/streams/streams.ts'
 
 /** Every table of the documents that is made from the code, by the name in its marker. */
 const tables: Readonly<Record<string, () => string>> = {
@@ -46,9 +46,9 @@ function streamTable(): string {
     keyOf(stream).map(code).join(', '),
     stream.versioned === false ? '' : '`changeVersion`',
     readingOf(stream),
-    stream.dated ? '`date`' : '',
+    stream.dateField ? '`date`' : '',
     (stream.references ?? []).join(', '),
-    stream.about,
+    stream.description,
   ])
   return markdown(
     [
@@ -74,8 +74,8 @@ function scopes(): string {
   return markdown(['Stream', 'Scope'], rows)
 }
 
-function readingOf({ changes }: Stream): string {
-  return changes === 'delta' ? 'delta' : 'a whole list each time'
+function readingOf({ replication }: Stream): string {
+  return replication === 'delta' ? 'delta' : 'a whole list each time'
 }
 
 function code(text: string): string {

@@ -1,6 +1,6 @@
-import type { Patience } from './api/retry.ts'
 import type { Config } from './config.ts'
 import { ConnectorError } from './errors.ts'
+import type { RetryPolicy } from './http/retry-policy.ts'
 import { packageVersion, readProjectJson } from './project-files.ts'
 import type { AirbyteSource } from './protocol/airbyte/source.ts'
 import type { Log } from './protocol/log.ts'
@@ -11,7 +11,7 @@ import type { Job } from './sync/plan.ts'
  * The connector as the Airbyte protocol sees it: composes configuration, catalogue and sync. Each
  * command loads only what it needs, so that `spec` answers at once. `patience` is for tests.
  */
-export function createAirbyteSource(patience?: Patience): AirbyteSource {
+export function createAirbyteSource(patience?: RetryPolicy): AirbyteSource {
   const waits = patience === undefined ? {} : { patience }
   return {
     name: 'source-protime',
@@ -25,30 +25,30 @@ export function createAirbyteSource(patience?: Patience): AirbyteSource {
 
     async check(input, tools) {
       const config = await parsed(input, tools.log)
-      const { offeredStreams } = await import('./catalogue/offered-streams.ts')
+      const { availableStreams } = await import('./streams/available-streams.ts')
       const { checkService } = await import('./sync/check.ts')
-      return checkService([...offeredStreams(config).values()], { config, ...tools, ...waits })
+      return checkService([...availableStreams(config).values()], { config, ...tools, ...waits })
     },
 
     async discover(input, tools) {
       const config = await parsed(input, tools.log)
-      const { offeredStreams } = await import('./catalogue/offered-streams.ts')
-      const { streamFacts } = await import('./catalogue/stream-facts.ts')
+      const { availableStreams } = await import('./streams/available-streams.ts')
+      const { streamSpec } = await import('./streams/stream-spec.ts')
       const { airbyteStream } = await import('./protocol/airbyte/catalog.ts')
-      return [...offeredStreams(config).values()].map((stream) =>
-        airbyteStream(streamFacts(stream)),
+      return [...availableStreams(config).values()].map((stream) =>
+        airbyteStream(streamSpec(stream)),
       )
     },
 
     async read(input, catalog, states, tools) {
       const config = await parsed(input, tools.log)
-      const { notOffered, offeredStreams } = await import('./catalogue/offered-streams.ts')
-      const { versionOf } = await import('./catalogue/stream-facts.ts')
+      const { unknownStream, availableStreams } = await import('./streams/available-streams.ts')
+      const { versionOf } = await import('./streams/stream-spec.ts')
       const { runSync } = await import('./sync/run.ts')
       const { createAirbyteOutput } = await import('./protocol/airbyte/stream-output.ts')
       const { createAirbyteStates } = await import('./protocol/airbyte/states.ts')
       const allStates = createAirbyteStates()
-      const offered = offeredStreams(config)
+      const offered = availableStreams(config)
       const jobs: Job[] = []
       const refused: Failure[] = []
       const output = (stream: string, version: string | undefined, now: () => Date) =>
@@ -62,7 +62,7 @@ export function createAirbyteSource(patience?: Patience): AirbyteSource {
       }
       for (const { name, syncMode } of catalog) {
         const stream = offered.get(name)
-        if (stream === undefined) refuse(name, notOffered())
+        if (stream === undefined) refuse(name, unknownStream())
         else if (!isMode(syncMode)) refuse(name, unknownMode(syncMode))
         else jobs.push({ stream, mode: syncMode, state: states.get(name) })
       }

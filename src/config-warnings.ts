@@ -1,6 +1,6 @@
-import { collections, referencedCollections } from './catalogue/collections.ts'
 import { chosenEnvironment, configSchema, type Schema } from './config-schema.ts'
 import { nearest } from './nearest.ts'
+import { collections, referencedCollections } from './streams/collections.ts'
 
 /**
  * What a configuration says without any effect, one sentence each: settings that do not exist, at any

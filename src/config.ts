@@ -1,8 +1,8 @@
-import { referencedCollections } from './catalogue/collections.ts'
 import { applyDefaults } from './config-faults.ts'
 import { configSchema } from './config-schema.ts'
 import { ConnectorError } from './errors.ts'
 import { nearest } from './nearest.ts'
+import { referencedCollections } from './streams/collections.ts'
 
 /** References to ask for: names of one collection (specification, "External references"). */
 export interface ReferenceChoice {

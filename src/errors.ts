@@ -19,15 +19,15 @@ export class ConnectorError extends Error {
   }
 }
 
-/** What else is known of a refusal; see the fields of `Refusal`. */
-export interface RefusalFacts {
+/** What else is known of a refusal; see the fields of `HttpError`. */
+export interface HttpErrorFacts {
   readonly reason?: string
   readonly isRepeat?: boolean
 }
 
 /** The service refused a request for good: the status says how, the message what to do. */
-export class Refusal extends ConnectorError {
-  override name = 'Refusal'
+export class HttpError extends ConnectorError {
+  override name = 'HttpError'
   readonly status: number
   /** The message without the address: the same for all links that are refused alike. */
   readonly reason: string
@@ -38,7 +38,7 @@ export class Refusal extends ConnectorError {
     failure: FailureType,
     status: number,
     message: string,
-    { reason = message, isRepeat = false }: RefusalFacts = {},
+    { reason = message, isRepeat = false }: HttpErrorFacts = {},
   ) {
     super(failure, message)
     this.status = status
@@ -48,8 +48,8 @@ export class Refusal extends ConnectorError {
 }
 
 /** The process was asked to stop (SIGTERM), or its reader is gone: nothing is to be reported. */
-export class Stopped extends Error {
-  override name = 'Stopped'
+export class InterruptedError extends Error {
+  override name = 'InterruptedError'
 }
 
 /** Any thrown value as a failure of this family; what nobody foresaw is the connector's own fault. */

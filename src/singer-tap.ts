@@ -1,12 +1,12 @@
-import type { Patience } from './api/retry.ts'
-import type { Stream } from './catalogue/collection.ts'
 import type { Config } from './config.ts'
+import type { RetryPolicy } from './http/retry-policy.ts'
 import { packageDescription, packageVersion, readProjectJson } from './project-files.ts'
 import type { Log } from './protocol/log.ts'
 import type { SelectedStream } from './protocol/singer/catalog.ts'
 import type { SingerTap, TapTools } from './protocol/singer/cli.ts'
 import type { SettingsSchema } from './protocol/singer/setting-rows.ts'
 import type { StateWriter } from './protocol/singer/state.ts'
+import type { Stream } from './streams/collection.ts'
 import type { Job } from './sync/plan.ts'
 import type { RunSettings } from './sync/run.ts'
 
@@ -14,7 +14,7 @@ import type { RunSettings } from './sync/run.ts'
  * The connector as Singer sees it: the same configuration, catalogue and sync as over the Airbyte
  * protocol, with another encoder. `patience` is for tests.
  */
-export function createSingerTap(patience?: Patience): SingerTap {
+export function createSingerTap(patience?: RetryPolicy): SingerTap {
   const waits = patience === undefined ? {} : { patience }
   return {
     environmentPrefix: 'TAP_PROTIME',
@@ -32,14 +32,14 @@ export function createSingerTap(patience?: Patience): SingerTap {
     },
 
     async discover(input, { log }) {
-      const { streamFacts } = await import('./catalogue/stream-facts.ts')
+      const { streamSpec } = await import('./streams/stream-spec.ts')
       const { singerStream } = await import('./protocol/singer/catalog.ts')
-      const { offeredStreams } = await import('./catalogue/offered-streams.ts')
+      const { availableStreams } = await import('./streams/available-streams.ts')
       const streams =
         input === undefined
-          ? offeredStreams({ activityStructures: [] })
+          ? availableStreams({ activityStructures: [] })
           : (await offered(input, log)).streams
-      return [...streams.values()].map((stream) => singerStream(streamFacts(stream)))
+      return [...streams.values()].map((stream) => singerStream(streamSpec(stream)))
     },
 
     async check(input, tools) {
@@ -49,7 +49,7 @@ export function createSingerTap(patience?: Patience): SingerTap {
     },
 
     async sync(input, selection, bookmarks, states, tools) {
-      const { notOffered } = await import('./catalogue/offered-streams.ts')
+      const { unknownStream } = await import('./streams/available-streams.ts')
       const { runSync } = await import('./sync/run.ts')
       const { config, streams } = await offered(input, tools.log)
       const chosen = selection ?? [...streams.keys()].map(whole)
@@ -59,7 +59,7 @@ export function createSingerTap(patience?: Patience): SingerTap {
       })
       const refused = chosen
         .filter(({ name }) => !streams.has(name))
-        .map(({ name }) => ({ stream: name, error: notOffered() }))
+        .map(({ name }) => ({ stream: name, error: unknownStream() }))
       if (jobs.length === 0) return refused
       const outputOf = await outputs(chosen, config, states, tools)
       return runSync(jobs, { config, outputOf, refused, ...tools, ...waits })
@@ -74,10 +74,10 @@ async function offered(
 ): Promise<{ config: Config; streams: ReadonlyMap<string, Stream> }> {
   const { parseConfig } = await import('./config.ts')
   const { configWarnings } = await import('./config-warnings.ts')
-  const { offeredStreams } = await import('./catalogue/offered-streams.ts')
+  const { availableStreams } = await import('./streams/available-streams.ts')
   for (const warning of configWarnings(input)) log.warn(warning)
   const config = parseConfig(input)
-  return { config, streams: offeredStreams(config) }
+  return { config, streams: availableStreams(config) }
 }
 
 /** The selection of a stream without a catalog: all of it. */
@@ -92,7 +92,7 @@ async function outputs(
   states: StateWriter,
   tools: TapTools,
 ): Promise<RunSettings['outputOf']> {
-  const { streamFacts } = await import('./catalogue/stream-facts.ts')
+  const { streamSpec } = await import('./streams/stream-spec.ts')
   const { recordSchema } = await import('./protocol/singer/catalog.ts')
   const { projectionOf, projectSchema, withoutTwins } = await import(
     './protocol/singer/projection.ts'
@@ -100,7 +100,7 @@ async function outputs(
   const { createSingerOutput } = await import('./protocol/singer/stream-output.ts')
   const selections = new Map(chosen.map((stream) => [stream.name, stream]))
   return ({ stream }, now) => {
-    const facts = streamFacts(stream)
+    const facts = streamSpec(stream)
     const schema = recordSchema(facts)
     const { isSelected } = selections.get(facts.name) ?? whole(facts.name)
     const projection = projectionOf(schema, isSelected)

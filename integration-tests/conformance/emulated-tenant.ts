@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { startEmulator } from '../../emulator/emulator.ts'
-import { streams } from '../../src/catalogue/streams.ts'
+import { streams } from '../../src/streams/streams.ts'
 import type { Prepared } from './conformance-suite.ts'
 
 /** Our connector, and the file that says how it is judged. */

@@ -1,5 +1,5 @@
 import { type Emulator, startEmulator } from '../../emulator/emulator.ts'
-import { streams } from '../../src/catalogue/streams.ts'
+import { streams } from '../../src/streams/streams.ts'
 
 /** A row as the service shows it. */
 export type Row = Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAirbyteSource } from '../../src/airbyte-source.ts'
-import { shortPatience } from '../../src/api/testing/short-patience.ts'
+import { shortRetryPolicy } from '../../src/http/testing/short-retry-policy.ts'
 import { runAirbyte } from '../../src/protocol/airbyte/cli.ts'
 import { type Message, protocolFaults } from '../airbyte-message.ts'
 import { type Chosen, configuredCatalog, nameOf, parseLines, run } from '../connector.ts'
@@ -63,7 +63,7 @@ async function here({ config, catalog, state }: SyncFiles, killAfter: number): P
     const output = createCutOutput(killAfter)
     const exitCode = await runAirbyte(
       ['read', ...flags],
-      createAirbyteSource(shortPatience(ATTEMPTS)),
+      createAirbyteSource(shortRetryPolicy(ATTEMPTS)),
       output,
     )
     const messages = parseLines(output.text())

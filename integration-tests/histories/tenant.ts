@@ -1,5 +1,5 @@
 import type { Emulator } from '../../emulator/emulator.ts'
-import type { Stream } from '../../src/catalogue/collection.ts'
+import type { Stream } from '../../src/streams/collection.ts'
 import type { Change, Event, Size } from './step.ts'
 
 type Fields = Record<string, unknown>
@@ -40,23 +40,23 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
   }
 
   function change(wanted: Change): void {
-    const { collection, dated, nested } = streamAt(wanted.stream)
+    const { collection, dateField, nested } = streamAt(wanted.stream)
     if (nested === 'referenced_collections') reference(wanted.pick, wanted.kind === 'remove')
     else if (wanted.kind === 'restore') restore(collection, wanted.pick)
     else if (wanted.kind === 'insert') {
-      const fields = dated ? datesOf(collection, wanted.day) : {}
+      const fields = dateField ? datesOf(collection, wanted.day) : {}
       emulator.insert(collection, { ...fields, ...TEXTS[wanted.size] })
     } else changeOne(wanted)
   }
 
   function changeOne(wanted: Exclude<Change, { kind: 'insert' | 'restore' }>): void {
-    const { collection, dated, softDelete } = streamAt(wanted.stream)
+    const { collection, dateField, softDelete } = streamAt(wanted.stream)
     const record = picked(emulator.stored(collection), wanted.pick)
     if (record === undefined) return
     const id = record['id'] as number
     if (wanted.kind === 'update') emulator.update(collection, id)
     else if (wanted.kind === 'move') {
-      emulator.update(collection, id, dated ? move(collection, record, wanted.day) : undefined)
+      emulator.update(collection, id, dateField ? move(collection, record, wanted.day) : undefined)
     } else if (unwatched.has(`${collection} ${id}`)) return
     else if (wanted.kind === 'soft-delete' && softDelete) emulator.softDelete(collection, id)
     else remove(collection, record)

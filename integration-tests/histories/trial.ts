@@ -1,6 +1,6 @@
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../emulator/emulator.ts'
-import type { Stream } from '../../src/catalogue/collection.ts'
-import { streams as catalogue } from '../../src/catalogue/streams.ts'
+import type { Stream } from '../../src/streams/collection.ts'
+import { streams as catalogue } from '../../src/streams/streams.ts'
 import type { Message } from '../airbyte-message.ts'
 import type { Kept } from './step.ts'
 import { syncOnce } from './sync-once.ts'

@@ -1,7 +1,7 @@
 import type { Emulator } from '../../emulator/emulator.ts'
 import type { ReferencePair } from '../../emulator/reference-pairs.ts'
-import type { Stream } from '../../src/catalogue/collection.ts'
-import { referencedCollections } from '../../src/catalogue/collections.ts'
+import type { Stream } from '../../src/streams/collection.ts'
+import { referencedCollections } from '../../src/streams/collections.ts'
 import { addDays, earliestDeltaStart } from '../../src/sync/days.ts'
 import { differences, keyOf } from '../warehouse.ts'
 import type { Platform } from './warehouses.ts'
@@ -51,7 +51,8 @@ function compare(stream: Stream, rows: Map<string, Row>, court: Court): string[]
 
   function isUnknown(key: string, held: Row): boolean {
     // What vanished cannot be told from what is older than the window, where that has no list.
-    if (!hasList(court) && stream.dated && (state?.start ?? '') < (state?.window ?? '')) return true
+    if (!hasList(court) && stream.dateField && (state?.start ?? '') < (state?.window ?? ''))
+      return true
     const isHistory = isBefore(held, state?.window ?? null)
     return platform.isUnknown(stream.stream, key, isHistory)
   }
@@ -83,7 +84,7 @@ export function truthOf({ collection, nested, references: offered }: Stream, cou
 export function isJudged(row: Row, stream: Stream, court: Court): boolean {
   const { platform, emulator, lastDay, isHistoryFresh } = court
   const state = platform.stateOf(stream.stream)
-  if (!stream.dated || state === undefined) return true
+  if (!stream.dateField || state === undefined) return true
   if (isBefore(row, state.start)) return false
   if (platform.modeOf(stream.stream) === 'full_refresh') {
     const isAhead = !isBefore(row, addDays(lastDay, 1))

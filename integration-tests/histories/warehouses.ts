@@ -7,8 +7,8 @@ export interface StreamState {
   readonly generation: number
   readonly start: string | null
   readonly window: string | null
-  readonly part: string
-  readonly history_at: string | null
+  readonly phase: string
+  readonly backfilled_at: string | null
 }
 
 export type SyncMode = 'full_refresh' | 'incremental'

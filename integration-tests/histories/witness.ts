@@ -1,4 +1,4 @@
-import type { Stream } from '../../src/catalogue/collection.ts'
+import type { Stream } from '../../src/streams/collection.ts'
 import { keyOf } from '../warehouse.ts'
 import type { Event, Sync } from './step.ts'
 import { type Court, isJudged, truthOf, verdict } from './verdict.ts'
@@ -34,8 +34,8 @@ export function createWitness(court: Court, { faults: disturbances }: Sync): Wit
       stream.stream,
       {
         held: right(stream, court),
-        listedAt: platform.stateOf(stream.stream)?.history_at,
-        isListing: platform.stateOf(stream.stream)?.part === 'history',
+        listedAt: platform.stateOf(stream.stream)?.backfilled_at,
+        isListing: platform.stateOf(stream.stream)?.phase === 'backfill',
       },
     ]),
   )
@@ -51,7 +51,7 @@ export function createWitness(court: Court, { faults: disturbances }: Sync): Wit
     // A reference has no version by which one that went and came again could be told.
     if (stream.versioned === false && isTouched) return []
     if (isTouched || isRefused) return lost(stream, held)
-    const historyAt = platform.stateOf(stream.stream)?.history_at ?? null
+    const historyAt = platform.stateOf(stream.stream)?.backfilled_at ?? null
     const isHistoryFresh = !isListing && historyAt !== null && historyAt !== listedAt
     return [
       ...lost(stream, held),

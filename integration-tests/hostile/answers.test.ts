@@ -198,7 +198,7 @@ describe('a next link that is dead', () => {
     const outcome = await play(secondPage(() => reply(status, 'Unknown token')))
     expectFailure(outcome, 'transient', 'Unknown token')
     expect(outcome.records(STREAM).map(({ id }) => id)).toEqual([1, 2, 1, 2])
-    expect(outcome.states(STREAM).at(-1)).toMatchObject({ part: 'list', link: SECOND })
+    expect(outcome.states(STREAM).at(-1)).toMatchObject({ phase: 'list', link: SECOND })
     expectNoLeak(outcome)
   })
 })

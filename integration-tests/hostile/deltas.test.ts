@@ -18,7 +18,7 @@ function delta(load: Wire, changes: Wire = page([], { deltaLink: `${DELTA}-2` })
 
 /** The stored link is still the one whose answer was damaged, so that the next sync asks it again. */
 function expectToAskAgain(outcome: Outcome): void {
-  expect(outcome.states(STREAM).at(-1)).toMatchObject({ part: 'changes', link: DELTA })
+  expect(outcome.states(STREAM).at(-1)).toMatchObject({ phase: 'changes', link: DELTA })
 }
 
 describe('the end of a delta', () => {
@@ -29,7 +29,7 @@ describe('the end of a delta', () => {
   ])('with %s in place of its link is an error', async (_name, links) => {
     const outcome = await delta(page([rowOf(1)], links))
     expectFailure(outcome, 'system', 'without a link to its changes')
-    expect(outcome.states(STREAM).every(({ part }) => part === 'load')).toBe(true)
+    expect(outcome.states(STREAM).every(({ phase }) => phase === 'initial')).toBe(true)
   })
 
   it.each([

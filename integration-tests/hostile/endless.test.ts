@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { Client } from '../../src/api/client.ts'
-import { shortPatience } from '../../src/api/testing/short-patience.ts'
+import type { Client } from '../../src/http/client.ts'
+import { shortRetryPolicy } from '../../src/http/testing/short-retry-policy.ts'
 import { createPages } from '../../src/sync/pages.ts'
 import { endlessBodies, endlessReferences, inCrumbs, LETTERS, NO_END } from './endless-bodies.ts'
 import {
@@ -56,11 +56,13 @@ describe('a body without an end', () => {
       client,
       reader: { scanner } as never,
       signal: new AbortController().signal,
-      patience: shortPatience(),
+      retryPolicy: shortRetryPolicy(),
       waits: { rateLimited() {}, waiting() {} },
     })
-    const handler = { batch: () => undefined, broken() {}, end: () => undefined }
-    await expect(pages.follow('/first', 'start', handler)).rejects.toThrow(NO_END)
+    const readAll = async () => {
+      for await (const event of pages.read('/first', 'start')) expect(event.type).toBe('records')
+    }
+    await expect(readAll()).rejects.toThrow(NO_END)
     expect(sent).toBe(4 * 1024 ** 3 + part.length)
   })
 
@@ -117,7 +119,7 @@ describe('a body in crumbs', () => {
 })
 
 describe('an answer that drips', () => {
-  const patience = { ...shortPatience(), bodyMs: 150 }
+  const patience = { ...shortRetryPolicy(), bodyMs: 150 }
   const drip = (start: string | Buffer) => async (socket: Socket) => {
     socket.write(Buffer.concat([head(200, { 'content-length': 1e9 }), Buffer.from(start)]))
     while (!socket.destroyed) {

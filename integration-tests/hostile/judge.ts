@@ -36,7 +36,7 @@ export function expectFailure(
 /** The first page was taken for read, and nothing of the second one: it is where the next sync goes on. */
 export function expectStoppedBeforeSecondPage(outcome: Outcome): void {
   expect(outcome.records(STREAM).map(({ id }) => id)).toEqual([1, 2])
-  expect(outcome.states(STREAM).at(-1)).toMatchObject({ part: 'list', link: SECOND })
+  expect(outcome.states(STREAM).at(-1)).toMatchObject({ phase: 'list', link: SECOND })
 }
 
 function asPattern(words: string | RegExp): RegExp {

@@ -93,7 +93,7 @@ describe('a link that is followed', () => {
       secondPage(() => reply(200, `{"value":[],"nextLink":${link},"deltaLink":${link}}`)),
     )
     expect(outcome.errors).toEqual([])
-    expect(outcome.states(STREAM).at(-1)).toMatchObject({ part: 'listed' })
+    expect(outcome.states(STREAM).at(-1)).toMatchObject({ phase: 'complete' })
   })
 })
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { createAirbyteSource } from '../../src/airbyte-source.ts'
-import type { Patience } from '../../src/api/retry.ts'
-import { shortPatience } from '../../src/api/testing/short-patience.ts'
+import type { RetryPolicy } from '../../src/http/retry-policy.ts'
+import { shortRetryPolicy } from '../../src/http/testing/short-retry-policy.ts'
 import { runAirbyte } from '../../src/protocol/airbyte/cli.ts'
 import { type Message, protocolFaults } from '../airbyte-message.ts'
 import { type Chosen, configuredCatalog, parseLines } from '../connector.ts'
@@ -35,7 +35,7 @@ export interface Files {
 export async function runInProcess(
   command: 'check' | 'discover' | 'read',
   { config, catalog, state }: Files,
-  patience: Patience = shortPatience(),
+  patience: RetryPolicy = shortRetryPolicy(),
 ): Promise<Heard> {
   const folder = mkdtempSync(join(tmpdir(), 'hostile-'))
   try {

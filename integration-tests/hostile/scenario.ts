@@ -1,4 +1,4 @@
-import type { Patience } from '../../src/api/retry.ts'
+import type { RetryPolicy } from '../../src/http/retry-policy.ts'
 import { type Answers, type RawService, startRawService, type Wire } from './raw-service.ts'
 import { type Files, type Heard, runInProcess } from './read-in-process.ts'
 import { page, reply, rowOf } from './wire.ts'
@@ -55,7 +55,7 @@ export interface Scenario {
   readonly command?: 'check' | 'read'
   readonly stream?: string
   readonly state?: Files['state']
-  readonly patience?: Patience
+  readonly patience?: RetryPolicy
 }
 
 /** Runs a command against a service that misbehaves, with another origin listening. */

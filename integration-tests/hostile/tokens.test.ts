@@ -140,7 +140,7 @@ describe('the time in the Date header', () => {
       token: () => () => reply(200, body, { date }),
     })
     expect(outcome.errors).toEqual([])
-    expect(outcome.states('clockings').at(-1)).toMatchObject({ part: 'changes' })
+    expect(outcome.states('clockings').at(-1)).toMatchObject({ phase: 'changes' })
     expect(JSON.stringify(outcome.states('clockings').at(-1))).toMatch(/"link_at":"20\d\d-/)
   })
 })

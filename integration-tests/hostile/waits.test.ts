@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { shortPatience } from '../../src/api/testing/short-patience.ts'
+import { shortRetryPolicy } from '../../src/http/testing/short-retry-policy.ts'
 import { expectFailure, expectNoLeak, expectStoppedBeforeSecondPage } from './judge.ts'
 import { LIST, play, SECOND, STREAM, secondPage, token } from './scenario.ts'
 import { page, reply, rowOf } from './wire.ts'
@@ -48,7 +48,7 @@ describe('a stream that waits', () => {
   it('says so each minute, as a status and in the log, until its patience ends', async () => {
     const outcome = await play({
       ...secondPage(() => reply(503, '')),
-      patience: shortPatience(150),
+      patience: shortRetryPolicy(150),
     })
     expectFailure(outcome, 'transient', 'The service fails (503')
     const statuses = outcome.messages.flatMap(({ trace }) => trace?.stream_status?.status ?? [])
@@ -64,7 +64,7 @@ describe('a stream that waits', () => {
     const outcome = await play({
       api: () => () => page([]),
       token: () => () => reply(503, ''),
-      patience: shortPatience(90),
+      patience: shortRetryPolicy(90),
     })
     expect(outcome.logs.filter((line) => line.includes('still waiting'))).toEqual([
       expect.stringMatching('^WARN The sync: still waiting for the service. The service fails'),

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
-import { shortPatience } from '../../src/api/testing/short-patience.ts'
+import { shortRetryPolicy } from '../../src/http/testing/short-retry-policy.ts'
 import { runSinger } from '../../src/protocol/singer/cli.ts'
 import { createSingerTap } from '../../src/singer-tap.ts'
 import { createCutOutput } from '../histories/cut-output.ts'
@@ -16,7 +16,11 @@ const ATTEMPTS = 6
 export async function runHere(files: TapFiles, stdout: Writable): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'tap-protime-'))
   try {
-    return await runSinger(flagsOf(folder, files), createSingerTap(shortPatience(ATTEMPTS)), stdout)
+    return await runSinger(
+      flagsOf(folder, files),
+      createSingerTap(shortRetryPolicy(ATTEMPTS)),
+      stdout,
+    )
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -1,6 +1,6 @@
 import nock from 'nock'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { referencedCollections } from '../../src/catalogue/collections.ts'
+import { referencedCollections } from '../../src/streams/collections.ts'
 import { allReferences } from './references.ts'
 
 const ORIGIN = 'http://service.invalid'

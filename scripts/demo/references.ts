@@ -1,4 +1,4 @@
-import { referencedCollections } from '../../src/catalogue/collections.ts'
+import { referencedCollections } from '../../src/streams/collections.ts'
 import type { Fields } from './compare.ts'
 
 interface Config {

@@ -1,4 +1,4 @@
-import type { LineWriter } from './records/line-writer.ts'
+import type { LineWriter } from './line-writer.ts'
 
 /** Lines that wait for what is to leave in the same write. */
 export interface HeldLines {

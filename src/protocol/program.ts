@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import { setFlagsFromString } from 'node:v8'
-import { Stopped } from '../errors.ts'
-import { createLineWriter, type LineWriter, ReaderGone } from './records/line-writer.ts'
+import { InterruptedError } from '../errors.ts'
+import { createLineWriter, type LineWriter, OutputClosedError } from './line-writer.ts'
 import { onSignals } from './signals.ts'
 
 /** What a command of either protocol runs with. */
@@ -24,21 +24,21 @@ export async function runProgram(
   // Records are bytes outside of the heap: a young generation that grows costs 14 MB and saves no time.
   setFlagsFromString('--semi-space-growth-factor=1')
   const stop = new AbortController()
-  const writer = createLineWriter(stdout, { onGone: () => stop.abort(new Stopped()) })
+  const writer = createLineWriter(stdout, { onGone: () => stop.abort(new InterruptedError()) })
   const program: Program = { writer, signal: stop.signal }
-  const signals = onSignals((signal) => stop.abort(new Stopped(signal)))
+  const signals = onSignals((signal) => stop.abort(new InterruptedError(signal)))
   let exitCode = 0
   try {
     exitCode = await run(program)
   } catch (error) {
     exitCode = 1
     // An output that has failed is told once, below.
-    if (!(error instanceof Stopped) && !writer.gone) report(error, program)
+    if (!(error instanceof InterruptedError) && !writer.gone) report(error, program)
   }
   await writer.flush().catch((error) => {
     // A reader that has left wants to hear nothing; the exit code tells its shell.
     exitCode = 1
-    if (!(error instanceof ReaderGone)) process.stderr.write(`${unwritten(error)}\n`)
+    if (!(error instanceof OutputClosedError)) process.stderr.write(`${unwritten(error)}\n`)
   })
   signals.finish()
   return exitCode

@@ -1,8 +1,8 @@
-import type { Client } from '../api/client.ts'
-import type { Service } from '../api/service.ts'
-import type { Stream } from '../catalogue/collection.ts'
 import type { Config } from '../config.ts'
-import { ConnectorError, Refusal } from '../errors.ts'
+import { ConnectorError, HttpError } from '../errors.ts'
+import type { Client } from '../http/client.ts'
+import type { Endpoints } from '../http/endpoints.ts'
+import type { Stream } from '../streams/collection.ts'
 import { addDays, dayOf } from './days.ts'
 import { referencePairs, slicesOf } from './slices.ts'
 
@@ -14,11 +14,11 @@ export type Answer =
   /** What answered is not the API. */
   | { readonly kind: 'foreign' }
   /** The service has no list of it; whether it has a delta is not known without starting one. */
-  | { readonly kind: 'unlisted'; readonly error: Refusal }
+  | { readonly kind: 'unlisted'; readonly error: HttpError }
 
 export interface AskTools {
   readonly client: Client
-  readonly service: Service
+  readonly endpoints: Endpoints
   readonly config: Config
   /** The service's time. */
   readonly now: Date
@@ -66,7 +66,7 @@ function unknownReferences(pairs: readonly Pair[]): ConnectorError {
 }
 
 async function askWith(stream: Stream, config: Config, tools: AskTools): Promise<Answer> {
-  const slices = slicesOf(stream, yesterday(stream, tools.now), config, tools.service)
+  const slices = slicesOf(stream, yesterday(stream, tools.now), config, tools.endpoints)
   // The service may list references of some collections only; of the named structures it must list all.
   const isEnough = (answer: Answer) =>
     stream.nested === 'referenced_collections'
@@ -80,13 +80,13 @@ async function askWith(stream: Stream, config: Config, tools: AskTools): Promise
   return answer
 }
 
-async function askLink(link: string, { changes }: Stream, client: Client): Promise<Answer> {
+async function askLink(link: string, { replication }: Stream, client: Client): Promise<Answer> {
   try {
     return { kind: (await client.probe(link)) ? 'readable' : 'foreign' }
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error
-    const isUnlisted = error instanceof Refusal && (error.status === 404 || error.status === 405)
-    return isUnlisted && changes === 'delta'
+    const isUnlisted = error instanceof HttpError && (error.status === 404 || error.status === 405)
+    return isUnlisted && replication === 'delta'
       ? { kind: 'unlisted', error }
       : { kind: 'refused', error }
   }
@@ -95,12 +95,12 @@ async function askLink(link: string, { changes }: Stream, client: Client): Promi
 function isRefused(answer: Answer, statuses: readonly number[]): boolean {
   return (
     answer.kind === 'refused' &&
-    answer.error instanceof Refusal &&
+    answer.error instanceof HttpError &&
     statuses.includes(answer.error.status)
   )
 }
 
 function yesterday(stream: Stream, now: Date) {
   const day = addDays(dayOf(now), -1)
-  return stream.dated ? { from: day, until: day } : undefined
+  return stream.dateField ? { from: day, until: day } : undefined
 }

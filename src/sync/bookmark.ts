@@ -1,87 +1,65 @@
-/** What a stream is being read for; a bookmark says where the next sync goes on. */
-export type Part =
-  /** The first phase of a delta: everything in its window. */
-  | 'load'
-  /** The lists of what is older than the delta's window (design D2, D16). */
-  | 'history'
-  /** The second phase: the delta link, over and over. */
-  | 'changes'
-  /** A whole list, of a stream without a delta or of a full refresh. */
-  | 'list'
-  /** A whole list that is complete: the next sync begins another one. */
-  | 'listed'
+import type { Day } from './days.ts'
+import type { StoredDeletes, StoredKeys } from './live-keys.ts'
+import type { Backfill, Changes, Link, Position } from './position.ts'
 
-/**
- * The state of one stream: flat, with constant keys, null for what is not there, because some
- * platforms merge states key by key (design D6).
- */
-export interface Bookmark {
-  readonly bookmark_version: 1
-  readonly mode: 'full_refresh' | 'incremental'
+export type Mode = 'full_refresh' | 'incremental'
+
+/** What is stored of the reading of a stream. */
+export interface StoredReading {
+  readonly mode: Mode
   /** The warehouse is a copy of this service: tenant, address and API name. */
   readonly service: string
   /** A digest of the settings that shape the records: external references, activity structures. */
   readonly settings: string
-  /** The first day that the warehouse stands for, YYYY-MM-DD; null for undated streams. */
-  readonly start: string | null
+  /** The first day that the warehouse stands for; null for streams whose records have no day. */
+  readonly start: Day | null
   /** Seconds since 1970 at the beginning of the present complete reading; rises with each. */
   readonly generation: number
-  /** True once everything of this generation is handed over, the deletes of what is missing included. */
-  readonly settled: boolean
+  /** True once everything of this generation has been written, the deletes of what is missing included. */
+  readonly isSettled: boolean
   /**
    * True when rows of older generations are gone once this one is settled: not where the warehouse
    * may hold another service's rows, or days that cannot be read any more.
    */
+  readonly replacesOlder: boolean
+  readonly position: Position
+  readonly keys: StoredKeys
+}
+
+/**
+ * The state of one stream as it is stored: flat, with constant keys, null for what is not there,
+ * because some platforms merge states key by key.
+ */
+export interface Bookmark {
+  readonly bookmark_version: 2
+  readonly mode: string
+  readonly service: string
+  readonly settings: string
+  readonly start: string | null
+  readonly generation: number
+  readonly settled: boolean
   readonly replaces: boolean
-  readonly part: Part
-  /** The link to follow next; null begins the part, or its slice. */
+  /** The phase of `Position`; one that is complete and continues by its changes is in these. */
+  readonly phase: string
+  /** The page or the delta link to request next. */
   readonly link: string | null
-  /** When the service sent `link`, in its time. */
   readonly link_at: string | null
-  /** True from just before a delta link is asked until its answer is handed over. */
-  readonly asked: boolean
-  /** The slice of a list that is being read, by its key. */
+  readonly requested: boolean
   readonly slice: string | null
-  /** When that list was begun, in the service's time. */
   readonly listing_at: string | null
-  /** The last day of the lists that are being read. */
   readonly until: string | null
-  /** The first day of the delta's window. */
   readonly window: string | null
-  /** The delta link to come back to after the history, and when the service sent it. */
+  /** The delta link to come back to after a backfill. */
   readonly delta_link: string | null
   readonly delta_link_at: string | null
-  /** When the last whole listing of the history began, in the service's time. */
-  readonly history_at: string | null
-  /** The highest changeVersion that was ever handed over. */
+  readonly backfilled_at: string | null
   readonly change_version: string | null
-  /** False above the bound of the id sets: deletes are then not derived (design D5). */
   readonly tracked: boolean
-  /** Ids that live in the delta's window, or in the list. */
-  readonly live: string | null
-  /** Ids that live in the history. */
-  readonly history: string | null
-  /** Ids that the warehouse may hold and the present reading has not met yet. */
-  readonly unconfirmed: string | null
-  readonly unconfirmed_version: string | null
-  /** Ids whose last word in the warehouse may be wrong unless this reading meets them. */
-  readonly suspects: string | null
-  readonly suspects_version: string | null
-}
-
-const SETS = ['live', 'history', 'unconfirmed', 'suspects'] as const
-
-/** How many characters of a stored blob are sets of ids. */
-export function storedCharacters(blob: unknown): number {
-  const fields = (blob ?? {}) as Record<string, unknown>
-  const lengths = SETS.map((name) => (typeof fields[name] === 'string' ? fields[name].length : 0))
-  return lengths.reduce((sum, length) => sum + length, 0)
-}
-
-/** Whether a stored blob continues a delta. */
-export function isDeltaStored(blob: unknown): boolean {
-  const { part } = (blob ?? {}) as Record<string, unknown>
-  return part === 'load' || part === 'history' || part === 'changes'
+  /** Ids in the window of the delta or in the list, and in the days before it. */
+  readonly window_ids: string | null
+  readonly backfill_ids: string | null
+  /** The JSON text of the pending deletes; null for none. */
+  readonly pending: string | null
 }
 
 type Kind = 'string' | 'number' | 'boolean'
@@ -96,101 +74,302 @@ const FIELDS: Readonly<Record<keyof Bookmark, Kind | `${Kind}?`>> = {
   generation: 'number',
   settled: 'boolean',
   replaces: 'boolean',
-  part: 'string',
+  phase: 'string',
   link: 'string?',
   link_at: 'string?',
-  asked: 'boolean',
+  requested: 'boolean',
   slice: 'string?',
   listing_at: 'string?',
   until: 'string?',
   window: 'string?',
   delta_link: 'string?',
   delta_link_at: 'string?',
-  history_at: 'string?',
+  backfilled_at: 'string?',
   change_version: 'string?',
   tracked: 'boolean',
-  live: 'string?',
-  history: 'string?',
-  unconfirmed: 'string?',
-  unconfirmed_version: 'string?',
-  suspects: 'string?',
-  suspects_version: 'string?',
+  window_ids: 'string?',
+  backfill_ids: 'string?',
+  pending: 'string?',
 }
 
-const PARTS: ReadonlySet<string> = new Set<Part>(['load', 'history', 'changes', 'list', 'listed'])
+const PHASES: ReadonlySet<string> = new Set(['initial', 'backfill', 'changes', 'list', 'complete'])
 const DAY = /^\d{4}-\d{2}-\d{2}$/
-/** Generations are seconds since 1970; a larger one is none of ours, and would not leave room for the next. */
+/** Generations are seconds since 1970; a larger one is none of ours, and leaves no room for the next. */
 const MAX_GENERATION = 2 ** 32
+
+/** The bookmark of a reading. */
+export function writeBookmark(reading: StoredReading): Bookmark {
+  const { mode, service, settings, start, generation, isSettled, replacesOlder, keys } = reading
+  return {
+    bookmark_version: 2,
+    mode,
+    service,
+    settings,
+    start,
+    generation,
+    settled: isSettled,
+    replaces: replacesOlder,
+    ...positionFields(reading.position),
+    change_version: keys.highestVersion,
+    tracked: keys.isTracked,
+    window_ids: keys.window,
+    backfill_ids: keys.backfill,
+    pending: keys.pending.length === 0 ? null : JSON.stringify(keys.pending),
+  }
+}
+
+type PositionFields = Pick<
+  Bookmark,
+  | 'phase'
+  | 'link'
+  | 'link_at'
+  | 'requested'
+  | 'slice'
+  | 'listing_at'
+  | 'until'
+  | 'window'
+  | 'delta_link'
+  | 'delta_link_at'
+  | 'backfilled_at'
+>
+
+const NOWHERE: PositionFields = {
+  phase: 'complete',
+  link: null,
+  link_at: null,
+  requested: false,
+  slice: null,
+  listing_at: null,
+  until: null,
+  window: null,
+  delta_link: null,
+  delta_link_at: null,
+  backfilled_at: null,
+}
+
+function positionFields(position: Position): PositionFields {
+  const { phase } = position
+  switch (phase) {
+    case 'initial':
+      return { ...NOWHERE, phase, ...linkFields(position.page), window: position.window }
+    case 'backfill':
+      return {
+        ...NOWHERE,
+        phase,
+        ...linkFields(position.page),
+        slice: position.slice,
+        listing_at: textOf(position.begunAt),
+        until: position.until,
+        window: position.changes.window,
+        delta_link: position.changes.delta.url,
+        delta_link_at: textOf(position.changes.delta.at),
+      }
+    case 'changes':
+      return {
+        ...NOWHERE,
+        phase,
+        ...linkFields(position.delta),
+        requested: position.requested,
+        window: position.window,
+        backfilled_at: textOf(position.backfilledAt),
+      }
+    case 'list':
+      return {
+        ...NOWHERE,
+        phase,
+        ...linkFields(position.page),
+        slice: position.slice,
+        until: position.until,
+      }
+    case 'complete':
+      return position.next === 'list' ? NOWHERE : positionFields(position.next)
+  }
+}
 
 /**
  * Believes a stored blob, or says in words why not. Null and an empty object mean that the stream
- * was never read or has been reset (airbyte-protocol, State).
+ * was never read or has been reset (Airbyte protocol, "State").
  */
-export function parseBookmark(blob: unknown): Bookmark | 'none' | { readonly unreadable: string } {
+export function readBookmark(
+  blob: unknown,
+): StoredReading | 'none' | { readonly unreadable: string } {
   if (blob === undefined || blob === null) return 'none'
   if (typeof blob !== 'object' || Array.isArray(blob)) return { unreadable: 'it is not an object' }
-  const fields = blob as Record<string, unknown>
-  if (Object.keys(fields).length === 0) return 'none'
-  if (fields['bookmark_version'] !== 1) {
+  if (Object.keys(blob).length === 0) return 'none'
+  const fields = renewed(blob as Fields)
+  if (fields['bookmark_version'] !== 2) {
     return { unreadable: 'it is of another connector or of an unknown version' }
   }
-  for (const [name, kind] of Object.entries(FIELDS)) {
-    const value = fields[name] ?? null
-    const isOptional = kind.endsWith('?')
-    if (value === null ? !isOptional : typeof value !== kind.replace('?', '')) {
-      return { unreadable: `its field ${name} is damaged` }
-    }
-  }
-  const bookmark = Object.fromEntries(
-    Object.keys(FIELDS).map((name) => [name, fields[name] ?? null]),
-  ) as unknown as Bookmark
-  const damaged = damagedField(bookmark)
+  const damaged = damagedType(fields) ?? damagedValue(fields as unknown as Bookmark)
   if (damaged !== undefined) return { unreadable: `its field ${damaged} is damaged` }
-  if (!isConsistent(bookmark)) return { unreadable: 'its fields contradict each other' }
-  return bookmark
+  const bookmark = fields as unknown as Bookmark
+  const pending = readPending(bookmark.pending)
+  if (pending === undefined) return { unreadable: 'its field pending is damaged' }
+  const position = readPosition(bookmark)
+  if (position === undefined) return { unreadable: 'its fields contradict each other' }
+  return {
+    mode: bookmark.mode as Mode,
+    service: bookmark.service,
+    settings: bookmark.settings,
+    start: bookmark.start,
+    generation: bookmark.generation,
+    isSettled: bookmark.settled,
+    replacesOlder: bookmark.replaces,
+    position,
+    keys: {
+      highestVersion: bookmark.change_version,
+      isTracked: bookmark.tracked,
+      window: bookmark.window_ids,
+      backfill: bookmark.backfill_ids,
+      pending,
+    },
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Every field of a bookmark, null where the blob has none; one of version 1 in today's words. */
+function renewed(blob: Fields): Fields {
+  const fields = blob['bookmark_version'] === 1 ? { ...blob, ...fromVersion1(blob) } : blob
+  return Object.fromEntries(Object.keys(FIELDS).map((name) => [name, fields[name] ?? null]))
+}
+
+/** The words of version 1 (0.1.0 before its release), and those of now. */
+const PHASE_OF_PART: Readonly<Record<string, string>> = {
+  load: 'initial',
+  history: 'backfill',
+  changes: 'changes',
+  list: 'list',
+  listed: 'complete',
+}
+
+function fromVersion1(blob: Fields): Fields {
+  const group = (keys: unknown, version: unknown, isUnseen: boolean) =>
+    typeof keys === 'string' ? [{ keys, version: version ?? null, isUnseen }] : []
+  const pending = [
+    ...group(blob['unconfirmed'], blob['unconfirmed_version'], true),
+    ...group(blob['suspects'], blob['suspects_version'], false),
+  ]
+  return {
+    bookmark_version: 2,
+    phase: PHASE_OF_PART[String(blob['part'])] ?? '',
+    requested: blob['asked'],
+    backfilled_at: blob['history_at'],
+    window_ids: blob['live'],
+    backfill_ids: blob['history'],
+    pending: pending.length === 0 ? null : JSON.stringify(pending),
+  }
+}
+
+function damagedType(fields: Fields): string | undefined {
+  const found = Object.entries(FIELDS).find(([name, kind]) => {
+    const value = fields[name]
+    return value === null ? !kind.endsWith('?') : typeof value !== kind.replace('?', '')
+  })
+  return found?.[0]
 }
 
 /** The first field with a value of the right type that means nothing. */
-function damagedField(bookmark: Bookmark): keyof Bookmark | undefined {
-  if (bookmark.mode !== 'incremental' && bookmark.mode !== 'full_refresh') return 'mode'
-  if (!PARTS.has(bookmark.part)) return 'part'
-  const { generation } = bookmark
+function damagedValue(bookmark: Bookmark): string | undefined {
+  const { mode, phase, generation } = bookmark
+  if (mode !== 'incremental' && mode !== 'full_refresh') return 'mode'
+  if (!PHASES.has(phase)) return 'phase'
   if (!Number.isInteger(generation) || generation < 0 || generation > MAX_GENERATION)
     return 'generation'
   const days = ['start', 'until', 'window'] as const
-  const times = ['link_at', 'listing_at', 'delta_link_at', 'history_at'] as const
+  const times = ['link_at', 'listing_at', 'delta_link_at', 'backfilled_at'] as const
   return (
     days.find((name) => bookmark[name] !== null && !isDay(bookmark[name])) ??
     times.find((name) => bookmark[name] !== null && Number.isNaN(Date.parse(bookmark[name])))
   )
 }
 
-/** Whether the bookmark says of its part what that part needs, and nothing that it cannot have. */
-function isConsistent(bookmark: Bookmark): boolean {
-  const { mode, part, start, window, until, link, slice, delta_link, history } = bookmark
-  const isList = part === 'list' || part === 'listed'
-  if (mode === 'full_refresh' && !isList) return false
-  // Only what is dated has a window, and only what began before its window has a history.
-  const isWindowed = (start === null) === (window === null)
-  const hasHistory = start !== null && window !== null && start < window
-  if (history !== null && !isList && !hasHistory) return false
-  switch (part) {
-    case 'load':
-      return link === null || isWindowed
-    case 'history':
-      return hasHistory && delta_link !== null && isListing()
-    case 'changes':
-      return link !== null && isWindowed
-    case 'list':
-      return isListing() || (link === null && slice === null && until === null)
-    case 'listed':
-      return link === null && slice === null
+function readPending(text: string | null): readonly StoredDeletes[] | undefined {
+  if (text === null) return []
+  try {
+    const groups: unknown = JSON.parse(text)
+    return Array.isArray(groups) && groups.every(isDeletes) ? groups : undefined
+  } catch {
+    return undefined
   }
+}
 
-  function isListing(): boolean {
-    const isInSlice = link === null || slice !== null
-    return until !== null && isInSlice && (start === null || start <= until)
+function isDeletes(group: unknown): group is StoredDeletes {
+  const { keys, version, isUnseen } = (group ?? {}) as Fields
+  const isVersion = version === null || typeof version === 'string'
+  return typeof keys === 'string' && isVersion && typeof isUnseen === 'boolean'
+}
+
+/** The position, if the fields say of its phase what that needs, and nothing that it cannot have. */
+function readPosition(bookmark: Bookmark): Position | undefined {
+  const { mode, phase, start, window, until, slice, requested } = bookmark
+  const isList = phase === 'list' || phase === 'complete'
+  if (mode === 'full_refresh' && !isList) return undefined
+  // Only records with a day have a window, and only a start before it has days to backfill.
+  const isWindowed = (start === null) === (window === null)
+  const hasBackfill = start !== null && window !== null && start < window
+  if (bookmark.backfill_ids !== null && !isList && !hasBackfill) return undefined
+  const page = readLink(bookmark.link, bookmark.link_at)
+  const isListing = until !== null && (page === null || slice !== null) && (start ?? '') <= until
+  const changes = (delta: Link): Changes => ({
+    phase: 'changes',
+    delta,
+    requested: phase === 'changes' && requested,
+    // After an interrupted first reading its link may have been requested, too.
+    maybeConsumed: phase === 'changes' ? requested : true,
+    window,
+    backfilledAt: readTime(bookmark.backfilled_at),
+  })
+  switch (phase) {
+    case 'initial':
+      return page === null || isWindowed ? { phase, page, window, maybeConsumed: true } : undefined
+    case 'backfill': {
+      const delta = readLink(bookmark.delta_link, bookmark.delta_link_at)
+      if (!hasBackfill || delta === null || until === null || !isListing) return undefined
+      const begunAt = readTime(bookmark.listing_at)
+      return { phase, slice, page, until, begunAt, changes: changes(delta) } satisfies Backfill
+    }
+    case 'changes':
+      return page !== null && isWindowed ? changes(page) : undefined
+    case 'list':
+      return isListing || (page === null && slice === null && until === null)
+        ? { phase, slice, page, until }
+        : undefined
+    default:
+      return page === null && slice === null ? { phase: 'complete', next: 'list' } : undefined
   }
+}
+
+/** How many characters of a stored blob are sets of ids. */
+export function storedCharacters(blob: unknown): number {
+  const stored = readBookmark(blob)
+  if (stored === 'none' || 'unreadable' in stored) return 0
+  const { window, backfill, pending } = stored.keys
+  const sets = [window, backfill, ...pending.map(({ keys }) => keys)]
+  return sets.reduce((sum, text) => sum + (text?.length ?? 0), 0)
+}
+
+/** Whether a stored blob continues a delta. */
+export function continuesDelta(blob: unknown): boolean {
+  const stored = readBookmark(blob)
+  if (stored === 'none' || 'unreadable' in stored) return false
+  return stored.position.phase !== 'list' && stored.position.phase !== 'complete'
+}
+
+function linkFields(link: Link | null): Pick<Bookmark, 'link' | 'link_at'> {
+  return { link: link?.url ?? null, link_at: textOf(link?.at ?? null) }
+}
+
+function readLink(url: string | null, at: string | null): Link | null {
+  return url === null ? null : { url, at: readTime(at) }
+}
+
+function textOf(time: Date | null): string | null {
+  return time?.toISOString() ?? null
+}
+
+function readTime(text: string | null): Date | null {
+  return text === null ? null : new Date(text)
 }
 
 function isDay(text: string | null): boolean {

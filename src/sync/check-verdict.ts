@@ -1,10 +1,10 @@
-import type { Traffic } from '../api/client.ts'
-import { readScope, type Service } from '../api/service.ts'
-import type { Token } from '../api/token.ts'
-import type { Stream } from '../catalogue/collection.ts'
 import type { Config } from '../config.ts'
-import { type ConnectorError, Refusal } from '../errors.ts'
+import { type ConnectorError, HttpError } from '../errors.ts'
+import type { Traffic } from '../http/client.ts'
+import { type Endpoints, readScope } from '../http/endpoints.ts'
+import type { Token } from '../http/token.ts'
 import type { CheckResult } from '../protocol/outcome.ts'
+import type { Stream } from '../streams/collection.ts'
 import type { Answer } from './ask-stream.ts'
 
 /** A stream with what the service said when it was asked; undefined when time was up first. */
@@ -28,25 +28,25 @@ export type Findings =
 /** Where and for how long it was asked. */
 interface Circumstances {
   readonly config: Config
-  readonly service: Service
+  readonly endpoints: Endpoints
   readonly client: { readonly traffic: Readonly<Traffic> }
   readonly seconds: number
 }
 
 /** The findings in words that a person can act on. A check succeeds when any stream can be read. */
 export function verdict(facts: Findings & Circumstances): CheckResult {
-  const { service } = facts
+  const { endpoints } = facts
   if (!('asked' in facts)) {
-    return failed(facts.token ? advised(facts.token) : silence(facts, new URL(service.tokenUrl)))
+    return failed(facts.token ? advised(facts.token) : silence(facts, new URL(endpoints.tokenUrl)))
   }
   const { token, denied, asked } = facts
-  if (asked.length === 0) return failed(notEntitled(token, denied, service))
+  if (asked.length === 0) return failed(notEntitled(token, denied, endpoints))
   const readable = asked.filter(({ answer }) => answer?.kind === 'readable').length
   const shared = readable === 0 ? sharedCause(asked, facts) : undefined
   const clauses = [
     shared ?? opening(readable, asked.length + denied.length),
     ...(shared === undefined ? [refused(asked), unlisted(asked), late(asked, facts)] : []),
-    lacking(denied, service),
+    lacking(denied, endpoints),
     unregistered(facts.unregistered),
   ]
   const message = clauses.filter((clause) => clause !== '').join(' ')
@@ -63,7 +63,7 @@ function opening(readable: number, all: number): string {
 
 /** One sentence where nothing can be read and every answer says the same. */
 function sharedCause(asked: readonly Asked[], facts: Circumstances): string | undefined {
-  const { origin, mount, prefix, apiName } = facts.service
+  const { origin, mount, prefix, apiName } = facts.endpoints
   const [first, ...others] = asked.flatMap(({ answer }) => answer ?? [])
   if (first === undefined) return silence(facts, new URL(origin))
   if (others.some((answer) => causeOf(answer) !== causeOf(first))) return undefined
@@ -80,7 +80,7 @@ function sharedCause(asked: readonly Asked[], facts: Circumstances): string | un
 function causeOf(answer: Answer): string {
   if (!('error' in answer)) return answer.kind
   const { error } = answer
-  return error instanceof Refusal ? String(error.status) : error.message
+  return error instanceof HttpError ? String(error.status) : error.message
 }
 
 function refused(asked: readonly Asked[]): string {
@@ -97,7 +97,7 @@ function refused(asked: readonly Asked[]): string {
 function reasonOf(answer: Answer): string {
   if (!('error' in answer)) return 'what answers is not the API: the answer is not JSON'
   const { error } = answer
-  if (error instanceof Refusal) return `${error.status}: ${inSentence(error.reason)}`
+  if (error instanceof HttpError) return `${error.status}: ${inSentence(error.reason)}`
   return inSentence(error.message)
 }
 
@@ -127,24 +127,24 @@ function listed(names: readonly string[]): string {
   return names.toSorted().join(', ')
 }
 
-function lacking(denied: readonly Stream[], service: Service): string {
-  const names = denied.map((stream) => `${stream.stream} (${scopeOf(stream, service)})`)
+function lacking(denied: readonly Stream[], endpoints: Endpoints): string {
+  const names = denied.map((stream) => `${stream.stream} (${scopeOf(stream, endpoints)})`)
   return names.length === 0
     ? ''
     : `Not readable, because the client lacks the scope: ${names.join(', ')}.`
 }
 
-function scopeOf({ scopes, collection }: Stream, service: Service): string {
-  return readScope(service, scopes?.[0] ?? collection)
+function scopeOf({ scopes, collection }: Stream, endpoints: Endpoints): string {
+  return readScope(endpoints, scopes?.[0] ?? collection)
 }
 
 /** No scope fits: those of another API tell that the name of the API is wrong. */
-function notEntitled(token: Token, denied: readonly Stream[], service: Service): string {
-  const { apiName } = service
+function notEntitled(token: Token, denied: readonly Stream[], endpoints: Endpoints): string {
+  const { apiName } = endpoints
   const granted = [...(token.scopes ?? [])]
   const other = granted.flatMap((scope) => apiOf(scope, denied) ?? [])[0]
   return other === undefined
-    ? `The client may read nothing: it has no scope such as ${readScope(service, 'people')} or ${readScope(service, 'all')}. Ask the operator of the service for scopes, or check environment.api_name, which is ${apiName}.`
+    ? `The client may read nothing: it has no scope such as ${readScope(endpoints, 'people')} or ${readScope(endpoints, 'all')}. Ask the operator of the service for scopes, or check environment.api_name, which is ${apiName}.`
     : `The client may read nothing of the API ${apiName}: its scopes are those of ${other}. Set environment.api_name to ${other}.`
 }
 
@@ -173,7 +173,7 @@ function silence({ client, seconds }: Circumstances, { host }: URL): string {
 
 /** Most failures say what to do; of statuses that pass it is said here. */
 function advised(error: ConnectorError): string {
-  const isStatus = error instanceof Refusal || error.cause instanceof Refusal
+  const isStatus = error instanceof HttpError || error.cause instanceof HttpError
   return isStatus && error.failure === 'transient'
     ? `${error.message} Try again later.`
     : error.message

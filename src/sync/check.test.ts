@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { type Received, reply, startHttpService } from '../api/testing/http-service.ts'
-import { shortPatience } from '../api/testing/short-patience.ts'
-import { offeredStreams } from '../catalogue/offered-streams.ts'
 import { parseConfig } from '../config.ts'
+import { type Received, reply, startHttpService } from '../http/testing/http-service.ts'
+import { shortRetryPolicy } from '../http/testing/short-retry-policy.ts'
 import { createMask } from '../mask.ts'
 import type { Log } from '../protocol/log.ts'
 import type { CheckResult } from '../protocol/outcome.ts'
+import { availableStreams } from '../streams/available-streams.ts'
 import { type CheckSettings, checkService } from './check.ts'
 
 const PREFIX = '/connector/svcapi/api/v1'
@@ -59,12 +59,12 @@ function checkAt(origin: string, more: object = {}, settings: Partial<CheckSetti
     client_secret: 'a-secret',
     ...more,
   })
-  return checkService([...offeredStreams(config).values()], {
+  return checkService([...availableStreams(config).values()], {
     config,
     mask: createMask(),
     signal: new AbortController().signal,
     log: SILENT,
-    patience: shortPatience(),
+    patience: shortRetryPolicy(),
     ...settings,
   })
 }

@@ -1,9 +1,9 @@
-import { patienceOf } from '../api/retry.ts'
-import { covers, type Token } from '../api/token.ts'
-import type { Stream } from '../catalogue/collection.ts'
 import type { Config } from '../config.ts'
 import { ConnectorError } from '../errors.ts'
+import { retryPolicyOf } from '../http/retry-policy.ts'
+import { hasScope, type Token } from '../http/token.ts'
 import type { CheckResult } from '../protocol/outcome.ts'
+import type { Stream } from '../streams/collection.ts'
 import { type Answer, askStream } from './ask-stream.ts'
 import { type Findings, verdict } from './check-verdict.ts'
 import { createSession, type Session, type SessionSettings } from './session.ts'
@@ -35,7 +35,7 @@ export async function checkService(
   streams: readonly Stream[],
   settings: CheckSettings,
 ): Promise<CheckResult> {
-  const { config, signal, patience = patienceOf(config.retryMinutes, PATIENCE_MS) } = settings
+  const { config, signal, patience = retryPolicyOf(config.retryMinutes, PATIENCE_MS) } = settings
   const limitMs = settings.limitMs ?? Math.max(LONGEST_CHECK_MS, twoRequestsMs(config))
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(new TimeIsUp()), limitMs)
@@ -66,7 +66,7 @@ async function ask(
   if (token === undefined || token instanceof ConnectorError) return { token }
   refuseLateStart(config.startDate, session.clock.now())
   const mayRead = (stream: Stream) =>
-    covers(token, session.service, stream.scopes ?? [stream.collection])
+    hasScope(token, session.endpoints, stream.scopes ?? [stream.collection])
   const denied = streams.filter((stream) => !mayRead(stream))
   const asked = await askAll(cheapestFirst(streams.filter(mayRead)), session, config)
   const isListed = asked.get('external_references')?.answer?.kind === 'readable'
@@ -85,8 +85,8 @@ function tokenOf({ client }: Session): Promise<Token | ConnectorError> {
 
 /** Asks for all streams, as many at a time as a sync reads; an answer that is missing came too late. */
 async function askAll(streams: readonly Stream[], session: Session, config: Config) {
-  const { client, service, clock } = session
-  const tools = { client, service, config, now: clock.now() }
+  const { client, endpoints, clock } = session
+  const tools = { client, endpoints, config, now: clock.now() }
   const asked = new Map(
     streams.map((stream) => [stream.stream, { stream, answer: undefined as Answer | undefined }]),
   )
@@ -109,6 +109,6 @@ function inTime<T>(work: Promise<T>): Promise<T | undefined> {
 /** Small collections first, so that there are answers when not all can be asked in time. */
 function cheapestFirst(streams: readonly Stream[]): Stream[] {
   const cost = (stream: Stream) =>
-    (stream.dated ? 2 : 0) + (stream.nested ? 4 : 0) + (stream.collection === 'people' ? 1 : 0)
+    (stream.dateField ? 2 : 0) + (stream.nested ? 4 : 0) + (stream.collection === 'people' ? 1 : 0)
   return [...streams].sort((a, b) => cost(a) - cost(b))
 }

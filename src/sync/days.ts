@@ -19,17 +19,10 @@ export function earliestDeltaStart(now: Date): Day {
   return `${furthestEast.getUTCFullYear() - 1}-01-01`
 }
 
-/** The latest day that is past in every time zone: a delta must start in the past (api.md 5.2). */
-function latestDeltaStart(now: Date): Day {
-  return addDays(dayOf(new Date(now.getTime() - 12 * 3_600_000)), -1)
-}
-
 /** The first day of a delta that starts now and stands for everything from `start` on. */
 export function deltaWindow(start: Day | null, now: Date): Day | null {
-  if (start === null) return null
-  const [, from = start] = [start, earliestDeltaStart(now)].sort()
-  const [window = from] = [from, latestDeltaStart(now)].sort()
-  return window
+  const earliest = earliestDeltaStart(now)
+  return start !== null && start < earliest ? earliest : start
 }
 
 /** The range cut into slices of at most `length` days, both ends counted, oldest first. */

@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { RoaringBitmap32 } from 'roaring-wasm'
-import { decodeGaps, encodeGaps } from './gap-code.ts'
+import { decodeGaps, encodeGaps } from './delta-varint.ts'
 
 /** The key of a record: an integer id, or the JSON text of anything else (`"a-b"`, `["people","x"]`). */
 export type Key = number | string

@@ -1,6 +1,6 @@
-import { Refusal } from '../errors.ts'
+import { HttpError } from '../errors.ts'
 
 /** 404 or 405 for a request of ours: the collection does not have this operation here. */
 export function isNotOffered(error: unknown): boolean {
-  return error instanceof Refusal && (error.status === 404 || error.status === 405)
+  return error instanceof HttpError && (error.status === 404 || error.status === 405)
 }

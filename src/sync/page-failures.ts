@@ -1,5 +1,5 @@
-import { ConnectorError, type Refusal } from '../errors.ts'
-import { DamagedPage } from '../protocol/records/page-scanner.ts'
+import { ConnectorError, type HttpError } from '../errors.ts'
+import { MalformedPageError } from '../page/page-scanner.ts'
 
 /**
  * The service has forgotten what the link stands for; or the link was used up by a request whose
@@ -8,8 +8,8 @@ import { DamagedPage } from '../protocol/records/page-scanner.ts'
 export type WhyDead = 'expired' | 'used' | 'unusable'
 
 /** A link of the service that it does not answer any more: the reading has to begin anew. */
-export class DeadLink extends Error {
-  override name = 'DeadLink'
+export class DeadLinkError extends Error {
+  override name = 'DeadLinkError'
   readonly why: WhyDead
 
   constructor(why: WhyDead, message: string) {
@@ -19,14 +19,14 @@ export class DeadLink extends Error {
 }
 
 /** A large page whose connection broke while it was handed over. */
-export class BrokenPage extends Error {
-  override name = 'BrokenPage'
+export class InterruptedPageError extends Error {
+  override name = 'InterruptedPageError'
 }
 
 /** The failure of a page as the operator is to read it; what is no page's failure passes. */
 export function pageFailure(error: unknown): unknown {
-  if (!(error instanceof DamagedPage)) {
-    return error instanceof BrokenPage
+  if (!(error instanceof MalformedPageError)) {
+    return error instanceof InterruptedPageError
       ? new ConnectorError('transient', error.message, { cause: error })
       : error
   }
@@ -56,7 +56,7 @@ export function endlessChain(isRepeated: boolean): ConnectorError {
 }
 
 /** A conflict on a list that stayed when it was asked again. */
-export function listConflict(refusal: Refusal, tries: number): ConnectorError {
+export function listConflict(refusal: HttpError, tries: number): ConnectorError {
   return new ConnectorError(
     'transient',
     `The service reported a conflict each of the ${tries} times that this list was asked for. The next sync tries again; tell the operator of the service if it stays. ${refusal.message}`,

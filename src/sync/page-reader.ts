@@ -1,17 +1,13 @@
-import { parseReferencePage } from '../api/reference-page.ts'
-import { createPageScanner } from '../protocol/records/create-page-scanner.ts'
-import { createJsonBatch } from '../protocol/records/json-batch.ts'
-import { DamagedPage } from '../protocol/records/page-scanner.ts'
+import { createPageScanner } from '../page/create-page-scanner.ts'
+import { MalformedPageError } from '../page/page-scanner.ts'
+import { parseReferencePage } from '../page/reference-page.ts'
+import { createJsonBatch } from '../protocol/json-batch.ts'
+import type { Stream } from '../streams/collection.ts'
 import type { PageReader } from './pages.ts'
-import type { Progress } from './progress.ts'
 
 /** How the pages of a stream are read: external references are made into records, all else is spliced. */
-export function createPageReader(progress: Progress): PageReader {
-  const { stream } = progress
-  if (stream.nested === 'referenced_collections') {
-    return { parse: (body) => references(body, progress.slice ?? '') }
-  }
-  const { softDelete, array } = stream
+export function createPageReader({ nested, softDelete, array }: Stream): PageReader {
+  if (nested === 'referenced_collections') return { parse: references }
   return {
     scanner: createPageScanner({
       key: 'id',
@@ -32,7 +28,7 @@ function references(body: Buffer, collection: string) {
     const end = { count: records.length, ...(nextLink === undefined ? {} : { nextLink }) }
     return { batch: createJsonBatch(records), end }
   } catch (error) {
-    if (error instanceof SyntaxError) throw new DamagedPage(error.message, { cause: error })
+    if (error instanceof SyntaxError) throw new MalformedPageError(error.message, { cause: error })
     throw error
   }
 }

@@ -1,22 +1,31 @@
 import { describe, expect, it } from 'vitest'
-import type { Client, GetOptions } from '../api/client.ts'
-import { patienceOf } from '../api/retry.ts'
-import { reply } from '../api/testing/http-service.ts'
-import { failureOf, openClient, PREFIX } from '../api/testing/open-client.ts'
-import { shortPatience } from '../api/testing/short-patience.ts'
-import { createVirtualTime } from '../api/testing/virtual-time.ts'
-import { createJsonBatch } from '../protocol/records/json-batch.ts'
-import { DamagedPage } from '../protocol/records/page-scanner.ts'
-import { createPages, type PageHandler, type PageReader } from './pages.ts'
+import type { Client, GetOptions } from '../http/client.ts'
+import { retryPolicyOf } from '../http/retry-policy.ts'
+import { reply } from '../http/testing/http-service.ts'
+import { failureOf, openClient, PREFIX } from '../http/testing/open-client.ts'
+import { shortRetryPolicy } from '../http/testing/short-retry-policy.ts'
+import { createVirtualTime } from '../http/testing/virtual-time.ts'
+import { MalformedPageError } from '../page/page-scanner.ts'
+import { createJsonBatch } from '../protocol/json-batch.ts'
+import { createPages, type PageEvent, type PageReader, type Pages } from './pages.ts'
 
 const LIST = `${PREFIX}/people`
 const { signal } = new AbortController()
-const handler: PageHandler = { batch: () => undefined, broken() {}, end: () => undefined }
+
+/** Reads a list to its end, and works on each event. */
+async function readAll(pages: Pages, work = async () => {}): Promise<PageEvent[]> {
+  const events: PageEvent[] = []
+  for await (const event of pages.read(LIST, 'list')) {
+    events.push(event)
+    await work()
+  }
+  return events
+}
 
 /** Takes an empty body for an empty page, and any other for a damaged one. */
 const reader: PageReader = {
   parse(body) {
-    if (body.length > 0) throw new DamagedPage('it is not JSON')
+    if (body.length > 0) throw new MalformedPageError('it is not JSON')
     return { batch: createJsonBatch([]), end: { count: 0 } }
   },
 }
@@ -38,19 +47,19 @@ function virtualPages(get: Client['get']) {
     client,
     reader,
     signal,
-    patience: { ...patienceOf(10), time, random: () => 0.5 },
+    retryPolicy: { ...retryPolicyOf(10), time, random: () => 0.5 },
     waits: {
       rateLimited: (until) => void waits.push(until.toISOString()),
       waiting: (trouble) => void waits.push(trouble?.reason ?? 'unknown'),
     },
   })
-  return { time, waits, follow: (given = handler) => time.run(pages.follow(LIST, 'list', given)) }
+  return { time, waits, follow: (work?: () => Promise<void>) => time.run(readAll(pages, work)) }
 }
 
 describe('a page that arrives damaged', () => {
   it('is asked for again as long as retry_minutes say', async () => {
     const { time, follow } = virtualPages(async () => (time.now() < 540_000 ? DAMAGED : EMPTY))
-    await expect(follow()).resolves.toEqual({ count: 0 })
+    await expect(follow()).resolves.toMatchObject([{ type: 'page', end: { count: 0 } }])
   })
 
   it('is an error when they are over', async () => {
@@ -91,7 +100,7 @@ describe('a stream that waits for the service', () => {
 
   it('does not say so of its own work', async () => {
     const { waits, time, follow } = virtualPages(async () => EMPTY)
-    await follow({ ...handler, batch: () => time.sleep(150_000, signal) })
+    await follow(() => time.sleep(150_000, signal))
     expect(waits).toEqual([])
   })
 })
@@ -106,8 +115,8 @@ describe('a page that was requested ahead of a page that fails', () => {
         request.url.endsWith('=2') ? next(response, request, index) : reply(response, 200, page),
     })
     const waits = { rateLimited() {}, waiting() {} }
-    const pages = createPages({ client, reader, signal, patience: shortPatience(1), waits })
-    expect((await failureOf(pages.follow(LIST, 'list', handler))).message).toMatch(/is damaged/)
+    const pages = createPages({ client, reader, signal, retryPolicy: shortRetryPolicy(1), waits })
+    expect((await failureOf(readAll(pages))).message).toMatch(/is damaged/)
     return calls
   }
 

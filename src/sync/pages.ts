@@ -1,43 +1,44 @@
-import type { Body, Client } from '../api/client.ts'
-import type { Trouble } from '../api/exchange.ts'
-import { onTheWire } from '../api/on-the-wire.ts'
+import { asConnectorError, ConnectorError, HttpError } from '../errors.ts'
+import type { Body, Client } from '../http/client.ts'
+import type { Trouble } from '../http/exchange.ts'
+import { onTheWire } from '../http/on-the-wire.ts'
 import {
   createFailureCount,
   type FailureCount,
-  type Patience,
+  type RetryPolicy,
   SLOWEST_BODY_MS,
   tooSlow,
   waitMs,
-} from '../api/retry.ts'
-import { REAL_TIME } from '../api/time.ts'
-import { asConnectorError, ConnectorError, Refusal } from '../errors.ts'
+} from '../http/retry-policy.ts'
+import { REAL_TIME } from '../http/time.ts'
+import { lastNextLink } from '../page/last-next-link.ts'
 import {
-  type Batch,
-  DamagedPage,
+  MalformedPageError,
   type PageEnd,
   type PageScanner,
-  RecordTooLarge,
-} from '../protocol/records/page-scanner.ts'
+  RecordTooLargeError,
+} from '../page/page-scanner.ts'
+import { createJsonBatch } from '../protocol/json-batch.ts'
+import type { Batch } from '../protocol/record-batch.ts'
 import { createCircleCheck } from './circle-check.ts'
-import { lastNextLink } from './last-next-link.ts'
 import {
-  BrokenPage,
-  DeadLink,
+  DeadLinkError,
   endlessBody,
   endlessChain,
+  InterruptedPageError,
   listConflict,
   pageFailure,
 } from './page-failures.ts'
 import { createWaiting } from './waiting.ts'
 
-/** What a page gives rise to, in this order: its batches, then its end. */
-export interface PageHandler {
-  /** `isPart` when the rest of its page has still to arrive. */
-  batch(batch: Batch, isPart: boolean): Promise<void> | undefined
-  /** The page broke after batches of it had been handled; it will be asked for again. */
-  broken(): void
-  end(end: PageEnd): Promise<void> | undefined
-}
+/** What the reading of pages comes to, in its order. */
+export type PageEvent =
+  /** Records of a page of which the rest has still to arrive. */
+  | { readonly type: 'records'; readonly batch: Batch }
+  /** The page broke off after records of it had come; it is asked for again. */
+  | { readonly type: 'interrupted' }
+  /** The last records of a page, and its end; its links can be followed. */
+  | { readonly type: 'page'; readonly batch: Batch; readonly end: PageEnd }
 
 /**
  * Where a link comes from: the first of a list or the start of a delta, which are made by us; a next
@@ -47,12 +48,14 @@ export type LinkKind = 'list' | 'start' | 'next' | 'delta'
 
 export interface Pages {
   /**
-   * Follows links from `first` to the page without a next one and returns that page's end.
-   * A link that is dead is a DeadLink, any other refusal a Refusal: of a link that is made by us
-   * every one, because it is about the request; of a `delta` link the conflict 409, which may be
-   * another consumer's doing. A conflict on a `list` is asked again a few times first.
+   * Reads the pages from `first` to the one without a next one; `slice` is what they belong to. A batch
+   * is valid until the next event is asked for.
+   *
+   * Throws a DeadLinkError for a link that is dead, and an HttpError for any other refusal: of a link
+   * that is made by us every one, because it is about the request; of a `delta` link the conflict 409,
+   * which may be another consumer's doing. A conflict is asked again a few times first.
    */
-  follow(first: string, kind: LinkKind, handler: PageHandler): Promise<PageEnd>
+  read(first: string, kind: LinkKind, slice?: string): AsyncGenerator<PageEvent, void>
   /** How many pages were read since the last call of `restartCount`. */
   readonly count: number
   restartCount(): void
@@ -61,14 +64,19 @@ export interface Pages {
 /** How the bodies of a stream become batches: cut by a scanner, or parsed whole. */
 export type PageReader =
   | { readonly scanner: PageScanner }
-  /** Throws DamagedPage. */
-  | { readonly parse: (body: Buffer) => { readonly batch: Batch; readonly end: PageEnd } }
+  /** Throws MalformedPageError. */
+  | {
+      readonly parse: (
+        body: Buffer,
+        slice: string,
+      ) => { readonly batch: Batch; readonly end: PageEnd }
+    }
 
 export interface PagesSettings {
   readonly client: Client
   readonly reader: PageReader
   readonly signal: AbortSignal
-  readonly patience: Patience
+  readonly retryPolicy: RetryPolicy
   readonly waits: WaitListener
 }
 
@@ -80,7 +88,7 @@ export interface WaitListener {
   waiting(trouble: Trouble | undefined): void
 }
 
-/** Statuses by which the service says that a token in a link is of no use any more (api.md 3, 4). */
+/** Statuses by which the service says that a token in a link is of no use any more . */
 const DEAD: ReadonlySet<number> = new Set([400, 404, 409, 410])
 /** Those among them that are about what was a good link once. */
 const EXPIRED: ReadonlySet<number> = new Set([409, 410])
@@ -99,8 +107,8 @@ const KEY = /^(-[1-9]\d*|[1-9]\d*|".+")$/s
 const NO_KEY = 'a record has an `id` that is neither an integer nor a text'
 
 export function createPages(settings: PagesSettings): Pages {
-  const { client, reader, signal, patience, waits } = settings
-  const { bodyMs: slowestMs = SLOWEST_BODY_MS, time = REAL_TIME } = patience
+  const { client, reader, signal, retryPolicy, waits } = settings
+  const { bodyMs: slowestMs = SLOWEST_BODY_MS, time = REAL_TIME } = retryPolicy
   let count = 0
   /** The next page, requested before the present one is worked on. */
   let ahead: { readonly link: string; readonly body: Promise<Body> } | undefined
@@ -109,7 +117,7 @@ export function createPages(settings: PagesSettings): Pages {
   /** Why the latest request has to wait. */
   let trouble: Trouble | undefined
   return {
-    follow,
+    read,
     get count() {
       return count
     },
@@ -118,47 +126,58 @@ export function createPages(settings: PagesSettings): Pages {
     },
   }
 
-  async function follow(first: string, kind: LinkKind, handler: PageHandler): Promise<PageEnd> {
+  async function* read(first: string, kind: LinkKind, slice = ''): AsyncGenerator<PageEvent, void> {
     const onAbort = () => stop.abort(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
     try {
-      return await chain(first, kind, handler)
+      if (kind === 'next' || kind === 'delta') acceptStored(first)
+      const isCircle = createCircleCheck(first)
+      let empty = 0
+      for (let link: string | undefined = first; link !== undefined; ) {
+        let next: string | undefined
+        for await (const event of page(link, link === first ? kind : 'next', slice)) {
+          if (event.type === 'page') {
+            count++
+            next = event.end.nextLink
+            empty = event.end.count === 0 ? empty + 1 : 0
+            check(event.end, isCircle, empty)
+          }
+          yield event
+        }
+        link = next
+      }
     } finally {
       signal.removeEventListener('abort', onAbort)
       dropAhead()
     }
   }
 
-  async function chain(first: string, kind: LinkKind, handler: PageHandler): Promise<PageEnd> {
-    const isCircle = createCircleCheck(first)
-    let link = first
-    if (kind === 'next' || kind === 'delta') acceptStored(first)
-    for (let empty = 0; ; ) {
-      const end = await page(link, link === first ? kind : 'next', handler)
-      count++
-      empty = end.count === 0 ? empty + 1 : 0
-      // Before the bookmark moves to a link: one that cannot be followed would stop every later sync.
-      for (const next of [end.nextLink, end.deltaLink]) if (next !== undefined) client.accept(next)
-      if (end.nextLink !== undefined) {
-        if (isCircle(end.nextLink)) throw endlessChain(true)
-        if (empty > MAX_EMPTY_PAGES) throw endlessChain(false)
-      }
-      await handler.end(end)
-      if (end.nextLink === undefined) return end
-      link = end.nextLink
-    }
+  /** Before a bookmark moves to a link: one that cannot be followed would stop every later sync. */
+  function check(
+    { nextLink, deltaLink }: PageEnd,
+    isCircle: (link: string) => boolean,
+    empty: number,
+  ): void {
+    for (const link of [nextLink, deltaLink]) if (link !== undefined) client.assertFollowable(link)
+    if (nextLink === undefined) return
+    if (isCircle(nextLink)) throw endlessChain(true)
+    if (empty > MAX_EMPTY_PAGES) throw endlessChain(false)
   }
 
   function acceptStored(link: string): void {
     try {
-      client.accept(link)
+      client.assertFollowable(link)
     } catch (error) {
-      throw new DeadLink('unusable', error instanceof Error ? error.message : String(error))
+      throw new DeadLinkError('unusable', error instanceof Error ? error.message : String(error))
     }
   }
 
   /** One page, asked for until it arrives whole. */
-  async function page(link: string, kind: LinkKind, handler: PageHandler): Promise<PageEnd> {
+  async function* page(
+    link: string,
+    kind: LinkKind,
+    slice: string,
+  ): AsyncGenerator<PageEvent, void> {
     const failures = createFailureCount(time)
     const waiting = createWaiting(time, () => waits.waiting(trouble ?? client.trouble))
     let conflicts = 0
@@ -166,14 +185,17 @@ export function createPages(settings: PagesSettings): Pages {
     try {
       for (;;) {
         try {
-          return await handed(await waiting.during(request(link, isRepeat)), handler)
+          const body = await waiting.during(request(link, isRepeat))
+          if ('whole' in body) yield await whole(body.whole, slice)
+          else if ('parse' in reader) yield await whole(await collected(body.parts), slice)
+          else yield* parts(reader.scanner, body.parts)
+          return
         } catch (error) {
           signal.throwIfAborted()
-          const conflict = kind === 'list' ? conflictOf(error) : undefined
-          const pause = conflict ? patience.conflictMs[conflicts++] : pauseAfter(error, failures)
-          if (pause === undefined)
-            throw conflict ? listConflict(conflict, conflicts) : failure(error, kind)
-          isRepeat = true
+          const conflict = kind === 'next' ? undefined : conflictOf(error)
+          const pause = conflict ? retryPolicy.conflictMs[conflicts++] : pauseAfter(error, failures)
+          if (pause === undefined) throw failure(error, kind, conflicts)
+          isRepeat ||= conflict === undefined || conflict.isRepeat
           client.traffic.retries++
           trouble = { reason: asConnectorError(pageFailure(error)).message }
           await waiting.during(time.sleep(pause, signal))
@@ -186,9 +208,9 @@ export function createPages(settings: PagesSettings): Pages {
 
   /** The wait before a page is asked for again; undefined when that would not help. */
   function pauseAfter(error: unknown, failures: FailureCount): number | undefined {
-    const isDamaged = error instanceof DamagedPage && !(error instanceof RecordTooLarge)
-    if (!isDamaged && !(error instanceof BrokenPage)) return undefined
-    const pause = waitMs(failures.now(), patience)
+    const isDamaged = error instanceof MalformedPageError && !(error instanceof RecordTooLargeError)
+    if (!isDamaged && !(error instanceof InterruptedPageError)) return undefined
+    const pause = waitMs(failures.now(), retryPolicy)
     failures.add()
     return pause
   }
@@ -229,64 +251,59 @@ export function createPages(settings: PagesSettings): Pages {
     stop = new AbortController()
   }
 
-  async function handed(body: Body, handler: PageHandler): Promise<PageEnd> {
-    if ('whole' in body) return whole(body.whole, handler)
-    if ('parse' in reader) return whole(await collected(body.parts), handler)
-    return stream(reader.scanner, body.parts, handler)
-  }
-
-  async function whole(chunks: readonly Buffer[], handler: PageHandler): Promise<PageEnd> {
+  async function whole(chunks: readonly Buffer[], slice: string): Promise<PageEvent> {
     await requestAhead(lastNextLink(chunks))
     const { batch, end } =
-      'parse' in reader ? reader.parse(Buffer.concat(chunks)) : scan(reader.scanner, chunks)
+      'parse' in reader ? reader.parse(Buffer.concat(chunks), slice) : scan(reader.scanner, chunks)
     await requestAhead(end.nextLink)
-    await handler.batch(batch, false)
-    return end
+    return { type: 'page', batch, end }
   }
 
-  async function stream(
+  async function* parts(
     scanner: PageScanner,
-    parts: AsyncIterable<Buffer>,
-    handler: PageHandler,
-  ): Promise<PageEnd> {
+    chunks: AsyncIterable<Buffer>,
+  ): AsyncGenerator<PageEvent, void> {
     scanner.begin()
-    let isHanded = false
+    let isBegun = false
     let bytes = 0
     let lastRecord = { bytes, at: performance.now() }
     try {
-      for await (const part of parts) {
-        bytes += part.length
-        const batch = scanned(scanner, [part])
+      for await (const chunk of chunks) {
+        bytes += chunk.length
+        const batch = scanned(scanner, [chunk])
         if (batch.count > 0) {
-          isHanded = true
-          await handler.batch(batch, true)
+          isBegun = true
+          yield { type: 'records', batch }
           lastRecord = { bytes, at: performance.now() }
         }
         if (bytes > MAX_PAGE_BYTES || bytes - lastRecord.bytes > MAX_BARREN_BYTES)
           throw endlessBody()
         if (performance.now() - lastRecord.at > slowestMs) throw tooSlow()
       }
-      return ended(scanner)
+      yield { type: 'page', batch: EMPTY, end: ended(scanner) }
     } catch (error) {
       const mayPass = error instanceof ConnectorError && error.failure === 'transient'
-      if (isHanded && (mayPass || error instanceof DamagedPage)) handler.broken()
-      throw mayPass ? new BrokenPage(error.message, { cause: error }) : error
+      if (isBegun && (mayPass || error instanceof MalformedPageError)) yield { type: 'interrupted' }
+      throw mayPass ? new InterruptedPageError(error.message, { cause: error }) : error
     }
   }
 }
 
-function conflictOf(error: unknown): Refusal | undefined {
-  return error instanceof Refusal && error.status === CONFLICT ? error : undefined
+const EMPTY = createJsonBatch([])
+
+function conflictOf(error: unknown): HttpError | undefined {
+  return error instanceof HttpError && error.status === CONFLICT ? error : undefined
 }
 
 /** What a page failed with, as the reading of the stream is to see it. */
-function failure(error: unknown, kind: LinkKind): unknown {
-  if (!(error instanceof Refusal)) return pageFailure(error)
+function failure(error: unknown, kind: LinkKind, conflicts: number): unknown {
+  if (!(error instanceof HttpError)) return pageFailure(error)
+  if (kind === 'list' && error.status === CONFLICT) return listConflict(error, conflicts)
   const isOurs = kind === 'list' || kind === 'start'
   const isDead =
     DEAD.has(error.status) && !isOurs && !(kind === 'delta' && error.status === CONFLICT)
   if (!isDead) return error
-  return new DeadLink(EXPIRED.has(error.status) ? 'expired' : 'unusable', error.message)
+  return new DeadLinkError(EXPIRED.has(error.status) ? 'expired' : 'unusable', error.message)
 }
 
 function scan(scanner: PageScanner, chunks: readonly Buffer[]) {
@@ -305,7 +322,8 @@ function ended(scanner: PageScanner): PageEnd {
 function scanned(scanner: PageScanner, chunks: readonly Buffer[]): Batch {
   const batch = scanner.push(...chunks)
   for (let i = 0; i < batch.count; i++) {
-    if (Number.isNaN(batch.keys[i]) && !KEY.test(batch.keyText(i))) throw new DamagedPage(NO_KEY)
+    if (Number.isNaN(batch.keys[i]) && !KEY.test(batch.keyText(i)))
+      throw new MalformedPageError(NO_KEY)
   }
   return batch
 }

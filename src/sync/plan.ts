@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
-import type { Service } from '../api/service.ts'
-import type { Stream } from '../catalogue/collection.ts'
 import type { Config } from '../config.ts'
+import type { Endpoints } from '../http/endpoints.ts'
 import type { Log } from '../protocol/log.ts'
-import { type Bookmark, parseBookmark } from './bookmark.ts'
+import type { Stream } from '../streams/collection.ts'
+import { readBookmark, type StoredReading } from './bookmark.ts'
 import { type Day, earliestDeltaStart } from './days.ts'
 import type { IdBudget } from './id-budget.ts'
-import { createProgress, type Progress } from './progress.ts'
+import type { Position } from './position.ts'
+import { createReading, type Reading } from './reading.ts'
 import { referencePairs } from './slices.ts'
 
 /** A stream as the catalog asks for it, with what an earlier sync left. */
@@ -20,7 +21,7 @@ export interface Job {
 /** What a job is planned with. */
 export interface PlanSettings {
   readonly config: Config
-  readonly service: Service
+  readonly endpoints: Endpoints
   /** The service's time. */
   readonly now: Date
   readonly log: Log
@@ -37,15 +38,15 @@ const DELTA_LIFE_HOURS = 72
  * Decides before the first request where a stream goes on, or that it starts over: from a stored
  * bookmark that fits, else from the beginning. Says each time why (design D3, D6).
  */
-export function plan(job: Job, settings: PlanSettings): Progress {
+export function plan(job: Job, settings: PlanSettings): Reading {
   const { stream, mode } = job
   const { config, log, now, ids, onOutgrown } = settings
   const made = madeUnder(stream, settings)
   const start = startOf(stream, settings)
   const takes = (characters: number) => ids.take(stream.stream, characters)
-  const fresh = (replaces = true) =>
-    createProgress({ stream, mode, ...made, start, now, log, takes, onOutgrown, replaces })
-  const stored = fitting(parseBookmark(job.state), stream)
+  const fresh = (replacesOlder = true) =>
+    createReading({ stream, mode, ...made, start, now, log, takes, onOutgrown, replacesOlder })
+  const stored = fitting(readBookmark(job.state), stream)
   if (stored === 'none') return fresh()
   if ('unreadable' in stored) {
     log.warn(
@@ -63,27 +64,29 @@ export function plan(job: Job, settings: PlanSettings): Progress {
     )
     return fresh(false)
   }
-  const progress = restored({ ...stored, settings: made.settings }, job, settings)
-  if (progress === undefined) return fresh()
+  const reading = restored({ ...stored, settings: made.settings }, job, settings)
+  if (reading === undefined) return fresh()
   if (isLater(start, stored.start) && config.startDate !== undefined) {
     log.warn(
       `${stream.stream}: the start date is now ${start}, but the warehouse holds rows from ${stored.start} on; they stay and are kept up to date. Reset the stream to leave them out.`,
     )
   }
   const reason = reasonToStartOver(stored, { ...made, start, now })
-  if (reason !== undefined) progress.startOver(reason, now, earlier(start, stored.start))
-  return progress
+  if (reason !== undefined) reading.startOver(reason, now, earlier(start, stored.start))
+  return reading
 }
 
 /** A bookmark is of no use to a stream that is read in another way. */
 function fitting(
-  stored: ReturnType<typeof parseBookmark>,
+  stored: ReturnType<typeof readBookmark>,
   stream: Stream,
-): ReturnType<typeof parseBookmark> {
+): ReturnType<typeof readBookmark> {
   if (stored === 'none' || 'unreadable' in stored) return stored
   const isDated = stored.start !== null
-  const isDelta = stored.part !== 'list' && stored.part !== 'listed'
-  if (isDated === (stream.dated === true) && (!isDelta || stream.changes === 'delta')) return stored
+  const { phase } = stored.position
+  const isDelta = phase !== 'list' && phase !== 'complete'
+  if (isDated === (stream.dateField !== undefined) && (!isDelta || stream.replication === 'delta'))
+    return stored
   return { unreadable: 'it is of a stream that is read in another way' }
 }
 
@@ -93,15 +96,15 @@ const WITHOUT_IDS =
 
 /** `settings` of the bookmark are those of now: where they differ, the stream starts over under them. */
 function restored(
-  stored: Bookmark,
+  stored: StoredReading,
   { stream, mode }: Job,
   { now, log, ids, onOutgrown }: PlanSettings,
-): Progress | undefined {
+): Reading | undefined {
   const { service, settings, start } = stored
   const takes = (characters: number) => ids.take(stream.stream, characters)
   try {
-    return createProgress(
-      { stream, mode, service, settings, start: start ?? null, now, log, takes, onOutgrown },
+    return createReading(
+      { stream, mode, service, settings, start, now, log, takes, onOutgrown },
       stored,
     )
   } catch {
@@ -113,7 +116,7 @@ function restored(
 }
 
 function reasonToStartOver(
-  stored: Bookmark,
+  stored: StoredReading,
   made: { readonly settings: string; readonly start: Day | null; readonly now: Date },
 ): string | undefined {
   if (stored.settings !== made.settings) {
@@ -122,26 +125,35 @@ function reasonToStartOver(
   if (isLater(stored.start, made.start)) {
     return `the start date has moved back from ${stored.start} to ${made.start}`
   }
-  if (stored.mode === 'full_refresh' || stored.part === 'list' || stored.part === 'listed')
-    return undefined
-  for (const at of [stored.part === 'history' ? null : stored.link_at, stored.delta_link_at]) {
-    const hours =
-      at === null || at === undefined ? 0 : (made.now.getTime() - Date.parse(at)) / 3_600_000
-    if (hours > DELTA_LIFE_HOURS) {
-      return `its link to the service is ${Math.floor(hours)} hours old, and the service forgets a delta after ${DELTA_LIFE_HOURS} hours`
-    }
-  }
-  return undefined
+  const at = deltaTime(stored.position)
+  const hours = at === null ? 0 : (made.now.getTime() - at.getTime()) / 3_600_000
+  return hours <= DELTA_LIFE_HOURS
+    ? undefined
+    : `its link to the service is ${Math.floor(hours)} hours old, and the service forgets a delta after ${DELTA_LIFE_HOURS} hours`
 }
 
-function madeUnder(stream: Stream, { config, service }: PlanSettings) {
+/** When the service sent the link by which the delta continues; null where there is none. */
+function deltaTime(position: Position): Date | null {
+  switch (position.phase) {
+    case 'initial':
+      return position.page?.at ?? null
+    case 'backfill':
+      return position.changes.delta.at
+    case 'changes':
+      return position.delta.at
+    default:
+      return null
+  }
+}
+
+function madeUnder(stream: Stream, { config, endpoints }: PlanSettings) {
   // In an order of their own, so that another order in the configuration is no other setting.
   const references = referencePairs(stream, config)
     .map(([collection, name]) => JSON.stringify([collection, name]))
     .sort()
   const structures = stream.nested === 'activity_structures' ? config.activityStructures : []
   return {
-    service: `${config.tenant} at ${service.origin}${service.mount}${service.prefix}`,
+    service: `${config.tenant} at ${endpoints.origin}${endpoints.mount}${endpoints.prefix}`,
     settings: createHash('sha256')
       .update(JSON.stringify([references, structures]))
       .digest('hex')
@@ -151,7 +163,7 @@ function madeUnder(stream: Stream, { config, service }: PlanSettings) {
 
 /** The configured start, or the service's own bound; null for what has no dates. */
 function startOf(stream: Stream, { config, now }: PlanSettings): Day | null {
-  return stream.dated ? (config.startDate ?? earliestDeltaStart(now)) : null
+  return stream.dateField ? (config.startDate ?? earliestDeltaStart(now)) : null
 }
 
 function isLater(a: Day | null, b: Day | null): boolean {

@@ -1,68 +1,107 @@
 import { ConnectorError } from '../errors.ts'
-import { isNotOffered } from './not-offered.ts'
-import { DeadLink } from './page-failures.ts'
-import type { Progress } from './progress.ts'
-import { readDelta } from './read-delta.ts'
-import { readList } from './read-list.ts'
-import type { StreamTools } from './stream-tools.ts'
+import { emitDeletes } from './emit-deletes.ts'
+import { DeadLinkError } from './page-failures.ts'
+import { backfill, beginBackfill, isBackfillDue } from './phases/backfill.ts'
+import { changes } from './phases/changes.ts'
+import { initial } from './phases/initial.ts'
+import { list } from './phases/list.ts'
+import type { Complete, Position } from './position.ts'
+import type { StreamContext } from './stream-context.ts'
 
 /**
  * Reads one stream to its end: from where its bookmark stands, and from the beginning again when a
- * link turns out to be dead (design D3). Starting over is bounded by progress: an attempt that got
- * no further than the best one before it is the last.
+ * link turns out to be dead. Starting over is bounded by progress: an attempt that got no further
+ * than the best one before it is the last.
  */
-export async function readStream(progress: Progress, tools: StreamTools): Promise<void> {
-  const { output, pages, clock } = tools
-  output.started(() => progress.bookmark())
+export async function readStream(context: StreamContext): Promise<void> {
+  const { reading, output, pages, clock } = context
+  output.started(() => reading.bookmark())
   for (let best = -1; ; ) {
     pages.restartCount()
     try {
-      await readOnce(progress, tools)
+      await readPhases(context)
       break
     } catch (error) {
-      if (!(error instanceof DeadLink)) throw error
-      const reason = reasonOf(error, progress, tools)
+      if (!(error instanceof DeadLinkError)) throw error
+      const reason = reasonOf(error, context)
       if (pages.count <= best) throw neverFinishes(error)
       best = pages.count
-      progress.startOver(reason, clock.now())
+      reading.startOver(reason, clock.now())
     }
   }
   output.running()
-  if (progress.mode === 'incremental' && !progress.ledger.isTracked) output.untracked()
+  if (reading.mode === 'incremental' && !reading.keys.isTracked) output.untracked()
   await output.complete()
 }
 
-async function readOnce(progress: Progress, tools: StreamTools): Promise<void> {
+/** The phases of a stream, one after the other, then the deletes of what they did not meet. */
+async function readPhases(context: StreamContext): Promise<void> {
+  const { reading, output } = context
+  beginSync(context)
+  let mayDecide = true
+  for (;;) {
+    let next = await read(reading.position, context)
+    if (next.phase === 'complete' && next.next !== 'list' && reading.keys.isBackfillInDoubt) {
+      // A Delete may be a move to a day before the window: a backfill decides, once.
+      if (mayDecide) next = beginBackfill(next.next, reading)
+      mayDecide = false
+    }
+    reading.moveTo(next)
+    if (next.phase === 'complete') break
+    await output.checkpoint()
+  }
+  await emitDeletes(context)
+}
+
+/** A whole list is read anew at each sync, and days before the window when they are due. */
+function beginSync(context: StreamContext): void {
+  const { reading, clock } = context
+  const { position } = reading
   // A delta that was not offered at the last sync may be now.
-  if (progress.part === 'listed') progress.readAgain(tools.clock.now())
-  if (progress.part === 'list') return readList(progress, tools)
-  try {
-    await readDelta(progress, tools)
-  } catch (error) {
-    // Not every delta is documented; what the service does not offer is listed whole instead.
-    if (progress.part !== 'load' || !isNotOffered(error)) throw error
-    tools.log.warn(
-      `${progress.stream.stream}: the service offers no delta of it, so it is listed whole at each sync.`,
-    )
-    progress.part = 'list'
-    await readList(progress, tools)
+  if (position.phase === 'complete') reading.beginAnew(clock.now())
+  if (position.phase === 'changes' && isBackfillDue(position, context)) {
+    reading.moveTo(beginBackfill(position, reading))
   }
 }
 
-function reasonOf(error: DeadLink, progress: Progress, tools: StreamTools): string {
-  const { part, linkAt, stream } = progress
+function read(
+  position: Exclude<Position, Complete> | Complete,
+  context: StreamContext,
+): Promise<Position> {
+  switch (position.phase) {
+    case 'initial':
+      return initial(position, context)
+    case 'backfill':
+      return backfill(position, context)
+    case 'changes':
+      return changes(position, context)
+    case 'list':
+      return list(position, context)
+    case 'complete':
+      return Promise.resolve(position)
+  }
+}
+
+function reasonOf(error: DeadLinkError, context: StreamContext): string {
+  const { reading, earlyEnds, pages, clock } = context
   if (error.why === 'used') {
     return `its link is used up, because the answer to it was lost. ${error.message}`
   }
   if (error.why === 'unusable') return `its link cannot be used any more. ${error.message}`
-  const isDelta = part === 'load' || part === 'changes'
-  if (!isDelta || linkAt === null) return `its link has expired. ${error.message}`
-  tools.earlyEnds.add(stream.stream, tools.pages.count > 0)
-  const hours = Math.max(0, (tools.clock.now().getTime() - linkAt.getTime()) / 3_600_000)
+  const at = linkTime(reading.position)
+  if (at === null) return `its link has expired. ${error.message}`
+  earlyEnds.add(reading.stream.stream, pages.count > 0)
+  const hours = Math.max(0, (clock.now().getTime() - at.getTime()) / 3_600_000)
   return `its delta has ended, although its link is only ${hours.toFixed(1)} hours old. ${error.message}`
 }
 
-function neverFinishes(error: DeadLink): ConnectorError {
+/** When the service sent the link of the delta that is being read. */
+function linkTime(position: Position): Date | null {
+  if (position.phase === 'initial') return position.page?.at ?? null
+  return position.phase === 'changes' ? position.delta.at : null
+}
+
+function neverFinishes(error: DeadLinkError): ConnectorError {
   return new ConnectorError(
     'transient',
     `The service's links die before the stream can be read to its end, probably because another program reads this tenant with the same client at this moment. The next sync tries again. ${error.message}`,

@@ -1,21 +1,20 @@
-import type { Service } from '../api/service.ts'
-import { covers } from '../api/token.ts'
 import { asConnectorError, ConnectorError } from '../errors.ts'
+import type { Endpoints } from '../http/endpoints.ts'
+import { hasScope } from '../http/token.ts'
+import { OutputClosedError } from '../protocol/line-writer.ts'
 import type { Failure } from '../protocol/outcome.ts'
-import { ReaderGone } from '../protocol/records/line-writer.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
-import { isDeltaStored, storedCharacters } from './bookmark.ts'
+import { continuesDelta, storedCharacters } from './bookmark.ts'
 import { createEarlyEnds, type EarlyEnds } from './early-ends.ts'
 import { createIdBudget, type IdBudget } from './id-budget.ts'
 import { createPageReader } from './page-reader.ts'
 import { createPages } from './pages.ts'
 import { type Job, plan } from './plan.ts'
-import type { Progress } from './progress.ts'
 import { readStream } from './read-stream.ts'
 import { createSession, type Session, type SessionSettings } from './session.ts'
 import { refuseLateStart } from './start-date.ts'
 import { summary } from './summary.ts'
-import { createGate, inOrder, isDelta, type Task } from './task.ts'
+import { createDeltaBarrier, inOrder, isDelta, type Task } from './task.ts'
 import { createWaiting, createWaitReport, stillWaiting } from './waiting.ts'
 
 export interface RunSettings extends SessionSettings {
@@ -36,7 +35,7 @@ export async function runSync(jobs: readonly Job[], settings: RunSettings): Prom
     ids: createIdBudget(
       new Map(jobs.map(({ stream, state }) => [stream.stream, storedCharacters(state)])),
     ),
-    earlyEnds: createEarlyEnds(jobs.filter(({ state }) => isDeltaStored(state)).length),
+    earlyEnds: createEarlyEnds(jobs.filter(({ state }) => continuesDelta(state)).length),
   }
   const tasks = jobs.map((job) => ({ job, output: settings.outputOf(job, () => clock.now()) }))
   const startedAt = performance.now()
@@ -71,10 +70,10 @@ function scopesOf(jobs: readonly Job[]): string[] {
 
 /** What concerns all streams: the token, by whose answer the service's time is known. */
 async function begin(
-  { client, clock, patience }: Session,
+  { client, clock, retryPolicy }: Session,
   { config, log }: RunSettings,
 ): Promise<void> {
-  const waiting = createWaiting(patience.time, () =>
+  const waiting = createWaiting(retryPolicy.time, () =>
     log.warn(stillWaiting('The sync', client.trouble)),
   )
   try {
@@ -92,7 +91,7 @@ async function work(
   settings: RunSettings,
 ): Promise<Failure[]> {
   const failures: Failure[] = []
-  const gate = createGate(tasks)
+  const gate = createDeltaBarrier(tasks)
   // Shared by the workers: each takes the next task that nobody has taken.
   const queue = inOrder(tasks).values()
   const worker = async () => {
@@ -117,43 +116,41 @@ async function isolate(
   settings: RunSettings,
 ): Promise<ConnectorError | undefined> {
   const { log, signal, config } = settings
-  const { service, clock, client, patience } = session
+  const { endpoints, clock, client, retryPolicy } = session
   try {
     signal.throwIfAborted()
-    const progress: Progress = plan(job, {
+    const reading = plan(job, {
       config,
-      service,
+      endpoints,
       now: clock.now(),
       log,
       ids: shared.ids,
       onOutgrown: output.untracked,
     })
     const { stream } = job
-    if (!covers(await client.token(), service, stream.scopes ?? [stream.collection])) {
-      throw notEntitled(stream.scopes?.[0] ?? stream.collection, service)
+    if (!hasScope(await client.token(), endpoints, stream.scopes ?? [stream.collection])) {
+      throw notEntitled(stream.scopes?.[0] ?? stream.collection, endpoints)
     }
     const pages = createPages({
       client,
       signal,
-      patience,
-      reader: createPageReader(progress),
+      retryPolicy,
+      reader: createPageReader(stream),
       waits: createWaitReport(stream.stream, output, log),
     })
-    await readStream(progress, {
+    await readStream({
+      reading,
       config,
-      service,
-      client,
+      endpoints,
       clock,
       pages,
       output,
       log,
       earlyEnds: shared.earlyEnds,
-      signal,
-      patience,
     })
     return undefined
   } catch (error) {
-    if (error instanceof ReaderGone) throw error
+    if (error instanceof OutputClosedError) throw error
     if (signal.aborted) {
       // What has been read need not be read again.
       void output.checkpoint()
@@ -184,7 +181,7 @@ function inContext(error: ConnectorError): ConnectorError {
   )
 }
 
-function notEntitled(collection: string, { apiName }: Service): ConnectorError {
+function notEntitled(collection: string, { apiName }: Endpoints): ConnectorError {
   return new ConnectorError(
     'config',
     `The client is not entitled to the scope connector-${apiName}-${collection}.read. Ask the operator of the service for it, or deselect the stream.`,

@@ -1,11 +1,11 @@
-import { createClient } from '../api/client.ts'
-import { createServiceClock } from '../api/clock.ts'
-import { createLimiter } from '../api/limiter.ts'
-import { loggedTransport } from '../api/logged-transport.ts'
-import { type Patience, patienceOf } from '../api/retry.ts'
-import { createService } from '../api/service.ts'
-import { createTransport } from '../api/transport.ts'
 import type { Config } from '../config.ts'
+import { createClient } from '../http/client.ts'
+import { createEndpoints } from '../http/endpoints.ts'
+import { loggedTransport } from '../http/logged-transport.ts'
+import { createRateLimiter } from '../http/rate-limiter.ts'
+import { type RetryPolicy, retryPolicyOf } from '../http/retry-policy.ts'
+import { createServerClock } from '../http/server-clock.ts'
+import { createTransport } from '../http/transport.ts'
 import type { Mask } from '../mask.ts'
 import { packageVersion } from '../project-files.ts'
 import type { Log } from '../protocol/log.ts'
@@ -16,7 +16,7 @@ export interface SessionSettings {
   readonly signal: AbortSignal
   readonly log: Log
   /** That of `retry_minutes` if left out. */
-  readonly patience?: Patience
+  readonly patience?: RetryPolicy
 }
 
 /** The connection to the service that one command works over. */
@@ -24,17 +24,17 @@ export type Session = ReturnType<typeof createSession>
 
 /** `collections` are those whose scopes the token is to have; undefined asks for all there are. */
 export function createSession(
-  { config, mask, signal, log, patience = patienceOf(config.retryMinutes) }: SessionSettings,
+  { config, mask, signal, log, patience = retryPolicyOf(config.retryMinutes) }: SessionSettings,
   collections: readonly string[] | undefined,
 ) {
-  const service = createService({ ...config, version: packageVersion() })
-  const clock = createServiceClock()
+  const endpoints = createEndpoints({ ...config, version: packageVersion() })
+  const clock = createServerClock()
   const transport = loggedTransport(createTransport(config.requestTimeoutSeconds), log.debug)
-  const limiter = createLimiter(config.requestsPerMinute, patience.time)
+  const limiter = createRateLimiter(config.requestsPerMinute, patience.time)
   const { clientId, clientSecret } = config
   mask.add(clientSecret)
   const client = createClient({
-    service,
+    service: endpoints,
     clientId,
     clientSecret,
     collections,
@@ -45,5 +45,5 @@ export function createSession(
     signal,
     patience,
   })
-  return { service, clock, client, patience, close: () => transport.close() }
+  return { endpoints, clock, client, retryPolicy: patience, close: () => transport.close() }
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { createService } from '../api/service.ts'
-import type { Stream } from '../catalogue/collection.ts'
-import { referencedCollections } from '../catalogue/collections.ts'
-import { streams } from '../catalogue/streams.ts'
 import { parseConfig } from '../config.ts'
+import { createEndpoints } from '../http/endpoints.ts'
+import type { Stream } from '../streams/collection.ts'
+import { referencedCollections } from '../streams/collections.ts'
+import { streams } from '../streams/streams.ts'
 import { deltaStart, slicesOf } from './slices.ts'
 
 const PREFIX = '/connector/svcapi/api/v1'
-const service = createService({
+const service = createEndpoints({
   baseUrl: 'https://acme.protime.test',
   authUrl: 'https://authentication.protime.test/tenants/acme',
   apiName: 'svcapi',

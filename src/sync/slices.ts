@@ -1,9 +1,9 @@
-import { dateRange } from '../api/filter.ts'
-import { firstLink } from '../api/first-link.ts'
-import type { Service } from '../api/service.ts'
-import type { Stream } from '../catalogue/collection.ts'
-import { referencedCollections } from '../catalogue/collections.ts'
 import type { Config } from '../config.ts'
+import type { Endpoints } from '../http/endpoints.ts'
+import { dateRange } from '../http/filter.ts'
+import { requestUrl } from '../http/request-url.ts'
+import type { Stream } from '../streams/collection.ts'
+import { referencedCollections } from '../streams/collections.ts'
 import { type Day, windows } from './days.ts'
 
 /** One list of several that make up a whole; they are read one after another. */
@@ -18,51 +18,51 @@ export function slicesOf(
   stream: Stream,
   range: { readonly from: Day; readonly until: Day } | undefined,
   config: Config,
-  service: Service,
+  endpoints: Endpoints,
 ): Slice[] {
   const references = referencePairs(stream, config)
   const path = `/${stream.collection}`
   if (stream.nested === 'activity_structures') {
     return config.activityStructures.map(({ structure_version_id: version, level }) => ({
       key: `${version}/${level}`,
-      link: firstLink(
+      link: requestUrl(
         { path: `/activity-structure-versions/${version}/levels/${level}${path}`, references },
-        service,
+        endpoints,
       ),
     }))
   }
   if (stream.nested === 'referenced_collections') {
     return referencedCollections.map((collection) => ({
       key: collection,
-      link: firstLink({ path: `${path}/${collection}` }, service),
+      link: requestUrl({ path: `${path}/${collection}` }, endpoints),
     }))
   }
-  if (range === undefined) return [{ key: '', link: firstLink({ path, references }, service) }]
+  if (range === undefined) return [{ key: '', link: requestUrl({ path, references }, endpoints) }]
   return windows(range.from, range.until, config.windowDays).map(({ from, until }) => ({
     key: `${from}/${until}`,
-    link: firstLink({ path, filter: dateRange(from, until), references }, service),
+    link: requestUrl({ path, filter: dateRange(from, until), references }, endpoints),
   }))
 }
 
-/** The link that starts a delta, from a day on where the collection is dated (api.md 5.2). */
+/** The link that starts a delta, from a day on where the collection is dated . */
 export function deltaStart(
   stream: Stream,
   window: Day | null,
   config: Config,
-  service: Service,
+  endpoints: Endpoints,
 ): string {
-  return firstLink(
+  return requestUrl(
     {
       path: `/${stream.collection}`,
       filter: window === null ? [] : dateRange(window),
       references: referencePairs(stream, config),
       delta: true,
     },
-    service,
+    endpoints,
   )
 }
 
-/** The configured references that this stream's collection offers (api.md section 10). */
+/** The configured references that this stream's collection offers . */
 export function referencePairs(stream: Stream, config: Config): (readonly [string, string])[] {
   return config.externalReferences
     .filter(({ collection }) => stream.references?.includes(collection))

@@ -1,4 +1,4 @@
-import type { Traffic } from '../api/client.ts'
+import type { Traffic } from '../http/client.ts'
 import type { Failure } from '../protocol/outcome.ts'
 import type { Task } from './task.ts'
 

@@ -9,7 +9,7 @@ export interface Task {
 
 /** Whether reading it starts or follows a delta. */
 export function isDelta({ job }: Task): boolean {
-  return job.stream.changes === 'delta' && job.mode === 'incremental'
+  return job.stream.replication === 'delta' && job.mode === 'incremental'
 }
 
 /** Streams without a delta first: a short run then ends before it has touched one. */
@@ -18,7 +18,7 @@ export function inOrder(tasks: readonly Task[]): Task[] {
 }
 
 /** Holds deltas back; `passed` resolves when they may start. */
-export interface Gate {
+export interface DeltaBarrier {
   readonly passed: Promise<void>
   finished(task: Task): void
 }
@@ -27,7 +27,7 @@ export interface Gate {
  * A gate that opens when a record has been handed over, or no stream without a delta is left:
  * whoever only tests for a first record (`meltano config test`) must not start a delta.
  */
-export function createGate(tasks: readonly Task[]): Gate {
+export function createDeltaBarrier(tasks: readonly Task[]): DeltaBarrier {
   const lists = new Set(tasks.filter((task) => !isDelta(task)))
   let open = () => {}
   const passed = new Promise<void>((resolve) => {

@@ -1,9 +1,9 @@
-import type { Client } from '../api/client.ts'
-import { firstLink } from '../api/first-link.ts'
-import { parseReferencePage } from '../api/reference-page.ts'
-import type { Service } from '../api/service.ts'
 import type { Config } from '../config.ts'
-import { ConnectorError, Refusal } from '../errors.ts'
+import { ConnectorError, HttpError } from '../errors.ts'
+import type { Client } from '../http/client.ts'
+import type { Endpoints } from '../http/endpoints.ts'
+import { requestUrl } from '../http/request-url.ts'
+import { parseReferencePage } from '../page/reference-page.ts'
 
 /**
  * The configured custom references of which the service holds none, as `name of collection`. It
@@ -12,7 +12,7 @@ import { ConnectorError, Refusal } from '../errors.ts'
  */
 export async function unregisteredReferences(
   { externalReferences }: Config,
-  { client, service }: { readonly client: Client; readonly service: Service },
+  { client, endpoints }: { readonly client: Client; readonly endpoints: Endpoints },
 ): Promise<string[]> {
   const unregistered: string[] = []
   for (const { collection, names } of externalReferences) {
@@ -20,7 +20,7 @@ export async function unregisteredReferences(
     for (const name of names.filter((name) => !name.startsWith('@'))) {
       const path = `/external-references/${collection}/${encodeURIComponent(name)}`
       const isMissing = await client
-        .get(firstLink({ path }, service))
+        .get(requestUrl({ path }, endpoints))
         .then((body) => 'whole' in body && isEmpty(Buffer.concat(body.whole).toString('utf8')))
         .catch(isUnknown)
       if (isMissing) unregistered.push(`${name} of ${collection}`)
@@ -40,6 +40,6 @@ function isEmpty(text: string): boolean {
 }
 
 function isUnknown(error: unknown): boolean {
-  if (error instanceof ConnectorError) return error instanceof Refusal && error.status === 404
+  if (error instanceof ConnectorError) return error instanceof HttpError && error.status === 404
   throw error
 }

@@ -1,5 +1,5 @@
-import type { Trouble } from '../api/exchange.ts'
-import { REAL_TIME, type Time } from '../api/time.ts'
+import type { Trouble } from '../http/exchange.ts'
+import { REAL_TIME, type Time } from '../http/time.ts'
 import type { Log } from '../protocol/log.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 import type { WaitListener } from './pages.ts'

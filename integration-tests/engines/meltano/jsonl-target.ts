@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { keyOf, streams } from '../../../src/catalogue/streams.ts'
+import { keyOf, streams } from '../../../src/streams/streams.ts'
 import type { Row } from '../tenant.ts'
 import type { Target } from './target.ts'
 

@@ -1,5 +1,5 @@
 import { compare } from '../../../scripts/demo/compare.ts'
-import { keyOf, streams } from '../../../src/catalogue/streams.ts'
+import { keyOf, streams } from '../../../src/streams/streams.ts'
 import type { Row, Tenant } from '../tenant.ts'
 import type { Project } from './project.ts'
 import type { Target } from './target.ts'

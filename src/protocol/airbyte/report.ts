@@ -1,7 +1,7 @@
 import type { Mask } from '../../mask.ts'
+import type { LineWriter } from '../line-writer.ts'
 import type { Log } from '../log.ts'
 import type { Failure } from '../outcome.ts'
-import type { LineWriter } from '../records/line-writer.ts'
 import * as messages from './messages.ts'
 import type { CommandTools } from './source.ts'
 

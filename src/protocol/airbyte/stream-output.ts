@@ -1,6 +1,6 @@
 import { createHeldLines } from '../held-lines.ts'
-import type { LineWriter } from '../records/line-writer.ts'
-import { type Batch, LIVE, type LineParts, SKIP } from '../records/page-scanner.ts'
+import type { LineWriter } from '../line-writer.ts'
+import { type Batch, DROP, type LineParts, UPSERT } from '../record-batch.ts'
 import { createStateBudget } from '../state-budget.ts'
 import type { BookmarkSource, KeyMembers, StreamOutput } from '../stream-output.ts'
 import { DELETED_AT, GENERATION } from './columns.ts'
@@ -74,8 +74,8 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
       return held.hold(lines)
     },
     deletes(rows, changeVersion, generation) {
-      const { head, removedTail } = parts(generation)
-      const lines = rows.map((row) => `${head}{${members(row, changeVersion)}${removedTail}`)
+      const { prefix, deleteSuffix } = parts(generation)
+      const lines = rows.map((row) => `${prefix}{${members(row, changeVersion)}${deleteSuffix}`)
       sinceState += rows.length
       counts.deletes += rows.length
       return held.release(lines.join(''))
@@ -109,12 +109,12 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
     void writer.write(`${messages.streamStatus(stream, value)}\n`)
   }
 
-  function count({ count, kinds }: Batch): void {
+  function count({ count, ops }: Batch): void {
     for (let i = 0; i < count; i++) {
-      const kind = kinds[i]
-      if (kind === SKIP) continue
+      const kind = ops[i]
+      if (kind === DROP) continue
       sinceState++
-      if (kind === LIVE) counts.records++
+      if (kind === UPSERT) counts.records++
       else counts.deletes++
     }
   }
@@ -124,16 +124,16 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
     return `${row},${JSON.stringify(version)}:${JSON.stringify(changeVersion)}`
   }
 
-  function parts(generation: number): LineParts & { head: Buffer; removedTail: Buffer } {
+  function parts(generation: number): LineParts & { prefix: Buffer; deleteSuffix: Buffer } {
     // Of two records of one row with equal versions the later emitted one counts, so time must rise.
     emittedAt = Math.max(Date.now(), emittedAt + 1)
     const end = `,"${GENERATION}":${generation}}}}\n`
     return {
-      head: Buffer.from(
+      prefix: Buffer.from(
         `{"type":"RECORD","record":{"stream":${descriptor},"emitted_at":${emittedAt},"data":`,
       ),
-      tail: Buffer.from(`,"${DELETED_AT}":null${end}`),
-      removedTail: Buffer.from(`,"${DELETED_AT}":"${now().toISOString()}"${end}`),
+      suffix: Buffer.from(`,"${DELETED_AT}":null${end}`),
+      deleteSuffix: Buffer.from(`,"${DELETED_AT}":"${now().toISOString()}"${end}`),
     }
   }
 }

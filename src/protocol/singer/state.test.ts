@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { ConnectorError } from '../../errors.ts'
-import { createLineWriter } from '../records/line-writer.ts'
+import { createLineWriter } from '../line-writer.ts'
 import { createStateWriter, parseState } from './state.ts'
 
 const EMPTY = { bookmarks: {}, currently_syncing: null }

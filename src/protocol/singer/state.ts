@@ -1,4 +1,4 @@
-import type { LineWriter } from '../records/line-writer.ts'
+import type { LineWriter } from '../line-writer.ts'
 import { createStateBudget } from '../state-budget.ts'
 import { parseStateJson, refuseState } from '../state-file.ts'
 import { type Line, type StateValue, state } from './messages.ts'

@@ -1,7 +1,7 @@
 import { createHeldLines } from '../held-lines.ts'
-import { createJsonBatch, type JsonRecord } from '../records/json-batch.ts'
-import type { LineWriter } from '../records/line-writer.ts'
-import { type Batch, LIVE, type LineParts, SKIP } from '../records/page-scanner.ts'
+import { createJsonBatch, type JsonRecord } from '../json-batch.ts'
+import type { LineWriter } from '../line-writer.ts'
+import { type Batch, DROP, type LineParts, UPSERT } from '../record-batch.ts'
 import type { BookmarkSource, StreamOutput } from '../stream-output.ts'
 import { DELETED_AT, GENERATION } from './columns.ts'
 import type { SingerLog } from './log.ts'
@@ -79,13 +79,13 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
     },
     deletes(rows, changeVersion, generation) {
       describe()
-      const { head, removedTail } = parts(generation)
+      const { prefix, deleteSuffix } = parts(generation)
       const order =
         version === undefined || changeVersion === null
           ? ''
           : `,${JSON.stringify(version)}:${JSON.stringify(changeVersion)}`
       counts.deletes += rows.length
-      const lines = rows.map((row) => `${head}{${row}${order}${removedTail}`).join('')
+      const lines = rows.map((row) => `${prefix}{${row}${order}${deleteSuffix}`).join('')
       wrote(lines)
       return held.release(lines)
     },
@@ -143,23 +143,23 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
     return projection === undefined ? batch : projectBatch(batch, projection)
   }
 
-  function count({ count, kinds }: Batch): void {
+  function count({ count, ops }: Batch): void {
     for (let i = 0; i < count; i++) {
-      if (kinds[i] === LIVE) counts.records++
-      else if (kinds[i] !== SKIP) counts.deletes++
+      if (ops[i] === UPSERT) counts.records++
+      else if (ops[i] !== DROP) counts.deletes++
     }
     log.progress(stream, counts.records)
   }
 
-  function parts(generation: number): LineParts & { head: Buffer; removedTail: Buffer } {
+  function parts(generation: number): LineParts & { prefix: Buffer; deleteSuffix: Buffer } {
     const extracted = new Date().toISOString()
     const end = `,"${GENERATION}":${generation}}}\n`
     return {
-      head: Buffer.from(
+      prefix: Buffer.from(
         `{"type":"RECORD","stream":${name},"time_extracted":"${extracted}","version":${generation},"record":`,
       ),
-      tail: Buffer.from(`,"${DELETED_AT}":null${end}`),
-      removedTail: Buffer.from(`,"${DELETED_AT}":"${now().toISOString()}"${end}`),
+      suffix: Buffer.from(`,"${DELETED_AT}":null${end}`),
+      deleteSuffix: Buffer.from(`,"${DELETED_AT}":"${now().toISOString()}"${end}`),
     }
   }
 }
@@ -170,6 +170,6 @@ function projectBatch(batch: Batch, projection: Projection): Batch {
     key: batch.keyText(i),
   }))
   const projected = createJsonBatch(records)
-  projected.kinds.set(batch.kinds.subarray(0, batch.count))
+  projected.ops.set(batch.ops.subarray(0, batch.count))
   return projected
 }

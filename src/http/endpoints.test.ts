@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { createEndpoints, readScope } from './endpoints.ts'
+
+function service(overrides: { baseUrl?: string; company?: string } = {}) {
+  return createEndpoints({
+    baseUrl: 'https://acme.protime.test',
+    authUrl: 'https://authentication.protime.test/tenants/acme',
+    apiName: 'svcapi',
+    company: undefined,
+    version: '1.2.3',
+    ...overrides,
+  })
+}
+
+describe('the service', () => {
+  it('has its parts where the specification says', () => {
+    expect(service()).toMatchObject({
+      origin: 'https://acme.protime.test',
+      mount: '',
+      prefix: '/connector/svcapi/api/v1',
+      tokenUrl: 'https://authentication.protime.test/tenants/acme/connect/token',
+    })
+  })
+
+  it('may lie below a path of a proxy', () => {
+    expect(service({ baseUrl: 'https://proxy.test:8443/a/b/' })).toMatchObject({
+      origin: 'https://proxy.test:8443',
+      mount: '/a/b',
+    })
+  })
+
+  it('names the scope of a collection after the API', () => {
+    expect(readScope(service(), 'people')).toBe('connector-svcapi-people.read')
+  })
+})
+
+describe('the user agent', () => {
+  it.each([
+    [undefined, 'source-protime/1.2.3'],
+    ['', 'source-protime/1.2.3'],
+    ['Acme NV', 'source-protime/1.2.3 (Acme NV)'],
+    ['Ac(me)\r\nX-Evil: 1', 'source-protime/1.2.3 (AcmeX-Evil: 1)'],
+    ['Zoë & Co', 'source-protime/1.2.3 (Zo & Co)'],
+    ['日本', 'source-protime/1.2.3'],
+  ])('of the company %j is a valid header', (company, expected) => {
+    expect(service(company === undefined ? {} : { company }).userAgent).toBe(expected)
+  })
+})

@@ -1,0 +1,40 @@
+/** Where a tenant's service is and what its parts are called (specification, "Notation"; api.md 1). */
+export interface Endpoints {
+  /** `https://host`, where the bearer token may go and nowhere else (design D9). */
+  readonly origin: string
+  /** Path of the host below which a proxy serves the API; usually empty. */
+  readonly mount: string
+  /** `/connector/<api>/api/v1`. */
+  readonly prefix: string
+  readonly tokenUrl: string
+  readonly apiName: string
+  /** `source-protime/<version> (<company>)`; the vendor tells integrations apart by it (api.md 1). */
+  readonly userAgent: string
+}
+
+/** What the service's addresses follow from. */
+export interface EndpointSettings {
+  readonly baseUrl: string
+  readonly authUrl: string
+  readonly apiName: string
+  readonly company: string | undefined
+  readonly version: string
+}
+
+export function createEndpoints(settings: EndpointSettings): Endpoints {
+  const { origin, pathname } = new URL(settings.baseUrl)
+  const company = settings.company?.replace(/[^\x20-\x7e]|[()]/g, '').trim()
+  return {
+    origin,
+    mount: pathname.replace(/\/+$/, ''),
+    prefix: `/connector/${settings.apiName}/api/v1`,
+    tokenUrl: `${settings.authUrl}/connect/token`,
+    apiName: settings.apiName,
+    userAgent: `source-protime/${settings.version}${company ? ` (${company})` : ''}`,
+  }
+}
+
+/** The scope that allows reading a collection (specification, "Notation"). */
+export function readScope({ apiName }: Endpoints, collection: string): string {
+  return `connector-${apiName}-${collection}.read`
+}

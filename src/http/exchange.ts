@@ -1,0 +1,191 @@
+import { ConnectorError, HttpError } from '../errors.ts'
+import type { Mask } from '../mask.ts'
+import type { Endpoints } from './endpoints.ts'
+import { toHttpError } from './http-error.ts'
+import { resolveLink } from './links.ts'
+import { NotConnected } from './network-error.ts'
+import type { Permit, RateLimiter } from './rate-limiter.ts'
+import { decide, isRateLimit, type Result, type Situation } from './retry-decision.ts'
+import {
+  createFailureCount,
+  isRetryable,
+  type RetryPolicy,
+  retryAfterMs,
+  tooLongToWait,
+} from './retry-policy.ts'
+import type { ServerClock } from './server-clock.ts'
+import { REAL_TIME } from './time.ts'
+import type { Token, Tokens } from './token.ts'
+import type { Call, Reply, Transport } from './transport.ts'
+
+/** Why a request waits: what failed, and until when the service asks to be left alone. */
+export interface Trouble {
+  readonly reason: string
+  readonly until?: Date
+}
+
+/** A request that is sent until its answer can be used. */
+export interface Exchange<T> {
+  readonly url: string
+  readonly call: Pick<Call, 'method' | 'headers' | 'body'>
+  /** Where the bearer token comes from; a request without it carries none. */
+  readonly tokens?: Tokens
+  /** Reads an answer with the status 200. */
+  readonly use: (reply: Reply) => Promise<T>
+  /** Ends this request alone; that of the settings if left out. */
+  readonly signal?: AbortSignal
+  /** True when the URL was asked for before, and the answer did not arrive whole. */
+  readonly isRepeat?: boolean
+  /** Told each time that the request has to wait. */
+  readonly onTrouble?: (trouble: Trouble) => void
+}
+
+/** What the exchanges of a process added up to. */
+export interface ExchangeCounts {
+  requests: number
+  retries: number
+  /** Answers 429, and 503 with a Retry-After. */
+  refusals: number
+}
+
+export interface ExchangeSettings {
+  readonly service: Endpoints
+  readonly transport: Transport
+  readonly limiter: RateLimiter
+  readonly clock: ServerClock
+  readonly mask: Mask
+  readonly signal: AbortSignal
+  readonly patience: RetryPolicy
+  readonly counts: ExchangeCounts
+}
+
+export interface Exchanges {
+  /**
+   * Sends a request, and follows its redirects, renews its token and repeats it as `decide` says.
+   * Throws a HttpError for a status that stays, a ConnectorError for other failures.
+   */
+  exchange<T>(exchange: Exchange<T>): Promise<T>
+  /** Why some request waits, whichever it is; undefined after a success. */
+  readonly trouble: Trouble | undefined
+}
+
+type Failed = { readonly reply: Reply } | { readonly error: ConnectorError }
+
+export function createExchanges(settings: ExchangeSettings): Exchanges {
+  const { service, transport, limiter, clock, mask, patience, counts } = settings
+  const { time = REAL_TIME } = patience
+  let trouble: Trouble | undefined
+  return {
+    exchange,
+    get trouble() {
+      return trouble
+    },
+  }
+
+  async function exchange<T>(given: Exchange<T>): Promise<T> {
+    const { call, tokens, use, signal = settings.signal, onTrouble } = given
+    const failures = createFailureCount(time)
+    let { url, isRepeat = false } = given
+    let [redirects, renewals] = [0, 0]
+    for (;;) {
+      const token = await tokens?.get()
+      const admission = await limiter.acquire(signal)
+      counts.requests++
+      const outcome = await attempt(authorised({ ...call, url, signal }, token), use)
+      if ('used' in outcome) {
+        trouble = undefined
+        return outcome.used
+      }
+      const result = resultOf(outcome)
+      const isHeld = isRateLimit(result)
+      if (!isHeld && 'reply' in outcome) limiter.onSuccess()
+      const situation = { failures: failures.now(), redirects, renewals, token: kindOf(token) }
+      const step = decide(result, situation, patience)
+      if (step.do === 'redirect' && 'reply' in outcome) {
+        outcome.reply.discard()
+        url = resolveLink(step.location, service, url)
+        redirects++
+        continue
+      }
+      if (isHeld) hold(admission, step.do === 'wait' ? step.ms : (result.retryAfterMs ?? 0))
+      const error = await errorOf(outcome, given.url, isRepeat)
+      signal.throwIfAborted()
+      if (step.do === 'wait') {
+        failures.add()
+        counts.retries++
+        trouble = { reason: error.message, ...(isHeld && { until: after(step.ms) }) }
+        onTrouble?.(trouble)
+        // What is held waits for its turn with the others.
+        if (!isHeld) await time.sleep(step.ms, signal)
+      } else if (token !== undefined && (step.do === 'renew' || step.do === 'unscoped')) {
+        await tokens?.renew(token, step.do === 'unscoped')
+        failures.forget()
+        renewals++
+      } else throw 'tooLongMs' in step ? tooLongToWait(step.tooLongMs) : error
+      isRepeat ||= mayHaveArrived(error)
+      url = given.url
+      redirects = 0
+    }
+  }
+
+  /** One request, and its answer if that has the status 200. */
+  async function attempt<T>(
+    call: Call,
+    use: Exchange<T>['use'],
+  ): Promise<{ readonly used: T } | Failed> {
+    try {
+      const reply = await transport.send(call)
+      if (reply.status !== 200) return { reply }
+      limiter.onSuccess()
+      return { used: await use(reply) }
+    } catch (error) {
+      call.signal.throwIfAborted()
+      if (error instanceof ConnectorError) return { error }
+      throw error
+    }
+  }
+
+  function resultOf(outcome: Failed): Result {
+    if ('error' in outcome) return { failure: outcome.error.failure }
+    const { status, header } = outcome.reply
+    const location = header('location')
+    const retryAfter = isRetryable(status)
+      ? retryAfterMs(header('retry-after'), clock.now())
+      : undefined
+    return {
+      status,
+      ...(location !== undefined && { location }),
+      ...(retryAfter !== undefined && { retryAfterMs: retryAfter }),
+    }
+  }
+
+  async function errorOf(outcome: Failed, url: string, isRepeat: boolean): Promise<ConnectorError> {
+    return 'error' in outcome ? outcome.error : toHttpError(url, outcome.reply, mask, isRepeat)
+  }
+
+  /** Holds every stream, but not for longer than any request would wait. */
+  function hold(admission: Permit, ms: number): void {
+    counts.refusals++
+    if (ms <= Math.max(patience.forMs, patience.capMs)) limiter.onThrottled(admission, ms)
+  }
+
+  function after(ms: number): Date {
+    return new Date(clock.now().getTime() + ms)
+  }
+}
+
+function authorised(call: Call, token: Token | undefined): Call {
+  if (token === undefined) return call
+  return { ...call, headers: { ...call.headers, authorization: `Bearer ${token.value}` } }
+}
+
+function kindOf(token: Token | undefined): Situation['token'] {
+  if (token === undefined) return 'none'
+  return token.isNarrow ? 'narrow' : 'wide'
+}
+
+/** Whether the service may have answered and only the answer was lost, here or at a gateway. */
+function mayHaveArrived(error: ConnectorError): boolean {
+  if (error instanceof HttpError) return error.status === 502 || error.status === 504
+  return !(error instanceof NotConnected)
+}

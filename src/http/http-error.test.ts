@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+import { createMask } from '../mask.ts'
+import { toHttpError } from './http-error.ts'
+import type { Reply } from './transport.ts'
+
+const URL = 'https://acme.protime.test/connector/svcapi/api/v1/people?deltaToken=opaque'
+
+function refusal(status: number, body: string | Buffer[], mask = createMask()) {
+  const parts = typeof body === 'string' ? [Buffer.from(body)] : body
+  const reply: Reply = {
+    status,
+    header: () => undefined,
+    body: (async function* () {
+      yield* parts
+    })(),
+    discard: () => {},
+  }
+  return toHttpError(URL, reply, mask)
+}
+
+describe('the message of a refusal', () => {
+  it('says what happened, to what, and in which words of the service', async () => {
+    const { message } = await refusal(
+      404,
+      '{"error":{"code":"NotFound","message":"No such department"}}',
+    )
+    expect(message).toBe(
+      'The service does not offer this to your tenant or API (404 for https://acme.protime.test/connector/svcapi/api/v1/people): NotFound; No such department.',
+    )
+  })
+
+  it.each([
+    [
+      'with reasons',
+      '{"error":{"code":"BadRequest","message":"Not valid","reasons":["End before start","Too long"]}}',
+      'BadRequest; Not valid; End before start; Too long',
+    ],
+    [
+      'of a validation',
+      '{"validationErrors":[{"message":"name is needed"},"too long"]}',
+      'name is needed; too long',
+    ],
+    ['of OAuth', '{"error":"invalid_client"}', 'invalid_client'],
+    [
+      'of OAuth with a description',
+      '{"error":"invalid_scope","error_description":"unknown"}',
+      'invalid_scope; unknown',
+    ],
+    ['of a gateway', '{"title":"x","detail":"upstream"}', 'upstream'],
+    ['that is a text', '"plainly no"', 'plainly no'],
+    ['that is no JSON', 'Bad\r\n  gateway.', 'Bad gateway'],
+    ['of a validation without items', '{"validationErrors":[]}', '{"validationErrors":[]}'],
+    ['cut off', '{"error":{"message":"half', '{"error":{"message":"half'],
+    ['with control characters', '{"error":{"message":"a\\u0000\\u001b[31mb"}}', 'a [31mb'],
+  ])('takes the words of a body %s', async (_, body, words) => {
+    expect((await refusal(400, body)).message).toContain(`/people): ${words}.`)
+  })
+
+  it.each([
+    ['empty', ''],
+    ['a page for people', '<!doctype html><h1>Sorry</h1>'],
+    ['too large for a message', ' '.repeat(70_000)],
+  ])('does without words when the body is %s', async (_, body) => {
+    expect((await refusal(400, body)).message).toMatch(/\/people\)\.$/)
+  })
+
+  it('shows at most 500 characters of a body', async () => {
+    expect((await refusal(400, 'x'.repeat(5000))).message).toMatch(/[^x]x{500}\.$/)
+  })
+
+  it('says the status when the body breaks', async () => {
+    const reply: Reply = {
+      status: 400,
+      header: () => undefined,
+      body: {
+        [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('broken')) }),
+      },
+      discard: () => {},
+    }
+    expect((await toHttpError(URL, reply, createMask())).message).toMatch(/\(400 for .*people\)\.$/)
+  })
+
+  it('never shows a secret, also one that is longer than a message', async () => {
+    const mask = createMask()
+    const token = `eyJ${'abcdefghi'.repeat(100)}`
+    mask.add(token)
+    const { message } = await refusal(401, `{"error":{"message":"Invalid token ${token}"}}`, mask)
+    expect(message).toMatch(/: Invalid token \*\*\*\*\.$/)
+  })
+
+  it('never shows a token of a link', async () => {
+    const { message } = await refusal(410, `{"error":{"message":"expired: /x?deltaToken=opaque"}}`)
+    expect(message).not.toContain('opaque')
+  })
+})
+
+describe('who has to act on a refusal', () => {
+  it.each([
+    ['config', [400, 401, 403, 404, 405, 414]],
+    ['transient', [408, 409, 425, 429, 500, 502, 503, 504]],
+    ['system', [204, 302, 410, 418, 501]],
+  ])('is told by its failure type (%s)', async (failure, statuses) => {
+    const failures = await Promise.all(statuses.map((status) => refusal(status, '')))
+    expect(failures.map((error) => error.failure)).toEqual(statuses.map(() => failure))
+  })
+})

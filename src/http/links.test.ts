@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest'
+import { createEndpoints } from './endpoints.ts'
+import { resolveLink, shown } from './links.ts'
+
+const ORIGIN = 'https://acme.protime.test'
+const PREFIX = '/connector/svcapi/api/v1'
+
+function service(baseUrl = ORIGIN) {
+  return createEndpoints({
+    baseUrl,
+    authUrl: 'https://authentication.protime.test/tenants/acme',
+    apiName: 'svcapi',
+    company: undefined,
+    version: '1.0.0',
+  })
+}
+
+describe('a link of the service', () => {
+  it.each([
+    ['relative', `${PREFIX}/people`, `${PREFIX}/people`],
+    ['absolute on the same origin', `${ORIGIN}${PREFIX}/people`, `${PREFIX}/people`],
+    ['with the default port', `${ORIGIN}:443${PREFIX}/people`, `${PREFIX}/people`],
+    ['with the host in capitals', `HTTPS://ACME.Protime.Test${PREFIX}/people`, `${PREFIX}/people`],
+    [
+      'protocol-relative to the same host',
+      `//acme.protime.test${PREFIX}/people`,
+      `${PREFIX}/people`,
+    ],
+    ['with space around it', ` ${PREFIX}/people\n`, `${PREFIX}/people`],
+    [
+      'with raw spaces and quotes',
+      `${PREFIX}/clockings?filter=date ge '2026-01-01'&deltaToken=a+b/c==`,
+      `${PREFIX}/clockings?filter=date%20ge%20%272026-01-01%27&deltaToken=a+b/c==`,
+    ],
+    [
+      'already encoded, in either case of the digits',
+      `${PREFIX}/clockings?filter=date%20ge%20%272026-01-01%27&continuationToken=%2b%2F%3D`,
+      `${PREFIX}/clockings?filter=date%20ge%20%272026-01-01%27&continuationToken=%2b%2F%3D`,
+    ],
+    [
+      'with characters that no URL holds',
+      `${PREFIX}/people?a="<>\\^\`{|}#b`,
+      `${PREFIX}/people?a=%22%3C%3E%5C%5E%60%7B%7C%7D%23b`,
+    ],
+    [
+      'with other letters than English ones',
+      `${PREFIX}/people?name=Zoë 😀`,
+      `${PREFIX}/people?name=Zo%C3%AB%20%F0%9F%98%80`,
+    ],
+    [
+      'with line breaks and tabs in it, which a URL parser would drop',
+      `${PREFIX}/people?a=1\t2\n3`,
+      `${PREFIX}/people?a=1%092%0A3`,
+    ],
+    ['whose dot segments stay below the prefix', `${PREFIX}/a/../people`, `${PREFIX}/people`],
+    ['with dots inside a name', `${PREFIX}/people?x=..%2f`, `${PREFIX}/people?x=..%2f`],
+  ])('is followed when it is %s', (_, link, expected) => {
+    expect(resolveLink(link, service())).toBe(ORIGIN + expected)
+  })
+
+  it.each([
+    ['another host', `https://evil.test${PREFIX}/people`],
+    ['another host, protocol-relative', `//evil.test${PREFIX}/people`],
+    ['another scheme', `http://acme.protime.test${PREFIX}/people`],
+    ['another port', `${ORIGIN}:444${PREFIX}/people`],
+    ['a host that begins like ours', `${ORIGIN}.evil.test${PREFIX}/people`],
+    ['a host after user info that looks like ours', `${ORIGIN}@evil.test${PREFIX}/people`],
+    ['a user name', `https://user@acme.protime.test${PREFIX}/people`],
+    ['a password', `https://:pass@acme.protime.test${PREFIX}/people`],
+    ['a file', `file://${PREFIX}/people`],
+    ['a script', 'javascript:alert(1)'],
+    ['inline data', 'data:application/json,{}'],
+  ])('is refused when it leads to %s', (_, link) => {
+    expect(() => resolveLink(link, service())).toThrow(/leads to another host.*not followed/)
+  })
+
+  it.each([
+    ['another path', '/other/people'],
+    ['a path that only begins like the prefix', `${PREFIX}2/people`],
+    ['the prefix in other letters', `${PREFIX.toUpperCase()}/people`],
+    ['another API', '/connector/protimeapi/api/v1/people'],
+    ['the prefix itself', PREFIX],
+    ['dot segments', `${PREFIX}/../../../../other`],
+    ['encoded dot segments', `${PREFIX}/%2e%2E/%2e./.%2e/other`],
+    ['dot segments in disguise', `${PREFIX}/people/%2e%2e%2fother`],
+    ['an encoded slash', `${PREFIX}/people%2F..%2Fother`],
+    ['an encoded backslash', `${PREFIX}/people%5c..%5cother`],
+    ['a raw backslash', `${PREFIX}/people\\..\\other`],
+    ['backslashes for slashes', `\\\\evil.test${PREFIX}/people`],
+    ['a slash and a backslash', `/\\evil.test${PREFIX}/people`],
+    ['a bare name', 'people'],
+    ['nothing', ''],
+  ])('is refused when it leaves the API by %s', (_, link) => {
+    expect(() => resolveLink(link, service())).toThrow(/leaves the API.*not followed/)
+  })
+
+  it.each([
+    ['is no address', 'https://[x'],
+    ['holds half a character', `${PREFIX}/people?a=\ud83d`],
+  ])('is refused when it %s', (_, link) => {
+    expect(() => resolveLink(link, service())).toThrow(/is not an address.*not followed/)
+  })
+
+  it('may have 4096 characters', () => {
+    const link = `${PREFIX}/people?a=`.padEnd(4096 - ORIGIN.length, 'x')
+    expect(resolveLink(link, service())).toHaveLength(4096)
+  })
+
+  it('is a config error above 4096 characters, encoding included', () => {
+    const link = `${PREFIX}/people?a=`.padEnd(4095 - ORIGIN.length, 'x')
+    expect(() => resolveLink(`${link}'`, service())).toThrow(
+      expect.objectContaining({
+        failure: 'config',
+        message: expect.stringMatching(/4098 characters.*4096.*fewer external references/),
+      }),
+    )
+  })
+})
+
+describe('a service behind a proxy with a path', () => {
+  const proxied = service('https://proxy.test/protime/')
+
+  it.each([
+    ['with the path', `/protime${PREFIX}/people?delta`],
+    ['without the path, as the service sends them', `${PREFIX}/people?delta`],
+  ])('takes links %s', (_, link) => {
+    expect(resolveLink(link, proxied)).toBe(`https://proxy.test/protime${PREFIX}/people?delta`)
+  })
+
+  it('refuses links to another path of the proxy', () => {
+    expect(() => resolveLink(`/other${PREFIX}/people`, proxied)).toThrow(/leaves the API/)
+  })
+})
+
+describe('the part of a URL that is shown', () => {
+  it.each([
+    [`${ORIGIN}/a?deltaToken=t`, `${ORIGIN}/a`],
+    [`${ORIGIN}/a#t`, `${ORIGIN}/a`],
+    [`${ORIGIN}/a`, `${ORIGIN}/a`],
+  ])('of %s ends before its query', (url, expected) => {
+    expect(shown(url)).toBe(expected)
+  })
+})

@@ -1,0 +1,60 @@
+import { ConnectorError } from '../errors.ts'
+import type { Endpoints } from './endpoints.ts'
+
+/** Longest URL the service takes; above it answers 414 (specification, "Limits"). */
+const MAX_URL_LENGTH = 4096
+
+/** Characters that no path or query may hold raw; the service's links hold spaces and quotes (api.md 3). */
+const ILLEGAL = /[\s"#'<>\\^`{|}]|[^\x20-\x7e]/gu
+
+/**
+ * A link of the service, or one of ours, as the absolute URL to request.
+ *
+ * Relative and absolute links are taken; characters that are illegal in a URL are encoded and
+ * nothing else is touched, because a link's tokens are opaque. A link that leaves the tenant's
+ * origin or the API prefix is refused: the bearer token goes nowhere else. A redirect is relative
+ * to `from`, the URL that answered with it; the links in bodies are relative to the origin.
+ */
+export function resolveLink(link: string, service: Endpoints, from = service.origin): string {
+  if (/\p{Surrogate}/u.test(link)) throw refused('is not an address')
+  const encoded = link.trim().replace(ILLEGAL, encodeURIComponent).replaceAll("'", '%27')
+  if (!URL.canParse(encoded, from)) throw refused('is not an address')
+  const url = new URL(encoded, from)
+  if (url.origin !== service.origin || url.username !== '' || url.password !== '') {
+    throw refused('leads to another host')
+  }
+  const { prefix, mount } = service
+  const path = url.pathname
+  const mounted = isBelow(path, mount + prefix)
+    ? path
+    : isBelow(path, prefix)
+      ? mount + path
+      : undefined
+  // A dot segment in disguise would be taken apart by a proxy behind our check.
+  if (mounted === undefined || /%2f|%5c|%2e%2e/i.test(path)) throw refused('leaves the API')
+  const resolved = service.origin + mounted + url.search
+  if (resolved.length > MAX_URL_LENGTH) {
+    throw new ConnectorError(
+      'config',
+      `A request would have ${resolved.length} characters, the service takes ${MAX_URL_LENGTH}: ask for fewer external references.`,
+    )
+  }
+  return resolved
+}
+
+/** The part of a URL that can be shown: without its query, which holds tokens. */
+export function shown(url: string): string {
+  const end = url.search(/[?#]/)
+  return end < 0 ? url : url.slice(0, end)
+}
+
+function isBelow(path: string, prefix: string): boolean {
+  return path.startsWith(`${prefix}/`)
+}
+
+function refused(reason: string): ConnectorError {
+  return new ConnectorError(
+    'system',
+    `The service sent a link that ${reason}; it is not followed, because the access token must not go there. Tell the operator of the service.`,
+  )
+}

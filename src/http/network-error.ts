@@ -1,0 +1,108 @@
+import { ConnectorError, type FailureType } from '../errors.ts'
+
+const CERTIFICATE = /^(CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERR_TLS_CERT)/
+
+/** Failures of a connection that was never made; what the others did may have been after the request. */
+const UNREACHED =
+  /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$/
+
+/** What may have passed the next time, but tells where to look when it has not. */
+const TROUBLES: readonly (readonly [codes: RegExp, what: string])[] = [
+  [/^UND_ERR_(HEADERS|BODY)_TIMEOUT$/, 'HOST was silent for too long'],
+  // undici's parser has no codes, but sentences.
+  [
+    /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT|Response does not match the HTTP)/,
+    'The answer of HOST is not valid HTTP',
+  ],
+  // Of gzip and of brotli; Z_BUF_ERROR is an answer that was cut off.
+  [/^(Z_DATA_ERROR|Z_NEED_DICT|ERR__ERROR_FORMAT)/, 'The answer of HOST cannot be decompressed'],
+]
+
+/** A failure before the request was sent: the service has not seen it. */
+export class NotConnected extends ConnectorError {
+  override name = 'NotConnected'
+}
+
+/** What went wrong between us and a proxy, while it was asked for a connection. */
+export class ProxyFailure extends Error {
+  override name = 'ProxyFailure'
+  /** Host and port. */
+  readonly proxy: string
+  /** Its answer, if it gave one. */
+  readonly status: number | undefined
+
+  constructor(proxy: string, { status, cause }: { status?: number; cause?: unknown }) {
+    super(`the proxy ${proxy} did not connect`, { cause })
+    this.proxy = proxy
+    this.status = status
+  }
+}
+
+/** A network failure in words, by the code that Node, undici or zlib gives it. */
+export function toNetworkError(error: unknown, host: string): ConnectorError {
+  if (error instanceof ConnectorError) return error
+  return error instanceof ProxyFailure ? brokenProxy(error, host) : brokenHost(error, host)
+}
+
+function brokenProxy(error: ProxyFailure, host: string): ConnectorError {
+  const { proxy, status, cause } = error
+  const hint = `Check HTTPS_PROXY and HTTP_PROXY, or name ${host} in NO_PROXY.`
+  const failed = (type: FailureType, what: string) =>
+    new NotConnected(type, `${what} ${hint}`, { cause: error })
+  if (status !== undefined) {
+    return status >= 400 && status < 500
+      ? failed('config', `The proxy ${proxy} refuses to connect to ${host} (${status}).`)
+      : failed('transient', `The proxy ${proxy} could not connect to ${host} (${status}).`)
+  }
+  const code = codeOf(cause)
+  if (CERTIFICATE.test(code)) return untrusted(`the proxy ${proxy}`, code, error)
+  return UNREACHED.test(code) || code === 'ENOTFOUND'
+    ? failed('transient', `The proxy ${proxy} could not be reached (${code}).`)
+    : failed('transient', `The connection to the proxy ${proxy} broke (${code}).`)
+}
+
+function brokenHost(error: unknown, host: string): ConnectorError {
+  const code = codeOf(error)
+  const cause = { cause: error }
+  if (CERTIFICATE.test(code)) return untrusted(host, code, error)
+  if (code.startsWith('ERR_SSL')) {
+    return new ConnectorError(
+      'config',
+      `No secure connection to ${host} can be made (${code}). Check its address and port, and the proxy if there is one.`,
+      cause,
+    )
+  }
+  if (code === 'ENOTFOUND') {
+    return new NotConnected(
+      'transient',
+      `The host ${host} is not known (${code}). Check tenant and environment in the configuration.`,
+      cause,
+    )
+  }
+  if (UNREACHED.test(code)) {
+    return new NotConnected(
+      'transient',
+      `${host} could not be reached (${code}). Check the addresses in the configuration, and whether the network lets this machine connect.`,
+      cause,
+    )
+  }
+  const what = TROUBLES.find(([codes]) => codes.test(code))?.[1]
+  const message = what?.replace('HOST', host) ?? `The connection to ${host} broke`
+  return new ConnectorError('transient', `${message} (${code}).`, cause)
+}
+
+function untrusted(whose: string, code: string, cause: unknown): ConnectorError {
+  return new ConnectorError(
+    'config',
+    `The certificate of ${whose} is not trusted (${code}). If your network has its own certificate authority, name its file in NODE_EXTRA_CA_CERTS.`,
+    { cause },
+  )
+}
+
+function codeOf(error: unknown): string {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const { code } = at as Error & { code?: unknown }
+    if (typeof code === 'string' && code !== '') return code
+  }
+  return error instanceof Error ? error.message : String(error)
+}

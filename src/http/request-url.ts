@@ -1,0 +1,34 @@
+import type { Endpoints } from './endpoints.ts'
+import { type Condition, filterText } from './filter.ts'
+
+/** What a list, or the start of a delta, asks for. */
+export interface Query {
+  /** Path below the API prefix, such as `/people`. */
+  readonly path: string
+  readonly filter?: readonly Condition[]
+  /** Pairs of collection and reference name (specification, "Addressing a resource"). */
+  readonly references?: readonly (readonly [collection: string, name: string])[]
+  /** True starts a delta (specification, "Delta mode" 1). */
+  readonly delta?: boolean
+}
+
+/** The link that begins a list or a delta, in the form in which the service sends its own. */
+export function requestUrl(
+  { path, filter, references, delta }: Query,
+  { prefix }: Endpoints,
+): string {
+  const parameters: string[] = []
+  if (filter !== undefined && filter.length > 0) {
+    parameters.push(`filter=${encode(filterText(filter))}`)
+  }
+  if (references !== undefined && references.length > 0) {
+    const pairs = references.map(([collection, name]) => `(${collection},${encode(name)})`)
+    parameters.push(`externalReferences=${pairs.join('')}`)
+  }
+  if (delta) parameters.push('delta')
+  return `${prefix}${path}${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`
+}
+
+function encode(text: string): string {
+  return encodeURIComponent(text).replace(/['()]/g, (c) => `%${c.charCodeAt(0).toString(16)}`)
+}

@@ -1,0 +1,124 @@
+import { ConnectorError } from '../errors.ts'
+import { httpDateMs } from './http-date.ts'
+import type { Time } from './time.ts'
+
+/** For how long, and with which waits, a request that fails is tried again; times in milliseconds. */
+export interface RetryPolicy {
+  /** A request is tried again until so long after it failed first; 0: never. */
+  readonly forMs: number
+  /** Upper bound of the first wait; it doubles with each attempt, up to `capMs`. */
+  readonly baseMs: number
+  readonly capMs: number
+  /** Waits before a request that met a conflict (409) is sent again; then it is an error. */
+  readonly conflictMs: readonly number[]
+  /** How long a body may take for its first 4 MiB, or for its next record; 5 minutes if left out. */
+  readonly bodyMs?: number
+  /** The time that the waits take; the real one if left out. */
+  readonly time?: Time
+  /** A number from 0 up to 1, for the jitter; Math.random if left out. */
+  readonly random?: () => number
+}
+
+/** The failures of a request so far. */
+export interface Failures {
+  /** How many there were before this one. */
+  readonly before: number
+  /** How long ago the first one was, in milliseconds. */
+  readonly sinceMs: number
+}
+
+/** Counts the failures of one request. */
+export interface FailureCount {
+  now(): Failures
+  add(): void
+  forget(): void
+}
+
+export function createFailureCount(time: Time): FailureCount {
+  let before = 0
+  let firstAt: number | undefined
+  return {
+    now: () => ({ before, sinceMs: firstAt === undefined ? 0 : time.now() - firstAt }),
+    add() {
+      before++
+      firstAt ??= time.now()
+    },
+    forget() {
+      before = 0
+      firstAt = undefined
+    },
+  }
+}
+
+/** The patience of `retry_minutes`; a command that must answer soon gives its own bound, `mostMs`. */
+export function retryPolicyOf(
+  retryMinutes: number,
+  mostMs = Number.POSITIVE_INFINITY,
+): RetryPolicy {
+  return {
+    forMs: Math.min(retryMinutes * 60_000, mostMs),
+    baseMs: 500,
+    capMs: 60_000,
+    conflictMs: retryMinutes > 0 ? [1000, 2000, 4000] : [],
+  }
+}
+
+/**
+ * The wait before the next attempt, in milliseconds; undefined when there is to be none. The last
+ * attempt is made when the patience ends: a backoff that is longer is cut, a Retry-After is not.
+ */
+export function waitMs(
+  failures: Failures,
+  patience: RetryPolicy,
+  askedMs?: number,
+): number | undefined {
+  const left = patience.forMs - failures.sinceMs
+  if (left <= 0) return undefined
+  // A wait of 0 seconds, or until a time that has passed, says no more than to come again.
+  if (askedMs) return askedMs <= left ? askedMs : undefined
+  return Math.min(left, backoffMs(failures.before, patience))
+}
+
+/** Full jitter: any time up to the doubled bound, so that clients do not return in step. */
+function backoffMs(before: number, { baseMs, capMs, random = Math.random }: RetryPolicy): number {
+  return random() * Math.min(capMs, baseMs * 2 ** before)
+}
+
+/** The wait a Retry-After header asks for in milliseconds, given in seconds or as a date. */
+export function retryAfterMs(header: string | undefined, now: Date): number | undefined {
+  const text = header?.trim()
+  if (text === undefined || text === '') return undefined
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000
+  const time = httpDateMs(text)
+  return time === undefined ? undefined : Math.max(0, time - now.getTime())
+}
+
+/** Statuses that a repetition may heal. */
+export function isRetryable(status: number): boolean {
+  return (
+    status === 408 ||
+    status === 425 ||
+    status === 429 ||
+    (status >= 500 && status < 600 && status !== 501)
+  )
+}
+
+/** The failure of a Retry-After that asks for more than the whole patience. */
+export function tooLongToWait(ms: number): ConnectorError {
+  const minutes = Math.ceil(ms / 60_000)
+  return new ConnectorError(
+    'transient',
+    `The service asks to wait ${minutes === 1 ? '1 minute' : `${minutes} minutes`}, which is longer than a request is tried again for (retry_minutes, and a moment in a check). Nothing is lost; try again after that time.`,
+  )
+}
+
+/** The failure of a body that drips: each byte arrives in time, but never enough of them. */
+export function tooSlow(): ConnectorError {
+  return new ConnectorError(
+    'transient',
+    'The service sends its answer too slowly to ever end. The next sync continues here.',
+  )
+}
+
+/** See `Patience.bodyMs`: a small page at 14 kB/s. */
+export const SLOWEST_BODY_MS = 5 * 60_000

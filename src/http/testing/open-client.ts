@@ -1,0 +1,97 @@
+import type { ServerResponse } from 'node:http'
+import { onTestFinished } from 'vitest'
+import { createMask, type Mask } from '../../mask.ts'
+import { type Client, createClient } from '../client.ts'
+import { createEndpoints } from '../endpoints.ts'
+import { createRateLimiter } from '../rate-limiter.ts'
+import { createServerClock, type ServerClock } from '../server-clock.ts'
+import { createTransport } from '../transport.ts'
+import { type HttpService, type Received, reply, startHttpService } from './http-service.ts'
+import { shortRetryPolicy } from './short-retry-policy.ts'
+
+export const SECRET = 's3cret/with+signs'
+export const PREFIX = '/connector/svcapi/api/v1'
+
+/** A tenant's host and token endpoint in one server, and a client of it. */
+export interface OpenClient {
+  readonly client: Client
+  readonly service: HttpService
+  readonly clock: ServerClock
+  readonly mask: Mask
+  /** Requests that were not for a token. */
+  readonly calls: readonly Received[]
+  readonly tokenCalls: readonly Received[]
+  readonly stop: AbortController
+}
+
+export interface Scenario {
+  /** Answers a request to the API; `index` counts them from 0. */
+  readonly api: (response: ServerResponse, request: Received, index: number) => void
+  /** Answers a request for a token; without it every one gets `token-<count>` for half an hour. */
+  readonly token?: (response: ServerResponse, request: Received, index: number) => void
+  readonly collections?: readonly string[]
+  readonly silenceSeconds?: number
+  readonly attempts?: number
+}
+
+export async function openClient(scenario: Scenario): Promise<OpenClient> {
+  const calls: Received[] = []
+  const tokenCalls: Received[] = []
+  const token = scenario.token ?? grant
+  const service = await startHttpService((request, response) => {
+    if (request.url === '/tenants/demo/connect/token') {
+      token(response, request, tokenCalls.push(request) - 1)
+    } else scenario.api(response, request, calls.push(request) - 1)
+  })
+  const transport = createTransport(scenario.silenceSeconds ?? 5)
+  onTestFinished(() => transport.close())
+  const patience = shortRetryPolicy(scenario.attempts)
+  const [clock, mask, stop] = [createServerClock(), createMask(), new AbortController()]
+  mask.add(SECRET)
+  const client = createClient({
+    service: createEndpoints({
+      baseUrl: service.origin,
+      authUrl: `${service.origin}/tenants/demo`,
+      apiName: 'svcapi',
+      company: 'Acme NV',
+      version: '1.2.3',
+    }),
+    clientId: 'id',
+    clientSecret: SECRET,
+    collections: scenario.collections,
+    transport,
+    limiter: createRateLimiter(undefined, patience.time),
+    clock,
+    mask,
+    signal: stop.signal,
+    patience,
+  })
+  return { client, service, clock, mask, calls, tokenCalls, stop }
+}
+
+function grant(response: ServerResponse, _request: Received, index: number): void {
+  reply(response, 200, {
+    access_token: `token-${index + 1}`,
+    expires_in: 1800,
+    token_type: 'Bearer',
+    scope: 'connector-svcapi-people.read',
+  })
+}
+
+/** The text of a body, however it arrives. */
+export async function textOf(body: Awaited<ReturnType<Client['get']>>): Promise<string> {
+  if ('whole' in body) return Buffer.concat(body.whole).toString('utf8')
+  const parts: Buffer[] = []
+  for await (const part of body.parts) parts.push(part)
+  return Buffer.concat(parts).toString('utf8')
+}
+
+/** What a promise was rejected with; fails when it was not. */
+export async function failureOf(promise: Promise<unknown>): Promise<Error> {
+  const outcome = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  if (outcome instanceof Error) return outcome
+  throw new Error('it did not fail')
+}

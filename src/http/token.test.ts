@@ -1,0 +1,282 @@
+import { describe, expect, it } from 'vitest'
+import { ConnectorError, HttpError } from '../errors.ts'
+import { createMask } from '../mask.ts'
+import { createEndpoints } from './endpoints.ts'
+import { failureOf } from './testing/open-client.ts'
+import { createTokens, hasScope, type Token } from './token.ts'
+
+const SECRET = 'top/s3cret+value'
+const service = createEndpoints({
+  baseUrl: 'https://acme.protime.test',
+  authUrl: 'https://authentication.protime.test/tenants/acme',
+  apiName: 'svcapi',
+  company: undefined,
+  version: '1.0.0',
+})
+
+type Answer = (form: URLSearchParams, index: number) => string
+
+/** Tokens over an endpoint that answers by a function, on a clock that the test moves. */
+function tokensOver(answer: Answer, collections?: readonly string[]) {
+  const forms: URLSearchParams[] = []
+  const time = { ms: 0 }
+  const mask = createMask()
+  const tokens = createTokens({
+    service,
+    clientId: 'my id',
+    clientSecret: SECRET,
+    collections,
+    mask,
+    post: async (_, form) =>
+      answer(new URLSearchParams(form), forms.push(new URLSearchParams(form)) - 1),
+    now: () => time.ms,
+  })
+  return { tokens, forms, time, mask }
+}
+
+function granted(value: string, more: object = { expires_in: 1800, token_type: 'Bearer' }): string {
+  return JSON.stringify({ access_token: value, ...more })
+}
+
+const counted: Answer = (_, index) => granted(`token-${index + 1}`)
+
+describe('a token', () => {
+  it('is asked for with the credentials, the grant and the scopes of the collections', async () => {
+    const { tokens, forms } = tokensOver(counted, ['people', 'clockings'])
+    await tokens.get()
+    expect(forms.map((form) => Object.fromEntries(form))).toEqual([
+      {
+        grant_type: 'client_credentials',
+        client_id: 'my id',
+        client_secret: SECRET,
+        scope: 'connector-svcapi-people.read connector-svcapi-clockings.read',
+      },
+    ])
+  })
+
+  it('is asked for without a scope when no collections are named', async () => {
+    const { tokens, forms } = tokensOver(counted)
+    await tokens.get()
+    expect(forms[0]?.has('scope')).toBe(false)
+  })
+
+  it('is reused until shortly before it expires', async () => {
+    const { tokens, time } = tokensOver(counted)
+    const values: string[] = []
+    for (const seconds of [0, 1739, 1741]) {
+      time.ms = seconds * 1000
+      values.push((await tokens.get()).value)
+    }
+    expect(values).toEqual(['token-1', 'token-1', 'token-2'])
+  })
+
+  it('that lives shortly is reused for most of its life', async () => {
+    const { tokens, time } = tokensOver((_, index) => granted(`t-${index}`, { expires_in: 10 }))
+    const values: string[] = []
+    for (const seconds of [0, 8.9, 9.1]) {
+      time.ms = seconds * 1000
+      values.push((await tokens.get()).value)
+    }
+    expect(values).toEqual(['t-0', 't-0', 't-1'])
+  })
+
+  it.each([undefined, null, 0, -1, 'soon', {}])(
+    'whose expires_in is %j is used until it is refused',
+    async (expires_in) => {
+      const { tokens, time, forms } = tokensOver((_, i) => granted(`t-${i}`, { expires_in }))
+      await tokens.get()
+      time.ms = 10 ** 9
+      await tokens.get()
+      expect(forms).toHaveLength(1)
+    },
+  )
+
+  it('may state its lifetime as text', async () => {
+    const { tokens, time, forms } = tokensOver((_, i) => granted(`t-${i}`, { expires_in: '100' }))
+    await tokens.get()
+    time.ms = 95_000
+    await tokens.get()
+    expect(forms).toHaveLength(2)
+  })
+
+  it('is shared by callers that ask at the same time', async () => {
+    const { tokens, forms } = tokensOver(counted)
+    await Promise.all([tokens.get(), tokens.get(), tokens.get()])
+    expect(forms).toHaveLength(1)
+  })
+
+  it('is asked for again after a failure', async () => {
+    const { tokens } = tokensOver((_, index) => {
+      if (index === 0) throw new ConnectorError('transient', 'broken')
+      return granted('second')
+    })
+    await failureOf(tokens.get())
+    expect((await tokens.get()).value).toBe('second')
+  })
+
+  it('is masked in every text from then on', async () => {
+    const { tokens, mask } = tokensOver(() => granted('eyJ.the.token'))
+    await tokens.get()
+    expect(mask.text('Bearer eyJ.the.token')).toBe('Bearer ****')
+  })
+})
+
+describe('a refused token', () => {
+  it('is renewed once for all that were refused with it', async () => {
+    const { tokens, forms } = tokensOver(counted)
+    const old = await tokens.get()
+    const renewed = await Promise.all([tokens.renew(old), tokens.renew(old)])
+    renewed.push(await tokens.renew(old))
+    expect([renewed.map(({ value }) => value), forms.length]).toEqual([
+      ['token-2', 'token-2', 'token-2'],
+      2,
+    ])
+  })
+
+  it('is widened to every scope the client has', async () => {
+    const { tokens, forms } = tokensOver(counted, ['people'])
+    const wide = await tokens.renew(await tokens.get(), true)
+    expect([wide.isNarrow, forms[1]?.has('scope')]).toEqual([false, false])
+  })
+
+  it('is widened also when a narrow one is on its way for somebody else', async () => {
+    const { tokens } = tokensOver(counted, ['people'])
+    const old = await tokens.get()
+    const [narrow, wide] = await Promise.all([tokens.renew(old), tokens.renew(old, true)])
+    expect([narrow.isNarrow, wide.isNarrow]).toEqual([true, false])
+  })
+})
+
+describe('a token request that is refused', () => {
+  const scopeRefusal = new HttpError('config', 400, 'not accepted (400 for x): invalid_scope.')
+
+  it('for a scope falls back to every scope that the client has', async () => {
+    const { tokens, forms } = tokensOver(
+      (form) => {
+        if (form.has('scope')) throw scopeRefusal
+        return granted('wide', { scope: 'connector-svcapi-people.read  connector-svcapi-a.read' })
+      },
+      ['people', 'absences'],
+    )
+    const token = await tokens.get()
+    expect({ ...token, forms: forms.length }).toEqual({
+      value: 'wide',
+      isNarrow: false,
+      scopes: new Set(['connector-svcapi-people.read', 'connector-svcapi-a.read']),
+      forms: 2,
+    })
+  })
+
+  it('for a scope is not asked with scopes again', async () => {
+    const { tokens, forms } = tokensOver(
+      (form, index) => {
+        if (form.has('scope')) throw scopeRefusal
+        return granted(`t-${index}`)
+      },
+      ['people'],
+    )
+    await tokens.renew(await tokens.get())
+    expect(forms.map((form) => form.has('scope'))).toEqual([true, false, false])
+  })
+
+  it.each([
+    [400, 'not accepted (400 for x): invalid_client.'],
+    [400, 'not accepted (400 for x): unauthorized_client.'],
+    [401, 'no words (401 for x).'],
+  ])('for its credentials (%d) says what to check', async (status, message) => {
+    const { tokens } = tokensOver(() => {
+      throw new HttpError('config', status, message)
+    })
+    expect(await failureOf(tokens.get())).toMatchObject({
+      failure: 'config',
+      message: expect.stringMatching(/client id and client secret.*Check both, the tenant/),
+    })
+  })
+
+  it('for its credentials after a refused scope says so too', async () => {
+    const { tokens } = tokensOver(
+      (form) => {
+        if (form.has('scope')) throw scopeRefusal
+        throw new HttpError('config', 400, 'invalid_client')
+      },
+      ['people'],
+    )
+    expect((await failureOf(tokens.get())).message).toMatch(/client id and client secret/)
+  })
+
+  it('at an address without a token service says what to check', async () => {
+    const { tokens } = tokensOver(() => {
+      throw new HttpError('config', 404, 'not offered (404 for x).')
+    })
+    expect((await failureOf(tokens.get())).message).toMatch(
+      /no token service.*Check tenant and env/,
+    )
+  })
+
+  it.each([400, 401, 404, 410, 500])(
+    'is never taken for a refusal of the link that needed the token (%d)',
+    async (status) => {
+      const { tokens } = tokensOver(() => {
+        throw new HttpError('config', status, 'refused')
+      })
+      expect(await failureOf(tokens.get())).not.toBeInstanceOf(HttpError)
+    },
+  )
+})
+
+describe('an answer that holds no usable token', () => {
+  it.each([
+    '',
+    '<html>',
+    'null',
+    '[]',
+    '"token"',
+    '{}',
+    '{"access_token":""}',
+    '{"access_token":5}',
+    '{"access_token":"two words"}',
+    '{"access_token":"line\\nbreak"}',
+    '{"access_token":"é"}',
+  ])('(%s) is a failure that names the address', async (text) => {
+    const { tokens } = tokensOver(() => text)
+    expect(await failureOf(tokens.get())).toMatchObject({
+      failure: 'system',
+      message: expect.stringMatching(/without a usable access token.*authentication address/),
+    })
+  })
+
+  it('is not shown, because it may hold one', async () => {
+    const { tokens } = tokensOver(() => `{"access_token":"${SECRET} x"}`)
+    expect((await failureOf(tokens.get())).message).not.toContain(SECRET)
+  })
+
+  it('is one of another type', async () => {
+    const { tokens } = tokensOver(() => granted('t', { token_type: 'MAC' }))
+    expect((await failureOf(tokens.get())).message).toMatch(/not a bearer token/)
+  })
+
+  it.each(['bearer', 'BEARER', undefined])('is not one of the type %j', async (token_type) => {
+    const { tokens } = tokensOver(() => granted('t', { token_type }))
+    expect((await tokens.get()).value).toBe('t')
+  })
+})
+
+describe('what a token covers', () => {
+  const token = (...scopes: string[]): Token => ({
+    value: 't',
+    scopes: new Set(scopes),
+    isNarrow: false,
+  })
+
+  it.each([
+    ['the scope', token('connector-svcapi-people.read'), true],
+    ['one of the scopes', token('connector-svcapi-histories.read'), true],
+    ['the general scope', token('connector-svcapi-all.read'), true],
+    ['another scope', token('connector-svcapi-jobs.read'), false],
+    ['the right to write only', token('connector-svcapi-people.write'), false],
+    ['nothing', token(), false],
+    ['what is not known', { value: 't', scopes: undefined, isNarrow: true }, true],
+  ])('with %s', (_, held, expected) => {
+    expect(hasScope(held, service, ['people', 'histories'])).toBe(expected)
+  })
+})

@@ -1,0 +1,177 @@
+import { ConnectorError, HttpError } from '../errors.ts'
+import type { Mask } from '../mask.ts'
+import { type Endpoints, readScope } from './endpoints.ts'
+
+/** An access token and what it covers. */
+export interface Token {
+  readonly value: string
+  /** Granted scopes; undefined when the answer does not say. */
+  readonly scopes: ReadonlySet<string> | undefined
+  /** True when the token was asked for by scopes, so that another may cover more. */
+  readonly isNarrow: boolean
+}
+
+/**
+ * The one token of a process, reused by all requests (specification, "Authentication" 4). What the
+ * token endpoint refuses is a ConnectorError and not a HttpError: it says nothing of a link.
+ */
+export interface Tokens {
+  /** A token that is valid for now; concurrent callers share one request. */
+  get(): Promise<Token>
+  /** A newer token than `refused`; `wide` asks for every scope the client is entitled to. */
+  renew(refused: Token, wide?: boolean): Promise<Token>
+}
+
+export interface TokenSettings {
+  readonly service: Endpoints
+  readonly clientId: string
+  readonly clientSecret: string
+  /** Collections to ask scopes for; undefined asks for every scope the client has (design D7). */
+  readonly collections: readonly string[] | undefined
+  readonly mask: Mask
+  /** Posts a form to the token endpoint, patiently; the text of the answer. Throws a HttpError. */
+  readonly post: (url: string, form: string) => Promise<string>
+  /** Milliseconds of a monotonic clock. */
+  readonly now?: () => number
+}
+
+/** A token is renewed when less than this part of its lifetime is left, at most a minute. */
+const MARGIN_MS = 60_000
+const MARGIN_PART = 0.1
+
+export function createTokens(settings: TokenSettings): Tokens {
+  const { service, mask, now = () => performance.now() } = settings
+  let current: { token: Token; renewAt: number } | undefined
+  let pending: Promise<Token> | undefined
+  let wide = settings.collections === undefined
+  return { get, renew }
+
+  async function get(): Promise<Token> {
+    if (current !== undefined && now() < current.renewAt) return current.token
+    return request()
+  }
+
+  async function renew(refused: Token, everyScope = false): Promise<Token> {
+    // Another stream may have renewed it in the meantime.
+    const isOutdated = current !== undefined && current.token.value !== refused.value
+    if (isOutdated && !(everyScope && current?.token.isNarrow)) return get()
+    wide ||= everyScope
+    current = undefined
+    const token = await request()
+    if (!everyScope || !token.isNarrow) return token
+    // Somebody else's narrower request was already on its way.
+    current = undefined
+    return request()
+  }
+
+  function request(): Promise<Token> {
+    pending ??= fetchToken().finally(() => {
+      pending = undefined
+    })
+    return pending
+  }
+
+  async function fetchToken(): Promise<Token> {
+    const asked = wide ? undefined : settings.collections
+    try {
+      return await fetchScoped(asked)
+    } catch (error) {
+      // One scope that is not granted rejects the whole request (specification, "Authentication" 7).
+      if (asked === undefined || !isScopeRefusal(error)) throw inWords(error)
+      wide = true
+      return fetchScoped(undefined).catch((second) => Promise.reject(inWords(second)))
+    }
+  }
+
+  async function fetchScoped(collections: readonly string[] | undefined): Promise<Token> {
+    const form = new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: settings.clientId,
+      client_secret: settings.clientSecret,
+    })
+    if (collections !== undefined) {
+      form.set('scope', collections.map((name) => readScope(service, name)).join(' '))
+    }
+    const text = await settings.post(service.tokenUrl, form.toString())
+    const { value, lifetimeMs, scopes } = read(text)
+    mask.add(value)
+    const token: Token = { value, scopes, isNarrow: collections !== undefined }
+    const margin = Math.min(MARGIN_MS, lifetimeMs * MARGIN_PART)
+    current = { token, renewAt: now() + lifetimeMs - margin }
+    return token
+  }
+}
+
+/** Whether a token allows reading a collection, by any of its scopes; true when that is not known. */
+export function hasScope(token: Token, service: Endpoints, scopes: readonly string[]): boolean {
+  const granted = token.scopes
+  if (granted === undefined) return true
+  return ['all', ...scopes].some((scope) => granted.has(readScope(service, scope)))
+}
+
+function read(text: string): {
+  value: string
+  lifetimeMs: number
+  scopes: Set<string> | undefined
+} {
+  const answer = parsed(text)
+  const value = answer?.['access_token']
+  // What a header cannot carry is no token.
+  if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) {
+    throw new ConnectorError(
+      'system',
+      'The token endpoint answered without a usable access token. Check the authentication address.',
+    )
+  }
+  const type = answer?.['token_type']
+  if (typeof type === 'string' && type.toLowerCase() !== 'bearer') {
+    throw new ConnectorError(
+      'system',
+      'The token endpoint answered with a token that is not a bearer token.',
+    )
+  }
+  const seconds = Number(answer?.['expires_in'])
+  const scope = answer?.['scope']
+  return {
+    value,
+    lifetimeMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : Number.POSITIVE_INFINITY,
+    // An empty text says nothing either: a token without any scope would not have been granted.
+    scopes:
+      typeof scope === 'string' && scope.trim() !== ''
+        ? new Set(scope.trim().split(/\s+/))
+        : undefined,
+  }
+}
+
+function parsed(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null
+      ? (value as Record<string, unknown>)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isScopeRefusal(error: unknown): boolean {
+  return error instanceof HttpError && error.status === 400 && /invalid_scope/i.test(error.message)
+}
+
+/** The refusals of the token endpoint that the user can mend (specification, "Errors"). */
+function inWords(error: unknown): unknown {
+  if (!(error instanceof HttpError)) return error
+  if (/invalid_client|unauthorized_client/i.test(error.message) || error.status === 401) {
+    return new ConnectorError(
+      'config',
+      'The service does not accept this client id and client secret for this tenant (invalid_client). Check both, the tenant and the environment.',
+    )
+  }
+  if (error.status === 404) {
+    return new ConnectorError(
+      'config',
+      `There is no token service at the configured address. Check tenant and environment. ${error.message}`,
+    )
+  }
+  return new ConnectorError(error.failure, error.message, { cause: error })
+}

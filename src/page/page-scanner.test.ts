@@ -1,0 +1,272 @@
+import { describe, expect, it } from 'vitest'
+import { DELETE, DROP, SOFT_DELETE, UPSERT } from '../protocol/record-batch.ts'
+import { createPageScanner } from './create-page-scanner.ts'
+import { guarded } from './guarded-scanner.ts'
+import { MalformedPageError, RecordTooLargeError } from './page-scanner.ts'
+import { loadScanModule } from './scan-module.ts'
+import { observe, parts, shape } from './testing/observe.ts'
+import { createReferenceScanner } from './testing/reference-scanner.ts'
+import { createWasmEngine } from './wasm-engine.ts'
+
+const MEBIBYTE = 1024 * 1024
+
+const scanners = [
+  { name: 'in WebAssembly', create: createPageScanner },
+  { name: 'in JavaScript', create: createReferenceScanner },
+]
+
+const page = (...elements: string[]) => Buffer.from(`{"value":[${elements.join(',')}]}`)
+
+describe.each(scanners)('the page scanner $name', ({ create }) => {
+  const read = async (body: Uint8Array | string, cuts: readonly number[] = []) =>
+    observe(create(shape), Buffer.from(body), cuts)
+
+  it('reads records, links and the count of a page', async () => {
+    const { records, end } = await read(
+      '{"value":[{"changeVersion":"0B","id":7},{"id":8}],"NextLink":"/a\\/b","deltaLink":null}',
+    )
+    expect(records.map(({ key, version }) => [key, version])).toEqual([
+      [7, '0B'],
+      [8, undefined],
+    ])
+    expect(end).toEqual({ nextLink: '/a/b', count: 2 })
+  })
+
+  it('takes the data out of change envelopes, whatever the order of their members', async () => {
+    const { records } = await read(
+      page(
+        '{"changeType":"Delete","data":{"id":1}}',
+        '{"data":{"id":2},"changeType":"InsertOrUpdate"}',
+        '{"data":{"id":3},"id":4}',
+        '{"changeType":"Delete","data":5,"id":6}',
+      ),
+    )
+    expect(records.map(({ text, kind }) => [text, kind])).toEqual([
+      ['{"id":1}', DELETE],
+      ['{"id":2}', UPSERT],
+      ['{"data":{"id":3},"id":4}', UPSERT],
+      ['{"changeType":"Delete","data":5,"id":6}', UPSERT],
+    ])
+  })
+
+  it('sees the soft-delete mark at the top of a record only', async () => {
+    const { records } = await read(
+      page('{"id":1,"status":"Deleted"}', '{"id":2,"x":{"status":"Deleted"}}'),
+    )
+    expect(records.map(({ kind }) => kind)).toEqual([SOFT_DELETE, UPSERT])
+  })
+
+  it.each([
+    ['{"id":1,"x":{"y":[]}}', '{"id":1,"x":[{"y":[]}]}'],
+    ['{"x" : {} ,"id":1}', '{"x" : [{}] ,"id":1}'],
+    ['{"id":1,"\\u0078":{"x":{}}}', '{"id":1,"\\u0078":[{"x":{}}]}'],
+    ['{"id":1,"x":{"a":1},"x":{"b":2}}', '{"id":1,"x":{"a":1},"x":[{"b":2}]}'],
+    ['{"id":1,"x":{"a":1},"x":[2]}', '{"id":1,"x":{"a":1},"x":[2]}'],
+    ['{"id":1,"x":[{"y":1}]}', '{"id":1,"x":[{"y":1}]}'],
+    ['{"id":1,"x":null}', '{"id":1,"x":null}'],
+    ['{"id":1,"y":{"x":{}}}', '{"id":1,"y":{"x":{}}}'],
+  ])(
+    'makes an array of one of a lone object where its shape says array: %s',
+    async (sent, made) => {
+      const other = '{"id":2,"x":[]}'
+      const { records, lines } = await read(page(other, sent, other))
+      expect(records.map(({ text }) => text)).toEqual([other, made, other])
+      expect(lines.split('\n')[1]).toBe(`{"data":${made.slice(0, -1)},"tail":"live"}}`)
+    },
+  )
+
+  it('makes such an array in the data of a change, too', async () => {
+    const { records } = await read(
+      page(
+        '{"x":{},"changeType":"Delete","data":{"x":{},"id":1}}',
+        '{"changeType":"InsertOrUpdate","data":{"id":2},"x":{}}',
+      ),
+    )
+    expect(records.map(({ text }) => text)).toEqual(['{"x":[{}],"id":1}', '{"id":2}'])
+  })
+
+  it('keeps every digit of a number and every escape of a string', async () => {
+    const record = '{"id":123456789012345678901,"x":[0.10,1E+400,-0,"\\u0041\\/\u2028"]}'
+    const { records } = await read(page(record))
+    expect(records[0]?.text).toBe(record)
+  })
+
+  it.each([
+    ['0', 0],
+    ['9007199254740991', 9007199254740991],
+    ['9007199254740992', Number.NaN],
+    ['99999999999999999999', Number.NaN],
+    ['-1', Number.NaN],
+    ['1.0', Number.NaN],
+    ['"a-b"', Number.NaN],
+    ['{"x":1}', Number.NaN],
+  ])('reads the key %s as a number only if it is an integer that fits', async (text, key) => {
+    const { records } = await read(page(`{"id":${text}}`))
+    expect(records[0]).toMatchObject({ keyText: text, key })
+  })
+
+  it('makes one line of a pretty-printed record', async () => {
+    const { lines } = await read('{"value":[{\r\n  "id": 1,\n\t"x": [\n]\n}]}')
+    expect(lines).toBe('{"data":{    "id": 1, \t"x": [ ] ,"tail":"live"}}\n')
+  })
+
+  it('leaves skipped records out of the lines, and gives deleted ones their own tail', async () => {
+    const scanner = create(shape)
+    const batch = scanner.push(page('{"id":1}', '{"id":2}', '{"id":3,"status":"Deleted"}'))
+    batch.ops[0] = DROP
+    expect(Buffer.from(batch.lines(parts)).toString()).toBe(
+      '{"data":{"id":2,"tail":"live"}}\n{"data":{"id":3,"status":"Deleted","tail":"removed"}}\n',
+    )
+  })
+
+  it('gives lines that stay as they are when the next page is read', async () => {
+    const scanner = create(shape)
+    const lines = scanner.push(page('{"id":1}')).lines(parts)
+    scanner.begin()
+    scanner.push(page('{"id":2}')).lines(parts)
+    expect(Buffer.from(lines).toString()).toContain('"id":1')
+  })
+
+  it('writes lines that are larger than the place where they are put together', async () => {
+    const long = 'x'.repeat(300_000)
+    const { lines } = await read(page('{"id":1}', `{"id":2,"x":"${long}"}`, '{"id":3}'))
+    expect(lines.split('\n').map((line) => line.length)).toEqual([31, 300_038, 31, 0])
+  })
+
+  it('writes lines with a prefix of any size', async () => {
+    const batch = create(shape).push(page('{"id":1}', '{"id":2}'))
+    const prefix = Buffer.alloc(100_000, ' ')
+    expect(batch.lines({ ...parts, prefix }).length).toBe(2 * (100_000 + 24))
+  })
+
+  it.each([
+    [['"A"', '"B"'], 'B'],
+    [['"B"', '"A"'], 'B'],
+    [['"A"', '"AA"'], 'AA'],
+    [['"\\u0042"', '"A"'], 'B'],
+    [['"\u{1f600}"', '"\uffee"'], '\uffee'],
+    [['"0123456789ABCDEF01"', '"0123456789ABCDEF00"'], '0123456789ABCDEF01'],
+    [['null', '5'], undefined],
+  ])('finds the highest version of %s', async (versions, expected) => {
+    const elements = versions.map((version) => `{"id":1,"changeVersion":${version}}`)
+    const { highest } = await read(page(...elements))
+    expect(highest).toEqual([expected])
+  })
+
+  it('tolerates a byte order mark, even in pieces', async () => {
+    expect((await read('\ufeff{"value":[]}', [1, 2])).end).toEqual({ count: 0 })
+  })
+
+  it.each([
+    ['', 'the body is empty'],
+    [' \n', 'the body is empty'],
+    [
+      '<html><body>Gone</body></html>',
+      'the body is not JSON at byte 0 (it starts with `<html`, like a web page)',
+    ],
+    [`<!${'x'.repeat(60)}`, 'the body is not JSON at byte 0'],
+    ['It rains on Ann', 'the body is not JSON at byte 0'],
+    ['[]', 'the body is JSON, but not an object'],
+    ['{}', 'the body has no `value`'],
+    ['{"value":null}', '`value` is not an array'],
+    ['{"value":[],"Value":[]}', 'the body has `value` twice, again at byte 20'],
+    ['{"value":[{"id":1},7]}', 'element 2 of `value` is not an object'],
+    ['{"value":[{"id":1},{}]}', 'element 2 of `value` has no `id`'],
+    ['{"value":[{"id":null}]}', 'element 1 of `value` has no `id`'],
+    ['{"value":[{"changeType":"Delete","data":{},"id":1}]}', 'element 1 of `value` has no `id`'],
+    ['{"value":[{"id":1},{"id":2', 'the body ends inside element 2 of `value`'],
+    ['{"value":[{"id":1}', 'the body ends at byte 18, before it is complete'],
+    ['{"value":[{"id":"secret","x":01}]}', 'the body is not JSON at byte 30'],
+    ['{"value":[],"nextLink":7}', 'the link at byte 23 is neither a string nor null'],
+    ['{"value":[]} x', 'the body goes on after its end, at byte 13'],
+    ['{"value":[{"id":"\n"}]}', 'the body is not JSON at byte 17'],
+  ])('refuses %j and says why', async (body, reason) => {
+    await expect(read(body)).rejects.toThrow(new MalformedPageError(reason))
+  })
+
+  it('refuses bytes that are not UTF-8', async () => {
+    const body = Buffer.from('{"value":[{"id":"\xe9"}]}', 'latin1')
+    await expect(read(body)).rejects.toThrow(/not UTF-8/)
+  })
+
+  it('follows 256 levels, and refuses the next', async () => {
+    const nested = (levels: number) => page(`{"id":${'['.repeat(levels)}${']'.repeat(levels)}}`)
+    expect((await read(nested(253))).records.length).toBe(1)
+    await expect(read(nested(254))).rejects.toThrow(/deeper than 256 levels at byte 269/)
+  })
+
+  it('refuses to go on after damage, until the next page', async () => {
+    const scanner = create(shape)
+    expect(() => scanner.push(Buffer.from('x'))).toThrow(MalformedPageError)
+    expect(() => scanner.push(page('{"id":1}'))).toThrow(MalformedPageError)
+    expect(() => scanner.end()).toThrow(MalformedPageError)
+    scanner.begin()
+    expect(scanner.push(page('{"id":1}')).count).toBe(1)
+  })
+
+  it('refuses a record above the limit, whole or in pieces', async () => {
+    const scanner = create(shape, { maxRecordBytes: 100 })
+    const body = page('{"id":1}', `{"id":2,"x":"${'x'.repeat(100)}"}`)
+    expect(() => observe(scanner, body)).toThrow(
+      new RecordTooLargeError('element 2 of `value` is larger than 100 bytes'),
+    )
+    expect(() => observe(scanner, body, [50, 60, 70])).toThrow(RecordTooLargeError)
+    expect(() => observe(scanner, body, [125])).toThrow(RecordTooLargeError)
+  })
+
+  it('refuses a name or link above the limit, and passes over what it does not need', async () => {
+    const scanner = create(shape, { maxRecordBytes: 100 })
+    const long = `"${'x'.repeat(200)}"`
+    const cuts = [50, 120, 180]
+    expect(observe(scanner, Buffer.from(`{"x":${long},"value":[]}`), cuts).end.count).toBe(0)
+    expect(() => observe(scanner, Buffer.from(`{${long}:1,"value":[]}`), cuts)).toThrow(
+      RecordTooLargeError,
+    )
+    expect(() => observe(scanner, Buffer.from(`{"nextLink":${long}}`))).toThrow(RecordTooLargeError)
+  })
+
+  it('refuses to look for names that need escapes', async () => {
+    await expect((async () => create({ ...shape, key: 'é' }))()).rejects.toThrow(/plain characters/)
+  })
+})
+
+/** A scanner, and how large the memory is that it scans in. */
+function watchedScanner() {
+  let { memory } = loadScanModule().instantiate()
+  const module = {
+    instantiate() {
+      const instance = loadScanModule().instantiate()
+      memory = instance.memory
+      return instance
+    },
+  }
+  const scanner = guarded(shape, {}, (maxRecordBytes) =>
+    createWasmEngine(module, shape, maxRecordBytes),
+  )
+  return { scanner, bytes: () => memory.buffer.byteLength }
+}
+
+describe('the memory of the page scanner', () => {
+  it('stays small for a body of any size that comes in pieces', async () => {
+    const { scanner, bytes } = watchedScanner()
+    const chunk = Buffer.from(
+      '{"id":123456,"changeVersion":"00000A1000005C20001F"},'.repeat(10_000),
+    )
+    scanner.push(Buffer.from('{"value":['))
+    for (let i = 0; i < 200; i++) expect(scanner.push(chunk).count).toBe(10_000)
+    scanner.push(Buffer.from('{"id":1}]}'))
+    expect(scanner.end().count).toBe(2_000_001)
+    expect(bytes()).toBeLessThan(4 * MEBIBYTE)
+  })
+
+  it('holds one record of 60 MiB that comes in pieces, without reading it again and again', async () => {
+    const scanner = createPageScanner(shape)
+    const piece = Buffer.from('[1,"two"],'.repeat(6_000))
+    scanner.push(Buffer.from('{"value":[{"id":1,"x":['))
+    for (let i = 0; i < 1000; i++) scanner.push(piece)
+    const batch = scanner.push(Buffer.from('0]}]}'))
+    expect(batch.record(0).length).toBe(60_000_016)
+    expect(scanner.end().count).toBe(1)
+    expect(batch.lines(parts).length).toBe(60_000_016 - 1 + 25)
+  })
+})

@@ -1,0 +1,190 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { PassThrough, Writable } from 'node:stream'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, it, vi } from 'vitest'
+import { createLineWriter, OutputClosedError } from './line-writer.ts'
+
+const built = join(
+  dirname(createRequire(import.meta.url).resolve('#scan.wasm')),
+  'src/protocol/line-writer.js',
+)
+
+interface Outcome {
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** The text of a program that has `writer`. */
+function scriptOf(program: string): string {
+  return `import { createLineWriter } from '${pathToFileURL(built)}'
+    const writer = createLineWriter(process.stdout, { onGone: () => { process.exitCode = 7 } })
+    ${program}`
+}
+
+/** Runs a program that has `writer`, with its output led through a shell pipe. */
+function piped(program: string, behind: string): Promise<Outcome> {
+  const script = scriptOf(program)
+  const command = `set -o pipefail; "$NODE" --input-type=module -e "$SCRIPT" ${behind}`
+  const env = { ...process.env, NODE: process.execPath, SCRIPT: script }
+  return promisify(execFile)('bash', ['-c', command], { env })
+}
+
+describe('a line writer on a real pipe', () => {
+  it('delivers every byte although the program ends without a flush', async () => {
+    const program = `for (let i = 0; i < 200_000; i++) writer.write(i + '\\n')`
+    const { stdout } = await piped(program, `| (sleep 0.3; md5sum)`)
+    const expected = await piped('', `; seq 0 199999 | md5sum`)
+    expect(stdout).toBe(expected.stdout)
+  })
+
+  it('takes little while the reader does not read', async () => {
+    const program = `
+      let taken = 0
+      setTimeout(() => console.error(taken), 300)
+      for (; taken < 400; taken++) await writer.write(Buffer.alloc(256 * 1024, 'x\\n'))`
+    const { stdout, stderr } = spawn(process.execPath, [
+      '--input-type=module',
+      '-e',
+      scriptOf(program),
+    ])
+    const [taken] = await once(stderr, 'data')
+    // Two that are on their way, and what the pipe holds.
+    expect(Number(taken)).toBeLessThan(5)
+    let bytes = 0
+    for await (const part of stdout) bytes += part.length
+    expect(bytes).toBe(400 * 256 * 1024)
+  })
+
+  it('dies quietly and with its exit code when the reader dies, although nobody looks at its promises', async () => {
+    const program = `
+      for (let i = 0; i < 100 && !writer.gone; i++) {
+        writer.write('x'.repeat(100_000) + '\\n')
+        await new Promise(setImmediate)
+      }`
+    await expect(piped(program, `| head -c 10`)).rejects.toMatchObject({
+      code: 7,
+      stdout: 'xxxxxxxxxx',
+      stderr: '',
+    })
+  })
+
+  it('rejects pending and later writes, and flushes, when the reader dies', async () => {
+    const program = `
+      const name = (error) => error.name
+      let first
+      while (!writer.gone) {
+        first = writer.write('x'.repeat(600_000)) ?? first
+        await new Promise(setImmediate)
+      }
+      const all = [first, writer.write('y'), writer.flush()]
+      console.error((await Promise.all(all.map((promise) => promise.catch(name)))).join(' '))`
+    await expect(piped(program, `| head -c 1`)).rejects.toMatchObject({
+      stderr: 'OutputClosedError OutputClosedError OutputClosedError\n',
+    })
+  })
+
+  it('writes a file as well', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'line-writer-'))
+    try {
+      const program = `for (let i = 0; i < 50_000; i++) await writer.write(i + '\\n')`
+      await piped(program, `> '${join(folder, 'out')}'`)
+      const lines = (await readFile(join(folder, 'out'), 'utf8')).split('\n')
+      expect([lines.length, lines[0], lines[49_999]]).toEqual([50_001, '0', '49999'])
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
+  it('does not hold back a single line', async () => {
+    const reader = spawn('cat', { stdio: ['pipe', 'pipe', 'inherit'] })
+    void createLineWriter(reader.stdin).write('hello\n')
+    const [answer] = await once(reader.stdout, 'data')
+    expect(String(answer)).toBe('hello\n')
+    reader.stdin.end()
+    await once(reader, 'close')
+  })
+})
+
+describe('a line writer', () => {
+  it('keeps what one call writes together, and the order of the calls', async () => {
+    const stream = new PassThrough()
+    const writer = createLineWriter(stream)
+    const big = Buffer.alloc(100_000, 'b')
+    void writer.write('a1\n')
+    void writer.write(Buffer.from('a2\n'))
+    void writer.write(big)
+    void writer.write('c\n')
+    const chunks: Buffer[] = []
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+    await writer.flush()
+    expect(Buffer.concat(chunks).toString()).toBe(`a1\na2\n${big}c\n`)
+  })
+
+  it('puts small writes together', async () => {
+    const sizes: number[] = []
+    const stream = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        sizes.push(chunk.length)
+        done()
+      },
+    })
+    const writer = createLineWriter(stream)
+    for (let i = 0; i < 1000; i++) void writer.write('0123456789\n')
+    await writer.flush()
+    expect(sizes).toEqual([11_000])
+  })
+
+  it('asks to wait while more than 512 KiB is under way, and no longer', async () => {
+    const finish: (() => void)[] = []
+    const stream = new Writable({ write: (_chunk, _encoding, done) => void finish.push(done) })
+    const writer = createLineWriter(stream)
+    expect(writer.write(Buffer.alloc(512 * 1024))).toBeUndefined()
+    const waiting = writer.write(Buffer.alloc(100_000))
+    expect(waiting).toBeInstanceOf(Promise)
+    expect(writer.write('more')).toBeInstanceOf(Promise)
+    finish.shift()?.()
+    await waiting
+    expect(writer.write('again')).toBeUndefined()
+  })
+
+  it('flushes what was written before, and does not wait for what comes later', async () => {
+    const finish: (() => void)[] = []
+    const stream = new Writable({ write: (_chunk, _encoding, done) => void finish.push(done) })
+    const writer = createLineWriter(stream)
+    void writer.write('before\n')
+    const flushed = writer.flush()
+    void writer.write(Buffer.alloc(100_000))
+    let isFlushed = false
+    void flushed.then(() => {
+      isFlushed = true
+    })
+    await new Promise(setImmediate)
+    expect(isFlushed).toBe(false)
+    finish.shift()?.()
+    await expect(flushed).resolves.toBeUndefined()
+  })
+
+  it('passes on the error of a full disk as it is', async () => {
+    const full = new Error('ENOSPC: no space left on device')
+    const stream = new Writable({ write: (_chunk, _encoding, done) => done(full) })
+    const writer = createLineWriter(stream)
+    void writer.write('line\n')
+    await expect(writer.flush()).rejects.toBe(full)
+  })
+
+  it('tells once that the reader is gone', async () => {
+    const onGone = vi.fn()
+    const stream = new PassThrough()
+    const writer = createLineWriter(stream, { onGone })
+    stream.destroy(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
+    await new Promise((closed) => stream.once('close', closed))
+    await expect(writer.write('line\n')).rejects.toBeInstanceOf(OutputClosedError)
+    expect(onGone).toHaveBeenCalledTimes(1)
+  })
+})

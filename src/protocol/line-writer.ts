@@ -1,0 +1,160 @@
+import type { Writable } from 'node:stream'
+import { releaseBuffer } from './buffer-pool.ts'
+import { DrainSignal, rejected } from './drain-signal.ts'
+
+/** Small writes are put together up to this size: single lines would cost a system call each. */
+const BATCH_BYTES = 64 * 1024
+/** So much may be on its way before anybody has to wait: a page is worked on while another one leaves. */
+const MAX_UNDER_WAY_BYTES = 512 * 1024
+const GONE_CODES = new Set([
+  'EPIPE',
+  'ECONNRESET',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_PREMATURE_CLOSE',
+])
+
+/** The program that reads our output has ended: nothing more can be said to it. */
+export class OutputClosedError extends Error {
+  override name = 'OutputClosedError'
+
+  constructor(cause?: Error) {
+    super('the reader of the output is gone: its program has ended or has closed the pipe', {
+      cause,
+    })
+  }
+}
+
+/**
+ * The one owner of an output stream. What one call writes stays together; calls keep their order.
+ * Its promises may be left alone: a failure that nobody awaits is no unhandled rejection.
+ */
+export interface LineWriter {
+  /**
+   * Writes whole lines, those of one call at once. Bytes belong to the writer from then on, and may
+   * be overwritten once they are out. Returns undefined if there is no need to wait, else a promise
+   * that ends when the reader has caught up; it rejects with OutputClosedError, or with the error of the
+   * stream (a full disk).
+   */
+  write(...lines: readonly (Uint8Array | string)[]): Promise<void> | undefined
+  /** Ends when everything written before has left the process; rejects as `write` does. */
+  flush(): Promise<void>
+  /** Whether the reader has gone away, or the output has failed: all writes reject. */
+  readonly gone: boolean
+}
+
+/** What a line writer may tell. */
+export interface LineWriterOptions {
+  /** Called once when the output has ended early, to stop the work behind it. */
+  readonly onGone?: () => void
+}
+
+/** Takes over a stream, for example `process.stdout`. */
+export function createLineWriter(stream: Writable, options: LineWriterOptions = {}): LineWriter {
+  return new StreamLineWriter(stream, options.onGone)
+}
+
+class StreamLineWriter implements LineWriter {
+  readonly #stream: Writable
+  readonly #onGone: (() => void) | undefined
+  #batch: Uint8Array[] = []
+  #batchBytes = 0
+  /** A stream over a file descriptor is done with bytes when it says so; others may pass them on. */
+  readonly #reusesBuffers: boolean
+  /** Bytes that the stream has not finished. */
+  #underWay = 0
+  /** Ends when the stream has finished everything that it was given. */
+  #finished: Promise<void> = Promise.resolve()
+  #scheduled = false
+  #failure: Error | undefined
+  #room = new DrainSignal()
+
+  constructor(stream: Writable, onGone: (() => void) | undefined) {
+    this.#stream = stream
+    this.#onGone = onGone
+    this.#reusesBuffers = 'fd' in stream && typeof stream.fd === 'number'
+    stream.on('error', (error: NodeJS.ErrnoException) => this.#fail(error))
+    stream.on('close', () => {
+      if (!stream.writableFinished) this.#fail(undefined)
+    })
+  }
+
+  get gone(): boolean {
+    return this.#failure !== undefined
+  }
+
+  write(...lines: readonly (Uint8Array | string)[]): Promise<void> | undefined {
+    if (this.#failure !== undefined) return rejected(this.#failure)
+    const pieces = lines.map((line) => (typeof line === 'string' ? Buffer.from(line) : line))
+    const size = pieces.reduce((sum, { length }) => sum + length, 0)
+    if (size >= BATCH_BYTES) {
+      // Corked writes leave together.
+      this.#stream.cork()
+      this.#sendBatch()
+      for (const piece of pieces) if (piece.length > 0) this.#send(piece)
+      this.#stream.uncork()
+    } else if (size > 0) {
+      this.#batch.push(...pieces)
+      this.#batchBytes += size
+      if (this.#batchBytes >= BATCH_BYTES) this.#sendBatch()
+      else this.#sendSoon()
+    }
+    return this.#underWay > MAX_UNDER_WAY_BYTES ? this.#room.wait() : undefined
+  }
+
+  flush(): Promise<void> {
+    if (this.#failure !== undefined) return rejected(this.#failure)
+    this.#sendBatch()
+    return this.#finished
+  }
+
+  #sendBatch(): void {
+    if (this.#batchBytes === 0 || this.#failure !== undefined) return
+    const bytes = joined(this.#batch, this.#batchBytes)
+    this.#batch = []
+    this.#batchBytes = 0
+    this.#send(bytes)
+  }
+
+  #send(bytes: Uint8Array): void {
+    this.#underWay += bytes.length
+    this.#finished = new Promise((resolve, reject) => {
+      this.#stream.write(bytes, (error) => {
+        if (error) this.#fail(error)
+        if (this.#failure !== undefined) return reject(this.#failure)
+        if (this.#reusesBuffers) releaseBuffer(bytes)
+        this.#underWay -= bytes.length
+        if (this.#underWay <= MAX_UNDER_WAY_BYTES) this.#room.open()
+        resolve()
+      })
+    })
+    this.#finished.catch(() => {})
+  }
+
+  /** A quiet stream must not be held back: its lines leave with this turn of the event loop. */
+  #sendSoon(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      this.#sendBatch()
+    })
+  }
+
+  #fail(error: NodeJS.ErrnoException | undefined): void {
+    if (this.#failure !== undefined) return
+    const isGone = error === undefined || GONE_CODES.has(error.code ?? '')
+    this.#failure = isGone ? new OutputClosedError(error) : error
+    this.#batch = []
+    this.#batchBytes = 0
+    this.#room.close(this.#failure)
+    this.#onGone?.()
+  }
+}
+
+function joined(batch: readonly Uint8Array[], size: number): Uint8Array {
+  const [only] = batch
+  if (only !== undefined && batch.length === 1) return only
+  const bytes = Buffer.concat(batch, size)
+  batch.forEach(releaseBuffer)
+  return bytes
+}

@@ -1,0 +1,48 @@
+/** Kinds of a record in `Batch.kinds`. */
+export const UPSERT = 0
+/** A change envelope whose `changeType` is `Delete` (api.md 4.2). */
+export const DELETE = 1
+/** A live record that carries the soft-delete mark of its shape (api.md 4.4). */
+export const SOFT_DELETE = 2
+/** Written by the caller: `lines` leaves the record out. */
+export const DROP = 3
+
+/**
+ * What a line is made of: `head`, the record without its final brace, and a tail. A tail begins
+ * with a comma and closes the object and the line.
+ */
+export interface LineParts {
+  readonly prefix: Uint8Array
+  /** Behind a live record. */
+  readonly suffix: Uint8Array
+  /** Behind a removed or marked record. */
+  readonly deleteSuffix: Uint8Array
+}
+
+/**
+ * The elements of `value` that one chunk completed, in their order. Everything but the answer of
+ * `lines` is valid until the next `push` or `begin` of its scanner.
+ */
+export interface Batch {
+  readonly count: number
+  /** LIVE, REMOVED or MARKED for each record; the caller may overwrite an entry with SKIP. */
+  readonly ops: Uint8Array
+  /** Keys that are written as an integer from 0 to 2^53 - 1; NaN for any other. */
+  readonly keys: Float64Array
+  /** The key as it stands in the body: `12`, `"a-b"`. */
+  keyText(index: number): string
+  /** The version without quotes and escapes; undefined if it is missing or not a string. */
+  versionText(index: number): string | undefined
+  /** The highest version of the batch by comparison of strings, skipped records included. */
+  readonly highestVersion: string | undefined
+  /**
+   * The bytes of the record; line breaks between its tokens are spaces, and a lone object is in an
+   * array where the shape says so.
+   */
+  record(index: number): Uint8Array
+  /**
+   * The lines of all records that are not SKIP, in a buffer of their own: the caller may keep it,
+   * or hand it to a line writer, which uses it again for other lines.
+   */
+  lines(parts: LineParts): Uint8Array<ArrayBuffer>
+}

@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest'
+import { readBookmark, type StoredReading, writeBookmark } from './bookmark.ts'
+import type { Changes, Position } from './position.ts'
+
+const AT = new Date('2026-11-20T03:00:00Z')
+const PAGE = { url: '/people?page=2', at: AT }
+const CHANGES: Changes = {
+  phase: 'changes',
+  delta: { url: '/delta/clockings?deltaToken=1', at: AT },
+  requested: false,
+  maybeConsumed: false,
+  window: '2025-01-01',
+  backfilledAt: AT,
+}
+
+function reading(position: Position, more: Partial<StoredReading> = {}): StoredReading {
+  return {
+    mode: 'incremental',
+    service: 'demo at http://127.0.0.1',
+    settings: '0123456789abcdef',
+    start: '2024-01-01',
+    generation: 1795143600,
+    isSettled: false,
+    replacesOlder: true,
+    position,
+    keys: {
+      highestVersion: '0A',
+      isTracked: true,
+      window: 'rAA==',
+      backfill: null,
+      pending: [{ keys: 'rAA==', version: '09', isUnseen: true }],
+    },
+    ...more,
+  }
+}
+
+const POSITIONS: readonly Position[] = [
+  { phase: 'initial', page: null, window: null, maybeConsumed: true },
+  { phase: 'initial', page: PAGE, window: '2025-01-01', maybeConsumed: true },
+  {
+    phase: 'backfill',
+    slice: '2024-01-01/2024-12-31',
+    page: PAGE,
+    until: '2024-12-31',
+    begunAt: AT,
+    changes: { ...CHANGES, maybeConsumed: true, backfilledAt: null },
+  },
+  CHANGES,
+  { ...CHANGES, requested: true, maybeConsumed: true },
+  { phase: 'list', slice: null, page: null, until: null },
+  { phase: 'list', slice: '', page: PAGE, until: '2028-01-01' },
+  { phase: 'complete', next: 'list' },
+]
+
+describe('a bookmark', () => {
+  it.each(POSITIONS)('of %j is read as it was written', (position) => {
+    const stored = JSON.parse(JSON.stringify(writeBookmark(reading(position))))
+    expect(readBookmark(stored)).toEqual(reading(position))
+  })
+
+  it('of a delta that is complete continues with its changes', () => {
+    const stored = readBookmark(writeBookmark(reading({ phase: 'complete', next: CHANGES })))
+    expect(stored).toMatchObject({ position: CHANGES })
+  })
+
+  it('is none where a stream was never read or has been reset', () => {
+    expect([undefined, null, {}].map(readBookmark)).toEqual(['none', 'none', 'none'])
+  })
+})
+
+describe('a bookmark of version 1', () => {
+  const VERSION_1 = {
+    bookmark_version: 1,
+    mode: 'incremental',
+    service: 'demo at http://127.0.0.1',
+    settings: '0123456789abcdef',
+    start: '2024-01-01',
+    generation: 1795143600,
+    settled: false,
+    replaces: true,
+    asked: false,
+    link: null,
+    link_at: null,
+    slice: null,
+    until: null,
+    window: '2025-01-01',
+    delta_link: null,
+    delta_link_at: null,
+    history_at: null,
+    change_version: '0A',
+    tracked: true,
+    live: 'rAA==',
+    history: null,
+    unconfirmed: 'rAA==',
+    unconfirmed_version: '09',
+    suspects: null,
+    suspects_version: null,
+  }
+  const link = { link: PAGE.url, link_at: AT.toISOString() }
+  const delta = { link: CHANGES.delta.url, link_at: AT.toISOString() }
+  const [, initial, backfill, , requested, , listed] = POSITIONS
+
+  it.each([
+    [{ part: 'load', ...link }, initial],
+    [
+      {
+        part: 'history',
+        ...link,
+        slice: '2024-01-01/2024-12-31',
+        until: '2024-12-31',
+        delta_link: CHANGES.delta.url,
+        delta_link_at: AT.toISOString(),
+      },
+      { ...(backfill as object), begunAt: null },
+    ],
+    [{ part: 'changes', ...delta, history_at: AT.toISOString() }, CHANGES],
+    [{ part: 'changes', ...delta, asked: true, history_at: AT.toISOString() }, requested],
+    [{ part: 'list', ...link, slice: '', until: '2028-01-01', window: null }, listed],
+    [
+      { part: 'listed', window: null },
+      { phase: 'complete', next: 'list' },
+    ],
+  ])('with %j is read in the words of now', (fields, position) => {
+    expect(readBookmark({ ...VERSION_1, ...fields })).toEqual(reading(position as Position))
+  })
+})
+
+describe('a bookmark that contradicts itself', () => {
+  const bookmark = writeBookmark(reading(CHANGES))
+
+  it.each([
+    [{ window: null }, 'changes of days without a window'],
+    [{ link: null }, 'changes without a link'],
+    [{ phase: 'backfill' }, 'a backfill without the changes to come back to'],
+    [{ phase: 'list' }, 'a list with a page and no slice'],
+    [{ phase: 'complete' }, 'a complete list with a page'],
+    [{ mode: 'full_refresh' }, 'a full refresh with a delta'],
+    [{ start: '2025-01-01', backfill_ids: 'rAA==' }, 'ids of days that are not before the window'],
+    [{ start: null }, 'a window of records without days'],
+  ])('with %j is not believed: %s', (fields, _what) => {
+    expect(readBookmark({ ...bookmark, ...fields })).toEqual({
+      unreadable: 'its fields contradict each other',
+    })
+  })
+
+  it.each([
+    ['until', '2026-02-31'],
+    ['backfilled_at', 'tomorrow'],
+    ['generation', 2 ** 40],
+    ['pending', '[{"keys":1}]'],
+    ['pending', 'nonsense'],
+    ['requested', 'yes'],
+  ])('with the %s %j names that field', (field, value) => {
+    expect(readBookmark({ ...bookmark, [field]: value })).toEqual({
+      unreadable: `its field ${field} is damaged`,
+    })
+  })
+})

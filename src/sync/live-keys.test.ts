@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest'
+import { type Batch, DELETE, DROP, SOFT_DELETE, UPSERT } from '../protocol/record-batch.ts'
+import { createLiveKeys, type LiveKeys } from './live-keys.ts'
+import { scattered } from './testing/scattered.ts'
+
+interface Item {
+  readonly id: number | string
+  readonly version?: string
+  readonly kind?: number
+}
+
+/** A batch as the scanner gives it, of the facts that the keys are taken from. */
+function batch(...items: readonly Item[]): Batch {
+  const versions = items.flatMap(({ version }) => (version === undefined ? [] : [version])).sort()
+  return {
+    count: items.length,
+    ops: Uint8Array.from(items, ({ kind = UPSERT }) => kind),
+    keys: Float64Array.from(items, ({ id }) => (typeof id === 'number' ? id : Number.NaN)),
+    highestVersion: versions.at(-1),
+    keyText: (i) => JSON.stringify(items[i]?.id),
+    versionText: (i) => items[i]?.version,
+    record: () => new Uint8Array(),
+    lines: () => new Uint8Array(),
+  }
+}
+
+function liveKeys(
+  stored?: ReturnType<LiveKeys['encode']>,
+  settings = { takes: (_characters: number) => true, onOutgrown: () => {} },
+): LiveKeys {
+  return createLiveKeys(stored, settings)
+}
+
+/** What would be deleted: pairs of key and version. */
+function deletes(keys: LiveKeys): [unknown, string | null][] {
+  return keys
+    .gone()
+    .flatMap((gone) =>
+      [...gone.keys.keys()].map((key): [unknown, string | null] => [key, gone.version]),
+    )
+}
+
+describe('live keys', () => {
+  it('deletes what a complete reading does not meet, with the highest version from before it', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1, version: 'A' }, { id: 2, version: 'C' }), 'window')
+    keys.beginReading()
+    keys.observe(batch({ id: 1, version: 'X' }), 'window')
+    expect(deletes(keys)).toEqual([[2, 'C']])
+  })
+
+  it('keeps a row that came back while the reading ran', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1, version: 'A' }), 'window')
+    keys.beginReading()
+    keys.observe(batch({ id: 5, version: 'B' }), 'window')
+    keys.observe(batch({ id: 1, version: 'C' }), 'window')
+    expect(deletes(keys)).toEqual([])
+  })
+
+  it('deletes rows of a page that broke and did not come again, above what was handed over', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1, version: 'A' }, { id: 2, version: 'D' }), 'window', true)
+    keys.pageInterrupted()
+    keys.observe(batch({ id: 2, version: 'D' }), 'window')
+    expect(deletes(keys)).toEqual([[1, 'D']])
+  })
+
+  it('says of a page that is not complete that its rows are in doubt, should this be the end', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1, version: 'A' }, { id: 2, version: 'D' }), 'window', true)
+    const inMidPage = liveKeys(keys.encode())
+    inMidPage.observe(batch({ id: 2, version: 'D' }), 'window')
+    expect(deletes(inMidPage)).toEqual([[1, 'D']])
+    keys.pageEnded()
+    expect(deletes(liveKeys(keys.encode()))).toEqual([])
+  })
+
+  it('keeps the rows of a part that could not be listed', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1, version: 'A' }, { id: 2, version: 'B' }), 'window')
+    keys.beginReading()
+    expect(keys.keepUnseen('window', (key) => key === 1)).toBe(1)
+    expect(deletes(keys)).toEqual([[2, 'B']])
+    keys.beginReading()
+    expect(deletes(keys).map(([key]) => key)).toContain(1)
+  })
+
+  it('repeats a Delete that is lower than what was loaded, with the highest version', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1, version: 'M' }), 'window')
+    keys.observe(batch({ id: 1, version: 'B', kind: DELETE }), 'window')
+    expect(deletes(keys)).toEqual([[1, 'M']])
+  })
+
+  it('repeats a Delete that is lower than a record before it on the same page', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1, version: 'M' }, { id: 1, version: 'B', kind: DELETE }), 'window')
+    expect(deletes(keys)).toEqual([[1, 'M']])
+  })
+
+  it('does not repeat a Delete that is the newest', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1, version: 'M' }), 'window')
+    keys.observe(batch({ id: 1, version: 'N', kind: DELETE }), 'window')
+    expect(deletes(keys)).toEqual([])
+  })
+
+  it('does not hand over a Delete of a row of the history, and doubts the history instead', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1, version: 'A' }), 'backfill')
+    const answer = batch({ id: 1, version: 'B', kind: DELETE })
+    keys.observe(answer, 'window')
+    expect([...answer.ops]).toEqual([DROP])
+    expect(keys.isBackfillInDoubt).toBe(true)
+    keys.beginBackfill()
+    expect(deletes(keys)).toEqual([[1, 'B']])
+  })
+
+  it('takes a row that moved from the history into the window for live', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1, version: 'A' }), 'backfill')
+    keys.observe(batch({ id: 1, version: 'B' }), 'window')
+    keys.beginBackfill()
+    expect(deletes(keys)).toEqual([])
+  })
+
+  it('does not take a softly deleted row for live', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1, version: 'A' }), 'window')
+    keys.observe(batch({ id: 1, version: 'B', kind: SOFT_DELETE }), 'window')
+    keys.beginReading()
+    expect(deletes(keys)).toEqual([])
+  })
+
+  it('adds what an interrupted reading had met to what the next one must meet', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1, version: 'A' }), 'window')
+    keys.beginReading()
+    keys.observe(batch({ id: 2, version: 'B' }), 'window')
+    keys.beginReading()
+    keys.observe(batch({ id: 3, version: 'C' }), 'window')
+    expect(deletes(keys)).toEqual([
+      [1, 'B'],
+      [2, 'B'],
+    ])
+  })
+
+  it('goes on from its encoding', () => {
+    const first = liveKeys()
+    first.observe(batch({ id: 1, version: 'A' }, { id: 'guid', version: 'B' }), 'window')
+    first.beginReading()
+    const second = liveKeys(first.encode())
+    second.observe(batch({ id: 1, version: 'C' }), 'window')
+    expect(deletes(second)).toEqual([['"guid"', 'B']])
+  })
+
+  it('gives up its sets, and says so once, when they outgrow the bookmark', () => {
+    let told = 0
+    const keys = liveKeys(undefined, {
+      takes: (characters) => characters < 3000,
+      onOutgrown: () => told++,
+    })
+    const ids = Array.from({ length: 1000 }, (_, i) => ({ id: scattered(i, 2 ** 32) }))
+    keys.observe(batch(...ids), 'window')
+    expect(keys.encode()).toMatchObject({ isTracked: false, window: null })
+    keys.encode()
+    expect(told).toBe(1)
+    expect(deletes(keys)).toEqual([])
+  })
+})

@@ -1,0 +1,21 @@
+import type { Config } from '../config.ts'
+import type { Endpoints } from '../http/endpoints.ts'
+import type { ServerClock } from '../http/server-clock.ts'
+import type { Log } from '../protocol/log.ts'
+import type { StreamOutput } from '../protocol/stream-output.ts'
+import type { EarlyEnds } from './early-ends.ts'
+import type { Pages } from './pages.ts'
+import type { Reading } from './reading.ts'
+
+/** What the reading of one stream works with. */
+export interface StreamContext {
+  readonly reading: Reading
+  readonly config: Config
+  readonly endpoints: Endpoints
+  readonly clock: ServerClock
+  readonly pages: Pages
+  readonly output: StreamOutput
+  readonly log: Log
+  /** Shared by the streams of the sync. */
+  readonly earlyEnds: EarlyEnds
+}
