@@ -53,7 +53,7 @@ export function createAirbyteSource(patience?: RetryPolicy): AirbyteSource {
       const refused: Failure[] = []
       const output = (stream: string, version: string | undefined, now: () => Date) =>
         createAirbyteOutput({ stream, version, now, states: allStates, ...tools })
-      // A stream that cannot be read as the catalog has it; the others go on (design D11).
+      // A stream that cannot be read as the catalog has it; the others are read.
       const refuse = (stream: string, error: ConnectorError) => {
         const { started, incomplete } = output(stream, undefined, () => new Date())
         started()

@@ -1,4 +1,4 @@
-/** Replaces secrets by their value in texts that leave the process (design D10). */
+/** Replaces secrets by their value in texts that leave the process; logs go to third parties. */
 export interface Mask {
   /** Takes a value that must not appear in any text from now on; short ones are ignored. */
   add(secret: string): void
@@ -9,7 +9,7 @@ export interface Mask {
 /** Below this length a value would also hide innocent words. */
 const SHORTEST = 4
 
-/** Query parameters of the service whose values give access or are opaque (api.md 3 and 4). */
+/** Query parameters and members whose values are secrets, or tokens of the service. */
 const TOKEN_PARAMETER =
   /\b(deltaToken|continuationToken|access_token|client_secret)(=|%3D|"\s*:\s*")[^&\s"'<>]+/gi
 

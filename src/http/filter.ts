@@ -1,11 +1,11 @@
-/** A literal of the filter grammar (specification, "Filtering"). */
+/** A literal of the filter grammar (docs/service.md, "Filters and date ranges"). */
 export type Literal =
   | { readonly date: string }
   | { readonly text: string }
   | { readonly integer: number }
   | { readonly boolean: boolean }
 
-/** One condition on a field, by the field's filter name (not always its JSON name, api.md 5.1). */
+/** One condition on a field, by its filter name: `person` where the record has `person.id`. */
 export interface Condition {
   readonly field: string
   readonly operator: 'eq' | 'ge' | 'le' | 'in'

@@ -1,10 +1,10 @@
 import { ConnectorError } from '../errors.ts'
 import type { Endpoints } from './endpoints.ts'
 
-/** Longest URL the service takes; above it answers 414 (specification, "Limits"). */
+/** Longest URL the service takes, in characters; a longer one gets 414. */
 const MAX_URL_LENGTH = 4096
 
-/** Characters that no path or query may hold raw; the service's links hold spaces and quotes (api.md 3). */
+/** Characters that no path or query may hold raw; the service's links hold spaces and quotes. */
 const ILLEGAL = /[\s"#'<>\\^`{|}]|[^\x20-\x7e]/gu
 
 /**

@@ -6,9 +6,9 @@ export interface Query {
   /** Path below the API prefix, such as `/people`. */
   readonly path: string
   readonly filter?: readonly Condition[]
-  /** Pairs of collection and reference name (specification, "Addressing a resource"). */
+  /** Pairs of collection and reference name, sent as `(people,@badge-number)(people,payroll)`. */
   readonly references?: readonly (readonly [collection: string, name: string])[]
-  /** True starts a delta (specification, "Delta mode" 1). */
+  /** True starts a delta, by the bare flag `delta`. */
   readonly delta?: boolean
 }
 

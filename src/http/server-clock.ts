@@ -1,6 +1,6 @@
 import { httpDateMs } from './http-date.ts'
 
-/** The service's time (design D18): ours may be wrong, and what a link's age means is the service's. */
+/** The service's time: ours may be wrong, and the service judges how old a link is. */
 export interface ServerClock {
   now(): Date
   /** Sets the time from a `Date` header; a missing, unreadable or impossible one changes nothing. */

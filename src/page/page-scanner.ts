@@ -14,8 +14,9 @@ export interface RecordShape {
 
 /**
  * Finds the records of a page `{"value": [...], "nextLink": ..., "deltaLink": ...}` in its bytes
- * (envelope: api.md 3 and 4). The whole body is checked: nothing that is not JSON (RFC 8259, at
- * most 256 levels) reaches the records. After an error only `begin` is useful.
+ * (docs/service.md, "Lists and pages" and "Changes and deletes"). The whole body is checked: nothing
+ * that is not JSON (RFC 8259, at most 256 levels) reaches the records. After an error only `begin`
+ * is useful.
  */
 export interface PageScanner {
   /** Forgets the previous page. */

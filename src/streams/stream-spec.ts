@@ -23,7 +23,7 @@ export function streamSpec(stream: Stream): StreamSpec {
   }
 }
 
-/** The member that orders the versions of a record (specification, "Common conventions"). */
+/** The member whose string orders the versions of a record. */
 export function versionOf({ versioned }: Stream): string | undefined {
   return versioned === false ? undefined : 'changeVersion'
 }

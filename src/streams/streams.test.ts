@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Stream } from './collection.ts'
 import { keyOf, streams } from './streams.ts'
 
-/** The collections that the specification names ("What the service does"), terminals aside. */
+/** The collections that the specification names, except terminals, which has no endpoint. */
 const SPECIFIED =
   'absences absence-definitions absence-groups access-clockings activity-definitions activity-durations break-definitions breaks calculated-totals clockings contracts counters counter-definitions counter-groups departments employers job-categories jobs paid-presences people shift-definitions work-interruptions work-locations'
 

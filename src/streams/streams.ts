@@ -1,7 +1,10 @@
 import type { Stream } from './collection.ts'
 import { collections } from './collections.ts'
 
-/** Every stream, by its name, in alphabetical order: the collections in snake_case (design D15). */
+/**
+ * Every stream, by its name, in alphabetical order: the collections in snake_case, because some SQL
+ * loaders cut a name at its hyphens.
+ */
 export const streams: ReadonlyMap<string, Stream> = new Map(
   Object.entries(collections).map(([collection, facts]) => {
     const stream = collection.replaceAll('-', '_')
