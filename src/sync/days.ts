@@ -10,9 +10,8 @@ export function addDays(day: Day, days: number): Day {
 }
 
 /**
- * The earliest day at which a delta may start now: 1 January of the previous year, in the
- * time zone in which it is latest, so that the service accepts it wherever it is
- * (specification, "Limits").
+ * The earliest day at which a delta may start now: 1 January of the previous year, in the time zone in
+ * which it is latest, because it is not documented by which zone the service judges.
  */
 export function earliestDeltaStart(now: Date): Day {
   const furthestEast = new Date(now.getTime() + 14 * 3_600_000)

@@ -7,7 +7,7 @@ export type Key = number | string
 
 /**
  * A set of record keys that stays small: integers in compressed bitmaps (one for each 2^32), other
- * keys as text. Its encoding is what a bookmark carries (design D5).
+ * keys as text. Its encoding is what a bookmark carries.
  */
 export interface IdSet {
   readonly size: number

@@ -31,12 +31,12 @@ export interface PlanSettings {
   readonly onOutgrown: () => void
 }
 
-/** A delta link lives so long, from the last request on or from its making (specification, "Limits"). */
+/** How long a delta link lives: since its last request, or since it was sent (docs/service.md, "Expiry"). */
 const DELTA_LIFE_HOURS = 72
 
 /**
- * Decides before the first request where a stream goes on, or that it starts over: from a stored
- * bookmark that fits, else from the beginning. Says each time why (design D3, D6).
+ * Decides before the first request where a stream continues: from a stored
+ * bookmark that fits, else from the beginning. Logs why it starts over.
  */
 export function plan(job: Job, settings: PlanSettings): Reading {
   const { stream, mode } = job

@@ -63,7 +63,7 @@ interface Shared {
   readonly earlyEnds: EarlyEnds
 }
 
-/** One scope a stream, each once (design D7). */
+/** The preferred scope of each stream, each once. */
 function scopesOf(jobs: readonly Job[]): string[] {
   return [...new Set(jobs.map(({ stream }) => stream.scopes?.[0] ?? stream.collection))]
 }
