@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { StoredRecord } from '../store.ts'
+import type { StoredRecord } from '../store/store.ts'
 import { checkFilter } from './check.ts'
 import { parseFilter } from './parse.ts'
 

@@ -1,6 +1,6 @@
 import { isDate } from '../clock.ts'
-import { notValid } from '../service-error.ts'
-import type { StoredRecord } from '../store.ts'
+import { notValid } from '../http/service-error.ts'
+import type { StoredRecord } from '../store/store.ts'
 import { filterFields, fits } from './fields.ts'
 import type { Condition, Expression, Literal } from './parse.ts'
 

@@ -1,8 +1,8 @@
 import { daysBetween } from '../clock.ts'
-import { type CollectionFacts, collections } from '../collections.ts'
-import type { Service } from '../service.ts'
-import { notValid } from '../service-error.ts'
-import type { StoredRecord } from '../store.ts'
+import { type CollectionFacts, collections } from '../collections/collections.ts'
+import type { Service } from '../endpoints/service.ts'
+import { notValid } from '../http/service-error.ts'
+import type { StoredRecord } from '../store/store.ts'
 import type { Filter } from './check.ts'
 
 // How a year is counted is not documented: a leap year's 366 days, both ends counted, are still

@@ -1,4 +1,4 @@
-import type { Fields, StoredRecord } from '../store.ts'
+import type { Fields, StoredRecord } from '../store/store.ts'
 import type { Literal } from './parse.ts'
 
 /**

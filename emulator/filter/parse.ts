@@ -1,4 +1,4 @@
-import { notValid } from '../service-error.ts'
+import { notValid } from '../http/service-error.ts'
 import { type Token, tokenize } from './tokens.ts'
 
 /** A constant of a filter. */

@@ -1,5 +1,5 @@
 import { addDays } from '../clock.ts'
-import type { Fields } from '../store.ts'
+import type { Fields } from '../store/store.ts'
 import { presence } from './hours.ts'
 import { mensNames, womensNames } from './words.ts'
 

@@ -1,5 +1,5 @@
-import type { Random } from '../random.ts'
-import type { Fields } from '../store.ts'
+import type { Fields } from '../store/store.ts'
+import type { Random } from './random.ts'
 
 /** Invented names, with the letters and quotes that real ones have. */
 export const lastNames = [

@@ -1,4 +1,4 @@
-import type { Fields } from '../store.ts'
+import type { Fields } from '../store/store.ts'
 import type { Context } from './context.ts'
 import { clockingAt, dated, otherKind, totalsOf } from './dated.ts'
 import { dueOn, minutesBetween, wholeDay } from './hours.ts'

@@ -1,0 +1,275 @@
+import type { Span } from '../clock.ts'
+import { collections, referenceTargets } from '../collections/collections.ts'
+import type { Emulator } from '../emulator.ts'
+import type { FailOptions, FaultKind, FaultOptions } from '../http/faults.ts'
+import type { ChangeWish } from '../mutations/random-changes.ts'
+import type { Fields, Id } from '../store/store.ts'
+import { liveOptions } from './option-facts.ts'
+
+/** One argument of a command: a property of the JSON object that is posted. */
+export interface Argument {
+  readonly takes: 'collection' | 'id' | 'text' | 'number' | 'object' | readonly (string | number)[]
+  readonly text: string
+  readonly isOptional?: true
+}
+
+/** The posted object, whose properties were held against the arguments. */
+type Given = Fields & { readonly collection: string; readonly id: Id; readonly path: string }
+
+/** What can be posted to a path of the control endpoint. */
+export interface Command {
+  readonly text: string
+  /** Left out where the command checks its properties itself. */
+  readonly takes?: Readonly<Record<string, Argument>>
+  /** Runs on a tenant of the default size. */
+  readonly example: Fields
+  run(emulator: Emulator, given: Given): unknown
+}
+
+/** What can be asked with GET. */
+export interface View {
+  readonly text: string
+  /** Below the path, if it takes a collection. */
+  readonly example?: string
+  show(emulator: Emulator, collection: string): unknown
+}
+
+const collection: Argument = { takes: 'collection', text: 'such as `people`' }
+const id: Argument = { takes: 'id', text: 'the id of a record' }
+const record: Argument = { takes: 'object', text: 'properties of the record' }
+const name: Argument = { takes: 'text', text: 'a name that does not begin with @' }
+const value: Argument = { takes: 'text', text: 'the external reference' }
+const times: Argument = {
+  takes: 'number',
+  text: 'how often; left out: until `/clear-faults`',
+  isOptional: true,
+}
+const skip: Argument = {
+  takes: 'number',
+  text: 'how many matching requests are left alone first',
+  isOptional: true,
+}
+const path: Argument = {
+  takes: 'text',
+  text: 'a path below the prefix of the API (`/people`, `/delta/people`) or `/connect/token`, with all that lies below it; with a question mark, how path and query begin',
+  isOptional: true,
+}
+const pattern: Argument = {
+  takes: 'text',
+  text: 'in place of `path`: a regular expression for path and query',
+  isOptional: true,
+}
+const wanted = (text: string): Argument => ({ takes: 'number', text, isOptional: true })
+
+/** Every command by its path, in an order in which their examples can be run. */
+export const commands: Readonly<Record<string, Command>> = {
+  '/insert': {
+    text: 'Adds a record; what is left out is made up. Answers the record.',
+    takes: { collection, record: { ...record, isOptional: true } },
+    example: { collection: 'jobs', record: { name: { default: 'Baker' } } },
+    run: (emulator, given) => emulator.insert(given.collection, given['record'] as Fields),
+  },
+  '/update': {
+    text: 'Changes a record; without a patch, something in it. Answers the record.',
+    takes: {
+      collection,
+      id,
+      patch: { takes: 'object', text: 'the properties that change', isOptional: true },
+    },
+    example: { collection: 'people', id: 3, patch: { firstName: 'Ann' } },
+    run: (emulator, given) =>
+      emulator.update(given.collection, given.id, given['patch'] as Fields | undefined),
+  },
+  '/soft-delete': {
+    text: 'Gives a record the status Deleted, in `clockings` and `activity-durations`.',
+    takes: { collection, id },
+    example: { collection: 'clockings', id: 2 },
+    run: (emulator, given) => emulator.softDelete(given.collection, given.id),
+  },
+  '/remove': {
+    text: 'Deletes a record for good.',
+    takes: { collection, id },
+    example: { collection: 'clockings', id: 1 },
+    run: (emulator, given) => emulator.remove(given.collection, given.id),
+  },
+  '/restore': {
+    text: 'Puts a whole record with its old id back.',
+    takes: { collection, record },
+    example: {
+      collection: 'clockings',
+      record: { id: 1, date: '2026-11-19', person: { id: 3 }, kind: 'InOut', status: 'Active' },
+    },
+    run: (emulator, given) => emulator.restore(given.collection, given['record'] as Fields),
+  },
+  '/changes': {
+    text: 'Makes many plausible changes all over the tenant. Answers their numbers by collection.',
+    takes: {
+      inserts: wanted('records that are added'),
+      updates: wanted('records that change'),
+      deletes: wanted('records that are deleted for good'),
+      softDeletes: wanted('records that get the status Deleted'),
+      seed: wanted('another seed makes other changes; default 1'),
+    },
+    example: { inserts: 20, updates: 20, deletes: 5, softDeletes: 5 },
+    run: (emulator, given) => emulator.randomChanges(given as ChangeWish),
+  },
+  '/set-reference': {
+    text: 'Registers a custom external reference of a record, in place of the one that it has under this name. A value of another record is refused.',
+    takes: { collection, name, value, id },
+    example: { collection: 'people', name: 'payroll', value: 'A-17', id: 3 },
+    run: (emulator, given) =>
+      emulator.setReference(
+        given.collection,
+        String(given['name']),
+        String(given['value']),
+        given.id,
+      ),
+  },
+  '/remove-reference': {
+    text: 'Removes a custom external reference.',
+    takes: { collection, name, value },
+    example: { collection: 'people', name: 'payroll', value: 'A-17' },
+    run: (emulator, given) =>
+      emulator.removeReference(given.collection, String(given['name']), String(given['value'])),
+  },
+  '/advance': {
+    text: 'Moves the virtual clock ahead; the parts add up. Answers the new time.',
+    takes: {
+      minutes: wanted('minutes'),
+      hours: wanted('hours'),
+      days: wanted('days'),
+    },
+    example: { hours: 73 },
+    run(emulator, given) {
+      emulator.advance(given as Span)
+      return { now: emulator.now() }
+    },
+  },
+  '/fail': {
+    text: 'Answers requests with a status, and does nothing else for them.',
+    takes: {
+      path,
+      pattern,
+      status: { takes: 'number', text: 'the status, such as 503' },
+      times,
+      skip,
+      headers: { takes: 'object', text: 'headers of the answer', isOptional: true },
+      body: { takes: 'text', text: 'the body of the answer', isOptional: true },
+    },
+    example: { path: '/people', status: 429, times: 2, headers: { 'retry-after': '1' } },
+    run: (emulator, given) =>
+      emulator.fail(pathOf(given), Number(given['status']), given as FailOptions),
+  },
+  '/fault': {
+    text: 'Disturbs exchanges on the wire: the connection breaks before the service has seen the request (`reset`), half of the body arrives and the connection is closed (`truncate`) or breaks (`half-then-reset`), it breaks after the service has done everything (`after-last-byte`), the body drips (`slow`), a page of a proxy comes with status 200 (`html`), or no answer ever (`hang`).',
+    takes: {
+      path,
+      pattern,
+      kind: {
+        takes: ['reset', 'truncate', 'half-then-reset', 'after-last-byte', 'slow', 'html', 'hang'],
+        text: 'what goes wrong',
+      },
+      times,
+      skip,
+      afterBytes: wanted('how much of the body arrives; default half'),
+      ms: wanted('how long a slow body takes in milliseconds; default 1000'),
+    },
+    example: { pattern: '^/clockings.*delta', kind: 'truncate', times: 1 },
+    run: (emulator, given) =>
+      emulator.fault(pathOf(given), given['kind'] as FaultKind, given as FaultOptions),
+  },
+  '/clear-faults': {
+    text: 'Ends everything that `/fail` and `/fault` have begun.',
+    takes: {},
+    example: {},
+    run: (emulator) => emulator.clearFaults(),
+  },
+  '/expire-tokens': {
+    text: 'Ends all access tokens: 401.',
+    takes: {},
+    example: {},
+    run: (emulator) => emulator.expireTokens(),
+  },
+  '/expire-delta': {
+    text: 'Ends the delta links of a collection, or all: 410.',
+    takes: { collection: { ...collection, isOptional: true } },
+    example: { collection: 'people' },
+    run: (emulator, given) => emulator.expireDelta(given.collection),
+  },
+  '/expire-continuations': {
+    text: 'Ends all continuation tokens that were given so far.',
+    takes: {
+      status: { takes: [400, 409, 410], text: 'their answer; default 409', isOptional: true },
+    },
+    example: { status: 410 },
+    run: (emulator, given) =>
+      emulator.expireContinuations(given['status'] as 400 | 409 | 410 | undefined),
+  },
+  '/steal-delta': {
+    text: 'Starts a delta as a second program with the same credentials would; `secondStart` says what comes of it.',
+    takes: { collection },
+    example: { collection: 'people' },
+    run: (emulator, given) => emulator.stealDelta(given.collection),
+  },
+  '/options': {
+    text: 'Changes options by their names, from the next request on. Answers all of them.',
+    example: { pageSize: 10, usedDeltaLink: 'gone' },
+    run: (emulator, given) => Object.assign(emulator.options, liveOptions(given)),
+  },
+}
+
+/** Every view by its name. */
+export const views: Readonly<Record<string, View>> = {
+  all: {
+    text: 'what a collection holds, without what is softly deleted',
+    example: 'people',
+    show: (emulator, collection) => emulator.all(collection),
+  },
+  stored: {
+    text: 'the same with what is softly deleted',
+    example: 'clockings',
+    show: (emulator, collection) => emulator.stored(collection),
+  },
+  requests: {
+    text: 'every request since the start, with its status',
+    show: (emulator) => emulator.requests,
+  },
+  now: { text: 'the virtual time', show: (emulator) => ({ now: emulator.now() }) },
+  config: { text: 'a configuration for the connector', show: (emulator) => emulator.config() },
+}
+
+/** Runs the command at a path; throws a sentence when an argument is wrong, missing or unknown. */
+export function runCommand(emulator: Emulator, command: Command, given: unknown): unknown {
+  const fields = Object(given) as Given
+  if (command.takes) checkArguments(command.takes, fields)
+  return command.run(emulator, fields)
+}
+
+function checkArguments(takes: Readonly<Record<string, Argument>>, given: Fields): void {
+  const known = Object.keys(takes)
+  for (const one of Object.keys(given)) {
+    if (known.includes(one)) continue
+    throw new TypeError(`There is no argument ${one}, but ${known.join(', ') || 'none at all'}`)
+  }
+  for (const [one, argument] of Object.entries(takes)) {
+    const value = given[one]
+    if (value === undefined && argument.isOptional) continue
+    if (value === undefined) throw new TypeError(`The argument ${one} is missing`)
+    if (!fits(argument.takes, value)) throw new TypeError(`${JSON.stringify(value)} is no ${one}`)
+  }
+}
+
+function fits(takes: Argument['takes'], value: unknown): boolean {
+  if (takes === 'collection') return String(value) in { ...collections, ...referenceTargets }
+  if (takes === 'id') return typeof value === 'string' || Number.isInteger(value)
+  if (takes === 'number') return Number.isFinite(value)
+  if (takes === 'text') return typeof value === 'string'
+  if (takes === 'object') return Object(value) === value && !Array.isArray(value)
+  return (takes as readonly unknown[]).includes(value)
+}
+
+function pathOf({ path, pattern }: Fields): string | RegExp {
+  if (pattern !== undefined) return new RegExp(String(pattern))
+  if (path === undefined) throw new TypeError('The argument path or pattern is missing')
+  return String(path)
+}

@@ -1,0 +1,144 @@
+import { type CollectionFacts, collections } from '../collections/collections.ts'
+import { offers } from '../collections/operations.ts'
+import type { Delta, DeltaPlace } from '../delta/deltas.ts'
+import { checkFilter, everything, type Filter } from '../filter/check.ts'
+import { checkDeltaDates, checkListDates } from '../filter/date-rules.ts'
+import { parseFilter } from '../filter/parse.ts'
+import { type Answer, json, type ServiceRequest } from '../http/http-types.ts'
+import { notValid, ServiceError } from '../http/service-error.ts'
+import { parsePairs, type ReferencePair } from '../references/reference-pairs.ts'
+import type { StoredRecord } from '../store/store.ts'
+import { pageBody, takePage } from './page.ts'
+import type { Service } from './service.ts'
+
+/** What a list is asked for, with the part of the collection that its path names. */
+export interface ListRequest {
+  readonly request: ServiceRequest
+  readonly client: string
+  readonly collection: string
+  /** Keeps the records below a nested path; left out for all. */
+  readonly within?: (record: StoredRecord) => boolean
+}
+
+interface Wanted {
+  readonly filter: Filter
+  readonly pairs: readonly ReferencePair[]
+  readonly within: (record: StoredRecord) => boolean
+}
+
+/**
+ * Answers a list, or with `delta` or a delta token in the query a page of a delta's first phase.
+ */
+export function answerList(service: Service, wish: ListRequest): Answer {
+  const { parameters } = wish.request
+  const token = parameters.get('deltaToken')
+  if (token !== undefined) return continueDelta(service, wish, token)
+  if (asksForDelta(parameters.get('delta'))) return startDelta(service, wish)
+  return plainList(service, wish)
+}
+
+// The documents show the flag without a value; a value can only mean yes or no.
+function asksForDelta(flag: string | undefined): boolean {
+  if (flag === undefined || flag === 'false') return false
+  if (flag === '' || flag === 'true') return true
+  throw notValid(`delta is a flag: it may be true or false, not ${flag}`)
+}
+
+function plainList(service: Service, wish: ListRequest): Answer {
+  const { request, collection } = wish
+  if (!offers(service.options.dialect, 'list', collection)) {
+    throw new ServiceError(404, `There is no list of ${collection}`)
+  }
+  const facts = factsOf(collection)
+  const filter = readFilter(service, request, facts.listFilters)
+  checkListDates(service, collection, filter)
+  const pairs = parsePairs(request.parameters.get('externalReferences'), facts.references.list)
+  return listPage(service, wish, { filter, pairs, within: wish.within ?? (() => true) })
+}
+
+function startDelta(service: Service, wish: ListRequest): Answer {
+  const { request, collection, client } = wish
+  const { store, options, clock, deltas } = service
+  if (!offers(options.dialect, 'delta', collection)) {
+    throw notValid(`${collection} has no delta`)
+  }
+  const facts = factsOf(collection)
+  const filter = readFilter(service, request, facts.deltaFilters)
+  checkDeltaDates(facts, filter, clock.today())
+  const pairs = parsePairs(request.parameters.get('externalReferences'), facts.references.delta)
+  const startedAt = store.sequence()
+  const { parameters } = request
+  const delta = deltas.start({ client, collection, filter, pairs, parameters, startedAt })
+  return listPage(service, wish, { filter, pairs, within: () => true }, delta)
+}
+
+function continueDelta(service: Service, wish: ListRequest, token: string): Answer {
+  const { client, collection, request } = wish
+  const { delta } = service.deltas.resume({ client, collection, token, phase: 'load' })
+  for (const name of ['filter', 'externalReferences']) {
+    const given = request.parameters.get(name)
+    if (given !== undefined && given !== delta.parameters.get(name)) {
+      throw notValid(`${name} is not supported on the next link of a delta, but as the link has it`)
+    }
+  }
+  return listPage(service, wish, { ...delta, within: () => true }, delta)
+}
+
+function listPage(service: Service, wish: ListRequest, wanted: Wanted, delta?: Delta): Answer {
+  const { store, references, continuations, options } = service
+  const { request, collection } = wish
+  const token = request.parameters.get('continuationToken')
+  const list = listOf(wish, delta)
+  const after =
+    token === undefined
+      ? undefined
+      : continuations.read(list, token, factsOf(collection).unknownToken)
+  const matches = (record: StoredRecord) => wanted.within(record) && wanted.filter.matches(record)
+  const page = takePage(store.records(collection), after, options.pageSize, matches)
+  // A delta cannot know that a full page is its last one, so it may end with an empty page.
+  const goesOn = delta ? page.records.length === options.pageSize : page.more
+  const last = page.records.at(-1)
+  const items = page.records.map(({ text }) => references.decorate(collection, text, wanted.pairs))
+  const links =
+    goesOn && last ? { nextLink: nextLink(service, wish, last, delta) } : end(service, delta)
+  return json(pageBody(items, links, options.dialect))
+}
+
+function nextLink(service: Service, wish: ListRequest, last: StoredRecord, delta?: Delta) {
+  const { path } = wish.request
+  const { parameters } = delta ?? wish.request
+  return service.links.to(path, [
+    ['filter', parameters.get('filter')],
+    ['externalReferences', parameters.get('externalReferences')],
+    ['continuationToken', service.continuations.give(listOf(wish, delta), last.id)],
+    ['deltaToken', delta && service.deltas.token(delta, 'load', placeAfterLoad(service, delta))],
+  ])
+}
+
+/** What a continuation token belongs to: a path with its filter, or a delta, which has its own. */
+function listOf({ request: { path, parameters } }: ListRequest, delta?: Delta): string {
+  return delta ? `${path} ${delta.id}` : `${path} ${parameters.get('filter') ?? ''}`
+}
+
+function end(service: Service, delta?: Delta) {
+  if (!delta) return {}
+  const token = service.deltas.token(delta, 'changes', placeAfterLoad(service, delta))
+  return { deltaLink: service.links.to(`/delta/${delta.collection}`, [['deltaToken', token]]) }
+}
+
+function placeAfterLoad({ store }: Service, { startedAt }: Delta): DeltaPlace {
+  return { cursor: startedAt, after: startedAt, told: store.sequence() }
+}
+
+function readFilter(service: Service, request: ServiceRequest, allowed: readonly string[]): Filter {
+  const text = request.parameters.get('filter')
+  if (text === undefined) return everything
+  if (allowed.length === 0) throw notValid('filter is not supported here')
+  return checkFilter(parseFilter(text), allowed, service.members)
+}
+
+function factsOf(collection: string): CollectionFacts {
+  const facts = collections[collection]
+  if (!facts) throw new ServiceError(404, `There is no collection ${collection}`)
+  return facts
+}

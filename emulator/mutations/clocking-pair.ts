@@ -1,0 +1,26 @@
+import { isInOut, timeOf } from '../generate/hours.ts'
+import type { Store, StoredRecord } from '../store/store.ts'
+import { fieldsOf } from './mutations.ts'
+
+/** The clockings of a person's day, of all kinds. */
+export function clockingsOfDay(
+  { person, date }: Pick<StoredRecord, 'person' | 'date'>,
+  store: Store,
+): StoredRecord[] {
+  return store
+    .records('clockings')
+    .filter((record) => record.date === date && record.person === person)
+}
+
+/**
+ * A clocking with the one before or after it that makes a pair of in and out. One of another kind
+ * has none, nor has any on a day on which one was forgotten.
+ */
+export function clockingPair(clocking: StoredRecord, store: Store): readonly StoredRecord[] {
+  const pairs = clockingsOfDay(clocking, store)
+    .filter((record) => isInOut(fieldsOf(record)))
+    .sort((a, b) => timeOf(fieldsOf(a)) - timeOf(fieldsOf(b)))
+  const at = pairs.indexOf(clocking)
+  const other = pairs.length % 2 === 0 ? pairs[at ^ 1] : undefined
+  return at === -1 || other === undefined ? [clocking] : [clocking, other]
+}
