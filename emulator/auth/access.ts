@@ -1,22 +1,22 @@
 import { scopesOf } from '../collections/operations.ts'
-import type { Service } from '../endpoints/service.ts'
 import type { ServiceRequest } from '../http/http-types.ts'
 import { ServiceError } from '../http/service-error.ts'
-import type { Grant } from './tokens.ts'
+import type { ResolvedOptions } from '../options.ts'
+import type { Grant, Tokens } from './tokens.ts'
 
 /** The grant behind the token of a request; 401 when there is none. */
-export function checkToken({ tokens }: Service, request: ServiceRequest): Grant {
+export function checkToken(tokens: Tokens, request: ServiceRequest): Grant {
   const grant = tokens.check(request.headers.authorization)
   if (!grant) throw new ServiceError(401, 'The access token is missing, expired or not valid')
   return grant
 }
 
 /**
- * Holds a grant against the collection that is read; the answer is the client. A scope that is
- * missing gives 401 in the specification and 403 in the documentation.
+ * Checks that a grant covers the collection that is read, and returns the client. A missing scope is
+ * a 401 in the specification and a 403 in the documentation.
  */
-export function checkScope(service: Service, grant: Grant, collection: string): string {
-  const { apiName, dialect } = service.options
+export function checkScope(options: ResolvedOptions, grant: Grant, collection: string): string {
+  const { apiName, dialect } = options
   const names = [...scopesOf(dialect, collection), 'all']
   if (names.some((name) => grant.scopes.has(`connector-${apiName}-${name}.read`))) {
     return grant.client

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../clock.ts'
 import { scopeNames } from '../collections/operations.ts'
-import { type Answer, json, type ServiceRequest } from '../http/http-types.ts'
+import { json, type ServiceRequest, type ServiceResponse } from '../http/http-types.ts'
 import type { ClientOptions, ResolvedOptions } from '../options.ts'
 
 /** What an access token allows. */
@@ -14,7 +14,7 @@ export interface Grant {
 /** The token service of one tenant. */
 export interface Tokens {
   /** Answers `POST /connect/token`. */
-  answer(request: ServiceRequest): Answer
+  handle(request: ServiceRequest): ServiceResponse
   /** The grant of a bearer token, unless it is unknown or has expired. */
   check(authorization: string | undefined): Grant | undefined
   /** Ends the life of all access tokens. */
@@ -43,7 +43,7 @@ export function createTokens(options: ResolvedOptions, clock: Clock): Tokens {
   }
 
   return {
-    answer(request) {
+    handle(request) {
       const type = request.headers['content-type'] ?? ''
       const form = new URLSearchParams(request.body)
       if (!type.startsWith('application/x-www-form-urlencoded')) return refusal('invalid_request')
@@ -55,13 +55,13 @@ export function createTokens(options: ResolvedOptions, clock: Clock): Tokens {
       const asked = form.get('scope')?.split(' ').filter(Boolean) ?? []
       if (asked.some((scope) => !entitled.includes(scope))) return refusal('invalid_scope')
       const scopes = asked.length > 0 ? asked : entitled
-      const answer = {
+      const granted = {
         access_token: issue(client, scopes),
         expires_in: options.tokenSeconds,
         token_type: 'Bearer',
         scope: scopes.join(' '),
       }
-      return json(JSON.stringify(answer))
+      return json(JSON.stringify(granted))
     },
     check(authorization) {
       const grant = grants.get(authorization?.match(/^Bearer (\S+)$/i)?.[1] ?? '')
@@ -86,7 +86,7 @@ function entitledScopes({ scopes }: ClientOptions, options: ResolvedOptions): st
 }
 
 /** The discovery document of the tenant's token service at `issuer`. */
-export function discovery(issuer: string, options: ResolvedOptions): Answer {
+export function discovery(issuer: string, options: ResolvedOptions): ServiceResponse {
   const document = {
     issuer,
     token_endpoint: `${issuer}/connect/token`,
@@ -97,7 +97,7 @@ export function discovery(issuer: string, options: ResolvedOptions): Answer {
   return json(JSON.stringify(document))
 }
 
-function refusal(error: string): Answer {
+function refusal(error: string): ServiceResponse {
   return json(JSON.stringify({ error }), 400)
 }
 

@@ -64,7 +64,7 @@ function dated(references: readonly string[], more: Particulars = {}): Collectio
   }
 }
 
-function catalogue(name: string, more: Particulars = {}): CollectionFacts {
+function referenceData(name: string, more: Particulars = {}): CollectionFacts {
   const references = { list: [], single: [name], delta: [] }
   return { ...plain, single: 'reference', custom: true, references, ...more }
 }
@@ -84,17 +84,17 @@ function history(entity: string): CollectionFacts {
 export const collections: Readonly<Record<string, CollectionFacts>> = named({
   absences: dated(['people', 'shift-definitions', 'absence-definitions']),
   'absence-definitions': {
-    ...catalogue('absence-definitions', { predefined: { '@absence-code': 'code' } }),
+    ...referenceData('absence-definitions', { predefined: { '@absence-code': 'code' } }),
     references: {
       list: ['absence-groups'],
       single: ['absence-definitions', 'absence-groups'],
       delta: ['absence-groups'],
     },
   },
-  'absence-groups': catalogue('absence-groups', { savedTogether: true }),
+  'absence-groups': referenceData('absence-groups', { savedTogether: true }),
   'access-clockings': dated(['people', 'terminals']),
   'activity-definitions': {
-    ...catalogue('activity-definitions', {
+    ...referenceData('activity-definitions', {
       delta: false,
       predefined: {
         '@data-entry-code': 'dataEntryCode',
@@ -108,7 +108,7 @@ export const collections: Readonly<Record<string, CollectionFacts>> = named({
     { softDeletes: true },
   ),
   assignments: dated(['people', 'activity-definitions'], { dateField: 'from', yearOnly: false }),
-  'break-definitions': catalogue('break-definitions'),
+  'break-definitions': referenceData('break-definitions'),
   breaks: dated(['people']),
   'calculated-totals': dated(['people', 'shift-definitions'], { single: 'none' }),
   clockings: dated(['people', 'terminals', 'activity-definitions', 'absence-definitions'], {
@@ -116,7 +116,7 @@ export const collections: Readonly<Record<string, CollectionFacts>> = named({
     softDeletes: true,
   }),
   contracts: {
-    ...catalogue('contracts', { listFilters: ['person'], unknownToken: 409 }),
+    ...referenceData('contracts', { listFilters: ['person'], unknownToken: 409 }),
     references: related('contracts', 'people'),
   },
   counters: dated(['people', 'shift-definitions', 'counter-definitions'], {
@@ -124,33 +124,35 @@ export const collections: Readonly<Record<string, CollectionFacts>> = named({
     deltaFilters: ['date', 'counter-definition', 'status'],
   }),
   'counter-definitions': {
-    ...catalogue('counter-definitions', {
+    ...referenceData('counter-definitions', {
       listFilters: ['counter-group', 'enabled'],
       deltaFilters: ['counter-group', 'enabled'],
       predefined: { '@counter-code': 'code' },
     }),
     references: related('counter-definitions', 'counter-groups'),
   },
-  'counter-groups': catalogue('counter-groups', { savedTogether: true }),
-  departments: catalogue('departments'),
-  employers: catalogue('employers'),
-  'job-categories': catalogue('job-categories', { delta: false }),
-  jobs: catalogue('jobs'),
+  'counter-groups': referenceData('counter-groups', { savedTogether: true }),
+  departments: referenceData('departments'),
+  employers: referenceData('employers'),
+  'job-categories': referenceData('job-categories', { delta: false }),
+  jobs: referenceData('jobs'),
   'paid-presences': dated(['people', 'shift-definitions'], {
     scopes: ['calculated-totals'],
     single: 'none',
   }),
   people: {
-    ...catalogue('people', {
+    ...referenceData('people', {
       listFilters: ['person'],
       predefined: { '@badge-number': 'badgeNumber', '@employee-number': 'employeeNumber' },
     }),
     references: related('people'),
   },
-  sectors: catalogue('sectors', { delta: false }),
-  'shift-definitions': catalogue('shift-definitions', { predefined: { '@shift-code': 'code' } }),
+  sectors: referenceData('sectors', { delta: false }),
+  'shift-definitions': referenceData('shift-definitions', {
+    predefined: { '@shift-code': 'code' },
+  }),
   'work-interruptions': dated(['people'], { unknownToken: 409 }),
-  'work-locations': catalogue('work-locations', { delta: false }),
+  'work-locations': referenceData('work-locations', { delta: false }),
   'department-histories': history('departments'),
   'employer-histories': history('employers'),
   'job-histories': history('jobs'),

@@ -1,9 +1,9 @@
 import type { Span } from '../clock.ts'
 import { collections, referenceTargets } from '../collections/collections.ts'
-import type { Emulator } from '../emulator.ts'
 import type { FailOptions, FaultKind, FaultOptions } from '../http/faults.ts'
-import type { ChangeWish } from '../mutations/random-changes.ts'
+import type { WantedChanges } from '../mutations/random-changes.ts'
 import type { Fields, Id } from '../store/store.ts'
+import type { Controls } from './controls.ts'
 import { liveOptions } from './option-facts.ts'
 
 /** One argument of a command: a property of the JSON object that is posted. */
@@ -23,7 +23,7 @@ export interface Command {
   readonly takes?: Readonly<Record<string, Argument>>
   /** Runs on a tenant of the default size. */
   readonly example: Fields
-  run(emulator: Emulator, given: Given): unknown
+  run(controls: Controls, given: Given): unknown
 }
 
 /** What can be asked with GET. */
@@ -31,7 +31,7 @@ export interface View {
   readonly text: string
   /** Below the path, if it takes a collection. */
   readonly example?: string
-  show(emulator: Emulator, collection: string): unknown
+  show(controls: Controls, collection: string): unknown
 }
 
 const collection: Argument = { takes: 'collection', text: 'such as `people`' }
@@ -67,7 +67,7 @@ export const commands: Readonly<Record<string, Command>> = {
     text: 'Adds a record; what is left out is made up. Answers the record.',
     takes: { collection, record: { ...record, isOptional: true } },
     example: { collection: 'jobs', record: { name: { default: 'Baker' } } },
-    run: (emulator, given) => emulator.insert(given.collection, given['record'] as Fields),
+    run: (controls, given) => controls.insert(given.collection, given['record'] as Fields),
   },
   '/update': {
     text: 'Changes a record; without a patch, something in it. Answers the record.',
@@ -77,20 +77,20 @@ export const commands: Readonly<Record<string, Command>> = {
       patch: { takes: 'object', text: 'the properties that change', isOptional: true },
     },
     example: { collection: 'people', id: 3, patch: { firstName: 'Ann' } },
-    run: (emulator, given) =>
-      emulator.update(given.collection, given.id, given['patch'] as Fields | undefined),
+    run: (controls, given) =>
+      controls.update(given.collection, given.id, given['patch'] as Fields | undefined),
   },
   '/soft-delete': {
     text: 'Gives a record the status Deleted, in `clockings` and `activity-durations`.',
     takes: { collection, id },
     example: { collection: 'clockings', id: 2 },
-    run: (emulator, given) => emulator.softDelete(given.collection, given.id),
+    run: (controls, given) => controls.softDelete(given.collection, given.id),
   },
   '/remove': {
     text: 'Deletes a record for good.',
     takes: { collection, id },
     example: { collection: 'clockings', id: 1 },
-    run: (emulator, given) => emulator.remove(given.collection, given.id),
+    run: (controls, given) => controls.remove(given.collection, given.id),
   },
   '/restore': {
     text: 'Puts a whole record with its old id back.',
@@ -99,7 +99,7 @@ export const commands: Readonly<Record<string, Command>> = {
       collection: 'clockings',
       record: { id: 1, date: '2026-11-19', person: { id: 3 }, kind: 'InOut', status: 'Active' },
     },
-    run: (emulator, given) => emulator.restore(given.collection, given['record'] as Fields),
+    run: (controls, given) => controls.restore(given.collection, given['record'] as Fields),
   },
   '/changes': {
     text: 'Makes many plausible changes all over the tenant. Answers their numbers by collection.',
@@ -111,14 +111,14 @@ export const commands: Readonly<Record<string, Command>> = {
       seed: wanted('another seed makes other changes; default 1'),
     },
     example: { inserts: 20, updates: 20, deletes: 5, softDeletes: 5 },
-    run: (emulator, given) => emulator.randomChanges(given as ChangeWish),
+    run: (controls, given) => controls.randomChanges(given as WantedChanges),
   },
   '/set-reference': {
     text: 'Registers a custom external reference of a record, in place of the one that it has under this name. A value of another record is refused.',
     takes: { collection, name, value, id },
     example: { collection: 'people', name: 'payroll', value: 'A-17', id: 3 },
-    run: (emulator, given) =>
-      emulator.setReference(
+    run: (controls, given) =>
+      controls.setReference(
         given.collection,
         String(given['name']),
         String(given['value']),
@@ -129,8 +129,8 @@ export const commands: Readonly<Record<string, Command>> = {
     text: 'Removes a custom external reference.',
     takes: { collection, name, value },
     example: { collection: 'people', name: 'payroll', value: 'A-17' },
-    run: (emulator, given) =>
-      emulator.removeReference(given.collection, String(given['name']), String(given['value'])),
+    run: (controls, given) =>
+      controls.removeReference(given.collection, String(given['name']), String(given['value'])),
   },
   '/advance': {
     text: 'Moves the virtual clock ahead; the parts add up. Answers the new time.',
@@ -140,9 +140,9 @@ export const commands: Readonly<Record<string, Command>> = {
       days: wanted('days'),
     },
     example: { hours: 73 },
-    run(emulator, given) {
-      emulator.advance(given as Span)
-      return { now: emulator.now() }
+    run(controls, given) {
+      controls.advance(given as Span)
+      return { now: controls.now() }
     },
   },
   '/fail': {
@@ -157,8 +157,8 @@ export const commands: Readonly<Record<string, Command>> = {
       body: { takes: 'text', text: 'the body of the answer', isOptional: true },
     },
     example: { path: '/people', status: 429, times: 2, headers: { 'retry-after': '1' } },
-    run: (emulator, given) =>
-      emulator.fail(pathOf(given), Number(given['status']), given as FailOptions),
+    run: (controls, given) =>
+      controls.fail(pathOf(given), Number(given['status']), given as FailOptions),
   },
   '/fault': {
     text: 'Disturbs exchanges on the wire: the connection breaks before the service has seen the request (`reset`), half of the body arrives and the connection is closed (`truncate`) or breaks (`half-then-reset`), it breaks after the service has done everything (`after-last-byte`), the body drips (`slow`), a page of a proxy comes with status 200 (`html`), or no answer ever (`hang`).',
@@ -175,26 +175,26 @@ export const commands: Readonly<Record<string, Command>> = {
       ms: wanted('how long a slow body takes in milliseconds; default 1000'),
     },
     example: { pattern: '^/clockings.*delta', kind: 'truncate', times: 1 },
-    run: (emulator, given) =>
-      emulator.fault(pathOf(given), given['kind'] as FaultKind, given as FaultOptions),
+    run: (controls, given) =>
+      controls.fault(pathOf(given), given['kind'] as FaultKind, given as FaultOptions),
   },
   '/clear-faults': {
     text: 'Ends everything that `/fail` and `/fault` have begun.',
     takes: {},
     example: {},
-    run: (emulator) => emulator.clearFaults(),
+    run: (controls) => controls.clearFaults(),
   },
   '/expire-tokens': {
     text: 'Ends all access tokens: 401.',
     takes: {},
     example: {},
-    run: (emulator) => emulator.expireTokens(),
+    run: (controls) => controls.expireTokens(),
   },
   '/expire-delta': {
     text: 'Ends the delta links of a collection, or all: 410.',
     takes: { collection: { ...collection, isOptional: true } },
     example: { collection: 'people' },
-    run: (emulator, given) => emulator.expireDelta(given.collection),
+    run: (controls, given) => controls.expireDelta(given.collection),
   },
   '/expire-continuations': {
     text: 'Ends all continuation tokens that were given so far.',
@@ -202,19 +202,19 @@ export const commands: Readonly<Record<string, Command>> = {
       status: { takes: [400, 409, 410], text: 'their answer; default 409', isOptional: true },
     },
     example: { status: 410 },
-    run: (emulator, given) =>
-      emulator.expireContinuations(given['status'] as 400 | 409 | 410 | undefined),
+    run: (controls, given) =>
+      controls.expireContinuations(given['status'] as 400 | 409 | 410 | undefined),
   },
   '/steal-delta': {
     text: 'Starts a delta as a second program with the same credentials would; `secondStart` says what comes of it.',
     takes: { collection },
     example: { collection: 'people' },
-    run: (emulator, given) => emulator.stealDelta(given.collection),
+    run: (controls, given) => controls.stealDelta(given.collection),
   },
   '/options': {
     text: 'Changes options by their names, from the next request on. Answers all of them.',
     example: { pageSize: 10, usedDeltaLink: 'gone' },
-    run: (emulator, given) => Object.assign(emulator.options, liveOptions(given)),
+    run: (controls, given) => Object.assign(controls.options, liveOptions(given)),
   },
 }
 
@@ -223,26 +223,26 @@ export const views: Readonly<Record<string, View>> = {
   all: {
     text: 'what a collection holds, without what is softly deleted',
     example: 'people',
-    show: (emulator, collection) => emulator.all(collection),
+    show: (controls, collection) => controls.all(collection),
   },
   stored: {
     text: 'the same with what is softly deleted',
     example: 'clockings',
-    show: (emulator, collection) => emulator.stored(collection),
+    show: (controls, collection) => controls.stored(collection),
   },
   requests: {
     text: 'every request since the start, with its status',
-    show: (emulator) => emulator.requests,
+    show: (controls) => controls.requests,
   },
-  now: { text: 'the virtual time', show: (emulator) => ({ now: emulator.now() }) },
-  config: { text: 'a configuration for the connector', show: (emulator) => emulator.config() },
+  now: { text: 'the virtual time', show: (controls) => ({ now: controls.now() }) },
+  config: { text: 'a configuration for the connector', show: (controls) => controls.config() },
 }
 
 /** Runs the command at a path; throws a sentence when an argument is wrong, missing or unknown. */
-export function runCommand(emulator: Emulator, command: Command, given: unknown): unknown {
+export function runCommand(controls: Controls, command: Command, given: unknown): unknown {
   const fields = Object(given) as Given
   if (command.takes) checkArguments(command.takes, fields)
-  return command.run(emulator, fields)
+  return command.run(controls, fields)
 }
 
 function checkArguments(takes: Readonly<Record<string, Argument>>, given: Fields): void {

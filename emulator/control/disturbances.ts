@@ -17,7 +17,7 @@ import { errorBody, ServiceError } from '../http/service-error.ts'
  * `/delta/people`) or `/connect/token`; how texts and patterns match is said at `Faults`. Without
  * `times` a fault lasts until it is cleared.
  */
-export interface Verbs {
+export interface Disturbances {
   /** Answers with this status instead of asking the service, so nothing else happens. */
   fail(path: string | RegExp, status: number, options?: FailOptions): void
   /** Disturbs the exchange on the wire. */
@@ -38,11 +38,14 @@ export interface Verbs {
   stealDelta(collection: string): void
 }
 
-/** Makes the verbs, and the faults that the server asks about each request. */
-export function createVerbs(service: Service): { readonly verbs: Verbs; readonly faults: Faults } {
+/** Makes the disturbances, and the faults that the server asks about each request. */
+export function createDisturbances(service: Service): {
+  readonly disturbances: Disturbances
+  readonly faults: Faults
+} {
   const faults = createFaults()
   const { deltas, store, options } = service
-  const verbs: Verbs = {
+  const disturbances: Disturbances = {
     fail(path, status, { headers, body, ...occurrence } = {}) {
       const answer = json(body ?? errorBody(status, 'A failure that was asked for'), status)
       const handler = () => ({ ...answer, headers: { ...answer.headers, ...headers } })
@@ -60,8 +63,8 @@ export function createVerbs(service: Service): { readonly verbs: Verbs; readonly
       const startedAt = store.sequence()
       for (const { id: client } of options.clients) {
         try {
-          const wish = { client, collection, filter: everything, pairs: [], startedAt }
-          deltas.start({ ...wish, parameters: new Map() })
+          const query = { client, collection, filter: everything, pairs: [], startedAt }
+          deltas.start({ ...query, parameters: new Map() })
         } catch (error) {
           // Where a second start is refused, the thief goes away with empty hands.
           if (!(error instanceof ServiceError)) throw error
@@ -69,5 +72,5 @@ export function createVerbs(service: Service): { readonly verbs: Verbs; readonly
       }
     },
   }
-  return { verbs, faults }
+  return { disturbances, faults }
 }

@@ -1,6 +1,6 @@
 import type { ResolvedOptions } from '../options.ts'
 import type { Change, StoredRecord } from '../store/store.ts'
-import type { Delta, DeltaPlace } from './deltas.ts'
+import type { Delta, DeltaPosition } from './deltas.ts'
 
 /** An item of phase 2: the latest state of a record, or only its id and version when it is gone. */
 export interface ChangeItem {
@@ -18,7 +18,7 @@ export interface ChangeItem {
 export function changesSince(
   history: readonly Change[],
   delta: Delta,
-  { cursor, after, told }: DeltaPlace,
+  { cursor, after, told }: DeltaPosition,
   options: ResolvedOptions,
 ): ChangeItem[] {
   const groups = new Map<unknown, Change[]>()

@@ -5,7 +5,7 @@ import { ServiceError } from '../http/service-error.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { ReferencePair } from '../references/reference-pairs.ts'
 
-/** What one consumer reads of one collection: once as a whole, then its changes. */
+/** One client's reading of one collection: once as a whole, then its changes. */
 export interface Delta {
   readonly id: string
   readonly client: string
@@ -14,23 +14,29 @@ export interface Delta {
   readonly pairs: readonly ReferencePair[]
   /** The parameters of the start that its next links repeat, by name. */
   readonly parameters: ReadonlyMap<string, string>
-  /** The latest change of the tenant when the delta was started: phase 2 begins behind it. */
+  /** The latest change of the tenant when the delta was started: the second phase begins after it. */
   readonly startedAt: number
 }
 
-/** What a delta token goes on with: the whole set, or the changes since. */
+/** What a delta is started with. */
+export type DeltaQuery = Omit<Delta, 'id'>
+
+/** What a delta token reads next: more of the whole set, or the changes since. */
 export type Phase = 'load' | 'changes'
 
-/** A request to go on with a delta. */
-export interface Resumption {
+/** A request that carries a delta token. */
+export interface DeltaTokenQuery {
   readonly client: string
   readonly collection: string
   readonly token: string
   readonly phase: Phase
 }
 
-/** Where a delta token stands: behind `cursor`, and on a page of many behind the change `after`. */
-export interface DeltaPlace {
+/**
+ * Where a delta token stands: after the change `cursor`, and between two pages of changes after the
+ * change `after`.
+ */
+export interface DeltaPosition {
   readonly cursor: number
   readonly after: number
   /** The consumer may have been told of records that were created up to this change. */
@@ -40,23 +46,24 @@ export interface DeltaPlace {
 /** The deltas of all consumers, with their lifetimes. */
 export interface Deltas {
   /**
-   * Opens a delta; another active one of the same client and collection dies, or makes this a 409.
+   * Starts a delta. Another active one of the same client and collection ends, or makes this a 409
+   * (`secondStart`).
    */
-  start(wish: Omit<Delta, 'id'>): Delta
-  /** The text that stands for a place in a phase of a delta. */
-  token(delta: Delta, phase: Phase, place: DeltaPlace): string
+  start(query: DeltaQuery): Delta
+  /** The text that stands for a position in a phase of a delta. */
+  token(delta: Delta, phase: Phase, position: DeltaPosition): string
   /**
    * The delta behind a token, which counts as a use: 400 for a text that is none, or one of the
    * other phase; 410 for a delta that has ended or is another client's.
    */
-  resume(wish: Resumption): { readonly delta: Delta; readonly place: DeltaPlace }
-  /** Refuses a delta link that was answered before, if the options say so. */
-  spend(token: string): void
+  resume(query: DeltaTokenQuery): { readonly delta: Delta; readonly position: DeltaPosition }
+  /** Counts the use of a delta link; 409 or 410 for the second one if `usedDeltaLink` says so. */
+  markUsed(token: string): void
   /** Ends all deltas, or those of one collection. */
   expire(collection?: string): void
 }
 
-interface Life {
+interface Lifetime {
   readonly delta: Delta
   lastUse: number
   lastGiven: number
@@ -69,7 +76,7 @@ interface TokenText {
   readonly Cursor: number
   readonly After: number
   readonly Told: number
-  /** Tells tokens of one place and moment apart. */
+  /** Tells tokens of one position and moment apart. */
   readonly Serial: number
   readonly Utc: string
 }
@@ -78,31 +85,31 @@ const lifetimeInMs = 72 * 3_600_000
 
 /** Starts without any delta. */
 export function createDeltas(options: ResolvedOptions, clock: Clock): Deltas {
-  const lives = new Map<string, Life>()
-  const spent = new Set<string>()
+  const lifetimes = new Map<string, Lifetime>()
+  const usedTokens = new Set<string>()
   let given = 0
   const time = () => clock.now().getTime()
   const young = (since: number) => time() - since <= lifetimeInMs
-  const alive = ({ ended, lastGiven, lastUse }: Life) =>
+  const alive = ({ ended, lastGiven, lastUse }: Lifetime) =>
     !ended && young(options.expiry === 'age' ? lastGiven : lastUse)
 
   return {
-    start(wish) {
-      for (const life of lives.values()) {
-        const { client, collection } = life.delta
-        if (client !== wish.client || collection !== wish.collection || !alive(life)) continue
+    start(query) {
+      for (const lifetime of lifetimes.values()) {
+        const { client, collection } = lifetime.delta
+        if (client !== query.client || collection !== query.collection || !alive(lifetime)) continue
         if (options.secondStart === 'conflict') {
           throw new ServiceError(409, `Another delta of ${collection} is active`)
         }
-        life.ended = true
+        lifetime.ended = true
       }
-      const delta = { ...wish, id: randomUUID() }
-      lives.set(delta.id, { delta, lastUse: time(), lastGiven: time(), ended: false })
+      const delta = { ...query, id: randomUUID() }
+      lifetimes.set(delta.id, { delta, lastUse: time(), lastGiven: time(), ended: false })
       return delta
     },
     token(delta, phase, { cursor, after, told }) {
-      const life = lives.get(delta.id)
-      if (life) life.lastGiven = time()
+      const lifetime = lifetimes.get(delta.id)
+      if (lifetime) lifetime.lastGiven = time()
       const text: TokenText = {
         Id: delta.id,
         Phase: phase,
@@ -116,26 +123,27 @@ export function createDeltas(options: ResolvedOptions, clock: Clock): Deltas {
     },
     resume({ client, collection, token, phase }) {
       const text = parse(token, phase)
-      const life = lives.get(text.Id)
-      const isOwn = life?.delta.collection === collection && life.delta.client === client
+      const lifetime = lifetimes.get(text.Id)
+      const isOwn = lifetime?.delta.collection === collection && lifetime.delta.client === client
       const aged = options.expiry === 'age' && !young(Date.parse(text.Utc))
-      if (!isOwn || aged || !alive(life)) {
+      if (!isOwn || aged || !alive(lifetime)) {
         throw new ServiceError(410, 'The delta has expired: start again')
       }
-      life.lastUse = time()
-      const place = { cursor: text.Cursor, after: text.After, told: text.Told }
-      return { delta: life.delta, place }
+      lifetime.lastUse = time()
+      const position = { cursor: text.Cursor, after: text.After, told: text.Told }
+      return { delta: lifetime.delta, position }
     },
-    spend(token) {
-      const used = spent.has(token)
-      spent.add(token)
+    markUsed(token) {
+      const used = usedTokens.has(token)
+      usedTokens.add(token)
       if (!used || options.usedDeltaLink === 'answers') return
       const status = options.usedDeltaLink === 'gone' ? 410 : 409
       throw new ServiceError(status, 'The delta link was used before')
     },
     expire(collection) {
-      for (const life of lives.values()) {
-        if (collection === undefined || life.delta.collection === collection) life.ended = true
+      for (const lifetime of lifetimes.values()) {
+        if (collection === undefined || lifetime.delta.collection === collection)
+          lifetime.ended = true
       }
     },
   }

@@ -1,6 +1,6 @@
 import { collections } from '../collections/collections.ts'
 import { offers } from '../collections/operations.ts'
-import { type Answer, json, type ServiceRequest } from '../http/http-types.ts'
+import { json, type ServiceRequest, type ServiceResponse } from '../http/http-types.ts'
 import { notValid, ServiceError } from '../http/service-error.ts'
 import { parsePairs, type ReferencePair } from '../references/reference-pairs.ts'
 import type { Id, StoredRecord } from '../store/store.ts'
@@ -8,7 +8,7 @@ import { pageBody } from './page.ts'
 import type { Service } from './service.ts'
 
 /** Which record a path names, and where it must be. */
-export interface SingleRequest {
+export interface RecordQuery {
   readonly request: ServiceRequest
   readonly collection: string
   /**
@@ -19,8 +19,8 @@ export interface SingleRequest {
 }
 
 /** Answers one record, by its id or by the first reference of its own collection. */
-export function answerSingle(service: Service, wish: SingleRequest): Answer {
-  const { request, collection, reference } = wish
+export function handleGetById(service: Service, query: RecordQuery): ServiceResponse {
+  const { request, collection, reference } = query
   const facts = collections[collection]
   if (!facts || !offers(service.options.dialect, 'single', collection)) {
     throw new ServiceError(404, `There are no single records of ${collection}`)
@@ -28,13 +28,13 @@ export function answerSingle(service: Service, wish: SingleRequest): Answer {
   const pairs = parsePairs(request.parameters.get('externalReferences'), facts.references.single)
   const own = facts.single === 'reference' ? ownPair(pairs, collection) : undefined
   const record = find(service, collection, reference, own)
-  if (wish.within && !wish.within(record)) throw missing(collection, reference)
+  if (query.within && !query.within(record)) throw missing(collection, reference)
   return json(service.references.decorate(collection, record.text, pairs))
 }
 
 /** Answers the history of one person, addressed by id or reference. */
-export function answerHistory(service: Service, wish: SingleRequest): Answer {
-  const { request, collection, reference } = wish
+export function handlePersonHistory(service: Service, query: RecordQuery): ServiceResponse {
+  const { request, collection, reference } = query
   const pairs = parsePairs(request.parameters.get('externalReferences'), ['people'])
   const person = find(service, 'people', reference, ownPair(pairs, 'people'))
   const items = service.store

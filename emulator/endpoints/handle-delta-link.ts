@@ -1,8 +1,8 @@
 import { type ChangeItem, changesSince } from '../delta/changes-since.ts'
-import type { Delta, DeltaPlace } from '../delta/deltas.ts'
-import { type Answer, json } from '../http/http-types.ts'
+import type { Delta, DeltaPosition } from '../delta/deltas.ts'
+import { json, type ServiceResponse } from '../http/http-types.ts'
 import { notValid } from '../http/service-error.ts'
-import type { ListRequest } from './handle-list.ts'
+import type { ListQuery } from './handle-list.ts'
 import { pageBody } from './page.ts'
 import type { Service } from './service.ts'
 
@@ -10,39 +10,39 @@ import type { Service } from './service.ts'
  * Answers a delta link: the changes of one collection since the token was given, and the link for
  * those to come.
  */
-export function answerDelta(
+export function handleDeltaLink(
   service: Service,
-  { request, client, collection }: ListRequest,
-): Answer {
+  { request, client, collection }: ListQuery,
+): ServiceResponse {
   const { parameters } = request
   for (const name of ['filter', 'externalReferences', 'delta']) {
     if (parameters.has(name)) throw notValid(`${name} is not supported on a delta link`)
   }
   const token = parameters.get('deltaToken')
   if (token === undefined) throw notValid('deltaToken is required')
-  const { delta, place } = service.deltas.resume({ client, collection, token, phase: 'changes' })
-  service.deltas.spend(token)
+  const { delta, position } = service.deltas.resume({ client, collection, token, phase: 'changes' })
+  service.deltas.markUsed(token)
   const { store, options } = service
-  const items = changesSince(store.changes(collection), delta, place, options)
+  const items = changesSince(store.changes(collection), delta, position, options)
   const size = options.deltaPageSize || items.length
   const taken = items.slice(0, size)
   const texts = taken.map((item) => write(service, delta, item))
-  const links = linksAfter(service, delta, place, items.length > size ? taken : undefined)
+  const links = linksAfter(service, delta, position, items.length > size ? taken : undefined)
   return json(pageBody(texts, links, options.dialect))
 }
 
 function linksAfter(
   service: Service,
   delta: Delta,
-  { cursor, told }: DeltaPlace,
+  { cursor, told }: DeltaPosition,
   page: readonly ChangeItem[] | undefined,
 ) {
   const now = service.store.sequence()
   const after = page?.at(-1)?.sequence ?? cursor
-  const place = page
+  const position = page
     ? { cursor, after, told: Math.max(told, after) }
     : { cursor: now, after: now, told: now }
-  const token = service.deltas.token(delta, 'changes', place)
+  const token = service.deltas.token(delta, 'changes', position)
   const link = service.links.to(`/delta/${delta.collection}`, [['deltaToken', token]])
   return page ? { nextLink: link } : { deltaLink: link }
 }

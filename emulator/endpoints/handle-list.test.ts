@@ -98,7 +98,7 @@ describe('a list answers', () => {
     [200, 'with an open end where there is no maximum', "/assignments?filter=date ge '2020-01-01'"],
     [400, 'with an unquoted date', '/clockings?filter=date ge 2026-10-01'],
     [400, 'with a filter of another collection', `/breaks?${october} and kind eq 'InOut'`],
-    [400, 'with a filter on a catalogue', '/departments?filter=person eq 1'],
+    [400, 'with a filter on reference data', '/departments?filter=person eq 1'],
     [400, 'with references that are not supported', '/employers?externalReferences=(employers,x)'],
     [400, 'with an unknown predefined reference', '/people?externalReferences=(people,@name)'],
     [400, 'with malformed references', '/people?externalReferences=people,@badge-number'],

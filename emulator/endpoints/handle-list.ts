@@ -1,10 +1,10 @@
 import { type CollectionFacts, collections } from '../collections/collections.ts'
 import { offers } from '../collections/operations.ts'
-import type { Delta, DeltaPlace } from '../delta/deltas.ts'
+import type { Delta, DeltaPosition } from '../delta/deltas.ts'
 import { checkFilter, everything, type Filter } from '../filter/check.ts'
 import { checkDeltaDates, checkListDates } from '../filter/date-rules.ts'
 import { parseFilter } from '../filter/parse.ts'
-import { type Answer, json, type ServiceRequest } from '../http/http-types.ts'
+import { json, type ServiceRequest, type ServiceResponse } from '../http/http-types.ts'
 import { notValid, ServiceError } from '../http/service-error.ts'
 import { parsePairs, type ReferencePair } from '../references/reference-pairs.ts'
 import type { StoredRecord } from '../store/store.ts'
@@ -12,7 +12,7 @@ import { pageBody, takePage } from './page.ts'
 import type { Service } from './service.ts'
 
 /** What a list is asked for, with the part of the collection that its path names. */
-export interface ListRequest {
+export interface ListQuery {
   readonly request: ServiceRequest
   readonly client: string
   readonly collection: string
@@ -29,12 +29,12 @@ interface Wanted {
 /**
  * Answers a list, or with `delta` or a delta token in the query a page of a delta's first phase.
  */
-export function answerList(service: Service, wish: ListRequest): Answer {
-  const { parameters } = wish.request
+export function handleList(service: Service, query: ListQuery): ServiceResponse {
+  const { parameters } = query.request
   const token = parameters.get('deltaToken')
-  if (token !== undefined) return continueDelta(service, wish, token)
-  if (asksForDelta(parameters.get('delta'))) return startDelta(service, wish)
-  return plainList(service, wish)
+  if (token !== undefined) return continueDelta(service, query, token)
+  if (asksForDelta(parameters.get('delta'))) return startDelta(service, query)
+  return plainList(service, query)
 }
 
 // The documents show the flag without a value; a value can only mean yes or no.
@@ -44,8 +44,8 @@ function asksForDelta(flag: string | undefined): boolean {
   throw notValid(`delta is a flag: it may be true or false, not ${flag}`)
 }
 
-function plainList(service: Service, wish: ListRequest): Answer {
-  const { request, collection } = wish
+function plainList(service: Service, query: ListQuery): ServiceResponse {
+  const { request, collection } = query
   if (!offers(service.options.dialect, 'list', collection)) {
     throw new ServiceError(404, `There is no list of ${collection}`)
   }
@@ -53,11 +53,11 @@ function plainList(service: Service, wish: ListRequest): Answer {
   const filter = readFilter(service, request, facts.listFilters)
   checkListDates(service, collection, filter)
   const pairs = parsePairs(request.parameters.get('externalReferences'), facts.references.list)
-  return listPage(service, wish, { filter, pairs, within: wish.within ?? (() => true) })
+  return listPage(service, query, { filter, pairs, within: query.within ?? (() => true) })
 }
 
-function startDelta(service: Service, wish: ListRequest): Answer {
-  const { request, collection, client } = wish
+function startDelta(service: Service, query: ListQuery): ServiceResponse {
+  const { request, collection, client } = query
   const { store, options, clock, deltas } = service
   if (!offers(options.dialect, 'delta', collection)) {
     throw notValid(`${collection} has no delta`)
@@ -69,11 +69,11 @@ function startDelta(service: Service, wish: ListRequest): Answer {
   const startedAt = store.sequence()
   const { parameters } = request
   const delta = deltas.start({ client, collection, filter, pairs, parameters, startedAt })
-  return listPage(service, wish, { filter, pairs, within: () => true }, delta)
+  return listPage(service, query, { filter, pairs, within: () => true }, delta)
 }
 
-function continueDelta(service: Service, wish: ListRequest, token: string): Answer {
-  const { client, collection, request } = wish
+function continueDelta(service: Service, query: ListQuery, token: string): ServiceResponse {
+  const { client, collection, request } = query
   const { delta } = service.deltas.resume({ client, collection, token, phase: 'load' })
   for (const name of ['filter', 'externalReferences']) {
     const given = request.parameters.get(name)
@@ -81,14 +81,19 @@ function continueDelta(service: Service, wish: ListRequest, token: string): Answ
       throw notValid(`${name} is not supported on the next link of a delta, but as the link has it`)
     }
   }
-  return listPage(service, wish, { ...delta, within: () => true }, delta)
+  return listPage(service, query, { ...delta, within: () => true }, delta)
 }
 
-function listPage(service: Service, wish: ListRequest, wanted: Wanted, delta?: Delta): Answer {
+function listPage(
+  service: Service,
+  query: ListQuery,
+  wanted: Wanted,
+  delta?: Delta,
+): ServiceResponse {
   const { store, references, continuations, options } = service
-  const { request, collection } = wish
+  const { request, collection } = query
   const token = request.parameters.get('continuationToken')
-  const list = listOf(wish, delta)
+  const list = listOf(query, delta)
   const after =
     token === undefined
       ? undefined
@@ -100,33 +105,33 @@ function listPage(service: Service, wish: ListRequest, wanted: Wanted, delta?: D
   const last = page.records.at(-1)
   const items = page.records.map(({ text }) => references.decorate(collection, text, wanted.pairs))
   const links =
-    goesOn && last ? { nextLink: nextLink(service, wish, last, delta) } : end(service, delta)
+    goesOn && last ? { nextLink: nextLink(service, query, last, delta) } : end(service, delta)
   return json(pageBody(items, links, options.dialect))
 }
 
-function nextLink(service: Service, wish: ListRequest, last: StoredRecord, delta?: Delta) {
-  const { path } = wish.request
-  const { parameters } = delta ?? wish.request
+function nextLink(service: Service, query: ListQuery, last: StoredRecord, delta?: Delta) {
+  const { path } = query.request
+  const { parameters } = delta ?? query.request
   return service.links.to(path, [
     ['filter', parameters.get('filter')],
     ['externalReferences', parameters.get('externalReferences')],
-    ['continuationToken', service.continuations.give(listOf(wish, delta), last.id)],
-    ['deltaToken', delta && service.deltas.token(delta, 'load', placeAfterLoad(service, delta))],
+    ['continuationToken', service.continuations.give(listOf(query, delta), last.id)],
+    ['deltaToken', delta && service.deltas.token(delta, 'load', positionAfterLoad(service, delta))],
   ])
 }
 
 /** What a continuation token belongs to: a path with its filter, or a delta, which has its own. */
-function listOf({ request: { path, parameters } }: ListRequest, delta?: Delta): string {
+function listOf({ request: { path, parameters } }: ListQuery, delta?: Delta): string {
   return delta ? `${path} ${delta.id}` : `${path} ${parameters.get('filter') ?? ''}`
 }
 
 function end(service: Service, delta?: Delta) {
   if (!delta) return {}
-  const token = service.deltas.token(delta, 'changes', placeAfterLoad(service, delta))
+  const token = service.deltas.token(delta, 'changes', positionAfterLoad(service, delta))
   return { deltaLink: service.links.to(`/delta/${delta.collection}`, [['deltaToken', token]]) }
 }
 
-function placeAfterLoad({ store }: Service, { startedAt }: Delta): DeltaPlace {
+function positionAfterLoad({ store }: Service, { startedAt }: Delta): DeltaPosition {
   return { cursor: startedAt, after: startedAt, told: store.sequence() }
 }
 
@@ -134,7 +139,7 @@ function readFilter(service: Service, request: ServiceRequest, allowed: readonly
   const text = request.parameters.get('filter')
   if (text === undefined) return everything
   if (allowed.length === 0) throw notValid('filter is not supported here')
-  return checkFilter(parseFilter(text), allowed, service.members)
+  return checkFilter(parseFilter(text), allowed, service.personGroups)
 }
 
 function factsOf(collection: string): CollectionFacts {

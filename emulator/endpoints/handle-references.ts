@@ -1,4 +1,4 @@
-import { type Answer, json, type ServiceRequest } from '../http/http-types.ts'
+import { json, type ServiceRequest, type ServiceResponse } from '../http/http-types.ts'
 import { notValid, ServiceError } from '../http/service-error.ts'
 import { predefinedOf } from '../references/reference-pairs.ts'
 import type { CustomReference } from '../references/references.ts'
@@ -9,11 +9,11 @@ import type { Service } from './service.ts'
  * Answers the three reading paths of the management of custom references. The bodies are not
  * documented: a page in the documentation's dialect, a bare array in the other.
  */
-export function answerReferences(
+export function handleReferences(
   service: Service,
   request: ServiceRequest,
   [collection = '', name, value]: readonly string[],
-): Answer {
+): ServiceResponse {
   if (!predefinedOf(collection)) throw notValid(`${collection} takes no external references`)
   if (name?.startsWith('@')) throw notValid('Predefined references are not managed here')
   const all = service.references.list(collection)
@@ -28,7 +28,7 @@ function page(
   { continuations, links, options }: Service,
   { path, parameters }: ServiceRequest,
   all: readonly CustomReference[],
-): Answer {
+): ServiceResponse {
   if (options.dialect === 'specification') return json(JSON.stringify(all))
   const token = parameters.get('continuationToken')
   const after = token === undefined ? '' : continuations.read(path, token, 400)

@@ -3,14 +3,14 @@ import { discovery, tenantName } from '../auth/tokens.ts'
 import { collections } from '../collections/collections.ts'
 import { offers } from '../collections/operations.ts'
 import { structureLevels, structureVersion } from '../generate/reference-data.ts'
-import type { Answer, ServiceRequest } from '../http/http-types.ts'
+import type { ServiceRequest, ServiceResponse } from '../http/http-types.ts'
 import { decode } from '../http/query-parameters.ts'
 import { notAllowed, ServiceError } from '../http/service-error.ts'
 import type { StoredRecord } from '../store/store.ts'
-import { answerHistory, answerSingle } from './get-by-id.ts'
-import { answerDelta } from './handle-delta-link.ts'
-import { answerList } from './handle-list.ts'
-import { answerReferences } from './handle-references.ts'
+import { handleGetById, handlePersonHistory } from './get-by-id.ts'
+import { handleDeltaLink } from './handle-delta-link.ts'
+import { handleList } from './handle-list.ts'
+import { handleReferences } from './handle-references.ts'
 import type { Service } from './service.ts'
 
 const longestUrl = 4096
@@ -21,11 +21,11 @@ const reading = ['GET', 'HEAD']
 interface Route {
   /** The collection whose scope is needed. */
   readonly collection: string
-  answer(client: string): Answer
+  handle(client: string): ServiceResponse
 }
 
 /** Answers a request to either host of the service; refusals are thrown as `ServiceError`. */
-export function answerRequest(service: Service, request: ServiceRequest): Answer {
+export function handleRequest(service: Service, request: ServiceRequest): ServiceResponse {
   if (service.url().length + request.target.length > longestUrl) {
     throw new ServiceError(414, `The URL is longer than ${longestUrl} characters`)
   }
@@ -33,21 +33,21 @@ export function answerRequest(service: Service, request: ServiceRequest): Answer
   if (request.host === undefined) throw new ServiceError(404, 'There is nothing at this path')
   if (!request.headers['user-agent'])
     throw new ServiceError(400, 'The header User-Agent is required')
-  const grant = checkToken(service, request)
+  const grant = checkToken(service.tokens, request)
   const route = routeOf(service, request)
   if (!route) throw new ServiceError(404, `There is nothing at ${request.path}`)
   checkMethod(request, reading)
-  return route.answer(checkScope(service, grant, route.collection))
+  return route.handle(checkScope(service.options, grant, route.collection))
 }
 
 function checkMethod({ method }: ServiceRequest, allowed: readonly string[]): void {
   if (!allowed.includes(method)) throw notAllowed(method, allowed)
 }
 
-function authenticate(service: Service, request: ServiceRequest): Answer {
+function authenticate(service: Service, request: ServiceRequest): ServiceResponse {
   if (request.path === '/connect/token') {
     checkMethod(request, ['POST'])
-    return service.tokens.answer(request)
+    return service.tokens.handle(request)
   }
   if (request.path !== '/.well-known/openid-configuration' || request.tenant !== tenantName) {
     throw new ServiceError(404, 'There is nothing at this path')
@@ -61,7 +61,7 @@ function routeOf(service: Service, request: ServiceRequest): Route | undefined {
   if (parts.includes('')) return undefined
   const [first = '', ...rest] = parts
   if (first === 'external-references' && rest.length >= 1 && rest.length <= 3) {
-    return { collection: first, answer: () => answerReferences(service, request, rest) }
+    return { collection: first, handle: () => handleReferences(service, request, rest) }
   }
   if (first === 'activity-structure-versions') return activityRoute(service, request, rest)
   if (first === 'delta' && rest.length === 1) return deltaRoute(service, request, rest[0] ?? '')
@@ -69,8 +69,8 @@ function routeOf(service: Service, request: ServiceRequest): Route | undefined {
   if (!(first in collections) || first === 'activity-definitions') return undefined
   if (rest.length === 0) return listRoute(service, request, first)
   if (rest.length > 1) return undefined
-  const wish = { request, collection: first, reference: rest[0] ?? '' }
-  return { collection: first, answer: () => answerSingle(service, wish) }
+  const query = { request, collection: first, reference: rest[0] ?? '' }
+  return { collection: first, handle: () => handleGetById(service, query) }
 }
 
 function listRoute(
@@ -81,7 +81,7 @@ function listRoute(
   const { dialect } = service.options
   const known = offers(dialect, 'list', collection) || offers(dialect, 'delta', collection)
   if (!known) return undefined
-  return { collection, answer: (client) => answerList(service, { request, client, collection }) }
+  return { collection, handle: (client) => handleList(service, { request, client, collection }) }
 }
 
 function deltaRoute(
@@ -90,7 +90,10 @@ function deltaRoute(
   collection: string,
 ): Route | undefined {
   if (!offers(service.options.dialect, 'delta', collection)) return undefined
-  return { collection, answer: (client) => answerDelta(service, { request, client, collection }) }
+  return {
+    collection,
+    handle: (client) => handleDeltaLink(service, { request, client, collection }),
+  }
 }
 
 function historyRoute(
@@ -101,7 +104,10 @@ function historyRoute(
   const collection = last.replace(/-history$/, '-histories')
   const known = last.endsWith('-history') && offers(service.options.dialect, 'list', collection)
   if (!known) return undefined
-  return { collection, answer: () => answerHistory(service, { request, collection, reference }) }
+  return {
+    collection,
+    handle: () => handlePersonHistory(service, { request, collection, reference }),
+  }
 }
 
 function activityRoute(service: Service, request: ServiceRequest, parts: readonly string[]) {
@@ -113,9 +119,9 @@ function activityRoute(service: Service, request: ServiceRequest, parts: readonl
     const record = JSON.parse(text)
     return record.structureVersion === version && String(record.level) === level
   }
-  const answer = (client: string) =>
+  const handle = (client: string) =>
     reference === undefined
-      ? answerList(service, { request, client, collection, within })
-      : answerSingle(service, { request, collection, reference, within })
-  return { collection, answer }
+      ? handleList(service, { request, client, collection, within })
+      : handleGetById(service, { request, collection, reference, within })
+  return { collection, handle }
 }

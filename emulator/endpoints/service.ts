@@ -1,7 +1,7 @@
 import type { Tokens } from '../auth/tokens.ts'
 import type { Clock } from '../clock.ts'
 import type { Deltas } from '../delta/deltas.ts'
-import type { Members } from '../filter/check.ts'
+import type { PersonGroups } from '../filter/check.ts'
 import type { Links } from '../http/links.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { References } from '../references/references.ts'
@@ -18,7 +18,7 @@ export interface Service {
   readonly continuations: Continuations
   readonly deltas: Deltas
   readonly tokens: Tokens
-  readonly members: Members
+  readonly personGroups: PersonGroups
   /** The origin of both hosts. */
   url(): string
 }

@@ -4,8 +4,8 @@ import { checkFilter } from './check.ts'
 import { parseFilter } from './parse.ts'
 
 const allowed = ['date', 'person', 'kind', 'status', 'enabled', 'counter-definition']
-const members = (group: string, id: number) => (group === 'circle' ? [id, id + 10] : undefined)
-const check = (text: string) => checkFilter(parseFilter(text), allowed, members)
+const personGroups = (group: string, id: number) => (group === 'circle' ? [id, id + 10] : undefined)
+const check = (text: string) => checkFilter(parseFilter(text), allowed, personGroups)
 
 function record(fields: { date?: string; person?: number; [name: string]: unknown }): StoredRecord {
   const { date, person } = fields

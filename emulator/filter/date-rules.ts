@@ -1,21 +1,28 @@
-import { daysBetween } from '../clock.ts'
+import { type Clock, daysBetween } from '../clock.ts'
 import { type CollectionFacts, collections } from '../collections/collections.ts'
-import type { Service } from '../endpoints/service.ts'
 import { notValid } from '../http/service-error.ts'
-import type { StoredRecord } from '../store/store.ts'
+import type { ResolvedOptions } from '../options.ts'
+import type { Store, StoredRecord } from '../store/store.ts'
 import type { Filter } from './check.ts'
 
-// How a year is counted is not documented: a leap year's 366 days, both ends counted, are still
-// taken.
+// How a year is counted is not documented: the 366 days of a leap year, both ends included, are
+// accepted.
 const yearInDays = 366
 
+/** What the rules of a list's dates depend on. */
+export interface ListContext {
+  readonly options: ResolvedOptions
+  readonly clock: Clock
+  readonly store: Store
+}
+
 /**
- * The dates of a list: `date` is required, and at most one year where the collection says so. How
+ * Checks the dates of a list: `date` is required, and at most one year where the collection says so. How
  * the year of an open range is counted is not documented: it ends today, or begins at the first
  * record.
  */
 export function checkListDates(
-  { options, clock, store }: Service,
+  { options, clock, store }: ListContext,
   collection: string,
   { start, end }: Filter,
 ): void {
@@ -32,8 +39,8 @@ export function checkListDates(
 }
 
 /**
- * The dates of a delta: a past start, not before 1 January of last year; an end within
- * one year.
+ * Checks the dates of a delta: a past start, not before 1 January of last year; an end within one
+ * year.
  */
 export function checkDeltaDates(
   facts: CollectionFacts,

@@ -1,11 +1,11 @@
 import type { Fields, Store } from '../store/store.ts'
-import type { Members } from './check.ts'
+import type { PersonGroups } from './check.ts'
 
 /** How many circles there are; everybody is in one. */
 const circles = 4
 
 /** The people of `circle(n)`, and of `org-group(n)`: those whose current department is n. */
-export function createMembers(store: Store): Members {
+export function createPersonGroups(store: Store): PersonGroups {
   return (group, id) => {
     if (group === 'circle') {
       const ids = store.records('people').map((record) => Number(record.id))

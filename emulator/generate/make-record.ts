@@ -2,9 +2,9 @@ import type { Fields } from '../store/store.ts'
 import type { Context } from './context.ts'
 import { dated } from './dated.ts'
 import { personal } from './people.ts'
-import { catalogues } from './reference-data.ts'
+import { referenceData } from './reference-data.ts'
 
-const makers = { ...catalogues, ...personal, ...dated }
+const makers = { ...referenceData, ...personal, ...dated }
 
 /** A plausible record of any collection, related to what the store holds. */
 export function makeRecord(collection: string, context: Context): Fields {

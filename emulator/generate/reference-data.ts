@@ -153,7 +153,7 @@ function workLocation(context: Context): Fields {
 }
 
 /** Makers of the records that others refer to, in the order in which they depend on each other. */
-export const catalogues: Readonly<Record<string, Make>> = {
+export const referenceData: Readonly<Record<string, Make>> = {
   departments: coded('departments'),
   employers: employer,
   jobs: entity('jobs'),

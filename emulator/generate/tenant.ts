@@ -9,7 +9,7 @@ import { dueOn } from './hours.ts'
 import { makeRecord } from './make-record.ts'
 import { hiredOn } from './people.ts'
 import type { Random } from './random.ts'
-import { catalogues } from './reference-data.ts'
+import { referenceData } from './reference-data.ts'
 import { workday } from './workday.ts'
 
 /** Days ahead of now for which there are absences and assignments. */
@@ -30,7 +30,7 @@ export function generateTenant(
   const add = (collection: string, at: Context) =>
     store.load(collection, makeRecord(collection, at))
 
-  for (const collection of Object.keys(catalogues)) {
+  for (const collection of Object.keys(referenceData)) {
     for (let count = sizeOf(collection); count > 0; count -= 1) add(collection, context(today))
   }
   for (let count = options.people; count > 0; count -= 1) {

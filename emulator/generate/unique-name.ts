@@ -3,7 +3,7 @@ import { nameParts, type Phrase } from './names.ts'
 import type { Random } from './random.ts'
 
 /** Where a name is given, and which names are taken there. */
-interface Catalogue {
+interface NameScope {
   readonly collection: string
   readonly random: Random
   readonly store: Store
@@ -12,31 +12,31 @@ interface Catalogue {
 /** Between a name and what tells it from others: "R&D – Gent". */
 const separator = ' – '
 
-/** A name with translations that no other record of the catalogue has. */
-export function newName(catalogue: Catalogue): Fields {
-  return localized(unused(catalogue, partsOf(catalogue).names), catalogue.random)
+/** A name with translations that no other record of its collection has. */
+export function newName(scope: NameScope): Fields {
+  return localized(unused(scope, partsOf(scope).names), scope.random)
 }
 
 /** Another name for the same thing: "R&D" becomes "R&D – Gent". */
-export function renamed(catalogue: Catalogue, name: Fields): Fields {
-  const { names, qualifiers } = partsOf(catalogue)
+export function renamed(scope: NameScope, name: Fields): Fields {
+  const { names, qualifiers } = partsOf(scope)
   const [stem = ''] = String(name['default']).split(separator)
   const known = names.find(([english]) => english === stem) ?? [stem]
   const others = qualify([known], qualifiers).filter(([english]) => english !== name['default'])
-  return localized(unused(catalogue, others), catalogue.random)
+  return localized(unused(scope, others), scope.random)
 }
 
-function partsOf({ collection }: Catalogue) {
+function partsOf({ collection }: NameScope) {
   const parts = nameParts[collection]
   if (!parts) throw new Error(`The emulator has no names for ${collection}`)
   return parts
 }
 
 /** One of the candidates, or, when all are taken, one of them with as many qualifiers as it needs. */
-function unused(catalogue: Catalogue, candidates: readonly Phrase[]): Phrase {
-  const { collection, store, random } = catalogue
+function unused(scope: NameScope, candidates: readonly Phrase[]): Phrase {
+  const { collection, store, random } = scope
   const taken = new Set(store.records(collection).map(({ text }) => JSON.parse(text).name?.default))
-  const { qualifiers } = partsOf(catalogue)
+  const { qualifiers } = partsOf(scope)
   let choices = candidates
   for (;;) {
     const free = choices.filter(([english]) => !taken.has(english))

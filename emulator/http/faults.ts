@@ -1,4 +1,4 @@
-import type { Answer, ServiceRequest } from './http-types.ts'
+import type { ServiceRequest, ServiceResponse } from './http-types.ts'
 
 /** Ways in which an exchange goes wrong. */
 export type FaultKind =
@@ -45,7 +45,7 @@ export interface FaultOptions extends Occurrence {
 }
 
 /** Makes an answer for a request, or leaves it to the service. */
-export type Handler = (request: ServiceRequest) => Answer | undefined
+export type Handler = (request: ServiceRequest) => ServiceResponse | undefined
 
 /** What happens to one request instead of the ordinary. */
 export type Disturbance =

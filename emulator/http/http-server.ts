@@ -1,14 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { answerRequest } from '../endpoints/router.ts'
-import type { Service } from '../endpoints/service.ts'
+import type { Clock } from '../clock.ts'
+import type { ResolvedOptions } from '../options.ts'
 import type { Disturbance, Faults } from './faults.ts'
-import { type Answer, json, type ServiceRequest } from './http-types.ts'
+import { json, type ServiceRequest, type ServiceResponse } from './http-types.ts'
 import { listenOn } from './listen-on.ts'
 import { decode, parseQuery } from './query-parameters.ts'
-import type { Limiter } from './rate-limiter.ts'
-import { breakOff, deliver } from './send-response.ts'
+import type { RateLimiter } from './rate-limiter.ts'
+import { breakOff, sendResponse } from './send-response.ts'
 import { errorBody, ServiceError } from './service-error.ts'
 
 /**
@@ -27,13 +26,18 @@ export interface LoggedRequest {
   readonly userAgent: string | undefined
 }
 
-/** What the server needs beside the service. */
+/** What the server is made of. */
 export interface ServerParts {
-  readonly service: Service
+  readonly options: ResolvedOptions
+  readonly clock: Clock
+  /** The path of the API, which is left out of the paths of requests. */
+  readonly prefix: string
   readonly faults: Faults
-  readonly limiter: Limiter
-  /** Called before a request is answered. */
+  readonly limiter: RateLimiter
+  /** Called before a request is handled. */
   announce(entry: LoggedRequest): void
+  /** Handles a request that meets no fault and no rate limit; a `ServiceError` is a refusal. */
+  handle(request: ServiceRequest): ServiceResponse
 }
 
 const largestBody = 1_048_576
@@ -47,16 +51,11 @@ export function listen(parts: ServerParts, port: number): Promise<Server> {
   const server = createServer({ maxHeaderSize: largestHead }, (message, response) => {
     number += 1
     exchange(parts, number, message, response).catch((error: unknown) =>
-      fail(response, error, parts.service.clock.now()),
+      fail(response, error, parts.clock.now()),
     )
   })
   server.keepAliveTimeout = 60_000
   return listenOn(server, port)
-}
-
-/** The origin of a listening server. */
-export function originOf(server: Server): string {
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
 async function exchange(
@@ -65,29 +64,29 @@ async function exchange(
   message: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { service, faults } = parts
+  const { options, clock, faults } = parts
   const body = await readBody(message)
-  const request = requestOf(service, number, message, body)
+  const request = requestOf(parts.prefix, number, message, body)
   const entry: LoggedRequest = {
     number,
     method: request.method,
     path: request.path,
     query: request.query,
     status: 0,
-    at: service.clock.now().toISOString(),
+    at: clock.now().toISOString(),
     userAgent: message.headers['user-agent'],
   }
   parts.announce(entry)
-  if (service.options.latencyMs > 0) await sleep(service.options.latencyMs)
+  if (options.latencyMs > 0) await sleep(options.latencyMs)
   const disturbance = faults.take(request)
   const fault = disturbance?.type === 'fault' ? disturbance : undefined
   if (fault?.kind === 'hang') return
   if (fault?.kind === 'reset') return breakOff(response)
   const answer = disturbedAnswer(disturbance, request) ?? ordinaryAnswer(parts, request)
   entry.status = answer.status
-  const encodings = service.options.compress ? headerText(message, 'accept-encoding') : undefined
-  const date = service.clock.now()
-  await deliver(response, {
+  const encodings = options.compress ? headerText(message, 'accept-encoding') : undefined
+  const date = clock.now()
+  await sendResponse(response, {
     answer,
     date,
     encodings,
@@ -102,11 +101,11 @@ function disturbedAnswer(disturbance: Disturbance | undefined, request: ServiceR
   return { status: 200, headers: { 'content-type': 'text/html' }, body }
 }
 
-function ordinaryAnswer(parts: ServerParts, request: ServiceRequest): Answer {
+function ordinaryAnswer(parts: ServerParts, request: ServiceRequest): ServiceResponse {
   const limited = parts.limiter()
   if (limited) return limited
   try {
-    return answerRequest(parts.service, request)
+    return parts.handle(request)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     const answer = json(errorBody(error.status, error.message, error.reasons), error.status)
@@ -115,7 +114,7 @@ function ordinaryAnswer(parts: ServerParts, request: ServiceRequest): Answer {
 }
 
 function requestOf(
-  service: Service,
+  prefix: string,
   number: number,
   message: IncomingMessage,
   body: string,
@@ -124,7 +123,6 @@ function requestOf(
   const at = target.indexOf('?')
   const whole = at < 0 ? target : target.slice(0, at)
   const query = at < 0 ? '' : target.slice(at + 1)
-  const { prefix } = service.links
   const [, tenant, below] = /^\/tenants\/([^/]+)(\/.*)$/.exec(whole) ?? []
   const api = whole.startsWith(`${prefix}/`)
   return {

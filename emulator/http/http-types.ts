@@ -23,13 +23,13 @@ export interface ServiceRequest {
 }
 
 /** What goes back: a whole body, or one that arrives in parts. */
-export interface Answer {
+export interface ServiceResponse {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body: string | Buffer | AsyncIterable<Buffer>
 }
 
 /** A JSON answer with status 200 unless told otherwise. */
-export function json(body: string, status = 200): Answer {
+export function json(body: string, status = 200): ServiceResponse {
   return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body }
 }

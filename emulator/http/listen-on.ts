@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 
 /**
  * Binds a server to a port of 127.0.0.1 (0: any free one) and resolves when it listens; rejects
@@ -10,4 +11,9 @@ export async function listenOn(server: Server, port: number): Promise<Server> {
     server.listen(port, '127.0.0.1', resolve)
   })
   return server
+}
+
+/** The origin of a listening server. */
+export function originOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }

@@ -1,12 +1,12 @@
 import type { ResolvedOptions } from '../options.ts'
-import type { Answer } from './http-types.ts'
+import type { ServiceResponse } from './http-types.ts'
 import { errorBody } from './service-error.ts'
 
 /** Answers 429 for a request that comes too early, otherwise undefined. */
-export type Limiter = () => Answer | undefined
+export type RateLimiter = () => ServiceResponse | undefined
 
 /** A token bucket on real time, as the options say at each request. */
-export function createLimiter(options: ResolvedOptions): Limiter {
+export function createRateLimiter(options: ResolvedOptions): RateLimiter {
   let level: number | undefined
   let last = performance.now()
   return () => {

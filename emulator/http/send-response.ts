@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { preferredEncoding } from './accept-encoding.ts'
 import type { FaultKind, FaultOptions } from './faults.ts'
-import type { Answer } from './http-types.ts'
+import type { ServiceResponse } from './http-types.ts'
 
 /**
  * How an answer leaves: the service's own headers, the client's accepted encodings, and what goes
  * wrong on the way.
  */
-export interface Delivery {
-  readonly answer: Answer
+export interface OutgoingResponse {
+  readonly answer: ServiceResponse
   readonly date: Date
   /** The client's `Accept-Encoding`, or undefined when nothing is to be compressed. */
   readonly encodings: string | undefined
@@ -20,7 +20,10 @@ export interface Delivery {
 const drips = 10
 
 /** Writes an answer to the client, as disturbed as it is to be. */
-export async function deliver(response: ServerResponse, delivery: Delivery): Promise<void> {
+export async function sendResponse(
+  response: ServerResponse,
+  delivery: OutgoingResponse,
+): Promise<void> {
   const { answer, date, fault } = delivery
   if (fault?.kind === 'after-last-byte') return breakOff(response)
   const headers = { date: date.toUTCString(), ...answer.headers }
@@ -70,7 +73,7 @@ async function drip(response: ServerResponse, body: Buffer, ms: number): Promise
 function cutShort(
   response: ServerResponse,
   body: Buffer,
-  { kind, options }: NonNullable<Delivery['fault']>,
+  { kind, options }: NonNullable<OutgoingResponse['fault']>,
 ): void {
   const part = body.subarray(0, options.afterBytes ?? Math.floor(body.length / 2))
   const cut = kind === 'truncate' ? () => response.socket?.end() : () => breakOff(response)

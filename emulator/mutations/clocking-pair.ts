@@ -1,6 +1,5 @@
 import { isInOut, timeOf } from '../generate/hours.ts'
-import type { Store, StoredRecord } from '../store/store.ts'
-import { fieldsOf } from './mutations.ts'
+import { fieldsOf, type Store, type StoredRecord } from '../store/store.ts'
 
 /** The clockings of a person's day, of all kinds. */
 export function clockingsOfDay(

@@ -2,7 +2,7 @@ import { addDays, type Clock, isDate } from '../clock.ts'
 import { collections } from '../collections/collections.ts'
 import { makeRecord } from '../generate/make-record.ts'
 import type { Random } from '../generate/random.ts'
-import type { Fields, Id, Store, StoredRecord } from '../store/store.ts'
+import { type Fields, fieldsOf, type Id, type Store } from '../store/store.ts'
 import { plausibleChange } from './plausible-change.ts'
 
 /** Changes of the tenant, as its users and its own calculations make them. */
@@ -19,7 +19,7 @@ export interface Mutations {
   restore(collection: string, record: Fields): void
 }
 
-/** Makes the verbs over a store. */
+/** Makes the disturbances over a store. */
 export function createMutations(store: Store, clock: Clock, random: Random): Mutations {
   const read = (collection: string, id: Id) => {
     const record = store.find(collection, id)
@@ -71,9 +71,4 @@ export function createMutations(store: Store, clock: Clock, random: Random): Mut
       put(collection, record['id'] as Id, record)
     },
   }
-}
-
-/** The properties of a stored record. */
-export function fieldsOf({ text }: StoredRecord): Fields {
-  return JSON.parse(text)
 }

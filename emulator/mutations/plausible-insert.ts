@@ -5,9 +5,9 @@ import { histories, openPeriod } from '../generate/histories.ts'
 import { timesInAndOut } from '../generate/hours.ts'
 import { hiredOn } from '../generate/people.ts'
 import type { Random } from '../generate/random.ts'
-import type { Store } from '../store/store.ts'
+import { fieldsOf, type Store } from '../store/store.ts'
 import { clockingsOfDay } from './clocking-pair.ts'
-import { fieldsOf, type Mutations } from './mutations.ts'
+import type { Mutations } from './mutations.ts'
 import { recalculate } from './recalculate.ts'
 
 /** The tenant to change, and the hands that do it. */

@@ -1,14 +1,14 @@
 import { collections } from '../collections/collections.ts'
 import { dated } from '../generate/dated.ts'
 import { createRandom } from '../generate/random.ts'
-import type { Store } from '../store/store.ts'
+import { fieldsOf, type Store } from '../store/store.ts'
 import { clockingPair } from './clocking-pair.ts'
-import { fieldsOf, type Mutations } from './mutations.ts'
+import type { Mutations } from './mutations.ts'
 import { plausibleInsert, type Tenant } from './plausible-insert.ts'
 import { recalculate } from './recalculate.ts'
 
 /** How many changes of each kind are wanted in total. */
-export interface ChangeWish {
+export interface WantedChanges {
   readonly inserts?: number
   readonly updates?: number
   readonly deletes?: number
@@ -30,18 +30,22 @@ export type ChangeCounts = Record<
  * changes than wanted are made when the records run out. Updates that follow from other changes are
  * counted beside the wanted ones.
  */
-export function randomChanges(wish: ChangeWish, store: Store, mutations: Mutations): ChangeCounts {
-  const random = createRandom(wish.seed ?? 1)
+export function randomChanges(
+  wanted: WantedChanges,
+  store: Store,
+  mutations: Mutations,
+): ChangeCounts {
+  const random = createRandom(wanted.seed ?? 1)
   const { counts, counted } = counting(mutations)
   const tenant = { store, random, mutations: counted }
   const every = Object.keys(collections)
   const soft = every.filter((name) => collections[name]?.softDeletes)
   const deletable = Object.keys(dated).filter((name) => name !== 'calculated-totals')
 
-  spend(wish.inserts, (left) => plausibleInsert(random.pick(every), left, tenant))
-  spend(wish.updates, () => update(random.pick(every), tenant))
-  spend(wish.softDeletes, (left) => take('softDelete', random.pick(soft), left, tenant))
-  spend(wish.deletes, (left) => take('remove', random.pick(deletable), left, tenant))
+  repeat(wanted.inserts, (left) => plausibleInsert(random.pick(every), left, tenant))
+  repeat(wanted.updates, () => update(random.pick(every), tenant))
+  repeat(wanted.softDeletes, (left) => take('softDelete', random.pick(soft), left, tenant))
+  repeat(wanted.deletes, (left) => take('remove', random.pick(deletable), left, tenant))
   return counts
 }
 
@@ -49,7 +53,7 @@ export function randomChanges(wish: ChangeWish, store: Store, mutations: Mutatio
  * Acts until as many changes are made as wanted; each act tells how many it made. Some find nothing
  * to do.
  */
-function spend(wanted = 0, act: (left: number) => number): void {
+function repeat(wanted = 0, act: (left: number) => number): void {
   let left = wanted
   for (let tries = 20 * wanted; left > 0 && tries > 0; tries -= 1) left -= act(left)
 }

@@ -1,6 +1,6 @@
 import { hoursOf, presence } from '../generate/hours.ts'
-import type { Fields, Store, StoredRecord } from '../store/store.ts'
-import { fieldsOf, type Mutations } from './mutations.ts'
+import { type Fields, fieldsOf, type Store, type StoredRecord } from '../store/store.ts'
+import type { Mutations } from './mutations.ts'
 
 /**
  * Brings the totals of a person's day in line with the clockings of that day, as the service's own

@@ -183,3 +183,8 @@ function digits(text: string): string {
     head.concat(tail.padEnd(15, '0'), '123456'),
   )
 }
+
+/** The properties of a stored record. */
+export function fieldsOf({ text }: StoredRecord): Fields {
+  return JSON.parse(text)
+}
