@@ -62,7 +62,7 @@ function find(
 }
 
 function internalId(collection: string, reference: string): Id {
-  if (collection === 'activity-definitions') return reference
+  if (collections[collection]?.hasGuids) return reference
   if (!/^\d{1,15}$/.test(reference)) throw notValid(`The id ${reference} is no integer`)
   return Number(reference)
 }

@@ -1,4 +1,5 @@
-import { type CollectionFacts, collections } from '../collections/collections.ts'
+import type { CollectionFacts } from '../collections/collection-facts.ts'
+import { collections } from '../collections/collections.ts'
 import { offers } from '../collections/operations.ts'
 import type { Delta, DeltaPosition } from '../delta/deltas.ts'
 import { checkFilter, everything, type Filter } from '../filter/check.ts'

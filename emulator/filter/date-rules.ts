@@ -1,5 +1,6 @@
 import { type Clock, daysBetween } from '../clock.ts'
-import { type CollectionFacts, collections } from '../collections/collections.ts'
+import type { CollectionFacts } from '../collections/collection-facts.ts'
+import { collections } from '../collections/collections.ts'
 import { notValid } from '../http/service-error.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { Store, StoredRecord } from '../store/store.ts'
@@ -28,7 +29,10 @@ export function checkListDates(
 ): void {
   const facts = collections[collection]
   if (!facts?.dateField) return
-  if (start === undefined && end === undefined) throw notValid('A filter on date is required')
+  if (start === undefined && end === undefined) {
+    if (facts.isDateOptional) return
+    throw notValid('A filter on date is required')
+  }
   checkOrder(start, end)
   if (!facts.yearOnly) return
   if (options.openRange === 'refused' && (start === undefined || end === undefined)) {
@@ -48,7 +52,10 @@ export function checkDeltaDates(
   today: string,
 ): void {
   if (!facts.dateField) return
-  if (start === undefined) throw notValid('A start (date ge) is required')
+  if (start === undefined) {
+    if (facts.isDateOptional) return
+    throw notValid('A start (date ge) is required')
+  }
   const earliest = `${Number(today.slice(0, 4)) - 1}-01-01`
   if (start >= today) throw notValid('The start date must be a past date')
   if (start < earliest) throw notValid(`The start date must not be before ${earliest}`)

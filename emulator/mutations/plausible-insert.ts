@@ -41,9 +41,9 @@ export function plausibleInsert(collection: string, left: number, tenant: Tenant
   if (collection in histories) return move(collection, day, tenant)
   if (collection === 'calculated-totals') return work(left, day, tenant)
   if (collection === 'clockings') return comeBack(left, day, tenant)
-  const dateField = collections[collection]?.dateField
-  const fields = dateField ? { person: { id: day.person }, [dateField]: day.date } : {}
-  mutations.insert(collection, fields)
+  const { dateField, listFilters = [] } = collections[collection] ?? {}
+  const person = listFilters.includes('person') ? { person: { id: day.person } } : {}
+  mutations.insert(collection, dateField ? { ...person, [dateField]: day.date } : {})
   return 1
 }
 

@@ -1,4 +1,4 @@
-import { collections } from '../collections/collections.ts'
+import { collections, relations, schemaCollections } from '../collections/collections.ts'
 import { dated } from '../generate/dated.ts'
 import { createRandom } from '../generate/random.ts'
 import { fieldsOf, type Store } from '../store/store.ts'
@@ -40,7 +40,10 @@ export function randomChanges(
   const tenant = { store, random, mutations: counted }
   const every = Object.keys(collections)
   const soft = every.filter((name) => collections[name]?.softDeletes)
-  const deletable = Object.keys(dated).filter((name) => name !== 'calculated-totals')
+  const targets = Object.values(relations)
+  const deletable = [...Object.keys(dated), ...Object.keys(schemaCollections)].filter(
+    (name) => name !== 'calculated-totals' && !targets.includes(name),
+  )
 
   repeat(wanted.inserts, (left) => plausibleInsert(random.pick(every), left, tenant))
   repeat(wanted.updates, () => update(random.pick(every), tenant))

@@ -1,4 +1,5 @@
-import { collections, referenceTargets } from '../collections/collections.ts'
+import { collections } from '../collections/collections.ts'
+import { referenceTargets } from '../collections/documented-collections.ts'
 import { notValid } from '../http/service-error.ts'
 
 /** One wish of the parameter `externalReferences`: a reference name of a collection. */
