@@ -4,7 +4,7 @@ import { ServiceError } from '../http/service-error.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { Grant, Tokens } from './tokens.ts'
 
-/** The grant behind the token of a request; 401 when there is none. */
+/** The grant that belongs to the token of a request; 401 when there is none. */
 export function checkToken(tokens: Tokens, request: ServiceRequest): Grant {
   const grant = tokens.check(request.headers.authorization)
   if (!grant) throw new ServiceError(401, 'The access token is missing, expired or not valid')

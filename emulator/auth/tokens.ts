@@ -13,18 +13,18 @@ export interface Grant {
 
 /** The token service of one tenant. */
 export interface Tokens {
-  /** Answers `POST /connect/token`. */
+  /** Handles `POST /connect/token`. */
   handle(request: ServiceRequest): ServiceResponse
   /** The grant of a bearer token, unless it is unknown or has expired. */
   check(authorization: string | undefined): Grant | undefined
-  /** Ends the life of all access tokens. */
+  /** Expires all access tokens. */
   expire(): void
 }
 
 /** The tenant's name in the path of the token service. */
 export const tenantName = 'demo'
 
-/** Starts without tokens. They live on the virtual clock. */
+/** Starts without tokens. They expire by the virtual clock. */
 export function createTokens(options: ResolvedOptions, clock: Clock): Tokens {
   const grants = new Map<string, Grant>()
   const key = randomBytes(32)

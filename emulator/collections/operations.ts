@@ -6,7 +6,7 @@ export type Operation = 'list' | 'single' | 'delta'
 
 type Dialect = ResolvedOptions['dialect']
 
-// The endpoint summary of the specification; everything else is the documentation's.
+// The endpoints of the specification; all others are only in the documentation.
 const specified: Readonly<Record<Operation, readonly string[]>> = {
   list: ['employers', 'work-locations', 'shift-definitions'],
   single: ['access-clockings', 'departments', 'job-categories'],
@@ -23,7 +23,7 @@ export function offers(dialect: Dialect, operation: Operation, collection: strin
 }
 
 /**
- * Middle parts of the scopes that open a collection: the specification knows only the naming rule.
+ * Middle parts of the scopes that open a collection. In the specification it is always the name.
  */
 export function scopesOf(dialect: Dialect, collection: string): readonly string[] {
   if (dialect === 'specification') return [collection]

@@ -14,7 +14,7 @@ export interface Argument {
   readonly isOptional?: true
 }
 
-/** The posted object, whose properties were held against the arguments. */
+/** The posted object; its properties have been checked against the arguments. */
 type Given = Fields & { readonly collection: string; readonly id: Id; readonly path: string }
 
 /** What can be posted to a path of the control endpoint. */
@@ -27,7 +27,7 @@ export interface Command {
   run(controls: Controls, given: Given): unknown
 }
 
-/** What can be asked with GET. */
+/** What can be read with GET. */
 export interface View {
   readonly text: string
   /** Below the path, if it takes a collection. */
@@ -47,7 +47,7 @@ const times: Argument = {
 }
 const skip: Argument = {
   takes: 'number',
-  text: 'how many matching requests are left alone first',
+  text: 'how many matching requests pass first',
   isOptional: true,
 }
 const path: Argument = {
@@ -65,13 +65,13 @@ const wanted = (text: string): Argument => ({ takes: 'number', text, isOptional:
 /** Every command by its path, in an order in which their examples can be run. */
 export const commands: Readonly<Record<string, Command>> = {
   '/insert': {
-    text: 'Adds a record; what is left out is made up. Answers the record.',
+    text: 'Adds a record; properties that are left out are made up. Returns the record.',
     takes: { collection, record: { ...record, isOptional: true } },
     example: { collection: 'jobs', record: { name: { default: 'Baker' } } },
     run: (controls, given) => controls.insert(given.collection, given['record'] as Fields),
   },
   '/update': {
-    text: 'Changes a record; without a patch, something in it. Answers the record.',
+    text: 'Changes a record; without a patch, some property of it. Returns the record.',
     takes: {
       collection,
       id,
@@ -88,7 +88,7 @@ export const commands: Readonly<Record<string, Command>> = {
     run: (controls, given) => controls.softDelete(given.collection, given.id),
   },
   '/remove': {
-    text: 'Deletes a record for good.',
+    text: 'Deletes a record.',
     takes: { collection, id },
     example: { collection: 'clockings', id: 1 },
     run: (controls, given) => controls.remove(given.collection, given.id),
@@ -103,11 +103,11 @@ export const commands: Readonly<Record<string, Command>> = {
     run: (controls, given) => controls.restore(given.collection, given['record'] as Fields),
   },
   '/changes': {
-    text: 'Makes many plausible changes all over the tenant. Answers their numbers by collection.',
+    text: 'Makes many plausible changes all over the tenant. Returns their numbers by collection.',
     takes: {
       inserts: wanted('records that are added'),
       updates: wanted('records that change'),
-      deletes: wanted('records that are deleted for good'),
+      deletes: wanted('records that are deleted'),
       softDeletes: wanted('records that get the status Deleted'),
       seed: wanted('another seed makes other changes; default 1'),
     },
@@ -115,7 +115,7 @@ export const commands: Readonly<Record<string, Command>> = {
     run: (controls, given) => controls.randomChanges(given as WantedChanges),
   },
   '/set-reference': {
-    text: 'Registers a custom external reference of a record, in place of the one that it has under this name. A value of another record is refused.',
+    text: 'Registers a custom external reference of a record, in place of the one that it has under this name. The value must not belong to another record.',
     takes: { collection, name, value, id },
     example: { collection: 'people', name: 'payroll', value: 'A-17', id: 3 },
     run: (controls, given) =>
@@ -134,7 +134,7 @@ export const commands: Readonly<Record<string, Command>> = {
       controls.removeReference(given.collection, String(given['name']), String(given['value'])),
   },
   '/advance': {
-    text: 'Moves the virtual clock ahead; the parts add up. Answers the new time.',
+    text: 'Moves the virtual clock ahead; the parts add up. Returns the new time.',
     takes: {
       minutes: wanted('minutes'),
       hours: wanted('hours'),
@@ -147,22 +147,22 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   '/fail': {
-    text: 'Answers requests with a status, and does nothing else for them.',
+    text: 'Responds to requests with a status, in place of the service.',
     takes: {
       path,
       pattern,
       status: { takes: 'number', text: 'the status, such as 503' },
       times,
       skip,
-      headers: { takes: 'object', text: 'headers of the answer', isOptional: true },
-      body: { takes: 'text', text: 'the body of the answer', isOptional: true },
+      headers: { takes: 'object', text: 'headers of the response', isOptional: true },
+      body: { takes: 'text', text: 'the body of the response', isOptional: true },
     },
     example: { path: '/people', status: 429, times: 2, headers: { 'retry-after': '1' } },
     run: (controls, given) =>
       controls.fail(pathOf(given), Number(given['status']), given as FailOptions),
   },
   '/fault': {
-    text: 'Disturbs exchanges on the wire: the connection breaks before the service has seen the request (`reset`), half of the body arrives and the connection is closed (`truncate`) or breaks (`half-then-reset`), it breaks after the service has done everything (`after-last-byte`), the body drips (`slow`), a page of a proxy comes with status 200 (`html`), or no answer ever (`hang`).',
+    text: 'Breaks requests on the wire: the connection breaks before the service has seen the request (`reset`), half of the body arrives and the connection is closed (`truncate`) or breaks (`half-then-reset`), it breaks after the service has handled the request (`after-last-byte`), the body arrives slowly (`slow`), an HTML page comes with status 200 (`html`), or there is no response (`hang`).',
     takes: {
       path,
       pattern,
@@ -180,40 +180,44 @@ export const commands: Readonly<Record<string, Command>> = {
       controls.fault(pathOf(given), given['kind'] as FaultKind, given as FaultOptions),
   },
   '/clear-faults': {
-    text: 'Ends everything that `/fail` and `/fault` have begun.',
+    text: 'Clears everything that `/fail` and `/fault` have set.',
     takes: {},
     example: {},
     run: (controls) => controls.clearFaults(),
   },
   '/expire-tokens': {
-    text: 'Ends all access tokens: 401.',
+    text: 'Expires all access tokens: 401.',
     takes: {},
     example: {},
     run: (controls) => controls.expireTokens(),
   },
   '/expire-delta': {
-    text: 'Ends the delta links of a collection, or all: 410.',
+    text: 'Expires the delta links of a collection, or all of them: 410.',
     takes: { collection: { ...collection, isOptional: true } },
     example: { collection: 'people' },
     run: (controls, given) => controls.expireDelta(given.collection),
   },
   '/expire-continuations': {
-    text: 'Ends all continuation tokens that were given so far.',
+    text: 'Expires all continuation tokens that were given so far.',
     takes: {
-      status: { takes: [400, 409, 410], text: 'their answer; default 409', isOptional: true },
+      status: {
+        takes: [400, 409, 410],
+        text: 'the status for them; default 409',
+        isOptional: true,
+      },
     },
     example: { status: 410 },
     run: (controls, given) =>
       controls.expireContinuations(given['status'] as 400 | 409 | 410 | undefined),
   },
   '/steal-delta': {
-    text: 'Starts a delta as a second program with the same credentials would; `secondStart` says what comes of it.',
+    text: 'Starts a delta as a second program with the same credentials would; `secondStart` says what happens then.',
     takes: { collection },
     example: { collection: 'people' },
     run: (controls, given) => controls.stealDelta(given.collection),
   },
   '/options': {
-    text: 'Changes options by their names, from the next request on. Answers all of them.',
+    text: 'Changes options by their names, from the next request on. Returns all of them.',
     example: { pageSize: 10, usedDeltaLink: 'gone' },
     run: (controls, given) => Object.assign(controls.options, liveOptions(given)),
   },

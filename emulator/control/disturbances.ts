@@ -13,32 +13,32 @@ import { json } from '../http/http-types.ts'
 import { errorBody, ServiceError } from '../http/service-error.ts'
 
 /**
- * What can be done to the service from outside. Paths are those below the API's prefix (`/people`,
- * `/delta/people`) or `/connect/token`; how texts and patterns match is said at `Faults`. Without
- * `times` a fault lasts until it is cleared.
+ * What can be made to go wrong. Paths are those below the API's prefix (`/people`, `/delta/people`) or
+ * `/connect/token`; `Faults` says how texts and patterns match. Without `times` a fault lasts until it
+ * is cleared.
  */
 export interface Disturbances {
-  /** Answers with this status instead of asking the service, so nothing else happens. */
+  /** Responds with this status in place of the service, so nothing else happens. */
   fail(path: string | RegExp, status: number, options?: FailOptions): void
-  /** Disturbs the exchange on the wire. */
+  /** Breaks the request or its response on the wire. */
   fault(path: string | RegExp, kind: FaultKind, options?: FaultOptions): void
-  /** Answers with whatever the handler returns; undefined leaves the request to the service. */
+  /** Responds with what the handler returns; undefined leaves the request to the service. */
   respond(path: string | RegExp, handler: Handler, options?: Occurrence): void
   clearFaults(): void
-  /** Ends all access tokens: 401. */
+  /** Expires all access tokens: 401. */
   expireTokens(): void
   /** Ends all deltas, or those of one collection: 410. */
   expireDelta(collection?: string): void
-  /** Ends all continuation tokens given so far, with 409 unless told otherwise. */
+  /** Expires all continuation tokens given so far; default status 409. */
   expireContinuations(status?: 400 | 409 | 410): void
   /**
-   * A second consumer with the same credentials starts a delta: the first one dies, or the second
-   * is refused (`secondStart`).
+   * Starts a delta as a second consumer with the same credentials: the delta of the first one ends,
+   * or the second start is refused (`secondStart`).
    */
   stealDelta(collection: string): void
 }
 
-/** Makes the disturbances, and the faults that the server asks about each request. */
+/** Makes the disturbances, and the faults that the server consults for each request. */
 export function createDisturbances(service: Service): {
   readonly disturbances: Disturbances
   readonly faults: Faults
@@ -49,12 +49,12 @@ export function createDisturbances(service: Service): {
     fail(path, status, { headers, body, ...occurrence } = {}) {
       const answer = json(body ?? errorBody(status, 'A failure that was asked for'), status)
       const handler = () => ({ ...answer, headers: { ...answer.headers, ...headers } })
-      faults.add(path, { type: 'answer', handler }, occurrence)
+      faults.add(path, { type: 'response', handler }, occurrence)
     },
     fault: (path, kind, details = {}) =>
       faults.add(path, { type: 'fault', kind, options: details }, details),
     respond: (path, handler, occurrence = {}) =>
-      faults.add(path, { type: 'answer', handler }, occurrence),
+      faults.add(path, { type: 'response', handler }, occurrence),
     clearFaults: faults.clear,
     expireTokens: service.tokens.expire,
     expireDelta: deltas.expire,
@@ -66,7 +66,7 @@ export function createDisturbances(service: Service): {
           const query = { client, collection, filter: everything, pairs: [], startedAt }
           deltas.start({ ...query, parameters: new Map() })
         } catch (error) {
-          // Where a second start is refused, the thief goes away with empty hands.
+          // A refused second start changes nothing, which is what `secondStart` asks for.
           if (!(error instanceof ServiceError)) throw error
         }
       }

@@ -1,13 +1,13 @@
 import type { EmulatorOptions } from '../options.ts'
 
-/** What one option means and takes; the default is in `resolveOptions`. */
+/** What one option means, and which values it takes; `resolveOptions` has its default. */
 export interface OptionFacts {
   readonly text: string
   /** `count` is a whole number from 0 on, `size` one from 1 on; a list holds all allowed texts. */
   readonly takes: 'count' | 'size' | 'switch' | 'text' | 'rate' | 'clients' | readonly string[]
   /** Set where there is no flag for the command line. */
   readonly hasNoFlag?: true
-  /** Set where the option means nothing after the start. */
+  /** Set where the option has no effect after the start. */
   readonly isFixed?: true
 }
 
@@ -89,8 +89,8 @@ export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> =
     text: 'requests per second, and how many at once (10 or 10/50): 429 beyond; as JSON `perSecond`, `bucket` and `retryAfter` (false leaves the header out)',
     takes: 'rate',
   },
-  latencyMs: { text: 'real milliseconds before each answer', takes: 'count' },
-  compress: { text: 'compress answers for clients that accept it', takes: 'switch' },
+  latencyMs: { text: 'real milliseconds before each response', takes: 'count' },
+  compress: { text: 'compress responses for clients that accept it', takes: 'switch' },
 }
 
 /** The flag of an option: `pageSize` is `--page-size`. */
@@ -114,8 +114,8 @@ export function liveOptions(given: Readonly<Record<string, unknown>>): EmulatorO
 }
 
 /**
- * Throws a sentence that begins with `name` and ends with what was `given`, when the option does
- * not take the value.
+ * Throws a sentence that names the option and what was `given`, when the option does not take the
+ * value.
  */
 export function checkValue(
   name: string,

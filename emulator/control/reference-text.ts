@@ -2,12 +2,12 @@ import { resolveOptions } from '../options.ts'
 import { type Argument, commands, views } from './commands.ts'
 import { flagOf, optionFacts, wordsFor } from './option-facts.ts'
 
-/** Where the control endpoint is unless it is told otherwise. */
+/** The default address of the control endpoint. */
 export const defaultControl = 'http://127.0.0.1:4011'
 
 /**
  * The options and the control endpoint in Markdown, with examples for a control endpoint at this
- * origin: `docs/emulator.md` holds it, and `GET /` of the endpoint answers it.
+ * origin. It is part of `docs/emulator.md`, and `GET /` of the endpoint returns it.
  */
 export function referenceText(control: string): string {
   const optionRows = Object.entries(optionFacts).map(([name, facts]) => [
@@ -36,7 +36,7 @@ export function referenceText(control: string): string {
       ].join('\n\n'),
     ),
     '## Views',
-    table(['GET', 'Answers', 'Example'], viewRows),
+    table(['GET', 'Returns', 'Example'], viewRows),
   ].join('\n\n')
 }
 

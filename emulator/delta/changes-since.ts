@@ -2,7 +2,7 @@ import type { ResolvedOptions } from '../options.ts'
 import type { Change, StoredRecord } from '../store/store.ts'
 import type { Delta, DeltaPosition } from './deltas.ts'
 
-/** An item of phase 2: the latest state of a record, or only its id and version when it is gone. */
+/** A change as a delta reports it: a record, or the id and version of a deleted one. */
 export interface ChangeItem {
   readonly sequence: number
   readonly type: 'InsertOrUpdate' | 'Delete'
@@ -10,10 +10,9 @@ export interface ChangeItem {
 }
 
 /**
- * What a delta has to report of a collection's history: the latest state of each changed id (every
- * change with `deltaLog`), ordered by version, without the items up to the place of a page. A
- * record is reported when the filter of the start matches its latest state or one of the states
- * that the consumer may have seen.
+ * What a delta reports of a collection's changes: the latest state of each changed id (with `deltaLog`
+ * every change), ordered by version, from the position of the page on. A record is reported when the
+ * filter of the start matches its latest state, or a state that the consumer may have seen.
  */
 export function changesSince(
   history: readonly Change[],
@@ -36,7 +35,7 @@ export function changesSince(
     .sort((a, b) => a.sequence - b.sequence)
 }
 
-/** Whether a record was created after all that the consumer may have been told of, and is gone. */
+/** Whether a record is gone that the consumer cannot have been told of. */
 function cameAndWent(group: readonly Change[], told: number): boolean {
   const [first] = group as readonly [Change]
   return first.before === undefined && first.sequence > told && group.at(-1)?.after === undefined

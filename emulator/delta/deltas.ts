@@ -39,11 +39,11 @@ export interface DeltaTokenQuery {
 export interface DeltaPosition {
   readonly cursor: number
   readonly after: number
-  /** The consumer may have been told of records that were created up to this change. */
+  /** The consumer may have been told of the records that were created up to this change. */
   readonly told: number
 }
 
-/** The deltas of all consumers, with their lifetimes. */
+/** The deltas of all clients, with their lifetimes. */
 export interface Deltas {
   /**
    * Starts a delta. Another active one of the same client and collection ends, or makes this a 409
@@ -53,8 +53,8 @@ export interface Deltas {
   /** The text that stands for a position in a phase of a delta. */
   token(delta: Delta, phase: Phase, position: DeltaPosition): string
   /**
-   * The delta behind a token, which counts as a use: 400 for a text that is none, or one of the
-   * other phase; 410 for a delta that has ended or is another client's.
+   * The delta of a token, which counts as a use. Throws 400 for a text that is no token of this phase,
+   * 410 for a delta that has ended or belongs to another client.
    */
   resume(query: DeltaTokenQuery): { readonly delta: Delta; readonly position: DeltaPosition }
   /** Counts the use of a delta link; 409 or 410 for the second one if `usedDeltaLink` says so. */
@@ -154,7 +154,7 @@ function parse(token: string, phase: Phase): TokenText {
     const text = JSON.parse(Buffer.from(token, 'base64').toString()) as TokenText
     if (typeof text.Id === 'string' && text.Phase === phase) return text
   } catch {
-    // Answered below like any other text that is no token.
+    // Refused below, like any other text that is no token.
   }
   throw new ServiceError(400, 'The delta token is not valid')
 }

@@ -1,27 +1,27 @@
 import { ServiceError } from '../http/service-error.ts'
 import type { Id } from '../store/store.ts'
 
-/** The tokens that say where the next page of a list begins. */
+/** The tokens that say where the next page of a list starts. */
 export interface Continuations {
   /** A token for the records of `list` with an id after `after`. */
   give(list: string, after: Id): string
   /**
-   * The id behind a token; throws `unknown` (400 or 409) for one that was not given for this list.
+   * The id of a token; throws `unknown` (400 or 409) for one that was not given for this list.
    */
   read(list: string, token: string, unknown: 400 | 409): Id
-  /** Ends the life of all tokens given so far. */
+  /** Expires all tokens given so far. */
   expire(status: 400 | 409 | 410): void
 }
 
-// Makes plus signs and slashes likely in the Base64 text, so that clients that mistreat them are
-// noticed.
+// Makes plus signs and slashes likely in the Base64 text, which clients must not decode or encode
+// twice.
 const prefix = '~~~???'
 
-/** Starts without tokens. They carry their meaning themselves, so none are kept. */
+/** Starts without tokens. They contain their meaning, so none is stored. */
 export function createContinuations(): Continuations {
   let given = 0
-  let dead = 0
-  let deadStatus = 409
+  let expired = 0
+  let expiredStatus = 409
   return {
     give(list, after) {
       const text = prefix + JSON.stringify([++given, list, after])
@@ -32,12 +32,13 @@ export function createContinuations(): Continuations {
       if (typeof number !== 'number' || of !== list || number > given) {
         throw new ServiceError(unknown, 'The continuation token is not valid')
       }
-      if (number <= dead) throw new ServiceError(deadStatus, 'The continuation token has expired')
+      if (number <= expired)
+        throw new ServiceError(expiredStatus, 'The continuation token has expired')
       return after as Id
     },
     expire(status) {
-      dead = given
-      deadStatus = status
+      expired = given
+      expiredStatus = status
     },
   }
 }

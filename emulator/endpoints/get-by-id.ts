@@ -7,7 +7,7 @@ import type { Id, StoredRecord } from '../store/store.ts'
 import { pageBody } from './page.ts'
 import type { Service } from './service.ts'
 
-/** Which record a path names, and where it must be. */
+/** A request for one record, or for the history of one person. */
 export interface RecordQuery {
   readonly request: ServiceRequest
   readonly collection: string
@@ -18,7 +18,7 @@ export interface RecordQuery {
   readonly within?: (record: StoredRecord) => boolean
 }
 
-/** Answers one record, by its id or by the first reference of its own collection. */
+/** Handles a request for one record, by its id or the first reference of its own collection. */
 export function handleGetById(service: Service, query: RecordQuery): ServiceResponse {
   const { request, collection, reference } = query
   const facts = collections[collection]
@@ -32,7 +32,7 @@ export function handleGetById(service: Service, query: RecordQuery): ServiceResp
   return json(service.references.decorate(collection, record.text, pairs))
 }
 
-/** Answers the history of one person, addressed by id or reference. */
+/** Handles a request for the history of one person, by id or reference. */
 export function handlePersonHistory(service: Service, query: RecordQuery): ServiceResponse {
   const { request, collection, reference } = query
   const pairs = parsePairs(request.parameters.get('externalReferences'), ['people'])

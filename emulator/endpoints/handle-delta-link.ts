@@ -7,8 +7,8 @@ import { pageBody } from './page.ts'
 import type { Service } from './service.ts'
 
 /**
- * Answers a delta link: the changes of one collection since the token was given, and the link for
- * those to come.
+ * Handles a delta link: the changes of one collection since the token was given, and the link for
+ * later ones.
  */
 export function handleDeltaLink(
   service: Service,

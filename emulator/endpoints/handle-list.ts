@@ -12,7 +12,7 @@ import type { StoredRecord } from '../store/store.ts'
 import { pageBody, takePage } from './page.ts'
 import type { Service } from './service.ts'
 
-/** What a list is asked for, with the part of the collection that its path names. */
+/** A request for a list, with the part of the collection that its path names. */
 export interface ListQuery {
   readonly request: ServiceRequest
   readonly client: string
@@ -28,7 +28,7 @@ interface Wanted {
 }
 
 /**
- * Answers a list, or with `delta` or a delta token in the query a page of a delta's first phase.
+ * Handles a list, or a page of the first phase of a delta: with `delta` or a delta token in the query.
  */
 export function handleList(service: Service, query: ListQuery): ServiceResponse {
   const { parameters } = query.request
@@ -38,7 +38,7 @@ export function handleList(service: Service, query: ListQuery): ServiceResponse 
   return plainList(service, query)
 }
 
-// The documents show the flag without a value; a value can only mean yes or no.
+// The flag is documented without a value; true and false are the only values that make sense.
 function asksForDelta(flag: string | undefined): boolean {
   if (flag === undefined || flag === 'false') return false
   if (flag === '' || flag === 'true') return true
@@ -102,11 +102,11 @@ function listPage(
   const matches = (record: StoredRecord) => wanted.within(record) && wanted.filter.matches(record)
   const page = takePage(store.records(collection), after, options.pageSize, matches)
   // A delta cannot know that a full page is its last one, so it may end with an empty page.
-  const goesOn = delta ? page.records.length === options.pageSize : page.more
+  const hasNext = delta ? page.records.length === options.pageSize : page.more
   const last = page.records.at(-1)
   const items = page.records.map(({ text }) => references.decorate(collection, text, wanted.pairs))
   const links =
-    goesOn && last ? { nextLink: nextLink(service, query, last, delta) } : end(service, delta)
+    hasNext && last ? { nextLink: nextLink(service, query, last, delta) } : end(service, delta)
   return json(pageBody(items, links, options.dialect))
 }
 
@@ -121,7 +121,7 @@ function nextLink(service: Service, query: ListQuery, last: StoredRecord, delta?
   ])
 }
 
-/** What a continuation token belongs to: a path with its filter, or a delta, which has its own. */
+/** What a continuation token belongs to: a path with its filter, or one delta. */
 function listOf({ request: { path, parameters } }: ListQuery, delta?: Delta): string {
   return delta ? `${path} ${delta.id}` : `${path} ${parameters.get('filter') ?? ''}`
 }

@@ -6,8 +6,8 @@ import { pageBody } from './page.ts'
 import type { Service } from './service.ts'
 
 /**
- * Answers the three reading paths of the management of custom references. The bodies are not
- * documented: a page in the documentation's dialect, a bare array in the other.
+ * Handles the three paths that read custom references. Their bodies are not documented: a page in the
+ * dialect of the documentation, a bare array in the other.
  */
 export function handleReferences(
   service: Service,

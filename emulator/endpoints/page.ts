@@ -1,15 +1,15 @@
 import type { ResolvedOptions } from '../options.ts'
 import { type Id, position, type StoredRecord } from '../store/store.ts'
 
-/** Part of a list: the records, and whether there are matching ones behind them. */
+/** Part of a list: the records, and whether matching ones follow. */
 export interface Page {
   readonly records: readonly StoredRecord[]
   readonly more: boolean
 }
 
 /**
- * The first `size` matching records with an id after `after` (undefined: from the beginning), as
- * the data are now.
+ * The first `size` matching records with an id after `after` (undefined: from the start), as they are
+ * now.
  */
 export function takePage(
   records: readonly StoredRecord[],
@@ -28,7 +28,8 @@ export function takePage(
 }
 
 /**
- * The body of a page from ready-made items; a missing next link is left out or null by dialect.
+ * The body of a page of items that are JSON texts. A missing next link is left out in the
+ * documentation, and null in the specification.
  */
 export function pageBody(
   items: readonly string[],

@@ -15,7 +15,7 @@ import type { Service } from './service.ts'
 
 const longestUrl = 4096
 
-/** The methods of all that can be read: a HEAD is answered like a GET, without the body. */
+/** The methods of all that can be read. A HEAD is handled like a GET; its body is not sent. */
 const reading = ['GET', 'HEAD']
 
 interface Route {
@@ -24,7 +24,7 @@ interface Route {
   handle(client: string): ServiceResponse
 }
 
-/** Answers a request to either host of the service; refusals are thrown as `ServiceError`. */
+/** Handles a request to either host of the service; throws a `ServiceError` to refuse it. */
 export function handleRequest(service: Service, request: ServiceRequest): ServiceResponse {
   if (service.url().length + request.target.length > longestUrl) {
     throw new ServiceError(414, `The URL is longer than ${longestUrl} characters`)

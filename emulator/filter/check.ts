@@ -25,7 +25,7 @@ interface Bounds {
 }
 
 /**
- * Holds a filter against the rules: known fields only, the operators of each field's category,
+ * Checks a filter against the rules: known fields only, the operators of each field's category,
  * literals of the right type, `or` on fields of category Multiple. Conditions on one Multiple field
  * that are joined by `and` add up. Anything else is a 400.
  */

@@ -19,7 +19,7 @@ export interface ListContext {
 
 /**
  * Checks the dates of a list: `date` is required, and at most one year where the collection says so. How
- * the year of an open range is counted is not documented: it ends today, or begins at the first
+ * the year of an open range is counted is not documented: it ends today, or starts at the first
  * record.
  */
 export function checkListDates(

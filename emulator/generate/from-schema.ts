@@ -8,7 +8,7 @@ import { type Context, link, type Make } from './context.ts'
  * Makes a record like one of the examples of a schema: about the context's person and day, and
  * linked to what the store holds.
  */
-export function likeExamples({ facts, relations, examples }: SchemaCollection): Make {
+function likeExamples({ facts, relations, examples }: SchemaCollection): Make {
   return (context) => {
     const { id: _id, changeVersion: _version, ...fields } = context.random.pick(examples)
     const date = facts.dateField && fields[facts.dateField]

@@ -69,8 +69,8 @@ export const streets = [
 ]
 
 /**
- * The properties, each with the given probability: optional ones are left out, not null (api.md
- * 11).
+ * The properties, each with the given probability. The service leaves out what has no value; it does
+ * not send null.
  */
 export function sometimes(random: Random, probability: number, fields: Fields): Fields {
   const kept = Object.entries(fields).filter(() => random.chance(probability))

@@ -1,12 +1,12 @@
-/** The encodings that the service has, the best first. */
+/** The encodings that the service offers, the best first. */
 const offered = ['br', 'gzip'] as const
 
-/** What an answer can be compressed by. */
+/** An encoding that a response can have. */
 export type Encoding = (typeof offered)[number]
 
 /**
- * The encoding that a client likes best by its header `Accept-Encoding` (RFC 9110, 12.5.3), or
- * undefined when it takes none of them.
+ * The encoding that a client prefers by its header `Accept-Encoding` (RFC 9110, 12.5.3), or undefined
+ * when it accepts none of them.
  */
 export function preferredEncoding(header: string): Encoding | undefined {
   const weights = new Map(header.split(',').map(weightOf))

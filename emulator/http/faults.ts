@@ -4,7 +4,7 @@ import type { ServiceRequest, ServiceResponse } from './http-types.ts'
 export type FaultKind =
   /** The connection breaks before the service has seen the request. */
   | 'reset'
-  /** A part of the body arrives, then the connection is closed in order. */
+  /** A part of the body arrives, then the connection is closed properly. */
   | 'truncate'
   /** A part of the body arrives, then the connection breaks. */
   | 'half-then-reset'
@@ -13,11 +13,11 @@ export type FaultKind =
    * headers arrive.
    */
   | 'after-last-byte'
-  /** The body drips. */
+  /** The body arrives slowly, in small parts. */
   | 'slow'
-  /** A page of a proxy in place of JSON, with status 200. */
+  /** An HTML page, as of a proxy, in place of JSON, with status 200. */
   | 'html'
-  /** No answer ever. */
+  /** The request is never answered. */
   | 'hang'
 
 /**
@@ -44,12 +44,12 @@ export interface FaultOptions extends Occurrence {
   readonly ms?: number
 }
 
-/** Makes an answer for a request, or leaves it to the service. */
+/** Makes the response to a request, or returns undefined to leave it to the service. */
 export type Handler = (request: ServiceRequest) => ServiceResponse | undefined
 
-/** What happens to one request instead of the ordinary. */
+/** What happens to one request in place of the ordinary response. */
 export type Disturbance =
-  | { readonly type: 'answer'; readonly handler: Handler }
+  | { readonly type: 'response'; readonly handler: Handler }
   | { readonly type: 'fault'; readonly kind: FaultKind; readonly options: FaultOptions }
 
 /** The disturbances that wait for requests. */
@@ -59,7 +59,7 @@ export interface Faults {
    * the decoded path and query begin. A pattern is tested against the decoded path and query.
    */
   add(path: string | RegExp, disturbance: Disturbance, occurrence: Occurrence): void
-  /** Takes the first one that is due for this request. */
+  /** The first one that applies to this request, which counts as one of its times. */
   take(request: ServiceRequest): Disturbance | undefined
   clear(): void
 }
@@ -80,7 +80,7 @@ export function createFaults(): Faults {
     },
     take(request) {
       for (const one of waiting) {
-        if (one.times <= 0 || !meets(one.path, request)) continue
+        if (one.times <= 0 || !matches(one.path, request)) continue
         if (one.skip > 0) {
           one.skip -= 1
           continue
@@ -94,7 +94,7 @@ export function createFaults(): Faults {
   }
 }
 
-function meets(wanted: string | RegExp, { path, parameters, query }: ServiceRequest): boolean {
+function matches(wanted: string | RegExp, { path, parameters, query }: ServiceRequest): boolean {
   const pairs = [...parameters].map(([name, value]) => (value === '' ? name : `${name}=${value}`))
   const whole = query === '' ? path : `${path}?${pairs.join('&')}`
   if (wanted instanceof RegExp) {

@@ -11,8 +11,7 @@ import { breakOff, sendResponse } from './send-response.ts'
 import { errorBody, ServiceError } from './service-error.ts'
 
 /**
- * One request in the service's book; the status is 0 until an answer is made, and stays so when
- * there is none.
+ * One request in the log. The status is 0 until there is a response, and stays 0 when there is none.
  */
 export interface LoggedRequest {
   readonly number: number
@@ -50,7 +49,7 @@ export function listen(parts: ServerParts, port: number): Promise<Server> {
   let number = 0
   const server = createServer({ maxHeaderSize: largestHead }, (message, response) => {
     number += 1
-    exchange(parts, number, message, response).catch((error: unknown) =>
+    respond(parts, number, message, response).catch((error: unknown) =>
       fail(response, error, parts.clock.now()),
     )
   })
@@ -58,7 +57,7 @@ export function listen(parts: ServerParts, port: number): Promise<Server> {
   return listenOn(server, port)
 }
 
-async function exchange(
+async function respond(
   parts: ServerParts,
   number: number,
   message: IncomingMessage,
@@ -82,7 +81,7 @@ async function exchange(
   const fault = disturbance?.type === 'fault' ? disturbance : undefined
   if (fault?.kind === 'hang') return
   if (fault?.kind === 'reset') return breakOff(response)
-  const answer = disturbedAnswer(disturbance, request) ?? ordinaryAnswer(parts, request)
+  const answer = disturbedResponse(disturbance, request) ?? ordinaryResponse(parts, request)
   entry.status = answer.status
   const encodings = options.compress ? headerText(message, 'accept-encoding') : undefined
   const date = clock.now()
@@ -94,14 +93,14 @@ async function exchange(
   })
 }
 
-function disturbedAnswer(disturbance: Disturbance | undefined, request: ServiceRequest) {
-  if (disturbance?.type === 'answer') return disturbance.handler(request)
+function disturbedResponse(disturbance: Disturbance | undefined, request: ServiceRequest) {
+  if (disturbance?.type === 'response') return disturbance.handler(request)
   if (disturbance?.kind !== 'html') return undefined
   const body = '<!DOCTYPE html><html><body><h1>Scheduled maintenance</h1></body></html>'
   return { status: 200, headers: { 'content-type': 'text/html' }, body }
 }
 
-function ordinaryAnswer(parts: ServerParts, request: ServiceRequest): ServiceResponse {
+function ordinaryResponse(parts: ServerParts, request: ServiceRequest): ServiceResponse {
   const limited = parts.limiter()
   if (limited) return limited
   try {

@@ -11,7 +11,7 @@ export interface ServiceRequest {
    * The path, as sent, below the API's prefix (`/people`) or the tenant's root (`/connect/token`).
    */
   readonly path: string
-  /** Which of the two hosts of the real service it was for; undefined for any other path. */
+  /** The host of the real service that it is meant for; undefined for a path of neither. */
   readonly host: 'api' | 'authentication' | undefined
   /** The tenant in the path of the authentication host. */
   readonly tenant: string | undefined
@@ -22,14 +22,14 @@ export interface ServiceRequest {
   readonly body: string
 }
 
-/** What goes back: a whole body, or one that arrives in parts. */
+/** A response of the service: with a whole body, or one that is sent in parts. */
 export interface ServiceResponse {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body: string | Buffer | AsyncIterable<Buffer>
 }
 
-/** A JSON answer with status 200 unless told otherwise. */
+/** A JSON response; default status 200. */
 export function json(body: string, status = 200): ServiceResponse {
   return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body }
 }

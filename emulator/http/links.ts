@@ -3,7 +3,7 @@ import type { ResolvedOptions } from '../options.ts'
 /** The parts of a query in order; left-out values are not written. */
 type LinkParameters = readonly (readonly [name: string, value: string | undefined])[]
 
-/** Writes the addresses that the service gives out. */
+/** Writes the links that the service returns. */
 export interface Links {
   /** `/connector/<api>/api/v1` */
   readonly prefix: string
@@ -12,8 +12,8 @@ export interface Links {
 }
 
 /**
- * Documentation: relative, with raw spaces and quotes. Specification: an absolute URL, encoded.
- * `origin` is asked late because the port is known only once the server listens.
+ * In the documentation links are relative, with raw spaces and quotes; in the specification they are
+ * absolute and encoded. `origin` is a function because the port is known only once the server listens.
  */
 export function createLinks(options: ResolvedOptions, origin: () => string): Links {
   const prefix = `/connector/${options.apiName}/api/v1`

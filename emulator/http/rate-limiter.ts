@@ -2,10 +2,10 @@ import type { ResolvedOptions } from '../options.ts'
 import type { ServiceResponse } from './http-types.ts'
 import { errorBody } from './service-error.ts'
 
-/** Answers 429 for a request that comes too early, otherwise undefined. */
+/** The 429 for a request that comes too early, otherwise undefined. */
 export type RateLimiter = () => ServiceResponse | undefined
 
-/** A token bucket on real time, as the options say at each request. */
+/** A token bucket in real time; each request follows the options of its moment. */
 export function createRateLimiter(options: ResolvedOptions): RateLimiter {
   let level: number | undefined
   let last = performance.now()

@@ -6,8 +6,8 @@ import type { FaultKind, FaultOptions } from './faults.ts'
 import type { ServiceResponse } from './http-types.ts'
 
 /**
- * How an answer leaves: the service's own headers, the client's accepted encodings, and what goes
- * wrong on the way.
+ * A response with what is added on its way: the time of the service, the encoding that the client
+ * accepts, and a fault.
  */
 export interface OutgoingResponse {
   readonly answer: ServiceResponse
@@ -17,14 +17,14 @@ export interface OutgoingResponse {
   readonly fault?: { readonly kind: FaultKind; readonly options: FaultOptions } | undefined
 }
 
-const drips = 10
+const slowParts = 10
 
-/** Writes an answer to the client, as disturbed as it is to be. */
+/** Writes a response to the client, with its fault. */
 export async function sendResponse(
   response: ServerResponse,
-  delivery: OutgoingResponse,
+  outgoing: OutgoingResponse,
 ): Promise<void> {
-  const { answer, date, fault } = delivery
+  const { answer, date, fault } = outgoing
   if (fault?.kind === 'after-last-byte') return breakOff(response)
   const headers = { date: date.toUTCString(), ...answer.headers }
   if (typeof answer.body !== 'string' && !Buffer.isBuffer(answer.body)) {
@@ -33,14 +33,14 @@ export async function sendResponse(
     response.end()
     return
   }
-  const { body, encoding } = encode(Buffer.from(answer.body), delivery.encodings)
+  const { body, encoding } = encode(Buffer.from(answer.body), outgoing.encodings)
   const bodiless = answer.status === 204 || answer.status === 304
   response.writeHead(answer.status, {
     ...headers,
     ...(encoding && { 'content-encoding': encoding, vary: 'accept-encoding' }),
     ...(!bodiless && { 'content-length': body.length }),
   })
-  if (fault?.kind === 'slow') return drip(response, body, fault.options.ms ?? 1000)
+  if (fault?.kind === 'slow') return writeSlowly(response, body, fault.options.ms ?? 1000)
   if (fault) return cutShort(response, body, fault)
   response.end(bodiless ? undefined : body)
 }
@@ -61,11 +61,11 @@ async function write(response: ServerResponse, part: Buffer): Promise<void> {
   })
 }
 
-async function drip(response: ServerResponse, body: Buffer, ms: number): Promise<void> {
-  const size = Math.max(1, Math.ceil(body.length / drips))
+async function writeSlowly(response: ServerResponse, body: Buffer, ms: number): Promise<void> {
+  const size = Math.max(1, Math.ceil(body.length / slowParts))
   for (let at = 0; at < body.length && !response.destroyed; at += size) {
     response.write(body.subarray(at, at + size))
-    await sleep(ms / drips)
+    await sleep(ms / slowParts)
   }
   response.end()
 }
@@ -77,7 +77,7 @@ function cutShort(
 ): void {
   const part = body.subarray(0, options.afterBytes ?? Math.floor(body.length / 2))
   const cut = kind === 'truncate' ? () => response.socket?.end() : () => breakOff(response)
-  // A reset that follows too closely would take bytes with it that are still on their way.
+  // An immediate reset would discard bytes that are still being sent.
   response.write(part, () => setTimeout(cut, 20))
 }
 

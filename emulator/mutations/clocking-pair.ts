@@ -12,8 +12,8 @@ export function clockingsOfDay(
 }
 
 /**
- * A clocking with the one before or after it that makes a pair of in and out. One of another kind
- * has none, nor has any on a day on which one was forgotten.
+ * A clocking in with its clocking out, or the other way round. A clocking of another kind is alone, as
+ * is any on a day with a forgotten clocking.
  */
 export function clockingPair(clocking: StoredRecord, store: Store): readonly StoredRecord[] {
   const pairs = clockingsOfDay(clocking, store)

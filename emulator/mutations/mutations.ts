@@ -5,13 +5,13 @@ import type { Random } from '../generate/random.ts'
 import { type Fields, fieldsOf, type Id, type Store } from '../store/store.ts'
 import { plausibleChange } from './plausible-change.ts'
 
-/** Changes of the tenant, as its users and its own calculations make them. */
+/** Changes of the tenant, as its users and the service's own calculations make them. */
 export interface Mutations {
-  /** Missing properties are made plausible; the answer is the record as it is stored. */
+  /** Makes up missing properties; returns the record as it is stored. */
   insert(collection: string, fields?: Fields): Fields
-  /** Without a patch some plausible property changes. */
+  /** Without a patch, makes a plausible change. */
   update(collection: string, id: Id, patch?: Fields): Fields
-  /** Deletes for good. */
+  /** Deletes a record, so that a delta reports a Delete. */
   remove(collection: string, id: Id): void
   /** Marks a record as deleted, where the collection does so. */
   softDelete(collection: string, id: Id): void
@@ -19,7 +19,7 @@ export interface Mutations {
   restore(collection: string, record: Fields): void
 }
 
-/** Makes the disturbances over a store. */
+/** Makes the mutations of a store. */
 export function createMutations(store: Store, clock: Clock, random: Random): Mutations {
   const read = (collection: string, id: Id) => {
     const record = store.find(collection, id)

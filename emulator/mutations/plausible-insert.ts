@@ -10,14 +10,14 @@ import { clockingsOfDay } from './clocking-pair.ts'
 import type { Mutations } from './mutations.ts'
 import { recalculate } from './recalculate.ts'
 
-/** The tenant to change, and the hands that do it. */
+/** The tenant to change, and what changes it. */
 export interface Tenant {
   readonly store: Store
   readonly random: Random
   readonly mutations: Mutations
 }
 
-/** Somebody's day of the last weeks. */
+/** One recent day of one person. */
 interface Day {
   readonly person: number
   readonly date: string
@@ -26,9 +26,9 @@ interface Day {
 const recentDays = 20
 
 /**
- * Inserts a record of the collection with those that come with it: an employee with a contract and
- * a department, a clocking with its counterpart. The answer is how many; none when that were more
- * than `left`.
+ * Inserts a record of the collection and those that belong to it: an employee with a contract and a
+ * department, a clocking with its counterpart. Returns how many; none when that would be more than
+ * `left`.
  */
 export function plausibleInsert(collection: string, left: number, tenant: Tenant): number {
   const { mutations } = tenant
@@ -55,7 +55,7 @@ function recentDay({ store, random }: Tenant): Day | undefined {
   return { person, date }
 }
 
-/** Somebody begins within the next weeks. */
+/** Somebody who is hired within the next weeks. */
 function hire(left: number, { date }: Day, { random, mutations }: Tenant): number {
   const parts = ['contracts', ...Object.keys(histories)]
   if (left < 1 + parts.length) return 0
@@ -93,7 +93,7 @@ function work(left: number, { person }: Day, { store, random, mutations }: Tenan
   return 3
 }
 
-/** Somebody comes back for a while after a day of work, or clocks out where that was forgotten. */
+/** Somebody comes back for a while after a day of work, or adds a forgotten clocking out. */
 function comeBack(left: number, day: Day, { store, random, mutations }: Tenant): number {
   const times = timesInAndOut(clockingsOfDay(day, store).map(fieldsOf))
   const first = (times.at(-1) ?? 540) + random.int(30, 60)

@@ -53,8 +53,7 @@ export function randomChanges(
 }
 
 /**
- * Acts until as many changes are made as wanted; each act tells how many it made. Some find nothing
- * to do.
+ * Acts until as many changes are made as wanted. `act` returns how many it made, which can be none.
  */
 function repeat(wanted = 0, act: (left: number) => number): void {
   let left = wanted

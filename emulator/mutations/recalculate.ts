@@ -4,7 +4,7 @@ import type { Mutations } from './mutations.ts'
 
 /**
  * Brings the totals of a person's day in line with the clockings of that day, as the service's own
- * calculations do. The answer says whether there was a total to change.
+ * calculations do. Returns whether there was a total to change.
  */
 export function recalculate(store: Store, mutations: Mutations, clocking: Fields): boolean {
   const person = (clocking['person'] as Fields | undefined)?.['id']

@@ -2,7 +2,7 @@ import { collections } from '../collections/collections.ts'
 import { referenceTargets } from '../collections/documented-collections.ts'
 import { notValid } from '../http/service-error.ts'
 
-/** One wish of the parameter `externalReferences`: a reference name of a collection. */
+/** One pair of the parameter `externalReferences`: a reference name of a collection. */
 export interface ReferencePair {
   readonly collection: string
   readonly name: string
@@ -18,9 +18,8 @@ export function predefinedOf(collection: string): Readonly<Record<string, string
 }
 
 /**
- * Reads `(<collection>,<name>)(<collection>,<name>)...` and holds it against the collections that
- * the endpoint allows. Anything else is
- * a 400.
+ * Reads `(<collection>,<name>)(<collection>,<name>)...`. Anything else is a 400, and so is a
+ * collection that the endpoint does not allow.
  */
 export function parsePairs(text: string | undefined, allowed: readonly string[]): ReferencePair[] {
   if (text === undefined) return []

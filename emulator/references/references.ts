@@ -14,18 +14,21 @@ export interface CustomReference {
  * properties of records.
  */
 export interface References {
-  /** Links a value to an id: it loses the value that it had under this name, as does who had the value. */
+  /**
+   * Gives the record with this id a value under a name. It replaces the value that the record had, and
+   * another record that had this value loses it.
+   */
   set(collection: string, name: string, value: string, id: Id): void
   remove(collection: string, name: string, value: string): void
   /** Custom references of a collection by name and value. */
   list(collection: string): CustomReference[]
   /** The id of the live record with this reference value. */
   find(pair: ReferencePair, value: string): Id | undefined
-  /** Adds the wanted references to a record and to all objects in it that they are about. */
+  /** Adds the wanted references to a record, and to the objects inside of it that they belong to. */
   decorate(collection: string, text: string, pairs: readonly ReferencePair[]): string
 }
 
-/** The values under one reference name, from both sides. */
+/** The values under one reference name, by value and by id. */
 interface Names {
   readonly ids: Map<string, Id>
   readonly values: Map<Id, string>
@@ -52,7 +55,7 @@ export function createReferences(store: Store): References {
     return custom.get(key(pair.collection, pair.name))?.values.get(id)
   }
 
-  const mark = (object: Fields, collection: string, pairs: readonly ReferencePair[]) => {
+  const addReferences = (object: Fields, collection: string, pairs: readonly ReferencePair[]) => {
     const found: Record<string, string> = {}
     for (const pair of pairs) {
       const value =
@@ -67,7 +70,7 @@ export function createReferences(store: Store): References {
         if (typeof inner !== 'object' || inner === null || property === 'externalReferences')
           continue
         const target = relations[property]
-        if (target && 'id' in inner) mark(inner, target, pairs)
+        if (target && 'id' in inner) addReferences(inner, target, pairs)
         walk(inner, pairs)
       }
     }
@@ -108,7 +111,7 @@ export function createReferences(store: Store): References {
     decorate(collection, text, pairs) {
       if (pairs.length === 0) return text
       const fields = JSON.parse(text) as Fields
-      mark(fields, collection, pairs)
+      addReferences(fields, collection, pairs)
       walk(fields, pairs)
       return JSON.stringify(fields)
     },

@@ -7,7 +7,7 @@ import type { References } from './references.ts'
 export type SetReference = (collection: string, name: string, value: string, id: Id) => void
 
 /**
- * Makes the verb. It throws for a collection without references, a name that is empty or
+ * Makes the control that registers references. It throws for a collection without references, a name that is empty or
  * predefined, an empty value, a record that does not exist, and a value that is linked to another
  * record.
  */

@@ -7,7 +7,7 @@ export type Id = number | string
 /** The properties of a record as plain JSON values. */
 export type Fields = Record<string, unknown>
 
-/** One version of a record. It never changes: a change puts another one in its place. */
+/** One version of a record. It is immutable: a change of the record replaces it. */
 export interface StoredRecord {
   readonly id: Id
   readonly version: string
@@ -41,12 +41,12 @@ export interface Store {
   /** An id greater than all given so far. */
   newId(collection: string): number
   /**
-   * Adds a record without a trace in the changes: the tenant as it was before the service started.
+   * Adds a record that is not in the changes: part of the tenant as it was before the start.
    */
   load(collection: string, fields: Fields): StoredRecord
   /** Inserts or replaces the record with this id, under a new version. */
   put(collection: string, id: Id, fields: Fields): StoredRecord
-  /** Deletes a record for good; throws when there is none. */
+  /** Deletes a record; throws when there is none. */
   remove(collection: string, id: Id): void
 }
 
