@@ -48,11 +48,11 @@ export function readSchemaCollections(
 }
 
 /**
- * What a schema says about its collection: it is dated when records have a `date` (or a `from`, by
- * which they can be filtered but need not be), has soft deletes when a status can be `Deleted`, and
- * refers to the collections that its descriptions join to (`joins to people.id`). What it does not
- * say is offered: a list, a delta, and external references of all these collections. Throws when
- * there is no example.
+ * Derives the facts of a collection from its schema. With a `date` it needs a filter on that date; with
+ * a `from` alone it takes one. It has soft deletes when its `status` can be `Deleted`. It refers to the
+ * collections that its descriptions join to (`joins to people.id`). It has a list, a delta, and the
+ * external references of all these collections, because a schema does not tell. Throws when there is
+ * no example.
  */
 export function schemaCollection(name: string, schema: RecordSchema): SchemaCollection {
   const { properties = {}, examples = [] } = schema
@@ -60,10 +60,7 @@ export function schemaCollection(name: string, schema: RecordSchema): SchemaColl
   const relations = relationsOf(schema)
   const isOwn = 'externalReferences' in properties
   const references = [...new Set([...Object.values(relations), ...(isOwn ? [name] : [])])]
-  const dateField = ['date', 'from'].find((field) => field in properties) as
-    | 'date'
-    | 'from'
-    | undefined
+  const dateField = (['date', 'from'] as const).find((field) => field in properties)
   const dateFilters = dateField === undefined ? [] : ['date']
   const facts: CollectionFacts = {
     ...plain,
