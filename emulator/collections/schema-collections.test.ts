@@ -32,8 +32,10 @@ describe.each(documented)('the schema of $name', ({ name, facts, schema }) => {
   })
 })
 
-it('a documented collection is not read from its schema', () => {
-  expect(readSchemaCollections()).toEqual({})
+it('only a collection that is not documented is read from its schema', () => {
+  const read = Object.keys(readSchemaCollections())
+  expect(read.filter((name) => name in documentedCollections)).toEqual([])
+  expect(read).not.toContain('external-references')
 })
 
 it('a schema without examples is refused by its name', () => {
