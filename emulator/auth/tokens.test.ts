@@ -125,14 +125,14 @@ describe('an access token', () => {
     expect(Number.isInteger(exp)).toBe(true)
   })
 
-  it('dies by the virtual clock', async () => {
+  it('expires by the virtual clock', async () => {
     await start()
     const client = await connect(emulator)
     emulator.advance({ minutes: 31 })
     expect(await client.get('/people')).toMatchObject({ status: 401 })
   })
 
-  it('dies when told to', async () => {
+  it('expires when it is told to', async () => {
     await start()
     const client = await connect(emulator)
     emulator.expireTokens()

@@ -24,7 +24,7 @@ class Copy {
 }
 
 const act = fc.record({
-  verb: fc.constantFrom('insert', 'update', 'remove', 'softDelete', 'move', 'restore'),
+  mutation: fc.constantFrom('insert', 'update', 'remove', 'softDelete', 'move', 'restore'),
   collection: fc.constantFrom(...collections),
   at: fc.nat(1000),
 })
@@ -55,7 +55,7 @@ it('a reader that follows the links holds what the service holds, whatever chang
   )
 }, 60_000)
 
-type Rounds = readonly (readonly { verb: string; collection: string; at: number }[])[]
+type Rounds = readonly (readonly { mutation: string; collection: string; at: number }[])[]
 
 async function follow(emulator: Emulator, client: TestClient, collection: string, rounds: Rounds) {
   const copy = new Copy()
@@ -70,7 +70,7 @@ async function follow(emulator: Emulator, client: TestClient, collection: string
     link = body.nextLink ?? body.deltaLink
     const round = left.shift()
     if (round === undefined && asked && body.deltaLink) break
-    for (const { verb, at } of round ?? []) change(emulator, collection, verb, at)
+    for (const { mutation, at } of round ?? []) change(emulator, collection, mutation, at)
   }
   const inside = emulator.stored(collection).filter((row) => {
     return collection !== 'clockings' || String(row['date']) >= '2026-11-01'
@@ -78,15 +78,16 @@ async function follow(emulator: Emulator, client: TestClient, collection: string
   expect([...copy.rows.values()].sort((a, b) => a.id - b.id)).toEqual(inside)
 }
 
-function change(emulator: Emulator, collection: string, verb: string, at: number): void {
+function change(emulator: Emulator, collection: string, mutation: string, at: number): void {
   const rows = emulator.stored(collection)
   const row = rows[at % rows.length]
   const id = row?.['id'] as number | undefined
-  if (verb === 'insert' || row === undefined || id === undefined) emulator.insert(collection)
-  else if (verb === 'update') emulator.update(collection, id)
-  else if (verb === 'remove') emulator.remove(collection, id)
-  else if (verb === 'softDelete' && collection === 'clockings') emulator.softDelete(collection, id)
-  else if (verb === 'move') emulator.update(collection, id, { date: '2026-10-01' })
+  if (mutation === 'insert' || row === undefined || id === undefined) emulator.insert(collection)
+  else if (mutation === 'update') emulator.update(collection, id)
+  else if (mutation === 'remove') emulator.remove(collection, id)
+  else if (mutation === 'softDelete' && collection === 'clockings')
+    emulator.softDelete(collection, id)
+  else if (mutation === 'move') emulator.update(collection, id, { date: '2026-10-01' })
   else {
     emulator.remove(collection, id)
     emulator.restore(collection, row)

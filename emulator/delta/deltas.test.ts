@@ -102,7 +102,7 @@ it('lists every change when it keeps a log', async () => {
   expect(body.value.map((item) => item.changeType)).toEqual(['InsertOrUpdate', 'Delete'])
 })
 
-it('does not tell of what came and went between two hops, if told so', async () => {
+it('leaves out what came and went between two links, with netDelta', async () => {
   const { client, first } = await begin({ netDelta: true })
   const known = emulator.all('clockings')[0]?.['id'] as number
   emulator.remove('clockings', known)
@@ -111,7 +111,7 @@ it('does not tell of what came and went between two hops, if told so', async () 
   expect(body.value).toMatchObject([{ changeType: 'Delete', data: { id: known } }])
 })
 
-it('always tells of the end of what it has told of, on a page of the load or of a hop', async () => {
+it('reports the end of all that it has reported, on a page of either phase', async () => {
   emulator = await startEmulator({ people: 3, months: 0, deltaPageSize: 1, netDelta: true })
   const client = await connect(emulator)
   const loading = await client.get('/jobs?delta')
@@ -125,7 +125,7 @@ it('always tells of the end of what it has told of, on a page of the load or of 
   expect(rest.items).toMatchObject([{ changeType: 'Delete', data: { id: one } }])
 })
 
-it('tells of the end of what came while the first phase was read', async () => {
+it('reports the end of what came while the first phase was read', async () => {
   emulator = await startEmulator({ people: 10, months: 0, pageSize: 5, netDelta: true })
   const client = await connect(emulator)
   const { body } = await client.get('/people?delta')
@@ -142,7 +142,7 @@ it('sends plain records when told to', async () => {
   expect((await client.get(first.deltaLink ?? '')).body.value).toEqual([updated])
 })
 
-it('gives a deletion a lower version than its record had, if told so', async () => {
+it('gives a deletion a lower version than its record had, with staleDeletes', async () => {
   const { client, first } = await begin({ staleDeletes: true })
   const { id, changeVersion } = emulator.all('clockings')[0] as Record<string, unknown>
   emulator.remove('clockings', id as number)
@@ -189,13 +189,13 @@ it.each([
   expect([second.status, old.status]).toEqual(statuses)
 })
 
-it('dies when a second consumer steals it', async () => {
+it('ends when a second consumer starts one', async () => {
   const { client, first } = await begin()
   emulator.stealDelta('clockings')
   expect(await client.get(first.deltaLink ?? '')).toMatchObject({ status: 410 })
 })
 
-it('survives the thief where a second start is refused', async () => {
+it('stays active where a second start is refused', async () => {
   const { client, first } = await begin({ secondStart: 'conflict' })
   emulator.stealDelta('clockings')
   expect(await client.get(first.deltaLink ?? '')).toMatchObject({ status: 200 })

@@ -102,7 +102,7 @@ describe('a fault', () => {
 })
 
 describe('a handler', () => {
-  it('answers with anything, and passes on what it does not want', async () => {
+  it('responds with anything, or leaves a request to the service', async () => {
     emulator.respond('/people', ({ parameters }) =>
       parameters.has('x') ? { status: 418, body: parts() } : undefined,
     )
@@ -117,7 +117,7 @@ describe('a handler', () => {
 })
 
 describe('the service', () => {
-  it('keeps a book of requests', async () => {
+  it('logs its requests', async () => {
     await client.get('/people?delta')
     const { method, path, query, status, userAgent } = emulator.requests.at(-1) ?? {}
     expect({ method, path, query, status, userAgent }).toEqual({
@@ -129,7 +129,7 @@ describe('the service', () => {
     })
   })
 
-  it('lets a listener change data before the answer', async () => {
+  it('lets a listener change data before the response', async () => {
     const stop = emulator.onRequest(({ path }) => {
       if (path === '/people') emulator.insert('people')
     })

@@ -9,12 +9,12 @@ afterEach(async () => {
   for (const one of emulators.splice(0)) await one.close()
 })
 
-const wish = { inserts: 200, updates: 200, deletes: 100, softDeletes: 50, seed: 7 }
+const wanted = { inserts: 200, updates: 200, deletes: 100, softDeletes: 50, seed: 7 }
 
 async function changed() {
   const emulator = await startEmulator({ people: 6, months: 1 })
   emulators.push(emulator)
-  return { emulator, counts: emulator.randomChanges(wish) }
+  return { emulator, counts: emulator.randomChanges(wanted) }
 }
 
 it('makes as many changes as wanted', async () => {
@@ -47,7 +47,7 @@ it('leaves no link to a record that does not exist', async () => {
 it.each(Object.entries(rules))('leaves a tenant where %s', async (_, violations) => {
   const emulator = await startEmulator({ people: 25, months: 1 })
   emulators.push(emulator)
-  for (const seed of [1, 2, 3]) emulator.randomChanges({ ...wish, seed })
+  for (const seed of [1, 2, 3]) emulator.randomChanges({ ...wanted, seed })
   expect(violations(emulator.all)).toEqual([])
 })
 

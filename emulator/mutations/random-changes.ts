@@ -68,16 +68,16 @@ function update(collection: string, { store, random, mutations }: Tenant): numbe
   return 1
 }
 
-function take(verb: 'remove' | 'softDelete', collection: string, left: number, tenant: Tenant) {
+function take(how: 'remove' | 'softDelete', collection: string, left: number, tenant: Tenant) {
   const { store, random, mutations } = tenant
   const records = store.records(collection)
   if (records.length === 0) return 0
   const record = random.pick(records)
   const fields = fieldsOf(record)
   const gone = collection === 'clockings' ? clockingPair(record, store) : [record]
-  const isDone = verb === 'softDelete' && fields['status'] === 'Deleted'
+  const isDone = how === 'softDelete' && fields['status'] === 'Deleted'
   if (isDone || gone.length > left) return 0
-  for (const { id } of gone) mutations[verb](collection, id)
+  for (const { id } of gone) mutations[how](collection, id)
   if (collection === 'clockings') recalculate(store, mutations, fields)
   return gone.length
 }
