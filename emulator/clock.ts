@@ -1,4 +1,4 @@
-/** A stretch of virtual time; the parts add up. */
+/** A period of virtual time; the parts add up. */
 export interface Span {
   readonly minutes?: number
   readonly hours?: number
@@ -6,8 +6,8 @@ export interface Span {
 }
 
 /**
- * The service's own time: it starts where it is told to, runs like a real clock and can be moved
- * ahead.
+ * The virtual clock of the service. It starts at a given time, runs like a real clock, and can be
+ * moved ahead.
  */
 export interface Clock {
   now(): Date
@@ -18,7 +18,7 @@ export interface Clock {
 
 const minuteInMs = 60_000
 
-/** Starts a clock at the ISO time `start`; throws a RangeError for a text that is no time. */
+/** Starts a clock at the ISO time `start`; throws a RangeError for any other text. */
 export function createClock(start: string): Clock {
   const began = performance.now()
   let base = Date.parse(start)
@@ -45,8 +45,8 @@ export function addDays(date: string, days: number): string {
 }
 
 /**
- * The days from `start` to `end`, both counted: 1 for the same day, 0 or less when `end` comes
- * first.
+ * The days from `start` to `end`, both included: 1 for the same day, 0 or less when `end` is before
+ * `start`.
  */
 export function daysBetween(start: string, end: string): number {
   return Math.round((Date.parse(end) - Date.parse(start)) / (1440 * minuteInMs)) + 1

@@ -1,69 +1,49 @@
 import type { Server } from 'node:http'
-import { type Clock, createClock, type Span } from './clock.ts'
-import { collections } from './collections.ts'
-import { createContinuations } from './continuations.ts'
-import { listenForControl } from './control.ts'
-import { createDeltas } from './deltas.ts'
-import { structureLevels, structureVersion } from './generate/catalogues.ts'
+import { createTokens, tenantName } from './auth/tokens.ts'
+import { type Clock, createClock } from './clock.ts'
+import { collections } from './collections/collections.ts'
+import { listenForControl } from './control/control-server.ts'
+import type { Controls } from './control/controls.ts'
+import { createDisturbances } from './control/disturbances.ts'
+import { createDeltas } from './delta/deltas.ts'
+import { createContinuations } from './endpoints/continuations.ts'
+import { handleRequest } from './endpoints/router.ts'
+import type { Service } from './endpoints/service.ts'
+import { createPersonGroups } from './filter/person-groups.ts'
+import { createRandom } from './generate/random.ts'
+import { structureLevels, structureVersion } from './generate/reference-data.ts'
 import { firstDay, generateTenant } from './generate/tenant.ts'
-import { type LoggedRequest, listen, originOf } from './http-server.ts'
-import { createLimiter } from './limiter.ts'
-import { createLinks } from './links.ts'
-import { createMembers } from './members.ts'
-import { createMutations, fieldsOf, type Mutations } from './mutations.ts'
+import { type LoggedRequest, listen } from './http/http-server.ts'
+import type { ServiceRequest } from './http/http-types.ts'
+import { createLinks } from './http/links.ts'
+import { originOf } from './http/listen-on.ts'
+import { createRateLimiter } from './http/rate-limiter.ts'
+import { createMutations } from './mutations/mutations.ts'
+import { randomChanges } from './mutations/random-changes.ts'
 import { type EmulatorOptions, type ResolvedOptions, resolveOptions } from './options.ts'
-import { createRandom } from './random.ts'
-import { type ChangeCounts, type ChangeWish, randomChanges } from './random-changes.ts'
-import type { ReferencePair } from './reference-pairs.ts'
-import { type CustomReference, createReferences } from './references.ts'
-import type { Service } from './service.ts'
-import { createSetReference, type SetReference } from './set-reference.ts'
-import { createStore, type Fields } from './store.ts'
-import { createTokens, tenantName } from './tokens.ts'
-import { createVerbs, type Verbs } from './verbs.ts'
+import type { ReferencePair } from './references/reference-pairs.ts'
+import { type CustomReference, createReferences } from './references/references.ts'
+import { createSetReference } from './references/set-reference.ts'
+import { createStore, type Fields, fieldsOf } from './store/store.ts'
 
 export type { EmulatorOptions } from './options.ts'
 
 /**
- * The reading endpoints of the service on loopback, and the hands that move it. Webhooks and the
- * endpoints that write are not there.
+ * The reading endpoints of the service on loopback, with all that a test can do to them. Webhooks and
+ * the endpoints that write are not there.
  */
-export interface Emulator extends Mutations, Verbs {
+export interface Emulator extends Controls {
   /** The origin of both hosts, for example `http://127.0.0.1:43111`. */
   readonly url: string
   /** The origin of the control endpoint, if there is one. */
   readonly controlUrl: string | undefined
-  /** Live: a change holds from the next request on. */
-  readonly options: ResolvedOptions
   /** The levels below `/activity-structure-versions`, which only the documentation has. */
   readonly activityStructures: readonly { structure_version_id: string; level: number }[]
-  /** Every request since the start, in the order of arrival. */
-  readonly requests: readonly LoggedRequest[]
-  /** A configuration with which the connector reads this tenant. */
-  config(): Record<string, unknown>
-  /** The virtual clock. */
-  now(): Date
-  advance(by: Span): void
-  /**
-   * The live truth, ascending by id: what is stored, without the softly deleted records; with the
-   * wanted references where they belong.
-   */
-  all(collection: string, wanted?: readonly ReferencePair[]): Fields[]
   /** The custom references of a collection, as their endpoint shows them. */
   references(collection: string): CustomReference[]
-  /** Everything that is stored, softly deleted records too. */
-  stored(collection: string): Fields[]
   /**
-   * Many plausible changes, spread over all collections; the same seed on the same tenant repeats
-   * them.
-   */
-  randomChanges(wish: ChangeWish): ChangeCounts
-  /** Registers a custom external reference; what it refuses is said at `createSetReference`. */
-  readonly setReference: SetReference
-  removeReference(collection: string, name: string, value: string): void
-  /**
-   * Calls the listener before each request is answered, so that it may change data; the answer ends
-   * that.
+   * Calls the listener before each request is handled, so that it can change data. Returns a function
+   * that removes the listener.
    */
   onRequest(listener: (request: LoggedRequest) => void): () => void
   close(): Promise<void>
@@ -77,26 +57,34 @@ export async function startEmulator(given: EmulatorOptions = {}): Promise<Emulat
   let url = ''
   const service = createService(options, clock, () => url)
   generateTenant(options, service.store, service.references, random)
-  const { verbs, faults } = createVerbs(service)
+  const { disturbances, faults } = createDisturbances(service)
   const requests: LoggedRequest[] = []
   const listeners = new Set<(request: LoggedRequest) => void>()
   const announce = (entry: LoggedRequest) => {
     requests.push(entry)
     for (const listener of listeners) listener(entry)
   }
-  const limiter = createLimiter(options)
-  const parts = { service, faults, limiter, announce }
+  const limiter = createRateLimiter(options)
+  const parts = {
+    options,
+    clock,
+    prefix: service.links.prefix,
+    faults,
+    limiter,
+    announce,
+    handle: (request: ServiceRequest) => handleRequest(service, request),
+  }
   const servers = [await listen(parts, options.port)]
   url = originOf(servers[0] as Server)
   const emulator: Emulator = {
     ...createMutations(service.store, clock, random),
-    ...verbs,
+    ...disturbances,
     ...views(service),
     url,
     controlUrl: undefined,
     options,
     requests,
-    randomChanges: (wish) => randomChanges(wish, service.store, emulator),
+    randomChanges: (wanted) => randomChanges(wanted, service.store, emulator),
     onRequest(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
@@ -125,7 +113,7 @@ function createService(options: ResolvedOptions, clock: Clock, origin: () => str
     continuations: createContinuations(),
     deltas: createDeltas(options, clock),
     tokens: createTokens(options, clock),
-    members: createMembers(store),
+    personGroups: createPersonGroups(store),
     url: origin,
   }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { flagOf, optionFacts } from './control/option-facts.ts'
 import { help, optionsOf, parseFlags } from './main.ts'
-import { flagOf, optionFacts } from './option-facts.ts'
 
 it('turns flags into options', () => {
   const given = { people: '3', 'page-size': '5', dialect: 'specification', 'rate-limit': '10/50' }

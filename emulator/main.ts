@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
+import { checkValue, flagOf, type OptionFacts, optionFacts } from './control/option-facts.ts'
+import { defaultControl, defaultOf } from './control/reference-text.ts'
 import { type Emulator, startEmulator } from './emulator.ts'
-import { checkValue, flagOf, type OptionFacts, optionFacts } from './option-facts.ts'
 import type { EmulatorOptions, RateLimit } from './options.ts'
-import { defaultControl, defaultOf } from './reference-text.ts'
 
 const flags = Object.entries(optionFacts).filter(([, { hasNoFlag }]) => !hasNoFlag)
 

@@ -18,8 +18,8 @@ export interface RateLimit {
 }
 
 /**
- * What the emulated service is, and how it decides what its documents leave open. `optionFacts`
- * says what each option means, `resolveOptions` what it is when it is left out.
+ * What the emulated service holds, and how it behaves where its documents leave that open.
+ * `optionFacts` says what each option means, `resolveOptions` has the defaults.
  */
 export interface EmulatorOptions {
   seed?: number

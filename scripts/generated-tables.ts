@@ -1,4 +1,4 @@
-import { defaultControl, referenceText } from '../emulator/reference-text.ts'
+import { defaultControl, referenceText } from '../emulator/control/reference-text.ts'
 import { readProjectJson } from '../src/project-files.ts'
 import { type SettingsSchema, settingRows } from '../src/protocol/singer/setting-rows.ts'
 import type { Stream } from '../src/streams/collection.ts'

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { StoredRecord } from '../store.ts'
+import type { StoredRecord } from '../store/store.ts'
 import { checkFilter } from './check.ts'
 import { parseFilter } from './parse.ts'
 
 const allowed = ['date', 'person', 'kind', 'status', 'enabled', 'counter-definition']
-const members = (group: string, id: number) => (group === 'circle' ? [id, id + 10] : undefined)
-const check = (text: string) => checkFilter(parseFilter(text), allowed, members)
+const personGroups = (group: string, id: number) => (group === 'circle' ? [id, id + 10] : undefined)
+const check = (text: string) => checkFilter(parseFilter(text), allowed, personGroups)
 
 function record(fields: { date?: string; person?: number; [name: string]: unknown }): StoredRecord {
   const { date, person } = fields

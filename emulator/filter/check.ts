@@ -1,6 +1,6 @@
 import { isDate } from '../clock.ts'
-import { notValid } from '../service-error.ts'
-import type { StoredRecord } from '../store.ts'
+import { notValid } from '../http/service-error.ts'
+import type { StoredRecord } from '../store/store.ts'
 import { filterFields, fits } from './fields.ts'
 import type { Condition, Expression, Literal } from './parse.ts'
 
@@ -12,7 +12,7 @@ export interface Filter {
 }
 
 /** The people of a named list such as `circle(4)`; undefined for a name that does not exist. */
-export type Members = (group: string, id: number) => readonly number[] | undefined
+export type PersonGroups = (group: string, id: number) => readonly number[] | undefined
 
 /** Lets every record pass. */
 export const everything: Filter = { start: undefined, end: undefined, matches: () => true }
@@ -25,14 +25,14 @@ interface Bounds {
 }
 
 /**
- * Holds a filter against the rules: known fields only, the operators of each field's category,
+ * Checks a filter against the rules: known fields only, the operators of each field's category,
  * literals of the right type, `or` on fields of category Multiple. Conditions on one Multiple field
  * that are joined by `and` add up. Anything else is a 400.
  */
 export function checkFilter(
   expression: Expression,
   allowed: readonly string[],
-  members: Members,
+  personGroups: PersonGroups,
 ): Filter {
   for (const condition of conditions(expression)) checkCondition(condition, allowed)
   checkOrs(expression)
@@ -41,7 +41,7 @@ export function checkFilter(
   for (const condition of conditions(expression)) {
     if (condition.field === 'date') narrow(bounds, condition)
   }
-  const test = testOf(expression, members)
+  const test = testOf(expression, personGroups)
   return {
     start: bounds.start,
     end: bounds.end,
@@ -64,16 +64,16 @@ function checkOrs(expression: Expression): void {
 }
 
 /** The test of everything but dates, which no `or` can join and `inBounds` tests. */
-function testOf(expression: Expression, members: Members): Test {
+function testOf(expression: Expression, personGroups: PersonGroups): Test {
   if (expression.type === 'or') {
-    const tests = expression.parts.map((part) => testOf(part, members))
+    const tests = expression.parts.map((part) => testOf(part, personGroups))
     return (record) => tests.some((test) => test(record))
   }
   const wanted = new Map<string, Set<unknown>>()
   const tests: Test[] = []
   for (const term of terms(expression)) {
-    if (term.type !== 'condition') tests.push(testOf(term, members))
-    else if (term.field !== 'date') add(wanted, term, members)
+    if (term.type !== 'condition') tests.push(testOf(term, personGroups))
+    else if (term.field !== 'date') add(wanted, term, personGroups)
   }
   for (const [field, values] of wanted) {
     tests.push((record) => values.has(filterFields[field]?.read(record)))
@@ -107,17 +107,22 @@ function narrow(bounds: Bounds, { operator, values }: Condition): void {
   if (operator !== 'ge' && (bounds.end === undefined || date < bounds.end)) bounds.end = date
 }
 
-function add(wanted: Map<string, Set<unknown>>, condition: Condition, members: Members): void {
+function add(
+  wanted: Map<string, Set<unknown>>,
+  condition: Condition,
+  personGroups: PersonGroups,
+): void {
   const { field, values, group } = condition
   const known = wanted.get(field) ?? new Set()
   wanted.set(field, known)
   for (const value of values) {
-    for (const one of group === undefined ? [value] : resolve(group, value, members)) known.add(one)
+    for (const one of group === undefined ? [value] : resolve(group, value, personGroups))
+      known.add(one)
   }
 }
 
-function resolve(group: string, value: Literal, members: Members): readonly number[] {
-  const people = members(group, Number(value))
+function resolve(group: string, value: Literal, personGroups: PersonGroups): readonly number[] {
+  const people = personGroups(group, Number(value))
   if (!people) throw notValid(`There are no lists of the kind ${group}: use circle or org-group`)
   return people
 }

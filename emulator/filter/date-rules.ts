@@ -1,27 +1,38 @@
-import { daysBetween } from '../clock.ts'
-import { type CollectionFacts, collections } from '../collections.ts'
-import type { Service } from '../service.ts'
-import { notValid } from '../service-error.ts'
-import type { StoredRecord } from '../store.ts'
+import { type Clock, daysBetween } from '../clock.ts'
+import type { CollectionFacts } from '../collections/collection-facts.ts'
+import { collections } from '../collections/collections.ts'
+import { notValid } from '../http/service-error.ts'
+import type { ResolvedOptions } from '../options.ts'
+import type { Store, StoredRecord } from '../store/store.ts'
 import type { Filter } from './check.ts'
 
-// How a year is counted is not documented: a leap year's 366 days, both ends counted, are still
-// taken.
+// How a year is counted is not documented: the 366 days of a leap year, both ends included, are
+// accepted.
 const yearInDays = 366
 
+/** What the rules of a list's dates depend on. */
+export interface ListContext {
+  readonly options: ResolvedOptions
+  readonly clock: Clock
+  readonly store: Store
+}
+
 /**
- * The dates of a list: `date` is required, and at most one year where the collection says so. How
- * the year of an open range is counted is not documented: it ends today, or begins at the first
+ * Checks the dates of a list: `date` is required, and at most one year where the collection says so. How
+ * the year of an open range is counted is not documented: it ends today, or starts at the first
  * record.
  */
 export function checkListDates(
-  { options, clock, store }: Service,
+  { options, clock, store }: ListContext,
   collection: string,
   { start, end }: Filter,
 ): void {
   const facts = collections[collection]
   if (!facts?.dateField) return
-  if (start === undefined && end === undefined) throw notValid('A filter on date is required')
+  if (start === undefined && end === undefined) {
+    if (facts.isDateOptional) return
+    throw notValid('A filter on date is required')
+  }
   checkOrder(start, end)
   if (!facts.yearOnly) return
   if (options.openRange === 'refused' && (start === undefined || end === undefined)) {
@@ -32,8 +43,8 @@ export function checkListDates(
 }
 
 /**
- * The dates of a delta: a past start, not before 1 January of last year; an end within
- * one year.
+ * Checks the dates of a delta: a past start, not before 1 January of last year; an end within one
+ * year.
  */
 export function checkDeltaDates(
   facts: CollectionFacts,
@@ -41,7 +52,10 @@ export function checkDeltaDates(
   today: string,
 ): void {
   if (!facts.dateField) return
-  if (start === undefined) throw notValid('A start (date ge) is required')
+  if (start === undefined) {
+    if (facts.isDateOptional) return
+    throw notValid('A start (date ge) is required')
+  }
   const earliest = `${Number(today.slice(0, 4)) - 1}-01-01`
   if (start >= today) throw notValid('The start date must be a past date')
   if (start < earliest) throw notValid(`The start date must not be before ${earliest}`)

@@ -1,19 +1,14 @@
-import type { Fields, StoredRecord } from '../store.ts'
+import type { Fields, StoredRecord } from '../store/store.ts'
 import type { Literal } from './parse.ts'
 
-/**
- * What can be done with one filter field: its category, literal type
- * and place in a record.
- */
+/** One filter field: its category, the type of its literals, and its value in a record. */
 export interface FilterField {
   readonly category: 'single' | 'multiple' | 'range'
   readonly type: 'integer' | 'string' | 'boolean' | 'date'
   read(record: StoredRecord): unknown
 }
 
-/**
- * The filter fields of all collections, by filter name; the categories are inferred.
- */
+/** The filter fields of all collections, by name. Their categories are not documented. */
 export const filterFields: Readonly<Record<string, FilterField>> = {
   date: { category: 'range', type: 'date', read: (record) => record.date },
   person: { category: 'multiple', type: 'integer', read: (record) => record.person },

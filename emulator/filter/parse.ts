@@ -1,4 +1,4 @@
-import { notValid } from '../service-error.ts'
+import { notValid } from '../http/service-error.ts'
 import { type Token, tokenize } from './tokens.ts'
 
 /** A constant of a filter. */
@@ -22,9 +22,8 @@ const operators = ['eq', 'ge', 'le', 'in']
 const reserved = [...operators, 'and', 'or', 'true', 'false']
 
 /**
- * Reads a filter by the grammar of the specification ("Filtering"): terms joined by `or`,
- * conditions joined by `and`, parentheses around expressions. A filter that does not follow it is a
- * 400.
+ * Reads a filter: conditions joined by `and`, which binds more closely than `or`, and parentheses
+ * around expressions. Any other text is a 400.
  */
 export function parseFilter(filter: string): Expression {
   const reader = createReader(tokenize(filter))

@@ -1,4 +1,4 @@
-import { notValid } from '../service-error.ts'
+import { notValid } from '../http/service-error.ts'
 
 /** A piece of a filter: a word (field, operator or name), a literal, or a mark: `(`, `)` or `,`. */
 export type Token =

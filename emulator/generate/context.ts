@@ -1,5 +1,5 @@
-import type { Random } from '../random.ts'
-import type { Fields, Id, Store } from '../store.ts'
+import type { Fields, Id, Store } from '../store/store.ts'
+import type { Random } from './random.ts'
 
 /** What a new record is made from. */
 export interface Context {

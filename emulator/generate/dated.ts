@@ -1,5 +1,5 @@
 import { addDays } from '../clock.ts'
-import type { Fields } from '../store.ts'
+import type { Fields } from '../store/store.ts'
 import { activityLevels, type Context, link, type Make, person } from './context.ts'
 import { dueOn, hoursOf, presence, wholeDay } from './hours.ts'
 import { sometimes } from './words.ts'

@@ -1,6 +1,5 @@
 /**
- * Every documented field of every collection (collections.json), with dots between the parts of a
- * path.
+ * Every documented field of every collection, with dots between the parts of a path.
  */
 export const documentedFields: Readonly<Record<string, string>> = {
   absences:

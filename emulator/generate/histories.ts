@@ -1,5 +1,5 @@
 import { addDays, daysBetween } from '../clock.ts'
-import type { Fields, Id } from '../store.ts'
+import type { Fields, Id } from '../store/store.ts'
 import { type Context, type Make, person } from './context.ts'
 
 /** What each collection of histories says of people: its property, and the collection it links to. */

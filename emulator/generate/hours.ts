@@ -1,4 +1,4 @@
-import type { Fields } from '../store.ts'
+import type { Fields } from '../store/store.ts'
 
 /** The minutes of a day of full-time work. */
 export const wholeDay = 456

@@ -1,7 +1,7 @@
 /** A text in English, Dutch, French and German; one alone is a proper name, the same everywhere. */
 export type Phrase = readonly [english: string, dutch?: string, french?: string, german?: string]
 
-/** What the entries of a catalogue are called, and what tells two of the same name apart. */
+/** What the entries of a collection of reference data are called, and what tells two of the same name apart. */
 export interface NameParts {
   readonly names: readonly Phrase[]
   readonly qualifiers: readonly Phrase[]
@@ -41,7 +41,7 @@ const branches: readonly Phrase[] = [
   ['Vastgoed & Immo'],
 ]
 
-/** The names of every catalogue, in no order. */
+/** The names of every collection of reference data, in no order. */
 export const nameParts: Readonly<Record<string, NameParts>> = {
   departments: {
     qualifiers: sites,

@@ -1,8 +1,8 @@
 import { addDays, daysBetween } from '../clock.ts'
-import type { Random } from '../random.ts'
-import type { Fields, Id, Store } from '../store.ts'
+import type { Fields, Id, Store } from '../store/store.ts'
 import { type Context, type Make, person } from './context.ts'
 import { histories } from './histories.ts'
+import type { Random } from './random.ts'
 import {
   anyonesNames,
   lastNames,

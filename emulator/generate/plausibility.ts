@@ -1,5 +1,5 @@
 import { addDays } from '../clock.ts'
-import type { Fields } from '../store.ts'
+import type { Fields } from '../store/store.ts'
 import { presence } from './hours.ts'
 import { mensNames, womensNames } from './words.ts'
 
@@ -57,14 +57,14 @@ export const rules: Readonly<Record<string, (read: Read) => unknown[]>> = {
     )
     return odd.length < 0.1 * people.length ? wrong : odd
   },
-  'the names of a catalogue are unique and without numbers': (read) =>
-    catalogues.flatMap((collection) => {
+  'the names of reference data are unique and without numbers': (read) =>
+    named.flatMap((collection) => {
       const names = read(collection).map((row) => String((row['name'] as Fields)['default']))
       return [...repeated(names), ...names.filter((name) => /\d|\(was/.test(name))]
     }),
 }
 
-const catalogues = [
+const named = [
   'departments',
   'employers',
   'jobs',

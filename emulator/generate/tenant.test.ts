@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { collections } from '../collections.ts'
+import { collections } from '../collections/collections.ts'
 import { resolveOptions } from '../options.ts'
-import { createRandom } from '../random.ts'
-import { createReferences } from '../references.ts'
-import { createStore, type Fields, type Store } from '../store.ts'
+import { createReferences } from '../references/references.ts'
+import { createStore, type Fields, type Store } from '../store/store.ts'
 import { documentedFields } from './documented-fields.ts'
 import { rules } from './plausibility.ts'
+import { createRandom } from './random.ts'
 import { firstDay, generateTenant } from './tenant.ts'
 
 function tenant(given: Parameters<typeof resolveOptions>[0] = {}): Store {

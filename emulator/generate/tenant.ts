@@ -1,15 +1,16 @@
-import { addDays, dateOf } from '../clock.ts'
+import { addDays, dateOf, daysBetween } from '../clock.ts'
+import { collections, schemaCollections } from '../collections/collections.ts'
 import type { ResolvedOptions } from '../options.ts'
-import type { Random } from '../random.ts'
-import type { References } from '../references.ts'
-import type { Store } from '../store.ts'
-import { catalogues } from './catalogues.ts'
+import type { References } from '../references/references.ts'
+import type { Store } from '../store/store.ts'
 import type { Context } from './context.ts'
 import { plannedAbsence } from './dated.ts'
 import { histories, historyOf } from './histories.ts'
 import { dueOn } from './hours.ts'
-import { makeRecord } from './make.ts'
+import { makeRecord } from './make-record.ts'
 import { hiredOn } from './people.ts'
+import { createRandom, type Random } from './random.ts'
+import { referenceData } from './reference-data.ts'
 import { workday } from './workday.ts'
 
 /** Days ahead of now for which there are absences and assignments. */
@@ -30,7 +31,7 @@ export function generateTenant(
   const add = (collection: string, at: Context) =>
     store.load(collection, makeRecord(collection, at))
 
-  for (const collection of Object.keys(catalogues)) {
+  for (const collection of Object.keys(referenceData)) {
     for (let count = sizeOf(collection); count > 0; count -= 1) add(collection, context(today))
   }
   for (let count = options.people; count > 0; count -= 1) {
@@ -46,6 +47,7 @@ export function generateTenant(
   generateDays(options, context, store)
   generateFuture(options, context, store)
   generateReferences(store, references, random)
+  generateFromSchemas(options, store)
 }
 
 /** The first day of dated records. */
@@ -67,11 +69,16 @@ function sizeOf(collection: string): number {
 
 type ContextOf = (date: string, person?: number) => Context
 
+/** The days from the first one to yesterday. */
+function pastDays(options: ResolvedOptions): string[] {
+  const length = daysBetween(firstDay(options), dateOf(new Date(options.now))) - 1
+  return Array.from({ length }, (_, days) => addDays(firstDay(options), days))
+}
+
 function generateDays(options: ResolvedOptions, context: ContextOf, store: Store): void {
   const balances = new Map<number, number>()
   const hired = store.records('people').map(({ id }) => hiredOn(store, id))
-  const today = dateOf(new Date(options.now))
-  for (let date = firstDay(options); date < today; date = addDays(date, 1)) {
+  for (const date of pastDays(options)) {
     for (let person = 1; person <= options.people; person += 1) {
       if (date < (hired[person - 1] ?? date)) continue
       const add = store.load
@@ -105,4 +112,21 @@ function generateReferences(store: Store, references: References, random: Random
   give('contracts', 'archive', 'C')
   give('activity-definitions', 'erp', 'X')
   give('terminals', 'asset', 'T')
+}
+
+/**
+ * Adds records of the collections that only a schema describes: one per person, or on some days of
+ * each person. Their chances are their own, so that the rest of the tenant does not depend on them.
+ */
+function generateFromSchemas(options: ResolvedOptions, store: Store): void {
+  for (const collection of Object.keys(schemaCollections)) {
+    const random = createRandom(options.seed)
+    const isDated = collections[collection]?.dateField !== undefined
+    for (const date of isDated ? pastDays(options) : [dateOf(new Date(options.now))]) {
+      for (const { id: person } of store.records('people')) {
+        if (isDated && !random.chance(0.3)) continue
+        store.load(collection, makeRecord(collection, { random, store, date, person }))
+      }
+    }
+  }
 }

@@ -1,5 +1,5 @@
-import type { Random } from '../random.ts'
-import type { Fields } from '../store.ts'
+import type { Fields } from '../store/store.ts'
+import type { Random } from './random.ts'
 
 /** Invented names, with the letters and quotes that real ones have. */
 export const lastNames = [
@@ -69,8 +69,8 @@ export const streets = [
 ]
 
 /**
- * The properties, each with the given probability: optional ones are left out, not null (api.md
- * 11).
+ * The properties, each with the given probability. The service leaves out what has no value; it does
+ * not send null.
  */
 export function sometimes(random: Random, probability: number, fields: Fields): Fields {
   const kept = Object.entries(fields).filter(() => random.chance(probability))

@@ -1,14 +1,14 @@
-import type { Fields } from '../store.ts'
+import type { Fields } from '../store/store.ts'
 import type { Context } from './context.ts'
 import { clockingAt, dated, otherKind, totalsOf } from './dated.ts'
 import { dueOn, minutesBetween, wholeDay } from './hours.ts'
 
-/** How a record gets into the tenant. */
+/** Adds a record to the tenant. */
 export type Add = (collection: string, fields: Fields) => void
 
 /**
- * One person's day: clockings in and out, and totals, paid presences and breaks that add up with
- * them. The answer is the flextime balance after the day.
+ * One person's day: clockings in and out, and totals, paid presences and breaks that match
+ * them. Returns the flextime balance after the day.
  */
 export function workday(context: Context, add: Add, balance: number): number {
   const { random, date } = context

@@ -1,4 +1,4 @@
-import type { FaultKind } from '../../emulator/faults.ts'
+import type { FaultKind } from '../../emulator/http/faults.ts'
 import type { ReferenceChoice } from '../../src/config.ts'
 
 /**

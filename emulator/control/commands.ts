@@ -1,0 +1,280 @@
+import type { Span } from '../clock.ts'
+import { collections } from '../collections/collections.ts'
+import { referenceTargets } from '../collections/documented-collections.ts'
+import type { FailOptions, FaultKind, FaultOptions } from '../http/faults.ts'
+import type { WantedChanges } from '../mutations/random-changes.ts'
+import type { Fields, Id } from '../store/store.ts'
+import type { Controls } from './controls.ts'
+import { liveOptions } from './option-facts.ts'
+
+/** One argument of a command: a property of the JSON object that is posted. */
+export interface Argument {
+  readonly takes: 'collection' | 'id' | 'text' | 'number' | 'object' | readonly (string | number)[]
+  readonly text: string
+  readonly isOptional?: true
+}
+
+/** The posted object; its properties have been checked against the arguments. */
+type Given = Fields & { readonly collection: string; readonly id: Id; readonly path: string }
+
+/** What can be posted to a path of the control endpoint. */
+export interface Command {
+  readonly text: string
+  /** Left out where the command checks its properties itself. */
+  readonly takes?: Readonly<Record<string, Argument>>
+  /** Runs on a tenant of the default size. */
+  readonly example: Fields
+  run(controls: Controls, given: Given): unknown
+}
+
+/** What can be read with GET. */
+export interface View {
+  readonly text: string
+  /** Below the path, if it takes a collection. */
+  readonly example?: string
+  show(controls: Controls, collection: string): unknown
+}
+
+const collection: Argument = { takes: 'collection', text: 'such as `people`' }
+const id: Argument = { takes: 'id', text: 'the id of a record' }
+const record: Argument = { takes: 'object', text: 'properties of the record' }
+const name: Argument = { takes: 'text', text: 'a name that does not begin with @' }
+const value: Argument = { takes: 'text', text: 'the external reference' }
+const times: Argument = {
+  takes: 'number',
+  text: 'how often; left out: until `/clear-faults`',
+  isOptional: true,
+}
+const skip: Argument = {
+  takes: 'number',
+  text: 'how many matching requests pass first',
+  isOptional: true,
+}
+const path: Argument = {
+  takes: 'text',
+  text: 'a path below the prefix of the API (`/people`, `/delta/people`) or `/connect/token`, with all that lies below it; with a question mark, how path and query begin',
+  isOptional: true,
+}
+const pattern: Argument = {
+  takes: 'text',
+  text: 'in place of `path`: a regular expression for path and query',
+  isOptional: true,
+}
+const wanted = (text: string): Argument => ({ takes: 'number', text, isOptional: true })
+
+/** Every command by its path, in an order in which their examples can be run. */
+export const commands: Readonly<Record<string, Command>> = {
+  '/insert': {
+    text: 'Adds a record; properties that are left out are made up. Returns the record.',
+    takes: { collection, record: { ...record, isOptional: true } },
+    example: { collection: 'jobs', record: { name: { default: 'Baker' } } },
+    run: (controls, given) => controls.insert(given.collection, given['record'] as Fields),
+  },
+  '/update': {
+    text: 'Changes a record; without a patch, some property of it. Returns the record.',
+    takes: {
+      collection,
+      id,
+      patch: { takes: 'object', text: 'the properties that change', isOptional: true },
+    },
+    example: { collection: 'people', id: 3, patch: { firstName: 'Ann' } },
+    run: (controls, given) =>
+      controls.update(given.collection, given.id, given['patch'] as Fields | undefined),
+  },
+  '/soft-delete': {
+    text: 'Gives a record the status Deleted, in `clockings` and `activity-durations`.',
+    takes: { collection, id },
+    example: { collection: 'clockings', id: 2 },
+    run: (controls, given) => controls.softDelete(given.collection, given.id),
+  },
+  '/remove': {
+    text: 'Deletes a record.',
+    takes: { collection, id },
+    example: { collection: 'clockings', id: 1 },
+    run: (controls, given) => controls.remove(given.collection, given.id),
+  },
+  '/restore': {
+    text: 'Puts a whole record with its old id back.',
+    takes: { collection, record },
+    example: {
+      collection: 'clockings',
+      record: { id: 1, date: '2026-11-19', person: { id: 3 }, kind: 'InOut', status: 'Active' },
+    },
+    run: (controls, given) => controls.restore(given.collection, given['record'] as Fields),
+  },
+  '/changes': {
+    text: 'Makes many plausible changes all over the tenant. Returns their numbers by collection.',
+    takes: {
+      inserts: wanted('records that are added'),
+      updates: wanted('records that change'),
+      deletes: wanted('records that are deleted'),
+      softDeletes: wanted('records that get the status Deleted'),
+      seed: wanted('another seed makes other changes; default 1'),
+    },
+    example: { inserts: 20, updates: 20, deletes: 5, softDeletes: 5 },
+    run: (controls, given) => controls.randomChanges(given as WantedChanges),
+  },
+  '/set-reference': {
+    text: 'Registers a custom external reference of a record, in place of the one that it has under this name. The value must not belong to another record.',
+    takes: { collection, name, value, id },
+    example: { collection: 'people', name: 'payroll', value: 'A-17', id: 3 },
+    run: (controls, given) =>
+      controls.setReference(
+        given.collection,
+        String(given['name']),
+        String(given['value']),
+        given.id,
+      ),
+  },
+  '/remove-reference': {
+    text: 'Removes a custom external reference.',
+    takes: { collection, name, value },
+    example: { collection: 'people', name: 'payroll', value: 'A-17' },
+    run: (controls, given) =>
+      controls.removeReference(given.collection, String(given['name']), String(given['value'])),
+  },
+  '/advance': {
+    text: 'Moves the virtual clock ahead; the parts add up. Returns the new time.',
+    takes: {
+      minutes: wanted('minutes'),
+      hours: wanted('hours'),
+      days: wanted('days'),
+    },
+    example: { hours: 73 },
+    run(controls, given) {
+      controls.advance(given as Span)
+      return { now: controls.now() }
+    },
+  },
+  '/fail': {
+    text: 'Responds to requests with a status, in place of the service.',
+    takes: {
+      path,
+      pattern,
+      status: { takes: 'number', text: 'the status, such as 503' },
+      times,
+      skip,
+      headers: { takes: 'object', text: 'headers of the response', isOptional: true },
+      body: { takes: 'text', text: 'the body of the response', isOptional: true },
+    },
+    example: { path: '/people', status: 429, times: 2, headers: { 'retry-after': '1' } },
+    run: (controls, given) =>
+      controls.fail(pathOf(given), Number(given['status']), given as FailOptions),
+  },
+  '/fault': {
+    text: 'Breaks requests on the wire: the connection breaks before the service has seen the request (`reset`), half of the body arrives and the connection is closed (`truncate`) or breaks (`half-then-reset`), it breaks after the service has handled the request (`after-last-byte`), the body arrives slowly (`slow`), an HTML page comes with status 200 (`html`), or there is no response (`hang`).',
+    takes: {
+      path,
+      pattern,
+      kind: {
+        takes: ['reset', 'truncate', 'half-then-reset', 'after-last-byte', 'slow', 'html', 'hang'],
+        text: 'what goes wrong',
+      },
+      times,
+      skip,
+      afterBytes: wanted('how much of the body arrives; default half'),
+      ms: wanted('how long a slow body takes in milliseconds; default 1000'),
+    },
+    example: { pattern: '^/clockings.*delta', kind: 'truncate', times: 1 },
+    run: (controls, given) =>
+      controls.fault(pathOf(given), given['kind'] as FaultKind, given as FaultOptions),
+  },
+  '/clear-faults': {
+    text: 'Clears everything that `/fail` and `/fault` have set.',
+    takes: {},
+    example: {},
+    run: (controls) => controls.clearFaults(),
+  },
+  '/expire-tokens': {
+    text: 'Expires all access tokens: 401.',
+    takes: {},
+    example: {},
+    run: (controls) => controls.expireTokens(),
+  },
+  '/expire-delta': {
+    text: 'Expires the delta links of a collection, or all of them: 410.',
+    takes: { collection: { ...collection, isOptional: true } },
+    example: { collection: 'people' },
+    run: (controls, given) => controls.expireDelta(given.collection),
+  },
+  '/expire-continuations': {
+    text: 'Expires all continuation tokens that were given so far.',
+    takes: {
+      status: {
+        takes: [400, 409, 410],
+        text: 'the status for them; default 409',
+        isOptional: true,
+      },
+    },
+    example: { status: 410 },
+    run: (controls, given) =>
+      controls.expireContinuations(given['status'] as 400 | 409 | 410 | undefined),
+  },
+  '/steal-delta': {
+    text: 'Starts a delta as a second program with the same credentials would; `secondStart` says what happens then.',
+    takes: { collection },
+    example: { collection: 'people' },
+    run: (controls, given) => controls.stealDelta(given.collection),
+  },
+  '/options': {
+    text: 'Changes options by their names, from the next request on. Returns all of them.',
+    example: { pageSize: 10, usedDeltaLink: 'gone' },
+    run: (controls, given) => Object.assign(controls.options, liveOptions(given)),
+  },
+}
+
+/** Every view by its name. */
+export const views: Readonly<Record<string, View>> = {
+  all: {
+    text: 'what a collection holds, without what is softly deleted',
+    example: 'people',
+    show: (controls, collection) => controls.all(collection),
+  },
+  stored: {
+    text: 'the same with what is softly deleted',
+    example: 'clockings',
+    show: (controls, collection) => controls.stored(collection),
+  },
+  requests: {
+    text: 'every request since the start, with its status',
+    show: (controls) => controls.requests,
+  },
+  now: { text: 'the virtual time', show: (controls) => ({ now: controls.now() }) },
+  config: { text: 'a configuration for the connector', show: (controls) => controls.config() },
+}
+
+/** Runs the command at a path; throws a sentence when an argument is wrong, missing or unknown. */
+export function runCommand(controls: Controls, command: Command, given: unknown): unknown {
+  const fields = Object(given) as Given
+  if (command.takes) checkArguments(command.takes, fields)
+  return command.run(controls, fields)
+}
+
+function checkArguments(takes: Readonly<Record<string, Argument>>, given: Fields): void {
+  const known = Object.keys(takes)
+  for (const one of Object.keys(given)) {
+    if (known.includes(one)) continue
+    throw new TypeError(`There is no argument ${one}, but ${known.join(', ') || 'none at all'}`)
+  }
+  for (const [one, argument] of Object.entries(takes)) {
+    const value = given[one]
+    if (value === undefined && argument.isOptional) continue
+    if (value === undefined) throw new TypeError(`The argument ${one} is missing`)
+    if (!fits(argument.takes, value)) throw new TypeError(`${JSON.stringify(value)} is no ${one}`)
+  }
+}
+
+function fits(takes: Argument['takes'], value: unknown): boolean {
+  if (takes === 'collection') return String(value) in { ...collections, ...referenceTargets }
+  if (takes === 'id') return typeof value === 'string' || Number.isInteger(value)
+  if (takes === 'number') return Number.isFinite(value)
+  if (takes === 'text') return typeof value === 'string'
+  if (takes === 'object') return Object(value) === value && !Array.isArray(value)
+  return (takes as readonly unknown[]).includes(value)
+}
+
+function pathOf({ path, pattern }: Fields): string | RegExp {
+  if (pattern !== undefined) return new RegExp(String(pattern))
+  if (path === undefined) throw new TypeError('The argument path or pattern is missing')
+  return String(path)
+}

@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type Emulator, startEmulator } from '../emulator.ts'
+import { connect } from '../test-client.ts'
+import { defaultControl } from './reference-text.ts'
+
+let emulator: Emulator
+beforeEach(async () => {
+  emulator = await startEmulator({ people: 3, months: 1, controlPort: 0 })
+})
+afterEach(() => emulator.close())
+
+async function post(path: string, body: object = {}) {
+  const answer = await fetch(`${emulator.controlUrl}${path}`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+  })
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+}
+
+async function show(path: string): Promise<unknown> {
+  return (await fetch(`${emulator.controlUrl}${path}`)).json()
+}
+
+it('inserts, changes and deletes', async () => {
+  const { body } = await post('/insert', { collection: 'jobs', record: { name: { default: 'X' } } })
+  await post('/update', { collection: 'jobs', id: body['id'], patch: { name: { default: 'Y' } } })
+  const updated = emulator.all('jobs').at(-1)
+  await post('/remove', { collection: 'jobs', id: body['id'] })
+  expect([updated?.['name'], emulator.all('jobs').at(-1)?.['id'] === body['id']]).toEqual([
+    { default: 'Y' },
+    false,
+  ])
+})
+
+it('shows the live truth without softly deleted records', async () => {
+  const id = emulator.all('clockings')[0]?.['id']
+  await post('/soft-delete', { collection: 'clockings', id })
+  const [live, stored] = [await show('/all/clockings'), await show('/stored/clockings')]
+  expect([(live as []).length + 1, live]).toEqual([
+    (stored as []).length,
+    emulator.all('clockings'),
+  ])
+})
+
+it('moves the clock', async () => {
+  const before = emulator.now().getTime()
+  await post('/advance', { hours: 2, minutes: 30 })
+  expect(emulator.now().getTime() - before).toBeGreaterThanOrEqual(9_000_000)
+})
+
+it('sets faults by path and by pattern', async () => {
+  const client = await connect(emulator)
+  await post('/fail', { path: '/people', status: 503, times: 1 })
+  await post('/fail', { pattern: '^/jobs', status: 500, times: 1 })
+  const statuses = [await client.get('/people'), await client.get('/jobs')]
+  expect(statuses.map(({ status }) => status)).toEqual([503, 500])
+})
+
+it('makes many changes and counts them', async () => {
+  const { body } = await post('/changes', { inserts: 20, updates: 20, deletes: 5, softDeletes: 5 })
+  const counts = Object.values(body) as Record<string, number>[]
+  expect(counts.reduce((sum, one) => sum + (one['inserts'] ?? 0), 0)).toBe(20)
+})
+
+it('changes options of the running service', async () => {
+  await post('/options', { pageSize: 1 })
+  expect((await (await connect(emulator)).get('/people')).body.value).toHaveLength(1)
+})
+
+it('shows the requests', async () => {
+  await connect(emulator)
+  expect(await show('/requests')).toMatchObject([{ path: '/connect/token', status: 200 }])
+})
+
+it('answers GET / with what the document says', async () => {
+  const answer = await fetch(`${emulator.controlUrl}/`)
+  const text = (await answer.text()).replaceAll(String(emulator.controlUrl), defaultControl)
+  expect(readFileSync('docs/emulator.md', 'utf8')).toContain(text)
+})
+
+it('runs every example of the document, in its order', async () => {
+  const text = readFileSync('docs/emulator.md', 'utf8')
+  const lines = [...text.matchAll(/curl (?:-d '(.*)' )?http:\/\/127\.0\.0\.1:4011(\/[^\s`]*)/g)]
+  const run = async (line: string, data: string | undefined, path: string | undefined) => {
+    const init = data === undefined ? {} : { method: 'POST', body: data }
+    const { status } = await fetch(`${emulator.controlUrl}${path}`, init)
+    return status === 200 ? [] : [line]
+  }
+  const failed: string[] = []
+  for (const [line, data, path] of lines) failed.push(...(await run(line, data, path)))
+  expect([failed, lines.length > 20]).toEqual([[], true])
+})
+
+it('clears an option by null', async () => {
+  await post('/options', { rateLimit: { perSecond: 1, bucket: 1 } })
+  await post('/options', { rateLimit: null })
+  expect(emulator.options.rateLimit).toBeUndefined()
+})
+
+it.each([
+  ['/options', { pagesize: 1 }, 'There is no option pagesize'],
+  ['/options', { pageSize: 0 }, 'pageSize takes a whole number from 1 on, not 0'],
+  ['/options', { usedDeltaLink: 'lost' }, 'usedDeltaLink takes answers or conflict or gone'],
+  ['/options', { clients: [{ id: 'a' }] }, 'clients takes a list of clients'],
+  ['/options', { people: 9 }, 'people is fixed when the emulator starts'],
+  ['/update', {}, 'The argument collection is missing'],
+  ['/update', { collection: 'people', id: 1, fields: {} }, 'There is no argument fields'],
+  ['/update', { collection: 'peple', id: 1 }, '"peple" is no collection'],
+  ['/update', { collection: 'people', id: 1, patch: [] }, '[] is no patch'],
+  ['/advance', { hours: '2' }, '"2" is no hours'],
+  ['/restore', { collection: 'jobs', record: {} }, 'a record with its id'],
+  ['/fault', { path: '/people', kind: 'lightning' }, '"lightning" is no kind'],
+  ['/fail', { status: 500 }, 'path or pattern is missing'],
+  ['/set-reference', { collection: 'people', name: '@x', value: 'A', id: 1 }, 'no custom'],
+])('explains what is wrong in %s %j', async (path, body, sentence) => {
+  const answer = await post(path, body)
+  expect([answer.status, answer.body['error']]).toEqual([400, expect.stringContaining(sentence)])
+})
+
+it.each([
+  [400, '/remove', { collection: 'jobs', id: 999 }],
+  [400, '/insert', { collection: 'nothing' }],
+  [404, '/nothing', {}],
+])('answers %i to %s with %j', async (status, path, body) => {
+  expect(await post(path, body)).toMatchObject({ status, body: { error: expect.any(String) } })
+})

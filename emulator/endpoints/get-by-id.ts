@@ -1,0 +1,72 @@
+import { collections } from '../collections/collections.ts'
+import { offers } from '../collections/operations.ts'
+import { json, type ServiceRequest, type ServiceResponse } from '../http/http-types.ts'
+import { notValid, ServiceError } from '../http/service-error.ts'
+import { parsePairs, type ReferencePair } from '../references/reference-pairs.ts'
+import type { Id, StoredRecord } from '../store/store.ts'
+import { pageBody } from './page.ts'
+import type { Service } from './service.ts'
+
+/** A request for one record, or for the history of one person. */
+export interface RecordQuery {
+  readonly request: ServiceRequest
+  readonly collection: string
+  /**
+   * The last segment: an id, or a reference value when `externalReferences` names the reference.
+   */
+  readonly reference: string
+  readonly within?: (record: StoredRecord) => boolean
+}
+
+/** Handles a request for one record, by its id or the first reference of its own collection. */
+export function handleGetById(service: Service, query: RecordQuery): ServiceResponse {
+  const { request, collection, reference } = query
+  const facts = collections[collection]
+  if (!facts || !offers(service.options.dialect, 'single', collection)) {
+    throw new ServiceError(404, `There are no single records of ${collection}`)
+  }
+  const pairs = parsePairs(request.parameters.get('externalReferences'), facts.references.single)
+  const own = facts.single === 'reference' ? ownPair(pairs, collection) : undefined
+  const record = find(service, collection, reference, own)
+  if (query.within && !query.within(record)) throw missing(collection, reference)
+  return json(service.references.decorate(collection, record.text, pairs))
+}
+
+/** Handles a request for the history of one person, by id or reference. */
+export function handlePersonHistory(service: Service, query: RecordQuery): ServiceResponse {
+  const { request, collection, reference } = query
+  const pairs = parsePairs(request.parameters.get('externalReferences'), ['people'])
+  const person = find(service, 'people', reference, ownPair(pairs, 'people'))
+  const items = service.store
+    .records(collection)
+    .filter((record) => record.person === person.id)
+    .map(({ text }) => service.references.decorate(collection, text, pairs))
+  return json(pageBody(items, {}, service.options.dialect))
+}
+
+function ownPair(pairs: readonly ReferencePair[], collection: string): ReferencePair | undefined {
+  return pairs.find((pair) => pair.collection === collection)
+}
+
+function find(
+  { store, references, options }: Service,
+  collection: string,
+  reference: string,
+  pair: ReferencePair | undefined,
+): StoredRecord {
+  const isId = pair === undefined || (options.integerReference === 'id' && /^\d+$/.test(reference))
+  const id = isId ? internalId(collection, reference) : references.find(pair, reference)
+  const record = id === undefined ? undefined : store.find(collection, id)
+  if (!record) throw missing(collection, reference)
+  return record
+}
+
+function internalId(collection: string, reference: string): Id {
+  if (collections[collection]?.hasGuids) return reference
+  if (!/^\d{1,15}$/.test(reference)) throw notValid(`The id ${reference} is no integer`)
+  return Number(reference)
+}
+
+function missing(collection: string, reference: string): ServiceError {
+  return new ServiceError(404, `There is no record ${reference} in ${collection}`)
+}

@@ -1,0 +1,150 @@
+import type { CollectionFacts } from '../collections/collection-facts.ts'
+import { collections } from '../collections/collections.ts'
+import { offers } from '../collections/operations.ts'
+import type { Delta, DeltaPosition } from '../delta/deltas.ts'
+import { checkFilter, everything, type Filter } from '../filter/check.ts'
+import { checkDeltaDates, checkListDates } from '../filter/date-rules.ts'
+import { parseFilter } from '../filter/parse.ts'
+import { json, type ServiceRequest, type ServiceResponse } from '../http/http-types.ts'
+import { notValid, ServiceError } from '../http/service-error.ts'
+import { parsePairs, type ReferencePair } from '../references/reference-pairs.ts'
+import type { StoredRecord } from '../store/store.ts'
+import { pageBody, takePage } from './page.ts'
+import type { Service } from './service.ts'
+
+/** A request for a list, with the part of the collection that its path names. */
+export interface ListQuery {
+  readonly request: ServiceRequest
+  readonly client: string
+  readonly collection: string
+  /** Keeps the records below a nested path; left out for all. */
+  readonly within?: (record: StoredRecord) => boolean
+}
+
+interface Wanted {
+  readonly filter: Filter
+  readonly pairs: readonly ReferencePair[]
+  readonly within: (record: StoredRecord) => boolean
+}
+
+/**
+ * Handles a list, or a page of the first phase of a delta: with `delta` or a delta token in the query.
+ */
+export function handleList(service: Service, query: ListQuery): ServiceResponse {
+  const { parameters } = query.request
+  const token = parameters.get('deltaToken')
+  if (token !== undefined) return continueDelta(service, query, token)
+  if (asksForDelta(parameters.get('delta'))) return startDelta(service, query)
+  return plainList(service, query)
+}
+
+// The flag is documented without a value; true and false are the only values that make sense.
+function asksForDelta(flag: string | undefined): boolean {
+  if (flag === undefined || flag === 'false') return false
+  if (flag === '' || flag === 'true') return true
+  throw notValid(`delta is a flag: it may be true or false, not ${flag}`)
+}
+
+function plainList(service: Service, query: ListQuery): ServiceResponse {
+  const { request, collection } = query
+  if (!offers(service.options.dialect, 'list', collection)) {
+    throw new ServiceError(404, `There is no list of ${collection}`)
+  }
+  const facts = factsOf(collection)
+  const filter = readFilter(service, request, facts.listFilters)
+  checkListDates(service, collection, filter)
+  const pairs = parsePairs(request.parameters.get('externalReferences'), facts.references.list)
+  return listPage(service, query, { filter, pairs, within: query.within ?? (() => true) })
+}
+
+function startDelta(service: Service, query: ListQuery): ServiceResponse {
+  const { request, collection, client } = query
+  const { store, options, clock, deltas } = service
+  if (!offers(options.dialect, 'delta', collection)) {
+    throw notValid(`${collection} has no delta`)
+  }
+  const facts = factsOf(collection)
+  const filter = readFilter(service, request, facts.deltaFilters)
+  checkDeltaDates(facts, filter, clock.today())
+  const pairs = parsePairs(request.parameters.get('externalReferences'), facts.references.delta)
+  const startedAt = store.sequence()
+  const { parameters } = request
+  const delta = deltas.start({ client, collection, filter, pairs, parameters, startedAt })
+  return listPage(service, query, { filter, pairs, within: () => true }, delta)
+}
+
+function continueDelta(service: Service, query: ListQuery, token: string): ServiceResponse {
+  const { client, collection, request } = query
+  const { delta } = service.deltas.resume({ client, collection, token, phase: 'load' })
+  for (const name of ['filter', 'externalReferences']) {
+    const given = request.parameters.get(name)
+    if (given !== undefined && given !== delta.parameters.get(name)) {
+      throw notValid(`${name} is not supported on the next link of a delta, but as the link has it`)
+    }
+  }
+  return listPage(service, query, { ...delta, within: () => true }, delta)
+}
+
+function listPage(
+  service: Service,
+  query: ListQuery,
+  wanted: Wanted,
+  delta?: Delta,
+): ServiceResponse {
+  const { store, references, continuations, options } = service
+  const { request, collection } = query
+  const token = request.parameters.get('continuationToken')
+  const list = listOf(query, delta)
+  const after =
+    token === undefined
+      ? undefined
+      : continuations.read(list, token, factsOf(collection).unknownToken)
+  const matches = (record: StoredRecord) => wanted.within(record) && wanted.filter.matches(record)
+  const page = takePage(store.records(collection), after, options.pageSize, matches)
+  // A delta cannot know that a full page is its last one, so it may end with an empty page.
+  const hasNext = delta ? page.records.length === options.pageSize : page.more
+  const last = page.records.at(-1)
+  const items = page.records.map(({ text }) => references.decorate(collection, text, wanted.pairs))
+  const links =
+    hasNext && last ? { nextLink: nextLink(service, query, last, delta) } : end(service, delta)
+  return json(pageBody(items, links, options.dialect))
+}
+
+function nextLink(service: Service, query: ListQuery, last: StoredRecord, delta?: Delta) {
+  const { path } = query.request
+  const { parameters } = delta ?? query.request
+  return service.links.to(path, [
+    ['filter', parameters.get('filter')],
+    ['externalReferences', parameters.get('externalReferences')],
+    ['continuationToken', service.continuations.give(listOf(query, delta), last.id)],
+    ['deltaToken', delta && service.deltas.token(delta, 'load', positionAfterLoad(service, delta))],
+  ])
+}
+
+/** What a continuation token belongs to: a path with its filter, or one delta. */
+function listOf({ request: { path, parameters } }: ListQuery, delta?: Delta): string {
+  return delta ? `${path} ${delta.id}` : `${path} ${parameters.get('filter') ?? ''}`
+}
+
+function end(service: Service, delta?: Delta) {
+  if (!delta) return {}
+  const token = service.deltas.token(delta, 'changes', positionAfterLoad(service, delta))
+  return { deltaLink: service.links.to(`/delta/${delta.collection}`, [['deltaToken', token]]) }
+}
+
+function positionAfterLoad({ store }: Service, { startedAt }: Delta): DeltaPosition {
+  return { cursor: startedAt, after: startedAt, told: store.sequence() }
+}
+
+function readFilter(service: Service, request: ServiceRequest, allowed: readonly string[]): Filter {
+  const text = request.parameters.get('filter')
+  if (text === undefined) return everything
+  if (allowed.length === 0) throw notValid('filter is not supported here')
+  return checkFilter(parseFilter(text), allowed, service.personGroups)
+}
+
+function factsOf(collection: string): CollectionFacts {
+  const facts = collections[collection]
+  if (!facts) throw new ServiceError(404, `There is no collection ${collection}`)
+  return facts
+}

@@ -1,0 +1,127 @@
+import { checkScope, checkToken } from '../auth/access.ts'
+import { discovery, tenantName } from '../auth/tokens.ts'
+import { collections } from '../collections/collections.ts'
+import { offers } from '../collections/operations.ts'
+import { structureLevels, structureVersion } from '../generate/reference-data.ts'
+import type { ServiceRequest, ServiceResponse } from '../http/http-types.ts'
+import { decode } from '../http/query-parameters.ts'
+import { notAllowed, ServiceError } from '../http/service-error.ts'
+import type { StoredRecord } from '../store/store.ts'
+import { handleGetById, handlePersonHistory } from './get-by-id.ts'
+import { handleDeltaLink } from './handle-delta-link.ts'
+import { handleList } from './handle-list.ts'
+import { handleReferences } from './handle-references.ts'
+import type { Service } from './service.ts'
+
+const longestUrl = 4096
+
+/** The methods of all that can be read. A HEAD is handled like a GET; its body is not sent. */
+const reading = ['GET', 'HEAD']
+
+interface Route {
+  /** The collection whose scope is needed. */
+  readonly collection: string
+  handle(client: string): ServiceResponse
+}
+
+/** Handles a request to either host of the service; throws a `ServiceError` to refuse it. */
+export function handleRequest(service: Service, request: ServiceRequest): ServiceResponse {
+  if (service.url().length + request.target.length > longestUrl) {
+    throw new ServiceError(414, `The URL is longer than ${longestUrl} characters`)
+  }
+  if (request.host === 'authentication') return authenticate(service, request)
+  if (request.host === undefined) throw new ServiceError(404, 'There is nothing at this path')
+  if (!request.headers['user-agent'])
+    throw new ServiceError(400, 'The header User-Agent is required')
+  const grant = checkToken(service.tokens, request)
+  const route = routeOf(service, request)
+  if (!route) throw new ServiceError(404, `There is nothing at ${request.path}`)
+  checkMethod(request, reading)
+  return route.handle(checkScope(service.options, grant, route.collection))
+}
+
+function checkMethod({ method }: ServiceRequest, allowed: readonly string[]): void {
+  if (!allowed.includes(method)) throw notAllowed(method, allowed)
+}
+
+function authenticate(service: Service, request: ServiceRequest): ServiceResponse {
+  if (request.path === '/connect/token') {
+    checkMethod(request, ['POST'])
+    return service.tokens.handle(request)
+  }
+  if (request.path !== '/.well-known/openid-configuration' || request.tenant !== tenantName) {
+    throw new ServiceError(404, 'There is nothing at this path')
+  }
+  checkMethod(request, reading)
+  return discovery(`${service.url()}/tenants/${tenantName}`, service.options)
+}
+
+function routeOf(service: Service, request: ServiceRequest): Route | undefined {
+  const parts = request.path.slice(1).split('/').map(decode)
+  if (parts.includes('')) return undefined
+  const [first = '', ...rest] = parts
+  if (first === 'external-references' && rest.length >= 1 && rest.length <= 3) {
+    return { collection: first, handle: () => handleReferences(service, request, rest) }
+  }
+  if (first === 'activity-structure-versions') return activityRoute(service, request, rest)
+  if (first === 'delta' && rest.length === 1) return deltaRoute(service, request, rest[0] ?? '')
+  if (first === 'people' && rest.length === 2) return historyRoute(service, request, rest)
+  if (!(first in collections) || first === 'activity-definitions') return undefined
+  if (rest.length === 0) return listRoute(service, request, first)
+  if (rest.length > 1) return undefined
+  const query = { request, collection: first, reference: rest[0] ?? '' }
+  return { collection: first, handle: () => handleGetById(service, query) }
+}
+
+function listRoute(
+  service: Service,
+  request: ServiceRequest,
+  collection: string,
+): Route | undefined {
+  const { dialect } = service.options
+  const known = offers(dialect, 'list', collection) || offers(dialect, 'delta', collection)
+  if (!known) return undefined
+  return { collection, handle: (client) => handleList(service, { request, client, collection }) }
+}
+
+function deltaRoute(
+  service: Service,
+  request: ServiceRequest,
+  collection: string,
+): Route | undefined {
+  if (!offers(service.options.dialect, 'delta', collection)) return undefined
+  return {
+    collection,
+    handle: (client) => handleDeltaLink(service, { request, client, collection }),
+  }
+}
+
+function historyRoute(
+  service: Service,
+  request: ServiceRequest,
+  [reference = '', last = '']: string[],
+) {
+  const collection = last.replace(/-history$/, '-histories')
+  const known = last.endsWith('-history') && offers(service.options.dialect, 'list', collection)
+  if (!known) return undefined
+  return {
+    collection,
+    handle: () => handlePersonHistory(service, { request, collection, reference }),
+  }
+}
+
+function activityRoute(service: Service, request: ServiceRequest, parts: readonly string[]) {
+  const [version, levels, level, collection, reference, ...beyond] = parts
+  const known = levels === 'levels' && collection === 'activity-definitions' && beyond.length === 0
+  if (!known || service.options.dialect === 'specification') return undefined
+  if (version !== structureVersion || !structureLevels.includes(Number(level))) return undefined
+  const within = ({ text }: StoredRecord) => {
+    const record = JSON.parse(text)
+    return record.structureVersion === version && String(record.level) === level
+  }
+  const handle = (client: string) =>
+    reference === undefined
+      ? handleList(service, { request, client, collection, within })
+      : handleGetById(service, { request, collection, reference, within })
+  return { collection, handle }
+}

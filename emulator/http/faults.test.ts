@@ -1,0 +1,162 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Emulator, startEmulator } from '../emulator.ts'
+import { askToken, connect, type TestClient } from '../test-client.ts'
+
+let emulator: Emulator
+let client: TestClient
+beforeEach(async () => {
+  emulator = await startEmulator({ people: 3, months: 1 })
+  client = await connect(emulator)
+})
+afterEach(() => emulator.close())
+
+const statuses = async (...paths: string[]) => {
+  const all: number[] = []
+  for (const path of paths) all.push((await client.get(path)).status)
+  return all
+}
+
+describe('a failure', () => {
+  it('happens as often as told, after as many requests as told', async () => {
+    emulator.fail('/people', 503, { times: 2, skip: 1 })
+    expect(await statuses('/people', '/people', '/people', '/people')).toEqual([200, 503, 503, 200])
+  })
+
+  it('lasts until it is cleared when no number is given', async () => {
+    emulator.fail('/people', 500)
+    const before = await statuses('/people', '/people')
+    emulator.clearFaults()
+    expect([...before, ...(await statuses('/people'))]).toEqual([500, 500, 200])
+  })
+
+  it('meets what lies below the path, but no other collection', async () => {
+    emulator.fail('/counter', 500)
+    emulator.fail('/people', 500)
+    expect(await statuses('/people/1', '/counter-groups')).toEqual([500, 200])
+  })
+
+  it('meets the query by a pattern or a text with a question mark', async () => {
+    emulator.fail(/continuationToken=/, 500)
+    emulator.fail('/jobs?delta', 409)
+    expect(await statuses('/people?continuationToken=x', '/jobs', '/jobs?delta')).toEqual([
+      500, 200, 409,
+    ])
+  })
+
+  it('has the headers and the body that are wanted', async () => {
+    emulator.fail('/people', 429, { headers: { 'retry-after': '60' }, body: '{}' })
+    const { headers, body } = await client.get('/people')
+    expect([headers.get('retry-after'), body]).toEqual(['60', {}])
+  })
+
+  it('meets the token service', async () => {
+    emulator.fail('/connect/token', 503, { times: 1 })
+    expect(await askToken(emulator)).toMatchObject({ status: 503 })
+  })
+})
+
+describe('a fault', () => {
+  it.each(['reset', 'truncate', 'half-then-reset', 'after-last-byte'] as const)(
+    '%s leaves the client without an answer',
+    async (kind) => {
+      emulator.fault('/people', kind, { times: 1 })
+      await expect(client.get('/people')).rejects.toThrow(/terminated|fetch failed/)
+    },
+  )
+
+  it('truncate sends as many bytes as told', async () => {
+    emulator.fault('/people', 'truncate', { afterBytes: 12 })
+    const url = `${emulator.url}/connector/protimeapi/api/v1/people`
+    const headers = { authorization: `Bearer ${client.token}`, 'user-agent': 'Tests/1 (Acme)' }
+    const { body } = await fetch(url, { headers })
+    const { value } = (await body?.getReader().read()) ?? {}
+    expect(Buffer.from(value ?? []).toString()).toBe('{"value":[{"')
+  })
+
+  it('after-last-byte leaves the side effects', async () => {
+    emulator.options.usedDeltaLink = 'gone'
+    const { deltaLink = '' } = await client.walk('/people?delta')
+    emulator.fault('/delta/people', 'after-last-byte', { times: 1 })
+    await expect(client.get(deltaLink)).rejects.toThrow()
+    expect(await client.get(deltaLink)).toMatchObject({ status: 410 })
+  })
+
+  it('html is no JSON', async () => {
+    emulator.fault('/people', 'html')
+    expect((await client.get('/people')).body).toContain('<html>')
+  })
+
+  it('slow takes its time and is complete', async () => {
+    emulator.fault('/people', 'slow', { ms: 100 })
+    const began = performance.now()
+    const { body } = await client.get('/people')
+    expect([body.value.length, performance.now() - began > 80]).toEqual([3, true])
+  })
+
+  it('hang never answers', async () => {
+    emulator.fault('/people', 'hang')
+    const signal = AbortSignal.timeout(100)
+    const headers = { authorization: `Bearer ${client.token}`, 'user-agent': 'Tests/1 (Acme)' }
+    await expect(client.get('/people', { signal, headers })).rejects.toThrow('timeout')
+  })
+})
+
+describe('a handler', () => {
+  it('responds with anything, or leaves a request to the service', async () => {
+    emulator.respond('/people', ({ parameters }) =>
+      parameters.has('x') ? { status: 418, body: parts() } : undefined,
+    )
+    const { status, body } = await client.get('/people?x')
+    expect([status, body, ...(await statuses('/people'))]).toEqual([418, 'one two', 200])
+  })
+
+  async function* parts() {
+    yield Buffer.from('one ')
+    yield Buffer.from('two')
+  }
+})
+
+describe('the service', () => {
+  it('logs its requests', async () => {
+    await client.get('/people?delta')
+    const { method, path, query, status, userAgent } = emulator.requests.at(-1) ?? {}
+    expect({ method, path, query, status, userAgent }).toEqual({
+      method: 'GET',
+      path: '/people',
+      query: 'delta',
+      status: 200,
+      userAgent: 'Tests/1 (Acme)',
+    })
+  })
+
+  it('lets a listener change data before the response', async () => {
+    const stop = emulator.onRequest(({ path }) => {
+      if (path === '/people') emulator.insert('people')
+    })
+    const during = (await client.get('/people')).body.value.length
+    stop()
+    expect([during, (await client.get('/people')).body.value.length]).toEqual([4, 4])
+  })
+
+  it('limits the rate and says when to come back', async () => {
+    // One in a thousand seconds: none comes back while the test runs.
+    emulator.options.rateLimit = { perSecond: 0.001, bucket: 2 }
+    expect(await statuses('/people', '/people')).toEqual([200, 200])
+    const { status, headers } = await client.get('/people')
+    const seconds = Number(headers.get('retry-after'))
+    expect([status, seconds > 900 && seconds <= 1000]).toEqual([429, true])
+  })
+
+  it('compresses when told to', async () => {
+    emulator.options.compress = true
+    const { headers, body } = await client.get('/people')
+    expect([headers.get('content-encoding'), body.value.length]).toEqual(['gzip', 3])
+  })
+
+  it('waits before it answers when told to', async () => {
+    emulator.options.latencyMs = 60
+    const began = performance.now()
+    await client.get('/people')
+    expect(performance.now() - began).toBeGreaterThan(50)
+  })
+})

@@ -1,0 +1,106 @@
+import type { ServiceRequest, ServiceResponse } from './http-types.ts'
+
+/** Ways in which an exchange goes wrong. */
+export type FaultKind =
+  /** The connection breaks before the service has seen the request. */
+  | 'reset'
+  /** A part of the body arrives, then the connection is closed properly. */
+  | 'truncate'
+  /** A part of the body arrives, then the connection breaks. */
+  | 'half-then-reset'
+  /**
+   * The service has answered in full, with all side effects, but the connection breaks before the
+   * headers arrive.
+   */
+  | 'after-last-byte'
+  /** The body arrives slowly, in small parts. */
+  | 'slow'
+  /** An HTML page, as of a proxy, in place of JSON, with status 200. */
+  | 'html'
+  /** The request is never answered. */
+  | 'hang'
+
+/**
+ * How often a disturbance happens: after `skip` matching requests, `times` times; without `times`
+ * until it is cleared.
+ */
+export interface Occurrence {
+  readonly times?: number
+  readonly skip?: number
+}
+
+/** Details of `fail`. */
+export interface FailOptions extends Occurrence {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/**
+ * Details of `fault`: how much of the body arrives (default: half), how long a slow one takes
+ * (default: 1000 ms).
+ */
+export interface FaultOptions extends Occurrence {
+  readonly afterBytes?: number
+  readonly ms?: number
+}
+
+/** Makes the response to a request, or returns undefined to leave it to the service. */
+export type Handler = (request: ServiceRequest) => ServiceResponse | undefined
+
+/** What happens to one request in place of the ordinary response. */
+export type Disturbance =
+  | { readonly type: 'response'; readonly handler: Handler }
+  | { readonly type: 'fault'; readonly kind: FaultKind; readonly options: FaultOptions }
+
+/** The disturbances that wait for requests. */
+export interface Faults {
+  /**
+   * Adds one. A text matches the path and what lies below it; with a question mark it must be how
+   * the decoded path and query begin. A pattern is tested against the decoded path and query.
+   */
+  add(path: string | RegExp, disturbance: Disturbance, occurrence: Occurrence): void
+  /** The first one that applies to this request, which counts as one of its times. */
+  take(request: ServiceRequest): Disturbance | undefined
+  clear(): void
+}
+
+interface Waiting {
+  readonly path: string | RegExp
+  readonly disturbance: Disturbance
+  skip: number
+  times: number
+}
+
+/** Starts without disturbances. */
+export function createFaults(): Faults {
+  const waiting: Waiting[] = []
+  return {
+    add(path, disturbance, { times = Number.POSITIVE_INFINITY, skip = 0 }) {
+      waiting.push({ path, disturbance, times, skip })
+    },
+    take(request) {
+      for (const one of waiting) {
+        if (one.times <= 0 || !matches(one.path, request)) continue
+        if (one.skip > 0) {
+          one.skip -= 1
+          continue
+        }
+        one.times -= 1
+        return one.disturbance
+      }
+      return undefined
+    },
+    clear: () => void waiting.splice(0),
+  }
+}
+
+function matches(wanted: string | RegExp, { path, parameters, query }: ServiceRequest): boolean {
+  const pairs = [...parameters].map(([name, value]) => (value === '' ? name : `${name}=${value}`))
+  const whole = query === '' ? path : `${path}?${pairs.join('&')}`
+  if (wanted instanceof RegExp) {
+    wanted.lastIndex = 0
+    return wanted.test(whole)
+  }
+  if (wanted.includes('?')) return whole.startsWith(wanted)
+  return path === wanted || path.startsWith(wanted.endsWith('/') ? wanted : `${wanted}/`)
+}
