@@ -8,6 +8,7 @@ export interface StreamState {
   readonly start: string | null
   readonly window: string | null
   readonly phase: string
+  readonly mode: string
   readonly backfilled_at: string | null
 }
 

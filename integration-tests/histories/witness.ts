@@ -2,6 +2,7 @@ import type { Stream } from '../../src/streams/collection.ts'
 import { keyOf } from '../warehouse.ts'
 import type { Event, Sync } from './step.ts'
 import { type Court, isJudged, truthOf, verdict } from './verdict.ts'
+import type { StreamState } from './warehouses.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -17,6 +18,8 @@ interface Before {
   readonly listedAt: string | null | undefined
   /** Whether a listing of the history was under way: it ends with rows of then. */
   readonly isListing: boolean
+  /** Whether a full refresh was under way: it ends with rows of both attempts, each sent once. */
+  readonly isRefreshing: boolean
 }
 
 /** Answers to a list or delta by which the connector may believe that it is not offered. */
@@ -35,6 +38,7 @@ export function createWitness(court: Court, { faults: disturbances }: Sync): Wit
       {
         held: right(stream, court),
         listedAt: platform.stateOf(stream.stream)?.backfilled_at,
+        isRefreshing: isRefreshing(platform.stateOf(stream.stream)),
         isListing: platform.stateOf(stream.stream)?.phase === 'backfill',
       },
     ]),
@@ -47,10 +51,10 @@ export function createWitness(court: Court, { faults: disturbances }: Sync): Wit
   }
 
   function faultsOf(stream: Stream, isTouched: boolean): string[] {
-    const { held, listedAt, isListing } = before.get(stream.stream) as Before
+    const { held, listedAt, isListing, isRefreshing } = before.get(stream.stream) as Before
     // A reference has no version by which one that went and came again could be told.
     if (stream.versioned === false && isTouched) return []
-    if (isTouched || isRefused) return lost(stream, held)
+    if (isTouched || isRefused || isRefreshing) return lost(stream, held)
     const historyAt = platform.stateOf(stream.stream)?.backfilled_at ?? null
     const isHistoryFresh = !isListing && historyAt !== null && historyAt !== listedAt
     return [
@@ -92,6 +96,10 @@ function right(stream: Stream, court: Court): Map<string, Row> {
       .map((row) => [keyOf(row), row] as const)
       .filter(([key, row]) => tables.every((rows) => isSame(row, rows.get(key)))),
   )
+}
+
+function isRefreshing(state: StreamState | undefined): boolean {
+  return state?.mode === 'full_refresh' && state.phase === 'list'
 }
 
 function isSame(row: Row, other: Row | undefined): boolean {
