@@ -25,7 +25,7 @@ export interface HttpErrorFacts {
   readonly isRepeat?: boolean
 }
 
-/** The service refused a request for good: the status says how, the message what to do. */
+/** The service refused a request: the status says how, the message what to do. */
 export class HttpError extends ConnectorError {
   override name = 'HttpError'
   readonly status: number

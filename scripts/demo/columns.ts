@@ -22,7 +22,7 @@ export interface Column {
   readonly type: string
 }
 
-/** The columns of a stream's final table, one a property, in the order of the schema. */
+/** The columns of a stream's final table, one per property, in the order of the schema. */
 export function columnsOf(stream: CatalogStream): Column[] {
   const taken = new Set<string>()
   return Object.entries(stream.json_schema.properties)

@@ -11,7 +11,7 @@ export interface EmitSettings {
   readonly place?: Place | ((batch: Batch) => Place | PlaceOf)
   /** Takes what is none of the stream's any more for deleted. */
   readonly mark?: (batch: Batch) => void
-  /** False when a page that is asked for again tells of all its rows again, as a delta link does. */
+  /** False when a page that is requested again tells of all its rows again, as a delta link does. */
   readonly mayOmit?: boolean
   /** The slice of a list that the pages belong to. */
   readonly slice?: string

@@ -50,10 +50,10 @@ export interface LiveKeys {
    * Takes note of a batch that is about to be written. Sets the op of a record to DROP that must not
    * be written: a Delete of a row that the backfill holds. A `place` that is asked row by row means
    * that rows may move between the two. `mayRepeat` when the rest of the page is still to come: should
-   * it be asked for again, these records may be missing from it.
+   * it be requested again, these records may be missing from it.
    */
   observe(batch: Batch, place: Place | PlaceOf, mayRepeat?: boolean): void
-  /** The page at hand was interrupted, and will be asked for again. */
+  /** The page at hand was interrupted, and will be requested again. */
   pageInterrupted(): void
   /** The page at hand is complete. */
   pageEnded(): void

@@ -18,7 +18,7 @@ export class DeadLinkError extends Error {
   }
 }
 
-/** A large page whose connection broke while it was handed over. */
+/** A large page whose connection broke while it was written. */
 export class InterruptedPageError extends Error {
   override name = 'InterruptedPageError'
 }
@@ -32,20 +32,20 @@ export function pageFailure(error: unknown): unknown {
   }
   return new ConnectorError(
     'system',
-    `A page of the service is damaged: ${error.message}. Nothing of it was taken for read; tell the operator of the service if it comes again.`,
+    `A page of the service is damaged: ${error.message}. Nothing of it counts as read; tell the operator of the service if it comes again.`,
     { cause: error },
   )
 }
 
-/** A body that goes on and on. */
+/** The failure of a body that does not end. */
 export function endlessBody(): ConnectorError {
   return new ConnectorError(
     'system',
-    'The service sends a page without an end. Nothing after the last complete page was taken for read; tell the operator of the service.',
+    'The service sends a page without an end. Nothing after the last complete page counts as read; tell the operator of the service.',
   )
 }
 
-/** A chain of pages that goes on and on, or in a circle. */
+/** The failure of a chain of pages that does not end, or that is a circle. */
 export function endlessChain(isRepeated: boolean): ConnectorError {
   return new ConnectorError(
     'system',

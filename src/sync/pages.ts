@@ -35,7 +35,7 @@ import { createWaiting } from './waiting.ts'
 export type PageEvent =
   /** Records of a page of which the rest has still to arrive. */
   | { readonly type: 'records'; readonly batch: Batch }
-  /** The page broke off after records of it had come; it is asked for again. */
+  /** The page broke off after records of it had come; it is requested again. */
   | { readonly type: 'interrupted' }
   /** The last records of a page, and its end; its links can be followed. */
   | { readonly type: 'page'; readonly batch: Batch; readonly end: PageEnd }
@@ -206,7 +206,7 @@ export function createPages(settings: PagesSettings): Pages {
     }
   }
 
-  /** The wait before a page is asked for again; undefined when that would not help. */
+  /** The wait before a page is requested again; undefined when that would not help. */
   function pauseAfter(error: unknown, failures: FailureCount): number | undefined {
     const isDamaged = error instanceof MalformedPageError && !(error instanceof RecordTooLargeError)
     if (!isDamaged && !(error instanceof InterruptedPageError)) return undefined

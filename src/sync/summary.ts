@@ -3,7 +3,7 @@ import type { Failure } from '../protocol/outcome.ts'
 import type { Task } from './task.ts'
 
 /**
- * One line at the end of a sync: what failed, what was handed over, and what it took. Zeros are left
+ * One line at the end of a sync: what failed, what was written, and what it took. Zeros are left
  * out. A failure without a stream is one of all streams.
  */
 export function summary(

@@ -24,7 +24,7 @@ export interface DeltaBarrier {
 }
 
 /**
- * A gate that opens when a record has been handed over, or no stream without a delta is left:
+ * A barrier that opens when a record has been written, or no stream without a delta is left:
  * whoever only tests for a first record (`meltano config test`) must not start a delta.
  */
 export function createDeltaBarrier(tasks: readonly Task[]): DeltaBarrier {
