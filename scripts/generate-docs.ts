@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { readProjectJson } from '../src/project-files.ts'
 import { type MetadataFacts, withFacts } from './airbyte-metadata.ts'
 import { DOCUMENTS, withTables } from './generated-tables.ts'
+import { INSTALL_GUIDE, withVersion } from './install-guide.ts'
 import { HUB_DEFINITION, hubDefinition, type ListedSpecification } from './meltano-hub.ts'
 import { withSettings } from './meltano-settings.ts'
 
@@ -17,6 +18,7 @@ for (const file of DOCUMENTS) rewrite(file, withTables)
 rewrite('meltano.yml', (text) => withSettings(text, spec))
 rewrite(HUB_DEFINITION, () => hubDefinition(spec, name))
 rewrite('metadata.yaml', (text) => withFacts(text, { version, license, spec }))
+rewrite(INSTALL_GUIDE, (text) => withVersion(text, version))
 
 function rewrite(file: string, make: (text: string) => string): void {
   const text = readFileSync(file, 'utf8')

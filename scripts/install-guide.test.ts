@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { packageVersion } from '../src/project-files.ts'
+import { INSTALL_GUIDE, installBlocks, PLACES, withPackage, withVersion } from './install-guide.ts'
+
+const guide = readFileSync(INSTALL_GUIDE, 'utf8')
+
+describe('docs/install.md', () => {
+  it('names a place for each block, where it is run', () => {
+    const places = new Set(installBlocks().map(({ place }) => place))
+    expect([...places].toSorted()).toEqual(Object.keys(PLACES).toSorted())
+  })
+
+  it('has each command of its first table in a block, too', () => {
+    const [, table = ''] = guide.split('\n\n| You have')
+    const rows = (table.split('\n\n')[0] ?? '').split('\n').slice(2)
+    const commands = rows.flatMap((row) => /`([a-z-]+ .+)` \|$/.exec(row)?.[1] ?? [])
+    expect(commands).toHaveLength(rows.length - 1)
+    const lines = new Set(installBlocks().flatMap(({ text }) => text.split('\n')))
+    expect(commands.filter((command) => !lines.has(command.replaceAll('\\|', '|')))).toEqual([])
+  })
+
+  it.each(installBlocks().filter(({ language }) => language === 'sh'))(
+    'is a shell program in the block for $place',
+    ({ text }) => {
+      expect(() => execFileSync('sh', ['-n'], { input: text })).not.toThrow()
+    },
+  )
+
+  it('names images of the present version (npm run docs writes it)', () => {
+    expect(withVersion(guide, packageVersion())).toBe(guide)
+    expect(withVersion(guide, '9.9.9')).toContain(
+      'run --rm source-protime/source-protime:9.9.9 spec',
+    )
+    expect(withVersion(guide, '9.9.9')).not.toMatch(/(?<!version )\b0\.1\.0\b/)
+  })
+})
+
+it('a package of our own takes the place of the published one, in installations only', () => {
+  const commands =
+    'pip install airbyte source-protime\nnpm install source-protime\nsource-protime spec\n'
+  expect(withPackage(commands, '/x/y.whl')).toBe(
+    'pip install airbyte /x/y.whl\nnpm install /x/y.whl\nsource-protime spec\n',
+  )
+})
