@@ -1,8 +1,16 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { packageVersion } from '../src/project-files.ts'
-import { INSTALL_GUIDE, installBlocks, PLACES, withPackage, withVersion } from './install-guide.ts'
+import { packageVersion, readProjectJson } from '../src/project-files.ts'
+import {
+  INSTALL_GUIDE,
+  installBlocks,
+  installText,
+  PLACES,
+  withPackage,
+  withVersion,
+} from './install-guide.ts'
+import { pluginSettings, type Specification } from './meltano-settings.ts'
 
 const guide = readFileSync(INSTALL_GUIDE, 'utf8')
 
@@ -27,6 +35,14 @@ describe('docs/install.md', () => {
       expect(() => execFileSync('sh', ['-n'], { input: text })).not.toThrow()
     },
   )
+
+  it('names variables that Meltano has for the settings', () => {
+    const settings = pluginSettings(readProjectJson('#spec') as Specification)
+    const known = settings.map(({ name }) => `TAP_PROTIME_${name.toUpperCase().replace('.', '_')}`)
+    const named = installText('sh', 'settings').match(/^\w+(?==)/gm) ?? []
+    expect(named.length).toBeGreaterThan(0)
+    expect(named.filter((name) => !known.includes(name))).toEqual([])
+  })
 
   it('names images of the present version (npm run docs writes it)', () => {
     expect(withVersion(guide, packageVersion())).toBe(guide)

@@ -15,7 +15,7 @@ export const PLACES = {
   kubernetes: 'npm run test:deploy',
   clone: '.ci/run',
   build: 'npm run release -- --dry-run',
-  settings: 'npm run test:engines -- install',
+  settings: 'npm test',
 } as const
 
 export type Place = keyof typeof PLACES

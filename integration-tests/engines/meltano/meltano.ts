@@ -11,14 +11,15 @@ import { createProject, type Project, tapVariables } from './project.ts'
 import { type Comparison, storedDifferences } from './stored-differences.ts'
 import type { Target } from './target.ts'
 
-const REQUIREMENTS = ['meltano==4.4.1']
+/** The version of Meltano that is tried. */
+export const MELTANO = ['meltano==4.4.1']
 const CHANGES = { inserts: 60, updates: 60, deletes: 40, softDeletes: 5 }
 const WRONG_SECRET = 'a-wrong-secret-5b1f'
 
 /** Real Meltano with the repository's own meltano.yml, into three real targets. */
 export const meltano: Engine = {
   name: 'meltano',
-  requirements: REQUIREMENTS,
+  requirements: MELTANO,
   async run({ folder, projectFolder, step }) {
     const postgres = await step('PostgreSQL started', () => startPostgreSql(folder))
     if (postgres === undefined) return
@@ -27,7 +28,7 @@ export const meltano: Engine = {
     const project = createProject({
       folder: madeIn(folder),
       projectFolder,
-      interpreter: pythonWith('meltano', REQUIREMENTS),
+      interpreter: pythonWith('meltano', MELTANO),
       environment: Object.assign({}, ...targets.map(({ environment }) => environment)),
     })
     try {
