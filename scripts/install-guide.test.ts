@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { packageVersion, readProjectJson } from '../src/project-files.ts'
 import {
+  dockerRuns,
   INSTALL_GUIDE,
   installBlocks,
   installText,
@@ -59,4 +60,24 @@ it('a package of our own takes the place of the published one, in installations 
   expect(withPackage(commands, '/x/y.whl')).toBe(
     'pip install airbyte /x/y.whl\nnpm install /x/y.whl\nsource-protime spec\n',
   )
+})
+
+it('the docker commands can be followed without Docker', () => {
+  const image = `source-protime/source-protime:${packageVersion()}`
+  const runs = dockerRuns(installText('sh', 'image'))
+  expect(runs.map((run) => run.image)).toEqual(Array(5).fill(image))
+  expect(runs.slice(-2)).toEqual([
+    {
+      image,
+      args: 'read --config /source/config.json --catalog /source/catalog.json'.split(' '),
+      output: 'messages.jsonl',
+    },
+    {
+      image,
+      entrypoint: 'tap-protime',
+      args: ['--config', '/source/config.json'],
+      output: 'singer.jsonl',
+    },
+  ])
+  expect(() => dockerRuns('docker run --network host x y')).toThrow('not understood')
 })

@@ -49,6 +49,35 @@ export function withPackage(commands: string, path: string): string {
   return commands.replace(/^((?:npm|pip) install (?:.* )?)source-protime$/gm, `$1${path}`)
 }
 
+/** One `docker run` of the guide. */
+export interface DockerRun {
+  readonly image: string
+  /** The program in place of the image's entry point. */
+  readonly entrypoint?: string
+  readonly args: readonly string[]
+  /** The file that takes the output, in the folder that is mounted as /source. */
+  readonly output?: string
+}
+
+/** The `docker run` lines of a block, for a machine that has no Docker; throws for any other line. */
+export function dockerRuns(commands: string): DockerRun[] {
+  const form =
+    /^docker run --rm(?: -v "\$PWD:\/source:ro")?(?: --entrypoint (\S+))? (\S+) ([^>]+?)(?: > (\S+))?$/
+  return commands
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [, entrypoint, image, words, output] = form.exec(line) ?? []
+      if (image === undefined || words === undefined) throw new Error(`not understood: ${line}`)
+      return {
+        image,
+        ...(entrypoint === undefined ? {} : { entrypoint }),
+        args: words.split(' '),
+        ...(output === undefined ? {} : { output }),
+      }
+    })
+}
+
 /** The guide with this version in the names of images. */
 export function withVersion(guide: string, version: string): string {
   return guide.replace(

@@ -49,7 +49,8 @@ function judge(isDry: boolean): void {
 /** The npm package, the wheel, the bill of materials, and the checksums of all. */
 function makePackages(): void {
   // The wheel first: the npm package is of the same build then, and dist/ is left whole.
-  const wheel = output('npm', ['run', '--silent', 'pack:wheel']).trim()
+  const said = output('npm', ['run', '--silent', 'pack:wheel'])
+  const wheel = said.trim().split('\n').at(-1) ?? ''
   copyFileSync(wheel, join(FOLDER, basename(wheel)))
   run('npm', ['pack', '--silent', '--pack-destination', FOLDER])
   writeFileSync(join(FOLDER, 'sbom.cdx.json'), output('npm', ['run', '--silent', 'sbom']))
