@@ -10,7 +10,7 @@ export const PLACES = {
   meltano: 'npm run test:engines -- install',
   singer: 'npm run test:engines -- install',
   pip: 'npm run test:engines -- install',
-  npm: 'npm run test:packages',
+  npm: 'npm run test:engines -- install',
   image: 'npm run test:image',
   kubernetes: 'npm run test:deploy',
   clone: '.ci/run',

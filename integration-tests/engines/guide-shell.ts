@@ -51,10 +51,18 @@ function wrappers(folder: string, interpreters: readonly string[]): string {
 /** Makes the wheel of the clone; answers with its path. */
 export async function packWheel(projectFolder: string): Promise<string> {
   const args = ['run', '--silent', 'pack:wheel']
-  const said = await output({ program: 'npm', args, folder: projectFolder })
-  const name = said.split(/\s+/).findLast((word) => word.endsWith('.whl'))
-  if (name === undefined) throw new Error(`npm run pack:wheel names no wheel:\n${said}`)
-  const wheel = resolve(projectFolder, name)
-  if (!existsSync(wheel)) throw new Error(`${wheel} was not made`)
-  return wheel
+  return resolve(
+    projectFolder,
+    lastLine(await output({ program: 'npm', args, folder: projectFolder })),
+  )
+}
+
+/** Makes the npm package of the clone in `target`; answers with its path. */
+export async function packNpm(projectFolder: string, target: string): Promise<string> {
+  const args = ['pack', '--silent', '--pack-destination', target]
+  return join(target, lastLine(await output({ program: 'npm', args, folder: projectFolder })))
+}
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1) ?? ''
 }

@@ -4,7 +4,7 @@ import { installText, type Place, withPackage } from '../../scripts/install-guid
 import { HUB_DEFINITION } from '../../scripts/meltano-hub.ts'
 import type { Engine } from './engine.ts'
 import { pythonWith } from './environment.ts'
-import { type GuideShell, openGuideShell, packWheel } from './guide-shell.ts'
+import { type GuideShell, openGuideShell, packNpm, packWheel } from './guide-shell.ts'
 import { output } from './meltano/command.ts'
 import { MELTANO } from './meltano/meltano.ts'
 import { tapVariables } from './meltano/project.ts'
@@ -16,7 +16,7 @@ const TARGET = ['target-jsonl==0.1.4']
 /** Follows one part of docs/install.md and judges what came of it. */
 type Attempt = (shell: GuideShell, tenant: Tenant, wheel: string) => Promise<void>
 
-/** The commands of docs/install.md that install by pip, with the wheel of this clone for the published one. */
+/** The commands of docs/install.md that install by pip or npm, with the packages of this clone for the published ones. */
 export const install: Engine = {
   name: 'install',
   requirements: TARGET,
@@ -41,15 +41,15 @@ export const install: Engine = {
 
 function attempts(projectFolder: string): Partial<Record<Place, Attempt>> {
   return {
-    pip: async ({ folder, type }, { truth }, wheel) => {
-      await type(withPackage(installText('sh', 'pip'), wheel))
-      const people = (await truth('people')).length
-      const count = (file: string, start: string) =>
-        readFileSync(join(folder, file), 'utf8')
-          .split('\n')
-          .filter((line) => line.startsWith(start)).length
-      expectSame(count('messages.jsonl', '{"type":"RECORD","record":{"stream":"people"'), people)
-      expectSame(count('singer.jsonl', '{"type":"RECORD","stream":"people"'), people)
+    pip: async (shell, tenant, wheel) => {
+      await shell.type(withPackage(installText('sh', 'pip'), wheel))
+      await expectPeople(shell, tenant)
+    },
+    npm: async (shell, tenant) => {
+      writeFileSync(join(shell.folder, 'package.json'), '{}')
+      const packed = await packNpm(projectFolder, shell.folder)
+      await shell.type(withPackage(installText('sh', 'npm'), packed))
+      await expectPeople(shell, tenant)
     },
     singer: async ({ folder, type }, { streams }, wheel) => {
       await type(withPackage(installText('sh', 'singer'), wheel))
@@ -80,6 +80,18 @@ function attempts(projectFolder: string): Partial<Record<Place, Attempt>> {
       await type(commands.replace(url, definition), environment)
       expectSame(emulator.requests.length > 0, true)
     },
+  }
+}
+
+/** Both programs have printed every person. */
+async function expectPeople({ folder }: GuideShell, { truth }: Tenant): Promise<void> {
+  const people = (await truth('people')).length
+  for (const [file, start] of [
+    ['messages.jsonl', '{"type":"RECORD","record":{"stream":"people"'],
+    ['singer.jsonl', '{"type":"RECORD","stream":"people"'],
+  ] as const) {
+    const lines = readFileSync(join(folder, file), 'utf8').split('\n')
+    expectSame([file, lines.filter((line) => line.startsWith(start)).length], [file, people])
   }
 }
 
