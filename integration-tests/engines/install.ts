@@ -6,12 +6,10 @@ import type { Engine } from './engine.ts'
 import { pythonWith } from './environment.ts'
 import { type GuideShell, openGuideShell, packNpm, packWheel } from './guide-shell.ts'
 import { output } from './meltano/command.ts'
-import { MELTANO } from './meltano/meltano.ts'
+import { meltano } from './meltano/meltano.ts'
 import { tapVariables } from './meltano/project.ts'
-import { PYAIRBYTE } from './pyairbyte.ts'
+import { pyairbyte } from './pyairbyte.ts'
 import { startTenant, type Tenant } from './tenant.ts'
-
-const TARGET = ['target-jsonl==0.1.4']
 
 /** Follows one part of docs/install.md and judges what came of it. */
 type Attempt = (shell: GuideShell, tenant: Tenant, wheel: string) => Promise<void>
@@ -19,11 +17,11 @@ type Attempt = (shell: GuideShell, tenant: Tenant, wheel: string) => Promise<voi
 /** The commands of docs/install.md that install by pip or npm, with the packages of this clone for the published ones. */
 export const install: Engine = {
   name: 'install',
-  requirements: TARGET,
+  requirements: ['target-jsonl==0.1.4'],
   async run({ folder, projectFolder, step }) {
     const wheel = await step('the wheel is made', () => packWheel(projectFolder))
     if (wheel === undefined) return
-    const interpreters = [pythonWith('install', TARGET), pythonWith('meltano', MELTANO)]
+    const interpreters = [environmentOf(install), environmentOf(meltano)]
     for (const [place, attempt] of Object.entries(attempts(projectFolder))) {
       const tenant = await startTenant()
       try {
@@ -61,7 +59,7 @@ function attempts(projectFolder: string): Partial<Record<Place, Attempt>> {
       writeFileSync(join(folder, 'sync.py'), installText('python', 'pyairbyte'))
       const said = await type(withPackage(installText('sh', 'pyairbyte'), wheel), {
         // pip finds PyAirbyte installed here already.
-        PYTHONPATH: await sitePackages(pythonWith('pyairbyte', PYAIRBYTE)),
+        PYTHONPATH: await sitePackages(environmentOf(pyairbyte)),
         HOME: folder,
         DO_NOT_TRACK: '1',
         AIRBYTE_OFFLINE_MODE: '1',
@@ -93,6 +91,11 @@ async function expectPeople({ folder }: GuideShell, { truth }: Tenant): Promise<
     const lines = readFileSync(join(folder, file), 'utf8').split('\n')
     expectSame([file, lines.filter((line) => line.startsWith(start)).length], [file, people])
   }
+}
+
+/** The interpreter of an engine's environment. */
+function environmentOf({ name, requirements }: Engine): string {
+  return pythonWith(name, requirements)
 }
 
 /** Where the packages of an interpreter lie. */

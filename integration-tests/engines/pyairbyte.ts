@@ -5,8 +5,6 @@ import { rowDifferences } from './compare-rows.ts'
 import type { Engine, Tools } from './engine.ts'
 import { type Row, startTenant } from './tenant.ts'
 
-/** The version of PyAirbyte that is tried. */
-export const PYAIRBYTE = ['airbyte==0.71.3']
 const CHANGES = { inserts: 60, updates: 60, deletes: 40, softDeletes: 5 }
 const NOWHERE = {
   type: 'custom',
@@ -17,7 +15,7 @@ const NOWHERE = {
 /** PyAirbyte: Airbyte without the platform, into its DuckDB cache. */
 export const pyairbyte: Engine = {
   name: 'pyairbyte',
-  requirements: PYAIRBYTE,
+  requirements: ['airbyte==0.71.3'],
   async run(tools) {
     await runReadme(tools)
     const { executable, folder, python, step } = tools

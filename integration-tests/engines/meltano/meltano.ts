@@ -11,15 +11,14 @@ import { createProject, type Project, tapVariables } from './project.ts'
 import { type Comparison, storedDifferences } from './stored-differences.ts'
 import type { Target } from './target.ts'
 
-/** The version of Meltano that is tried. */
-export const MELTANO = ['meltano==4.4.1']
+const REQUIREMENTS = ['meltano==4.4.1']
 const CHANGES = { inserts: 60, updates: 60, deletes: 40, softDeletes: 5 }
 const WRONG_SECRET = 'a-wrong-secret-5b1f'
 
 /** Real Meltano with the repository's own meltano.yml, into three real targets. */
 export const meltano: Engine = {
   name: 'meltano',
-  requirements: MELTANO,
+  requirements: REQUIREMENTS,
   async run({ folder, projectFolder, step }) {
     const postgres = await step('PostgreSQL started', () => startPostgreSql(folder))
     if (postgres === undefined) return
@@ -28,7 +27,7 @@ export const meltano: Engine = {
     const project = createProject({
       folder: madeIn(folder),
       projectFolder,
-      interpreter: pythonWith('meltano', MELTANO),
+      interpreter: pythonWith('meltano', REQUIREMENTS),
       environment: Object.assign({}, ...targets.map(({ environment }) => environment)),
     })
     try {
