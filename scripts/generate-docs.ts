@@ -1,11 +1,24 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { readProjectJson } from '../src/project-files.ts'
+import { type MetadataFacts, withFacts } from './airbyte-metadata.ts'
 import { DOCUMENTS, withTables } from './generated-tables.ts'
-import { type Specification, withSettings } from './meltano-settings.ts'
+import { INSTALL_GUIDE, withVersion } from './install-guide.ts'
+import { HUB_DEFINITION, hubDefinition, type ListedSpecification } from './meltano-hub.ts'
+import { withSettings } from './meltano-settings.ts'
+
+const spec = readProjectJson('#spec') as ListedSpecification & MetadataFacts['spec']
+const { name, version, license } = readProjectJson('#package') as {
+  name: string
+  version: string
+  license: string
+}
 
 /** `npm run docs`: rewrites the generated parts of the documents in the present folder. */
 for (const file of DOCUMENTS) rewrite(file, withTables)
-rewrite('meltano.yml', (text) => withSettings(text, readProjectJson('#spec') as Specification))
+rewrite('meltano.yml', (text) => withSettings(text, spec))
+rewrite(HUB_DEFINITION, () => hubDefinition(spec, name))
+rewrite('metadata.yaml', (text) => withFacts(text, { version, license, spec }))
+rewrite(INSTALL_GUIDE, (text) => withVersion(text, version))
 
 function rewrite(file: string, make: (text: string) => string): void {
   const text = readFileSync(file, 'utf8')

@@ -3,6 +3,8 @@ import { readProjectJson } from '../src/project-files.ts'
 import { type SettingsSchema, settingRows } from '../src/protocol/singer/setting-rows.ts'
 import type { Stream } from '../src/streams/collection.ts'
 import { keyOf, streams } from '../src/streams/streams.ts'
+import { changelog, form, prerequisites, troubleshooting } from './airbyte-page.ts'
+import { markdown } from './markdown-table.ts'
 
 /** Every table of the documents that is made from the code, by the name in its marker. */
 const tables: Readonly<Record<string, () => string>> = {
@@ -10,10 +12,19 @@ const tables: Readonly<Record<string, () => string>> = {
   streams: streamTable,
   scopes,
   emulator: () => referenceText(defaultControl),
+  prerequisites,
+  form,
+  troubleshooting,
+  changelog,
 }
 
 /** The documents with parts that are made from the code. */
-export const DOCUMENTS = ['README.md', 'docs/user-guide.md', 'docs/emulator.md'] as const
+export const DOCUMENTS = [
+  'README.md',
+  'docs/user-guide.md',
+  'docs/emulator.md',
+  'docs/airbyte.md',
+] as const
 
 /** A document with every generated part as the code has it now; throws for an unknown marker. */
 export function withTables(document: string): string {
@@ -80,10 +91,4 @@ function readingOf({ replication }: Stream): string {
 
 function code(text: string): string {
   return `\`${text}\``
-}
-
-function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  return [line(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n')
 }

@@ -17,7 +17,7 @@ interface Setting {
 }
 
 /** One setting of a plugin, in the words of Meltano's plugin definition. */
-interface PluginSetting {
+export interface PluginSetting {
   readonly name: string
   readonly kind: string
   readonly label: string | undefined
@@ -42,15 +42,23 @@ export function withSettings(document: string, spec: Specification): string {
  * The settings of the tap as YAML for meltano.yml: nested ones have dotted names, as Meltano needs
  * them, and a default only where all alternatives share it.
  */
-export function meltanoSettings({ connectionSpecification }: Specification): string {
-  const settings = settingsOf(connectionSpecification, '')
-  const groups = [requiredNames(connectionSpecification)]
+export function meltanoSettings(spec: Specification): string {
   return [
-    `    settings_group_validation: ${JSON.stringify(groups)}`,
+    `    settings_group_validation: ${JSON.stringify(settingsGroups(spec))}`,
     '    settings:',
-    ...settings.flatMap(yamlOf),
+    ...pluginSettings(spec).flatMap(yamlOf),
     '',
   ].join('\n')
+}
+
+/** The settings of the tap, each as Meltano knows it. */
+export function pluginSettings({ connectionSpecification }: Specification): PluginSetting[] {
+  return settingsOf(connectionSpecification, '')
+}
+
+/** The settings that a tap must have: a list of one group. */
+export function settingsGroups({ connectionSpecification }: Specification): string[][] {
+  return [requiredNames(connectionSpecification)]
 }
 
 function settingsOf({ properties = {} }: Setting, prefix: string): PluginSetting[] {

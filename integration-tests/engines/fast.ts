@@ -26,8 +26,11 @@ const TESTS = [
 /** Airbyte's own test suite, by the seam that lets it run any executable. */
 export const fast: Engine = {
   name: 'fast',
-  requirements: ['airbyte-cdk[dev]==7.39.1', 'pytest==7.4.4'],
+  requirements: ['airbyte-cdk[dev]==7.39.1', 'airbyte-connector-models==0.1.12', 'pytest==7.4.4'],
   async run({ executable, projectFolder, folder, python, step }) {
+    await step('metadata.yaml is one', () =>
+      python('connector_metadata.py', [join(projectFolder, 'metadata.yaml')]),
+    )
     const { emulator, config } = await startTenant()
     try {
       const root = join(folder, 'source-protime')

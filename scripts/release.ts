@@ -1,0 +1,89 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { packageVersion } from '../src/project-files.ts'
+import { packageFolder } from './demo/paths.ts'
+import { releaseFaults } from './release-faults.ts'
+
+const FOLDER = join(packageFolder, 'release')
+const TAG = `v${packageVersion()}`
+
+/**
+ * `npm run release`: judges the clone, makes every package in `release/`, tries them and the image,
+ * and pushes the tag of the version, at which the workflow publishes. With `--dry-run` it does
+ * all of that but the tag.
+ */
+function main(args: readonly string[]): void {
+  const isDry = args.includes('--dry-run')
+  if (args.some((arg) => arg !== '--dry-run')) throw new Error('The only option is --dry-run.')
+  judge(isDry)
+  tell('Packages')
+  rmSync(FOLDER, { recursive: true, force: true })
+  mkdirSync(FOLDER)
+  makePackages()
+  tell('Trials')
+  for (const script of ['test:packages', 'test:image']) run('npm', ['run', '--silent', script])
+  if (isDry) {
+    tell(`Nothing was published. Without --dry-run the tag ${TAG} would be pushed now.`)
+    return
+  }
+  if (commitOf(TAG) === undefined) run('git', ['tag', '--annotate', TAG, '--message', TAG])
+  run('git', ['push', 'origin', TAG])
+  tell(`${TAG} was pushed: .github/workflows/release.yml publishes it.`)
+}
+
+/** Throws what is wrong with the clone; a dry run tells it and goes on. */
+function judge(isDry: boolean): void {
+  const faults = releaseFaults({
+    version: packageVersion(),
+    changelog: readFileSync(join(packageFolder, 'CHANGELOG.md'), 'utf8'),
+    uncommitted: output('git', ['status', '--porcelain']),
+    head: output('git', ['rev-parse', 'HEAD']).trim(),
+    tagged: commitOf(TAG),
+  })
+  if (faults.length > 0 && !isDry) throw new Error(faults.join('\n'))
+  for (const fault of faults) tell(`This could not be released. ${fault}`)
+}
+
+/** The npm package, the wheel, the bill of materials, and the checksums of all. */
+function makePackages(): void {
+  // The wheel first: the npm package is of the same build then, and dist/ is left whole.
+  const said = output('npm', ['run', '--silent', 'pack:wheel'])
+  const wheel = said.trim().split('\n').at(-1) ?? ''
+  copyFileSync(wheel, join(FOLDER, basename(wheel)))
+  run('npm', ['pack', '--silent', '--pack-destination', FOLDER])
+  writeFileSync(join(FOLDER, 'sbom.cdx.json'), output('npm', ['run', '--silent', 'sbom']))
+  const sums = readdirSync(FOLDER).map((name) => {
+    const content = readFileSync(join(FOLDER, name))
+    tell(`release/${name}, ${content.length} bytes`)
+    return `${createHash('sha256').update(content).digest('hex')}  ${name}\n`
+  })
+  writeFileSync(join(FOLDER, 'SHA256SUMS'), sums.join(''))
+}
+
+function commitOf(tag: string): string | undefined {
+  const args = ['rev-parse', '--quiet', '--verify', `refs/tags/${tag}^{commit}`]
+  const { status, stdout } = spawnSync('git', args, { cwd: packageFolder, encoding: 'utf8' })
+  return status === 0 ? stdout.trim() : undefined
+}
+
+function run(command: string, args: readonly string[]): void {
+  execFileSync(command, args, { cwd: packageFolder, stdio: 'inherit' })
+}
+
+function output(command: string, args: readonly string[]): string {
+  const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit']
+  return execFileSync(command, args, { cwd: packageFolder, stdio, encoding: 'utf8' })
+}
+
+function tell(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
+
+try {
+  main(process.argv.slice(2))
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 1
+}
