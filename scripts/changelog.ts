@@ -7,9 +7,12 @@ export interface Release {
   readonly subject: string
 }
 
-/** The versions of CHANGELOG.md, in the order in which they stand there: the newest first. */
+/**
+ * The versions of CHANGELOG.md, in the order in which they stand there: the newest first. What is not
+ * released yet stands above them under `Unreleased`.
+ */
 export function releasesOf(changelog: string): Release[] {
-  const [, ...sections] = changelog.split(/^## /m)
+  const [, ...sections] = changelog.split(/^## (?!Unreleased\n)/m)
   return sections.map((section) => {
     const [, version, date] = /^(\d+\.\d+\.\d+) \((\d{4}-\d\d-\d\d)\)\n/.exec(section) ?? []
     if (version === undefined || date === undefined)
