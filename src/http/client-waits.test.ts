@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createMask } from '../mask.ts'
+import { createMask } from '../protocol/mask.ts'
 import { type Client, createClient, type GetOptions } from './client.ts'
 import { createEndpoints } from './endpoints.ts'
 import type { Trouble } from './exchange.ts'

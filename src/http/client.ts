@@ -1,5 +1,5 @@
-import { ConnectorError } from '../errors.ts'
-import type { Mask } from '../mask.ts'
+import { ConnectorError } from '../protocol/errors.ts'
+import type { Mask } from '../protocol/mask.ts'
 import type { Endpoints } from './endpoints.ts'
 import { createExchanges, type Exchange, type ExchangeCounts, type Trouble } from './exchange.ts'
 import { resolveLink } from './links.ts'

@@ -1,5 +1,8 @@
-import { ConnectorError } from '../errors.ts'
+import { ConnectorError } from '../protocol/errors.ts'
 import type { Endpoints } from './endpoints.ts'
+
+/** The parameters of the service's links whose values give access or are opaque. */
+export const LINK_TOKENS = ['deltaToken', 'continuationToken'] as const
 
 /** Longest URL the service takes; above it answers 414 (specification, "Limits"). */
 const MAX_URL_LENGTH = 4096

@@ -1,4 +1,4 @@
-import { ConnectorError } from '../errors.ts'
+import { ConnectorError } from '../protocol/errors.ts'
 import { httpDateMs } from './http-date.ts'
 import type { Time } from './time.ts'
 

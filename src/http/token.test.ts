@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { ConnectorError, HttpError } from '../errors.ts'
-import { createMask } from '../mask.ts'
+import { ConnectorError } from '../protocol/errors.ts'
+import { createMask } from '../protocol/mask.ts'
 import { createEndpoints } from './endpoints.ts'
+import { HttpError } from './http-error.ts'
 import { failureOf } from './testing/open-client.ts'
 import { createTokens, hasScope, type Token } from './token.ts'
 

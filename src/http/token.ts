@@ -1,6 +1,7 @@
-import { ConnectorError, HttpError } from '../errors.ts'
-import type { Mask } from '../mask.ts'
+import { ConnectorError } from '../protocol/errors.ts'
+import type { Mask } from '../protocol/mask.ts'
 import { type Endpoints, readScope } from './endpoints.ts'
+import { HttpError } from './http-error.ts'
 
 /** An access token and what it covers. */
 export interface Token {

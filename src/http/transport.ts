@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool, request } from 'undici'
-import { ConnectorError } from '../errors.ts'
+import { ConnectorError } from '../protocol/errors.ts'
 import { ProxyFailure, toNetworkError } from './network-error.ts'
 
 /** One request as it goes to the wire. */

@@ -1,6 +1,6 @@
-import { asConnectorError, ConnectorError, HttpError } from '../errors.ts'
 import type { Body, Client } from '../http/client.ts'
 import type { Trouble } from '../http/exchange.ts'
+import { HttpError } from '../http/http-error.ts'
 import { onTheWire } from '../http/on-the-wire.ts'
 import {
   createFailureCount,
@@ -18,6 +18,7 @@ import {
   type PageScanner,
   RecordTooLargeError,
 } from '../page/page-scanner.ts'
+import { asConnectorError, ConnectorError } from '../protocol/errors.ts'
 import type { Batch } from '../protocol/record-batch.ts'
 import { createCircleCheck } from './circle-check.ts'
 import {

@@ -1,6 +1,7 @@
-import { ConnectorError, HttpError } from '../errors.ts'
+import { HttpError } from '../http/http-error.ts'
 import { sleep } from '../http/time.ts'
 import type { PageEnd } from '../page/page-scanner.ts'
+import { ConnectorError } from '../protocol/errors.ts'
 import { addDays, deltaWindow } from './days.ts'
 import { sweep } from './emit-deletes.ts'
 import { handOver } from './emit-page.ts'

@@ -1,4 +1,4 @@
-import { HttpError } from '../errors.ts'
+import { HttpError } from '../http/http-error.ts'
 import { addDays, dayOf, deltaWindow } from './days.ts'
 import { sweep } from './emit-deletes.ts'
 import { type Handled, handOver } from './emit-page.ts'

@@ -1,4 +1,4 @@
-import { ConnectorError } from '../errors.ts'
+import { ConnectorError } from '../protocol/errors.ts'
 import { isNotOffered } from './not-offered.ts'
 import { DeadLinkError } from './page-failures.ts'
 import type { Progress } from './progress.ts'

@@ -1,5 +1,4 @@
 import { limit } from './elements'
-import { FIRST_LINK, isKnown, knownLength, knownWanted, linkOf, remember } from './name-cache'
 import {
   ELEMENT,
   FINE,
@@ -15,6 +14,7 @@ import {
   TOO_DEEP,
   TRAILING,
 } from './layout'
+import { FIRST_LINK, isKnown, knownLength, knownWanted, linkOf, remember } from './name-cache'
 import { NONE, pageName, recordName } from './names'
 import { close, depth, inside, misplaced, open, settle, startsValue } from './page'
 import {

@@ -1,4 +1,5 @@
-import { type SettingsSchema, settingRows } from './setting-rows.ts'
+import type { SettingsSchema } from '../settings-schema.ts'
+import { settingRows } from './setting-rows.ts'
 
 /**
  * The settings that environment variables give, by the schema: `TAP_PROTIME_CLIENT_ID`, nested ones
@@ -8,7 +9,7 @@ import { type SettingsSchema, settingRows } from './setting-rows.ts'
 export function settingsFromEnvironment(
   schema: SettingsSchema,
   prefix: string,
-  environment: NodeJS.ProcessEnv,
+  environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, unknown> {
   const settings: Record<string, unknown> = {}
   const members = [schema, ...(schema.oneOf ?? [])].flatMap(({ properties = {} }) =>
@@ -32,7 +33,7 @@ export function settingsFromEnvironment(
 export function unknownVariables(
   schema: SettingsSchema,
   prefix: string,
-  environment: NodeJS.ProcessEnv,
+  environment: Readonly<Record<string, string | undefined>>,
 ): string[] {
   const settings = settingRows(schema).map(({ path }) => path.toUpperCase().replaceAll('.', '_'))
   const known = new Set([...settings, 'LOG_LEVEL', 'LOG_FORMAT'].map((name) => `${prefix}_${name}`))

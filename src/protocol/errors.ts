@@ -19,34 +19,6 @@ export class ConnectorError extends Error {
   }
 }
 
-/** What else is known of a refusal; see the fields of `HttpError`. */
-export interface HttpErrorFacts {
-  readonly reason?: string
-  readonly isRepeat?: boolean
-}
-
-/** The service refused a request for good: the status says how, the message what to do. */
-export class HttpError extends ConnectorError {
-  override name = 'HttpError'
-  readonly status: number
-  /** The message without the address: the same for all links that are refused alike. */
-  readonly reason: string
-  /** True when an earlier attempt may have reached the service although its answer was lost. */
-  readonly isRepeat: boolean
-
-  constructor(
-    failure: FailureType,
-    status: number,
-    message: string,
-    { reason = message, isRepeat = false }: HttpErrorFacts = {},
-  ) {
-    super(failure, message)
-    this.status = status
-    this.reason = reason
-    this.isRepeat = isRepeat
-  }
-}
-
 /** The process was asked to stop (SIGTERM), or its reader is gone: nothing is to be reported. */
 export class InterruptedError extends Error {
   override name = 'InterruptedError'
