@@ -58,7 +58,7 @@ function scene(
   const patience = { ...retryPolicyOf(retryMinutes), time, random: () => 0.5 }
   const clock = createServerClock(new Date(0), time.now)
   const client = createClient({
-    service: createEndpoints({
+    endpoints: createEndpoints({
       baseUrl: 'https://acme.protime.test',
       authUrl: 'https://authentication.protime.test',
       apiName: 'svcapi',

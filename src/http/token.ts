@@ -24,7 +24,7 @@ export interface Tokens {
 }
 
 export interface TokenSettings {
-  readonly service: Endpoints
+  readonly endpoints: Endpoints
   readonly clientId: string
   readonly clientSecret: string
   /** Collections to ask scopes for; undefined asks for every scope the client has (design D7). */
@@ -41,7 +41,7 @@ const MARGIN_MS = 60_000
 const MARGIN_PART = 0.1
 
 export function createTokens(settings: TokenSettings): Tokens {
-  const { service, mask, now = () => performance.now() } = settings
+  const { endpoints, mask, now = () => performance.now() } = settings
   let current: { token: Token; renewAt: number } | undefined
   let pending: Promise<Token> | undefined
   let wide = settings.collections === undefined
@@ -91,9 +91,9 @@ export function createTokens(settings: TokenSettings): Tokens {
       client_secret: settings.clientSecret,
     })
     if (collections !== undefined) {
-      form.set('scope', collections.map((name) => readScope(service, name)).join(' '))
+      form.set('scope', collections.map((name) => readScope(endpoints, name)).join(' '))
     }
-    const text = await settings.post(service.tokenUrl, form.toString())
+    const text = await settings.post(endpoints.tokenUrl, form.toString())
     const { value, lifetimeMs, scopes } = read(text)
     mask.add(value)
     const token: Token = { value, scopes, isNarrow: collections !== undefined }
@@ -104,10 +104,10 @@ export function createTokens(settings: TokenSettings): Tokens {
 }
 
 /** Whether a token allows reading a collection, by any of its scopes; true when that is not known. */
-export function hasScope(token: Token, service: Endpoints, scopes: readonly string[]): boolean {
+export function hasScope(token: Token, endpoints: Endpoints, scopes: readonly string[]): boolean {
   const granted = token.scopes
   if (granted === undefined) return true
-  return ['all', ...scopes].some((scope) => granted.has(readScope(service, scope)))
+  return ['all', ...scopes].some((scope) => granted.has(readScope(endpoints, scope)))
 }
 
 function read(text: string): {

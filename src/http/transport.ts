@@ -76,6 +76,14 @@ export function createTransport(silenceSeconds: number): Transport {
   }
 }
 
+/**
+ * Ends when a request that was just made has been sent: undici lets two turns of the event loop
+ * pass before it uses a connection again. Work that blocks must wait for it, or it delays the request.
+ */
+export async function afterRequestSent(): Promise<void> {
+  for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
+}
+
 /** Makes connections; undici leaves those that are still being made at the end to their time-out. */
 function createConnections(timeout: number) {
   const connector = buildConnector({ timeout })

@@ -1,7 +1,6 @@
 import type { Body, Client } from '../http/client.ts'
 import type { Trouble } from '../http/exchange.ts'
 import { HttpError } from '../http/http-error.ts'
-import { onTheWire } from '../http/on-the-wire.ts'
 import {
   createFailureCount,
   type FailureCount,
@@ -11,6 +10,7 @@ import {
   waitMs,
 } from '../http/retry-policy.ts'
 import { REAL_TIME } from '../http/time.ts'
+import { afterRequestSent } from '../http/transport.ts'
 import { lastNextLink } from '../page/last-next-link.ts'
 import {
   MalformedPageError,
@@ -221,7 +221,7 @@ export function createPages(settings: PagesSettings): Pages {
     ahead = { link, body: start(link, false) }
     // Whoever awaits it later sees its failure; until then it must not count as unhandled.
     ahead.body.catch(() => {})
-    await onTheWire()
+    await afterRequestSent()
   }
 
   /** A page that was requested, and that nobody wants any more, would keep a connection and its bytes. */

@@ -34,7 +34,7 @@ export function createSession(
   const { clientId, clientSecret } = config
   mask.add(clientSecret)
   const client = createClient({
-    service,
+    endpoints: service,
     clientId,
     clientSecret,
     collections,

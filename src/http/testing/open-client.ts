@@ -50,7 +50,7 @@ export async function openClient(scenario: Scenario): Promise<OpenClient> {
   const [clock, mask, stop] = [createServerClock(), createMask(LINK_TOKENS), new AbortController()]
   mask.add(SECRET)
   const client = createClient({
-    service: createEndpoints({
+    endpoints: createEndpoints({
       baseUrl: service.origin,
       authUrl: `${service.origin}/tenants/demo`,
       apiName: 'svcapi',
