@@ -4,13 +4,13 @@ import { nearest } from './nearest.ts'
 import { ConnectorError } from './protocol/errors.ts'
 import { referencedCollections } from './streams/collections.ts'
 
-/** References to ask for: names of one collection (specification, "External references"). */
+/** References to ask for: names of one collection. */
 export interface ReferenceChoice {
   readonly collection: string
   readonly names: readonly string[]
 }
 
-/** One level of one version of an activity structure (api.md section 10). */
+/** One level of one version of an activity structure. */
 export interface ActivityStructure {
   readonly structure_version_id: string
   readonly level: number
@@ -44,7 +44,7 @@ export interface Config {
 
 type Json = Record<string, unknown>
 
-/** Domains of the vendor's environments (api.md section 1). */
+/** Domains of the vendor's environments. */
 const DOMAINS = { production: 'myprotime.eu', sandbox: 'myprotimesandbox.eu' } as const
 
 /** The first day that the service's dates and ours are sure to agree on. */

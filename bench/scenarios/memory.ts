@@ -1,9 +1,21 @@
-import { endlessBodies, endlessReferences, inCrumbs } from '../../integration-tests/hostile/endless-bodies.ts'
+import {
+  endlessBodies,
+  endlessReferences,
+  inCrumbs,
+} from '../../integration-tests/hostile/endless-bodies.ts'
 import { startRawService, type Wire } from '../../integration-tests/hostile/raw-service.ts'
 import { chunked, repeated, reply } from '../../integration-tests/hostile/wire.ts'
 import { clocking } from '../clocking.ts'
 import { withConnector } from '../connector.ts'
-import { type Cost, here, inTurn, type Judged, type MeasureOptions, measure, peakLine } from '../measure.ts'
+import {
+  type Cost,
+  here,
+  inTurn,
+  type Judged,
+  type MeasureOptions,
+  measure,
+  peakLine,
+} from '../measure.ts'
 
 /** A body in crumbs costs what garbage is left at the time: the middle of so many runs counts. */
 const CRUMB_ROUNDS = 5

@@ -1,6 +1,6 @@
-/** Where a tenant's service is and what its parts are called (specification, "Notation"; api.md 1). */
+/** Where a tenant's service is and what its parts are called. */
 export interface Endpoints {
-  /** `https://host`, where the bearer token may go and nowhere else (design D9). */
+  /** `https://host`, where the bearer token may go and nowhere else. */
   readonly origin: string
   /** Path of the host below which a proxy serves the API; usually empty. */
   readonly mount: string
@@ -8,7 +8,7 @@ export interface Endpoints {
   readonly prefix: string
   readonly tokenUrl: string
   readonly apiName: string
-  /** `source-protime/<version> (<company>)`; the vendor tells integrations apart by it (api.md 1). */
+  /** `source-protime/<version> (<company>)`; the vendor tells integrations apart by it. */
   readonly userAgent: string
 }
 
@@ -34,7 +34,7 @@ export function createEndpoints(settings: EndpointSettings): Endpoints {
   }
 }
 
-/** The scope that allows reading a collection (specification, "Notation"). */
+/** The scope that allows reading a collection. */
 export function readScope({ apiName }: Endpoints, collection: string): string {
   return `connector-${apiName}-${collection}.read`
 }

@@ -40,7 +40,7 @@ const MAX_TEXT_MS = 2000
 /** The documented forms have three levels. */
 const MAX_LEVELS = 6
 
-/** What a status means for the reader of the message (api.md section 8), and who has to act. */
+/** What a status means for the reader of the message, and who has to act. */
 const MEANING: Readonly<Record<number, readonly [FailureType, string]>> = {
   400: ['config', 'The service does not accept the request'],
   401: [
@@ -113,7 +113,7 @@ async function textOf(reply: Reply): Promise<string> {
   return Buffer.concat(parts).toString('utf8')
 }
 
-/** `message` and `reasons` of the documented forms (api.md section 8), else the plain text. */
+/** `message` and `reasons` of the documented forms, else the plain text. */
 function wordsOf(text: string, mask: Mask): string {
   const found: string[] = []
   collect(parsed(text), found)

@@ -6,9 +6,9 @@ export interface Query {
   readonly path: string
   /** Conditions that all hold, see `dateRange`. */
   readonly filter?: readonly string[]
-  /** Pairs of collection and reference name (specification, "Addressing a resource"). */
+  /** Pairs of collection and reference name. */
   readonly references?: readonly (readonly [collection: string, name: string])[]
-  /** True starts a delta (specification, "Delta mode" 1). */
+  /** True starts a delta. */
   readonly delta?: boolean
 }
 

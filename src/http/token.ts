@@ -13,7 +13,7 @@ export interface Token {
 }
 
 /**
- * The one token of a process, reused by all requests (specification, "Authentication" 4). What the
+ * The one token of a process, reused by all requests. What the
  * token endpoint refuses is a ConnectorError and not a HttpError: it says nothing of a link.
  */
 export interface Tokens {
@@ -27,7 +27,7 @@ export interface TokenSettings {
   readonly endpoints: Endpoints
   readonly clientId: string
   readonly clientSecret: string
-  /** Collections to ask scopes for; undefined asks for every scope the client has (design D7). */
+  /** Collections to ask scopes for; undefined asks for every scope the client has. */
   readonly collections: readonly string[] | undefined
   readonly mask: Mask
   /** Posts a form to the token endpoint, patiently; the text of the answer. Throws a HttpError. */
@@ -77,7 +77,7 @@ export function createTokens(settings: TokenSettings): Tokens {
     try {
       return await fetchScoped(asked)
     } catch (error) {
-      // One scope that is not granted rejects the whole request (specification, "Authentication" 7).
+      // One scope that is not granted rejects the whole request.
       if (asked === undefined || !isScopeRefusal(error)) throw inWords(error)
       wide = true
       return fetchScoped(undefined).catch((second) => Promise.reject(inWords(second)))
@@ -159,7 +159,7 @@ function isScopeRefusal(error: unknown): boolean {
   return error instanceof HttpError && error.status === 400 && /invalid_scope/i.test(error.message)
 }
 
-/** The refusals of the token endpoint that the user can mend (specification, "Errors"). */
+/** The refusals of the token endpoint that the user can mend. */
 function inWords(error: unknown): unknown {
   if (!(error instanceof HttpError)) return error
   if (/invalid_client|unauthorized_client/i.test(error.message) || error.status === 401) {

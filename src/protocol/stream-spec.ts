@@ -7,8 +7,8 @@ export interface StreamSpec {
   readonly key: readonly string[]
   /** The member that orders the versions of a record, if there is one. */
   readonly version?: string | undefined
-  /** How its changes come: from a log of changes, or by listing it whole. */
-  readonly replication: 'LOG_BASED' | 'FULL_TABLE'
+  /** How its changes come: from a log of changes, or (if left out) by listing it whole. */
+  readonly replication?: 'LOG_BASED' | 'FULL_TABLE'
 }
 
 /** A JSON Schema, draft 7, as far as a catalog walks it. */

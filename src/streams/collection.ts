@@ -7,7 +7,7 @@ export interface Collection {
   readonly description: string
   /**
    * How the collection is read once and kept up to date: by `?delta` and its links, or, where the
-   * service documents none, by a whole list at each sync (api.md section 10).
+   * service documents none, by a whole list at each sync.
    */
   readonly replication: 'delta' | 'list'
   /**
@@ -17,7 +17,7 @@ export interface Collection {
   readonly dateField?: 'date' | 'from'
   /** Middle parts of the scope names that grant reading, the preferred first; default: the name. */
   readonly scopes?: readonly string[]
-  /** Collections whose external references list and delta can be asked for (api.md section 10). */
+  /** Collections whose external references list and delta can be asked for. */
   readonly references?: readonly string[]
   /** The field and value that mark a record as deleted although it is still sent. */
   readonly softDelete?: { readonly field: string; readonly value: string }
@@ -31,7 +31,7 @@ export interface Collection {
   readonly nested?: 'activity_structures' | 'referenced_collections'
 }
 
-/** A collection with its names: `collection` is the service's, `stream` ours (design D15). */
+/** A collection with its names: `collection` is the service's, `stream` ours. */
 export interface Stream extends Collection {
   readonly collection: string
   readonly stream: string

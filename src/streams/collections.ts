@@ -127,8 +127,7 @@ export const collections = {
     description: 'Paid time of people, possibly several records per person and day.',
     replication: 'delta',
     dateField: 'date',
-    // The documentation names the scope of calculated-totals, the naming rule gives the other
-    // (api.md section 13, 12).
+    // The documentation names the scope of calculated-totals, the naming rule gives the other.
     scopes: ['calculated-totals', 'paid-presences'],
     references: ['people', 'shift-definitions'],
   },
@@ -164,7 +163,7 @@ export const collections = {
 } as const satisfies Record<string, Collection>
 
 /**
- * Collections that take custom external references (api.md section 6): what the stream
+ * Collections that take custom external references: what the stream
  * external_references asks for, one after another. `terminals`, `circles` and `groups` are known
  * as targets of references only.
  */

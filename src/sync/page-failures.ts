@@ -1,5 +1,5 @@
 import type { HttpError } from '../http/http-error.ts'
-import { MalformedPageError } from '../page/page-scanner.ts'
+import { MalformedPageError } from '../page/malformed-page.ts'
 import { ConnectorError } from '../protocol/errors.ts'
 
 /**

@@ -12,12 +12,8 @@ import {
 import { REAL_TIME } from '../http/time.ts'
 import { afterRequestSent } from '../http/transport.ts'
 import { lastNextLink } from '../page/last-next-link.ts'
-import {
-  MalformedPageError,
-  type PageEnd,
-  type PageScanner,
-  RecordTooLargeError,
-} from '../page/page-scanner.ts'
+import { MalformedPageError, RecordTooLargeError } from '../page/malformed-page.ts'
+import type { PageEnd, PageScanner } from '../page/page-scanner.ts'
 import { asConnectorError, ConnectorError } from '../protocol/errors.ts'
 import type { Batch } from '../protocol/record-batch.ts'
 import { createCircleCheck } from './circle-check.ts'

@@ -92,9 +92,9 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
       budget.onRecords(lines.length)
       return held.hold(lines)
     },
-    deletes(rows, versionOfAll, generation) {
+    deletes(rows, carried, generation) {
       const { prefix, deleteSuffix } = parts(generation)
-      const lines = rows.map((row) => `${prefix}{${members(row, versionOfAll)}${deleteSuffix}`)
+      const lines = rows.map((row) => `${prefix}{${members(row, carried)}${deleteSuffix}`)
       sinceState += rows.length
       counts.deletes += rows.length
       return held.release(lines.join(''))
@@ -138,9 +138,9 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
     }
   }
 
-  function members(row: KeyMembers, value: string | null): string {
-    if (version === undefined || value === null) return row
-    return `${row},${JSON.stringify(version)}:${JSON.stringify(value)}`
+  function members(row: KeyMembers, carried: string | null): string {
+    if (version === undefined || carried === null) return row
+    return `${row},${JSON.stringify(version)}:${JSON.stringify(carried)}`
   }
 
   function parts(generation: number): LineParts & { prefix: Buffer; deleteSuffix: Buffer } {

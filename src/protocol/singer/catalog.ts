@@ -18,7 +18,7 @@ export function recordSchema({ schema }: StreamSpec): JsonSchema {
 
 /** A stream as `--discover` offers it: every property, nested ones too, has its metadata. */
 export function singerStream(facts: StreamSpec): object {
-  const { name, key, replication } = facts
+  const { name, key, replication = 'FULL_TABLE' } = facts
   const schema = recordSchema(facts)
   return {
     tap_stream_id: name,
