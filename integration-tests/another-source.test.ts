@@ -27,7 +27,6 @@ const numbers: Connector<{ readonly numbers: readonly number[] }> = {
     async read({ numbers }, jobs) {
       for (const output of jobs.map((job) => job.output())) {
         output.started(() => ({ count: numbers.length }))
-        output.running()
         await output.records(createJsonBatch(numbers.map((n) => ({ json: `{"n":${n}}` }))), 1)
         await output.complete()
       }

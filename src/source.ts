@@ -1,12 +1,15 @@
+import { setFlagsFromString } from 'node:v8'
 import { type Config, parseConfig } from './config.ts'
 import { configWarnings } from './config-warnings.ts'
 import type { RetryPolicy } from './http/retry-policy.ts'
 import type { ReadJob, Source } from './protocol/connector.ts'
 import { availableStreams, streamSpec } from './streams/streams.ts'
-import { checkService } from './sync/check.ts'
-import { type RunSettings, runSync } from './sync/run.ts'
+import type { RunSettings } from './sync/run.ts'
 
-/** Configuration, streams and sync put together; for `retryPolicy` see `createConnector`. */
+/**
+ * Configuration, streams and sync put together; for `retryPolicy` see `createConnector`. What talks to
+ * the service is loaded by the commands that do.
+ */
 export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
   const waits = retryPolicy === undefined ? {} : { patience: retryPolicy }
   return {
@@ -23,11 +26,16 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
       return [...offered.values()].map(streamSpec)
     },
 
-    check(config, tools) {
+    async check(config, tools) {
+      const { checkService } = await import('./sync/check.ts')
       return checkService([...availableStreams(config).values()], { config, ...tools, ...waits })
     },
 
     async read(config, readJobs, tools) {
+      const { runSync } = await import('./sync/run.ts')
+      // Records are bytes outside of the heap: a young generation that grows costs 14 MB and saves no
+      // time. After the imports, because Node compiles its modules anew once a flag has changed.
+      setFlagsFromString('--semi-space-growth-factor=1')
       const available = availableStreams(config)
       const jobs = readJobs.flatMap(({ name, mode, state }) => {
         const stream = available.get(name)

@@ -18,7 +18,7 @@ export interface StreamOutput {
    * written at any time. Otherwise later calls change nothing.
    */
   started(bookmark?: BookmarkSource): void
-  /** The first page has been read, also an empty one. Later calls change nothing. */
+  /** The first page has been read, also an empty one; `complete` implies it. Later calls change nothing. */
   running(): void
   /** The service asks to wait. */
   rateLimited(until: Date): void

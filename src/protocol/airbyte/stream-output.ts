@@ -62,16 +62,15 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
       if (!isStarted) status('STARTED')
       isStarted = true
     },
-    running() {
-      if (isRunning) return
-      isRunning = true
-      status('RUNNING')
-    },
+    running,
     rateLimited: (until) =>
       void writer.write(`${messages.streamStatus(stream, 'RUNNING', until)}\n`),
     waiting: () => status('RUNNING'),
-    complete: () =>
-      held.release(stateLine(), states.unsaved(), `${messages.streamStatus(stream, 'COMPLETE')}\n`),
+    complete() {
+      running()
+      const complete = `${messages.streamStatus(stream, 'COMPLETE')}\n`
+      return held.release(stateLine(), states.unsaved(), complete)
+    },
     incomplete() {
       void (sinceState > 0 ? checkpoint() : held.release())
       status('INCOMPLETE')
@@ -104,6 +103,12 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
       await held.release(stateLine(), states.unsaved())
       await flush()
     },
+  }
+
+  function running(): void {
+    if (isRunning) return
+    isRunning = true
+    status('RUNNING')
   }
 
   function checkpoint(): Promise<void> | undefined {
