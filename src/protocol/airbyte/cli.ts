@@ -1,15 +1,9 @@
-import type { Connector, Tools } from '../connector.ts'
+import type { Connector } from '../connector.ts'
 import { asConnectorError } from '../errors.ts'
-import type { LineWriter } from '../line-writer.ts'
 import { createMask } from '../mask.ts'
 import { type Io, type Program, processOr, runProgram } from '../program.ts'
 import * as messages from './messages.ts'
-import { createLog, report } from './report.ts'
-
-/** What a command works with. */
-export interface CommandTools extends Tools {
-  readonly writer: LineWriter
-}
+import { type CommandTools, createLog, report } from './report.ts'
 
 /**
  * Runs one command of the Airbyte protocol and answers with the exit code: 0 only when the command

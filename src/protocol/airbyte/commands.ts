@@ -11,10 +11,9 @@ import type { CheckResult, Connector, Failure } from '../connector.ts'
 import { ConnectorError, type FailureType } from '../errors.ts'
 import { secretsOf } from '../settings-schema.ts'
 import { airbyteStream, type ConfiguredStream, parseConfiguredCatalog } from './catalog.ts'
-import type { CommandTools } from './cli.ts'
 import * as messages from './messages.ts'
 import { read } from './read.ts'
-import { report } from './report.ts'
+import { type CommandTools, report } from './report.ts'
 import { parseStateFile } from './state.ts'
 
 /** The exit code of a program that was called without a command. */

@@ -1,9 +1,8 @@
 import type { Failure, ReadJob, Source } from '../connector.ts'
-import { ConnectorError } from '../errors.ts'
-import { unknownStream } from '../unknown-stream.ts'
+import { ConnectorError, unknownStream } from '../errors.ts'
 import type { ConfiguredStream } from './catalog.ts'
-import type { CommandTools } from './cli.ts'
 import * as messages from './messages.ts'
+import type { CommandTools } from './report.ts'
 import { createAirbyteOutput, createAirbyteStates } from './stream-output.ts'
 
 /** What is to be read. */

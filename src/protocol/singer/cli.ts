@@ -1,8 +1,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { readJsonOption, readOption, refusedCommandLine } from '../command-line.ts'
-import type { CheckResult, Connector, Failure, Tools } from '../connector.ts'
+import type { CheckResult, Connector, Failure } from '../connector.ts'
 import { asConnectorError, ConnectorError } from '../errors.ts'
-import type { LineWriter } from '../line-writer.ts'
 import { createMask } from '../mask.ts'
 import { type Io, processOr, runProgram } from '../program.ts'
 import { secretsOf } from '../settings-schema.ts'
@@ -16,13 +15,7 @@ import {
   withoutUnset,
 } from './settings.ts'
 import { createStateWriter, parseState } from './state.ts'
-import { sync } from './sync.ts'
-
-/** What a command works with. */
-export interface TapTools extends Tools {
-  readonly log: SingerLog
-  readonly writer: LineWriter
-}
+import { sync, type TapTools } from './sync.ts'
 
 interface Options {
   readonly config?: readonly string[]

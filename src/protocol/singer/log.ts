@@ -38,7 +38,7 @@ export interface SingerLogSettings {
 /**
  * Quiet by default: warnings and errors as plain lines. `SINGER_SDK_LOG_CONFIG`, which Meltano sets,
  * names a JSON file with the wanted level; lines are then JSON objects in the eight fields that
- * Meltano shows natively, as with `TAP_PROTIME_LOG_FORMAT=json` (for the prefix `TAP_PROTIME`).
+ * Meltano shows natively, as with `TAP_X_LOG_FORMAT=json` (for the prefix `TAP_X`).
  */
 export function createSingerLog(settings: SingerLogSettings): SingerLog {
   const { name, prefix, mask, environment, stderr } = settings
