@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
 import { type Config, parseConfig } from './config.ts'
 import { configWarnings } from './config-warnings.ts'
 import type { RetryPolicy } from './http/retry-policy.ts'
@@ -33,9 +32,6 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
 
     async read(config, readJobs, tools) {
       const { runSync } = await import('./sync/run.ts')
-      // Records are bytes outside of the heap: a young generation that grows costs 14 MB and saves no
-      // time. After the imports, because Node compiles its modules anew once a flag has changed.
-      setFlagsFromString('--semi-space-growth-factor=1')
       const available = availableStreams(config)
       const jobs = readJobs.flatMap(({ name, mode, state }) => {
         const stream = available.get(name)
