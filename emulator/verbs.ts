@@ -1,5 +1,13 @@
 import { json } from './exchange.ts'
-import { createFaults, type FailOptions, type FaultKind, type FaultOptions, type Faults, type Handler, type Occurrence } from './faults.ts'
+import {
+  createFaults,
+  type FailOptions,
+  type FaultKind,
+  type FaultOptions,
+  type Faults,
+  type Handler,
+  type Occurrence,
+} from './faults.ts'
 import { everything } from './filter/check.ts'
 import type { Service } from './service.ts'
 import { errorBody, ServiceError } from './service-error.ts'

@@ -3,7 +3,15 @@ import type { Random } from '../random.ts'
 import type { Fields, Id, Store } from '../store.ts'
 import { type Context, type Make, person } from './context.ts'
 import { histories } from './histories.ts'
-import { anyonesNames, lastNames, mensNames, sometimes, streets, towns, womensNames } from './words.ts'
+import {
+  anyonesNames,
+  lastNames,
+  mensNames,
+  sometimes,
+  streets,
+  towns,
+  womensNames,
+} from './words.ts'
 
 function someone({ random, store, date }: Context): Fields {
   const number = store.records('people').length + 1

@@ -1,4 +1,10 @@
-import { type OfferedStream, type ProtocolMessage, recordsOf, statesOf, type Transcript } from './transcript.ts'
+import {
+  type OfferedStream,
+  type ProtocolMessage,
+  recordsOf,
+  statesOf,
+  type Transcript,
+} from './transcript.ts'
 
 /** A state within a read, and how many records of its stream came after it. */
 export interface Checkpoint {

@@ -2,7 +2,12 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { expectFailure, expectNoLeak, expectStoppedBeforeSecondPage, type FailureType } from './judge.ts'
+import {
+  expectFailure,
+  expectNoLeak,
+  expectStoppedBeforeSecondPage,
+  type FailureType,
+} from './judge.ts'
 import type { Wire } from './raw-service.ts'
 import { play, SECOND, STREAM, secondPage } from './scenario.ts'
 import { cut, gzipped, head, pageBody, reply, rowOf } from './wire.ts'

@@ -5,7 +5,12 @@ import type { Client } from '../../src/http/client.ts'
 import { shortRetryPolicy } from '../../src/http/testing/short-retry-policy.ts'
 import { createPages } from '../../src/sync/pages.ts'
 import { endlessBodies, endlessReferences, inCrumbs, LETTERS, NO_END } from './endless-bodies.ts'
-import { expectFailure, expectNoLeak, expectStoppedBeforeSecondPage, type FailureType } from './judge.ts'
+import {
+  expectFailure,
+  expectNoLeak,
+  expectStoppedBeforeSecondPage,
+  type FailureType,
+} from './judge.ts'
 import { type Answers, startRawService, type Wire } from './raw-service.ts'
 import { type Counted, readCounted } from './read-counted.ts'
 import { configOf, PREFIX, play, STREAM, secondPage, token } from './scenario.ts'

@@ -1,4 +1,11 @@
-import { errorsOf, type OfferedStream, recordsOf, statesOf, statusesOf, type Transcript } from '../transcript.ts'
+import {
+  errorsOf,
+  type OfferedStream,
+  recordsOf,
+  statesOf,
+  statusesOf,
+  type Transcript,
+} from '../transcript.ts'
 
 type Streams = readonly OfferedStream[]
 
