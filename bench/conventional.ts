@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Agent, request } from 'undici'
-import { onTheWire } from '../src/http/on-the-wire.ts'
+import { afterRequestSent } from '../src/http/transport.ts'
 
 /**
  * The usual way, done well: each page is parsed, each record becomes a message object that is
@@ -23,7 +23,7 @@ while (link !== undefined) {
   link = page.nextLink === undefined ? undefined : origin + page.nextLink
   if (link !== undefined) {
     early = get(link)
-    await onTheWire()
+    await afterRequestSent()
   }
   await write(page)
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Agent, request } from 'undici'
-import { onTheWire } from '../src/http/on-the-wire.ts'
+import { afterRequestSent } from '../src/http/transport.ts'
 
 /**
  * What no connector can beat: downloads every page, the next one requested early, and writes as many
@@ -17,7 +17,7 @@ for (let page = 0; page < count; page++) {
   await early
   if (page + 1 < count) {
     early = get(page + 1)
-    await onTheWire()
+    await afterRequestSent()
   }
   if (!process.stdout.write(output)) await once(process.stdout, 'drain')
 }

@@ -5,8 +5,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { type PropertySchema, sqlType } from '../scripts/demo/columns.ts'
-import { readStreamSchema } from '../src/streams/stream-schema.ts'
-import { keyOf, streams } from '../src/streams/streams.ts'
+import { keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
 import { type Heard, runInProcess } from './hostile/read-in-process.ts'
 
 type Row = Readonly<Record<string, unknown>>

@@ -1,6 +1,7 @@
 import { defaultControl, referenceText } from '../emulator/control/reference-text.ts'
 import { readProjectJson } from '../src/project-files.ts'
-import { type SettingsSchema, settingRows } from '../src/protocol/singer/setting-rows.ts'
+import type { SettingsSchema } from '../src/protocol/settings-schema.ts'
+import { settingRows } from '../src/protocol/singer/setting-rows.ts'
 import type { Stream } from '../src/streams/collection.ts'
 import { keyOf, streams } from '../src/streams/streams.ts'
 import { changelog, form, prerequisites, troubleshooting } from './airbyte-page.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
-import { readStreamSchema } from '../src/streams/stream-schema.ts'
+import { readStreamSchema } from '../src/streams/streams.ts'
 import { type PropertySchema, sqlType } from './demo/columns.ts'
 
 type Row = Readonly<Record<string, unknown>>

@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv'
-import { chosenEnvironment, type Schema } from './config-schema.ts'
+import { chosenEnvironment } from './config-schema.ts'
 import { nearest } from './nearest.ts'
+import type { SettingsSchema } from './protocol/settings-schema.ts'
 
 /** A text given in place of a number is shown up to this length. */
 const SHOWN = 20
@@ -11,7 +12,7 @@ const DATE_LIKE = /^[\d\s./:TZ+-]{1,30}$/
  * Fills in the defaults of a configuration and answers with one sentence for each fault. Sentences
  * show numbers and days, but no other text: people paste secrets into the wrong field.
  */
-export function applyDefaults(config: unknown, schema: Schema): string[] {
+export function applyDefaults(config: unknown, schema: SettingsSchema): string[] {
   const ajv = new Ajv({
     allErrors: true,
     verbose: true,
@@ -31,7 +32,7 @@ export function applyDefaults(config: unknown, schema: Schema): string[] {
  * Replaces the alternatives of `environment` by the one that the input names, so that a fault is
  * reported once, against the alternative that was meant, and its defaults are applied.
  */
-function withChosenEnvironment(schema: Schema, config: unknown): Schema {
+function withChosenEnvironment(schema: SettingsSchema, config: unknown): SettingsSchema {
   const options = schema.properties?.['environment']?.oneOf ?? []
   const types = options.map((option) => option.properties?.['type']?.['const'])
   return {
@@ -48,7 +49,7 @@ function withChosenEnvironment(schema: Schema, config: unknown): Schema {
 }
 
 function sentence({ instancePath, keyword, params, parentSchema, data }: ErrorObject): string {
-  const schema = (parentSchema ?? {}) as Schema
+  const schema = (parentSchema ?? {}) as SettingsSchema
   const at = instancePath.slice(1).replaceAll('/', '.')
   const subject = at === '' ? 'It' : at
   switch (keyword) {
@@ -69,7 +70,7 @@ function sentence({ instancePath, keyword, params, parentSchema, data }: ErrorOb
 }
 
 /** What a setting must be, by its type and bounds. */
-function expected({ type, minimum, maximum }: Schema, data: unknown): string {
+function expected({ type, minimum, maximum }: SettingsSchema, data: unknown): string {
   if (type === 'integer' || type === 'number') {
     const isFraction = type === 'integer' && typeof data === 'number' && !Number.isInteger(data)
     return `a ${isFraction ? 'whole ' : ''}number from ${minimum} to ${maximum}`
@@ -77,7 +78,7 @@ function expected({ type, minimum, maximum }: Schema, data: unknown): string {
   return type === 'boolean' ? 'true or false' : kind(type)
 }
 
-function shown(data: unknown, { type, airbyte_secret }: Schema): string {
+function shown(data: unknown, { type, airbyte_secret }: SettingsSchema): string {
   const isShown = airbyte_secret !== true
   if (typeof data === 'string') {
     const isScalar = type === 'integer' || type === 'number' || type === 'boolean'
@@ -96,7 +97,7 @@ function kind(type: unknown): string {
   return kinds[String(type)] ?? (type === 'object' ? 'an object' : `a ${type}`)
 }
 
-function shownDate(data: unknown, { format }: Schema): string {
+function shownDate(data: unknown, { format }: SettingsSchema): string {
   return format === 'date' && DATE_LIKE.test(String(data)) ? `; it is ${JSON.stringify(data)}` : ''
 }
 

@@ -1,22 +1,17 @@
 import { readProjectJson } from './project-files.ts'
-
-/** A JSON Schema of settings, as far as the configuration walks it. */
-export interface Schema {
-  readonly [keyword: string]: unknown
-  readonly type?: string
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly items?: Schema
-  readonly oneOf?: readonly Schema[]
-}
+import type { SettingsSchema } from './protocol/settings-schema.ts'
 
 /** The schema of the configuration, from spec.json. */
-export function configSchema(): Schema {
-  const spec = readProjectJson('#spec') as { readonly connectionSpecification: Schema }
+export function configSchema(): SettingsSchema {
+  const spec = readProjectJson('#spec') as { readonly connectionSpecification: SettingsSchema }
   return spec.connectionSpecification
 }
 
 /** The alternative of `environment` that a configuration names by its `type`. */
-export function chosenEnvironment(schema: Schema, config: unknown): Schema | undefined {
+export function chosenEnvironment(
+  schema: SettingsSchema,
+  config: unknown,
+): SettingsSchema | undefined {
   const environment = (config as { environment?: unknown } | null)?.environment
   const type = (environment as { type?: unknown } | null | undefined)?.type
   const options = schema.properties?.['environment']?.oneOf ?? []

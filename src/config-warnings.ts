@@ -1,5 +1,6 @@
-import { chosenEnvironment, configSchema, type Schema } from './config-schema.ts'
+import { chosenEnvironment, configSchema } from './config-schema.ts'
 import { nearest } from './nearest.ts'
+import type { SettingsSchema } from './protocol/settings-schema.ts'
 import { collections, referencedCollections } from './streams/collections.ts'
 
 /**
@@ -16,13 +17,13 @@ const embedded: ReadonlySet<string> = new Set(
   Object.values(collections).flatMap((facts) => ('references' in facts ? facts.references : [])),
 )
 
-function unknownSettings(input: unknown, schema: Schema): string[] {
+function unknownSettings(input: unknown, schema: SettingsSchema): string[] {
   const chosen = chosenEnvironment(schema, input)
   const type = chosen?.properties?.['type']?.['const']
   const everywhere = pathsOf(schema, '')
   return walk(input, schema, '')
 
-  function walk(value: unknown, at: Schema, path: string): string[] {
+  function walk(value: unknown, at: SettingsSchema, path: string): string[] {
     if (Array.isArray(value))
       return value.flatMap((item, i) => walk(item, at.items ?? {}, `${path}${i}.`))
     if (typeof value !== 'object' || value === null) return []
@@ -51,11 +52,14 @@ function unknownSettings(input: unknown, schema: Schema): string[] {
 }
 
 /** The members of a schema and of all its alternatives. */
-function propertiesOf({ properties = {}, oneOf = [] }: Schema): Readonly<Record<string, Schema>> {
+function propertiesOf({
+  properties = {},
+  oneOf = [],
+}: SettingsSchema): Readonly<Record<string, SettingsSchema>> {
   return Object.assign(Object.create(null), properties, ...oneOf.map((option) => option.properties))
 }
 
-function pathsOf(schema: Schema, prefix: string): string[] {
+function pathsOf(schema: SettingsSchema, prefix: string): string[] {
   return Object.entries(propertiesOf(schema)).flatMap(([name, property]) => [
     `${prefix}${name}`,
     ...pathsOf(property, `${prefix}${name}.`),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { parseConfig, secretsOf } from './config.ts'
-import { ConnectorError } from './errors.ts'
+import { parseConfig } from './config.ts'
 import { readProjectJson } from './project-files.ts'
+import { ConnectorError } from './protocol/errors.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -326,17 +326,5 @@ describe('a fault', () => {
     custom({ base_url: `ftp://${SECRET}`, auth_url: 'https://b.test' }),
   ])('never repeats a value (%#)', (input) => {
     expect(faultsOf(input)).not.toMatch(/never-show-this|123456/)
-  })
-})
-
-describe('the secrets of a configuration', () => {
-  it.each<[string, unknown, string[]]>([
-    ['are those that spec.json marks', LEAST, [SECRET]],
-    ['are known also when it is not valid', { client_secret: SECRET, tenant: 5 }, [SECRET]],
-    ['are none when it has none', { client_secret: '' }, []],
-    ['are none when it is no object', 'x', []],
-    ['are none when it is null', null, []],
-  ])('%s', (_, input, expected) => {
-    expect(secretsOf(input)).toEqual(expected)
   })
 })

@@ -1,16 +1,16 @@
 import { applyDefaults } from './config-faults.ts'
 import { configSchema } from './config-schema.ts'
-import { ConnectorError } from './errors.ts'
 import { nearest } from './nearest.ts'
+import { ConnectorError } from './protocol/errors.ts'
 import { referencedCollections } from './streams/collections.ts'
 
-/** References to ask for: names of one collection; those that begin with `@` are built in. */
+/** References to ask for: names of one collection. */
 export interface ReferenceChoice {
   readonly collection: string
   readonly names: readonly string[]
 }
 
-/** One level of one version of an activity structure; the service has no list of either. */
+/** One level of one version of an activity structure. */
 export interface ActivityStructure {
   readonly structure_version_id: string
   readonly level: number
@@ -79,15 +79,6 @@ export function parseConfig(input: unknown): Config {
     retryMinutes: config['retry_minutes'] as number,
     emitsActivateVersions: config['emit_activate_version_messages'] as boolean,
   }
-}
-
-/** The values of the input that must never be printed, also when the input is not valid. */
-export function secretsOf(input: unknown): string[] {
-  if (typeof input !== 'object' || input === null) return []
-  return Object.entries(configSchema().properties ?? {})
-    .filter(([, property]) => property['airbyte_secret'] === true)
-    .map(([name]) => (input as Json)[name])
-    .filter((value): value is string => typeof value === 'string' && value !== '')
 }
 
 function addresses(tenant: string, environment: Json): { baseUrl: string; authUrl: string } {

@@ -1,6 +1,6 @@
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readStreamSchema } from '../../src/streams/stream-schema.ts'
+import { readStreamSchema } from '../../src/streams/streams.ts'
 import { rowDifferences } from './compare-rows.ts'
 import type { Engine, Tools } from './engine.ts'
 import { type Row, startTenant } from './tenant.ts'

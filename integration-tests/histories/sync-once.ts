@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createAirbyteSource } from '../../src/airbyte-source.ts'
+import { createConnector } from '../../src/connector.ts'
 import { shortRetryPolicy } from '../../src/http/testing/short-retry-policy.ts'
 import { runAirbyte } from '../../src/protocol/airbyte/cli.ts'
 import { type Message, protocolFaults } from '../airbyte-message.ts'
@@ -63,8 +63,8 @@ async function here({ config, catalog, state }: SyncFiles, killAfter: number): P
     const output = createCutOutput(killAfter)
     const exitCode = await runAirbyte(
       ['read', ...flags],
-      createAirbyteSource(shortRetryPolicy(ATTEMPTS)),
-      output,
+      createConnector(shortRetryPolicy(ATTEMPTS)),
+      { stdout: output },
     )
     const messages = parseLines(output.text())
     judge({ exitCode, messages }, catalog.map(nameOf), killAfter > 0)

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
-import { createAirbyteSource } from '../../src/airbyte-source.ts'
+import { createConnector } from '../../src/connector.ts'
 import type { RetryPolicy } from '../../src/http/retry-policy.ts'
 import { shortRetryPolicy } from '../../src/http/testing/short-retry-policy.ts'
 import { runAirbyte } from '../../src/protocol/airbyte/cli.ts'
@@ -54,7 +54,7 @@ export async function runInProcess(
         done()
       },
     })
-    const exitCode = await runAirbyte(argv, createAirbyteSource(patience), stdout)
+    const exitCode = await runAirbyte(argv, createConnector(patience), { stdout })
     return judged(heard(exitCode, Buffer.concat(chunks).toString()), command, catalog ?? [])
   } finally {
     rmSync(folder, { recursive: true, force: true })

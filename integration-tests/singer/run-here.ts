@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
+import { createConnector } from '../../src/connector.ts'
 import { shortRetryPolicy } from '../../src/http/testing/short-retry-policy.ts'
 import { runSinger } from '../../src/protocol/singer/cli.ts'
-import { createSingerTap } from '../../src/singer-tap.ts'
 import { createCutOutput } from '../histories/cut-output.ts'
 import { type SingerMessage, singerFaults } from './message.ts'
 import { flagsOf, parseMessages, type TapFiles } from './run-tap.ts'
@@ -16,11 +16,9 @@ const ATTEMPTS = 6
 export async function runHere(files: TapFiles, stdout: Writable): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'tap-protime-'))
   try {
-    return await runSinger(
-      flagsOf(folder, files),
-      createSingerTap(shortRetryPolicy(ATTEMPTS)),
+    return await runSinger(flagsOf(folder, files), createConnector(shortRetryPolicy(ATTEMPTS)), {
       stdout,
-    )
+    })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createMask } from '../mask.ts'
+import { createMask } from '../protocol/mask.ts'
 import { type Client, createClient, type GetOptions } from './client.ts'
 import { createEndpoints } from './endpoints.ts'
 import type { Trouble } from './exchange.ts'
@@ -58,7 +58,7 @@ function scene(
   const patience = { ...retryPolicyOf(retryMinutes), time, random: () => 0.5 }
   const clock = createServerClock(new Date(0), time.now)
   const client = createClient({
-    service: createEndpoints({
+    endpoints: createEndpoints({
       baseUrl: 'https://acme.protime.test',
       authUrl: 'https://authentication.protime.test',
       apiName: 'svcapi',

@@ -1,5 +1,5 @@
-import { ConnectorError } from '../errors.ts'
-import type { Mask } from '../mask.ts'
+import { ConnectorError } from '../protocol/errors.ts'
+import type { Mask } from '../protocol/mask.ts'
 import type { Endpoints } from './endpoints.ts'
 import { createExchanges, type Exchange, type ExchangeCounts, type Trouble } from './exchange.ts'
 import { resolveLink } from './links.ts'
@@ -45,7 +45,7 @@ export interface Client {
 }
 
 export interface ClientSettings {
-  readonly service: Endpoints
+  readonly endpoints: Endpoints
   readonly clientId: string
   readonly clientSecret: string
   /** See `TokenSettings.collections`. */
@@ -59,7 +59,7 @@ export interface ClientSettings {
 }
 
 export function createClient(settings: ClientSettings): Client {
-  const { service, clock, patience } = settings
+  const { endpoints, clock, patience } = settings
   const traffic: Traffic = { requests: 0, retries: 0, refusals: 0, bytes: 0 }
   const exchanges = createExchanges({ ...settings, counts: traffic })
   const tokens = createTokens({ ...settings, post })
@@ -70,24 +70,24 @@ export function createClient(settings: ClientSettings): Client {
     },
     token: () => tokens.get(),
     get: (link, options) => get(link, readBody, options),
-    assertFollowable: (link) => void resolveLink(link, service),
+    assertFollowable: (link) => void resolveLink(link, endpoints),
     probe: (link) => get(link, beginsJson),
   }
 
   async function get<T>(link: string, use: Exchange<T>['use'], options?: GetOptions): Promise<T> {
     const headers = {
-      'user-agent': service.userAgent,
+      'user-agent': endpoints.userAgent,
       accept: 'application/json',
       'accept-encoding': 'gzip, br',
     }
-    const url = resolveLink(link, service)
+    const url = resolveLink(link, endpoints)
     return exchanges.exchange({ url, call: { method: 'GET', headers }, tokens, use, ...options })
   }
 
   function post(url: string, form: string): Promise<string> {
     const headers = {
       'content-type': 'application/x-www-form-urlencoded',
-      'user-agent': service.userAgent,
+      'user-agent': endpoints.userAgent,
       accept: 'application/json',
     }
     return exchanges.exchange({

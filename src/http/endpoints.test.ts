@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createEndpoints, readScope } from './endpoints.ts'
 
-function service(overrides: { baseUrl?: string; company?: string } = {}) {
+function endpoints(overrides: { baseUrl?: string; company?: string } = {}) {
   return createEndpoints({
     baseUrl: 'https://acme.protime.test',
     authUrl: 'https://authentication.protime.test/tenants/acme',
@@ -14,7 +14,7 @@ function service(overrides: { baseUrl?: string; company?: string } = {}) {
 
 describe('the service', () => {
   it('has its parts where the specification says', () => {
-    expect(service()).toMatchObject({
+    expect(endpoints()).toMatchObject({
       origin: 'https://acme.protime.test',
       mount: '',
       prefix: '/connector/svcapi/api/v1',
@@ -23,14 +23,14 @@ describe('the service', () => {
   })
 
   it('may lie below a path of a proxy', () => {
-    expect(service({ baseUrl: 'https://proxy.test:8443/a/b/' })).toMatchObject({
+    expect(endpoints({ baseUrl: 'https://proxy.test:8443/a/b/' })).toMatchObject({
       origin: 'https://proxy.test:8443',
       mount: '/a/b',
     })
   })
 
   it('names the scope of a collection after the API', () => {
-    expect(readScope(service(), 'people')).toBe('connector-svcapi-people.read')
+    expect(readScope(endpoints(), 'people')).toBe('connector-svcapi-people.read')
   })
 })
 
@@ -43,6 +43,6 @@ describe('the user agent', () => {
     ['Zoë & Co', 'source-protime/1.2.3 (Zo & Co)'],
     ['日本', 'source-protime/1.2.3'],
   ])('of the company %j is a valid header', (company, expected) => {
-    expect(service(company === undefined ? {} : { company }).userAgent).toBe(expected)
+    expect(endpoints(company === undefined ? {} : { company }).userAgent).toBe(expected)
   })
 })

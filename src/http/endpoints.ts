@@ -1,6 +1,6 @@
-/** Where a tenant's service is, and its names: docs/service.md, "Addresses and scopes". */
+/** Where a tenant's service is and what its parts are called. */
 export interface Endpoints {
-  /** `https://host`: the only place where the bearer token may go. */
+  /** `https://host`, where the bearer token may go and nowhere else. */
   readonly origin: string
   /** Path of the host below which a proxy serves the API; usually empty. */
   readonly mount: string
@@ -34,7 +34,7 @@ export function createEndpoints(settings: EndpointSettings): Endpoints {
   }
 }
 
-/** The scope for every GET of a collection: list, delta and single record. */
+/** The scope that allows reading a collection. */
 export function readScope({ apiName }: Endpoints, collection: string): string {
   return `connector-${apiName}-${collection}.read`
 }

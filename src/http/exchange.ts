@@ -1,7 +1,7 @@
-import { ConnectorError, HttpError } from '../errors.ts'
-import type { Mask } from '../mask.ts'
+import { ConnectorError } from '../protocol/errors.ts'
+import type { Mask } from '../protocol/mask.ts'
 import type { Endpoints } from './endpoints.ts'
-import { toHttpError } from './http-error.ts'
+import { HttpError, toHttpError } from './http-error.ts'
 import { resolveLink } from './links.ts'
 import { NotConnected } from './network-error.ts'
 import type { Permit, RateLimiter } from './rate-limiter.ts'
@@ -49,7 +49,7 @@ export interface ExchangeCounts {
 }
 
 export interface ExchangeSettings {
-  readonly service: Endpoints
+  readonly endpoints: Endpoints
   readonly transport: Transport
   readonly limiter: RateLimiter
   readonly clock: ServerClock
@@ -72,7 +72,7 @@ export interface Exchanges {
 type Failed = { readonly reply: Reply } | { readonly error: ConnectorError }
 
 export function createExchanges(settings: ExchangeSettings): Exchanges {
-  const { service, transport, limiter, clock, mask, patience, counts } = settings
+  const { endpoints, transport, limiter, clock, mask, patience, counts } = settings
   const { time = REAL_TIME } = patience
   let trouble: Trouble | undefined
   return {
@@ -103,7 +103,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
       const step = decide(result, situation, patience)
       if (step.do === 'redirect' && 'reply' in outcome) {
         outcome.reply.discard()
-        url = resolveLink(step.location, service, url)
+        url = resolveLink(step.location, endpoints, url)
         redirects++
         continue
       }

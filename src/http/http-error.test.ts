@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { createMask } from '../mask.ts'
+import { createMask } from '../protocol/mask.ts'
 import { toHttpError } from './http-error.ts'
+import { LINK_TOKENS } from './links.ts'
 import type { Reply } from './transport.ts'
 
 const URL = 'https://acme.protime.test/connector/svcapi/api/v1/people?deltaToken=opaque'
 
-function refusal(status: number, body: string | Buffer[], mask = createMask()) {
+function refusal(status: number, body: string | Buffer[], mask = createMask(LINK_TOKENS)) {
   const parts = typeof body === 'string' ? [Buffer.from(body)] : body
   const reply: Reply = {
     status,

@@ -1,8 +1,36 @@
-import { type FailureType, HttpError } from '../errors.ts'
-import type { Mask } from '../mask.ts'
-import { shown } from './links.ts'
+import { ConnectorError, type FailureType } from '../protocol/errors.ts'
+import type { Mask } from '../protocol/mask.ts'
+import { LINK_TOKENS, shown } from './links.ts'
 import { isRetryable } from './retry-policy.ts'
 import type { Reply } from './transport.ts'
+
+/** What else is known of a refusal; see the fields of `HttpError`. */
+export interface HttpErrorFacts {
+  readonly reason?: string
+  readonly isRepeat?: boolean
+}
+
+/** The service refused a request for good: the status says how, the message what to do. */
+export class HttpError extends ConnectorError {
+  override name = 'HttpError'
+  readonly status: number
+  /** The message without the address: the same for all links that are refused alike. */
+  readonly reason: string
+  /** True when an earlier attempt may have reached the service although its answer was lost. */
+  readonly isRepeat: boolean
+
+  constructor(
+    failure: FailureType,
+    status: number,
+    message: string,
+    { reason = message, isRepeat = false }: HttpErrorFacts = {},
+  ) {
+    super(failure, message)
+    this.status = status
+    this.reason = reason
+    this.isRepeat = isRepeat
+  }
+}
 
 /** Longest part of an error body that is read and shown. */
 const MAX_TEXT = 500
@@ -12,7 +40,7 @@ const MAX_TEXT_MS = 2000
 /** The documented forms have three levels. */
 const MAX_LEVELS = 6
 
-/** What a status means, and who has to act (docs/service.md, "Errors"). */
+/** What a status means for the reader of the message, and who has to act. */
 const MEANING: Readonly<Record<number, readonly [FailureType, string]>> = {
   400: ['config', 'The service does not accept the request'],
   401: [
@@ -60,7 +88,7 @@ export async function toHttpError(
 /** The tokens in a link; the service may repeat them in its words. */
 function tokensOf(url: string): string[] {
   const { searchParams } = new URL(url)
-  const tokens = ['deltaToken', 'continuationToken'].flatMap((name) => searchParams.getAll(name))
+  const tokens = LINK_TOKENS.flatMap((name) => searchParams.getAll(name))
   // A page number is no secret, and masking it would hide innocent numbers.
   return tokens.filter(({ length }) => length >= 8)
 }
@@ -85,7 +113,7 @@ async function textOf(reply: Reply): Promise<string> {
   return Buffer.concat(parts).toString('utf8')
 }
 
-/** What the documented forms say (docs/service.md, "Errors"), else the plain text. */
+/** `message` and `reasons` of the documented forms, else the plain text. */
 function wordsOf(text: string, mask: Mask): string {
   const found: string[] = []
   collect(parsed(text), found)

@@ -5,7 +5,7 @@ import { resolveLink, shown } from './links.ts'
 const ORIGIN = 'https://acme.protime.test'
 const PREFIX = '/connector/svcapi/api/v1'
 
-function service(baseUrl = ORIGIN) {
+function endpoints(baseUrl = ORIGIN) {
   return createEndpoints({
     baseUrl,
     authUrl: 'https://authentication.protime.test/tenants/acme',
@@ -55,7 +55,7 @@ describe('a link of the service', () => {
     ['whose dot segments stay below the prefix', `${PREFIX}/a/../people`, `${PREFIX}/people`],
     ['with dots inside a name', `${PREFIX}/people?x=..%2f`, `${PREFIX}/people?x=..%2f`],
   ])('is followed when it is %s', (_, link, expected) => {
-    expect(resolveLink(link, service())).toBe(ORIGIN + expected)
+    expect(resolveLink(link, endpoints())).toBe(ORIGIN + expected)
   })
 
   it.each([
@@ -71,7 +71,7 @@ describe('a link of the service', () => {
     ['a script', 'javascript:alert(1)'],
     ['inline data', 'data:application/json,{}'],
   ])('is refused when it leads to %s', (_, link) => {
-    expect(() => resolveLink(link, service())).toThrow(/leads to another host.*not followed/)
+    expect(() => resolveLink(link, endpoints())).toThrow(/leads to another host.*not followed/)
   })
 
   it.each([
@@ -91,24 +91,24 @@ describe('a link of the service', () => {
     ['a bare name', 'people'],
     ['nothing', ''],
   ])('is refused when it leaves the API by %s', (_, link) => {
-    expect(() => resolveLink(link, service())).toThrow(/leaves the API.*not followed/)
+    expect(() => resolveLink(link, endpoints())).toThrow(/leaves the API.*not followed/)
   })
 
   it.each([
     ['is no address', 'https://[x'],
     ['holds half a character', `${PREFIX}/people?a=\ud83d`],
   ])('is refused when it %s', (_, link) => {
-    expect(() => resolveLink(link, service())).toThrow(/is not an address.*not followed/)
+    expect(() => resolveLink(link, endpoints())).toThrow(/is not an address.*not followed/)
   })
 
   it('may have 4096 characters', () => {
     const link = `${PREFIX}/people?a=`.padEnd(4096 - ORIGIN.length, 'x')
-    expect(resolveLink(link, service())).toHaveLength(4096)
+    expect(resolveLink(link, endpoints())).toHaveLength(4096)
   })
 
   it('is a config error above 4096 characters, encoding included', () => {
     const link = `${PREFIX}/people?a=`.padEnd(4095 - ORIGIN.length, 'x')
-    expect(() => resolveLink(`${link}'`, service())).toThrow(
+    expect(() => resolveLink(`${link}'`, endpoints())).toThrow(
       expect.objectContaining({
         failure: 'config',
         message: expect.stringMatching(/4098 characters.*4096.*fewer external references/),
@@ -118,7 +118,7 @@ describe('a link of the service', () => {
 })
 
 describe('a service behind a proxy with a path', () => {
-  const proxied = service('https://proxy.test/protime/')
+  const proxied = endpoints('https://proxy.test/protime/')
 
   it.each([
     ['with the path', `/protime${PREFIX}/people?delta`],

@@ -1,7 +1,10 @@
-import { ConnectorError } from '../errors.ts'
+import { ConnectorError } from '../protocol/errors.ts'
 import type { Endpoints } from './endpoints.ts'
 
-/** Longest URL the service takes, in characters; a longer one gets 414. */
+/** The parameters of the service's links whose values give access or are opaque. */
+export const LINK_TOKENS = ['deltaToken', 'continuationToken'] as const
+
+/** Longest URL the service takes; above it answers 414. */
 const MAX_URL_LENGTH = 4096
 
 /** Characters that no path or query may hold raw; the service's links hold spaces and quotes. */
@@ -15,15 +18,15 @@ const ILLEGAL = /[\s"#'<>\\^`{|}]|[^\x20-\x7e]/gu
  * origin or the API prefix is refused: the bearer token goes nowhere else. A redirect is relative
  * to `from`, the URL that answered with it; the links in bodies are relative to the origin.
  */
-export function resolveLink(link: string, service: Endpoints, from = service.origin): string {
+export function resolveLink(link: string, endpoints: Endpoints, from = endpoints.origin): string {
   if (/\p{Surrogate}/u.test(link)) throw refused('is not an address')
   const encoded = link.trim().replace(ILLEGAL, encodeURIComponent).replaceAll("'", '%27')
   if (!URL.canParse(encoded, from)) throw refused('is not an address')
   const url = new URL(encoded, from)
-  if (url.origin !== service.origin || url.username !== '' || url.password !== '') {
+  if (url.origin !== endpoints.origin || url.username !== '' || url.password !== '') {
     throw refused('leads to another host')
   }
-  const { prefix, mount } = service
+  const { prefix, mount } = endpoints
   const path = url.pathname
   const mounted = isBelow(path, mount + prefix)
     ? path
@@ -32,7 +35,7 @@ export function resolveLink(link: string, service: Endpoints, from = service.ori
       : undefined
   // A dot segment in disguise would be taken apart by a proxy behind our check.
   if (mounted === undefined || /%2f|%5c|%2e%2e/i.test(path)) throw refused('leaves the API')
-  const resolved = service.origin + mounted + url.search
+  const resolved = endpoints.origin + mounted + url.search
   if (resolved.length > MAX_URL_LENGTH) {
     throw new ConnectorError(
       'config',

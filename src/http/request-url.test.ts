@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest'
 import { createEndpoints } from './endpoints.ts'
-import { dateRange } from './filter.ts'
 import { resolveLink } from './links.ts'
-import { type Query, requestUrl } from './request-url.ts'
+import { dateRange, type Query, requestUrl } from './request-url.ts'
 
 const PREFIX = '/connector/protimeapi/api/v1'
-const service = createEndpoints({
+const endpoints = createEndpoints({
   baseUrl: 'https://acme.protime.test',
   authUrl: 'https://authentication.protime.test/tenants/acme',
   apiName: 'protimeapi',
@@ -23,6 +22,11 @@ it.each<[string, Query, string]>([
     '/clockings?filter=date%20ge%20%272026-01-01%27&delta',
   ],
   [
+    'of a list of days',
+    { path: '/clockings', filter: dateRange('2026-01-01', '2026-12-31') },
+    '/clockings?filter=date%20ge%20%272026-01-01%27%20and%20date%20le%20%272026-12-31%27',
+  ],
+  [
     'with references, one pair beside the other',
     {
       path: '/clockings',
@@ -34,7 +38,7 @@ it.each<[string, Query, string]>([
     '/clockings?externalReferences=(people,%40badge-number)(terminals,my%20site%20%28north%29%20%26%20more)',
   ],
 ])('the first link %s is encoded as the service sends its own', (_, query, expected) => {
-  expect(requestUrl(query, service)).toBe(PREFIX + expected)
+  expect(requestUrl(query, endpoints)).toBe(PREFIX + expected)
 })
 
 it('the first link is requested as it is', () => {
@@ -44,7 +48,7 @@ it('the first link is requested as it is', () => {
       filter: dateRange('2026-01-01', '2026-02-01'),
       references: [['people', "it's 100% ü"]],
     },
-    service,
+    endpoints,
   )
-  expect(resolveLink(link, service)).toBe(`https://acme.protime.test${link}`)
+  expect(resolveLink(link, endpoints)).toBe(`https://acme.protime.test${link}`)
 })

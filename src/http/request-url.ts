@@ -1,15 +1,20 @@
 import type { Endpoints } from './endpoints.ts'
-import { type Condition, filterText } from './filter.ts'
 
 /** What a list, or the start of a delta, asks for. */
 export interface Query {
   /** Path below the API prefix, such as `/people`. */
   readonly path: string
-  readonly filter?: readonly Condition[]
-  /** Pairs of collection and reference name, sent as `(people,@badge-number)(people,payroll)`. */
+  /** Conditions that all hold, see `dateRange`. */
+  readonly filter?: readonly string[]
+  /** Pairs of collection and reference name. */
   readonly references?: readonly (readonly [collection: string, name: string])[]
-  /** True starts a delta, by the bare flag `delta`. */
+  /** True starts a delta. */
   readonly delta?: boolean
+}
+
+/** The filter of a range of days (YYYY-MM-DD), both inclusive; without `until` it has no end. */
+export function dateRange(from: string, until?: string): readonly string[] {
+  return [`date ge '${from}'`, ...(until === undefined ? [] : [`date le '${until}'`])]
 }
 
 /** The link that begins a list or a delta, in the form in which the service sends its own. */
@@ -19,7 +24,7 @@ export function requestUrl(
 ): string {
   const parameters: string[] = []
   if (filter !== undefined && filter.length > 0) {
-    parameters.push(`filter=${encode(filterText(filter))}`)
+    parameters.push(`filter=${encode(filter.join(' and '))}`)
   }
   if (references !== undefined && references.length > 0) {
     const pairs = references.map(([collection, name]) => `(${collection},${encode(name)})`)

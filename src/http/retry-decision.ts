@@ -1,4 +1,4 @@
-import type { FailureType } from '../errors.ts'
+import type { FailureType } from '../protocol/errors.ts'
 import { type Failures, isRetryable, type RetryPolicy, waitMs } from './retry-policy.ts'
 
 /** An answer with another status than 200. */

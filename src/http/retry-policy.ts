@@ -1,5 +1,5 @@
-import { ConnectorError } from '../errors.ts'
-import { httpDateMs } from './http-date.ts'
+import { ConnectorError } from '../protocol/errors.ts'
+import { httpDateMs } from './server-clock.ts'
 import type { Time } from './time.ts'
 
 /** For how long, and with which waits, a request that fails is tried again; times in milliseconds. */

@@ -1,6 +1,4 @@
-import { httpDateMs } from './http-date.ts'
-
-/** The service's time: ours may be wrong, and the service judges how old a link is. */
+/** The service's time: ours may be wrong, and what a link's age means is the service's. */
 export interface ServerClock {
   now(): Date
   /** Sets the time from a `Date` header; a missing, unreadable or impossible one changes nothing. */
@@ -24,4 +22,14 @@ export function createServerClock(
       if (time !== undefined && time > EARLIEST && time < LATEST) offset = time - monotonic()
     },
   }
+}
+
+/**
+ * The time of an HTTP date in milliseconds; undefined for any other text. Date.parse alone takes
+ * far too much for a date, such as `-5` or `soon 5`.
+ */
+export function httpDateMs(text: string): number | undefined {
+  if (!/\d\d:\d\d:\d\d/.test(text)) return undefined
+  const time = Date.parse(text)
+  return Number.isNaN(time) ? undefined : time
 }

@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises'
+
 /** What waits know of time, in milliseconds of a monotonic clock. */
 export interface Time {
   now(): number
@@ -17,17 +19,6 @@ export const REAL_TIME: Time = {
 }
 
 /** Sleeps, and rejects with the signal's reason as soon as it is aborted. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted()
-    const onAbort = () => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', onAbort)
-      resolve()
-    }, ms)
-    signal.addEventListener('abort', onAbort, { once: true })
-  })
+export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
 }

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { ConnectorError, HttpError } from '../errors.ts'
-import { createMask } from '../mask.ts'
+import { ConnectorError } from '../protocol/errors.ts'
+import { createMask } from '../protocol/mask.ts'
 import { createEndpoints } from './endpoints.ts'
+import { HttpError } from './http-error.ts'
 import { failureOf } from './testing/open-client.ts'
 import { createTokens, hasScope, type Token } from './token.ts'
 
 const SECRET = 'top/s3cret+value'
-const service = createEndpoints({
+const endpoints = createEndpoints({
   baseUrl: 'https://acme.protime.test',
   authUrl: 'https://authentication.protime.test/tenants/acme',
   apiName: 'svcapi',
@@ -22,7 +23,7 @@ function tokensOver(answer: Answer, collections?: readonly string[]) {
   const time = { ms: 0 }
   const mask = createMask()
   const tokens = createTokens({
-    service,
+    endpoints,
     clientId: 'my id',
     clientSecret: SECRET,
     collections,
@@ -277,6 +278,6 @@ describe('what a token covers', () => {
     ['nothing', token(), false],
     ['what is not known', { value: 't', scopes: undefined, isNarrow: true }, true],
   ])('with %s', (_, held, expected) => {
-    expect(hasScope(held, service, ['people', 'histories'])).toBe(expected)
+    expect(hasScope(held, endpoints, ['people', 'histories'])).toBe(expected)
   })
 })

@@ -1,6 +1,7 @@
-import { ConnectorError, HttpError } from '../errors.ts'
-import type { Mask } from '../mask.ts'
+import { ConnectorError } from '../protocol/errors.ts'
+import type { Mask } from '../protocol/mask.ts'
 import { type Endpoints, readScope } from './endpoints.ts'
+import { HttpError } from './http-error.ts'
 
 /** An access token and what it covers. */
 export interface Token {
@@ -12,7 +13,7 @@ export interface Token {
 }
 
 /**
- * The one token of a process, reused by all requests: asking for many may be refused. What the
+ * The one token of a process, reused by all requests. What the
  * token endpoint refuses is a ConnectorError and not a HttpError: it says nothing of a link.
  */
 export interface Tokens {
@@ -23,7 +24,7 @@ export interface Tokens {
 }
 
 export interface TokenSettings {
-  readonly service: Endpoints
+  readonly endpoints: Endpoints
   readonly clientId: string
   readonly clientSecret: string
   /** Collections to ask scopes for; undefined asks for every scope the client has. */
@@ -40,7 +41,7 @@ const MARGIN_MS = 60_000
 const MARGIN_PART = 0.1
 
 export function createTokens(settings: TokenSettings): Tokens {
-  const { service, mask, now = () => performance.now() } = settings
+  const { endpoints, mask, now = () => performance.now() } = settings
   let current: { token: Token; renewAt: number } | undefined
   let pending: Promise<Token> | undefined
   let wide = settings.collections === undefined
@@ -76,7 +77,7 @@ export function createTokens(settings: TokenSettings): Tokens {
     try {
       return await fetchScoped(asked)
     } catch (error) {
-      // One scope that the client is not entitled to rejects the whole request.
+      // One scope that is not granted rejects the whole request.
       if (asked === undefined || !isScopeRefusal(error)) throw inWords(error)
       wide = true
       return fetchScoped(undefined).catch((second) => Promise.reject(inWords(second)))
@@ -90,9 +91,9 @@ export function createTokens(settings: TokenSettings): Tokens {
       client_secret: settings.clientSecret,
     })
     if (collections !== undefined) {
-      form.set('scope', collections.map((name) => readScope(service, name)).join(' '))
+      form.set('scope', collections.map((name) => readScope(endpoints, name)).join(' '))
     }
-    const text = await settings.post(service.tokenUrl, form.toString())
+    const text = await settings.post(endpoints.tokenUrl, form.toString())
     const { value, lifetimeMs, scopes } = read(text)
     mask.add(value)
     const token: Token = { value, scopes, isNarrow: collections !== undefined }
@@ -103,10 +104,10 @@ export function createTokens(settings: TokenSettings): Tokens {
 }
 
 /** Whether a token allows reading a collection, by any of its scopes; true when that is not known. */
-export function hasScope(token: Token, service: Endpoints, scopes: readonly string[]): boolean {
+export function hasScope(token: Token, endpoints: Endpoints, scopes: readonly string[]): boolean {
   const granted = token.scopes
   if (granted === undefined) return true
-  return ['all', ...scopes].some((scope) => granted.has(readScope(service, scope)))
+  return ['all', ...scopes].some((scope) => granted.has(readScope(endpoints, scope)))
 }
 
 function read(text: string): {
@@ -158,7 +159,7 @@ function isScopeRefusal(error: unknown): boolean {
   return error instanceof HttpError && error.status === 400 && /invalid_scope/i.test(error.message)
 }
 
-/** The refusals of the token endpoint that the user can mend, in words. */
+/** The refusals of the token endpoint that the user can mend. */
 function inWords(error: unknown): unknown {
   if (!(error instanceof HttpError)) return error
   if (/invalid_client|unauthorized_client/i.test(error.message) || error.status === 401) {

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool, request } from 'undici'
-import { ConnectorError } from '../errors.ts'
+import { ConnectorError } from '../protocol/errors.ts'
 import { ProxyFailure, toNetworkError } from './network-error.ts'
 
 /** One request as it goes to the wire. */
@@ -74,6 +74,14 @@ export function createTransport(silenceSeconds: number): Transport {
       discard: () => void body.destroy(),
     }
   }
+}
+
+/**
+ * Ends when a request that was just made has been sent: undici lets two turns of the event loop
+ * pass before it uses a connection again. Work that blocks must wait for it, or it delays the request.
+ */
+export async function afterRequestSent(): Promise<void> {
+  for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
 }
 
 /** Makes connections; undici leaves those that are still being made at the end to their time-out. */

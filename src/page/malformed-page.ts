@@ -1,4 +1,12 @@
-import { MalformedPageError, RecordTooLargeError } from './page-scanner.ts'
+/** A page body that must not be used, because it is incomplete or not what the service promises. */
+export class MalformedPageError extends Error {
+  override name = 'MalformedPageError'
+}
+
+/** A body with a record, or another single part, above the limit of its scanner. */
+export class RecordTooLargeError extends MalformedPageError {
+  override name = 'RecordTooLargeError'
+}
 
 /** What can be wrong with a body, in the order of the numbers in the scanner (from 1). */
 export const problemKinds = [

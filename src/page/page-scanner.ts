@@ -1,4 +1,5 @@
 import type { Batch } from '../protocol/record-batch.ts'
+import type { Problem } from './malformed-page.ts'
 
 /** What to look for among the top-level members of each record. The texts are printable ASCII. */
 export interface RecordShape {
@@ -13,10 +14,9 @@ export interface RecordShape {
 }
 
 /**
- * Finds the records of a page `{"value": [...], "nextLink": ..., "deltaLink": ...}` in its bytes
- * (docs/service.md, "Lists and pages" and "Changes and deletes"). The whole body is checked: nothing
- * that is not JSON (RFC 8259, at most 256 levels) reaches the records. After an error only `begin`
- * is useful.
+ * Finds the records of a page `{"value": [...], "nextLink": ..., "deltaLink": ...}` in its bytes.
+ * The whole body is checked: nothing that is not JSON (RFC 8259, at
+ * most 256 levels) reaches the records. After an error only `begin` is useful.
  */
 export interface PageScanner {
   /** Forgets the previous page. */
@@ -44,12 +44,10 @@ export interface PageEnd {
   readonly count: number
 }
 
-/** A page body that must not be used, because it is incomplete or not what the service promises. */
-export class MalformedPageError extends Error {
-  override name = 'MalformedPageError'
-}
-
-/** A body with a record, or another single part, above the limit of its scanner. */
-export class RecordTooLargeError extends MalformedPageError {
-  override name = 'RecordTooLargeError'
+/** Reads the bytes of a body that are UTF-8 and have no byte order mark; after a problem only `begin` helps. */
+export interface ScanEngine {
+  begin(): void
+  /** Takes the chunks together, as if they were one. */
+  scan(chunks: readonly Uint8Array[]): Batch | Problem
+  end(): PageEnd | Problem
 }

@@ -13,11 +13,11 @@ export interface ReferencePage {
 }
 
 /**
- * Reads the answer of `GET /external-references/{collection}`, whose body is documented nowhere.
- * Taken are a list of objects, bare or in `value`, whose members name the reference, its value and
- * the internal id in any of the usual spellings, and objects that hold such lists, or values and
- * ids, by reference name. Throws a SyntaxError with a reason for a body that is not JSON or has
- * none of these forms.
+ * Reads the answer of `GET /external-references/{collection}`, whose body the service's
+ * documentation does not show. Taken are a list of objects, bare or in `value`, whose members name the
+ * reference, its value and the internal id in any of the usual spellings, and objects that hold
+ * such lists, or values and ids, by reference name. Throws a SyntaxError with a reason for a body
+ * that is not JSON or has none of these forms.
  */
 export function parseReferencePage(text: string, collection: string): ReferencePage {
   const body: unknown = JSON.parse(text)

@@ -1,6 +1,5 @@
 import { acquireBuffer } from '../protocol/buffer-pool.ts'
 import { type Batch, DROP, type LineParts, UPSERT } from '../protocol/record-batch.ts'
-import { highest } from './highest-version.ts'
 import type { ScanExports } from './scan-module.ts'
 
 /** Layout of a row in 32-bit words: `wasm/layout.ts`. */
@@ -113,4 +112,14 @@ export class WasmBatch implements Batch {
     if (value === undefined) throw new RangeError(`the batch has no record ${index}`)
     return value
   }
+}
+
+/** The highest version of a batch by comparison of strings. */
+export function highest(batch: Pick<Batch, 'count' | 'versionText'>): string | undefined {
+  let best: string | undefined
+  for (let index = 0; index < batch.count; index++) {
+    const version = batch.versionText(index)
+    if (version !== undefined && (best === undefined || version > best)) best = version
+  }
+  return best
 }

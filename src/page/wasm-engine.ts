@@ -1,7 +1,6 @@
 import type { Batch } from '../protocol/record-batch.ts'
 import { type Problem, problemKinds } from './malformed-page.ts'
-import type { PageEnd, RecordShape } from './page-scanner.ts'
-import type { ScanEngine } from './scan-engine.ts'
+import type { PageEnd, RecordShape, ScanEngine } from './page-scanner.ts'
 import type { ScanExports, ScanModule } from './scan-module.ts'
 import { namesOf } from './scan-names.ts'
 import { WasmBatch } from './wasm-batch.ts'

@@ -1,4 +1,6 @@
-import { ConnectorError } from '../errors.ts'
+import { readFile } from 'node:fs/promises'
+import { ConnectorError } from './errors.ts'
+import { jsonFault } from './json-fault.ts'
 
 /** The config error for a command line that the parser of options refused. */
 export function refusedCommandLine(error: unknown): ConnectorError {
@@ -8,4 +10,87 @@ export function refusedCommandLine(error: unknown): ConnectorError {
     .replaceAll('\n', ' ')
     .replace(/\.$/, '')
   return new ConnectorError('config', `The command line is not valid: ${reason}. Try --help.`)
+}
+
+/** An option that a command needs. The parser would miss it before it names one that is mistyped. */
+export function requiredOption(option: string, file: string | undefined): string {
+  if (file !== undefined) return file
+  throw new ConnectorError(
+    'config',
+    `The command line is not valid: the option ${option} is missing. Try --help.`,
+  )
+}
+
+/**
+ * The text of a file that an option names, in UTF-8, or in UTF-16 with a byte order mark as Windows'
+ * PowerShell writes it; throws a config error.
+ */
+export async function readOption(option: string, file: string): Promise<string> {
+  try {
+    const bytes = await readFile(file)
+    const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe
+    return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new ConnectorError(
+      'config',
+      `The file given by ${option} cannot be read (${code}): ${file}.`,
+    )
+  }
+}
+
+/** The JSON of a file that an option names; throws a config error without a word of its content. */
+export async function readJsonOption(option: string, file: string): Promise<unknown> {
+  return parseJson(await readOption(option, file), (place) => notJson(option, file, place))
+}
+
+/**
+ * As `readJsonOption`; a file that holds several messages, one per line as a program prints them, is the
+ * list of them.
+ */
+export async function readMessagesOption(option: string, file: string): Promise<unknown> {
+  return parseMessages(await readOption(option, file), (place) => notJson(option, file, place))
+}
+
+/** Throws the error for a text that is not JSON; `place` is "line 3, column 5". */
+type Refuse = (place: string) => never
+
+/** The value of a JSON text. */
+function parseJson(text: string, refuse: Refuse): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return refuse(text.trim() === '' ? 'it is empty' : placeOf(text, jsonFault(text)))
+  }
+}
+
+/** The value of a JSON text; of a text with a value per line the list of all values. */
+export function parseMessages(text: string, refuse: Refuse): unknown {
+  const [first = '', second] = text.split('\n', 2)
+  if (second === undefined || !isJson(first)) return parseJson(text, refuse)
+  const lines = text.split('\n')
+  const values = lines.flatMap((line, i) =>
+    line.trim() === ''
+      ? []
+      : [parseJson(line, () => refuse(`line ${i + 1}, column ${jsonFault(line) + 1}`))],
+  )
+  return values.length === 1 ? values[0] : values
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function placeOf(text: string, at: number): string {
+  const before = text.slice(0, at).split('\n')
+  return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`
+}
+
+function notJson(option: string, file: string, place: string): never {
+  throw new ConnectorError('config', `The file given by ${option} is not JSON (${file}, ${place}).`)
 }

@@ -1,13 +1,28 @@
 import type { Writable } from 'node:stream'
-import { setFlagsFromString } from 'node:v8'
-import { InterruptedError } from '../errors.ts'
+import { InterruptedError } from './errors.ts'
 import { createLineWriter, type LineWriter, OutputClosedError } from './line-writer.ts'
 import { onSignals } from './signals.ts'
+
+/** The parts of `process` that a program uses. */
+export interface Io {
+  readonly stdout: Writable
+  readonly stderr: Writable & { readonly isTTY?: boolean }
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** What is given, and for the rest that of the process. */
+export function processOr({
+  stdout = process.stdout,
+  stderr = process.stderr,
+  env = process.env,
+}: Partial<Io>): Io {
+  return { stdout, stderr, env }
+}
 
 /** What a command of either protocol runs with. */
 export interface Program {
   readonly writer: LineWriter
-  /** Aborted with `Stopped` on SIGTERM, SIGINT, or when the reader of stdout is gone. */
+  /** Aborted with `InterruptedError` on SIGTERM, SIGINT, or when the reader of stdout is gone. */
   readonly signal: AbortSignal
 }
 
@@ -17,12 +32,10 @@ export interface Program {
  * out before the process ends, by the signal that stopped it if there was one.
  */
 export async function runProgram(
-  stdout: Writable,
+  { stdout, stderr }: Pick<Io, 'stdout' | 'stderr'>,
   run: (program: Program) => Promise<number>,
   report: (error: unknown, program: Program) => void,
 ): Promise<number> {
-  // Records are bytes outside of the heap: a young generation that grows costs 14 MB and saves no time.
-  setFlagsFromString('--semi-space-growth-factor=1')
   const stop = new AbortController()
   const writer = createLineWriter(stdout, { onGone: () => stop.abort(new InterruptedError()) })
   const program: Program = { writer, signal: stop.signal }
@@ -38,7 +51,7 @@ export async function runProgram(
   await writer.flush().catch((error) => {
     // A reader that has left wants to hear nothing; the exit code tells its shell.
     exitCode = 1
-    if (!(error instanceof OutputClosedError)) process.stderr.write(`${unwritten(error)}\n`)
+    if (!(error instanceof OutputClosedError)) stderr.write(`${unwritten(error)}\n`)
   })
   signals.finish()
   return exitCode

@@ -1,21 +1,21 @@
-/** Kinds of a record in `Batch.kinds`. */
+/** What a record says of its row, in `Batch.ops`. */
 export const UPSERT = 0
-/** A change envelope whose `changeType` is `Delete` (api.md 4.2). */
+/** The row is gone. */
 export const DELETE = 1
-/** A live record that carries the soft-delete mark of its shape (api.md 4.4). */
+/** The row is still sent, with a mark that it is deleted. */
 export const SOFT_DELETE = 2
 /** Written by the caller: `lines` leaves the record out. */
 export const DROP = 3
 
 /**
- * What a line is made of: `head`, the record without its final brace, and a tail. A tail begins
- * with a comma and closes the object and the line.
+ * What a line is made of: `prefix`, the record without its final brace, and a suffix. A suffix
+ * begins with a comma and closes the object and the line.
  */
 export interface LineParts {
   readonly prefix: Uint8Array
   /** Behind a live record. */
   readonly suffix: Uint8Array
-  /** Behind a removed or marked record. */
+  /** Behind a record of a row that is deleted. */
   readonly deleteSuffix: Uint8Array
 }
 
@@ -25,7 +25,7 @@ export interface LineParts {
  */
 export interface Batch {
   readonly count: number
-  /** LIVE, REMOVED or MARKED for each record; the caller may overwrite an entry with SKIP. */
+  /** UPSERT, DELETE or SOFT_DELETE for each record; the caller may overwrite an entry with DROP. */
   readonly ops: Uint8Array
   /** Keys that are written as an integer from 0 to 2^53 - 1; NaN for any other. */
   readonly keys: Float64Array
@@ -37,11 +37,11 @@ export interface Batch {
   readonly highestVersion: string | undefined
   /**
    * The bytes of the record; line breaks between its tokens are spaces, and a lone object is in an
-   * array where the shape says so.
+   * array where the source wants one.
    */
   record(index: number): Uint8Array
   /**
-   * The lines of all records that are not SKIP, in a buffer of their own: the caller may keep it,
+   * The lines of all records that are not DROP, in a buffer of their own: the caller may keep it,
    * or hand it to a line writer, which uses it again for other lines.
    */
   lines(parts: LineParts): Uint8Array<ArrayBuffer>

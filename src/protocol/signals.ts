@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 
 /** How long queued lines may take to leave once a signal has come. */
-const PATIENCE_MS = 1500
+const MAX_FLUSH_MS = 1500
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 type Signal = (typeof SIGNALS)[number]
 
@@ -19,11 +19,11 @@ export function onSignals(
   self: SignalledProcess = process,
 ): { finish(): void } {
   let received: Signal | undefined
-  let patience: NodeJS.Timeout | undefined
+  let timer: NodeJS.Timeout | undefined
   const onSignal = (signal: Signal) => {
     if (received !== undefined) return leave(received)
     received = signal
-    patience = setTimeout(leave, PATIENCE_MS, signal).unref()
+    timer = setTimeout(leave, MAX_FLUSH_MS, signal).unref()
     stop(signal)
   }
   for (const signal of SIGNALS) self.on(signal, onSignal)
@@ -42,7 +42,7 @@ export function onSignals(
   }
 
   function release(): void {
-    clearTimeout(patience)
+    clearTimeout(timer)
     for (const signal of SIGNALS) self.off(signal, onSignal)
   }
 }

@@ -18,18 +18,18 @@ export interface StreamOutput {
    * written at any time. Otherwise later calls change nothing.
    */
   started(bookmark?: BookmarkSource): void
-  /** The first page has been read, also an empty one. Later calls change nothing. */
+  /** The first page has been read, also an empty one; `complete` implies it. Later calls change nothing. */
   running(): void
   /** The service asks to wait. */
   rateLimited(until: Date): void
   /** The stream has waited for the service for a while, and still waits. */
   waiting(): void
   /**
-   * Records as lines, in order; entries that the caller set to SKIP are left out. They leave with
+   * Records as lines, in order; entries that the caller set to DROP are left out. They leave with
    * the next call, so that a `checkpoint` leaves in the same write.
    */
   records(batch: Batch, generation: number): Promise<void> | undefined
-  /** Rows that are gone, with the changeVersion their deletion is to carry. */
+  /** Rows that are gone, with the version their deletion is to carry. */
   deletes(
     rows: readonly KeyMembers[],
     version: string | null,

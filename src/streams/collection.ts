@@ -31,7 +31,7 @@ export interface Collection {
   readonly nested?: 'activity_structures' | 'referenced_collections'
 }
 
-/** A collection with its names: `collection` is the service's, `stream` ours, in snake_case. */
+/** A collection with its names: `collection` is the service's, `stream` ours. */
 export interface Stream extends Collection {
   readonly collection: string
   readonly stream: string

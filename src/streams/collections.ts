@@ -127,8 +127,7 @@ export const collections = {
     description: 'Paid time of people, possibly several records per person and day.',
     replication: 'delta',
     dateField: 'date',
-    // The documentation names the scope of calculated-totals, the specification's naming rule gives
-    // the other.
+    // The documentation names the scope of calculated-totals, the naming rule gives the other.
     scopes: ['calculated-totals', 'paid-presences'],
     references: ['people', 'shift-definitions'],
   },
@@ -164,8 +163,9 @@ export const collections = {
 } as const satisfies Record<string, Collection>
 
 /**
- * Collections that take custom external references: what the stream external_references asks for,
- * one after another. `terminals`, `circles` and `groups` are known as targets of references only.
+ * Collections that take custom external references: what the stream
+ * external_references asks for, one after another. `terminals`, `circles` and `groups` are known
+ * as targets of references only.
  */
 export const referencedCollections = [
   'absence-definitions',

@@ -1,10 +1,9 @@
+import { readProjectJson } from '../project-files.ts'
+import type { JsonSchema, StreamSpec } from '../protocol/stream-spec.ts'
 import type { Stream } from './collection.ts'
 import { collections } from './collections.ts'
 
-/**
- * Every stream, by its name, in alphabetical order: the collections in snake_case, because some SQL
- * loaders cut a name at its hyphens.
- */
+/** Every stream, by its name, in alphabetical order: the collections in snake_case. */
 export const streams: ReadonlyMap<string, Stream> = new Map(
   Object.entries(collections).map(([collection, facts]) => {
     const stream = collection.replaceAll('-', '_')
@@ -15,4 +14,37 @@ export const streams: ReadonlyMap<string, Stream> = new Map(
 /** The columns that tell records of a stream apart. */
 export function keyOf(stream: Stream): readonly string[] {
   return stream.key ?? ['id']
+}
+
+/** The streams that a configuration can read: activity definitions only where structures are named. */
+export function availableStreams(config: {
+  readonly activityStructures: readonly unknown[]
+}): ReadonlyMap<string, Stream> {
+  return new Map(
+    [...streams].filter(
+      ([, { nested }]) => nested !== 'activity_structures' || config.activityStructures.length > 0,
+    ),
+  )
+}
+
+/** What the catalogs tell of a stream; its schema is read when it is asked for. */
+export function streamSpec(stream: Stream): StreamSpec {
+  return {
+    name: stream.stream,
+    get schema() {
+      return readStreamSchema(stream.stream)
+    },
+    key: keyOf(stream),
+    version: stream.versioned === false ? undefined : 'changeVersion',
+    replication: stream.replication === 'delta' ? 'LOG_BASED' : 'FULL_TABLE',
+  }
+}
+
+/** The schema of a stream's records as the service sends them: `schemas/<stream>.json`. */
+export function readStreamSchema(stream: string): StreamSchema {
+  return readProjectJson(`#schemas/${stream}`) as StreamSchema
+}
+
+interface StreamSchema extends JsonSchema {
+  readonly properties: NonNullable<JsonSchema['properties']>
 }

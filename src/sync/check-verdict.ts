@@ -1,9 +1,10 @@
 import type { Config } from '../config.ts'
-import { type ConnectorError, HttpError } from '../errors.ts'
 import type { Traffic } from '../http/client.ts'
 import { type Endpoints, readScope } from '../http/endpoints.ts'
+import { HttpError } from '../http/http-error.ts'
 import type { Token } from '../http/token.ts'
-import type { CheckResult } from '../protocol/outcome.ts'
+import type { CheckResult } from '../protocol/connector.ts'
+import type { ConnectorError } from '../protocol/errors.ts'
 import type { Stream } from '../streams/collection.ts'
 import type { Answer } from './ask-stream.ts'
 

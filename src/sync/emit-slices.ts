@@ -1,4 +1,4 @@
-import { HttpError } from '../errors.ts'
+import { HttpError } from '../http/http-error.ts'
 import { emitPages } from './emit-pages.ts'
 import type { Place } from './live-keys.ts'
 import type { Link } from './position.ts'

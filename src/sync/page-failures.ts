@@ -1,5 +1,6 @@
-import { ConnectorError, type HttpError } from '../errors.ts'
-import { MalformedPageError } from '../page/page-scanner.ts'
+import type { HttpError } from '../http/http-error.ts'
+import { MalformedPageError } from '../page/malformed-page.ts'
+import { ConnectorError } from '../protocol/errors.ts'
 
 /**
  * The service has forgotten what the link stands for; or the link was used up by a request whose

@@ -1,5 +1,5 @@
 import { createPageScanner } from '../page/create-page-scanner.ts'
-import { MalformedPageError } from '../page/page-scanner.ts'
+import { MalformedPageError } from '../page/malformed-page.ts'
 import { parseReferencePage } from '../page/reference-page.ts'
 import { createJsonBatch } from '../protocol/json-batch.ts'
 import type { Stream } from '../streams/collection.ts'

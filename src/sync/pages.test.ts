@@ -5,7 +5,7 @@ import { reply } from '../http/testing/http-service.ts'
 import { failureOf, openClient, PREFIX } from '../http/testing/open-client.ts'
 import { shortRetryPolicy } from '../http/testing/short-retry-policy.ts'
 import { createVirtualTime } from '../http/testing/virtual-time.ts'
-import { MalformedPageError } from '../page/page-scanner.ts'
+import { MalformedPageError } from '../page/malformed-page.ts'
 import { createJsonBatch } from '../protocol/json-batch.ts'
 import { createPages, type PageEvent, type PageReader, type Pages } from './pages.ts'
 

@@ -1,7 +1,6 @@
-import { asConnectorError, ConnectorError, HttpError } from '../errors.ts'
 import type { Body, Client } from '../http/client.ts'
 import type { Trouble } from '../http/exchange.ts'
-import { onTheWire } from '../http/on-the-wire.ts'
+import { HttpError } from '../http/http-error.ts'
 import {
   createFailureCount,
   type FailureCount,
@@ -11,13 +10,11 @@ import {
   waitMs,
 } from '../http/retry-policy.ts'
 import { REAL_TIME } from '../http/time.ts'
+import { afterRequestSent } from '../http/transport.ts'
 import { lastNextLink } from '../page/last-next-link.ts'
-import {
-  MalformedPageError,
-  type PageEnd,
-  type PageScanner,
-  RecordTooLargeError,
-} from '../page/page-scanner.ts'
+import { MalformedPageError, RecordTooLargeError } from '../page/malformed-page.ts'
+import type { PageEnd, PageScanner } from '../page/page-scanner.ts'
+import { asConnectorError, ConnectorError } from '../protocol/errors.ts'
 import { createJsonBatch } from '../protocol/json-batch.ts'
 import type { Batch } from '../protocol/record-batch.ts'
 import { createCircleCheck } from './circle-check.ts'
@@ -241,7 +238,7 @@ export function createPages(settings: PagesSettings): Pages {
     ahead = { link, body: start(link, false) }
     // Whoever awaits it later sees its failure; until then it must not count as unhandled.
     ahead.body.catch(() => {})
-    await onTheWire()
+    await afterRequestSent()
   }
 
   /** A page that was requested, and that nobody wants any more, would keep a connection and its bytes. */

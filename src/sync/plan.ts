@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Config } from '../config.ts'
 import type { Endpoints } from '../http/endpoints.ts'
-import type { Log } from '../protocol/log.ts'
+import type { Log } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collection.ts'
 import { readBookmark, type StoredReading } from './bookmark.ts'
 import { type Day, earliestDeltaStart } from './days.ts'

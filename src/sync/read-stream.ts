@@ -1,4 +1,4 @@
-import { ConnectorError } from '../errors.ts'
+import { ConnectorError } from '../protocol/errors.ts'
 import { emitDeletes } from './emit-deletes.ts'
 import { DeadLinkError } from './page-failures.ts'
 import { backfill, beginBackfill, isBackfillDue } from './phases/backfill.ts'

@@ -1,4 +1,4 @@
-import type { Log } from '../protocol/log.ts'
+import type { Log } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collection.ts'
 import { type Bookmark, type Mode, type StoredReading, writeBookmark } from './bookmark.ts'
 import type { Day } from './days.ts'

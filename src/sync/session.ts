@@ -6,9 +6,9 @@ import { createRateLimiter } from '../http/rate-limiter.ts'
 import { type RetryPolicy, retryPolicyOf } from '../http/retry-policy.ts'
 import { createServerClock } from '../http/server-clock.ts'
 import { createTransport } from '../http/transport.ts'
-import type { Mask } from '../mask.ts'
 import { packageVersion } from '../project-files.ts'
-import type { Log } from '../protocol/log.ts'
+import type { Log } from '../protocol/connector.ts'
+import type { Mask } from '../protocol/mask.ts'
 
 export interface SessionSettings {
   readonly config: Config
@@ -34,7 +34,7 @@ export function createSession(
   const { clientId, clientSecret } = config
   mask.add(clientSecret)
   const client = createClient({
-    service: endpoints,
+    endpoints,
     clientId,
     clientSecret,
     collections,

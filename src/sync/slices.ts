@@ -1,7 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Endpoints } from '../http/endpoints.ts'
-import { dateRange } from '../http/filter.ts'
-import { requestUrl } from '../http/request-url.ts'
+import { dateRange, requestUrl } from '../http/request-url.ts'
 import type { Stream } from '../streams/collection.ts'
 import { referencedCollections } from '../streams/collections.ts'
 import { type Day, windows } from './days.ts'

@@ -1,4 +1,4 @@
-import { ConnectorError } from '../errors.ts'
+import { ConnectorError } from '../protocol/errors.ts'
 import { addDays, type Day, dayOf } from './days.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Endpoints } from '../http/endpoints.ts'
 import type { ServerClock } from '../http/server-clock.ts'
-import type { Log } from '../protocol/log.ts'
+import type { Log } from '../protocol/connector.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 import type { EarlyEnds } from './early-ends.ts'
 import type { Pages } from './pages.ts'

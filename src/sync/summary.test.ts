@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ConnectorError } from '../errors.ts'
+import { ConnectorError } from '../protocol/errors.ts'
 import { summary } from './summary.ts'
 import type { Task } from './task.ts'
 

@@ -1,5 +1,5 @@
 import type { Traffic } from '../http/client.ts'
-import type { Failure } from '../protocol/outcome.ts'
+import type { Failure } from '../protocol/connector.ts'
 import type { Task } from './task.ts'
 
 /**

@@ -1,9 +1,10 @@
 import type { Config } from '../config.ts'
-import { ConnectorError, HttpError } from '../errors.ts'
 import type { Client } from '../http/client.ts'
 import type { Endpoints } from '../http/endpoints.ts'
+import { HttpError } from '../http/http-error.ts'
 import { requestUrl } from '../http/request-url.ts'
 import { parseReferencePage } from '../page/reference-page.ts'
+import { ConnectorError } from '../protocol/errors.ts'
 
 /**
  * The configured custom references of which the service holds none, as `name of collection`. It

@@ -1,6 +1,6 @@
 import type { Trouble } from '../http/exchange.ts'
 import { REAL_TIME, type Time } from '../http/time.ts'
-import type { Log } from '../protocol/log.ts'
+import type { Log } from '../protocol/connector.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 import type { WaitListener } from './pages.ts'
 

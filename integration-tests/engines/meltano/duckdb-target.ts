@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import { readStreamSchema } from '../../../src/streams/stream-schema.ts'
-import { streams } from '../../../src/streams/streams.ts'
+import { readStreamSchema, streams } from '../../../src/streams/streams.ts'
 import type { Row } from '../tenant.ts'
 import { output } from './command.ts'
 import type { Target } from './target.ts'

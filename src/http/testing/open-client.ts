@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { onTestFinished } from 'vitest'
-import { createMask, type Mask } from '../../mask.ts'
+import { createMask, type Mask } from '../../protocol/mask.ts'
 import { type Client, createClient } from '../client.ts'
 import { createEndpoints } from '../endpoints.ts'
+import { LINK_TOKENS } from '../links.ts'
 import { createRateLimiter } from '../rate-limiter.ts'
 import { createServerClock, type ServerClock } from '../server-clock.ts'
 import { createTransport } from '../transport.ts'
@@ -46,10 +47,10 @@ export async function openClient(scenario: Scenario): Promise<OpenClient> {
   const transport = createTransport(scenario.silenceSeconds ?? 5)
   onTestFinished(() => transport.close())
   const patience = shortRetryPolicy(scenario.attempts)
-  const [clock, mask, stop] = [createServerClock(), createMask(), new AbortController()]
+  const [clock, mask, stop] = [createServerClock(), createMask(LINK_TOKENS), new AbortController()]
   mask.add(SECRET)
   const client = createClient({
-    service: createEndpoints({
+    endpoints: createEndpoints({
       baseUrl: service.origin,
       authUrl: `${service.origin}/tenants/demo`,
       apiName: 'svcapi',

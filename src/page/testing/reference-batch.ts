@@ -6,7 +6,7 @@ import {
   SOFT_DELETE,
   UPSERT,
 } from '../../protocol/record-batch.ts'
-import { highest } from '../highest-version.ts'
+import { highest } from '../wasm-batch.ts'
 
 /** A record as the reference scanner found it. Texts have a character per byte. */
 export interface ReferenceRecord {

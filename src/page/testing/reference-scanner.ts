@@ -1,8 +1,13 @@
 import type { Batch } from '../../protocol/record-batch.ts'
-import { guarded } from '../guarded-scanner.ts'
+import { guarded } from '../create-page-scanner.ts'
 import type { Problem } from '../malformed-page.ts'
-import type { PageEnd, PageScanner, RecordShape, ScannerOptions } from '../page-scanner.ts'
-import type { ScanEngine } from '../scan-engine.ts'
+import type {
+  PageEnd,
+  PageScanner,
+  RecordShape,
+  ScanEngine,
+  ScannerOptions,
+} from '../page-scanner.ts'
 import { namesOf } from '../scan-names.ts'
 import { ReferenceBatch, type ReferenceRecord } from './reference-batch.ts'
 import { JsonReader, type Reading, Stopped } from './reference-json.ts'

@@ -1,24 +1,10 @@
-import { ConnectorError } from '../../errors.ts'
+import { ConnectorError } from '../errors.ts'
+import type { StreamSpec } from '../stream-spec.ts'
 import { columnSchemas, GENERATION } from './columns.ts'
 
-/** What a stream is, as far as a catalog tells. */
-export interface StreamFacts {
-  readonly name: string
-  readonly schema: { readonly properties: Readonly<Record<string, unknown>> }
-  readonly key: readonly string[]
-  /** The member that orders versions, if the service sends one. */
-  readonly version: string | undefined
-}
-
-/** The stream as `discover` offers it: every one can be read both ways and resumed (design D17). */
-export function airbyteStream({ name, schema, key, version }: StreamFacts): object {
-  const {
-    examples: _examples,
-    properties,
-    ...rest
-  } = schema as StreamFacts['schema'] & {
-    examples?: unknown
-  }
+/** The stream as `discover` offers it: every one can be read both ways and resumed. */
+export function airbyteStream({ name, schema, key, version }: StreamSpec): object {
+  const { examples: _examples, properties, ...rest } = schema
   return {
     name,
     json_schema: { ...rest, properties: { ...properties, ...columnSchemas } },

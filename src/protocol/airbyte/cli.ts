@@ -1,44 +1,39 @@
-import type { Writable } from 'node:stream'
-import { asConnectorError } from '../../errors.ts'
-import { createMask } from '../../mask.ts'
-import { type Program, runProgram } from '../program.ts'
+import type { Connector } from '../connector.ts'
+import { asConnectorError } from '../errors.ts'
+import { createMask } from '../mask.ts'
+import { type Io, type Program, processOr, runProgram } from '../program.ts'
 import * as messages from './messages.ts'
-import { createLog, report } from './report.ts'
-import type { AirbyteSource, CommandTools } from './source.ts'
+import { type CommandTools, createLog, report } from './report.ts'
 
 /**
  * Runs one command of the Airbyte protocol and answers with the exit code: 0 only when the command
- * did all it was asked for. Never throws; every error becomes a TRACE message.
+ * did all it was asked for. Never throws; every error becomes a TRACE message. What is left out of
+ * `io` is the process's own.
  */
-export async function runAirbyte(
+export async function runAirbyte<Config>(
   argv: readonly string[],
-  source: AirbyteSource,
-  stdout: Writable = process.stdout,
+  connector: Connector<Config>,
+  io: Partial<Io> = {},
 ): Promise<number> {
-  const mask = createMask()
-  const isDebug = argv.includes('--debug') || process.env['LOG_LEVEL']?.toLowerCase() === 'debug'
+  const { stdout, stderr, env } = processOr(io)
+  const mask = createMask(connector.secretParameters)
+  const isDebug = argv.includes('--debug') || env['LOG_LEVEL']?.toLowerCase() === 'debug'
   const toolsOf = (program: Program): CommandTools => ({
     ...program,
     mask,
     log: createLog(program.writer, mask, isDebug),
   })
   return runProgram(
-    stdout,
-    (program) => run(argv, source, toolsOf(program)),
+    { stdout, stderr },
+    async (program) => {
+      // Platforms ask for the specification again and again: nothing else is loaded for it.
+      if (argv.length === 1 && argv[0] === 'spec') {
+        void program.writer.write(`${messages.spec(connector.spec)}\n`)
+        return 0
+      }
+      const { runCommand } = await import('./commands.ts')
+      return runCommand(argv, connector, toolsOf(program), stderr)
+    },
     (error, program) => report({ error: asConnectorError(error) }, toolsOf(program)),
   )
-}
-
-async function run(
-  argv: readonly string[],
-  source: AirbyteSource,
-  tools: CommandTools,
-): Promise<number> {
-  // Platforms ask for the specification again and again: the parser of options is not loaded for it.
-  if (argv.length === 1 && argv[0] === 'spec') {
-    void tools.writer.write(`${messages.spec(source.spec())}\n`)
-    return 0
-  }
-  const { runCommand } = await import('./commands.ts')
-  return runCommand(argv, source, tools)
 }

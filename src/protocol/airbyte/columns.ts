@@ -2,7 +2,7 @@
 export const DELETED_AT = '_ab_cdc_deleted_at'
 export const GENERATION = '_generation'
 
-/** Their schemas. Destinations understand the first as "this row is deleted" (design D4). */
+/** Their schemas. Destinations understand the first as "this row is deleted". */
 export const columnSchemas = {
   [DELETED_AT]: {
     type: ['string', 'null'],

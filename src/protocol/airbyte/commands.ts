@@ -1,12 +1,19 @@
+import type { Writable } from 'node:stream'
 import { Command, CommanderError } from 'commander'
-import { ConnectorError, type FailureType } from '../../errors.ts'
-import { refusedCommandLine } from '../command-line.ts'
-import { readJsonOption, readMessagesOption, readOption } from '../option-files.ts'
-import type { CheckResult, Failure } from '../outcome.ts'
-import { type ConfiguredStream, parseConfiguredCatalog } from './catalog.ts'
+import {
+  readJsonOption,
+  readMessagesOption,
+  readOption,
+  refusedCommandLine,
+  requiredOption,
+} from '../command-line.ts'
+import type { CheckResult, Connector, Failure } from '../connector.ts'
+import { ConnectorError, type FailureType } from '../errors.ts'
+import { secretsOf } from '../settings-schema.ts'
+import { airbyteStream, type ConfiguredStream, parseConfiguredCatalog } from './catalog.ts'
 import * as messages from './messages.ts'
-import { report } from './report.ts'
-import type { AirbyteSource, CommandTools } from './source.ts'
+import { read } from './read.ts'
+import { type CommandTools, report } from './report.ts'
 import { parseStateFile } from './state.ts'
 
 /** The exit code of a program that was called without a command. */
@@ -16,59 +23,62 @@ const USAGE = 2
  * Parses the command line and runs the command that it names. Answers with the exit code; throws a
  * config error for a command line that is not one.
  */
-export async function runCommand(
+export async function runCommand<Config>(
   argv: readonly string[],
-  source: AirbyteSource,
+  connector: Connector<Config>,
   tools: CommandTools,
+  stderr: Writable,
 ): Promise<number> {
   const { log, mask, writer } = tools
   let exitCode = 0
-  const program = new Command(source.name).version(source.version).exitOverride()
+  const program = new Command(`source-${connector.name}`).version(connector.version).exitOverride()
   const say = (line: string) => void writer.write(`${line}\n`)
   // What it would say of a command line that it refuses is said once, by the error below.
-  program.configureOutput({ writeErr: () => {} })
+  program.configureOutput({ writeOut: (text) => void writer.write(text), writeErr: () => {} })
 
   withDebug(program.command('spec'))
     .description('print the specification of the configuration')
-    .action(() => say(messages.spec(source.spec())))
+    .action(() => say(messages.spec(connector.spec)))
   withFiles(program.command('check').description('test a configuration')).action(async (files) => {
-    const result = await check(required('--config', files.config))
-    say(
-      messages.connectionStatus(
-        result.isReadable ? 'SUCCEEDED' : 'FAILED',
-        mask.text(result.message),
-      ),
-    )
+    const { isReadable, message } = await check(requiredOption('--config', files.config))
+    const status = isReadable ? 'SUCCEEDED' : 'FAILED'
+    say(messages.connectionStatus(status, mask.text(message)))
   })
   withFiles(program.command('discover').description('list the streams')).action(async (files) => {
-    say(
-      messages.catalog(
-        await source.discover(await config(required('--config', files.config)), tools),
-      ),
-    )
+    const input = await settings(requiredOption('--config', files.config))
+    const source = await connector.load()
+    const streams = source.streams(source.configure(input, log))
+    say(messages.catalog(streams.map(airbyteStream)))
   })
   withFiles(program.command('read').description('read the streams of a catalog'))
     .option('--catalog <file>', 'the configured catalog, or the output of discover')
     .option('--state <file>', 'the state of the last sync')
     .action(async (files) => {
-      const settings = await config(required('--config', files.config))
-      const catalog = await chosen(required('--catalog', files.catalog))
-      const states = files.state
-        ? parseStateFile(await readOption('--state', files.state))
-        : new Map()
-      exitCode = conclude(await source.read(settings, catalog, states, tools), tools)
+      const input = await settings(requiredOption('--config', files.config))
+      const chosen = await chosenStreams(requiredOption('--catalog', files.catalog))
+      const states = parseStateFile(
+        files.state ? await readOption('--state', files.state) : '',
+        connector.name,
+      )
+      const source = await connector.load()
+      const config = source.configure(input, log)
+      exitCode = conclude(await read(source, config, { chosen, states }, tools), tools)
     })
   try {
     await program.parseAsync([...argv], { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    if (error.code === 'commander.help') return usage(program)
+    if (error.code === 'commander.help') {
+      // Without a command nothing was asked of the protocol: its stdout stays empty.
+      stderr.write(program.helpInformation())
+      return USAGE
+    }
     if (error.exitCode !== 0) throw refusedCommandLine(error)
   }
 
   return exitCode
 
-  async function chosen(file: string): Promise<readonly ConfiguredStream[]> {
+  async function chosenStreams(file: string): Promise<readonly ConfiguredStream[]> {
     const input = await readMessagesOption('--catalog', file)
     const { streams, isDiscovered } = parseConfiguredCatalog(input)
     if (isDiscovered)
@@ -79,9 +89,12 @@ export async function runCommand(
     return streams
   }
 
+  /** A configuration that cannot be used is a result too. */
   async function check(file: string): Promise<CheckResult> {
     try {
-      return await source.check(await config(file), tools)
+      const input = await settings(file)
+      const source = await connector.load()
+      return await source.check(source.configure(input, log), tools)
     } catch (error) {
       if (error instanceof ConnectorError && error.failure === 'config') {
         return { isReadable: false, message: error.message }
@@ -90,9 +103,9 @@ export async function runCommand(
     }
   }
 
-  async function config(file: string): Promise<unknown> {
+  async function settings(file: string): Promise<unknown> {
     const input = await readJsonOption('--config', file)
-    for (const secret of await source.secrets(input)) mask.add(secret)
+    for (const secret of secretsOf(connector.spec.connectionSpecification, input)) mask.add(secret)
     return input
   }
 }
@@ -111,21 +124,6 @@ function withFiles(
 
 function withDebug(command: Command): Command {
   return command.option('--debug', 'log every request as well, as LOG_LEVEL=debug does')
-}
-
-/** The parser would miss an option before it names the one that is mistyped, so it is required here. */
-function required(option: string, file: string | undefined): string {
-  if (file !== undefined) return file
-  throw new ConnectorError(
-    'config',
-    `The command line is not valid: the option ${option} is missing. Try --help.`,
-  )
-}
-
-/** Without a command nothing was asked of the protocol: its stdout stays empty. */
-function usage(program: Command): number {
-  process.stderr.write(program.helpInformation())
-  return USAGE
 }
 
 /** Errors come last and in this order, because the first one decides whether the platform retries. */

@@ -1,4 +1,4 @@
-import type { FailureType } from '../../errors.ts'
+import type { FailureType } from '../errors.ts'
 
 /** One line of the Airbyte protocol 0.18.0, without its line break. */
 export type Line = string

@@ -1,9 +1,12 @@
-import type { Mask } from '../../mask.ts'
+import type { Failure, Log, Tools } from '../connector.ts'
 import type { LineWriter } from '../line-writer.ts'
-import type { Log } from '../log.ts'
-import type { Failure } from '../outcome.ts'
+import type { Mask } from '../mask.ts'
 import * as messages from './messages.ts'
-import type { CommandTools } from './source.ts'
+
+/** What a command works with. */
+export interface CommandTools extends Tools {
+  readonly writer: LineWriter
+}
 
 /** Writes a failure as a TRACE ERROR, secrets masked. */
 export function report({ stream, error }: Failure, { mask, writer }: CommandTools): void {

@@ -6,8 +6,8 @@ import { parseStateJson, refuseState } from '../state-file.ts'
  * messages as `read` prints them, of which the last of each stream counts.
  * What a blob holds is not looked at here. Throws a config error for a file that has no such form.
  */
-export function parseStateFile(text: string): ReadonlyMap<string, unknown> {
-  const input = parseStateJson(text, 'source-protime')
+export function parseStateFile(text: string, connector: string): ReadonlyMap<string, unknown> {
+  const input = parseStateJson(text, { protocol: 'source', connector })
   if (input === null) return new Map()
   if (!Array.isArray(input))
     return typeof input === 'object' ? legacy(input) : refuseState('it is not a list')

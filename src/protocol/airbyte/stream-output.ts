@@ -5,7 +5,6 @@ import { createStateBudget } from '../state-budget.ts'
 import type { BookmarkSource, KeyMembers, StreamOutput } from '../stream-output.ts'
 import { DELETED_AT, GENERATION } from './columns.ts'
 import * as messages from './messages.ts'
-import type { AirbyteStates } from './states.ts'
 
 export interface AirbyteOutputSettings {
   readonly stream: string
@@ -14,8 +13,28 @@ export interface AirbyteOutputSettings {
   readonly writer: LineWriter
   /** Shared by the streams of a sync. */
   readonly states: AirbyteStates
-  /** The service's time, for `_ab_cdc_deleted_at`. */
+  /** The time of `_ab_cdc_deleted_at`. */
   readonly now: () => Date
+}
+
+/**
+ * The STATE messages of a sync, one stream beside the other. A destination may commit the rows of
+ * all streams when it sees the STATE of one; rows that no STATE of their own covers are unknown to
+ * the next sync, which can then not delete them.
+ */
+export interface AirbyteStates {
+  /** `unsaved` answers the STATE line of a stream with records since its last STATE, else nothing. */
+  add(unsaved: () => string): void
+  /** The STATE lines of all streams that need one. */
+  unsaved(): string
+}
+
+export function createAirbyteStates(): AirbyteStates {
+  const streams: (() => string)[] = []
+  return {
+    add: (unsaved) => void streams.push(unsaved),
+    unsaved: () => streams.map((unsaved) => unsaved()).join(''),
+  }
 }
 
 /** STATEs up to this size follow every page. */
@@ -43,16 +62,15 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
       if (!isStarted) status('STARTED')
       isStarted = true
     },
-    running() {
-      if (isRunning) return
-      isRunning = true
-      status('RUNNING')
-    },
+    running,
     rateLimited: (until) =>
       void writer.write(`${messages.streamStatus(stream, 'RUNNING', until)}\n`),
     waiting: () => status('RUNNING'),
-    complete: () =>
-      held.release(stateLine(), states.unsaved(), `${messages.streamStatus(stream, 'COMPLETE')}\n`),
+    complete() {
+      running()
+      const complete = `${messages.streamStatus(stream, 'COMPLETE')}\n`
+      return held.release(stateLine(), states.unsaved(), complete)
+    },
     incomplete() {
       void (sinceState > 0 ? checkpoint() : held.release())
       status('INCOMPLETE')
@@ -73,9 +91,9 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
       budget.onRecords(lines.length)
       return held.hold(lines)
     },
-    deletes(rows, changeVersion, generation) {
+    deletes(rows, carried, generation) {
       const { prefix, deleteSuffix } = parts(generation)
-      const lines = rows.map((row) => `${prefix}{${members(row, changeVersion)}${deleteSuffix}`)
+      const lines = rows.map((row) => `${prefix}{${members(row, carried)}${deleteSuffix}`)
       sinceState += rows.length
       counts.deletes += rows.length
       return held.release(lines.join(''))
@@ -85,6 +103,12 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
       await held.release(stateLine(), states.unsaved())
       await flush()
     },
+  }
+
+  function running(): void {
+    if (isRunning) return
+    isRunning = true
+    status('RUNNING')
   }
 
   function checkpoint(): Promise<void> | undefined {
@@ -119,9 +143,9 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
     }
   }
 
-  function members(row: KeyMembers, changeVersion: string | null): string {
-    if (version === undefined || changeVersion === null) return row
-    return `${row},${JSON.stringify(version)}:${JSON.stringify(changeVersion)}`
+  function members(row: KeyMembers, carried: string | null): string {
+    if (version === undefined || carried === null) return row
+    return `${row},${JSON.stringify(version)}:${JSON.stringify(carried)}`
   }
 
   function parts(generation: number): LineParts & { prefix: Buffer; deleteSuffix: Buffer } {

@@ -1,4 +1,5 @@
-import { type SettingsSchema, settingRows } from './setting-rows.ts'
+import type { SettingsSchema } from '../settings-schema.ts'
+import { settingRows } from './setting-rows.ts'
 
 /** What `--about` says of a tap. */
 export interface About {

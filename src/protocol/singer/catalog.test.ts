@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { ConnectorError } from '../../errors.ts'
-import { parseCatalog, type StreamFacts, singerStream } from './catalog.ts'
+import { ConnectorError } from '../errors.ts'
+import type { StreamSpec } from '../stream-spec.ts'
+import { parseCatalog, singerStream } from './catalog.ts'
 
 type Marks = readonly (readonly [breadcrumb: readonly string[], metadata: object])[]
 
@@ -73,7 +74,7 @@ describe('a field', () => {
 })
 
 describe('a stream as --discover offers it', () => {
-  const facts: StreamFacts = {
+  const facts: StreamSpec = {
     name: 'people',
     key: ['id'],
     version: 'changeVersion',

@@ -1,23 +1,6 @@
-import { ConnectorError } from '../../errors.ts'
+import { ConnectorError } from '../errors.ts'
+import type { JsonSchema, StreamSpec } from '../stream-spec.ts'
 import { columnSchemas } from './columns.ts'
-
-/** What a stream is, as far as a catalog tells. */
-export interface StreamFacts {
-  readonly name: string
-  readonly schema: JsonSchema
-  readonly key: readonly string[]
-  /** The member that orders versions, if the service sends one. */
-  readonly version: string | undefined
-  /** How its changes come: by the service's log of changes, or by listing it whole. */
-  readonly replication: 'LOG_BASED' | 'FULL_TABLE'
-}
-
-/** A JSON Schema as far as selection walks it. */
-export interface JsonSchema {
-  readonly properties?: Readonly<Record<string, JsonSchema>>
-  readonly items?: JsonSchema
-  readonly [keyword: string]: unknown
-}
 
 /** Where a field is: `['properties', 'person', 'properties', 'id']`. */
 export type Breadcrumb = readonly string[]
@@ -28,14 +11,14 @@ interface MetadataEntry {
 }
 
 /** The schema of a stream's records as they leave us, with our own columns. */
-export function recordSchema({ schema }: StreamFacts): JsonSchema {
+export function recordSchema({ schema }: StreamSpec): JsonSchema {
   const { examples: _examples, $schema: _$schema, ...rest } = schema
   return { ...rest, properties: { ...schema.properties, ...(columnSchemas as object) } }
 }
 
 /** A stream as `--discover` offers it: every property, nested ones too, has its metadata. */
-export function singerStream(facts: StreamFacts): object {
-  const { name, key, replication } = facts
+export function singerStream(facts: StreamSpec): object {
+  const { name, key, replication = 'FULL_TABLE' } = facts
   const schema = recordSchema(facts)
   return {
     tap_stream_id: name,
@@ -67,7 +50,7 @@ function fieldsOf({ properties = {}, items }: JsonSchema, at: Breadcrumb): Bread
   return [...fields, ...nested]
 }
 
-function fieldMetadata(breadcrumb: Breadcrumb, { key, version }: StreamFacts): MetadataEntry {
+function fieldMetadata(breadcrumb: Breadcrumb, { key, version }: StreamSpec): MetadataEntry {
   const [, name = '', ...deeper] = breadcrumb
   const always = [...key, version, ...Object.keys(columnSchemas)]
   // A list is chosen whole, as the Meltano SDK does: no pattern of Meltano reaches its members.

@@ -1,13 +1,12 @@
-import type { Writable } from 'node:stream'
 import { Command, CommanderError, Option } from 'commander'
-import { asConnectorError, ConnectorError } from '../../errors.ts'
-import { createMask, type Mask } from '../../mask.ts'
-import { refusedCommandLine } from '../command-line.ts'
-import { readJsonOption, readOption } from '../option-files.ts'
-import type { CheckResult, Failure } from '../outcome.ts'
-import { type Program, runProgram } from '../program.ts'
+import { readJsonOption, readOption, refusedCommandLine } from '../command-line.ts'
+import type { CheckResult, Connector, Failure } from '../connector.ts'
+import { asConnectorError, ConnectorError } from '../errors.ts'
+import { createMask } from '../mask.ts'
+import { type Io, processOr, runProgram } from '../program.ts'
+import { secretsOf } from '../settings-schema.ts'
 import { type About, aboutJson, aboutMarkdown } from './about.ts'
-import { parseCatalog, type SelectedStream } from './catalog.ts'
+import { parseCatalog, singerStream } from './catalog.ts'
 import { createSingerLog, type SingerLog } from './log.ts'
 import {
   mergeSettings,
@@ -15,33 +14,8 @@ import {
   unknownVariables,
   withoutUnset,
 } from './settings.ts'
-import { createStateWriter, parseState, type StateWriter } from './state.ts'
-
-/** What a command works with. */
-export interface TapTools extends Program {
-  readonly log: SingerLog
-  readonly mask: Mask
-}
-
-/** What a tap offers; each method is called at most once in a process. */
-export interface SingerTap {
-  readonly about: About
-  /** Begins the names of environment variables with settings. */
-  readonly environmentPrefix: string
-  /** Values in an unchecked configuration that must not be printed. */
-  secrets(config: unknown): Promise<readonly string[]>
-  /** The streams as entries of a catalog; without a configuration those that need none. */
-  discover(config: unknown, tools: TapTools): Promise<readonly object[]>
-  check(config: unknown, tools: TapTools): Promise<CheckResult>
-  /** Writes schemas, records and states itself; what went wrong comes back. */
-  sync(
-    config: unknown,
-    selection: readonly SelectedStream[] | undefined,
-    bookmarks: Readonly<Record<string, unknown>>,
-    states: StateWriter,
-    tools: TapTools,
-  ): Promise<readonly Failure[]>
-}
+import { createStateWriter, parseState } from './state.ts'
+import { sync, type TapTools } from './sync.ts'
 
 interface Options {
   readonly config?: readonly string[]
@@ -54,17 +28,23 @@ interface Options {
   readonly test?: true
 }
 
-/** Runs a tap by the command line of the Meltano SDK and answers with the exit code. */
-export async function runSinger(
+/**
+ * Runs a tap by the command line of the Meltano SDK and answers with the exit code. What is left out
+ * of `io` is the process's own.
+ */
+export async function runSinger<Config>(
   argv: readonly string[],
-  tap: SingerTap,
-  stdout: Writable = process.stdout,
+  connector: Connector<Config>,
+  io: Partial<Io> = {},
 ): Promise<number> {
-  const mask = createMask()
-  const log = createSingerLog({ name: tap.about.name, prefix: tap.environmentPrefix, mask })
+  const { stdout, stderr, env } = processOr(io)
+  const tap = tapOf(connector, env)
+  const mask = createMask(connector.secretParameters)
+  const { about, prefix } = tap
+  const log = createSingerLog({ name: about.name, prefix, mask, environment: env, stderr })
   try {
     return await runProgram(
-      stdout,
+      { stdout, stderr },
       (program) => execute(argv, tap, { ...program, log, mask }),
       (error) => report({ error: asConnectorError(error) }, log),
     )
@@ -73,50 +53,78 @@ export async function runSinger(
   }
 }
 
-async function execute(argv: readonly string[], tap: SingerTap, tools: TapTools): Promise<number> {
-  const options = parseArguments(argv, tap)
+/** A connector as a tap, and the environment that it is run in. */
+interface Tap<Config> {
+  readonly connector: Connector<Config>
+  readonly about: About
+  /** Begins the names of environment variables with settings. */
+  readonly prefix: string
+  readonly env: Io['env']
+}
+
+function tapOf<Config>(connector: Connector<Config>, env: Io['env']): Tap<Config> {
+  const { version, description, spec } = connector
+  const name = `tap-${connector.name}`
+  const about = { name, version, description, settings: spec.connectionSpecification }
+  return { connector, about, prefix: name.toUpperCase().replaceAll('-', '_'), env }
+}
+
+async function execute<Config>(
+  argv: readonly string[],
+  tap: Tap<Config>,
+  tools: TapTools,
+): Promise<number> {
+  const options = parseArguments(argv, tap, tools)
   if (options === 'answered') return 0
   if (options.about) return tell(aboutText(tap.about, options.format), tools)
-  const config = await configOf(options.config ?? [], tap, tools)
+  const input = await configOf(options.config ?? [], tap, tools)
   if (options.discover) {
-    return tell(JSON.stringify({ streams: await tap.discover(config, tools) }, null, 2), tools)
+    const source = await tap.connector.load()
+    const config = input === undefined ? undefined : source.configure(input, tools.log)
+    const streams = source.streams(config)
+    return tell(JSON.stringify({ streams: streams.map(singerStream) }, null, 2), tools)
   }
-  if (config === undefined) {
+  if (input === undefined) {
     throw new ConnectorError(
       'config',
       'The option --config is missing: name the file with the settings.',
     )
   }
-  if (options.test) return test(await tap.check(config, tools), tools)
-  return sync(config, options, tap, tools)
+  if (!options.test) return readAll(input, options, tap, tools)
+  const source = await tap.connector.load()
+  return test(await source.check(source.configure(input, tools.log), tools), tools)
 }
 
-async function sync(
-  config: unknown,
+async function readAll<Config>(
+  input: unknown,
   { catalog, properties, state }: Options,
-  tap: SingerTap,
+  { connector }: Tap<Config>,
   tools: TapTools,
 ): Promise<number> {
   const file = catalog ?? properties
   const selection =
     file === undefined ? undefined : parseCatalog(await readJsonOption('--catalog', file))
   if (selection?.length === 0) tools.log.warn('The catalog selects nothing: no stream is read.')
-  const input = parseState(state === undefined ? '' : await readOption('--state', state))
-  const states = createStateWriter(input, tools.writer)
+  const text = state === undefined ? '' : await readOption('--state', state)
+  const stored = parseState(text, connector.name)
+  const states = createStateWriter(stored, tools.writer)
   // Some targets take the first STATE for what they have stored, so it repeats the input.
   await states.write()
-  const failures = await tap.sync(config, selection, input.bookmarks, states, tools).finally(() => {
-    void states.write()
-    // An error comes last also where both outputs are one: `meltano config test` shows the last line.
-    return tools.writer.flush()
-  })
+  const failures = await sync(connector, input, { selection, stored, states }, tools).finally(
+    () => {
+      void states.write()
+      // An error comes last also where both outputs are one: `meltano config test` shows the last line.
+      return tools.writer.flush()
+    },
+  )
   for (const failure of failures) report(failure, tools.log)
   return failures.length === 0 ? 0 : 1
 }
 
-function parseArguments(
+function parseArguments<Config>(
   argv: readonly string[],
-  { about, environmentPrefix }: SingerTap,
+  { about, prefix }: Tap<Config>,
+  { writer }: TapTools,
 ): Options | 'answered' {
   const collect = (value: string, all: readonly string[] = []) => [...all, value]
   const command = new Command(about.name)
@@ -124,7 +132,7 @@ function parseArguments(
     .version(`${about.name} v${about.version}`)
     .option(
       '--config <file>',
-      `settings, may be repeated, later ones win; ENV reads ${environmentPrefix}_* variables, which win over files`,
+      `settings, may be repeated, later ones win; ENV reads ${prefix}_* variables, which win over files`,
       collect,
     )
     .option('--discover', 'print the catalog of all streams')
@@ -140,7 +148,7 @@ function parseArguments(
     .option('--test', 'test the settings and the connection; starts no delta')
     .exitOverride()
     // What it would say is said once, by the error below.
-    .configureOutput({ writeErr: () => {} })
+    .configureOutput({ writeOut: (text) => void writer.write(text), writeErr: () => {} })
   try {
     return command.parse([...argv], { from: 'user' }).opts<Options>()
   } catch (error) {
@@ -150,31 +158,23 @@ function parseArguments(
 }
 
 /** The settings of all --config options, later ones over earlier ones; undefined when there is none. */
-async function configOf(
+async function configOf<Config>(
   names: readonly string[],
-  tap: SingerTap,
+  { about, prefix, env }: Tap<Config>,
   { mask, log }: TapTools,
 ): Promise<unknown> {
   if (names.length === 0) return undefined
+  const { settings } = about
   if (names.includes('ENV')) {
-    const { about, environmentPrefix } = tap
-    for (const name of unknownVariables(about.settings, environmentPrefix, process.env))
+    for (const name of unknownVariables(settings, prefix, env))
       log.warn(`The variable ${name} is no setting and is ignored.`)
   }
-  const configs = await Promise.all(
-    names.map((name) =>
-      name === 'ENV'
-        ? settingsFromEnvironment(tap.about.settings, tap.environmentPrefix, process.env)
-        : readJsonOption('--config', name),
-    ),
-  )
+  const files = names.filter((name) => name !== 'ENV')
+  const configs = await Promise.all(files.map((name) => readJsonOption('--config', name)))
   // The environment wins over files, wherever it stands.
-  const ordered = [
-    ...configs.filter((_, i) => names[i] !== 'ENV'),
-    ...configs.filter((_, i) => names[i] === 'ENV'),
-  ]
-  const config = withoutUnset(mergeSettings(ordered))
-  for (const secret of await tap.secrets(config)) mask.add(secret)
+  if (names.includes('ENV')) configs.push(settingsFromEnvironment(settings, prefix, env))
+  const config = withoutUnset(mergeSettings(configs))
+  for (const secret of secretsOf(settings, config)) mask.add(secret)
   return config
 }
 

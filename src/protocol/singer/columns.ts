@@ -2,7 +2,7 @@
 export const DELETED_AT = '_sdc_deleted_at'
 export const GENERATION = '_generation'
 
-/** Their schemas. The first is the name that Singer's targets know for deleted rows (design D4). */
+/** Their schemas. The first is the name that Singer's targets know for deleted rows. */
 export const columnSchemas = {
   [DELETED_AT]: {
     type: ['string', 'null'],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createMask } from '../../mask.ts'
+import { createMask } from '../mask.ts'
 import { createSingerLog } from './log.ts'
 
 const folders: string[] = []

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import type { Mask } from '../../mask.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../connector.ts'
+import type { Mask } from '../mask.ts'
+import type { Io } from '../program.ts'
 
 /** What a tap says on stderr, stdout being the protocol's. */
 export interface SingerLog extends Log {
@@ -28,8 +29,8 @@ export interface SingerLogSettings {
   /** Begins the names of the variables `_LOG_FORMAT` and `_LOG_LEVEL`. */
   readonly prefix: string
   readonly mask: Mask
-  readonly environment?: NodeJS.ProcessEnv
-  readonly stderr?: NodeJS.WriteStream
+  readonly environment: Io['env']
+  readonly stderr: Io['stderr']
   /** Milliseconds of a monotonic clock. */
   readonly now?: () => number
 }
@@ -37,10 +38,10 @@ export interface SingerLogSettings {
 /**
  * Quiet by default: warnings and errors as plain lines. `SINGER_SDK_LOG_CONFIG`, which Meltano sets,
  * names a JSON file with the wanted level; lines are then JSON objects in the eight fields that
- * Meltano shows natively, as with `TAP_PROTIME_LOG_FORMAT=json` (for the prefix `TAP_PROTIME`).
+ * Meltano shows natively, as with `TAP_X_LOG_FORMAT=json` (for the prefix `TAP_X`).
  */
 export function createSingerLog(settings: SingerLogSettings): SingerLog {
-  const { name, prefix, mask, environment = process.env, stderr = process.stderr } = settings
+  const { name, prefix, mask, environment, stderr } = settings
   const { now = () => performance.now() } = settings
   const configFile = environment['SINGER_SDK_LOG_CONFIG']
   const threshold = LEVELS.indexOf(levelOf(environment, prefix, configFile))
@@ -111,11 +112,7 @@ export function createSingerLog(settings: SingerLogSettings): SingerLog {
   }
 }
 
-function levelOf(
-  environment: NodeJS.ProcessEnv,
-  prefix: string,
-  configFile: string | undefined,
-): Level {
+function levelOf(environment: Io['env'], prefix: string, configFile: string | undefined): Level {
   const wanted =
     environment[`${prefix}_LOG_LEVEL`] ?? environment['LOG_LEVEL'] ?? levelIn(configFile)
   return levelNamed(wanted) ?? 'warning'

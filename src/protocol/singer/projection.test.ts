@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { JsonSchema } from './catalog.ts'
+import type { JsonSchema } from '../stream-spec.ts'
 import {
   type Projection,
   projectionOf,

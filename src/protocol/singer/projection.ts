@@ -1,4 +1,5 @@
-import type { Breadcrumb, JsonSchema } from './catalog.ts'
+import type { JsonSchema } from '../stream-spec.ts'
+import type { Breadcrumb } from './catalog.ts'
 
 /** Which members of an object stay, and which of those are looked into. */
 export interface Projection {

@@ -1,15 +1,4 @@
-/** A JSON Schema of settings, as far as it is shown. */
-export interface SettingsSchema {
-  readonly title?: string
-  readonly description?: string
-  readonly type?: string
-  readonly default?: unknown
-  readonly required?: readonly string[]
-  readonly airbyte_secret?: boolean
-  readonly properties?: Readonly<Record<string, SettingsSchema>>
-  readonly oneOf?: readonly SettingsSchema[]
-  readonly [keyword: string]: unknown
-}
+import type { SettingsSchema } from '../settings-schema.ts'
 
 /** One setting for a table; nested ones have dotted names, alternatives stand one below the other. */
 export interface SettingRow {

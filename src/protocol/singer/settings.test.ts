@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SettingsSchema } from './setting-rows.ts'
+import type { SettingsSchema } from '../settings-schema.ts'
 import {
   mergeSettings,
   settingsFromEnvironment,

@@ -1,14 +1,15 @@
-import { type SettingsSchema, settingRows } from './setting-rows.ts'
+import type { SettingsSchema } from '../settings-schema.ts'
+import { settingRows } from './setting-rows.ts'
 
 /**
- * The settings that environment variables give, by the schema: `TAP_PROTIME_CLIENT_ID`, nested ones
- * joined (`TAP_PROTIME_ENVIRONMENT_TYPE`), which win over the object as a whole. What is not text is read as JSON; what is not JSON stays
- * text, and the validation says what was expected.
+ * The settings that environment variables give, by the schema: with the prefix `TAP_X`, `TAP_X_USER`,
+ * and nested ones joined (`TAP_X_LOGIN_TYPE`), which win over the object as a whole. What is not text is
+ * read as JSON; what is not JSON stays text, and the validation says what was expected.
  */
 export function settingsFromEnvironment(
   schema: SettingsSchema,
   prefix: string,
-  environment: NodeJS.ProcessEnv,
+  environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, unknown> {
   const settings: Record<string, unknown> = {}
   const members = [schema, ...(schema.oneOf ?? [])].flatMap(({ properties = {} }) =>
@@ -27,12 +28,12 @@ export function settingsFromEnvironment(
 
 /**
  * The variables of the prefix that are no setting. `_LOG_LEVEL` and `_LOG_FORMAT` are for the log, and
- * Meltano begins its own with two underscores (`TAP_PROTIME__SELECT`).
+ * Meltano begins its own with two underscores (`TAP_X__SELECT`).
  */
 export function unknownVariables(
   schema: SettingsSchema,
   prefix: string,
-  environment: NodeJS.ProcessEnv,
+  environment: Readonly<Record<string, string | undefined>>,
 ): string[] {
   const settings = settingRows(schema).map(({ path }) => path.toUpperCase().replaceAll('.', '_'))
   const known = new Set([...settings, 'LOG_LEVEL', 'LOG_FORMAT'].map((name) => `${prefix}_${name}`))

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { ConnectorError } from '../../errors.ts'
+import { ConnectorError } from '../errors.ts'
 import { createLineWriter } from '../line-writer.ts'
 import { createStateWriter, parseState } from './state.ts'
 
@@ -21,13 +21,13 @@ describe('a state file', () => {
     ],
     ['{"bookmarks":{},"other":[1]}', { ...EMPTY, other: [1] }],
   ])('that holds %j is understood', (text, state) => {
-    expect(parseState(text)).toEqual(state)
+    expect(parseState(text, 'x')).toEqual(state)
   })
 
   it.each(['{', '1', '"text"', '[]', 'true', '{"bookmarks":[]}', '{"bookmarks":"a"}'])(
     'that holds %j is a config error',
     (text) => {
-      expect(() => parseState(text)).toThrow(ConnectorError)
+      expect(() => parseState(text, 'x')).toThrow(ConnectorError)
     },
   )
 })
@@ -36,7 +36,7 @@ describe('a state writer', () => {
   function writing(input: string) {
     const stream = new PassThrough({ highWaterMark: 1_000_000 })
     const writer = createLineWriter(stream)
-    const states = createStateWriter(parseState(input), writer)
+    const states = createStateWriter(parseState(input, 'x'), writer)
     const written = async () => {
       await writer.flush()
       return String(stream.read() ?? '')

@@ -5,9 +5,9 @@ import { type Line, type StateValue, state } from './messages.ts'
 
 const EMPTY: StateValue = { bookmarks: {}, currently_syncing: null }
 
-/** The value of a state file; throws a config error when it is none. An empty one is no state. */
-export function parseState(text: string): StateValue {
-  const input = parseStateJson(text, 'tap-protime')
+/** The value of a state file of this connector; throws a config error when it is none. An empty one is no state. */
+export function parseState(text: string, connector: string): StateValue {
+  const input = parseStateJson(text, { protocol: 'tap', connector })
   if (input === null) return EMPTY
   if (typeof input !== 'object' || Array.isArray(input)) refuseState('it is not an object')
   const value = input as Record<string, unknown>

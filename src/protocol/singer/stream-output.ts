@@ -22,7 +22,7 @@ export interface SingerOutputSettings {
   readonly writer: LineWriter
   readonly states: StateWriter
   readonly log: SingerLog
-  /** The service's time, for `_sdc_deleted_at`. */
+  /** The time of `_sdc_deleted_at`. */
   readonly now: () => Date
 }
 
@@ -77,13 +77,13 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
       if (isAwaited && counts.records + counts.deletes > before) tellFirst()
       return done
     },
-    deletes(rows, changeVersion, generation) {
+    deletes(rows, carried, generation) {
       describe()
       const { prefix, deleteSuffix } = parts(generation)
       const order =
-        version === undefined || changeVersion === null
+        version === undefined || carried === null
           ? ''
-          : `,${JSON.stringify(version)}:${JSON.stringify(changeVersion)}`
+          : `,${JSON.stringify(version)}:${JSON.stringify(carried)}`
       counts.deletes += rows.length
       const lines = rows.map((row) => `${prefix}{${row}${order}${deleteSuffix}`).join('')
       wrote(lines)

@@ -1,4 +1,5 @@
-import { ConnectorError, HttpError } from '../../errors.ts'
+import { HttpError } from '../../http/http-error.ts'
+import { ConnectorError } from '../../protocol/errors.ts'
 import { DeadLinkError } from '../page-failures.ts'
 import type { StreamContext } from '../stream-context.ts'
 

@@ -1,4 +1,4 @@
-import { ConnectorError } from '../../errors.ts'
+import { ConnectorError } from '../../protocol/errors.ts'
 import { DeadLinkError } from '../page-failures.ts'
 import type { Link } from '../position.ts'
 import type { StreamContext } from '../stream-context.ts'

@@ -64,8 +64,9 @@ describe('a parameter that gives access', () => {
     ['next?deltaToken%3Dabc', 'next?deltaToken%3D****'],
     ['{"access_token": "abc", "a": 1}', '{"access_token": "****", "a": 1}'],
     ['client_secret=abc&x=1', 'client_secret=****&x=1'],
+    ['/x?pageToken=abc', '/x?pageToken=abc'],
     ['no tokens here', 'no tokens here'],
   ])('in %s is replaced without being known', (text, expected) => {
-    expect(createMask().text(text)).toBe(expected)
+    expect(createMask(['deltaToken', 'continuationToken']).text(text)).toBe(expected)
   })
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { highest } from './highest-version.ts'
+import { highest } from './wasm-batch.ts'
 
 function batchOf(versions: readonly (string | undefined)[]) {
   return { count: versions.length, versionText: (index: number) => versions[index] }

@@ -19,34 +19,6 @@ export class ConnectorError extends Error {
   }
 }
 
-/** What else is known of a refusal; see the fields of `HttpError`. */
-export interface HttpErrorFacts {
-  readonly reason?: string
-  readonly isRepeat?: boolean
-}
-
-/** The service refused a request: the status says how, the message what to do. */
-export class HttpError extends ConnectorError {
-  override name = 'HttpError'
-  readonly status: number
-  /** The message without the address: the same for all links that are refused alike. */
-  readonly reason: string
-  /** True when an earlier attempt may have reached the service although its answer was lost. */
-  readonly isRepeat: boolean
-
-  constructor(
-    failure: FailureType,
-    status: number,
-    message: string,
-    { reason = message, isRepeat = false }: HttpErrorFacts = {},
-  ) {
-    super(failure, message)
-    this.status = status
-    this.reason = reason
-    this.isRepeat = isRepeat
-  }
-}
-
 /** The process was asked to stop (SIGTERM), or its reader is gone: nothing is to be reported. */
 export class InterruptedError extends Error {
   override name = 'InterruptedError'
@@ -59,4 +31,10 @@ export function asConnectorError(error: unknown): ConnectorError {
   return new ConnectorError('system', `Unexpected error in the connector: ${text}`, {
     cause: error,
   })
+}
+
+/** The failure of a stream that a catalog names and that the source does not have. */
+export function unknownStream(hint?: string): ConnectorError {
+  const reason = 'There is no stream of this name. Discover the streams again.'
+  return new ConnectorError('config', hint === undefined ? reason : `${reason} ${hint}`)
 }

@@ -1,4 +1,4 @@
-/** Replaces secrets by their value in texts that leave the process; logs go to third parties. */
+/** Replaces secrets by their value in texts that leave the process. */
 export interface Mask {
   /** Takes a value that must not appear in any text from now on; short ones are ignored. */
   add(secret: string): void
@@ -9,12 +9,17 @@ export interface Mask {
 /** Below this length a value would also hide innocent words. */
 const SHORTEST = 4
 
-/** Query parameters and members whose values are secrets, or tokens of the service. */
-const TOKEN_PARAMETER =
-  /\b(deltaToken|continuationToken|access_token|client_secret)(=|%3D|"\s*:\s*")[^&\s"'<>]+/gi
+/** OAuth's own names of values that give access. */
+const OAUTH_PARAMETERS = ['access_token', 'client_secret']
 
-export function createMask(): Mask {
+/**
+ * A mask that also hides the values of these parameters of URLs and members of JSON, whatever they
+ * are. Their names are plain words; OAuth's `access_token` and `client_secret` are always hidden.
+ */
+export function createMask(parameters: readonly string[] = []): Mask {
   const forms = new Set<string>()
+  const names = [...OAUTH_PARAMETERS, ...parameters].join('|')
+  const parameter = new RegExp(`\\b(${names})(=|%3D|"\\s*:\\s*")[^&\\s"'<>]+`, 'gi')
   return { add, text }
 
   function add(secret: string): void {
@@ -36,6 +41,6 @@ export function createMask(): Mask {
     for (const form of [...forms].sort((a, b) => b.length - a.length)) {
       masked = masked.replaceAll(form, '****')
     }
-    return masked.replace(TOKEN_PARAMETER, '$1$2****')
+    return masked.replace(parameter, '$1$2****')
   }
 }

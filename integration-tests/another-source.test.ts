@@ -1,0 +1,134 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { runAirbyte } from '../src/protocol/airbyte/cli.ts'
+import type { Connector } from '../src/protocol/connector.ts'
+import { createJsonBatch } from '../src/protocol/json-batch.ts'
+import { runSinger } from '../src/protocol/singer/cli.ts'
+import { type Message, protocolFaults } from './airbyte-message.ts'
+import { configuredCatalog, parseLines } from './connector.ts'
+import { platformFaults } from './platform-rules.ts'
+import { type SingerMessage, singerFaults } from './singer/message.ts'
+
+const integers = { type: 'object', properties: { n: { type: 'integer' } } } as const
+
+// A source of another kind: what a connector needs besides the protocol library.
+const numbers: Connector<{ readonly numbers: readonly number[] }> = {
+  name: 'numbers',
+  version: '1.2.3',
+  description: 'Reads a list of numbers.',
+  spec: { connectionSpecification: { type: 'object', properties: { numbers: {} } } },
+  load: async () => ({
+    configure: (input) => input as { numbers: number[] },
+    streams: () => [{ name: 'numbers', schema: integers, key: ['n'] }],
+    check: async ({ numbers }) => ({ isReadable: numbers.length > 0, message: 'A list.' }),
+    async read({ numbers }, jobs) {
+      for (const output of jobs.map((job) => job.output())) {
+        output.started(() => ({ count: numbers.length }))
+        await output.records(createJsonBatch(numbers.map((n) => ({ json: `{"n":${n}}` }))), 1)
+        await output.complete()
+      }
+      return []
+    },
+  }),
+}
+
+/** Runs a program of the source in this process; objects are written to files. */
+async function run(
+  program: typeof runAirbyte | typeof runSinger,
+  words: readonly (string | object)[],
+) {
+  const folder = mkdtempSync(join(tmpdir(), 'numbers-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const argv = words.map((word, i) => {
+    if (typeof word === 'string') return word
+    const file = join(folder, `${i}.json`)
+    writeFileSync(file, JSON.stringify(word))
+    return file
+  })
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const exitCode = await program(argv, numbers, { stdout, stderr, env: {} })
+  return { exitCode, stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') }
+}
+
+const CONFIG = { numbers: [3, 1, 2] }
+
+describe('a source of another kind, over the Airbyte protocol', () => {
+  async function airbyte(...words: readonly (string | object)[]) {
+    const { exitCode, stdout } = await run(runAirbyte, words)
+    const messages: Message[] = parseLines(stdout)
+    expect(messages.map(protocolFaults).filter(Boolean)).toEqual([])
+    return { exitCode, messages }
+  }
+
+  it('tells its specification', async () => {
+    const { messages } = await airbyte('spec')
+    expect(messages).toEqual([{ type: 'SPEC', spec: numbers.spec }])
+  })
+
+  it.each([
+    [CONFIG, 'SUCCEEDED'],
+    [{ numbers: [] }, 'FAILED'],
+  ])('checks %j', async (config, status) => {
+    const { messages } = await airbyte('check', '--config', config)
+    expect(messages.map(({ connectionStatus }) => connectionStatus?.status)).toEqual([status])
+  })
+
+  it('is read with the catalog that it tells', async () => {
+    const discovered = await airbyte('discover', '--config', CONFIG)
+    const catalog = discovered.messages[0]?.catalog ?? {}
+    const { exitCode, messages } = await airbyte('read', '--config', CONFIG, '--catalog', catalog)
+    expect(platformFaults({ exitCode, messages }, ['numbers'])).toEqual([])
+    const data = messages.flatMap(({ record }) => (record ? [record.data['n']] : []))
+    const states = messages.flatMap(({ state }) => (state ? [state.stream.stream_state] : []))
+    expect([data, states]).toEqual([[3, 1, 2], [{ count: 3 }]])
+  })
+
+  it('fails for a stream that it does not have, and reads the others', async () => {
+    const catalog = configuredCatalog(['letters', 'numbers'])
+    const { exitCode, messages } = await airbyte('read', '--config', CONFIG, '--catalog', catalog)
+    expect(platformFaults({ exitCode, messages }, ['letters', 'numbers'])).toEqual([])
+    const errors = messages.flatMap(({ trace }) => (trace?.error ? [trace.error.message] : []))
+    expect(errors).toEqual([
+      'letters: There is no stream of this name. Discover the streams again.',
+    ])
+  })
+})
+
+describe('a source of another kind, over Singer', () => {
+  it('is synced with the catalog that it tells', async () => {
+    const { stdout: discovered } = await run(runSinger, ['--discover'])
+    const catalog = JSON.parse(discovered) as object
+    const { exitCode, stdout } = await run(runSinger, ['--config', CONFIG, '--catalog', catalog])
+    const messages = stdout
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as SingerMessage)
+    expect([exitCode, singerFaults(messages, true)]).toEqual([0, []])
+    const data = messages.flatMap((message) =>
+      message.type === 'RECORD' ? [message.record['n']] : [],
+    )
+    const last = messages.at(-1)
+    expect([data, last?.type === 'STATE' && last.value.bookmarks]).toEqual([
+      [3, 1, 2],
+      { numbers: { count: 3 } },
+    ])
+  })
+
+  it('tells its name and its variables by its own name', async () => {
+    const { stdout } = await run(runSinger, ['--version'])
+    const { stderr } = await run(runSinger, [])
+    expect([stdout, stderr]).toEqual([
+      'tap-numbers v1.2.3\n',
+      'ERROR The option --config is missing: name the file with the settings. (config)\n',
+    ])
+  })
+
+  it('does not take the state of its other program', async () => {
+    const state = [{ type: 'STREAM', stream: { stream_descriptor: { name: 'numbers' } } }]
+    const { exitCode, stderr } = await run(runSinger, ['--config', CONFIG, '--state', state])
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('source-numbers')])
+  })
+})
