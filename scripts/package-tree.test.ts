@@ -33,6 +33,17 @@ describe('the tree of image and wheel', () => {
   })
 })
 
+it('the wheel says of itself what package.json says', () => {
+  const { description, license, keywords, repository } = JSON.parse(
+    readFileSync('package.json', 'utf8'),
+  ) as { description: string; license: string; keywords: string[]; repository: { url: string } }
+  const wheel = readFileSync('python/pyproject.toml', 'utf8')
+  expect(wheel).toContain(`description = "${description}"`)
+  expect(wheel).toContain(`license = "${license}"`)
+  expect(wheel).toContain(`keywords = [${keywords.map((word) => `"${word}"`).join(', ')}]`)
+  expect(repository.url).toContain(/Repository = "(.+)"/.exec(wheel)?.[1])
+})
+
 it('NOTICE names what is shipped (npm run docs makes it)', () => {
   expect(readFileSync('NOTICE', 'utf8')).toBe(notice())
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packageFolder } from '../../scripts/demo/paths.ts'
 import { packageVersion } from '../../src/project-files.ts'
-import type { Ended } from '../engines/meltano/command.ts'
+import { answersOf, catalogOf, countRecords, expectSame, lastStates } from '../answers.ts'
 import { startTenant, type Tenant } from '../engines/tenant.ts'
 import { createSteps, type Steps } from '../steps.ts'
 import { type Buildah, openStorage, whyNoImages } from './buildah.ts'
@@ -48,7 +48,7 @@ async function tried(buildah: Buildah, tenant: Tenant, folder: string, { step, n
   if (!isBuilt) return
   const id = await step('the image', () => build(buildah))
   if (id === undefined) return
-  await step('the same image once more', async () => same(await build(buildah), id))
+  await step('the same image once more', async () => expectSame(await build(buildah), id))
   await step('no image of another version', async () => {
     const said = await build(buildah, '9.9.9').catch(String)
     if (!said.includes(`--build-arg VERSION=${packageVersion()}`)) throw new Error(said)
@@ -83,7 +83,7 @@ async function configOf(buildah: Buildah): Promise<ImageConfig> {
   }
   const { config } = OCIv1
   const { User, Entrypoint, Env, Labels } = config
-  same(
+  expectSame(
     {
       User,
       Entrypoint,
@@ -125,7 +125,7 @@ function judgeFiles(image: Files, base: Files): number {
   const links = added.flatMap(([path, { link }]) =>
     path.startsWith('/usr/local/bin/') && link !== undefined ? [link] : [],
   )
-  same(links.toSorted(), programs.toSorted())
+  expectSame(links.toSorted(), programs.toSorted())
   const own = paths.filter((path) => !path.includes('/node_modules/'))
   const wrong = [
     ...paths.filter((path) => !/^\/(airbyte$|airbyte\/|usr\/local\/bin\/)/.test(path)),
@@ -144,7 +144,7 @@ async function contained(sandbox: Sandbox, tenant: Tenant, step: Steps['step']):
   const give = (name: string, content: unknown) =>
     writeFileSync(join(sandbox.source, name), JSON.stringify(content))
   give('config.json', config)
-  give('catalog.json', { streams: streams.map(configured) })
+  give('catalog.json', catalogOf(streams))
   const files = '--config /source/config.json'
   const read = `read ${files} --catalog /source/catalog.json`
   const inside = (words: string) => runContained(sandbox, [...entry(sandbox), ...words.split(' ')])
@@ -152,36 +152,39 @@ async function contained(sandbox: Sandbox, tenant: Tenant, step: Steps['step']):
     runContained(sandbox, ['sh', '-c', `cd /source && eval "$AIRBYTE_ENTRYPOINT ${words}"`])
 
   await step('spec, as the platform asks for it', async () => {
-    const [message] = messagesOf(await platform('spec'))
-    same(message?.['type'], 'SPEC')
+    const [message] = answersOf(await platform('spec'))
+    expectSame(message?.['type'], 'SPEC')
   })
   await step('check', async () => {
-    const { connectionStatus } = messagesOf(await inside(`check ${files}`)).at(-1) as Status
-    same(connectionStatus.status, 'SUCCEEDED')
+    const { connectionStatus } = answersOf(await inside(`check ${files}`)).at(-1) as Status
+    expectSame(connectionStatus.status, 'SUCCEEDED')
   })
   await step('discover finds every stream', async () => {
-    const { catalog } = messagesOf(await inside(`discover ${files}`)).at(-1) as Catalog
-    same(catalog.streams.map(({ name }) => name).toSorted(), streams.toSorted())
+    const { catalog } = answersOf(await inside(`discover ${files}`)).at(-1) as Catalog
+    expectSame(catalog.streams.map(({ name }) => name).toSorted(), streams.toSorted())
   })
   const first = await step('read brings every record of every stream', async () => {
-    const messages = messagesOf(await inside(read))
+    const messages = answersOf(await inside(read))
     for (const stream of streams)
-      same([stream, recordsOf(messages, stream)], [stream, (await tenant.truth(stream)).length])
+      expectSame(
+        [stream, countRecords(messages, stream)],
+        [stream, (await tenant.truth(stream)).length],
+      )
     return messages
   })
   await step('read from the state brings what has changed', async () => {
-    give('state.json', statesOf(first ?? []))
+    give('state.json', lastStates(first ?? []))
     emulator.randomChanges({ inserts: 5, updates: 5, deletes: 5, softDeletes: 0 })
-    const messages = messagesOf(await inside(`${read} --state /source/state.json`))
-    const [all, changed] = [first ?? [], messages].map((some) => recordsOf(some))
+    const messages = answersOf(await inside(`${read} --state /source/state.json`))
+    const [all, changed] = [first ?? [], messages].map((some) => countRecords(some))
     if (!(Number(changed) > 0 && Number(changed) < Number(all) / 2))
       throw new Error(`${changed} records, ${all} in the first read`)
   })
   await step('tap-protime brings every stream and ends with a state', async () => {
-    const messages = messagesOf(await runContained(sandbox, ['tap-protime', ...files.split(' ')]))
+    const messages = answersOf(await runContained(sandbox, ['tap-protime', ...files.split(' ')]))
     const read = new Set(messages.flatMap(({ type, stream }) => (type === 'RECORD' ? stream : [])))
-    same([...read].toSorted(), streams.toSorted())
-    same(messages.at(-1)?.['type'], 'STATE')
+    expectSame([...read].toSorted(), streams.toSorted())
+    expectSame(messages.at(-1)?.['type'], 'STATE')
   })
   await step('nothing can be written to', async () => {
     const { exitCode } = await runContained(sandbox, ['touch', '/tmp/file'])
@@ -189,8 +192,8 @@ async function contained(sandbox: Sandbox, tenant: Tenant, step: Steps['step']):
   })
   await step('read changes no file, where it might', async () => {
     const before = [...filesOf(sandbox.root)]
-    messagesOf(await runContained(sandbox, ['source-protime', ...read.split(' ')], WRITABLE))
-    same([...filesOf(sandbox.root)], before)
+    answersOf(await runContained(sandbox, ['source-protime', ...read.split(' ')], WRITABLE))
+    expectSame([...filesOf(sandbox.root)], before)
   })
   await step('SIGTERM ends the first process in mid-read, with 143', async () => {
     emulator.fault('/people', 'slow', { ms: 2 * LONG_MS })
@@ -203,7 +206,7 @@ async function contained(sandbox: Sandbox, tenant: Tenant, step: Steps['step']):
     const { exitCode } = await runContained(sandbox, [...entry(sandbox), ...read.split(' ')], {
       onOutput,
     })
-    same(exitCode, 143)
+    expectSame(exitCode, 143)
     const took = performance.now() - since
     if (took > SOON_MS) throw new Error(`it took ${Math.round(took)} ms`)
   })
@@ -212,52 +215,11 @@ async function contained(sandbox: Sandbox, tenant: Tenant, step: Steps['step']):
 const WRITABLE = { isWritable: true }
 const LONG_MS = 30_000
 
-type Message = Readonly<Record<string, unknown>>
 type Status = { connectionStatus: { status: string } }
 type Catalog = { catalog: { streams: { name: string }[] } }
 
 function entry({ config }: Sandbox): readonly string[] {
   return config.Entrypoint
-}
-
-function configured(name: string): object {
-  return {
-    stream: { name, json_schema: {}, supported_sync_modes: ['full_refresh', 'incremental'] },
-    sync_mode: 'incremental',
-    destination_sync_mode: 'append_dedup',
-  }
-}
-
-function messagesOf({ exitCode, stdout, stderr }: Ended): Message[] {
-  if (exitCode !== 0)
-    throw new Error(`exit code ${exitCode}\n${`${stdout}\n${stderr}`.slice(-2000)}`)
-  return stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Message)
-}
-
-function recordsOf(messages: readonly Message[], stream?: string): number {
-  return messages.filter(({ type, record }) => {
-    const wanted = stream === undefined || (record as { stream?: string })?.stream === stream
-    return type === 'RECORD' && wanted
-  }).length
-}
-
-/** The state file for the next run: the last STATE of each stream. */
-function statesOf(messages: readonly Message[]): unknown[] {
-  const states = new Map<string, unknown>()
-  for (const { type, state } of messages) {
-    if (type !== 'STATE') continue
-    const { stream } = state as { stream: { stream_descriptor: { name: string } } }
-    states.set(stream.stream_descriptor.name, state)
-  }
-  return [...states.values()]
-}
-
-function same(actual: unknown, expected: unknown): void {
-  const [given, wanted] = [JSON.stringify(actual), JSON.stringify(expected)]
-  if (given !== wanted) throw new Error(`${given} instead of ${wanted}`)
 }
 
 await main()
