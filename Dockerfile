@@ -17,7 +17,8 @@ RUN --mount=type=secret,id=ca,target=/run/ca.pem,required=false \
     if [ -f /run/ca.pem ]; then export NODE_EXTRA_CA_CERTS=/run/ca.pem; fi && \
     npm ci --ignore-scripts
 COPY . .
-RUN npm run build && \
+RUN npm run build:wasm && \
+    node_modules/.bin/tsc -p tsconfig.image.json && \
     node dist/scripts/lay-out-package.js /image/airbyte/integration_code && \
     mkdir -p /image/usr/local/bin && \
     for program in /image/airbyte/integration_code/bin/*; do ln -s "${program#/image}" /image/usr/local/bin/; done

@@ -11,8 +11,8 @@ import { leftBehind } from './project-copy.ts'
 import type { Trial } from './trial.ts'
 
 const LARGEST_BYTES = 3_000_000
-const SOON_MS = 3000
-const LONG_MS = 60_000
+/** When most schedulers send SIGKILL after SIGTERM. */
+const KILL_MS = 10_000
 
 /** Makes the wheel, installs it where nothing is, and uses it as others do. */
 export async function tryWheel({ project, folder, tenant, step, note }: Trial): Promise<void> {
@@ -76,12 +76,12 @@ async function tryInstalled(wheel: InstalledWheel, { folder, tenant, step, note 
     expectSame((await run(wheel.source, 'read', '--config', 'missing.json')).exitCode, 1),
   )
   await step('the process becomes Node and ends by SIGTERM in mid-read', async () => {
-    tenant.emulator.fault('/people', 'slow', { ms: LONG_MS })
+    tenant.emulator.fault('/people', 'slow', { ms: 5 * KILL_MS })
     const child = spawn(wheel.source, ['read', ...files], {
       cwd: home,
       env: environment,
       stdio: ['ignore', 'pipe', 'ignore'],
-      timeout: LONG_MS,
+      timeout: 5 * KILL_MS,
     })
     await once(child.stdout, 'data')
     child.stdout.resume()
@@ -89,7 +89,8 @@ async function tryInstalled(wheel: InstalledWheel, { folder, tenant, step, note 
     const since = performance.now()
     child.kill('SIGTERM')
     expectSame(await once(child, 'close'), [null, 'SIGTERM'])
-    const took = performance.now() - since
-    if (took > SOON_MS) throw new Error(`it took ${Math.round(took)} ms`)
+    const took = Math.round(performance.now() - since)
+    if (took > KILL_MS) throw new Error(`it took ${took} ms`)
+    note(`after ${took} ms`)
   })
 }
