@@ -5,6 +5,7 @@ import { DOCUMENTS, withTables } from './generated-tables.ts'
 import { INSTALL_GUIDE, withVersion } from './install-guide.ts'
 import { HUB_DEFINITION, hubDefinition, type ListedSpecification } from './meltano-hub.ts'
 import { withSettings } from './meltano-settings.ts'
+import { notice } from './notice.ts'
 
 const spec = readProjectJson('#spec') as ListedSpecification & MetadataFacts['spec']
 const { name, version, license } = readProjectJson('#package') as {
@@ -13,12 +14,13 @@ const { name, version, license } = readProjectJson('#package') as {
   license: string
 }
 
-/** `npm run docs`: rewrites the generated parts of the documents in the present folder. */
+/** `npm run docs`: rewrites the generated parts of the documents, and NOTICE, in the present folder. */
 for (const file of DOCUMENTS) rewrite(file, withTables)
 rewrite('meltano.yml', (text) => withSettings(text, spec))
 rewrite(HUB_DEFINITION, () => hubDefinition(spec, name))
 rewrite('metadata.yaml', (text) => withFacts(text, { version, license, spec }))
 rewrite(INSTALL_GUIDE, (text) => withVersion(text, version))
+writeFileSync('NOTICE', notice())
 
 function rewrite(file: string, make: (text: string) => string): void {
   const text = readFileSync(file, 'utf8')

@@ -2,6 +2,8 @@
 export interface Tools {
   /** The connector's executable. */
   readonly executable: string
+  /** The wheel that is packed from it: what people install with pip. */
+  readonly wheel: string
   /** The project's own files. */
   readonly projectFolder: string
   /** An empty folder, removed after the run. */

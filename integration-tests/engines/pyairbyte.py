@@ -1,9 +1,11 @@
-"""One use of PyAirbyte's local_executable; each command is a process of its own, as for its users.
+"""One use of PyAirbyte; each command is a process of its own, as for its users.
 
-pyairbyte.py check EXECUTABLE CONFIG          prints true, or why the check failed
-pyairbyte.py discover EXECUTABLE CONFIG       prints the names of the streams
-pyairbyte.py read EXECUTABLE CONFIG DATABASE  reads every stream into DuckDB and prints the tables
-pyairbyte.py types EXECUTABLE CONFIG DATABASE prints the types of the columns that were made, by table
+pyairbyte.py check CONNECTOR CONFIG          prints true, or why the check failed
+pyairbyte.py discover CONNECTOR CONFIG       prints the names of the streams
+pyairbyte.py read CONNECTOR CONFIG DATABASE  reads every stream into DuckDB and prints the tables
+pyairbyte.py types CONNECTOR CONFIG DATABASE prints the types of the columns that were made, by table
+
+CONNECTOR is an executable, or a wheel that PyAirbyte installs itself, below the folder of CONFIG.
 
 The last line of stdout is the answer as JSON.
 """
@@ -58,12 +60,19 @@ def types(database: Path) -> dict[str, dict[str, str]]:
     return tables
 
 
-def main(command: str, executable: str, config: str, *rest: str) -> Any:
-    source = ab.get_source(
-        "source-protime",
-        config=json.loads(Path(config).read_text(encoding="utf-8")),
-        local_executable=executable,
-    )
+def source_of(connector: str, config: Path) -> ab.Source:
+    settings = json.loads(config.read_text(encoding="utf-8"))
+    if connector.endswith(".whl"):
+        root = config.parent / "installed"
+        root.mkdir(exist_ok=True)
+        return ab.get_source(
+            "source-protime", config=settings, pip_url=connector, install_root=root
+        )
+    return ab.get_source("source-protime", config=settings, local_executable=connector)
+
+
+def main(command: str, connector: str, config: str, *rest: str) -> Any:
+    source = source_of(connector, Path(config))
     if command == "check":
         return check(source)
     if command == "discover":

@@ -4,6 +4,7 @@ import { readStreamSchema } from '../../src/streams/streams.ts'
 import { rowDifferences } from './compare-rows.ts'
 import type { Engine, Tools } from './engine.ts'
 import { type Row, startTenant } from './tenant.ts'
+import { installWheel } from './wheel.ts'
 
 const CHANGES = { inserts: 60, updates: 60, deletes: 40, softDeletes: 5 }
 const NOWHERE = {
@@ -12,13 +13,17 @@ const NOWHERE = {
   auth_url: 'https://does-not-exist.invalid/tenants/acme',
 }
 
-/** PyAirbyte: Airbyte without the platform, into its DuckDB cache. */
+/** PyAirbyte: Airbyte without the platform, into its DuckDB cache; the connector is the one that pip installs. */
 export const pyairbyte: Engine = {
   name: 'pyairbyte',
   requirements: ['airbyte==0.71.3'],
   async run(tools) {
     await runReadme(tools)
-    const { executable, folder, python, step } = tools
+    const { wheel, folder, python, step } = tools
+    const installed = await step('pip installs the connector', () =>
+      installWheel(wheel, join(folder, 'environment')),
+    )
+    if (installed === undefined) return
     const { emulator, config, streams, truth } = await startTenant()
     const good = join(folder, 'config.json')
     const bad = join(folder, 'wrong-secret.json')
@@ -26,13 +31,16 @@ export const pyairbyte: Engine = {
     writeFileSync(good, JSON.stringify(config))
     writeFileSync(bad, JSON.stringify({ ...config, client_secret: 'wrong' }))
     writeFileSync(away, JSON.stringify({ ...config, environment: NOWHERE }))
-    const ask = async (command: string, file: string, ...rest: string[]) => {
-      const output = await python('pyairbyte.py', [command, executable, file, ...rest])
-      return JSON.parse(output.trim().split('\n').at(-1) ?? '') as unknown
-    }
-    const reads = (name: string) =>
+    const askOf =
+      (connector: string) =>
+      async (command: string, file: string, ...rest: string[]) => {
+        const output = await python('pyairbyte.py', [command, connector, file, ...rest])
+        return JSON.parse(output.trim().split('\n').at(-1) ?? '') as unknown
+      }
+    const ask = askOf(installed.source)
+    const reads = (name: string, by = ask, database = 'cache.duckdb') =>
       step(name, async () => {
-        const tables = await ask('read', good, join(folder, 'cache.duckdb'))
+        const tables = await by('read', good, join(folder, database))
         const faults: string[] = []
         for (const stream of streams) {
           const table = (tables as Record<string, Row[]>)[stream]
@@ -65,6 +73,7 @@ export const pyairbyte: Engine = {
       emulator.randomChanges({ ...CHANGES, seed: 2 })
       emulator.advance({ hours: 73 })
       await reads('holds the tenant after every link has expired')
+      await reads('installs the connector itself, from a pip_url', askOf(wheel), 'other.duckdb')
     } finally {
       await emulator.close()
     }

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Engine, Tools } from './engine.ts'
 import { pythonWith } from './environment.ts'
+import { packedWheel } from './wheel.ts'
 
 // The compiled script stands one folder deeper than its source, the Python programs beside the source.
 const projectFolder = fileURLToPath(new URL('../../../', import.meta.url))
@@ -38,7 +39,8 @@ export async function runEngine(engine: Engine, tell: (outcome: Outcome) => void
     const python: Tools['python'] = (program, args) =>
       runPython(interpreter, [resolve(programs, program), ...args], folder)
     const executable = join(projectFolder, 'bin', 'source-protime')
-    await engine.run({ executable, projectFolder, folder, python, step })
+    const wheel = packedWheel(projectFolder)
+    await engine.run({ executable, wheel, projectFolder, folder, python, step })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -48,6 +50,8 @@ export async function runEngine(engine: Engine, tell: (outcome: Outcome) => void
 function runPython(interpreter: string, args: readonly string[], folder: string): Promise<string> {
   const env = {
     ...process.env,
+    // PyAirbyte calls uv, which is installed beside it.
+    PATH: `${dirname(interpreter)}:${process.env['PATH']}`,
     // Whatever it keeps is gone with the folder, and it asks nobody outside.
     HOME: folder,
     TMPDIR: folder,

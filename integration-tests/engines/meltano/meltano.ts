@@ -19,7 +19,7 @@ const WRONG_SECRET = 'a-wrong-secret-5b1f'
 export const meltano: Engine = {
   name: 'meltano',
   requirements: REQUIREMENTS,
-  async run({ folder, projectFolder, step }) {
+  async run({ folder, projectFolder, wheel, step }) {
     const postgres = await step('PostgreSQL started', () => startPostgreSql(folder))
     if (postgres === undefined) return
     const program = join(projectFolder, 'integration-tests/engines/meltano/duckdb_rows.py')
@@ -27,11 +27,15 @@ export const meltano: Engine = {
     const project = createProject({
       folder: madeIn(folder),
       projectFolder,
+      wheel,
       interpreter: pythonWith('meltano', REQUIREMENTS),
       environment: Object.assign({}, ...targets.map(({ environment }) => environment)),
     })
     try {
-      if ((await step('installed the loaders', () => project.must(['install']))) === undefined)
+      if (
+        (await step('installed the connector and the loaders', () => project.must(['install']))) ===
+        undefined
+      )
         return
       await inTenant((tenant) => tried(project, tenant, step))
       for (const target of targets) {

@@ -1,5 +1,6 @@
 import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { type Ended, execute } from './command.ts'
 
 type Environment = Readonly<Record<string, string>>
@@ -18,20 +19,22 @@ export interface ProjectSettings {
   readonly folder: string
   /** The folder of the repository. */
   readonly projectFolder: string
+  /** What Meltano installs the tap from. */
+  readonly wheel: string
   /** A Python interpreter with Meltano beside it. */
   readonly interpreter: string
   /** Settings of the plugins, as Meltano reads them from variables. */
   readonly environment: Environment
 }
 
-/** Makes a project of the repository's own meltano.yml, in a folder like a clone: only the path of the tap is another. */
+/** Makes a project of the repository's own meltano.yml, in a folder like a clone; only the tap is the one that pip installs. */
 export function createProject(settings: ProjectSettings): Project {
-  const { folder, projectFolder, interpreter, environment } = settings
+  const { folder, projectFolder, wheel, interpreter, environment } = settings
   const relative = 'executable: ./bin/tap-protime\n'
   const file = readFileSync(join(projectFolder, 'meltano.yml'), 'utf8')
   if (!file.includes(relative)) throw new Error(`meltano.yml lacks the line ${relative}`)
-  const tap = join(projectFolder, 'bin', 'tap-protime')
-  writeFileSync(join(folder, 'meltano.yml'), file.replace(relative, `executable: ${tap}\n`))
+  const installed = `pip_url: ${pathToFileURL(wheel)}\n    executable: tap-protime\n`
+  writeFileSync(join(folder, 'meltano.yml'), file.replace(relative, installed))
   const kept = 'meltano-output/.gitkeep'
   cpSync(join(projectFolder, kept), join(folder, kept))
   // PostgreSQL's folder may be a neighbour, and its user has to pass.

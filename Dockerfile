@@ -1,0 +1,39 @@
+# The image of the connector: for Airbyte (its entry point), for Singer runners (--entrypoint tap-protime)
+# and for every scheduler that runs containers. At run time it needs a network and nothing else: no
+# writable disk, no capabilities, no user of its own.
+#
+#   docker build --build-arg VERSION=<version of package.json> -t source-protime .
+ARG NODE_IMAGE=node:24-bookworm-slim
+
+# JavaScript and WebAssembly are the same on every processor, so one build serves all platforms.
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build
+WORKDIR /build
+ENV npm_config_audit=false npm_config_fund=false npm_config_update_notifier=false
+COPY package.json package-lock.json .npmrc ./
+ARG VERSION
+RUN node -e 'const { version } = require("./package.json"); if (version !== process.env.VERSION) throw new Error("Give --build-arg VERSION=" + version)'
+# Behind a proxy that signs certificates itself: --secret id=ca,src=<its certificates>.pem
+RUN --mount=type=secret,id=ca,target=/run/ca.pem,required=false \
+    if [ -f /run/ca.pem ]; then export NODE_EXTRA_CA_CERTS=/run/ca.pem; fi && \
+    npm ci --ignore-scripts
+COPY . .
+RUN npm run build:wasm && \
+    node_modules/.bin/tsc -p tsconfig.image.json && \
+    node dist/scripts/lay-out-package.js /image/airbyte/integration_code && \
+    mkdir -p /image/usr/local/bin && \
+    for program in /image/airbyte/integration_code/bin/*; do ln -s "${program#/image}" /image/usr/local/bin/; done
+
+FROM ${NODE_IMAGE}
+COPY --from=build /image/ /
+ENV NODE_ENV=production \
+    AIRBYTE_ENTRYPOINT=/airbyte/integration_code/bin/source-protime
+WORKDIR /airbyte
+# A number, not a name: runAsNonRoot can see only of a number that it is not root. Airbyte runs connectors as 1000.
+USER 1000:1000
+ENTRYPOINT ["/airbyte/integration_code/bin/source-protime"]
+ARG VERSION
+LABEL io.airbyte.name=source-protime \
+      io.airbyte.version=${VERSION} \
+      org.opencontainers.image.title=source-protime \
+      org.opencontainers.image.version=${VERSION} \
+      org.opencontainers.image.licenses=MIT

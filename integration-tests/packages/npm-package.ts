@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { packageFolder } from '../../scripts/demo/paths.ts'
+import { productionPackages } from '../../scripts/production-packages.ts'
+import { packageVersion } from '../../src/project-files.ts'
+import { answersOf, catalogOf, countRecords, expectSame } from '../answers.ts'
+import { execute, output } from '../engines/meltano/command.ts'
+import { leftBehind } from './project-copy.ts'
+import type { Trial } from './trial.ts'
+
+const NEEDED =
+  /^(LICENSE|NOTICE|CHANGELOG\.md|README\.md|package\.json|spec\.json|dist\/scan\.wasm)$/
+const ALLOWED = /^(bin\/[a-z-]+|schemas\/[a-z_]+\.json|dist\/(src|emulator)\/.+\.(js|d\.ts))$/
+const WRONG = /(^|\/)(testing|test-[^/]*|stale[^/]*)(\/|$)|\.test\./
+
+/** Packs the package for npm, installs it where nothing is, and uses it as others do. */
+export async function tryNpmPackage({ project, folder, tenant, step, note }: Trial): Promise<void> {
+  // What an earlier build has left of a file that is gone.
+  mkdirSync(join(project, 'dist/src'), { recursive: true })
+  writeFileSync(join(project, 'dist/src/stale.js'), '')
+  const file = `source-protime-${packageVersion()}.tgz`
+  const archive = join(project, file)
+  const pack = () => output({ program: 'npm', args: ['pack'], folder: project })
+  const digest = () => createHash('sha256').update(readFileSync(archive)).digest('hex')
+  const first = await step('npm pack prints the name of the package alone', async () => {
+    expectSame(await pack(), `${file}\n`)
+    return digest()
+  })
+  if (first === undefined) return
+  note(`${readFileSync(archive).length} bytes, ${first}`)
+  await step('npm pack makes the same file twice', async () => {
+    await pack()
+    expectSame(digest(), first)
+  })
+  await step('npm pack leaves nothing behind', () => expectSame(leftBehind(project), ''))
+  await step('the package has what belongs to it alone', async () => {
+    const list = await output({ program: 'tar', args: ['-tzf', archive], folder: project })
+    const files = list
+      .trim()
+      .split('\n')
+      .map((path) => path.replace('package/', ''))
+    const needed = files.filter((path) => NEEDED.test(path))
+    expectSame(needed.length, 7)
+    const others = files.filter((path) => !NEEDED.test(path))
+    expectSame(
+      others.filter((path) => !ALLOWED.test(path) || WRONG.test(path)),
+      [],
+    )
+  })
+  const home = join(folder, 'npm')
+  mkdirSync(home)
+  writeFileSync(join(home, 'package.json'), '{"type":"module"}')
+  const npm = ['install', '--ignore-scripts', '--no-audit', '--no-fund', archive]
+  const isInstalled = await step('npm install needs no script', async () => {
+    await output({ program: 'npm', args: npm, folder: home })
+    const names = readdirSync(join(home, 'node_modules')).filter((name) => !name.startsWith('.'))
+    const expected = [...productionPackages().map(({ name }) => name), 'source-protime']
+    expectSame(names.toSorted(), expected.toSorted())
+    return true
+  })
+  if (!isInstalled) return
+  const inPackage = join(home, 'node_modules/source-protime')
+  const { bin, exports } = JSON.parse(readFileSync(join(inPackage, 'package.json'), 'utf8')) as {
+    bin: Readonly<Record<string, string>>
+    exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
+  }
+  const run = (name: string, ...args: readonly string[]) =>
+    execute({ program: join(home, 'node_modules/.bin', name), args, folder: home })
+  for (const name of Object.keys(bin))
+    await step(`${name} --help`, async () => expectSame((await run(name, '--help')).exitCode, 0))
+  await step('source-protime brings every record', async () => {
+    writeFileSync(join(home, 'config.json'), JSON.stringify(tenant.config))
+    writeFileSync(join(home, 'catalog.json'), JSON.stringify(catalogOf(tenant.streams)))
+    const files = ['--config', 'config.json', '--catalog', 'catalog.json']
+    const answers = answersOf(await run('source-protime', 'read', ...files))
+    for (const stream of tenant.streams)
+      expectSame(countRecords(answers, stream), (await tenant.truth(stream)).length)
+  })
+  const node = (text: string) =>
+    execute({ program: process.execPath, args: ['--input-type=module', '-e', text], folder: home })
+  for (const [entry, target] of Object.entries(exports)) {
+    const name = entry.replace('.', 'source-protime')
+    if (entry === './package.json') continue
+    await step(`${name} can be imported and has types`, async () => {
+      const { exitCode, stderr } = await node(`await import('${name}')`)
+      if (exitCode !== 0) throw new Error(stderr)
+      const types = typeof target === 'string' ? undefined : target['types']
+      readFileSync(join(inPackage, types ?? 'no types'))
+    })
+  }
+  await step('nothing else can be imported', async () => {
+    const { stderr } = await node("await import('source-protime/dist/src/errors.js')")
+    if (!stderr.includes('ERR_PACKAGE_PATH_NOT_EXPORTED')) throw new Error(stderr)
+  })
+  await step('a connector of somebody else compiles against it, and runs', async () => {
+    const name = 'source-planets.ts'
+    copyFileSync(join(packageFolder, 'integration-tests/packages/consumer', name), join(home, name))
+    await compile(home, name)
+    writeFileSync(join(home, 'planets.json'), JSON.stringify(catalogOf(['planets'])))
+    writeFileSync(join(home, 'empty.json'), '{}')
+    const args = ['read', '--config', 'empty.json', '--catalog', 'planets.json']
+    const program = process.execPath
+    const answers = answersOf(
+      await execute({ program, args: ['source-planets.js', ...args], folder: home }),
+    )
+    expectSame(countRecords(answers, 'planets'), 2)
+  })
+}
+
+/** With the project's compiler and types of Node, and nothing of it left unchecked. */
+async function compile(folder: string, name: string): Promise<void> {
+  const compiler = createRequire(import.meta.url).resolve('typescript/package.json')
+  const types = join(packageFolder, 'node_modules/@types')
+  const options = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node']
+  const args = [join(compiler, '../bin/tsc'), ...options, '--typeRoots', types, name]
+  await output({ program: process.execPath, args, folder })
+}

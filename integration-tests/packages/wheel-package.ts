@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { packageVersion } from '../../src/project-files.ts'
+import { answersOf, catalogOf, countRecords, expectSame } from '../answers.ts'
+import { execute, output } from '../engines/meltano/command.ts'
+import { type InstalledWheel, installWheel, packedWheel } from '../engines/wheel.ts'
+import { leftBehind } from './project-copy.ts'
+import type { Trial } from './trial.ts'
+
+const LARGEST_BYTES = 3_000_000
+/** When most schedulers send SIGKILL after SIGTERM. */
+const KILL_MS = 10_000
+
+/** Makes the wheel, installs it where nothing is, and uses it as others do. */
+export async function tryWheel({ project, folder, tenant, step, note }: Trial): Promise<void> {
+  const pack = () =>
+    output({ program: 'npm', args: ['run', '--silent', 'pack:wheel'], folder: project })
+  const digest = () =>
+    createHash('sha256')
+      .update(readFileSync(packedWheel(project)))
+      .digest('hex')
+  const first = await step('npm run pack:wheel prints where the wheel is', async () => {
+    expectSame((await pack()).trim().split('\n').at(-1), packedWheel(project))
+    expectSame(
+      basename(packedWheel(project)),
+      `source_protime-${packageVersion()}-py3-none-any.whl`,
+    )
+    return digest()
+  })
+  if (first === undefined) return
+  const { length } = readFileSync(packedWheel(project))
+  note(`${length} bytes, ${first}`)
+  await step('the wheel is small', () => {
+    if (length > LARGEST_BYTES) throw new Error(`${length} bytes`)
+  })
+  await step('npm run pack:wheel makes the same file twice', async () => {
+    await pack()
+    expectSame(digest(), first)
+  })
+  await step('npm run pack:wheel leaves nothing behind', () => expectSame(leftBehind(project), ''))
+  const wheel = await step('pip install', () =>
+    installWheel(packedWheel(project), join(folder, 'environment')),
+  )
+  if (wheel !== undefined) await tryInstalled(wheel, { project, folder, tenant, step, note })
+}
+
+async function tryInstalled(wheel: InstalledWheel, { folder, tenant, step, note }: Trial) {
+  const home = join(folder, 'wheel')
+  mkdirSync(home)
+  writeFileSync(join(home, 'config.json'), JSON.stringify(tenant.config))
+  writeFileSync(join(home, 'catalog.json'), JSON.stringify(catalogOf(tenant.streams)))
+  const files = ['--config', 'config.json', '--catalog', 'catalog.json']
+  // No Node but the one that pip has brought.
+  const environment = { PATH: home }
+  const run = (program: string, ...args: readonly string[]) =>
+    execute({ program, args, folder: home, environment })
+  await step('pip has brought Node 24', async () => {
+    const version = (await run(wheel.node, '--version')).stdout.trim()
+    if (!version.startsWith('v24.')) throw new Error(version)
+    note(version)
+  })
+  await step('source-protime brings every record', async () => {
+    const answers = answersOf(await run(wheel.source, 'read', ...files))
+    for (const stream of tenant.streams)
+      expectSame(countRecords(answers, stream), (await tenant.truth(stream)).length)
+  })
+  await step('tap-protime brings every stream', async () => {
+    const answers = answersOf(await run(wheel.tap, '--config', 'config.json'))
+    const read = new Set(answers.flatMap(({ type, stream }) => (type === 'RECORD' ? stream : [])))
+    expectSame([...read].toSorted(), tenant.streams.toSorted())
+  })
+  await step('source-protime passes the exit code on', async () =>
+    expectSame((await run(wheel.source, 'read', '--config', 'missing.json')).exitCode, 1),
+  )
+  await step('the process becomes Node and ends by SIGTERM in mid-read', async () => {
+    tenant.emulator.fault('/people', 'slow', { ms: 5 * KILL_MS })
+    const child = spawn(wheel.source, ['read', ...files], {
+      cwd: home,
+      env: environment,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      timeout: 5 * KILL_MS,
+    })
+    await once(child.stdout, 'data')
+    child.stdout.resume()
+    expectSame(readlinkSync(`/proc/${child.pid}/exe`), wheel.node)
+    const since = performance.now()
+    child.kill('SIGTERM')
+    expectSame(await once(child, 'close'), [null, 'SIGTERM'])
+    const took = Math.round(performance.now() - since)
+    if (took > KILL_MS) throw new Error(`it took ${took} ms`)
+    note(`after ${took} ms`)
+  })
+}

@@ -1,0 +1,49 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { notice } from './notice.ts'
+import { layOutPackage } from './package-tree.ts'
+
+let tree: string
+beforeAll(() => {
+  tree = mkdtempSync(join(tmpdir(), 'tree-'))
+  layOutPackage(tree)
+})
+afterAll(() => rmSync(tree, { recursive: true }))
+
+describe('the tree of image and wheel', () => {
+  it('holds the packages of its bill of materials, and AssemblyScript in scan.wasm', () => {
+    const { components } = JSON.parse(readFileSync(join(tree, 'sbom.cdx.json'), 'utf8')) as {
+      components: { name: string }[]
+    }
+    const names = components.map(({ name }) => name)
+    expect(names).toEqual([...readdirSync(join(tree, 'node_modules')), 'assemblyscript'])
+    expect(names).toContain('ajv')
+  })
+
+  it('has the programs that read, and neither emulator nor types nor tests', () => {
+    const files = readdirSync(tree, { recursive: true, encoding: 'utf8' })
+    const own = files.filter((path) => !path.startsWith('node_modules'))
+    expect(own).toContain('bin/source-protime')
+    expect(own).toContain('bin/tap-protime')
+    expect(
+      own.filter((path) => /emulator|testing|\.test\.|\.ts$|bench|scripts/.test(path)),
+    ).toEqual([])
+  })
+})
+
+it('the wheel says of itself what package.json says', () => {
+  const { description, license, keywords, repository } = JSON.parse(
+    readFileSync('package.json', 'utf8'),
+  ) as { description: string; license: string; keywords: string[]; repository: { url: string } }
+  const wheel = readFileSync('python/pyproject.toml', 'utf8')
+  expect(wheel).toContain(`description = "${description}"`)
+  expect(wheel).toContain(`license = "${license}"`)
+  expect(wheel).toContain(`keywords = [${keywords.map((word) => `"${word}"`).join(', ')}]`)
+  expect(repository.url).toContain(/Repository = "(.+)"/.exec(wheel)?.[1])
+})
+
+it('NOTICE names what is shipped (npm run docs makes it)', () => {
+  expect(readFileSync('NOTICE', 'utf8')).toBe(notice())
+})
