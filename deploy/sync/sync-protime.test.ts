@@ -94,7 +94,7 @@ async function startHanging(): Promise<Sync> {
 
 const startsOf = (collection: string) =>
   tenant.emulator.requests.filter(
-    ({ path, query }) => path.endsWith(`/v1/${collection}`) && query.includes('delta'),
+    ({ path, query }) => path === `/${collection}` && query === 'delta',
   ).length
 
 describe('sync-protime', () => {

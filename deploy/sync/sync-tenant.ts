@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CatalogStream } from '../../scripts/demo/columns.ts'
 import { type Checkpoints, createCheckpoints, type Message } from './checkpoints.ts'
@@ -82,7 +82,7 @@ interface Loading {
 }
 
 async function read(
-  { config, source: program, say, signal }: SyncSettings,
+  { config, warehouse: target, source: program, say, signal }: SyncSettings,
   { folder, streams, warehouse }: Loading,
 ): Promise<SyncResult> {
   const file = (name: string, content: unknown) => {
@@ -110,7 +110,7 @@ async function read(
     done.records += checkpoint.records
     done.commits += 1
     say(
-      `INFO committed ${checkpoint.records} records with the states of ${checkpoint.states.size} streams`,
+      `INFO committed ${checkpoint.records} records to ${basename(target)}, with the states of ${checkpoint.states.size} streams`,
     )
   }
 

@@ -4,8 +4,12 @@ import type { Checkpoint } from './checkpoints.ts'
 import { SyncError } from './failure.ts'
 
 const EMITTED_AT = '_emitted_at'
-/** Of one tenant's process, however large the machine is: many run side by side. */
-const LIMITS = { threads: '2', memory_limit: '512MB' }
+/**
+ * For a tenant's process, however large the machine is: many run side by side. Many tables are small,
+ * and each column of each takes a block at least: DuckDB's own 256 KiB would make the file four times
+ * as large.
+ */
+const LIMITS = { threads: '2', memory_limit: '512MB', default_block_size: '16384' }
 
 /** A DuckDB file with the rows of one tenant and, beside them, the states that belong to them. */
 export interface Warehouse {
