@@ -119,7 +119,7 @@ function readFiles(stream: CatalogStream, files: readonly string[]): string {
     FROM (
       SELECT record.emitted_at, json_extract_string(record.data, [${paths.join(', ')}]) AS v
       FROM read_json([${files.map(literal).join(', ')}], format = 'newline_delimited',
-        maximum_object_size = 67108864, columns = { record: 'STRUCT(emitted_at BIGINT, data JSON)' })
+        columns = { record: 'STRUCT(emitted_at BIGINT, data JSON)' })
     )`
 }
 
