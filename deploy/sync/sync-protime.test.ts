@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { warehouseDifferences } from '../../integration-tests/deploy/warehouse-differences.ts'
 import { startTenant, type Tenant } from '../../integration-tests/engines/tenant.ts'
@@ -138,6 +139,19 @@ describe('sync-protime', () => {
     tenant.emulator.clearFaults()
     expect(await run()).toMatchObject({ exitCode: 0 })
     expect(startsOf('people')).toBe(1)
+    expect(await differences()).toEqual([])
+  })
+
+  it('reads a stream anew when its rows and its state were removed', async () => {
+    await run()
+    const before = startsOf('people')
+    const instance = await DuckDBInstance.create(warehouse())
+    const connection = await instance.connect()
+    await connection.run("DELETE FROM raw.people; DELETE FROM raw._states WHERE stream = 'people'")
+    connection.closeSync()
+    instance.closeSync()
+    expect(await run()).toMatchObject({ exitCode: 0 })
+    expect(startsOf('people')).toBe(before + 1)
     expect(await differences()).toEqual([])
   })
 

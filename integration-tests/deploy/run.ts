@@ -7,12 +7,13 @@ import { packageFolder } from '../../scripts/demo/paths.ts'
 import { type Service, startService } from '../../scripts/demo/service.ts'
 import { table } from '../../scripts/demo/table.ts'
 import { createDagster, type Dagster, type Run } from './dagster.ts'
+import { validateManifests } from './manifests.ts'
 import { warehouseDifferences } from './warehouse-differences.ts'
 
 const SOURCE = join(packageFolder, 'bin', 'source-protime')
 const CHANGES = { inserts: 40, updates: 40, deletes: 30, softDeletes: 5 }
-/** Another size is another tenant. */
-const PEOPLE = { amber: 8, birch: 12, cedar: 16, wrong: 5, killed: 10 }
+/** People and months: another size is another tenant. */
+const SIZES = { amber: [100, 6], birch: [25, 2], cedar: [16, 1], wrong: [5, 1], killed: [10, 1] }
 
 interface Tenant {
   readonly name: string
@@ -46,6 +47,7 @@ async function main(): Promise<void> {
     })
     // The first program makes the tables of the instance; two at once would not agree.
     await dagster.ended(0)
+    await validateManifests(folder, say)
     await firstNight({ tenants, dagster })
     await secondNight({ tenants, dagster })
   } finally {
@@ -106,8 +108,8 @@ async function secondNight({ tenants, dagster }: Scene): Promise<void> {
 async function startTenants(folder: string, signal: AbortSignal) {
   for (const name of ['tenants', 'warehouses']) mkdirSync(join(folder, name))
   const tenants = await Promise.all(
-    Object.entries(PEOPLE).map(async ([name, people]): Promise<Tenant> => {
-      const service = await startService({ people, months: 1, pageSize: 50 }, signal)
+    Object.entries(SIZES).map(async ([name, [people = 0, months = 0]]): Promise<Tenant> => {
+      const service = await startService({ people, months, pageSize: 100 }, signal)
       const config = join(folder, 'tenants', `${name}.json`)
       const settings = await service.config()
       const secret = name === 'wrong' ? { client_secret: 'wrong' } : {}
