@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -142,12 +142,14 @@ describe('sync-protime', () => {
     expect(await differences()).toEqual([])
   })
 
-  it('reads a stream anew when its rows and its state were removed', async () => {
+  it('reads a stream from the beginning after the statements of docs/many-tenants.md', async () => {
     await run()
     const before = startsOf('people')
     const instance = await DuckDBInstance.create(warehouse())
     const connection = await instance.connect()
-    await connection.run("DELETE FROM raw.people; DELETE FROM raw._states WHERE stream = 'people'")
+    const page = readFileSync(new URL('../../docs/many-tenants.md', import.meta.url), 'utf8')
+    const [, statements = ''] = /```sql\n([^`]+)```/.exec(page) ?? []
+    await connection.run(statements)
     connection.closeSync()
     instance.closeSync()
     expect(await run()).toMatchObject({ exitCode: 0 })
