@@ -45,7 +45,7 @@ def warehouse(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
     file = WAREHOUSES / f"{tenant}.duckdb"
     config = TENANTS / f"{tenant}.json"
     exit_code, output = run(
-        [SYNC, "--config", config, "--warehouse", file, "--source", SOURCE]
+        [SYNC, "--config", config, "--warehouse", file, "--source", SOURCE, "--end-with-parent"]
     )
     result = json.loads(output) if output else {"records": 0, "failures": []}
     facts = {"exit_code": exit_code, "records": result["records"], **costs(file)}

@@ -52,9 +52,10 @@ function configFile(settings: object): string {
   return file
 }
 
-function start(settings: object = {}): Sync {
+function start(settings: object = {}, shell: readonly string[] = []): Sync {
   const args = ['--config', configFile(settings), '--warehouse', warehouse(), '--source', SOURCE]
-  const child = spawn(PROGRAM, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  const [program = '', ...rest] = [...shell, PROGRAM, ...args]
+  const child = spawn(program, rest, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   let [stdout, stderr] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text
@@ -86,9 +87,9 @@ async function run(settings?: object) {
 }
 
 /** A sync that has committed every stream but one, whose page never comes. */
-async function startHanging(): Promise<Sync> {
+async function startHanging(shell?: readonly string[]): Promise<Sync> {
   tenant.emulator.fault('/calculated-totals', 'hang')
-  const sync = start()
+  const sync = start({}, shell)
   await expect.poll(sync.log).toContain('INFO committed')
   return sync
 }
@@ -161,6 +162,20 @@ describe('sync-protime', () => {
     const { child, ended } = await startHanging()
     child.kill('SIGTERM')
     expect((await ended).exitCode).toBe(143)
+  })
+
+  it('ends with the process that started it, if it is told to', async () => {
+    const { child, ended } = await startHanging([
+      'sh',
+      '-c',
+      '"$0" "$@" --end-with-parent; exit $?',
+    ])
+    child.kill('SIGKILL')
+    // Its output is closed when nobody holds it any more: neither the program nor its source.
+    expect(await ended).toMatchObject({
+      exitCode: 'SIGKILL',
+      stdout: expect.stringContaining('commits'),
+    })
   })
 
   it('refuses a tenant that is being synced, as something that time will mend', async () => {
