@@ -13,7 +13,7 @@ import { warehouseDifferences } from './warehouse-differences.ts'
 const SOURCE = join(packageFolder, 'bin', 'source-protime')
 const CHANGES = { inserts: 40, updates: 40, deletes: 30, softDeletes: 5 }
 /** People and months: another size is another tenant. */
-const SIZES = { amber: [100, 6], birch: [25, 2], cedar: [16, 1], wrong: [5, 1], killed: [10, 1] }
+const SIZES = { amber: [100, 6], lost: [25, 2], cedar: [16, 1], wrong: [5, 1], killed: [10, 1] }
 
 interface Tenant {
   readonly name: string
@@ -56,19 +56,32 @@ async function main(): Promise<void> {
   }
 }
 
-/** New tenants are loaded when their files appear; one has a wrong secret, one is killed. */
+/**
+ * New tenants are loaded when their files appear. One has a wrong secret, of one the sync is killed,
+ * and of one the run of Dagster.
+ */
 async function firstNight({ tenants, dagster }: Scene): Promise<void> {
   const killed = tenantOf(tenants, 'killed')
-  await killed.service.tell('/fault', { path: '/calculated-totals', kind: 'hang' })
+  const lost = tenantOf(tenants, 'lost')
+  for (const { service } of [killed, lost])
+    await service.tell('/fault', { path: '/calculated-totals', kind: 'hang' })
   const end = dagster.start({})
   try {
     await dagster.requested(tenants.size, 'dagster/sensor_name')
     await dagster.command(
       ...['job', 'backfill', '-j', 'nightly', '--partitions', killed.name, '--noprompt'],
     )
-    await killAfterCommit(killed, dagster)
-    const runs = await dagster.ended(tenants.size + 1)
+    process.kill(await syncAfterCommit(killed, dagster), 'SIGKILL')
+    process.kill(parentOf(await syncAfterCommit(lost, dagster)), 'SIGKILL')
+    // One more was asked for, and one takes the place of the lost one.
+    const runs = await dagster.ended(tenants.size + 2)
+    same(
+      'lost: another run',
+      runsOf(runs, 'lost').map(({ status }) => status),
+      ['FAILURE', 'SUCCESS'],
+    )
     for (const { name } of tenants.values()) {
+      if (name === lost.name) continue
       const [first] = runsOf(runs, name)
       const [status, retries] =
         name === 'wrong' ? ['FAILURE', 0] : ['SUCCESS', Number(name === 'killed')]
@@ -126,15 +139,19 @@ function tenantOf(tenants: Scene['tenants'], name: string): Tenant {
   return tenant
 }
 
-/** Kills the sync of a tenant whose source waits for a page, after it has committed what has come. */
-async function killAfterCommit({ warehouse, service }: Tenant, dagster: Dagster): Promise<void> {
+/** The process that syncs a tenant whose source waits for a page, once it has committed the others. */
+async function syncAfterCommit({ warehouse, service }: Tenant, dagster: Dagster): Promise<number> {
   const committed = `records to ${basename(warehouse)}`
   while (!dagster.log().includes(committed)) await sleep(100)
   await service.tell('/clear-faults', {})
   const [pid] = execFileSync('pgrep', ['-f', `sync-protime .*${warehouse}`], { encoding: 'utf8' })
     .trim()
     .split('\n')
-  process.kill(Number(pid), 'SIGKILL')
+  return Number(pid)
+}
+
+function parentOf(pid: number): number {
+  return Number(execFileSync('ps', ['-o', 'ppid=', '-p', String(pid)], { encoding: 'utf8' }))
 }
 
 async function equals({ name, config, warehouse, service }: Tenant): Promise<void> {
