@@ -16,7 +16,7 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ['{src,emulator,integration-tests,scripts,bench}/**/*.test.ts'],
+    include: ['{src,emulator,integration-tests,scripts,bench,deploy}/**/*.test.ts'],
     globalSetup: ['integration-tests/build-once.ts'],
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,

@@ -33,7 +33,7 @@ export function plausibleChange(correction: Correction): Fields {
   const corrected = minutes.find((property) => typeof record[property] === 'number')
   if (corrected !== undefined) {
     const before = Number(record[corrected])
-    const kept = 'kind' in record && corrected === minutes[0]
+    const kept = collection === 'clockings' && corrected === minutes[0]
     const original = kept ? { originalTimeOfDayInMinutes: before } : {}
     // Upwards in the morning, downwards in the evening: the time stays on its day.
     const step = random.int(1, 15) * (before > 700 ? -1 : 1)

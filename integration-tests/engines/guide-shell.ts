@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { delimiter, dirname, join, resolve } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { output } from './meltano/command.ts'
 
 /** A shell of somebody who follows docs/install.md, in a folder and a Python environment of its own. */
@@ -46,15 +46,6 @@ function wrappers(folder: string, interpreters: readonly string[]): string {
     }
   }
   return made
-}
-
-/** Makes the wheel of the clone; answers with its path. */
-export async function packWheel(projectFolder: string): Promise<string> {
-  const args = ['run', '--silent', 'pack:wheel']
-  return resolve(
-    projectFolder,
-    lastLine(await output({ program: 'npm', args, folder: projectFolder })),
-  )
 }
 
 /** Makes the npm package of the clone in `target`; answers with its path. */

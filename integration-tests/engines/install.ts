@@ -4,7 +4,7 @@ import { installText, type Place, withPackage } from '../../scripts/install-guid
 import { HUB_DEFINITION } from '../../scripts/meltano-hub.ts'
 import type { Engine } from './engine.ts'
 import { pythonWith } from './environment.ts'
-import { type GuideShell, openGuideShell, packNpm, packWheel } from './guide-shell.ts'
+import { type GuideShell, openGuideShell, packNpm } from './guide-shell.ts'
 import { output } from './meltano/command.ts'
 import { meltano } from './meltano/meltano.ts'
 import { tapVariables } from './meltano/project.ts'
@@ -18,9 +18,7 @@ type Attempt = (shell: GuideShell, tenant: Tenant, wheel: string) => Promise<voi
 export const install: Engine = {
   name: 'install',
   requirements: ['target-jsonl==0.1.4'],
-  async run({ folder, projectFolder, step }) {
-    const wheel = await step('the wheel is made', () => packWheel(projectFolder))
-    if (wheel === undefined) return
+  async run({ folder, projectFolder, wheel, step }) {
     const interpreters = [environmentOf(install), environmentOf(meltano)]
     for (const [place, attempt] of Object.entries(attempts(projectFolder))) {
       const tenant = await startTenant()

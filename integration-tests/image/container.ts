@@ -26,6 +26,8 @@ export interface Sandbox {
 export interface RunOptions {
   /** Makes the root writable, as far as its modes allow. */
   readonly isWritable?: boolean
+  /** Folders of the machine that can be written to, by where they are seen. */
+  readonly folders?: Readonly<Record<string, string>>
   /** Called at each piece of stdout, with what sends SIGTERM to the first process. */
   readonly onOutput?: (terminate: () => void) => void
 }
@@ -40,7 +42,7 @@ const LIMIT_MS = 60_000
 export function runContained(
   { root, config, source, folder }: Sandbox,
   args: readonly string[],
-  { isWritable = false, onOutput }: RunOptions = {},
+  { isWritable = false, folders = {}, onOutput }: RunOptions = {},
 ): Promise<Ended> {
   const bundle = mkdtempSync(join(folder, 'bundle-'))
   const [uid, gid] = config.User.split(':').map(Number)
@@ -49,6 +51,9 @@ export function runContained(
     { destination: '/proc', type: 'proc', source: 'proc' },
     { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'mode=755'] },
     { destination: '/source', type: 'bind', source, options: ['bind', 'ro'] },
+    ...Object.entries(folders).map(([destination, source]) => ({
+      ...{ destination, type: 'bind', source, options: ['bind', 'rw'] },
+    })),
   ]
   const specification = {
     ociVersion: '1.0.2',

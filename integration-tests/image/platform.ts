@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { dockerRuns, installText } from '../../scripts/install-guide.ts'
 import { answersOf, catalogOf, countRecords, expectSame, lastStates } from '../answers.ts'
 import type { Tenant } from '../engines/tenant.ts'
 import type { Steps } from '../steps.ts'
@@ -58,6 +59,14 @@ export async function tryPlatform(
     expectSame([...read].toSorted(), streams.toSorted())
     expectSame(messages.at(-1)?.['type'], 'STATE')
   })
+  for (const { entrypoint, args, output } of dockerRuns(installText('sh', 'image'))) {
+    await step(`docs/install.md: ${entrypoint ?? 'source-protime'} ${args[0]}`, async () => {
+      const program = entrypoint === undefined ? sandbox.config.Entrypoint : [entrypoint]
+      const { exitCode, stdout, stderr } = await runContained(sandbox, [...program, ...args])
+      if (exitCode !== 0) throw new Error(`ended with ${exitCode}: ${stderr}`)
+      if (output !== undefined) writeFileSync(join(sandbox.source, output), stdout)
+    })
+  }
   await step('nothing can be written to', async () => {
     const { exitCode } = await runContained(sandbox, ['touch', '/tmp/file'])
     if (exitCode === 0) throw new Error('a file was written')

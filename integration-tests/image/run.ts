@@ -10,6 +10,7 @@ import { filesOf, judgeFiles } from './files.ts'
 import { BASE, build, configOf, IMAGE, mounted } from './image.ts'
 import { tryPlatform } from './platform.ts'
 import { writeStandIn } from './stand-in.ts'
+import { trySyncImage } from './sync-image.ts'
 
 /** `npm run test:image`: builds the Dockerfile and tries the image as a platform does. */
 async function main(): Promise<void> {
@@ -24,6 +25,7 @@ async function main(): Promise<void> {
   const tenant = await startTenant()
   try {
     await tried(buildah, tenant, folder, steps)
+    await trySyncImage({ buildah, base: BASE, connector: IMAGE, tenant, folder }, steps)
   } finally {
     await tenant.emulator.close()
     await buildah.clear()

@@ -12,6 +12,8 @@ export interface Service {
   all(collection: string): Promise<Fields[]>
   /** Posts a verb to the control endpoint, for example `/advance` with `{ hours: 73 }`. */
   tell(verb: string, body: object): Promise<unknown>
+  /** Every request since the start. */
+  requests(): Promise<readonly { readonly path: string; readonly query: string }[]>
   stop(): Promise<void>
 }
 
@@ -61,6 +63,7 @@ export async function startService(size: TenantSize, signal: AbortSignal): Promi
       return (await ask(`/all/${collection}`)) as Fields[]
     },
     tell: (verb, body) => ask(verb, { method: 'POST', body: JSON.stringify(body) }),
+    requests: async () => (await ask('/requests')) as { path: string; query: string }[],
     stop: program.stop,
   }
 }

@@ -1,0 +1,95 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import { MISCONFIGURED } from '../sync/exit-code.ts'
+
+const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
+
+interface Container {
+  readonly image: string
+  readonly args: readonly string[]
+}
+
+interface CronJob {
+  readonly kind: string
+  readonly spec: {
+    readonly concurrencyPolicy: string
+    readonly jobTemplate: {
+      readonly spec: {
+        readonly podFailurePolicy: { readonly rules: readonly unknown[] }
+        readonly template: {
+          readonly spec: { readonly restartPolicy: string; readonly containers: Container[] }
+        }
+      }
+    }
+  }
+}
+
+function cronJob(file: string): CronJob {
+  const documents = parseAllDocuments(read(file)).map((document) => document.toJS() as CronJob)
+  const found = documents.find(({ kind }) => kind === 'CronJob')
+  if (found === undefined) throw new Error(`${file} has no CronJob`)
+  return found
+}
+
+function container(file: string): Container {
+  const [found] = cronJob(file).spec.jobTemplate.spec.template.spec.containers
+  if (found === undefined) throw new Error(`${file} has no container`)
+  return found
+}
+
+describe.each([
+  ['tenant.yaml', 'FailJob'],
+  ['all-tenants.yaml', 'FailIndex'],
+])('%s', (file, action) => {
+  it('does not try again what only a person can mend', () => {
+    const [rule] = cronJob(file).spec.jobTemplate.spec.podFailurePolicy.rules
+    expect(rule).toEqual({
+      action,
+      onExitCodes: { containerName: 'sync', operator: 'In', values: [MISCONFIGURED] },
+    })
+  })
+
+  it('never has two runs of one tenant', () => {
+    expect(cronJob(file).spec.concurrencyPolicy).toBe('Forbid')
+    expect(cronJob(file).spec.jobTemplate.spec.template.spec.restartPolicy).toBe('Never')
+  })
+
+  it('runs the image of this version', () => {
+    const { version } = JSON.parse(read('../../package.json')) as { version: string }
+    expect(container(file).image).toBe(`sync-protime:${version}`)
+  })
+})
+
+describe('an index of all-tenants.yaml', () => {
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tenants-'))
+    mkdirSync(join(folder, 'tenants'))
+    for (const name of ['acme', 'umbrella'])
+      writeFileSync(join(folder, 'tenants', `${name}.json`), '')
+    writeFileSync(join(folder, 'sync-protime'), '#!/bin/sh\necho "$@"\n')
+    chmodSync(join(folder, 'sync-protime'), 0o755)
+  })
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  /** What the script of the manifest calls at an index, with the tenants of the folder. */
+  const called = (index: number) => {
+    const [script = ''] = container('all-tenants.yaml').args
+    const here = script.replace('/tenants/', `${folder}/tenants/`)
+    const env = { PATH: `${folder}:/usr/bin:/bin`, JOB_COMPLETION_INDEX: String(index) }
+    return execFileSync('/bin/sh', ['-c', here], { env, encoding: 'utf8' }).trim()
+  }
+
+  it('is a tenant, with a warehouse of its name', () => {
+    const config = join(folder, 'tenants', 'umbrella.json')
+    expect(called(1)).toBe(`--config ${config} --warehouse /warehouses/umbrella.duckdb`)
+  })
+
+  it('does nothing where there is no tenant', () => {
+    expect(called(2)).toBe('')
+  })
+})

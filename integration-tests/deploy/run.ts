@@ -1,0 +1,194 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { constants, tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { packageFolder } from '../../scripts/demo/paths.ts'
+import { type Service, startService } from '../../scripts/demo/service.ts'
+import { table } from '../../scripts/demo/table.ts'
+import { createDagster, type Dagster, type Run } from './dagster.ts'
+import { validateManifests } from './manifests.ts'
+import { warehouseDifferences } from './warehouse-differences.ts'
+
+const SOURCE = join(packageFolder, 'bin', 'source-protime')
+const CHANGES = { inserts: 40, updates: 40, deletes: 30, softDeletes: 5 }
+/** People and months: another size is another tenant. */
+const SIZES = { amber: [100, 6], lost: [25, 2], cedar: [16, 1], wrong: [5, 1], killed: [10, 1] }
+
+interface Tenant {
+  readonly name: string
+  readonly service: Service
+  readonly config: string
+  readonly warehouse: string
+}
+
+interface Scene {
+  readonly tenants: ReadonlyMap<string, Tenant>
+  readonly dagster: Dagster
+}
+
+/** `npm run test:deploy`: two nights of five tenants in Dagster, against five emulated services. */
+async function main(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'deploy-'))
+  const stop = new AbortController()
+  process.once('exit', () => stop.abort())
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => process.exit(128 + constants.signals[signal]))
+  try {
+    const tenants = await startTenants(folder, stop.signal)
+    const dagster = createDagster(folder, {
+      PROTIME_TENANTS: join(folder, 'tenants'),
+      PROTIME_WAREHOUSES: join(folder, 'warehouses'),
+      PROTIME_SYNC: join(packageFolder, 'deploy', 'sync', 'sync-protime'),
+      PROTIME_SOURCE: SOURCE,
+      PROTIME_TIME_ZONE: 'UTC',
+      PROTIME_RETRY_SECONDS: '1',
+      PROTIME_SENSOR_SECONDS: '1',
+    })
+    // The first program makes the tables of the instance; two at once would not agree.
+    await dagster.ended(0)
+    await validateManifests(folder, say)
+    await firstNight({ tenants, dagster })
+    await secondNight({ tenants, dagster })
+  } finally {
+    stop.abort()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/**
+ * New tenants are loaded when their files appear. One has a wrong secret, of one the sync is killed,
+ * and of one the run of Dagster.
+ */
+async function firstNight({ tenants, dagster }: Scene): Promise<void> {
+  const killed = tenantOf(tenants, 'killed')
+  const lost = tenantOf(tenants, 'lost')
+  for (const { service } of [killed, lost])
+    await service.tell('/fault', { path: '/calculated-totals', kind: 'hang' })
+  const end = dagster.start({})
+  try {
+    await dagster.requested(tenants.size, 'dagster/sensor_name')
+    await dagster.command(
+      ...['job', 'backfill', '-j', 'nightly', '--partitions', killed.name, '--noprompt'],
+    )
+    process.kill(await syncAfterCommit(killed, dagster), 'SIGKILL')
+    process.kill(parentOf(await syncAfterCommit(lost, dagster)), 'SIGKILL')
+    // One more was asked for, and one takes the place of the lost one.
+    const runs = await dagster.ended(tenants.size + 2)
+    same(
+      'lost: another run',
+      runsOf(runs, 'lost').map(({ status }) => status),
+      ['FAILURE', 'SUCCESS'],
+    )
+    for (const { name } of tenants.values()) {
+      if (name === lost.name) continue
+      const [first] = runsOf(runs, name)
+      const [status, retries] =
+        name === 'wrong' ? ['FAILURE', 0] : ['SUCCESS', Number(name === 'killed')]
+      same(`${name}: status and retries`, [first?.status, first?.retries], [status, retries])
+    }
+    same('killed: one run at a time', overlaps(runsOf(runs, killed.name)), false)
+    const requests = await killed.service.requests()
+    const starts = requests.filter(({ path, query }) => path === '/people' && query === 'delta')
+    same('killed: the retry goes on from the commits', starts.length, 1)
+    for (const tenant of tenants.values()) if (tenant.name !== 'wrong') await equals(tenant)
+    same('wrong: nothing is loaded', runsOf(runs, 'wrong')[0]?.metadata['records'], 0)
+    report('First night', runs)
+  } finally {
+    await end()
+  }
+}
+
+/** The schedule reads every tenant again; the wrong secret was mended. */
+async function secondNight({ tenants, dagster }: Scene): Promise<void> {
+  for (const { service } of tenants.values()) await service.tell('/changes', CHANGES)
+  const wrong = tenantOf(tenants, 'wrong')
+  writeFileSync(wrong.config, JSON.stringify(await wrong.service.config()))
+  const tag = 'dagster/schedule_name'
+  const end = dagster.start({ PROTIME_NIGHT: '* * * * *' })
+  try {
+    await dagster.requested(tenants.size, tag)
+    await dagster.command('schedule', 'stop', 'every_night')
+    const runs = await dagster.ended(tenants.size, tag)
+    for (const { status, tenant } of runs) same(`${tenant}: status`, status, 'SUCCESS')
+    for (const tenant of tenants.values()) await equals(tenant)
+    report('Second night', runs)
+  } finally {
+    await end()
+  }
+}
+
+async function startTenants(folder: string, signal: AbortSignal) {
+  for (const name of ['tenants', 'warehouses']) mkdirSync(join(folder, name))
+  const tenants = await Promise.all(
+    Object.entries(SIZES).map(async ([name, [people = 0, months = 0]]): Promise<Tenant> => {
+      const service = await startService({ people, months, pageSize: 100 }, signal)
+      const config = join(folder, 'tenants', `${name}.json`)
+      const settings = await service.config()
+      const secret = name === 'wrong' ? { client_secret: 'wrong' } : {}
+      writeFileSync(config, JSON.stringify({ ...settings, ...secret }))
+      return { name, service, config, warehouse: join(folder, 'warehouses', `${name}.duckdb`) }
+    }),
+  )
+  return new Map(tenants.map((tenant) => [tenant.name, tenant]))
+}
+
+function tenantOf(tenants: Scene['tenants'], name: string): Tenant {
+  const tenant = tenants.get(name)
+  if (tenant === undefined) throw new Error(`There is no tenant ${name}`)
+  return tenant
+}
+
+/** The process that syncs a tenant whose source waits for a page, once it has committed the others. */
+async function syncAfterCommit({ warehouse, service }: Tenant, dagster: Dagster): Promise<number> {
+  const committed = `records to ${basename(warehouse)}`
+  while (!dagster.log().includes(committed)) await sleep(100)
+  await service.tell('/clear-faults', {})
+  const [pid] = execFileSync('pgrep', ['-f', `sync-protime .*${warehouse}`], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+  return Number(pid)
+}
+
+function parentOf(pid: number): number {
+  return Number(execFileSync('ps', ['-o', 'ppid=', '-p', String(pid)], { encoding: 'utf8' }))
+}
+
+async function equals({ name, config, warehouse, service }: Tenant): Promise<void> {
+  const truth = (stream: string) => service.all(stream.replaceAll('_', '-'))
+  const found = await warehouseDifferences({ source: SOURCE, config, warehouse, truth })
+  same(`${name}: the warehouse equals the service`, found.slice(0, 5), [])
+}
+
+function same(what: string, actual: unknown, expected: unknown): void {
+  const [given, wanted] = [JSON.stringify(actual), JSON.stringify(expected)]
+  if (given !== wanted) throw new Error(`${what}: ${given} instead of ${wanted}`)
+  say(`ok    ${what}`)
+}
+
+/** The runs of a tenant, the earliest first. */
+function runsOf(runs: readonly Run[], name: string): Run[] {
+  return runs
+    .filter(({ tenant }) => tenant === name)
+    .toSorted((one, other) => one.startedAt - other.startedAt)
+}
+
+function overlaps(runs: readonly Run[]): boolean {
+  return runs.slice(1).some(({ startedAt }, i) => startedAt < (runs[i]?.endedAt ?? 0))
+}
+
+function report(title: string, runs: readonly Run[]): void {
+  const facts = ['records', 'seconds', 'cpu_seconds', 'memory_mb', 'warehouse_mb']
+  const rows = runs.map(({ tenant, startedAt, endedAt, metadata }) => [
+    tenant,
+    ...facts.map((fact) => String(metadata[fact] ?? '')),
+    (endedAt - startedAt).toFixed(1),
+  ])
+  say(`\n${title}\n${table(['tenant', ...facts, 'seconds of the run'], rows)}\n`)
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+await main()
