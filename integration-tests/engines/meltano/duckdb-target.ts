@@ -12,6 +12,7 @@ export function duckdbTarget(program: string): Target {
   return {
     plugin: 'target-duckdb',
     activatesVersions: false,
+    losesFirstDelete: true,
     environment: {},
     async tables(project) {
       const interpreter = '.meltano/loaders/target-duckdb/venv/bin/python'

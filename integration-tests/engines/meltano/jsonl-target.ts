@@ -9,6 +9,7 @@ export function jsonlTarget(): Target {
   return {
     plugin: 'target-jsonl',
     activatesVersions: false,
+    losesFirstDelete: false,
     environment: {},
     async tables({ folder }) {
       const path = join(folder, 'meltano-output/jsonl')

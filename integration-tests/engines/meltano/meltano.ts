@@ -9,7 +9,6 @@ import { postgresTarget } from './postgres-target.ts'
 import { startPostgreSql } from './postgresql.ts'
 import { createProject, type Project, tapVariables } from './project.ts'
 import { type Comparison, storedDifferences } from './stored-differences.ts'
-import type { Target } from './target.ts'
 
 const REQUIREMENTS = ['meltano==4.4.1']
 const CHANGES = { inserts: 60, updates: 60, deletes: 40, softDeletes: 5 }
@@ -90,20 +89,23 @@ async function tried(project: Project, { config, emulator, streams }: Tenant, st
 }
 
 /** A history of a tenant, and what stands in the target after each run. */
-async function loaded(parts: Comparison & { readonly target: Target }, step: Step): Promise<void> {
+async function loaded(parts: Omit<Comparison, 'loads'>, step: Step): Promise<void> {
   const { target, project, tenant } = parts
   const { emulator, config } = tenant
   const variables = tapVariables(config)
   const words = ['run', 'tap-protime', target.plugin]
-  const run = (more: readonly string[] = [], environment = {}) =>
-    project.must([...words.slice(0, 1), ...more, ...words.slice(1)], {
+  let loads = 0
+  const run = (more: readonly string[] = [], environment = {}) => {
+    loads++
+    return project.must([...words.slice(0, 1), ...more, ...words.slice(1)], {
       ...variables,
       ...environment,
     })
+  }
   const holds = (name: string, act: () => Promise<unknown>, how: Partial<Comparison> = {}) =>
     step(`${target.plugin} holds the tenant ${name}`, async () => {
       await act()
-      const faults = await storedDifferences({ ...parts, ...how })
+      const faults = await storedDifferences({ ...parts, loads, ...how })
       if (faults.length > 0) throw new Error(faults.join('\n'))
     })
   await holds('after the first run', () => run())

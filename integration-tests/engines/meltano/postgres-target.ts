@@ -7,6 +7,7 @@ export function postgresTarget({ port, user, password, query }: PostgreSql): Tar
   return {
     plugin: 'target-postgres',
     activatesVersions: true,
+    losesFirstDelete: false,
     environment: {
       TARGET_POSTGRES_PORT: String(port),
       TARGET_POSTGRES_USER: user,
