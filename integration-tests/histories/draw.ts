@@ -30,50 +30,72 @@ const border = {
   deltaFilterBound: true,
 }
 
-/**
- * Histories that are small enough to shrink well, and long enough to go wrong: some of everything
- * at once, some of what happens to a few records.
- */
-export function histories(place: Place): fc.Arbitrary<History> {
-  const few = { minLength: 2, maxLength: 3 }
-  const anything = fc.record({
-    documented: fc.shuffledSubarray(documented, few),
-    specified: fc.shuffledSubarray(specified, few),
-    ...drawn(place, wide),
-  })
-  const fewRecords = fc
-    .record({
-      first: fc.oneof(fc.constantFrom(...dated), fc.constantFrom(...listed)),
-      second: fc.constantFrom('jobs', 'people'),
-      pageSize: fc.constantFrom(1, 1, 2, 100),
-      ...drawn(place, narrow),
-    })
-    .map(({ first, second, pageSize, options, settings, ...rest }) => ({
-      ...rest,
-      documented: [first, second],
-      specified: [],
-      // A border with rows on both sides.
-      options: { ...options, ...border, pageSize },
-      settings: { ...settings, start_date: '2024-01-01' },
-    }))
-  const interrupted = fc
-    .record({
-      first: fc.oneof(fc.constantFrom(...dated), fc.constantFrom(...listed)),
-      pageSize: fc.constantFrom(1, 1, 2),
-      ...drawn(place, long),
-    })
-    .map(({ first, pageSize, options, settings, ...rest }) => ({
-      ...rest,
-      documented: [first],
-      specified: [],
-      options: { ...options, ...border, pageSize },
-      settings: { ...settings, start_date: '2024-01-01' },
-    }))
-  return fc.oneof(anything, fewRecords, interrupted).map(({ documented, specified, ...rest }) => ({
+/** What a history is made of: some of everything at once, or much of what is hard to get right. */
+export const kinds = ['anything', 'few-records', 'interrupted'] as const
+export type Kind = (typeof kinds)[number]
+
+const few = { minLength: 2, maxLength: 3 }
+
+const byKind: Readonly<Record<Kind, (place: Place) => fc.Arbitrary<Drawn>>> = {
+  anything: (place) =>
+    fc.record({
+      documented: fc.shuffledSubarray(documented, few),
+      specified: fc.shuffledSubarray(specified, few),
+      ...drawn(place, wide),
+    }),
+  /** Changes of a few records again and again. */
+  'few-records': (place) =>
+    fc
+      .record({
+        first: fc.oneof(fc.constantFrom(...dated), fc.constantFrom(...listed)),
+        second: fc.constantFrom('jobs', 'people'),
+        pageSize: fc.constantFrom(1, 1, 2, 100),
+        ...drawn(place, narrow),
+      })
+      .map(({ first, second, ...rest }) => atBorder([first, second], rest)),
+  /** Syncs that are cut off while they read lists of several slices. */
+  interrupted: (place) =>
+    fc
+      .record({
+        first: fc.oneof(fc.constantFrom(...dated), fc.constantFrom(...listed)),
+        pageSize: fc.constantFrom(1, 1, 2),
+        ...drawn(place, long),
+      })
+      .map(({ first, ...rest }) => atBorder([first], rest)),
+}
+
+/** Histories that are small enough to shrink well, and long enough to go wrong. */
+export function histories(kind: Kind, place: Place): fc.Arbitrary<History> {
+  return byKind[kind](place).map(({ documented, specified, ...rest }) => ({
     ...rest,
     options: possible(rest),
     streams: rest.options.dialect === 'specification' ? specified : documented,
   }))
+}
+
+/** A history whose streams depend on the dialect that was drawn for it. */
+interface Drawn extends Omit<History, 'streams'> {
+  readonly documented: readonly string[]
+  readonly specified: readonly string[]
+}
+
+/** Puts the border of the delta where rows are on both sides. */
+function atBorder(
+  streams: readonly string[],
+  {
+    pageSize,
+    options,
+    settings,
+    ...rest
+  }: Omit<History, 'streams'> & { readonly pageSize: number },
+): Drawn {
+  return {
+    ...rest,
+    documented: streams,
+    specified: [],
+    options: { ...options, ...border, pageSize },
+    settings: { ...settings, start_date: '2024-01-01' },
+  }
 }
 
 /** A full refresh of what has no list starts a delta, which a service that keeps the first refuses. */

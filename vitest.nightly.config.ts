@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+import gate from './vitest.config.ts'
+
+/** What takes long: tests of the tests, large data, and more histories, from another seed each time. */
+export default defineConfig({
+  test: {
+    ...gate.test,
+    include: [
+      '{src,emulator,integration-tests,scripts,bench}/**/*.nightly.ts',
+      'integration-tests/histories/{in-process,executable}-*.test.ts',
+    ],
+    env: { HISTORIES_SEED: 'random', HISTORIES_SCALE: '10' },
+  },
+})
