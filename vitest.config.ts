@@ -17,6 +17,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['{src,emulator,integration-tests,scripts,bench}/**/*.test.ts'],
+    setupFiles: ['integration-tests/testing/property-seed.ts'],
     globalSetup: ['integration-tests/build-once.ts'],
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,

@@ -7,8 +7,9 @@ export default defineConfig({
     ...gate.test,
     include: [
       '{src,emulator,integration-tests,scripts,bench}/**/*.nightly.ts',
+      'src/**/*.fuzz.test.ts',
       'integration-tests/histories/{in-process,executable}-*.test.ts',
     ],
-    env: { HISTORIES_SEED: 'random', HISTORIES_SCALE: '10' },
+    env: { PROPERTY_SEED: 'random', HISTORIES_SCALE: '10' },
   },
 })

@@ -1,7 +1,7 @@
 import { it } from 'vitest'
 import { checkHistories, DAY_MS } from './property.ts'
 
-it('any history of processes ends with a warehouse that equals the service', {
+it('any history of syncs in processes ends with a warehouse that equals the service', {
   timeout: DAY_MS,
 }, async () => {
   await checkHistories('anything', 'executable', 13)

@@ -17,7 +17,7 @@ const { values } = parseArgs({
 const kinds = values.kind === undefined ? ['anything', 'few-records', 'interrupted'] : [values.kind]
 const environment = {
   HISTORIES_RUNS: String(Math.ceil(Number(values.runs) / kinds.length)),
-  HISTORIES_SEED: values.seed,
+  PROPERTY_SEED: values.seed,
   HISTORIES_PATH: values.path,
 }
 const given = Object.entries(environment).filter(([, value]) => value !== undefined)
