@@ -3,9 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Message, protocolFaults } from './airbyte-message.ts'
-import { configuredCatalog, parseLines } from './connector.ts'
-import { EXECUTABLE } from './live-process.ts'
+import type { Message } from './testing/airbyte-messages.ts'
+import { protocolFaults } from './testing/airbyte-rules.ts'
+import { executableOf } from './testing/child.ts'
+import { configuredCatalog } from './testing/files.ts'
+import { parseLines } from './testing/run.ts'
 
 const SPEC: unknown = JSON.parse(readFileSync(new URL('../spec.json', import.meta.url), 'utf8'))
 const CONFIG = {
@@ -47,10 +49,15 @@ function file(name: string, content: unknown): string {
 function execute(...args: readonly string[]): Promise<Answer> {
   const argv = args.map((arg) => (arg.startsWith('@') ? join(folder, arg.slice(1)) : arg))
   return new Promise((resolve) => {
-    const child = execFile(EXECUTABLE, argv, { cwd: folder }, (_error, stdout, stderr) => {
-      const messages = stdout.startsWith('{') ? parseLines(stdout) : []
-      resolve({ exitCode: child.exitCode ?? -1, stdout, stderr, messages })
-    })
+    const child = execFile(
+      executableOf('source-protime'),
+      argv,
+      { cwd: folder },
+      (_error, stdout, stderr) => {
+        const messages = stdout.startsWith('{') ? parseLines(stdout) : []
+        resolve({ exitCode: child.exitCode ?? -1, stdout, stderr, messages })
+      },
+    )
   })
 }
 

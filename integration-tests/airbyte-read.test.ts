@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/emulator.ts'
 import { streams } from '../src/streams/streams.ts'
-import type { Chosen } from './connector.ts'
-import { type Heard, runInProcess } from './hostile/read-in-process.ts'
+import type { Chosen } from './testing/files.ts'
+import { type AirbyteOptions, type AirbyteRun, run } from './testing/run.ts'
 
 let emulator: Emulator
 beforeEach(async () => {
@@ -22,16 +22,21 @@ function configOf(extra: object = {}): object {
   return { ...emulator.config(), activity_structures: emulator.activityStructures, ...extra }
 }
 
-function read(catalog: readonly Chosen[], extra: { state?: unknown; config?: object } = {}) {
-  return runInProcess('read', { config: extra.config ?? configOf(), catalog, state: extra.state })
+function here(command: AirbyteOptions['command'], files: Partial<AirbyteOptions>) {
+  const config = configOf()
+  return run({ program: 'source-protime', command, in: 'process', config, ...files })
 }
 
-function check(config = configOf()): Promise<Heard> {
-  return runInProcess('check', { config })
+function read(catalog: readonly Chosen[], extra: { state?: unknown; config?: object } = {}) {
+  return here('read', { ...extra, catalog })
+}
+
+function check(config = configOf()): Promise<AirbyteRun> {
+  return here('check', { config })
 }
 
 /** The last status of each stream. */
-function outcomes({ messages }: Heard): Record<string, string> {
+function outcomes({ messages }: AirbyteRun): Record<string, string> {
   return Object.fromEntries(
     messages.flatMap(({ trace }) => {
       const status = trace?.stream_status
@@ -40,7 +45,7 @@ function outcomes({ messages }: Heard): Record<string, string> {
   )
 }
 
-function errorsOf({ errors }: Heard): (readonly [stream: string | undefined, type: string])[] {
+function errorsOf({ errors }: AirbyteRun): (readonly [stream: string | undefined, type: string])[] {
   return errors.map(({ stream_descriptor, failure_type }) => [
     stream_descriptor?.name,
     failure_type,
@@ -138,7 +143,7 @@ describe('a command at the level debug', () => {
 
 describe('discover', () => {
   it('offers every stream without a single request', async () => {
-    const { messages, exitCode } = await runInProcess('discover', { config: configOf() })
+    const { messages, exitCode } = await here('discover', {})
     const catalog = messages.find(({ type }) => type === 'CATALOG')?.catalog
     expect(catalog?.streams.map(({ name }) => name)).toEqual(every)
     expect(messages).toHaveLength(1)
@@ -148,7 +153,7 @@ describe('discover', () => {
 
   it('leaves activity definitions out when no structure is named', async () => {
     const { activity_structures: _, ...config } = emulator.config()
-    const { messages } = await runInProcess('discover', { config })
+    const { messages } = await here('discover', { config })
     expect(messages[0]?.catalog?.streams.map(({ name }) => name)).toEqual(
       every.filter((name) => name !== 'activity_definitions'),
     )
@@ -156,7 +161,7 @@ describe('discover', () => {
 })
 
 describe('the summary', () => {
-  const summaryOf = ({ logs }: Heard) =>
+  const summaryOf = ({ logs }: AirbyteRun) =>
     logs.findLast((line) => /Sync (finished|failed)/.test(line))
 
   it('of a sync that failed warns, and names what failed', async () => {
@@ -253,6 +258,7 @@ describe('a state', () => {
   })
 
   it.each([
+    ['an empty file', ''],
     ['an empty list', []],
     ['null', null],
     ['an empty object', {}],

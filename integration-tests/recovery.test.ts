@@ -3,7 +3,7 @@ import type { EmulatorOptions } from '../emulator/emulator.ts'
 import { startTrial, type Trial } from './histories/trial.ts'
 import { createPlatform } from './histories/warehouses.ts'
 import { withState } from './histories/with-state.ts'
-import { keyOf } from './warehouse.ts'
+import { keyOf } from './testing/airbyte-warehouse.ts'
 
 let trial: Trial
 afterEach(() => trial.emulator.close())

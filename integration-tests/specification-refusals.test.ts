@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
-import { run } from './connector.ts'
+import { run } from './testing/run.ts'
 
 let emulator: Emulator
 beforeEach(async () => {
@@ -9,7 +9,13 @@ beforeEach(async () => {
 afterEach(() => emulator.close())
 
 const read = (catalog: readonly string[], settings: object = {}) =>
-  run('read', { config: { ...emulator.config(), ...settings }, catalog })
+  run({
+    program: 'source-protime',
+    command: 'read',
+    in: 'process',
+    config: { ...emulator.config(), ...settings },
+    catalog,
+  })
 
 describe('what the service refuses', () => {
   it.each([400, 404])(

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { referencedCollections } from '../src/streams/collections.ts'
 import { streams } from '../src/streams/streams.ts'
-import { type Run, run } from './connector.ts'
-import { createWarehouse, differences } from './warehouse.ts'
+import { createWarehouse, differences } from './testing/airbyte-warehouse.ts'
+import { type AirbyteRun, run } from './testing/run.ts'
 
 /** The streams whose list or delta is an endpoint of the specification, read to the letter. */
 const NAMES = [
@@ -16,10 +16,12 @@ const NAMES = [
   'work_locations',
 ]
 
+const READ = { program: 'source-protime', command: 'read' } as const
+
 let emulator: Emulator
 const warehouse = createWarehouse('highest-version')
 /** What was read and asked at the first sync, after changes, 73 hours later, and without warning. */
-const syncs: { result: Run; asked: string[]; wrong: string[] }[] = []
+const syncs: { result: AirbyteRun; asked: string[]; wrong: string[] }[] = []
 
 beforeAll(async () => {
   emulator = await startEmulator({
@@ -37,8 +39,9 @@ beforeAll(async () => {
     ],
   }
   const sync = async () => {
+    const state = syncs.at(-1)?.result.state
     const from = emulator.requests.length
-    const result = await run('read', { config, catalog: NAMES, state: syncs.at(-1)?.result.state })
+    const result = await run({ ...READ, config, catalog: NAMES, state })
     warehouse.load(result.messages)
     const asked = emulator.requests.slice(from).map(({ path, query }) => `${path}?${query}`)
     syncs.push({ result, asked, wrong: NAMES.flatMap(faultsOf) })
@@ -112,7 +115,7 @@ describe('a service that offers what the specification shows, and nothing else',
     async (name) => {
       const from = emulator.requests.length
       const catalog = [{ name, sync_mode: 'full_refresh' }]
-      const { records } = await run('read', { config: emulator.config(), catalog })
+      const { records } = await run({ ...READ, config: emulator.config(), catalog })
       const asked = emulator.requests.slice(from).filter(({ path }) => path !== '/connect/token')
       expect([
         records(name).length,

@@ -4,9 +4,9 @@ import type { ReferenceChoice } from '../../src/config.ts'
 import type { Stream } from '../../src/streams/collection.ts'
 import { streams as catalogue } from '../../src/streams/streams.ts'
 import { addDays, type Day, dayOf } from '../../src/sync/days.ts'
-import type { History, Place } from './history.ts'
+import { type AirbyteRun, run } from '../testing/run.ts'
+import { type History, inPlace, type Place } from './history.ts'
 import type { Event, Fault, Step, Sync } from './step.ts'
-import { type Outcome, syncOnce } from './sync-once.ts'
 import { createTenant, type Tenant } from './tenant.ts'
 import { type Court, verdict } from './verdict.ts'
 import { completed, createPlatform, type Platform } from './warehouses.ts'
@@ -89,7 +89,7 @@ async function disturbed(sync: Sync, game: Game): Promise<void> {
   platform.begin(game.history.streams)
   const files = filesOf(game)
   const witness = createWitness({ ...courtOf(game), isHistoryFresh: false }, sync)
-  const outcome = await syncOnce(files, sync.killAfter, place)
+  const outcome = await run({ ...inPlace[place], ...files, killAfter: sync.killAfter })
   stop()
   emulator.clearFaults()
   platform.load(outcome, sync.kept)
@@ -116,13 +116,13 @@ function streamAt(stream: number, { history: { streams } }: Game): string {
 }
 
 /** Undisturbed syncs until one changes nothing; in this process, where they are faster. */
-async function settle(game: Game): Promise<Outcome[]> {
+async function settle(game: Game): Promise<AirbyteRun[]> {
   const { emulator, platform } = game
-  const outcomes: Outcome[] = []
+  const outcomes: AirbyteRun[] = []
   for (let syncs = 0, blocked = 0; syncs < QUIET_SYNCS; ) {
     platform.begin(game.history.streams)
     const before = rowsOf(game)
-    const outcome = await syncOnce(filesOf(game), 0, 'in-process')
+    const outcome = await run({ ...inPlace['in-process'], ...filesOf(game) })
     platform.load(outcome, 'everything')
     outcomes.push(outcome)
     if (outcome.exitCode !== 0) {
@@ -142,7 +142,7 @@ async function settle(game: Game): Promise<Outcome[]> {
  * A service may keep the first of two deltas, also one whose answer was lost, until it forgets it;
  * and a link that only a later, forgotten STATE has used looks like another consumer's doing.
  */
-function isBlocked({ messages }: Outcome, { emulator, history }: Game): boolean {
+function isBlocked({ messages }: AirbyteRun, { emulator, history }: Game): boolean {
   const { secondStart, usedDeltaLink } = emulator.options
   const isRewound = history.steps.some((step) => step.do === 'rewind')
   if (secondStart !== 'conflict' && !(usedDeltaLink === 'conflict' && isRewound)) return false
@@ -150,7 +150,7 @@ function isBlocked({ messages }: Outcome, { emulator, history }: Game): boolean 
   return errors.every((message) => message.includes('one active delta'))
 }
 
-function said({ messages }: Outcome): string {
+function said({ messages }: AirbyteRun): string {
   return messages
     .flatMap(({ trace, log }) => trace?.error?.message ?? log?.message ?? [])
     .join('\n')
@@ -191,7 +191,7 @@ function areReferencesStable({ streams, steps }: History): boolean {
 }
 
 /** Nothing has happened that would be a reason to read from the beginning, unless a delta was in the way. */
-function refuseRestarts(outcomes: readonly Outcome[]): void {
+function refuseRestarts(outcomes: readonly AirbyteRun[]): void {
   for (const outcome of outcomes) {
     if (outcome.exitCode !== 0) return
     const text = said(outcome)

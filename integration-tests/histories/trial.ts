@@ -1,9 +1,10 @@
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../emulator/emulator.ts'
 import type { Stream } from '../../src/streams/collection.ts'
 import { streams as catalogue } from '../../src/streams/streams.ts'
-import type { Message } from '../airbyte-message.ts'
+import type { Message } from '../testing/airbyte-messages.ts'
+import { run } from '../testing/run.ts'
+import { inPlace } from './history.ts'
 import type { Kept } from './step.ts'
-import { syncOnce } from './sync-once.ts'
 import { verdict } from './verdict.ts'
 import { createPlatform, type Platform } from './warehouses.ts'
 
@@ -78,7 +79,7 @@ export async function startTrial(
       ...settings,
     }
     const files = { config, catalog: streams, state: platform.state }
-    const outcome = await syncOnce(files, killAfter, 'in-process')
+    const outcome = await run({ ...inPlace['in-process'], ...files, killAfter })
     stop()
     platform.load(outcome, kept)
     const requests = emulator.requests.slice(before).filter(({ method }) => method === 'GET')

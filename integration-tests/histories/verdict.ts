@@ -3,7 +3,7 @@ import type { ReferencePair } from '../../emulator/reference-pairs.ts'
 import type { Stream } from '../../src/streams/collection.ts'
 import { referencedCollections } from '../../src/streams/collections.ts'
 import { addDays, earliestDeltaStart } from '../../src/sync/days.ts'
-import { differences, keyOf } from '../warehouse.ts'
+import { differences, keyOf } from '../testing/airbyte-warehouse.ts'
 import type { Platform } from './warehouses.ts'
 
 type Row = Readonly<Record<string, unknown>>

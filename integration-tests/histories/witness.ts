@@ -1,5 +1,5 @@
 import type { Stream } from '../../src/streams/collection.ts'
-import { keyOf } from '../warehouse.ts'
+import { keyOf } from '../testing/airbyte-warehouse.ts'
 import type { Event, Sync } from './step.ts'
 import { type Court, isJudged, truthOf, verdict } from './verdict.ts'
 

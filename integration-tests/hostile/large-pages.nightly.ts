@@ -1,18 +1,21 @@
 import { describe, expect, it } from 'vitest'
+import { run } from '../testing/run.ts'
 import { inCrumbs, LETTERS } from './endless-bodies.ts'
 import { type Answers, startRawService } from './raw-service.ts'
-import { type Counted, readCounted } from './read-counted.ts'
 import { configOf, PREFIX, play, STREAM, token } from './scenario.ts'
+import { createSieve, type Sifted } from './sieve.ts'
 import { chunked, page, repeated, rowOf } from './wire.ts'
 
-async function counted(api: Answers, stream = STREAM): Promise<Counted> {
+async function counted(api: Answers, stream = STREAM): Promise<Sifted> {
   const service = await startRawService((asked, nth) =>
     asked.target.includes('/connect/token') ? token() : api(asked, nth),
   )
   try {
     // Two processes that share a busy machine may be silent to each other for a second.
     const config = { ...configOf(service.url), request_timeout_seconds: 60 }
-    return await readCounted(config, stream)
+    const stdout = createSieve()
+    await run({ program: 'source-protime', command: 'read', config, catalog: [stream], stdout })
+    return stdout.result()
   } finally {
     await service.close()
   }

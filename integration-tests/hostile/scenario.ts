@@ -1,6 +1,6 @@
 import type { RetryPolicy } from '../../src/http/retry-policy.ts'
+import { type AirbyteRun, run } from '../testing/run.ts'
 import { type Answers, type RawService, startRawService, type Wire } from './raw-service.ts'
-import { type Files, type Heard, runInProcess } from './read-in-process.ts'
 import { page, reply, rowOf } from './wire.ts'
 
 /** What must never appear in a message other than a record or a state. */
@@ -42,7 +42,7 @@ export function configOf(service: string, auth = service): object {
 }
 
 /** What a scenario brought to light. */
-export interface Outcome extends Heard {
+export interface Outcome extends AirbyteRun {
   readonly service: RawService
   /** Every request that another origin got to see. */
   readonly witnessed: RawService['requests']
@@ -54,7 +54,7 @@ export interface Scenario {
   readonly token?: (elsewhere: string) => Answers
   readonly command?: 'check' | 'read'
   readonly stream?: string
-  readonly state?: Files['state']
+  readonly state?: unknown
   readonly patience?: RetryPolicy
 }
 
@@ -69,15 +69,15 @@ export async function play(scenario: Scenario): Promise<Outcome> {
       : api(witness.url)(asked, nth),
   )
   try {
-    const heard = await runInProcess(
+    const recording = await run({
+      program: 'source-protime',
       command,
-      {
-        config: configOf(service.url),
-        ...(command === 'read' && { catalog: [stream], state: scenario.state }),
-      },
-      scenario.patience,
-    )
-    return { ...heard, service, witnessed: witness.requests }
+      in: 'process',
+      config: configOf(service.url),
+      ...(command === 'read' && { catalog: [stream], state: scenario.state }),
+      ...(scenario.patience && { retryPolicy: scenario.patience }),
+    })
+    return { ...recording, service, witnessed: witness.requests }
   } finally {
     await Promise.all([service.close(), witness.close()])
   }

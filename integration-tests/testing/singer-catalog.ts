@@ -1,4 +1,4 @@
-import type { Row } from './message.ts'
+import type { Row } from './singer-messages.ts'
 
 export interface CatalogEntry {
   readonly tap_stream_id: string

@@ -1,8 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { Ajv, type ValidateFunction } from 'ajv'
-import addFormats from 'ajv-formats'
-import { parse } from 'yaml'
-
 /** A message of the Airbyte protocol, as far as the tests look into it. */
 export interface Message {
   readonly type: string
@@ -51,23 +46,4 @@ export interface CatalogStream {
   readonly source_defined_primary_key: readonly (readonly string[])[]
   readonly default_cursor_field: readonly string[]
   readonly [field: string]: unknown
-}
-
-const DEFINITION = new URL('./fixtures/airbyte_protocol.yaml', import.meta.url)
-let validator: ValidateFunction | undefined
-
-/** The faults of a message against the protocol's own definition; an empty text means none. */
-export function protocolFaults(message: unknown): string {
-  validator ??= compile()
-  return validator(message) ? '' : JSON.stringify(validator.errors)
-}
-
-function compile(): ValidateFunction {
-  // The definition has keywords of its code generator, which are not JSON Schema.
-  const ajv = new Ajv({ strict: false })
-  addFormats.default(ajv)
-  ajv.addSchema(parse(readFileSync(DEFINITION, 'utf8')) as object, 'protocol')
-  const validate = ajv.getSchema('protocol#/definitions/AirbyteMessage')
-  if (validate === undefined) throw new Error('the protocol definition has no AirbyteMessage')
-  return validate
 }

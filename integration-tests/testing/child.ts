@@ -1,12 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type Chosen, configuredCatalog } from './connector.ts'
 
-export const EXECUTABLE = fileURLToPath(new URL('../bin/source-protime', import.meta.url))
+/** The programs that people run. */
+export type ProgramName = 'source-protime' | 'tap-protime'
+
+/** The path of its executable. */
+export function executableOf(program: ProgramName): string {
+  return fileURLToPath(new URL(`../../bin/${program}`, import.meta.url))
+}
 
 /** How a process ended, and what it had said until then. */
 export interface End {
@@ -16,8 +18,8 @@ export interface End {
   readonly stderr: string
 }
 
-/** A `read` that is still running, with its output in the test's hands. */
-export interface LiveProcess {
+/** A process that is still running, with its output in the test's hands. */
+export interface Child {
   readonly child: ChildProcess
   /** Everything that was read of stdout so far. */
   heard(): string
@@ -36,23 +38,15 @@ export interface LiveProcess {
   until(condition: () => boolean, what: string): Promise<void>
   /** Does what ends the process, and rejects unless its `end` (`ended` or `exited`) comes soon. */
   endsSoonAfter<T>(act: () => void, end: Promise<T>): Promise<T>
-  /** Kills the process should it still run, and takes its files away. */
-  clear(): Promise<void>
+  /** Kills the process should it still run. */
+  stop(): Promise<void>
 }
 
-/** Writes the files of a `read` into a folder and answers with its arguments. */
-export function readArguments(
-  folder: string,
-  config: object,
-  catalog: readonly Chosen[],
-): string[] {
-  const files = { config, catalog: configuredCatalog(catalog) }
-  const options = Object.entries(files).flatMap(([name, content]) => {
-    const path = join(folder, `${name}.json`)
-    writeFileSync(path, JSON.stringify(content))
-    return [`--${name}`, path]
-  })
-  return ['read', ...options]
+export interface ChildOptions {
+  readonly cwd: string
+  readonly environment?: Readonly<Record<string, string>> | undefined
+  /** Puts stderr into stdout, as `meltano config test` does. */
+  readonly isMerged?: boolean | undefined
 }
 
 /**
@@ -63,21 +57,29 @@ const SOON_MS = 3000
 const STARTS = 10
 
 /** Starts the real executable and leaves it running. */
-export function startRead(config: object, catalog: readonly Chosen[]): LiveProcess {
-  const folder = mkdtempSync(join(tmpdir(), 'live-'))
+export function startChild(
+  program: ProgramName,
+  args: readonly string[],
+  { cwd, environment = {}, isMerged = false }: ChildOptions,
+): Child {
   const startedAt = performance.now()
-  const child = spawn(EXECUTABLE, readArguments(folder, config, catalog), {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const executable = executableOf(program)
+  // A shell makes both outputs one pipe; Node gives a child two.
+  const [command, words] = isMerged
+    ? ['sh', ['-c', 'exec "$0" "$@" 2>&1', executable, ...args]]
+    : [executable, args]
+  const stdio: StdioOptions = ['ignore', 'pipe', 'pipe']
+  const child = spawn(command, words, { cwd, env: { ...process.env, ...environment }, stdio })
+  const { stdout, stderr } = child
+  if (stdout === null || stderr === null) throw new Error('the outputs are pipes')
   const out: Buffer[] = []
   const err: Buffer[] = []
   let bytes = 0
-  child.stdout.on('data', (chunk: Buffer) => {
+  stdout.on('data', (chunk: Buffer) => {
     bytes += chunk.length
     out.push(chunk)
   })
-  child.stderr.on('data', (chunk: Buffer) => err.push(chunk))
+  stderr.on('data', (chunk: Buffer) => err.push(chunk))
   const heard = () => Buffer.concat(out).toString()
   const ended = new Promise<End>((resolve, reject) => {
     child.on('error', reject)
@@ -93,9 +95,9 @@ export function startRead(config: object, catalog: readonly Chosen[]): LiveProce
     heard,
     bytes: () => bytes,
     exited,
-    pause: () => void child.stdout.pause(),
-    resume: () => void child.stdout.resume(),
-    leave: () => void child.stdout.destroy(),
+    pause: () => void stdout.pause(),
+    resume: () => void stdout.resume(),
+    leave: () => void stdout.destroy(),
     ended,
     async until(condition, what) {
       while (!condition()) {
@@ -113,11 +115,10 @@ export function startRead(config: object, catalog: readonly Chosen[]): LiveProce
       })
       return Promise.race([end, late])
     },
-    async clear() {
+    async stop() {
       child.kill('SIGKILL')
-      child.stdout.destroy()
+      stdout.destroy()
       await ended
-      rmSync(folder, { recursive: true, force: true })
     },
   }
 }

@@ -1,41 +1,26 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
+import { tellsSecret } from './secrets.ts'
+import type { SingerMessage } from './singer-messages.ts'
 
-export type Row = Readonly<Record<string, unknown>>
-
-/** A message of Singer, as far as the tests look into it. */
-export type SingerMessage =
-  | {
-      readonly type: 'SCHEMA'
-      readonly stream: string
-      readonly schema: { readonly properties: Row }
-      readonly key_properties: readonly string[]
-    }
-  | {
-      readonly type: 'RECORD'
-      readonly stream: string
-      readonly record: Row
-      readonly version: number
-      readonly time_extracted: string
-    }
-  | { readonly type: 'STATE'; readonly value: StateValue }
-  | { readonly type: 'ACTIVATE_VERSION'; readonly stream: string; readonly version: number }
-
-export interface StateValue {
-  readonly bookmarks: Readonly<Record<string, Row>>
-  readonly currently_syncing: null
+/** What of a run the rules look at. */
+export interface SyncRecording {
+  readonly messages: readonly SingerMessage[]
+  readonly stderr: string
 }
 
 const TYPES = new Set(['SCHEMA', 'RECORD', 'STATE', 'ACTIVATE_VERSION'])
 
 /**
- * The faults of a run's messages, one sentence each: what a target of any family would stumble over.
- * `isWhole` adds what holds only for a run that came to its end.
+ * What a target of any family would stumble over, one sentence for each fault. A sync that was cut
+ * off keeps the rules that hold for every beginning of an output.
  */
-export function singerFaults(messages: readonly SingerMessage[], isWhole: boolean): string[] {
+export function singerFaults(
+  { messages, stderr }: SyncRecording,
+  { config, isCut }: { readonly config: unknown; readonly isCut: boolean },
+): string[] {
   const faults: string[] = []
   const validators = new Map<string, ValidateFunction>()
-  const activated = new Map<string, number>()
   for (const message of messages) {
     if (!TYPES.has(message.type)) faults.push(`a message of type ${message.type}`)
     if (message.type === 'SCHEMA') {
@@ -43,13 +28,14 @@ export function singerFaults(messages: readonly SingerMessage[], isWhole: boolea
       if (message.key_properties.length === 0) faults.push(`${message.stream}: no key`)
       validators.set(message.stream, compiled(message.schema))
     }
-    if (message.type === 'ACTIVATE_VERSION') activated.set(message.stream, message.version)
     if (message.type === 'RECORD') faults.push(...recordFaults(message, validators))
     if (message.type === 'STATE' && message.value.currently_syncing !== null)
       faults.push('a state that is syncing')
   }
+  const isWhole = !isCut && messages.length > 0
   if (isWhole && messages[0]?.type !== 'STATE') faults.push('the first line is not a STATE')
   if (isWhole && messages.at(-1)?.type !== 'STATE') faults.push('the last line is not a STATE')
+  if (tellsSecret(stderr, config)) faults.push('the log tells the client secret')
   return faults
 }
 

@@ -1,5 +1,5 @@
-import { keyOf } from '../warehouse.ts'
-import type { Row, SingerMessage } from './message.ts'
+import { keyOf } from './airbyte-warehouse.ts'
+import type { Row, SingerMessage } from './singer-messages.ts'
 
 /** A target: takes messages and answers with the rows that live. */
 export interface SingerWarehouse {

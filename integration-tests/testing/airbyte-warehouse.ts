@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Message } from './airbyte-message.ts'
+import type { Message } from './airbyte-messages.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
