@@ -346,6 +346,8 @@ describe('a read of which a part fails', () => {
     expect(outcomes(result)['jobs']).toBe('COMPLETE')
   })
 
+  // spec: Authentication 8
+  // spec: Errors: 400 token endpoint, invalid_scope
   it('names the scope that a client lacks, and reads the rest with a token of all its scopes', async () => {
     await serve({ clients: client(['jobs', 'work-locations']) })
     const result = await read(['jobs', 'employers', 'work_locations'])
@@ -367,6 +369,7 @@ describe('a read of which a part fails', () => {
     expect(emulator.requests.filter(({ path }) => path === '/employers')).toEqual([])
   })
 
+  // spec: Errors: 403
   it.each([401, 403])('says what to do when a list answers %s', async (status) => {
     emulator.fail('/work-locations', status)
     const result = await read(['work_locations'])
@@ -374,6 +377,7 @@ describe('a read of which a part fails', () => {
     expect(result.errors[0]?.message).toContain('or deselect the stream')
   })
 
+  // spec: Errors: 400 token endpoint, invalid_client
   it('leaves every stream incomplete when the secret is wrong, with one config error', async () => {
     const result = await read(['jobs', 'people'], { config: configOf({ client_secret: 'wrong' }) })
     expect(outcomes(result)).toEqual({ jobs: 'INCOMPLETE', people: 'INCOMPLETE' })
@@ -404,6 +408,7 @@ describe('the dialect of the specification', () => {
   const deltas = ['access_clockings', 'departments', 'employers', 'jobs', 'shift_definitions']
   const readable = [...deltas, 'external_references', 'work_locations'].sort()
 
+  // spec: Errors: 404
   it.each(['incremental', 'full_refresh'])(
     'offers little, and the rest fails alone with a sentence (%s)',
     async (sync_mode) => {
@@ -423,6 +428,8 @@ describe('the dialect of the specification', () => {
     },
   )
 
+  // spec: Endpoints: GET /departments?delta
+  // spec: Endpoints: GET /jobs?delta
   it('has a delta serve a full refresh where there is no list, with a warning', async () => {
     await serve({ dialect: 'specification' })
     const names = ['departments', 'jobs']

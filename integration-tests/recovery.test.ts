@@ -18,6 +18,8 @@ const LARGE = 'x'.repeat(6_000_000)
 const STARTS_OVER = 'read from the beginning'
 
 describe('a stream that starts over', () => {
+  // spec: Delta mode 2
+  // spec: Errors: 410
   it('deletes the rows that vanished meanwhile, and no other', async () => {
     const { emulator, sync } = await start(['people', 'clockings'])
     for (let id = 1; id <= 4; id++) emulator.insert('clockings')
@@ -303,6 +305,7 @@ describe('a delta link that is asked after the history was listed anew', () => {
 })
 
 describe('a token that expires', () => {
+  // spec: Authentication 5
   it('before any request is renewed, and nothing is lost', async () => {
     const { emulator, sync } = await start(['people', 'job_categories'])
     const { requests } = await sync()

@@ -18,6 +18,7 @@ const read = (catalog: readonly string[], settings: object = {}) =>
   })
 
 describe('what the service refuses', () => {
+  // spec: Errors: 400 external reference management
   it.each([400, 404])(
     'of the references of one collection (%d) leaves those of the others',
     async (status) => {
@@ -28,6 +29,7 @@ describe('what the service refuses', () => {
     },
   )
 
+  // spec: Limits: access-clocking delta start date
   it('of the days before a delta is said, and the days since are read', async () => {
     const result = await read(['access_clockings'], { start_date: '2020-01-01' })
     expect([result.errors, result.records('access_clockings').length, result.logs]).toEqual([

@@ -19,6 +19,7 @@ function truth(stream: string): Record<string, unknown>[] {
 }
 
 describe('a whole tenant', () => {
+  // spec: Service 2
   it('is in the warehouse after the first sync, after changes, and after every delta link has died', async () => {
     const config = await start()
     const warehouses = (['highest-version', 'last-write'] as Rule[]).map((rule) =>

@@ -194,6 +194,7 @@ describe.concurrent('a status that is not success', () => {
 })
 
 describe('a next link that is dead', () => {
+  // spec: Errors: 410
   it.each([400, 404, 409, 410])('by status %s starts over once', async (status) => {
     const outcome = await play(secondPage(() => reply(status, 'Unknown token')))
     expectFailure(outcome, 'transient', 'Unknown token')

@@ -85,6 +85,7 @@ describe('a link that is followed', () => {
     expect(outcome.records(STREAM)).toHaveLength(2)
   })
 
+  // spec: Conventions: list page
   it.each([
     ['null', 'null'],
     ['an empty text', '""'],

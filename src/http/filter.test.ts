@@ -21,6 +21,7 @@ describe('the text of a filter', () => {
     expect(filterText([condition])).toBe(text)
   })
 
+  // spec: Filtering: grammar
   it('joins conditions by and', () => {
     expect(filterText(dateRange('2026-01-01', '2026-12-31'))).toBe(
       "date ge '2026-01-01' and date le '2026-12-31'",
@@ -45,6 +46,9 @@ describe('the text of a filter', () => {
     expect(() => filterText([condition])).toThrow(RangeError)
   })
 
+  // spec: Filtering: operators
+  // spec: Filtering: literals
+  // spec: Errors: 400 filter
   it('says what was asked for, whatever that is', () => {
     fc.assert(
       fc.property(fc.array(anyCondition(), { minLength: 1, maxLength: 4 }), (conditions) => {

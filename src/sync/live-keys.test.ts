@@ -86,6 +86,7 @@ describe('the ledger', () => {
     expect(deletes(account).map(([key]) => key)).toContain(1)
   })
 
+  // spec: Conventions: changeVersion
   it('repeats a Delete that is lower than what was loaded, with the highest version', () => {
     const account = ledger()
     account.enter(batch({ id: 1, version: 'M' }), 'live')
