@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { scattered } from '../src/sync/testing/scattered.ts'
-import { startTrial, type Trial } from './histories/trial.ts'
+import { type Scenario, startScenario } from './histories/scenario.ts'
 
-let trial: Trial
-afterEach(() => trial.emulator.close())
+let scenario: Scenario
+afterEach(() => scenario.emulator.close())
 
 describe('the states of a run', () => {
   it('of more than 20 MB with scattered ids take less than 5 % of its records', async () => {
-    trial = await startTrial(['people'], { people: 1, pageSize: 1000 })
-    const [person] = trial.emulator.all('people')
+    scenario = await startScenario(['people'], { people: 1, pageSize: 1000 })
+    const [person] = scenario.emulator.all('people')
     const ids = new Set(Array.from({ length: 26_000 }, (_, i) => scattered(i, 2 ** 32)))
     for (const id of ids)
-      trial.emulator.restore('people', { ...person, id, comments: 'x'.repeat(300) })
-    const { messages } = await trial.sync()
+      scenario.emulator.restore('people', { ...person, id, comments: 'x'.repeat(300) })
+    const { messages } = await scenario.sync()
     const sizes = { RECORD: 0, STATE: 0 }
     for (const message of messages) {
       if (message.type === 'RECORD' || message.type === 'STATE')
@@ -22,14 +22,14 @@ describe('the states of a run', () => {
     expect(sizes.RECORD).toBeGreaterThan(20e6)
     expect(sizes.STATE).toBeLessThan(sizes.RECORD * 0.05)
     expect(messages.filter(({ type }) => type === 'STATE').length).toBeGreaterThan(3)
-    expect(trial.differences()).toEqual([])
+    expect(scenario.differences()).toEqual([])
   })
 })
 
 describe('a stream with more ids than a bookmark can hold', () => {
   it('says so, and its ghosts are the rows of older generations', async () => {
-    trial = await startTrial(['activity_definitions'], { people: 1, pageSize: 5000 })
-    const { emulator, sync } = trial
+    scenario = await startScenario(['activity_definitions'], { people: 1, pageSize: 5000 })
+    const { emulator, sync } = scenario
     const [sample] = emulator.all('activity-definitions')
     for (let i = 0; i < 80_000; i++) {
       emulator.restore('activity-definitions', { ...sample, id: randomUUID() })

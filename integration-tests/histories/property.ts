@@ -1,7 +1,7 @@
 import fc, { type RunDetails } from 'fast-check'
-import { histories, type Kind } from './draw.ts'
+import { histories, type Kind } from './arbitrary-history.ts'
 import type { History, Place } from './history.ts'
-import { play } from './play.ts'
+import { runHistory } from './run-history.ts'
 import { sentences } from './sentences.ts'
 import { runSettings } from './settings.ts'
 
@@ -14,7 +14,7 @@ export const DAY_MS = 86_400_000
  */
 export async function checkHistories(kind: Kind, place: Place, usual: number): Promise<void> {
   const { runs, path } = runSettings(usual)
-  const property = fc.asyncProperty(histories(kind, place), (history) => play(history, place))
+  const property = fc.asyncProperty(histories(kind, place), (history) => runHistory(history, place))
   const details = await fc.check(property, {
     numRuns: runs,
     ...(path === undefined ? {} : { path }),

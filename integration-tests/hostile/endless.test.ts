@@ -10,16 +10,16 @@ import {
   expectNoLeak,
   expectStoppedBeforeSecondPage,
   type FailureType,
-} from './judge.ts'
+} from './expectations.ts'
 import type { Wire } from './raw-service.ts'
-import { play, STREAM, secondPage } from './scenario.ts'
+import { runScenario, STREAM, secondPage } from './scenario.ts'
 import { head, page } from './wire.ts'
 
 describe('a body without an end', () => {
   it.each(endlessBodies)('$name is given up', async ({ wire, words }) => {
-    const outcome = await play({ api: () => wire })
-    expectFailure(outcome, 'system', words)
-    expect(outcome.states(STREAM)).toEqual([])
+    const recording = await runScenario({ api: () => wire })
+    expectFailure(recording, 'system', words)
+    expect(recording.states(STREAM)).toEqual([])
   })
 
   it('of records is given up at 4 GiB', async () => {
@@ -51,7 +51,7 @@ describe('a body without an end', () => {
   })
 
   it('of references, which are parsed whole, is given up at 64 MiB', async () => {
-    const { errors } = await play({
+    const { errors } = await runScenario({
       api: () => endlessReferences.wire,
       stream: 'external_references',
     })
@@ -78,39 +78,39 @@ describe('an answer that drips', () => {
     ],
   ]
   it.each(rows)('%s', async (_name, wire, failure, words) => {
-    const outcome = await play({ ...secondPage(() => wire), patience })
-    expectFailure(outcome, failure, words)
-    expectStoppedBeforeSecondPage(outcome)
-    expectNoLeak(outcome)
+    const recording = await runScenario({ ...secondPage(() => wire), patience })
+    expectFailure(recording, failure, words)
+    expectStoppedBeforeSecondPage(recording)
+    expectNoLeak(recording)
   })
 
   it('of a token', async () => {
-    const outcome = await play({
+    const recording = await runScenario({
       api: () => () => page([]),
       token: () => () => drip('{'),
       patience,
     })
-    expectFailure(outcome, 'transient', 'too slowly to ever end')
+    expectFailure(recording, 'transient', 'too slowly to ever end')
   })
 
   it('of an error costs two seconds, and its status is told all the same', async () => {
-    const outcome = await play(
+    const recording = await runScenario(
       secondPage(() => async (socket) => {
         socket.write(head('405 X', { 'content-length': 1e9 }))
         await drip('No')(socket)
       }),
     )
-    expectFailure(outcome, 'config', 'does not offer this')
+    expectFailure(recording, 'config', 'does not offer this')
   })
 
   it('of an error without an end costs no memory', async () => {
-    const outcome = await play(
+    const recording = await runScenario(
       secondPage(() => (socket) => {
         socket.write(head(405, { 'content-length': 1e9 }))
         return endless(socket)
       }),
     )
-    expectFailure(outcome, 'config', 'does not offer this')
+    expectFailure(recording, 'config', 'does not offer this')
   })
 })
 

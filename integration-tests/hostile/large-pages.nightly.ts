@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { run } from '../testing/run.ts'
 import { inCrumbs, LETTERS } from './endless-bodies.ts'
 import { type Answers, startRawService } from './raw-service.ts'
-import { configOf, PREFIX, play, STREAM, token } from './scenario.ts'
+import { configOf, PREFIX, runScenario, STREAM, token } from './scenario.ts'
 import { createSieve, type Sifted } from './sieve.ts'
 import { chunked, page, repeated, rowOf } from './wire.ts'
 
@@ -59,7 +59,7 @@ describe('a body in crumbs', () => {
     ['of a small page', 4_000_000],
     ['of a large page', 9_000_000],
   ])('%s is read', async (_name, bytes) => {
-    const outcome = await play({ api: () => () => inCrumbs(bytes) })
-    expect([outcome.errors, outcome.exitCode]).toEqual([[], 0])
+    const recording = await runScenario({ api: () => () => inCrumbs(bytes) })
+    expect([recording.errors, recording.exitCode]).toEqual([[], 0])
   })
 })

@@ -42,10 +42,10 @@ export function configOf(service: string, auth = service): object {
 }
 
 /** What a scenario brought to light. */
-export interface Outcome extends AirbyteRun {
+export interface ScenarioRun extends AirbyteRun {
   readonly service: RawService
   /** Every request that another origin got to see. */
-  readonly witnessed: RawService['requests']
+  readonly requestsElsewhere: RawService['requests']
 }
 
 export interface Scenario {
@@ -59,14 +59,14 @@ export interface Scenario {
 }
 
 /** Runs a command against a service that misbehaves, with another origin listening. */
-export async function play(scenario: Scenario): Promise<Outcome> {
+export async function runScenario(scenario: Scenario): Promise<ScenarioRun> {
   const { api, token: tokens = () => () => token(), command = 'read', stream = STREAM } = scenario
   // Whoever is sent here by mistake gets an answer, so that the mistake would succeed.
-  const witness = await startRawService(() => page([rowOf(666)]))
+  const elsewhere = await startRawService(() => page([rowOf(666)]))
   const service = await startRawService((asked, nth) =>
     asked.target.includes('/connect/token')
-      ? tokens(witness.url)(asked, nth)
-      : api(witness.url)(asked, nth),
+      ? tokens(elsewhere.url)(asked, nth)
+      : api(elsewhere.url)(asked, nth),
   )
   try {
     const recording = await run({
@@ -77,9 +77,9 @@ export async function play(scenario: Scenario): Promise<Outcome> {
       ...(command === 'read' && { catalog: [stream], state: scenario.state }),
       ...(scenario.patience && { retryPolicy: scenario.patience }),
     })
-    return { ...recording, service, witnessed: witness.requests }
+    return { ...recording, service, requestsElsewhere: elsewhere.requests }
   } finally {
-    await Promise.all([service.close(), witness.close()])
+    await Promise.all([service.close(), elsewhere.close()])
   }
 }
 

@@ -1,12 +1,12 @@
 import type { Stream } from '../../src/streams/collection.ts'
 import { keyOf } from '../testing/airbyte-warehouse.ts'
+import { type Comparison, isCompared, truthOf, warehouseDifferences } from './differences.ts'
 import type { Event, Sync } from './step.ts'
-import { type Court, isJudged, truthOf, verdict } from './verdict.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Has seen service and warehouses before a sync, and judges what the sync made of them. */
-export interface Witness {
+/** What holds of each sync, by how service and warehouses were before it. */
+export interface SyncRule {
   /** What is wrong in streams that the sync says it has completed, in words, after these events. */
   faults(completed: readonly string[], events: readonly Event[]): string[]
 }
@@ -26,14 +26,14 @@ const REFUSALS: ReadonlySet<unknown> = new Set([400, 404, 409])
  * A completed stream that nobody touched meanwhile equals the service, unless a part of it was
  * refused; and whatever nobody touched and the warehouse had is still there.
  */
-export function createWitness(court: Court, { faults: disturbances }: Sync): Witness {
-  const { platform, streams } = court
+export function createSyncRule(comparison: Comparison, { faults: disturbances }: Sync): SyncRule {
+  const { platform, streams } = comparison
   const isRefused = disturbances.some(({ kind }) => REFUSALS.has(kind))
   const before = new Map<string, Before>(
     streams.map((stream) => [
       stream.stream,
       {
-        held: right(stream, court),
+        held: right(stream, comparison),
         listedAt: platform.stateOf(stream.stream)?.history_at,
         isListing: platform.stateOf(stream.stream)?.part === 'history',
       },
@@ -55,7 +55,7 @@ export function createWitness(court: Court, { faults: disturbances }: Sync): Wit
     const isHistoryFresh = !isListing && historyAt !== null && historyAt !== listedAt
     return [
       ...lost(stream, held),
-      ...verdict({ ...court, streams: [stream], isHistoryFresh }).map(
+      ...warehouseDifferences({ ...comparison, streams: [stream], isHistoryFresh }).map(
         (text) => `after a complete sync, ${text}`,
       ),
     ]
@@ -72,23 +72,23 @@ export function createWitness(court: Court, { faults: disturbances }: Sync): Wit
 
   /** Rows that the warehouses had as they are, and have no more. */
   function lost(stream: Stream, held: ReadonlyMap<string, Row>): string[] {
-    const now = right(stream, court)
-    const living = new Map(truthOf(stream, court).map((row) => [keyOf(row), row]))
+    const now = right(stream, comparison)
+    const living = new Map(truthOf(stream, comparison).map((row) => [keyOf(row), row]))
     return [...held]
       .filter(([key, row]) => {
         const alive = living.get(key)
         return alive && isSame(alive, row) && !now.has(key)
       })
-      .filter(([, row]) => isJudged(row, stream, { ...court, isHistoryFresh: true }))
+      .filter(([, row]) => isCompared(row, stream, { ...comparison, isHistoryFresh: true }))
       .map(([key]) => `${stream.stream} ${key} lives, was in the warehouse, and is not there now`)
   }
 }
 
 /** The rows that both warehouses hold in the version of the service. */
-function right(stream: Stream, court: Court): Map<string, Row> {
-  const tables = court.platform.warehouses.map((warehouse) => warehouse.rows(stream.stream))
+function right(stream: Stream, comparison: Comparison): Map<string, Row> {
+  const tables = comparison.platform.warehouses.map((warehouse) => warehouse.rows(stream.stream))
   return new Map(
-    truthOf(stream, court)
+    truthOf(stream, comparison)
       .map((row) => [keyOf(row), row] as const)
       .filter(([key, row]) => tables.every((rows) => isSame(row, rows.get(key)))),
   )

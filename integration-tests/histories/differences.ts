@@ -8,7 +8,7 @@ import type { Platform } from './warehouses.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-export interface Court {
+export interface Comparison {
   readonly emulator: Emulator
   readonly platform: Platform
   readonly streams: readonly Stream[]
@@ -21,24 +21,24 @@ export interface Court {
 }
 
 /** Where the two warehouses differ from the service, in words. */
-export function verdict(court: Court): string[] {
-  const { platform, streams } = court
+export function warehouseDifferences(comparison: Comparison): string[] {
+  const { platform, streams } = comparison
   return streams.flatMap((stream) =>
     platform.warehouses.flatMap((warehouse, i) =>
-      compare(stream, warehouse.rows(stream.stream), court).map(
+      compare(stream, warehouse.rows(stream.stream), comparison).map(
         (text) => `${['highest version', 'last write'][i]}: ${text}`,
       ),
     ),
   )
 }
 
-function compare(stream: Stream, rows: Map<string, Row>, court: Court): string[] {
-  const { platform, references } = court
+function compare(stream: Stream, rows: Map<string, Row>, comparison: Comparison): string[] {
+  const { platform, references } = comparison
   const state = platform.stateOf(stream.stream)
-  const truth = new Map(truthOf(stream, court).map((row) => [keyOf(row), row]))
+  const truth = new Map(truthOf(stream, comparison).map((row) => [keyOf(row), row]))
   for (const key of [...truth.keys(), ...rows.keys()]) {
     const [known, held] = [truth.get(key), rows.get(key)]
-    const isOut = [known, held].some((row) => row && !isJudged(row, stream, court))
+    const isOut = [known, held].some((row) => row && !isCompared(row, stream, comparison))
     const isExcused = known === undefined && held !== undefined && isUnknown(key, held)
     if (isOut || isExcused) {
       truth.delete(key)
@@ -51,7 +51,7 @@ function compare(stream: Stream, rows: Map<string, Row>, court: Court): string[]
 
   function isUnknown(key: string, held: Row): boolean {
     // What vanished cannot be told from what is older than the window, where that has no list.
-    if (!hasList(court) && stream.dateField && (state?.start ?? '') < (state?.window ?? ''))
+    if (!hasList(comparison) && stream.dateField && (state?.start ?? '') < (state?.window ?? ''))
       return true
     const isHistory = isBefore(held, state?.window ?? null)
     return platform.isUnknown(stream.stream, key, isHistory)
@@ -59,8 +59,11 @@ function compare(stream: Stream, rows: Map<string, Row>, court: Court): string[]
 }
 
 /** The rows of the service as the warehouse is to hold them. */
-export function truthOf({ collection, nested, references: offered }: Stream, court: Court): Row[] {
-  const { emulator, references = [] } = court
+export function truthOf(
+  { collection, nested, references: offered }: Stream,
+  comparison: Comparison,
+): Row[] {
+  const { emulator, references = [] } = comparison
   if (nested === 'referenced_collections') {
     return referencedCollections.flatMap((name) =>
       emulator.references(name).map((reference) => ({
@@ -81,20 +84,20 @@ export function truthOf({ collection, nested, references: offered }: Stream, cou
  * Rows before the start date are nobody's promise, rows of the history only after its listing, and
  * a full refresh ends some days ahead.
  */
-export function isJudged(row: Row, stream: Stream, court: Court): boolean {
-  const { platform, emulator, lastDay, isHistoryFresh } = court
+export function isCompared(row: Row, stream: Stream, comparison: Comparison): boolean {
+  const { platform, emulator, lastDay, isHistoryFresh } = comparison
   const state = platform.stateOf(stream.stream)
   if (!stream.dateField || state === undefined) return true
   if (isBefore(row, state.start)) return false
   if (platform.modeOf(stream.stream) === 'full_refresh') {
     const isAhead = !isBefore(row, addDays(lastDay, 1))
-    return !isAhead && (hasList(court) || !isBefore(row, earliestDeltaStart(emulator.now())))
+    return !isAhead && (hasList(comparison) || !isBefore(row, earliestDeltaStart(emulator.now())))
   }
-  return (isHistoryFresh && hasList(court)) || !isBefore(row, state.window)
+  return (isHistoryFresh && hasList(comparison)) || !isBefore(row, state.window)
 }
 
 /** The specification documents no list of any dated collection. */
-function hasList({ emulator }: Court): boolean {
+function hasList({ emulator }: Comparison): boolean {
   return emulator.options.dialect === 'documentation'
 }
 

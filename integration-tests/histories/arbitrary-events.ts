@@ -8,7 +8,7 @@ export interface Focus {
   /** Days from now. */
   readonly day: fc.Arbitrary<number>
   /** How often something happens that makes a stream start over, which hides what came before. */
-  readonly turmoil: number
+  readonly disruption: number
 }
 
 /** Every stream; days in the delta's window, on both sides of its border, planned, long ago. */
@@ -16,7 +16,7 @@ export const wide: Focus = {
   stream: fc.nat(2),
   pick: fc.nat(3),
   day: fc.constantFrom(-2, -30, -300, -700, -700, -1000, -1400, 40),
-  turmoil: 1,
+  disruption: 1,
 }
 
 /** One stream, a few of its records, and the two sides of the border. */
@@ -24,7 +24,7 @@ export const narrow: Focus = {
   stream: fc.constant(0),
   pick: fc.nat(2),
   day: fc.constantFrom(-30, -700),
-  turmoil: 0,
+  disruption: 0,
 }
 
 /** One stream whose rows lie in several slices of its lists. */
@@ -32,7 +32,7 @@ export const long: Focus = {
   stream: fc.constant(0),
   pick: fc.nat(4),
   day: fc.constantFrom(-30, -700, -850, -950, -1040),
-  turmoil: 0,
+  disruption: 0,
 }
 
 /** Records to begin with. */
@@ -57,7 +57,7 @@ function changes(focus: Focus): fc.Arbitrary<Change> {
 }
 
 export function events(focus: Focus): fc.Arbitrary<Event> {
-  const { stream, pick, turmoil } = focus
+  const { stream, pick, disruption } = focus
   const change = fc.constant('change' as const)
   const advance = fc.constant('advance' as const)
   const long = fc.constantFrom(-3, 50, 80, 24 * 45, 24 * 400)
@@ -70,14 +70,14 @@ export function events(focus: Focus): fc.Arbitrary<Event> {
     { weight: 2, arbitrary: fc.record({ do: advance, hours: fc.constantFrom(1, 2, 25, 25) }) },
     { weight: 1, arbitrary: fc.constant({ do: 'expire-tokens' as const }) },
     { weight: 1, arbitrary: fc.record({ do: reference, pick, isRemoval: fc.boolean() }) },
-    { weight: turmoil, arbitrary: fc.record({ do: advance, hours: long }) },
-    { weight: turmoil, arbitrary: fc.record({ do: continuations, status }) },
-    { weight: turmoil, arbitrary: fc.record({ do: deltas, stream }) },
+    { weight: disruption, arbitrary: fc.record({ do: advance, hours: long }) },
+    { weight: disruption, arbitrary: fc.record({ do: continuations, status }) },
+    { weight: disruption, arbitrary: fc.record({ do: deltas, stream }) },
   )
 }
 
-/** What happens to one record and sometimes to another, which is where accounts go wrong. */
-export function careers({ stream, pick, day }: Focus): fc.Arbitrary<Event[]> {
+/** What happens to one record and sometimes to another, which is where delete detection goes wrong. */
+export function rowChanges({ stream, pick, day }: Focus): fc.Arbitrary<Event[]> {
   const turn = fc.record({
     day: fc.option(day, { freq: 2 }),
     other: fc.option(pick, { freq: 2 }),
@@ -88,17 +88,17 @@ export function careers({ stream, pick, day }: Focus): fc.Arbitrary<Event[]> {
     .map(({ stream, pick, turns }) => {
       let isThere = true
       return turns.map(({ day, other, isUpdate }): Event => {
-        const subject = { stream, pick: other ?? pick }
-        if (isUpdate) return { do: 'change', change: { kind: 'update', ...subject } }
-        if (day !== null) return { do: 'change', change: { kind: 'move', day, ...subject } }
+        const record = { stream, pick: other ?? pick }
+        if (isUpdate) return { do: 'change', change: { kind: 'update', ...record } }
+        if (day !== null) return { do: 'change', change: { kind: 'move', day, ...record } }
         isThere = !isThere
-        return { do: 'change', change: { kind: isThere ? 'restore' : 'remove', ...subject } }
+        return { do: 'change', change: { kind: isThere ? 'restore' : 'remove', ...record } }
       })
     })
 }
 
 /** A row changes behind the page that is being read, and then another one before it. */
-export function overtakings({ stream, pick, day }: Focus): fc.Arbitrary<Sync['during']> {
+export function changesBehindPage({ stream, pick, day }: Focus): fc.Arbitrary<Sync['during']> {
   return fc
     .record({
       stream,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { ReferenceChoice } from '../../src/config.ts'
-import { careers, events, type Focus, overtakings } from './draw-events.ts'
+import { changesBehindPage, events, type Focus, rowChanges } from './arbitrary-events.ts'
 import type { Place } from './history.ts'
 import type { Event, Fault, Kept, Setting, Size, Step, Sync } from './step.ts'
 
@@ -58,15 +58,15 @@ function faults(place: Place, { stream }: Focus): fc.Arbitrary<Fault> {
 }
 
 function syncs(place: Place, focus: Focus): fc.Arbitrary<Sync> {
-  const isFew = place === 'executable' || focus.turmoil === 0
+  const isFew = place === 'executable' || focus.disruption === 0
   const event = fc.record({ atRequest, event: events(focus) })
   const requests = fc.array(atRequest, { minLength: 4, maxLength: 4 })
   return fc.record({
     do: fc.constant('sync' as const),
     during: fc.oneof(
       fc.array(event, { maxLength: 4 }),
-      fc.tuple(careers(focus), requests).map(inTurn),
-      overtakings(focus),
+      fc.tuple(rowChanges(focus), requests).map(inTurn),
+      changesBehindPage(focus),
     ),
     faults: fc.oneof(
       { weight: isFew ? 6 : 2, arbitrary: fc.constant([]) },
@@ -113,8 +113,8 @@ const rewind: fc.Arbitrary<Step> = fc.record({
 })
 
 /** A row that has been read vanishes, or moves, and is back behind the page that is being read. */
-function overtaken(focus: Focus): fc.Arbitrary<Step[]> {
-  return overtakings(focus).map((during) => [undisturbed, { ...undisturbed, during }])
+function changedBehindPage(focus: Focus): fc.Arbitrary<Step[]> {
+  return changesBehindPage(focus).map((during) => [undisturbed, { ...undisturbed, during }])
 }
 
 /** A large page breaks while it is handed over, and a row of it is gone when it is asked for again. */
@@ -185,30 +185,30 @@ const switchMode: fc.Arbitrary<Step> = fc.record({
 
 /** Steps of any kind, and the turns of a record with a sync after each. */
 export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
-  const { turmoil } = focus
+  const { disruption } = focus
   const sync = syncs(place, focus)
   const one = fc.oneof(
     { weight: 8, arbitrary: events(focus) },
     { weight: 6, arbitrary: sync },
     { weight: 2, arbitrary: quiet },
-    { weight: turmoil, arbitrary: rewind },
-    { weight: 1, arbitrary: turmoil > 0 ? configure : configureGently },
-    { weight: turmoil, arbitrary: switchMode },
+    { weight: disruption, arbitrary: rewind },
+    { weight: 1, arbitrary: disruption > 0 ? configure : configureGently },
+    { weight: disruption, arbitrary: switchMode },
   )
   // A process takes half a second where a sync in this process takes a twentieth.
   if (place === 'executable') return fc.array(one, { minLength: 2, maxLength: 6 })
   const mostlyQuiet = fc.oneof({ weight: 3, arbitrary: quiet }, { weight: 1, arbitrary: sync })
   const four = fc.array(mostlyQuiet, { minLength: 4, maxLength: 4 })
   const turns = fc
-    .tuple(careers(focus), four)
+    .tuple(rowChanges(focus), four)
     .map(([events, syncs]) => events.flatMap((event, i): Step[] => [event, syncs[i] ?? event]))
   const part = fc.oneof(
     { weight: 16, arbitrary: one.map((step) => [step]) },
     { weight: 8, arbitrary: turns },
-    { weight: 4, arbitrary: overtaken(focus) },
+    { weight: 4, arbitrary: changedBehindPage(focus) },
     { weight: 4, arbitrary: resumed(focus) },
     { weight: 1, arbitrary: refused(focus) },
-    { weight: 1 - turmoil, arbitrary: broken(focus) },
+    { weight: 1 - disruption, arbitrary: broken(focus) },
   )
   return fc.array(part, { minLength: 2, maxLength: 10 }).map((parts) => parts.flat())
 }

@@ -3,13 +3,13 @@ import type { Stream } from '../../src/streams/collection.ts'
 import { streams as catalogue } from '../../src/streams/streams.ts'
 import type { Message } from '../testing/airbyte-messages.ts'
 import { run } from '../testing/run.ts'
+import { warehouseDifferences } from './differences.ts'
 import { inPlace } from './history.ts'
 import type { Kept } from './step.ts'
-import { verdict } from './verdict.ts'
 import { createPlatform, type Platform } from './warehouses.ts'
 
-/** One sync of a trial, in a form that tests can ask. */
-export interface TrialSync {
+/** One sync of a scenario, in a form that tests can ask. */
+export interface ScenarioSync {
   readonly exitCode: number | null
   readonly messages: readonly Message[]
   /** WARN messages. */
@@ -22,7 +22,7 @@ export interface TrialSync {
   readonly requests: readonly string[]
 }
 
-export interface TrialOptions {
+export interface SyncOptions {
   /** Dies after so many lines. */
   readonly killAfter?: number
   readonly kept?: Kept
@@ -31,44 +31,44 @@ export interface TrialOptions {
 }
 
 /** A service, a connector in this process and two warehouses: what a history plays with, by hand. */
-export interface Trial {
+export interface Scenario {
   readonly emulator: Emulator
   /** Settings of the configuration; a change holds from the next sync on. */
   readonly settings: Record<string, unknown>
   platform: Platform
-  sync(options?: TrialOptions): Promise<TrialSync>
+  sync(options?: SyncOptions): Promise<ScenarioSync>
   /** Where the warehouses differ from the service, in words. */
   differences(): string[]
 }
 
-export async function startTrial(
+export async function startScenario(
   streams: readonly string[],
   options: EmulatorOptions = {},
-): Promise<Trial> {
+): Promise<Scenario> {
   const emulator = await startEmulator({ people: 4, months: 0, pageSize: 2, ...options })
-  const trial: Trial = {
+  const scenario: Scenario = {
     emulator,
     settings: {},
     platform: createPlatform(),
     sync,
     differences: () =>
-      verdict({
+      warehouseDifferences({
         emulator,
-        platform: trial.platform,
+        platform: scenario.platform,
         streams: streams.map((name) => catalogue.get(name) as Stream),
         references: undefined,
         lastDay: '9999-12-31',
         isHistoryFresh: true,
       }),
   }
-  return trial
+  return scenario
 
   async function sync({
     killAfter = 0,
     kept = 'everything',
     onRequest = () => {},
-  }: TrialOptions = {}): Promise<TrialSync> {
-    const { platform, settings } = trial
+  }: SyncOptions = {}): Promise<ScenarioSync> {
+    const { platform, settings } = scenario
     const before = emulator.requests.length
     const stop = emulator.onRequest(() => onRequest(emulator.requests.length - before))
     const config = {
@@ -91,7 +91,7 @@ export async function startTrial(
   }
 }
 
-function told(messages: readonly Message[]): Omit<TrialSync, 'exitCode' | 'requests'> {
+function told(messages: readonly Message[]): Omit<ScenarioSync, 'exitCode' | 'requests'> {
   const records = messages.flatMap(({ record }) => (record === undefined ? [] : [record.data]))
   return {
     messages,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
-import { type Focus, inserts, long, narrow, wide } from './draw-events.ts'
-import { settings, steps } from './draw-steps.ts'
+import { type Focus, inserts, long, narrow, wide } from './arbitrary-events.ts'
+import { settings, steps } from './arbitrary-steps.ts'
 import type { History, Place } from './history.ts'
 
 const dated = ['clockings', 'absences', 'assignments', 'activity_durations', 'calculated_totals']
@@ -36,12 +36,12 @@ export type Kind = (typeof kinds)[number]
 
 const few = { minLength: 2, maxLength: 3 }
 
-const byKind: Readonly<Record<Kind, (place: Place) => fc.Arbitrary<Drawn>>> = {
+const byKind: Readonly<Record<Kind, (place: Place) => fc.Arbitrary<Undecided>>> = {
   anything: (place) =>
     fc.record({
       documented: fc.shuffledSubarray(documented, few),
       specified: fc.shuffledSubarray(specified, few),
-      ...drawn(place, wide),
+      ...parts(place, wide),
     }),
   /** Changes of a few records again and again. */
   'few-records': (place) =>
@@ -50,7 +50,7 @@ const byKind: Readonly<Record<Kind, (place: Place) => fc.Arbitrary<Drawn>>> = {
         first: fc.oneof(fc.constantFrom(...dated), fc.constantFrom(...listed)),
         second: fc.constantFrom('jobs', 'people'),
         pageSize: fc.constantFrom(1, 1, 2, 100),
-        ...drawn(place, narrow),
+        ...parts(place, narrow),
       })
       .map(({ first, second, ...rest }) => atBorder([first, second], rest)),
   /** Syncs that are cut off while they read lists of several slices. */
@@ -59,7 +59,7 @@ const byKind: Readonly<Record<Kind, (place: Place) => fc.Arbitrary<Drawn>>> = {
       .record({
         first: fc.oneof(fc.constantFrom(...dated), fc.constantFrom(...listed)),
         pageSize: fc.constantFrom(1, 1, 2),
-        ...drawn(place, long),
+        ...parts(place, long),
       })
       .map(({ first, ...rest }) => atBorder([first], rest)),
 }
@@ -73,8 +73,8 @@ export function histories(kind: Kind, place: Place): fc.Arbitrary<History> {
   }))
 }
 
-/** A history whose streams depend on the dialect that was drawn for it. */
-interface Drawn extends Omit<History, 'streams'> {
+/** A history whose streams depend on the dialect that was parts for it. */
+interface Undecided extends Omit<History, 'streams'> {
   readonly documented: readonly string[]
   readonly specified: readonly string[]
 }
@@ -88,7 +88,7 @@ function atBorder(
     settings,
     ...rest
   }: Omit<History, 'streams'> & { readonly pageSize: number },
-): Drawn {
+): Undecided {
   return {
     ...rest,
     documented: streams,
@@ -104,7 +104,7 @@ function possible({ options, steps }: Pick<History, 'options' | 'steps'>): Emula
   return isSwitched ? { ...options, secondStart: 'replaces' } : options
 }
 
-function drawn(place: Place, focus: Focus) {
+function parts(place: Place, focus: Focus) {
   return {
     options: options(place),
     settings,

@@ -1,11 +1,13 @@
 import { expect } from 'vitest'
-import { DELTA_TOKEN, type Outcome, SECOND, SECRET, STREAM, TOKEN } from './scenario.ts'
+import { DELTA_TOKEN, type ScenarioRun, SECOND, SECRET, STREAM, TOKEN } from './scenario.ts'
 
 export type FailureType = 'config' | 'transient' | 'system'
 
-/** What holds of every outcome, whatever the service does: no secret is told, no other origin is asked. */
-export function expectNoLeak({ messages, witnessed }: Outcome): void {
-  expect(witnessed.map(({ target, headers }) => [target, headers.get('authorization')])).toEqual([])
+/** What holds of every recording, whatever the service does: no secret is told, no other origin is asked. */
+export function expectNoLeak({ messages, requestsElsewhere }: ScenarioRun): void {
+  expect(
+    requestsElsewhere.map(({ target, headers }) => [target, headers.get('authorization')]),
+  ).toEqual([])
   const told = messages
     // Records are the service's own data, and a state must hold the links as they are.
     .filter(({ type }) => type !== 'RECORD' && type !== 'STATE')
@@ -21,7 +23,7 @@ export function expectNoLeak({ messages, witnessed }: Outcome): void {
 
 /** The run failed once, in this way and with these words, which end like a sentence. */
 export function expectFailure(
-  { exitCode, errors }: Outcome,
+  { exitCode, errors }: ScenarioRun,
   failure: FailureType,
   words: string | RegExp,
 ): void {
@@ -34,9 +36,9 @@ export function expectFailure(
 }
 
 /** The first page was taken for read, and nothing of the second one: it is where the next sync goes on. */
-export function expectStoppedBeforeSecondPage(outcome: Outcome): void {
-  expect(outcome.records(STREAM).map(({ id }) => id)).toEqual([1, 2])
-  expect(outcome.states(STREAM).at(-1)).toMatchObject({ part: 'list', link: SECOND })
+export function expectStoppedBeforeSecondPage(recording: ScenarioRun): void {
+  expect(recording.records(STREAM).map(({ id }) => id)).toEqual([1, 2])
+  expect(recording.states(STREAM).at(-1)).toMatchObject({ part: 'list', link: SECOND })
 }
 
 function asPattern(words: string | RegExp): RegExp {

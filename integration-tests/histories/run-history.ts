@@ -5,12 +5,12 @@ import type { Stream } from '../../src/streams/collection.ts'
 import { streams as catalogue } from '../../src/streams/streams.ts'
 import { addDays, type Day, dayOf } from '../../src/sync/days.ts'
 import { type AirbyteRun, run } from '../testing/run.ts'
+import { type Comparison, warehouseDifferences } from './differences.ts'
 import { type History, inPlace, type Place } from './history.ts'
 import type { Event, Fault, Step, Sync } from './step.ts'
+import { createSyncRule } from './sync-rule.ts'
 import { createTenant, type Tenant } from './tenant.ts'
-import { type Court, verdict } from './verdict.ts'
 import { completed, createPlatform, type Platform } from './warehouses.ts'
-import { createWitness } from './witness.ts'
 
 /** A few syncs without a disturbance must be enough: the first may resume what was cut off. */
 const QUIET_SYNCS = 4
@@ -18,16 +18,16 @@ const QUIET_SYNCS = 4
 const FORGET_HOURS = 73
 
 /**
- * Plays a history and throws unless both warehouses equal the service: after each sync in the streams
+ * Runs a history and throws unless both warehouses equal the service: after each sync in the streams
  * that it completes, and after undisturbed syncs in all of them, first without the days before a
  * delta's window, which wait for their next listing, then with them.
  */
-export async function play(history: History, place: Place): Promise<void> {
+export async function runHistory(history: History, place: Place): Promise<void> {
   const emulator = await startEmulator(history.options)
   try {
     const streams = history.streams.map((name) => catalogue.get(name) as Stream)
     const tenant = createTenant(emulator, streams)
-    const game: Game = {
+    const running: Running = {
       history,
       place,
       emulator,
@@ -38,20 +38,20 @@ export async function play(history: History, place: Place): Promise<void> {
       lastDay: '9999-12-31',
     }
     for (const change of history.seeded) tenant.happen({ do: 'change', change })
-    for (const step of history.steps) await take(step, game)
-    await settle(game)
-    refuse(verdict({ ...courtOf(game), isHistoryFresh: false }))
-    game.settings['history_refresh_days'] = 1
+    for (const step of history.steps) await take(step, running)
+    await settle(running)
+    refuse(warehouseDifferences({ ...comparisonOf(running), isHistoryFresh: false }))
+    running.settings['history_refresh_days'] = 1
     emulator.advance({ hours: 25 })
-    const outcomes = await settle(game)
-    refuse(verdict({ ...courtOf(game), isHistoryFresh: true }))
+    const outcomes = await settle(running)
+    refuse(warehouseDifferences({ ...comparisonOf(running), isHistoryFresh: true }))
     refuseRestarts(outcomes)
   } finally {
     await emulator.close()
   }
 }
 
-interface Game {
+interface Running {
   readonly history: History
   readonly place: Place
   readonly emulator: Emulator
@@ -63,18 +63,18 @@ interface Game {
   lastDay: Day
 }
 
-async function take(step: Step, game: Game): Promise<void> {
-  const { platform, tenant } = game
-  if (step.do === 'sync') await disturbed(step, game)
+async function take(step: Step, running: Running): Promise<void> {
+  const { platform, tenant } = running
+  if (step.do === 'sync') await disturbed(step, running)
   else if (step.do === 'rewind') platform.rewind(step.syncs, step.isKept)
-  else if (step.do === 'configure') game.settings[step.setting.set] = step.setting.to
+  else if (step.do === 'configure') running.settings[step.setting.set] = step.setting.to
   else if (step.do === 'switch-mode') {
-    platform.switchMode(streamAt(step.stream, game), step.isCleared)
+    platform.switchMode(streamAt(step.stream, running), step.isCleared)
   } else tenant.happen(step)
 }
 
-async function disturbed(sync: Sync, game: Game): Promise<void> {
-  const { emulator, platform, tenant, streams, place } = game
+async function disturbed(sync: Sync, running: Running): Promise<void> {
+  const { emulator, platform, tenant, streams, place } = running
   const happened: Event[] = []
   let requests = 0
   const stop = emulator.onRequest(() => {
@@ -86,9 +86,9 @@ async function disturbed(sync: Sync, game: Game): Promise<void> {
     }
   })
   for (const fault of sync.faults) disturb(fault, emulator, streams)
-  platform.begin(game.history.streams)
-  const files = filesOf(game)
-  const witness = createWitness({ ...courtOf(game), isHistoryFresh: false }, sync)
+  platform.begin(running.history.streams)
+  const files = filesOf(running)
+  const rule = createSyncRule({ ...comparisonOf(running), isHistoryFresh: false }, sync)
   const outcome = await run({ ...inPlace[place], ...files, killAfter: sync.killAfter })
   stop()
   emulator.clearFaults()
@@ -96,7 +96,7 @@ async function disturbed(sync: Sync, game: Game): Promise<void> {
   const { messages } = outcome
   const broken = messages.find(({ trace }) => trace?.error?.message.includes('Unexpected error'))
   if (broken !== undefined) throw new Error(JSON.stringify(broken.trace?.error))
-  refuse(witness.faults(completed(messages), happened))
+  refuse(rule.faults(completed(messages), happened))
 }
 
 function disturb(
@@ -111,28 +111,28 @@ function disturb(
   else emulator.fault(at, kind, { skip, times, ms: 20 })
 }
 
-function streamAt(stream: number, { history: { streams } }: Game): string {
+function streamAt(stream: number, { history: { streams } }: Running): string {
   return streams[stream % streams.length] as string
 }
 
 /** Undisturbed syncs until one changes nothing; in this process, where they are faster. */
-async function settle(game: Game): Promise<AirbyteRun[]> {
-  const { emulator, platform } = game
+async function settle(running: Running): Promise<AirbyteRun[]> {
+  const { emulator, platform } = running
   const outcomes: AirbyteRun[] = []
   for (let syncs = 0, blocked = 0; syncs < QUIET_SYNCS; ) {
-    platform.begin(game.history.streams)
-    const before = rowsOf(game)
-    const outcome = await run({ ...inPlace['in-process'], ...filesOf(game) })
+    platform.begin(running.history.streams)
+    const before = rowsOf(running)
+    const outcome = await run({ ...inPlace['in-process'], ...filesOf(running) })
     platform.load(outcome, 'everything')
     outcomes.push(outcome)
     if (outcome.exitCode !== 0) {
-      if (!isBlocked(outcome, game) || ++blocked > 2)
+      if (!isBlocked(outcome, running) || ++blocked > 2)
         throw new Error(`a quiet sync fails: ${said(outcome)}`)
       emulator.advance({ hours: FORGET_HOURS })
       continue
     }
     // The first sync may only complete a list that was cut off, with rows as they were then.
-    if (syncs > 0 && isDeepStrictEqual(before, rowsOf(game))) return outcomes
+    if (syncs > 0 && isDeepStrictEqual(before, rowsOf(running))) return outcomes
     syncs++
   }
   throw new Error(`after ${QUIET_SYNCS} quiet syncs the warehouse still changes`)
@@ -142,7 +142,7 @@ async function settle(game: Game): Promise<AirbyteRun[]> {
  * A service may keep the first of two deltas, also one whose answer was lost, until it forgets it;
  * and a link that only a later, forgotten STATE has used looks like another consumer's doing.
  */
-function isBlocked({ messages }: AirbyteRun, { emulator, history }: Game): boolean {
+function isBlocked({ messages }: AirbyteRun, { emulator, history }: Running): boolean {
   const { secondStart, usedDeltaLink } = emulator.options
   const isRewound = history.steps.some((step) => step.do === 'rewind')
   if (secondStart !== 'conflict' && !(usedDeltaLink === 'conflict' && isRewound)) return false
@@ -156,7 +156,7 @@ function said({ messages }: AirbyteRun): string {
     .join('\n')
 }
 
-function rowsOf({ platform, history }: Game) {
+function rowsOf({ platform, history }: Running) {
   return platform.warehouses.map((warehouse) =>
     history.streams.map((stream) => warehouse.rows(stream)),
   )
@@ -166,8 +166,8 @@ function refuse(faults: readonly string[]): void {
   if (faults.length > 0) throw new Error(faults.join('\n'))
 }
 
-function courtOf(game: Game): Omit<Court, 'isHistoryFresh'> {
-  const { emulator, platform, streams, settings, history, lastDay } = game
+function comparisonOf(running: Running): Omit<Comparison, 'isHistoryFresh'> {
+  const { emulator, platform, streams, settings, history, lastDay } = running
   const choices = settings['external_references'] as readonly ReferenceChoice[]
   const pairs = choices.flatMap(({ collection, names }) =>
     names.map((name) => ({ collection, name })),
@@ -200,10 +200,10 @@ function refuseRestarts(outcomes: readonly AirbyteRun[]): void {
   }
 }
 
-function filesOf(game: Game) {
-  const { emulator, settings, platform, history } = game
+function filesOf(running: Running) {
+  const { emulator, settings, platform, history } = running
   const ahead = addDays(dayOf(emulator.now()), settings['future_days'] as number)
-  if (ahead < game.lastDay) game.lastDay = ahead
+  if (ahead < running.lastDay) running.lastDay = ahead
   const config = {
     ...emulator.config(),
     activity_structures: emulator.activityStructures,
