@@ -1,4 +1,5 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
@@ -47,6 +48,8 @@ export interface ChildOptions {
   readonly environment?: Readonly<Record<string, string>> | undefined
   /** Puts stderr into stdout, as `meltano config test` does. */
   readonly isMerged?: boolean | undefined
+  /** Takes stdout, of which nothing is kept then. */
+  readonly stdout?: Writable | undefined
 }
 
 /**
@@ -60,7 +63,7 @@ const STARTS = 10
 export function startChild(
   program: ProgramName,
   args: readonly string[],
-  { cwd, environment = {}, isMerged = false }: ChildOptions,
+  { cwd, environment = {}, isMerged = false, stdout: target }: ChildOptions,
 ): Child {
   const startedAt = performance.now()
   const executable = executableOf(program)
@@ -75,10 +78,13 @@ export function startChild(
   const out: Buffer[] = []
   const err: Buffer[] = []
   let bytes = 0
-  stdout.on('data', (chunk: Buffer) => {
-    bytes += chunk.length
-    out.push(chunk)
-  })
+  if (target !== undefined) stdout.pipe(target)
+  else {
+    stdout.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      out.push(chunk)
+    })
+  }
   stderr.on('data', (chunk: Buffer) => err.push(chunk))
   const heard = () => Buffer.concat(out).toString()
   const ended = new Promise<End>((resolve, reject) => {

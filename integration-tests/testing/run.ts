@@ -131,9 +131,8 @@ async function runChild(
   folder: string,
   options: AirbyteOptions | SingerOptions,
 ): Promise<Ended> {
-  const { program, killAfter = 0, stdout } = options
+  const { program, killAfter = 0 } = options
   const child = startChild(program, args, { ...options, cwd: folder })
-  if (stdout !== undefined) child.child.stdout?.pipe(stdout)
   let lines = 0
   if (killAfter > 0) {
     child.child.stdout?.on('data', (chunk: Buffer) => {
