@@ -19,6 +19,8 @@ export default defineConfig({
     include: ['{src,emulator,integration-tests,scripts,bench}/**/*.test.ts'],
     // A fresh worker for each file would cost a third of the time.
     isolate: false,
+    // One more than the default: much of the time is spent waiting for processes.
+    maxWorkers: '100%',
     setupFiles: ['integration-tests/testing/property-seed.ts'],
     globalSetup: ['integration-tests/build-once.ts'],
     sequence: { sequencer: LongestFirst },
