@@ -10,6 +10,6 @@ export default defineConfig({
       'src/**/*.fuzz.test.ts',
       'integration-tests/histories/{in-process,executable}-*.test.ts',
     ],
-    env: { PROPERTY_SEED: 'random', HISTORIES_SCALE: '10' },
+    env: { PROPERTY_SEED: 'random', HISTORIES_SCALE: '16' },
   },
 })
