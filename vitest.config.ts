@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take longest, first: else the others are long done when the last of them ends. */
-const LONGEST = ['histories/in-process', 'histories/executable', 'faults/faults', 'lifecycle']
+const LONGEST = ['histories/in-process', 'histories/executable', 'lifecycle', 'hostile/endless']
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -17,6 +17,11 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['{src,emulator,integration-tests,scripts,bench,deploy}/**/*.test.ts'],
+    // A fresh worker for each file would cost a third of the time.
+    isolate: false,
+    // One more than the default: much of the time is spent waiting for processes.
+    maxWorkers: '100%',
+    setupFiles: ['integration-tests/testing/property-seed.ts'],
     globalSetup: ['integration-tests/build-once.ts'],
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/emulator.ts'
 import { streams } from '../src/streams/streams.ts'
-import type { Chosen } from './connector.ts'
-import { type Heard, runInProcess } from './hostile/read-in-process.ts'
+import type { Chosen } from './testing/files.ts'
+import { type AirbyteOptions, type AirbyteRun, run } from './testing/run.ts'
 
 let emulator: Emulator
 beforeEach(async () => {
@@ -22,16 +22,21 @@ function configOf(extra: object = {}): object {
   return { ...emulator.config(), activity_structures: emulator.activityStructures, ...extra }
 }
 
-function read(catalog: readonly Chosen[], extra: { state?: unknown; config?: object } = {}) {
-  return runInProcess('read', { config: extra.config ?? configOf(), catalog, state: extra.state })
+function here(command: AirbyteOptions['command'], files: Partial<AirbyteOptions>) {
+  const config = configOf()
+  return run({ program: 'source-protime', command, in: 'process', config, ...files })
 }
 
-function check(config = configOf()): Promise<Heard> {
-  return runInProcess('check', { config })
+function read(catalog: readonly Chosen[], extra: { state?: unknown; config?: object } = {}) {
+  return here('read', { ...extra, catalog })
+}
+
+function check(config = configOf()): Promise<AirbyteRun> {
+  return here('check', { config })
 }
 
 /** The last status of each stream. */
-function outcomes({ messages }: Heard): Record<string, string> {
+function outcomes({ messages }: AirbyteRun): Record<string, string> {
   return Object.fromEntries(
     messages.flatMap(({ trace }) => {
       const status = trace?.stream_status
@@ -40,7 +45,7 @@ function outcomes({ messages }: Heard): Record<string, string> {
   )
 }
 
-function errorsOf({ errors }: Heard): (readonly [stream: string | undefined, type: string])[] {
+function errorsOf({ errors }: AirbyteRun): (readonly [stream: string | undefined, type: string])[] {
   return errors.map(({ stream_descriptor, failure_type }) => [
     stream_descriptor?.name,
     failure_type,
@@ -144,7 +149,7 @@ describe('a command at the level debug', () => {
 
 describe('discover', () => {
   it('offers every stream without a single request', async () => {
-    const { messages, exitCode } = await runInProcess('discover', { config: configOf() })
+    const { messages, exitCode } = await here('discover', {})
     const catalog = messages.find(({ type }) => type === 'CATALOG')?.catalog
     expect(catalog?.streams.map(({ name }) => name)).toEqual(every)
     expect(messages).toHaveLength(1)
@@ -154,7 +159,7 @@ describe('discover', () => {
 
   it('leaves activity definitions out when no structure is named', async () => {
     const { activity_structures: _, ...config } = emulator.config()
-    const { messages } = await runInProcess('discover', { config })
+    const { messages } = await here('discover', { config })
     expect(messages[0]?.catalog?.streams.map(({ name }) => name)).toEqual(
       every.filter((name) => name !== 'activity_definitions'),
     )
@@ -162,7 +167,7 @@ describe('discover', () => {
 })
 
 describe('the summary', () => {
-  const summaryOf = ({ logs }: Heard) =>
+  const summaryOf = ({ logs }: AirbyteRun) =>
     logs.findLast((line) => /Sync (finished|failed)/.test(line))
 
   it('of a sync that failed warns, and names what failed', async () => {
@@ -259,6 +264,7 @@ describe('a state', () => {
   })
 
   it.each([
+    ['an empty file', ''],
     ['an empty list', []],
     ['null', null],
     ['an empty object', {}],
@@ -346,6 +352,8 @@ describe('a read of which a part fails', () => {
     expect(outcomes(result)['jobs']).toBe('COMPLETE')
   })
 
+  // spec: Authentication 8
+  // spec: Errors: 400 token endpoint, invalid_scope
   it('names the scope that a client lacks, and reads the rest with a token of all its scopes', async () => {
     await serve({ clients: client(['jobs', 'work-locations']) })
     const result = await read(['jobs', 'employers', 'work_locations'])
@@ -367,6 +375,7 @@ describe('a read of which a part fails', () => {
     expect(emulator.requests.filter(({ path }) => path === '/employers')).toEqual([])
   })
 
+  // spec: Errors: 403
   it.each([401, 403])('says what to do when a list answers %s', async (status) => {
     emulator.fail('/work-locations', status)
     const result = await read(['work_locations'])
@@ -374,6 +383,7 @@ describe('a read of which a part fails', () => {
     expect(result.errors[0]?.message).toContain('or deselect the stream')
   })
 
+  // spec: Errors: 400 token endpoint, invalid_client
   it('leaves every stream incomplete when the secret is wrong, with one config error', async () => {
     const result = await read(['jobs', 'people'], { config: configOf({ client_secret: 'wrong' }) })
     expect(outcomes(result)).toEqual({ jobs: 'INCOMPLETE', people: 'INCOMPLETE' })
@@ -404,6 +414,7 @@ describe('the dialect of the specification', () => {
   const deltas = ['access_clockings', 'departments', 'employers', 'jobs', 'shift_definitions']
   const readable = [...deltas, 'external_references', 'work_locations'].sort()
 
+  // spec: Errors: 404
   it.each(['incremental', 'full_refresh'])(
     'offers little, and the rest fails alone with a sentence (%s)',
     async (sync_mode) => {
@@ -423,6 +434,8 @@ describe('the dialect of the specification', () => {
     },
   )
 
+  // spec: Endpoints: GET /departments?delta
+  // spec: Endpoints: GET /jobs?delta
   it('has a delta serve a full refresh where there is no list, with a warning', async () => {
     await serve({ dialect: 'specification' })
     const names = ['departments', 'jobs']

@@ -7,12 +7,13 @@ import { runAirbyte } from '../src/protocol/airbyte/cli.ts'
 import type { Connector } from '../src/protocol/connector.ts'
 import { createJsonBatch } from '../src/protocol/json-batch.ts'
 import { runSinger } from '../src/protocol/singer/cli.ts'
-import { type Message, protocolFaults } from './airbyte-message.ts'
-import { configuredCatalog, parseLines } from './connector.ts'
-import { platformFaults } from './platform-rules.ts'
-import { type SingerMessage, singerFaults } from './singer/message.ts'
+import { airbyteFaults, type Expected } from './testing/airbyte-rules.ts'
+import { configuredCatalog } from './testing/files.ts'
+import { parseLines } from './testing/run.ts'
+import type { SingerMessage } from './testing/singer-messages.ts'
+import { singerFaults } from './testing/singer-rules.ts'
 
-const integers = { type: 'object', properties: { n: { type: 'integer' } } } as const
+const integers = { type: 'object', properties: { id: { type: 'integer' } } } as const
 
 // A source of another kind: what a connector needs besides the protocol library.
 const numbers: Connector<{ readonly numbers: readonly number[] }> = {
@@ -22,12 +23,12 @@ const numbers: Connector<{ readonly numbers: readonly number[] }> = {
   spec: { connectionSpecification: { type: 'object', properties: { numbers: {} } } },
   load: async () => ({
     configure: (input) => input as { numbers: number[] },
-    streams: () => [{ name: 'numbers', schema: integers, key: ['n'] }],
+    streams: () => [{ name: 'numbers', schema: integers, key: ['id'] }],
     check: async ({ numbers }) => ({ isReadable: numbers.length > 0, message: 'A list.' }),
     async read({ numbers }, jobs) {
       for (const output of jobs.map((job) => job.output())) {
         output.started(() => ({ count: numbers.length }))
-        await output.records(createJsonBatch(numbers.map((n) => ({ json: `{"n":${n}}` }))), 1)
+        await output.records(createJsonBatch(numbers.map((n) => ({ json: `{"id":${n}}` }))), 1)
         await output.complete()
       }
       return []
@@ -56,11 +57,17 @@ async function run(
 const CONFIG = { numbers: [3, 1, 2] }
 
 describe('a source of another kind, over the Airbyte protocol', () => {
-  async function airbyte(...words: readonly (string | object)[]) {
-    const { exitCode, stdout } = await run(runAirbyte, words)
-    const messages: Message[] = parseLines(stdout)
-    expect(messages.map(protocolFaults).filter(Boolean)).toEqual([])
-    return { exitCode, messages }
+  /** Runs a command, and checks the rules of the protocol. */
+  async function airbyte(
+    command: Expected['command'],
+    words: readonly (string | object)[] = [],
+    streams: readonly string[] = [],
+  ) {
+    const recording = await run(runAirbyte, [command, ...words])
+    const messages = parseLines(recording.stdout)
+    const faults = airbyteFaults({ ...recording, messages }, { command, streams, isCut: false })
+    expect(faults).toEqual([])
+    return { ...recording, messages }
   }
 
   it('tells its specification', async () => {
@@ -72,24 +79,24 @@ describe('a source of another kind, over the Airbyte protocol', () => {
     [CONFIG, 'SUCCEEDED'],
     [{ numbers: [] }, 'FAILED'],
   ])('checks %j', async (config, status) => {
-    const { messages } = await airbyte('check', '--config', config)
+    const { messages } = await airbyte('check', ['--config', config])
     expect(messages.map(({ connectionStatus }) => connectionStatus?.status)).toEqual([status])
   })
 
   it('is read with the catalog that it tells', async () => {
-    const discovered = await airbyte('discover', '--config', CONFIG)
+    const discovered = await airbyte('discover', ['--config', CONFIG])
     const catalog = discovered.messages[0]?.catalog ?? {}
-    const { exitCode, messages } = await airbyte('read', '--config', CONFIG, '--catalog', catalog)
-    expect(platformFaults({ exitCode, messages }, ['numbers'])).toEqual([])
-    const data = messages.flatMap(({ record }) => (record ? [record.data['n']] : []))
+    const files = ['--config', CONFIG, '--catalog', catalog]
+    const { messages } = await airbyte('read', files, ['numbers'])
+    const data = messages.flatMap(({ record }) => (record ? [record.data['id']] : []))
     const states = messages.flatMap(({ state }) => (state ? [state.stream.stream_state] : []))
     expect([data, states]).toEqual([[3, 1, 2], [{ count: 3 }]])
   })
 
   it('fails for a stream that it does not have, and reads the others', async () => {
     const catalog = configuredCatalog(['letters', 'numbers'])
-    const { exitCode, messages } = await airbyte('read', '--config', CONFIG, '--catalog', catalog)
-    expect(platformFaults({ exitCode, messages }, ['letters', 'numbers'])).toEqual([])
+    const files = ['--config', CONFIG, '--catalog', catalog]
+    const { messages } = await airbyte('read', files, ['letters', 'numbers'])
     const errors = messages.flatMap(({ trace }) => (trace?.error ? [trace.error.message] : []))
     expect(errors).toEqual([
       'letters: There is no stream of this name. Discover the streams again.',
@@ -101,14 +108,12 @@ describe('a source of another kind, over Singer', () => {
   it('is synced with the catalog that it tells', async () => {
     const { stdout: discovered } = await run(runSinger, ['--discover'])
     const catalog = JSON.parse(discovered) as object
-    const { exitCode, stdout } = await run(runSinger, ['--config', CONFIG, '--catalog', catalog])
-    const messages = stdout
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(line) as SingerMessage)
-    expect([exitCode, singerFaults(messages, true)]).toEqual([0, []])
+    const recording = await run(runSinger, ['--config', CONFIG, '--catalog', catalog])
+    const messages = parseLines<SingerMessage>(recording.stdout)
+    const faults = singerFaults({ ...recording, messages }, { config: CONFIG, isCut: false })
+    expect([recording.exitCode, faults]).toEqual([0, []])
     const data = messages.flatMap((message) =>
-      message.type === 'RECORD' ? [message.record['n']] : [],
+      message.type === 'RECORD' ? [message.record['id']] : [],
     )
     const last = messages.at(-1)
     expect([data, last?.type === 'STATE' && last.value.bookmarks]).toEqual([

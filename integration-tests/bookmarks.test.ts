@@ -1,18 +1,18 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../emulator/emulator.ts'
-import { startTrial, type Trial } from './histories/trial.ts'
+import { type Scenario, startScenario } from './histories/scenario.ts'
 import { type Blob, withState } from './histories/with-state.ts'
 
-const trials: Trial[] = []
+const scenarios: Scenario[] = []
 afterEach(async () => {
-  for (const { emulator } of trials.splice(0)) await emulator.close()
+  for (const { emulator } of scenarios.splice(0)) await emulator.close()
 })
 
-async function start(streams: readonly string[], options?: EmulatorOptions): Promise<Trial> {
-  const trial = await startTrial(streams, options)
-  trials.push(trial)
-  return trial
+async function start(streams: readonly string[], options?: EmulatorOptions): Promise<Scenario> {
+  const scenario = await startScenario(streams, options)
+  scenarios.push(scenario)
+  return scenario
 }
 
 describe('a bookmark', () => {
@@ -70,26 +70,26 @@ describe('a bookmark that cannot be used', () => {
 
   it.each(cases)('%s starts its stream over, says why, and leaves the others', async (...row) => {
     const [, change, says] = row
-    const trial = await start(['people', 'jobs'])
-    await trial.sync()
-    trial.platform = withState(trial.platform, 'people', change)
-    const { warnings, records, exitCode } = await trial.sync()
+    const scenario = await start(['people', 'jobs'])
+    await scenario.sync()
+    scenario.platform = withState(scenario.platform, 'people', change)
+    const { warnings, records, exitCode } = await scenario.sync()
     expect(exitCode).toBe(0)
     expect(warnings).toEqual([expect.stringMatching(new RegExp(`^people: .*${says}`))])
     expect(records.map(({ id }) => id)).toEqual([1, 2, 3, 4])
-    expect(trial.differences()).toEqual([])
+    expect(scenario.differences()).toEqual([])
   })
 })
 
 describe('a bookmark whose fields contradict each other', () => {
   const STREAMS = ['job_categories', 'external_references', 'people', 'clockings']
 
-  async function startWithHistory(): Promise<Trial> {
-    const trial = await start(STREAMS)
-    trial.settings['start_date'] = '2024-01-01'
+  async function startWithHistory(): Promise<Scenario> {
+    const scenario = await start(STREAMS)
+    scenario.settings['start_date'] = '2024-01-01'
     for (const date of ['2026-10-01', '2024-02-02', '2024-02-03', '2024-02-04'])
-      trial.emulator.insert('clockings', { date })
-    return trial
+      scenario.emulator.insert('clockings', { date })
+    return scenario
   }
 
   /** Bookmarks of each stream as different syncs leave them. */
@@ -122,24 +122,24 @@ describe('a bookmark whose fields contradict each other', () => {
     })
     await fc.assert(
       fc.asyncProperty(mixed, async ({ stream, some, other, fields, isNull }) => {
-        const trial = await startWithHistory()
+        const scenario = await startWithHistory()
         try {
-          await trial.sync()
+          await scenario.sync()
           const taken = fields.map((field) => [field, isNull ? null : other[field]])
           const service = {
-            service: (some['service'] as string).replace(/http:[^ ]*:\d+/, trial.emulator.url),
+            service: (some['service'] as string).replace(/http:[^ ]*:\d+/, scenario.emulator.url),
           }
-          trial.platform = withState(trial.platform, stream, () => ({
+          scenario.platform = withState(scenario.platform, stream, () => ({
             ...some,
             ...Object.fromEntries(taken),
             ...service,
           }))
-          const { exitCode, errors } = await trial.sync()
+          const { exitCode, errors } = await scenario.sync()
           expect(errors).toEqual([])
           expect(exitCode).toBe(0)
-          expect(trial.differences()).toEqual([])
+          expect(scenario.differences()).toEqual([])
         } finally {
-          await trial.emulator.close()
+          await scenario.emulator.close()
         }
       }),
       { numRuns: 100, seed: 1 },
@@ -151,9 +151,9 @@ describe('a bookmark of another service', () => {
   it('by its origin starts over without deletes', async () => {
     const old = await start(['people'], { people: 4 })
     await old.sync()
-    const trial = await start(['people'], { people: 2 })
-    trial.platform = old.platform
-    const { warnings, deleted, records } = await trial.sync()
+    const scenario = await start(['people'], { people: 2 })
+    scenario.platform = old.platform
+    const { warnings, deleted, records } = await scenario.sync()
     expect(warnings).toEqual([expect.stringContaining('of another tenant, address or API name')])
     expect(deleted).toEqual([])
     expect(records).toHaveLength(2)
@@ -200,13 +200,13 @@ describe('a configuration that changes', () => {
   })
 
   it('in its activity structures starts over, and drops the rows of the others', async () => {
-    const trial = await start(['activity_definitions'])
-    await trial.sync()
-    const [first] = trial.emulator.activityStructures
-    trial.settings['activity_structures'] = [first]
-    const { warnings, deleted, records } = await trial.sync()
+    const scenario = await start(['activity_definitions'])
+    await scenario.sync()
+    const [first] = scenario.emulator.activityStructures
+    scenario.settings['activity_structures'] = [first]
+    const { warnings, deleted, records } = await scenario.sync()
     expect(warnings).toEqual([expect.stringContaining('activity structures')])
-    const kept = trial.emulator
+    const kept = scenario.emulator
       .all('activity-definitions')
       .filter(({ level }) => level === first?.level)
     expect(records.length - deleted.length).toBe(kept.length)
@@ -214,8 +214,8 @@ describe('a configuration that changes', () => {
   })
 
   it('to an earlier start date starts over, and reads the days before', async () => {
-    const trial = await start(['clockings'], { people: 0 })
-    const { emulator, settings, sync } = trial
+    const scenario = await start(['clockings'], { people: 0 })
+    const { emulator, settings, sync } = scenario
     settings['start_date'] = '2026-01-01'
     emulator.insert('clockings', { date: '2026-02-02' })
     emulator.insert('clockings', { date: '2024-02-02' })

@@ -14,15 +14,19 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
-import { type Message, protocolFaults } from './airbyte-message.ts'
-import { parseLines } from './connector.ts'
-import { EXECUTABLE, type LiveProcess, readArguments, startRead } from './live-process.ts'
+import type { Message } from './testing/airbyte-messages.ts'
+import { protocolFaults } from './testing/airbyte-rules.ts'
+import { type Child, executableOf } from './testing/child.ts'
+import { writeFiles } from './testing/files.ts'
+import { parseLines, start as startProgram } from './testing/run.ts'
+
+const EXECUTABLE = executableOf('source-protime')
 
 const STREAM = 'job_categories'
 const PATH = '/job-categories'
 
 let emulator: Emulator
-let live: LiveProcess | undefined
+let live: Child | undefined
 let folder: string
 
 beforeEach(async () => {
@@ -31,14 +35,19 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  await live?.clear()
+  await live?.stop()
   live = undefined
   await emulator.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
-function start(): LiveProcess {
-  live = startRead(emulator.config(), [STREAM])
+function start(): Child {
+  live = startProgram({
+    program: 'source-protime',
+    command: 'read',
+    config: emulator.config(),
+    catalog: [STREAM],
+  })
   return live
 }
 
@@ -61,7 +70,7 @@ function endlessPages(): void {
 }
 
 /** A read of endless pages that waits for its reader, who has stopped reading. */
-async function startUnread(): Promise<LiveProcess> {
+async function startUnread(): Promise<Child> {
   endlessPages()
   const read = start()
   await read.until(() => read.bytes() > 300_000, 'some lines')
@@ -228,8 +237,8 @@ describe('a reader that leaves', () => {
   })
 
   it.each(['spec', 'discover'])('during %s ends it quietly', async (command) => {
-    const [, ...options] = readArguments(folder, emulator.config(), [])
-    const child = spawn(EXECUTABLE, [command, ...(command === 'spec' ? [] : options.slice(0, 2))], {
+    const options = writeFiles(folder, { config: emulator.config() })
+    const child = spawn(EXECUTABLE, [command, ...(command === 'spec' ? [] : options)], {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     let stderr = ''
@@ -247,7 +256,9 @@ describe('the surroundings of a read', () => {
     const records = wholeLines(stdout).filter(({ type }) => type === 'RECORD')
     expect(records.length).toBe(emulator.all('job-categories').length)
   }
-  const args = () => readArguments(folder, emulator.config(), [STREAM])
+  const files = (only: object = { catalog: [STREAM] }) =>
+    writeFiles(folder, { config: emulator.config(), ...only })
+  const args = () => ['read', ...files()]
 
   it('may be a file as its output', async () => {
     const path = join(folder, 'out.jsonl')
@@ -280,7 +291,7 @@ describe('the surroundings of a read', () => {
 
   it.each([
     ['source-protime', args],
-    ['tap-protime', () => args().slice(1, 3)],
+    ['tap-protime', () => files({})],
   ] as const)('may be a full disk, of which %s says one sentence', async (name, argsOf) => {
     const program = join(dirname(EXECUTABLE), name)
     const child = spawn(program, argsOf(), {

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../emulator/emulator.ts'
-import { startTrial, type Trial } from './histories/trial.ts'
+import { type Scenario, startScenario } from './histories/scenario.ts'
 
-let trial: Trial
-afterEach(() => trial.emulator.close())
+let scenario: Scenario
+afterEach(() => scenario.emulator.close())
 
-async function start(streams: readonly string[], options?: EmulatorOptions): Promise<Trial> {
-  trial = await startTrial(streams, options)
-  return trial
+async function start(streams: readonly string[], options?: EmulatorOptions): Promise<Scenario> {
+  scenario = await startScenario(streams, options)
+  return scenario
 }
 
 describe('a listing that was interrupted', () => {
@@ -17,13 +17,13 @@ describe('a listing that was interrupted', () => {
     (_, month) => `2024-${String(month + 1).padStart(2, '0')}-10`,
   )
 
-  async function withOldRows(): Promise<Trial> {
+  async function withOldRows(): Promise<Scenario> {
     const { emulator, settings } = await start(['clockings'], { people: 1, pageSize: 1 })
     Object.assign(settings, { start_date: '2024-01-01', history_refresh_days: 1, window_days: 30 })
     for (const date of OLD_DAYS) {
       for (let rows = 0; rows < 3; rows++) emulator.insert('clockings', { date })
     }
-    return trial
+    return scenario
   }
 
   const LINES = [4, 5, 6, 7, 8, 9]
@@ -34,7 +34,7 @@ describe('a listing that was interrupted', () => {
     settings['window_days'] = 365
     const { exitCode } = await sync()
     expect(exitCode).toBe(0)
-    expect(trial.differences()).toEqual([])
+    expect(scenario.differences()).toEqual([])
   })
 
   it.each(LINES)(
@@ -47,7 +47,7 @@ describe('a listing that was interrupted', () => {
       settings['window_days'] = 365
       const { deleted } = await sync()
       expect(deleted).toEqual([])
-      expect(trial.differences()).toEqual([])
+      expect(scenario.differences()).toEqual([])
     },
   )
 
@@ -62,7 +62,7 @@ describe('a listing that was interrupted', () => {
       emulator.update(collection, first?.['id'] as number, { name: { default: 'Renamed' } })
       const { exitCode } = await sync()
       expect(exitCode).toBe(0)
-      expect(trial.differences()).toEqual([])
+      expect(scenario.differences()).toEqual([])
     },
   )
 })
@@ -70,12 +70,12 @@ describe('a listing that was interrupted', () => {
 describe('a list of references that is refused', () => {
   const NAMES = ['people', 'departments', 'jobs'] as const
 
-  async function withReferences(): Promise<Trial> {
+  async function withReferences(): Promise<Scenario> {
     const { emulator } = await start(['external_references'])
     for (const collection of NAMES) {
       emulator.setReference(collection, 'hr', 'one', 1)
     }
-    return trial
+    return scenario
   }
 
   it.each([400, 404, 409])(
@@ -87,7 +87,7 @@ describe('a list of references that is refused', () => {
       const { deleted, warnings } = await sync()
       expect(deleted).toEqual([])
       expect(status === 409 || warnings.join().includes('departments')).toBe(true)
-      expect(trial.differences()).toEqual([])
+      expect(scenario.differences()).toEqual([])
     },
   )
 
@@ -105,7 +105,7 @@ describe('a list of references that is refused', () => {
     emulator.fail('/external-references/departments', 404, { times: 1 })
     expect((await sync()).deleted).toHaveLength(2)
     expect((await sync()).deleted).toHaveLength(1)
-    expect(trial.differences()).toEqual([])
+    expect(scenario.differences()).toEqual([])
   })
 })
 

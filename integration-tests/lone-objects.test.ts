@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
-import { runInProcess } from './hostile/read-in-process.ts'
-import { selecting } from './singer/catalog.ts'
-import { sync } from './singer/run-tap.ts'
+import { run, tap } from './testing/run.ts'
+import { selecting } from './testing/singer-catalog.ts'
 
 const LEVEL = { level: 1, activityDefinition: { id: 'a-1' } }
 /** Listed, because its day is before the window of the delta. */
@@ -31,27 +30,33 @@ describe('one activity level in the place of an array', () => {
     async (stream, collection, day) => {
       emulator.insert(collection, { [day]: OLD_DAY, activityLevels: LEVEL })
       const { id } = emulator.insert(collection, { [day]: DAY, activityLevels: LEVEL })
-      const first = await runInProcess('read', { config, catalog: [stream] })
+      const read = (state?: unknown) =>
+        run({
+          program: 'source-protime',
+          command: 'read',
+          in: 'process',
+          config,
+          catalog: [stream],
+          state,
+        })
+      const first = await read()
       expect(levelsOf(first.records(stream))).toEqual([[LEVEL], [LEVEL]])
       emulator.update(collection, id as number, { activityLevels: { level: 2 } })
-      const state = first.messages.flatMap((message) =>
-        message.type === 'STATE' ? [message.state] : [],
-      )
-      const second = await runInProcess('read', { config, catalog: [stream], state })
+      const second = await read(first.state)
       expect(levelsOf(second.records(stream))).toEqual([[{ level: 2 }]])
     },
   )
 
   it('is one for a Singer target, too, also when fields are deselected', async () => {
     const { id } = emulator.insert('assignments', { from: DAY, activityLevels: LEVEL })
-    const whole = await sync({ config, catalog: selecting(['assignments'], []) })
+    const whole = await tap({ config, catalog: selecting(['assignments'], []) })
     expect(levelsOf(whole.records('assignments'))).toEqual([[LEVEL]])
     emulator.update('assignments', id as number, { activityLevels: { ...LEVEL, level: 2 } })
     const catalog = selecting(
       ['assignments'],
       [['properties', 'activityLevels', 'items', 'properties', 'activityDefinition']],
     )
-    const part = await sync({ config, catalog, state: whole.state })
+    const part = await tap({ config, catalog, state: whole.state })
     expect(levelsOf(part.records('assignments'))).toEqual([[{ level: 2 }]])
   })
 })

@@ -6,10 +6,10 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { streams } from '../src/streams/streams.ts'
-import type { Message } from './airbyte-message.ts'
-import { parseLines } from './connector.ts'
-import { EXECUTABLE } from './live-process.ts'
-import { createWarehouse, differences } from './warehouse.ts'
+import type { Message } from './testing/airbyte-messages.ts'
+import { createWarehouse, differences } from './testing/airbyte-warehouse.ts'
+import { executableOf } from './testing/child.ts'
+import { parseLines } from './testing/run.ts'
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 const [, section = ''] = readme.split('## Use it with Airbyte\n')
@@ -26,7 +26,7 @@ let folder: string
 beforeEach(async () => {
   emulator = await startEmulator({ people: 3, months: 1 })
   folder = mkdtempSync(join(tmpdir(), 'readme-'))
-  symlinkSync(dirname(EXECUTABLE), join(folder, 'bin'))
+  symlinkSync(dirname(executableOf('source-protime')), join(folder, 'bin'))
   writeFileSync(join(folder, 'config.json'), JSON.stringify(emulator.config()))
 })
 afterEach(async () => {

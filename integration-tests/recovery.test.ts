@@ -1,16 +1,16 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../emulator/emulator.ts'
-import { startTrial, type Trial } from './histories/trial.ts'
+import { type Scenario, startScenario } from './histories/scenario.ts'
 import { createPlatform } from './histories/warehouses.ts'
 import { withState } from './histories/with-state.ts'
-import { keyOf } from './warehouse.ts'
+import { keyOf } from './testing/airbyte-warehouse.ts'
 
-let trial: Trial
-afterEach(() => trial.emulator.close())
+let scenario: Scenario
+afterEach(() => scenario.emulator.close())
 
-async function start(streams: readonly string[], options?: EmulatorOptions): Promise<Trial> {
-  trial = await startTrial(streams, options)
-  return trial
+async function start(streams: readonly string[], options?: EmulatorOptions): Promise<Scenario> {
+  scenario = await startScenario(streams, options)
+  return scenario
 }
 
 /** Text that makes a page so large that it is handed over while it arrives. */
@@ -18,6 +18,8 @@ const LARGE = 'x'.repeat(6_000_000)
 const STARTS_OVER = 'read from the beginning'
 
 describe('a stream that starts over', () => {
+  // spec: Delta mode 2
+  // spec: Errors: 410
   it('deletes the rows that vanished meanwhile, and no other', async () => {
     const { emulator, sync } = await start(['people', 'clockings'])
     for (let id = 1; id <= 4; id++) emulator.insert('clockings')
@@ -27,7 +29,7 @@ describe('a stream that starts over', () => {
     emulator.advance({ hours: 73 })
     const { deleted } = await sync()
     expect(deleted.toSorted()).toEqual([2, 3])
-    expect(trial.differences()).toEqual([])
+    expect(scenario.differences()).toEqual([])
   })
 
   it('deletes them also when it has to start over again before its end', async () => {
@@ -40,7 +42,7 @@ describe('a stream that starts over', () => {
     emulator.advance({ hours: 73 })
     const { deleted } = await sync()
     expect(deleted.toSorted()).toEqual([1, 2])
-    expect(trial.differences()).toEqual([])
+    expect(scenario.differences()).toEqual([])
   })
 
   it('keeps a row that comes back while everything is read again', async () => {
@@ -51,7 +53,7 @@ describe('a stream that starts over', () => {
     emulator.advance({ hours: 73 })
     // The first page of the new reading has passed the row when it comes back.
     await sync({ onRequest: (n) => n === 3 && emulator.restore('people', person ?? {}) })
-    expect(trial.differences()).toEqual([])
+    expect(scenario.differences()).toEqual([])
   })
 
   it.each(['jobs', 'job_categories'])(
@@ -67,7 +69,7 @@ describe('a stream that starts over', () => {
       })
       const sent = messages.flatMap(({ record }) => (record ? [keyOf(record.data)] : []))
       expect(sent.filter((key) => key === '1')).toHaveLength(2)
-      expect(trial.differences()).toEqual([])
+      expect(scenario.differences()).toEqual([])
     },
   )
 })
@@ -86,7 +88,7 @@ describe('a Delete', () => {
       times: 1,
     })
     await sync()
-    expect(trial.differences()).toEqual([])
+    expect(scenario.differences()).toEqual([])
   })
 })
 
@@ -102,7 +104,7 @@ describe('a row that moves across the border of the delta', () => {
       await sync()
       emulator.advance({ hours: 25 })
       await sync()
-      expect(trial.differences()).toEqual([])
+      expect(scenario.differences()).toEqual([])
     },
   )
 
@@ -113,7 +115,7 @@ describe('a row that moves across the border of the delta', () => {
     await sync()
     emulator.update('clockings', 1, { date: '2026-10-01' })
     await sync()
-    expect(trial.differences()).toEqual([])
+    expect(scenario.differences()).toEqual([])
     emulator.advance({ hours: 25 })
     const { deleted } = await sync()
     expect(deleted).toEqual([])
@@ -125,11 +127,11 @@ describe('a process that dies after any line', () => {
     const { emulator, sync } = await start(['job_categories', 'people'])
     const whole = await sync()
     for (let lines = 1; lines < whole.messages.length; lines++) {
-      trial.platform = createPlatform()
+      scenario.platform = createPlatform()
       const first = await sync({ killAfter: lines })
       const covered = new Set(first.records.slice(0, coveredBy(first.messages)).map(identity))
       const second = await sync()
-      expect(trial.differences(), `line ${lines}`).toEqual([])
+      expect(scenario.differences(), `line ${lines}`).toEqual([])
       // A list is read anew by each sync, also one that continues it.
       const again = second.records.map(identity).filter((row) => covered.has(row))
       expect(
@@ -142,7 +144,7 @@ describe('a process that dies after any line', () => {
 })
 
 /** How many records stand before the last STATE; the streams are read one after the other. */
-function coveredBy(messages: Awaited<ReturnType<Trial['sync']>>['messages']): number {
+function coveredBy(messages: Awaited<ReturnType<Scenario['sync']>>['messages']): number {
   const last = messages.findLastIndex(({ state }) => state !== undefined)
   return messages.slice(0, Math.max(0, last)).filter(({ record }) => record !== undefined).length
 }
@@ -159,7 +161,7 @@ describe('a dead continuation', () => {
     })
     expect(exitCode).toBe(0)
     expect(warnings.join()).toContain(STARTS_OVER)
-    expect(trial.differences()).toEqual([])
+    expect(scenario.differences()).toEqual([])
   })
 
   it.each([400, 409, 410] as const)(
@@ -171,7 +173,7 @@ describe('a dead continuation', () => {
       const { warnings, exitCode } = await sync()
       expect(exitCode).toBe(0)
       expect(warnings.join()).toContain(STARTS_OVER)
-      expect(trial.differences()).toEqual([])
+      expect(scenario.differences()).toEqual([])
     },
   )
 
@@ -227,7 +229,7 @@ describe('a delta that ends early', () => {
     expect(advice(warnings)).toEqual([
       expect.stringMatching(/: jobs, people\. Probably another program reads them/),
     ])
-    expect(trial.differences()).toEqual([])
+    expect(scenario.differences()).toEqual([])
   })
 
   it('while it is read is put down to one that reads at this moment', async () => {
@@ -247,10 +249,13 @@ describe('a delta that ends early', () => {
   it('is not what a damaged link is put down to', async () => {
     const { sync } = await start(['people'])
     await sync()
-    trial.platform = withState(trial.platform, 'people', (blob) => ({ ...blob, link: 'nonsense' }))
+    scenario.platform = withState(scenario.platform, 'people', (blob) => ({
+      ...blob,
+      link: 'nonsense',
+    }))
     const { warnings } = await sync()
     expect(warnings).toEqual([expect.stringMatching(/^people: its link cannot be used any more/)])
-    expect(trial.differences()).toEqual([])
+    expect(scenario.differences()).toEqual([])
   })
 })
 
@@ -265,7 +270,7 @@ describe('a delta link whose answer was lost', () => {
     emulator.fault('/delta/people', 'after-last-byte', { times: 1 })
     const { exitCode } = await sync()
     expect(exitCode).toBe(0)
-    expect(trial.differences()).toEqual([])
+    expect(scenario.differences()).toEqual([])
   })
 
   it.each(flavours)('with the process ends well when the service %s', async (usedDeltaLink) => {
@@ -277,7 +282,7 @@ describe('a delta link whose answer was lost', () => {
       await sync({ killAfter: lines })
       const { exitCode } = await sync()
       expect(exitCode, `line ${lines}`).toBe(0)
-      expect(trial.differences(), `line ${lines}`).toEqual([])
+      expect(scenario.differences(), `line ${lines}`).toEqual([])
     }
   })
 })
@@ -297,20 +302,21 @@ describe('a delta link that is asked after the history was listed anew', () => {
       await sync({ killAfter: lines })
       const { errors } = await sync()
       expect(errors, `line ${lines}`).toEqual([])
-      expect(trial.differences(), `line ${lines}`).toEqual([])
+      expect(scenario.differences(), `line ${lines}`).toEqual([])
     }
   })
 })
 
 describe('a token that expires', () => {
+  // spec: Authentication 5
   it('before any request is renewed, and nothing is lost', async () => {
     const { emulator, sync } = await start(['people', 'job_categories'])
     const { requests } = await sync()
     for (let at = 2; at <= requests.length; at++) {
-      trial.platform = createPlatform()
+      scenario.platform = createPlatform()
       const { exitCode } = await sync({ onRequest: (n) => n === at && emulator.expireTokens() })
       expect(exitCode, `request ${at}`).toBe(0)
-      expect(trial.differences(), `request ${at}`).toEqual([])
+      expect(scenario.differences(), `request ${at}`).toEqual([])
     }
   })
 })
@@ -327,7 +333,7 @@ describe('a clock that is years off the service', () => {
       expect((await sync()).warnings).toEqual([])
       emulator.advance({ hours: 73 })
       expect((await sync()).warnings).toHaveLength(2)
-      expect(trial.differences()).toEqual([])
+      expect(scenario.differences()).toEqual([])
     },
   )
 })

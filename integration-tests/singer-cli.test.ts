@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTenant, type Tenant } from './engines/tenant.ts'
-import { breadcrumbsOf, type Catalog, selecting } from './singer/catalog.ts'
-import { runTap, sync } from './singer/run-tap.ts'
+import { tap } from './testing/run.ts'
+import { breadcrumbsOf, type Catalog, selecting } from './testing/singer-catalog.ts'
 
 let tenant: Tenant
 beforeAll(async () => {
@@ -13,7 +13,7 @@ const one = selecting(['job_categories'])
 
 describe('--discover', () => {
   it('lists every stream with metadata for every property, however deep', async () => {
-    const { stdout, exitCode } = await runTap({ config: tenant.config }, { words: ['--discover'] })
+    const { stdout, exitCode } = await tap({ config: tenant.config, command: '--discover' })
     const { streams } = JSON.parse(stdout) as Catalog
     expect([exitCode, streams.map(({ stream }) => stream)]).toEqual([0, tenant.streams])
     for (const { schema, metadata } of streams) {
@@ -25,12 +25,12 @@ describe('--discover', () => {
 
   it('asks nobody', async () => {
     const before = tenant.emulator.requests.length
-    await runTap({ config: tenant.config }, { words: ['--discover'] })
+    await tap({ config: tenant.config, command: '--discover' })
     expect(tenant.emulator.requests.length).toBe(before)
   })
 
   it('needs no configuration', async () => {
-    const { stdout, exitCode } = await runTap({}, { words: ['--discover'] })
+    const { stdout, exitCode } = await tap({ command: '--discover' })
     expect([exitCode, (JSON.parse(stdout) as Catalog).streams.length > 30]).toEqual([0, true])
   })
 })
@@ -40,25 +40,25 @@ describe('the configuration', () => {
     const config = { ...tenant.config, client_secret: 'wrong-secret' }
     const beside = { 'secret.json': { client_secret: 'emulator-secret' } }
     const words = ['--config', 'secret.json']
-    expect((await sync({ config, catalog: one }, { words, beside })).exitCode).toBe(0)
+    expect((await tap({ config, catalog: one, words, beside })).exitCode).toBe(0)
   })
 
   it('takes variables over files, wherever ENV stands', async () => {
     const environment = { TAP_PROTIME_CLIENT_SECRET: 'emulator-secret' }
     const config = { ...tenant.config, client_secret: 'wrong-secret' }
     const words = ['--config', 'ENV', '--config', 'config.json']
-    expect((await sync({ config, catalog: one }, { words, environment })).exitCode).toBe(0)
+    expect((await tap({ config, catalog: one, words, environment })).exitCode).toBe(0)
   })
 
   it('reads variables only when asked to by ENV', async () => {
     const environment = { TAP_PROTIME_CLIENT_SECRET: 'wrong-secret' }
-    const run = await sync({ config: tenant.config, catalog: one }, { environment })
+    const run = await tap({ config: tenant.config, catalog: one, environment })
     expect(run.exitCode).toBe(0)
   })
 
   it('with a setting that does not exist is warned of, and used', async () => {
     const config = { ...tenant.config, concurency: 8 }
-    const { exitCode, stderr } = await sync({ config, catalog: one })
+    const { exitCode, stderr } = await tap({ config, catalog: one })
     expect([exitCode, stderr]).toEqual([
       0,
       'WARNING concurency is no setting; did you mean concurrency?\n',
@@ -66,7 +66,7 @@ describe('the configuration', () => {
   })
 
   it('is missed in a sentence', async () => {
-    const { exitCode, stdout, stderr } = await runTap()
+    const { exitCode, stdout, stderr } = await tap({})
     expect([exitCode, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(/--config is missing/)
   })
@@ -78,7 +78,7 @@ describe('a wrong secret', () => {
     async (format) => {
       const config = { ...tenant.config, client_secret: 'wrong-secret-77' }
       const environment = { TAP_PROTIME_LOG_FORMAT: format, TAP_PROTIME_LOG_LEVEL: 'debug' }
-      const { exitCode, stdout, stderr } = await sync({ config }, { environment })
+      const { exitCode, stdout, stderr } = await tap({ config, environment })
       expect(exitCode).toBe(1)
       expect(stderr).toMatch(/client_secret|client secret|credentials/i)
       expect(stdout + stderr).not.toContain('wrong-secret-77')
@@ -93,7 +93,7 @@ describe('a sync that fails', () => {
   ])('%s says why in the last line of both outputs together', async (_, extra, words) => {
     tenant.emulator.fail('/job-categories', 403, { times: 1 })
     const config = { ...tenant.config, ...extra }
-    const run = await runTap({ config, catalog: one }, { isMerged: true })
+    const run = await tap({ config, catalog: one, isMerged: true })
     const lines = run.stdout.trimEnd().split('\n')
     expect(lines.at(-1)).toMatch(words)
     expect(lines.at(-2)).toMatch(/^\{"type":"STATE"/)
@@ -109,22 +109,22 @@ describe('--state', () => {
     ['{"type":"STATE","state":{"type":"STREAM"}}', 'is a state of source-protime'],
   ])('that is damaged (%s) is refused without a request', async (state, reason) => {
     const before = tenant.emulator.requests.length
-    const { exitCode, stdout, stderr } = await runTap({ config: tenant.config, state })
+    const { exitCode, stdout, stderr } = await tap({ config: tenant.config, state })
     expect([exitCode, stdout]).toEqual([1, ''])
     expect(stderr).toContain(reason)
     expect(tenant.emulator.requests.length).toBe(before)
   })
 
   it('is repeated by the first line, streams that are not read included', async () => {
-    const first = await sync({ config: tenant.config, catalog: selecting(['jobs', 'sectors']) })
-    const again = await sync({ config: tenant.config, catalog: one, state: first.state })
+    const first = await tap({ config: tenant.config, catalog: selecting(['jobs', 'sectors']) })
+    const again = await tap({ config: tenant.config, catalog: one, state: first.state })
     expect(again.messages[0]).toEqual({ type: 'STATE', value: first.state })
     expect(again.state?.bookmarks['jobs']).toEqual(first.state?.bookmarks['jobs'])
   })
 
   it('with one bookmark that cannot be used reads that stream anew and says so', async () => {
     const state = { bookmarks: { job_categories: { bookmark_version: 99 } } }
-    const run = await sync({ config: tenant.config, catalog: one, state })
+    const run = await tap({ config: tenant.config, catalog: one, state })
     expect(run.stderr).toMatch(/WARNING job_categories: the stored state cannot be used/)
     expect(run.records('job_categories')).toHaveLength(
       (await tenant.truth('job_categories')).length,
@@ -135,11 +135,11 @@ describe('--state', () => {
 describe('a reset of one stream', () => {
   it('by other settings in its bookmark reads it anew and still deletes what is gone', async () => {
     const catalog = selecting(['jobs'])
-    const { state } = await sync({ config: tenant.config, catalog })
+    const { state } = await tap({ config: tenant.config, catalog })
     const [gone] = await tenant.truth('jobs')
     tenant.emulator.remove('jobs', gone?.['id'] as number)
     const jobs = { ...state?.bookmarks['jobs'], settings: 'reset' }
-    const run = await sync({ config: tenant.config, catalog, state: { bookmarks: { jobs } } })
+    const run = await tap({ config: tenant.config, catalog, state: { bookmarks: { jobs } } })
     const deleted = run.records('jobs').filter((row) => row['_sdc_deleted_at'] !== null)
     expect(deleted.map(({ id }) => id)).toEqual([gone?.['id']])
     expect(run.records('jobs')).toHaveLength((await tenant.truth('jobs')).length + 1)
@@ -149,7 +149,7 @@ describe('a reset of one stream', () => {
 describe('other commands', () => {
   it('--test says on stderr what a check says, starts no delta and writes nothing to stdout', async () => {
     const before = tenant.emulator.requests.length
-    const run = await runTap({ config: tenant.config }, { words: ['--test'] })
+    const run = await tap({ config: tenant.config, command: '--test' })
     const count = tenant.streams.length
     expect([run.exitCode, run.stdout, run.stderr]).toEqual([
       0,
@@ -162,23 +162,23 @@ describe('other commands', () => {
 
   it('--test fails with a wrong secret', async () => {
     const config = { ...tenant.config, client_secret: 'wrong-secret-77' }
-    const { exitCode, stderr } = await runTap({ config }, { words: ['--test'] })
+    const { exitCode, stderr } = await tap({ config, command: '--test' })
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^ERROR .*Check both/)])
   })
 
   it('--about tells the settings as JSON, with the secret marked', async () => {
-    const { stdout } = await runTap({}, { words: ['--about', '--format', 'json'] })
+    const { stdout } = await tap({ command: '--about', words: ['--format', 'json'] })
     const about = JSON.parse(stdout)
     expect(about.settings.properties.client_secret).toMatchObject({ secret: true, writeOnly: true })
   })
 
   it('--version names the program', async () => {
-    const { stdout } = await runTap({}, { words: ['--version'] })
+    const { stdout } = await tap({ command: '--version' })
     expect(stdout).toMatch(/^tap-protime v\d+\.\d+\.\d+\n$/)
   })
 
   it('an unknown option is refused on stderr', async () => {
-    const { exitCode, stdout, stderr } = await runTap({}, { words: ['--discovery'] })
+    const { exitCode, stdout, stderr } = await tap({ command: '--discovery' })
     expect([exitCode, stdout]).toEqual([1, ''])
     expect(stderr).toBe(
       "ERROR The command line is not valid: unknown option '--discovery' (Did you mean --discover?). Try --help. (config)\n",
@@ -186,7 +186,7 @@ describe('other commands', () => {
   })
 
   it('a catalog that selects nothing is warned of', async () => {
-    const { exitCode, stderr } = await sync({ config: tenant.config, catalog: { streams: [] } })
+    const { exitCode, stderr } = await tap({ config: tenant.config, catalog: { streams: [] } })
     expect([exitCode, stderr]).toEqual([
       0,
       'WARNING The catalog selects nothing: no stream is read.\n',
@@ -194,24 +194,23 @@ describe('other commands', () => {
   })
 
   it('a catalog that is none is refused', async () => {
-    const { exitCode, stderr } = await runTap({ config: tenant.config, catalog: { stream: [] } })
+    const { exitCode, stderr } = await tap({ config: tenant.config, catalog: { stream: [] } })
     expect([exitCode, /not a catalog/.test(stderr)]).toEqual([1, true])
   })
 })
 
 describe('logs', () => {
   it('are empty after a sync without trouble', async () => {
-    expect((await sync({ config: tenant.config, catalog: one })).stderr).toBe('')
+    expect((await tap({ config: tenant.config, catalog: one })).stderr).toBe('')
   })
 
   it('are JSON in the fields of Meltano, with a METRIC, when it names a file with the level', async () => {
-    const { stderr } = await sync(
-      { config: tenant.config, catalog: one },
-      {
-        environment: { SINGER_SDK_LOG_CONFIG: 'logging.json' },
-        beside: { 'logging.json': { version: 1, root: { level: 'INFO' } } },
-      },
-    )
+    const { stderr } = await tap({
+      config: tenant.config,
+      catalog: one,
+      environment: { SINGER_SDK_LOG_CONFIG: 'logging.json' },
+      beside: { 'logging.json': { version: 1, root: { level: 'INFO' } } },
+    })
     const lines = stderr
       .trim()
       .split('\n')

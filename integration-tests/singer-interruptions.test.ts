@@ -3,13 +3,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startEmulator } from '../emulator/emulator.ts'
 import type { EmulatorOptions } from '../emulator/options.ts'
+import { shortRetryPolicy } from '../src/http/testing/short-retry-policy.ts'
 import { streams } from '../src/streams/streams.ts'
-import { selecting } from './singer/catalog.ts'
-import type { SingerMessage, StateValue } from './singer/message.ts'
-import { runHere, syncHere } from './singer/run-here.ts'
-import { lastState, parseMessages, sync } from './singer/run-tap.ts'
-import { createSingerWarehouse, type SingerWarehouse } from './singer/warehouse.ts'
-import { differences } from './warehouse.ts'
+import { differences } from './testing/airbyte-warehouse.ts'
+import {
+  createCollector,
+  parseLines,
+  type SingerOptions,
+  start as startProgram,
+  tap,
+} from './testing/run.ts'
+import { selecting } from './testing/singer-catalog.ts'
+import { lastState, type SingerMessage, type SingerState } from './testing/singer-messages.ts'
+import { createSingerWarehouse, type SingerWarehouse } from './testing/singer-warehouse.ts'
 
 let emulator: Awaited<ReturnType<typeof startEmulator>>
 afterEach(() => emulator.close())
@@ -17,6 +23,11 @@ afterEach(() => emulator.close())
 const CHOSEN = ['clockings', 'job_categories', 'people', 'work_locations']
 const CHANGES = { inserts: 40, updates: 40, deletes: 40, softDeletes: 3 }
 const catalog = selecting(CHOSEN)
+
+/** A sync in this process, in which a request has six attempts. */
+function here(options: Partial<SingerOptions>) {
+  return tap({ in: 'process', retryPolicy: shortRetryPolicy(6), ...options })
+}
 
 async function start(options: EmulatorOptions = {}): Promise<Record<string, unknown>> {
   emulator = await startEmulator({ people: 3, months: 1, pageSize: 20, ...options })
@@ -45,7 +56,7 @@ function createRunner() {
   const all = createSingerWarehouse(true)
   const committed = createSingerWarehouse(false)
   const runner = {
-    state: undefined as StateValue | undefined,
+    state: undefined as SingerState | undefined,
     keep(messages: readonly SingerMessage[]) {
       const end = messages.findLastIndex(({ type }) => type === 'STATE') + 1
       all.load(messages)
@@ -71,14 +82,14 @@ describe('a run that is killed', () => {
       const config = await start({ usedDeltaLink })
       const runner = createRunner()
       for (let lines = 1; lines < 400; lines = Math.ceil(lines * 1.25)) {
-        const { messages } = await syncHere({ config, catalog, state: runner.state }, lines)
+        const { messages } = await here({ config, catalog, state: runner.state, killAfter: lines })
         runner.keep(messages)
         emulator.randomChanges({ inserts: 4, updates: 4, deletes: 3, seed: seed * 1000 + lines })
         emulator.advance({ minutes: 1 })
       }
       // The second one lists anew what the first one had begun to list before rows vanished.
       for (let runs = 0; runs < 2; runs++) {
-        const { exitCode, messages } = await syncHere({ config, catalog, state: runner.state })
+        const { exitCode, messages } = await here({ config, catalog, state: runner.state })
         expect(exitCode).toBe(0)
         runner.keep(messages)
       }
@@ -88,14 +99,11 @@ describe('a run that is killed', () => {
 
   it('by SIGKILL in the middle goes on as well', async () => {
     const config = await start()
-    const cut = await sync(
-      { config, catalog },
-      { onOutput: (text, child) => text.split('\n').length > 100 && child.kill('SIGKILL') },
-    )
+    const cut = await tap({ config, catalog, killAfter: 100 })
     expect(cut.signal).toBe('SIGKILL')
     const warehouse = createSingerWarehouse(false)
     warehouse.load(cut.messages)
-    const rest = await sync({ config, catalog, state: cut.state })
+    const rest = await tap({ config, catalog, state: cut.state })
     warehouse.load(rest.messages)
     expect(faults(warehouse)).toEqual([])
   })
@@ -119,42 +127,33 @@ describe('meltano config test, which ends a run at its first RECORD', () => {
         }
       },
     })
-    const run = runHere({ config, catalog }, stdout)
+    const run = here({ config, catalog, stdout })
     while (!written.some((text) => text.includes('"RECORD"'))) await sleep(10)
     await sleep(200)
     expect(emulator.requests.filter(isDelta)).toEqual([])
     release()
-    expect(await run).toBe(0)
+    expect((await run).exitCode).toBe(0)
     expect(emulator.requests.some(isDelta)).toBe(true)
   })
 
   it('ends by the signal, although nobody reads any more', async () => {
     const config = await start({ people: 300, pageSize: 5000 })
-    let isTold = false
-    const run = await sync(
-      { config, catalog },
-      {
-        onOutput(text, child) {
-          if (isTold || !text.includes('"RECORD"')) return
-          isTold = true
-          child.stdout?.pause()
-          child.kill('SIGTERM')
-          setTimeout(() => child.stdout?.resume(), 4000)
-        },
-      },
-    )
-    expect([run.signal, run.seconds < 30]).toEqual(['SIGTERM', true])
+    const run = startProgram({ program: 'tap-protime', config, catalog })
+    await run.until(() => run.heard().includes('"RECORD"'), 'a record')
+    run.pause()
+    expect(await run.endsSoonAfter(() => run.child.kill('SIGTERM'), run.exited)).toBe('SIGTERM')
+    await run.stop()
   })
 
   it('may kill a delta all the same: the next run of the pipeline repairs it', async () => {
     const config = await start()
     const warehouse = createSingerWarehouse(false)
-    const first = await sync({ config, catalog })
+    const first = await tap({ config, catalog })
     warehouse.load(first.messages)
     // A test has no state, so it starts deltas of its own, and the pipeline's die by that.
-    await syncHere({ config, catalog }, 150)
+    await here({ config, catalog, killAfter: 150 })
     emulator.randomChanges(CHANGES)
-    const next = await sync({ config, catalog, state: first.state })
+    const next = await tap({ config, catalog, state: first.state })
     warehouse.load(next.messages)
     expect(next.exitCode).toBe(0)
     expect(next.stderr).toMatch(/WARNING people: .* read from the beginning/)
@@ -168,16 +167,16 @@ describe('ACTIVATE_VERSION', () => {
 
   it('comes once a complete reading has ended, and not with changes alone', async () => {
     const config = await start()
-    const first = await sync({ config, catalog })
+    const first = await tap({ config, catalog })
     expect(activated(first.messages).toSorted()).toEqual(CHOSEN)
-    const second = await sync({ config, catalog, state: first.state })
+    const second = await tap({ config, catalog, state: first.state })
     // Streams without a delta are read whole each time.
     expect(activated(second.messages).toSorted()).toEqual(['job_categories', 'work_locations'])
   })
 
   it('comes behind every record of its version but those of later changes', async () => {
     const config = await start()
-    const { messages } = await sync({ config, catalog })
+    const { messages } = await tap({ config, catalog })
     const at = messages.findIndex(
       (message) => message.type === 'ACTIVATE_VERSION' && message.stream === 'clockings',
     )
@@ -192,7 +191,7 @@ describe('ACTIVATE_VERSION', () => {
     const config = await start()
     emulator.fail(/^\/people/, 403)
     emulator.fail(/^\/delta\/people/, 403)
-    const run = await sync({ config, catalog })
+    const run = await tap({ config, catalog })
     expect(run.exitCode).toBe(1)
     expect(activated(run.messages)).not.toContain('people')
   })
@@ -200,7 +199,7 @@ describe('ACTIVATE_VERSION', () => {
   it('can be switched off', async () => {
     const config = await start()
     const quiet = { ...config, emit_activate_version_messages: false }
-    expect(activated((await sync({ config: quiet, catalog })).messages)).toEqual([])
+    expect(activated((await tap({ config: quiet, catalog })).messages)).toEqual([])
   })
 })
 
@@ -209,22 +208,16 @@ describe('a STATE', () => {
     'that says that a delta link is asked is out before the link is asked, also with %d characters',
     async (size) => {
       const config = await start()
-      const first = lastState((await syncHere({ config, catalog })).messages)
+      const { state: first } = await here({ config, catalog })
       // A bookmark of another stream makes every STATE large.
       const state = { bookmarks: { ...first?.bookmarks, other: { live: 'x'.repeat(size) } } }
-      const said: string[] = []
-      const stdout = new Writable({
-        write(chunk: Buffer, _encoding, done) {
-          said.push(chunk.toString('utf8'))
-          done()
-        },
-      })
+      const stdout = createCollector()
       const announced: unknown[] = []
       emulator.onRequest(({ path, query }) => {
         if (path !== '/delta/people' || query === '') return
-        announced.push(lastState(parseMessages(said.join('')))?.bookmarks['people']?.['requested'])
+        announced.push(lastState(parseLines(stdout.text()))?.bookmarks['people']?.['requested'])
       })
-      await runHere({ config, catalog, state }, stdout)
+      await here({ config, catalog, state, stdout })
       expect(announced).toEqual([true])
     },
   )

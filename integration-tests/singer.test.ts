@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { startTenant, type Tenant } from './engines/tenant.ts'
-import { meltanoMerge } from './singer/meltano-merge.ts'
-import type { SingerMessage, StateValue } from './singer/message.ts'
-import { sync } from './singer/run-tap.ts'
-import { createSingerWarehouse } from './singer/warehouse.ts'
-import { differences } from './warehouse.ts'
+import { differences } from './testing/airbyte-warehouse.ts'
+import { meltanoMerge } from './testing/meltano-merge.ts'
+import { tap } from './testing/run.ts'
+import type { SingerMessage, SingerState } from './testing/singer-messages.ts'
+import { createSingerWarehouse } from './testing/singer-warehouse.ts'
 
 let tenant: Tenant
 afterEach(() => tenant.emulator.close())
@@ -35,8 +35,8 @@ describe('a whole tenant over Singer', () => {
     tenant = await startTenant()
     const { config, emulator } = tenant
     const { load, faults } = targets()
-    const synced = async (state?: StateValue) => {
-      const result = await sync({ config, state })
+    const synced = async (state?: SingerState) => {
+      const result = await tap({ config, state })
       expect([result.exitCode, result.stderr.includes('ERROR')]).toEqual([0, false])
       load(result.messages)
       expect(await faults()).toEqual([])
@@ -54,10 +54,10 @@ describe('a whole tenant over Singer', () => {
     tenant = await startTenant()
     const { config, emulator } = tenant
     const warehouse = createSingerWarehouse(true)
-    warehouse.load((await sync({ config })).messages)
+    warehouse.load((await tap({ config })).messages)
     emulator.randomChanges(CHANGES)
     emulator.advance({ hours: 1 })
-    warehouse.load((await sync({ config })).messages)
+    warehouse.load((await tap({ config })).messages)
     for (const stream of tenant.streams) {
       expect(differences(stream, warehouse.rows(stream), await tenant.truth(stream))).toEqual([])
     }
@@ -66,10 +66,10 @@ describe('a whole tenant over Singer', () => {
   it('has a state that survives the merge of Meltano, with the same keys at each line', async () => {
     tenant = await startTenant()
     const { config, emulator } = tenant
-    const first = await sync({ config })
+    const first = await tap({ config })
     emulator.randomChanges(CHANGES)
     emulator.advance({ hours: 73 })
-    const second = await sync({ config, state: first.state })
+    const second = await tap({ config, state: first.state })
     const states = [...first.messages, ...second.messages].flatMap((message) =>
       message.type === 'STATE' ? [message.value] : [],
     )

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
-import { run } from './connector.ts'
+import { run } from './testing/run.ts'
 
 let emulator: Emulator
 beforeEach(async () => {
@@ -9,9 +9,16 @@ beforeEach(async () => {
 afterEach(() => emulator.close())
 
 const read = (catalog: readonly string[], settings: object = {}) =>
-  run('read', { config: { ...emulator.config(), ...settings }, catalog })
+  run({
+    program: 'source-protime',
+    command: 'read',
+    in: 'process',
+    config: { ...emulator.config(), ...settings },
+    catalog,
+  })
 
 describe('what the service refuses', () => {
+  // spec: Errors: 400 external reference management
   it.each([400, 404])(
     'of the references of one collection (%d) leaves those of the others',
     async (status) => {
@@ -22,6 +29,7 @@ describe('what the service refuses', () => {
     },
   )
 
+  // spec: Limits: access-clocking delta start date
   it('of the days before a delta is said, and the days since are read', async () => {
     const result = await read(['access_clockings'], { start_date: '2020-01-01' })
     expect([result.errors, result.records('access_clockings').length, result.logs]).toEqual([

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { referencedCollections } from '../src/streams/collections.ts'
 import { streams } from '../src/streams/streams.ts'
-import { type Run, run } from './connector.ts'
-import { createWarehouse, differences } from './warehouse.ts'
+import { createWarehouse, differences } from './testing/airbyte-warehouse.ts'
+import { type AirbyteRun, run } from './testing/run.ts'
 
 /** The streams whose list or delta is an endpoint of the specification, read to the letter. */
 const NAMES = [
@@ -16,10 +16,12 @@ const NAMES = [
   'work_locations',
 ]
 
+const READ = { program: 'source-protime', command: 'read' } as const
+
 let emulator: Emulator
 const warehouse = createWarehouse('highest-version')
 /** What was read and asked at the first sync, after changes, 73 hours later, and without warning. */
-const syncs: { result: Run; asked: string[]; wrong: string[] }[] = []
+const syncs: { result: AirbyteRun; asked: string[]; wrong: string[] }[] = []
 
 beforeAll(async () => {
   emulator = await startEmulator({
@@ -37,8 +39,9 @@ beforeAll(async () => {
     ],
   }
   const sync = async () => {
+    const state = syncs.at(-1)?.result.state
     const from = emulator.requests.length
-    const result = await run('read', { config, catalog: NAMES, state: syncs.at(-1)?.result.state })
+    const result = await run({ ...READ, config, catalog: NAMES, state })
     warehouse.load(result.messages)
     const asked = emulator.requests.slice(from).map(({ path, query }) => `${path}?${query}`)
     syncs.push({ result, asked, wrong: NAMES.flatMap(faultsOf) })
@@ -84,6 +87,9 @@ function requestsAbout(collection: string, index: number): string[] {
 }
 
 describe('a service that offers what the specification shows, and nothing else', () => {
+  // spec: Service 3
+  // spec: External references 3
+  // spec: Addressing 1
   it.each([
     ['at first', 0],
     ['after changes', 1],
@@ -93,6 +99,12 @@ describe('a service that offers what the specification shows, and nothing else',
     expect([syncs[index]?.wrong, syncs[index]?.result.errors]).toEqual([[], []])
   })
 
+  // spec: Endpoints: GET /external-references/{collectionName}
+  // spec: Endpoints: GET /work-locations
+  // spec: Endpoints: GET /departments?delta
+  // spec: Endpoints: GET /employers?delta
+  // spec: Endpoints: GET /jobs?delta
+  // spec: Endpoints: GET /shift-definitions?delta
   it.each([
     '/external-references/people',
     '/work-locations',
@@ -107,12 +119,15 @@ describe('a service that offers what the specification shows, and nothing else',
     expect(asked.some((url) => flag === undefined || /[?&]delta$/.test(url))).toBe(true)
   })
 
+  // spec: Endpoints: GET /employers
+  // spec: Endpoints: GET /shift-definitions
+  // spec: Employers and shift definitions: GET
   it.each(['employers', 'shift_definitions', 'work_locations'])(
     'is read by its list in a full refresh, without a delta (%s)',
     async (name) => {
       const from = emulator.requests.length
       const catalog = [{ name, sync_mode: 'full_refresh' }]
-      const { records } = await run('read', { config: emulator.config(), catalog })
+      const { records } = await run({ ...READ, config: emulator.config(), catalog })
       const asked = emulator.requests.slice(from).filter(({ path }) => path !== '/connect/token')
       expect([
         records(name).length,
@@ -126,6 +141,7 @@ describe('a service that offers what the specification shows, and nothing else',
     },
   )
 
+  // spec: Endpoints: GET /access-clockings?delta
   it('is asked for access clockings from a day on, with no end and no people', () => {
     const starts = syncs[0]?.asked.filter((url) => /^\/access-clockings\?.*&delta$/.test(url)) ?? []
     expect(starts.map(decodeURIComponent)).toEqual([
@@ -133,22 +149,28 @@ describe('a service that offers what the specification shows, and nothing else',
     ])
   })
 
+  // spec: Addressing 4
   it('is asked for references only where it offers them', () => {
     const asked = syncs.flatMap((sync) => sync.asked).filter((url) => url.includes('externalRef'))
     const paths = asked.map((url) => url.split('?')[0])
     expect(new Set(paths)).toEqual(new Set(['/access-clockings']))
   })
 
+  // spec: Departments, employers, jobs: delta
+  // spec: Delta mode 1
   it('is asked for changes by its own links alone, while they live', () => {
     const asked = syncs[1]?.asked.filter((url) => url.startsWith('/departments?'))
     const links = syncs[1]?.asked.filter((url) => url.startsWith('/delta/departments?')) ?? []
     expect([asked, links.map((url) => /^[^=]+\?deltaToken=[^&]+$/.test(url))]).toEqual([[], [true]])
   })
 
+  // spec: Delta mode 2
+  // spec: Limits: delta token age
   it('is read from the beginning, without asking, when its links are older than 72 hours', () => {
     expect(requestsAbout('jobs', 2)).toEqual(['/jobs?delta', '/delta/jobs?deltaToken'])
   })
 
+  // spec: Errors: 410
   it('is read from the beginning when it answers 410 to its links', () => {
     expect(requestsAbout('jobs', 3)).toEqual([
       '/delta/jobs?deltaToken',
@@ -157,6 +179,7 @@ describe('a service that offers what the specification shows, and nothing else',
     ])
   })
 
+  // spec: Service 7
   it('is asked with a user agent every time', () => {
     expect(emulator.requests.filter(({ userAgent }) => !userAgent?.startsWith('source-'))).toEqual(
       [],

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/emulator.ts'
 import { streams } from '../src/streams/streams.ts'
-import { run } from './connector.ts'
-import { createWarehouse, differences, type Rule } from './warehouse.ts'
+import { createWarehouse, differences, type Rule } from './testing/airbyte-warehouse.ts'
+import { run } from './testing/run.ts'
 
 let emulator: Emulator
 afterEach(() => emulator.close())
@@ -19,13 +19,20 @@ function truth(stream: string): Record<string, unknown>[] {
 }
 
 describe('a whole tenant', () => {
+  // spec: Service 2
   it('is in the warehouse after the first sync, after changes, and after every delta link has died', async () => {
     const config = await start()
     const warehouses = (['highest-version', 'last-write'] as Rule[]).map((rule) =>
       createWarehouse(rule),
     )
     const sync = async (state?: unknown) => {
-      const result = await run('read', { config, catalog: names, state })
+      const result = await run({
+        program: 'source-protime',
+        command: 'read',
+        config,
+        catalog: names,
+        state,
+      })
       expect(result.errors).toEqual([])
       for (const warehouse of warehouses) warehouse.load(result.messages)
       for (const stream of names.filter((n) => n !== 'external_references')) {

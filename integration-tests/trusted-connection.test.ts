@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:https'
 import { type AddressInfo, connect, type Server as NetServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { run } from './connector.ts'
+import { run } from './testing/run.ts'
 
 const CERTIFICATE = new URL('fixtures/loopback-certificate.pem', import.meta.url)
 const KEY = new URL('fixtures/loopback-key.pem', import.meta.url)
@@ -44,7 +44,12 @@ async function check(origin: string, environment: Readonly<Record<string, string
     client_id: 'id',
     client_secret: 'a secret',
   }
-  const { messages } = await run('check', { config }, { environment })
+  const { messages } = await run({
+    program: 'source-protime',
+    command: 'check',
+    config,
+    environment,
+  })
   return messages.find(({ connectionStatus }) => connectionStatus)?.connectionStatus
 }
 

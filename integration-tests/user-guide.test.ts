@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { type PropertySchema, sqlType } from '../scripts/demo/columns.ts'
 import { keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
-import { type Heard, runInProcess } from './hostile/read-in-process.ts'
+import { type AirbyteRun, run } from './testing/run.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -36,23 +36,27 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-async function sync(catalog: readonly string[], settings: object = {}): Promise<Heard> {
+async function sync(catalog: readonly string[], settings: object = {}): Promise<AirbyteRun> {
   const config = { ...emulator.config(), ...settings }
-  const heard = await runInProcess('read', { config, catalog, state })
-  expect(heard.exitCode).toBe(0)
-  state = catalog.map((name) => ({
-    type: 'STREAM',
-    stream: { stream_descriptor: { name }, stream_state: heard.states(name).at(-1) },
-  }))
+  const recording = await run({
+    program: 'source-protime',
+    command: 'read',
+    in: 'process',
+    config,
+    catalog,
+    state,
+  })
+  expect(recording.exitCode).toBe(0)
+  state = recording.state
   for (const name of catalog) {
     const stream = streams.get(name)
     const rows = tables.get(name) ?? new Map<string, Row>()
     tables.set(name, rows)
-    for (const row of heard.records(name)) {
+    for (const row of recording.records(name)) {
       rows.set(JSON.stringify(stream && keyOf(stream).map((column) => row[column])), row)
     }
   }
-  return heard
+  return recording
 }
 
 /** What DuckDB answers of the tables. */

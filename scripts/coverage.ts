@@ -1,58 +1,107 @@
-/** A row of `docs/coverage.md`: a rule of the specification, and where it is kept and shown. */
-export interface CoverageRow {
+/** A part of the specification of the service, as `docs/coverage.json` has it. */
+export interface CoverageSection {
+  readonly section: string
+  readonly rules: readonly CoverageRule[]
+}
+
+/** A rule that asks something of a source: tests name it by `// spec: <id>`, unless it says why not. */
+export interface CoverageRule {
   readonly id: string
-  /** Files as code, or `not yet: ` and the reason. */
-  readonly implementedIn: string
-  /** `file` > `test name` as code, once or more; empty when it is not yet implemented. */
-  readonly shownBy: string
+  readonly rule: string
+  /** Why nothing keeps it. */
+  readonly notYet?: string
 }
 
-/** The text of a file of the project, or undefined when there is none. */
-export type ReadFile = (path: string) => string | undefined
-
-/** The rows of all tables of the document, in its order. */
-export function coverageRows(markdown: string): CoverageRow[] {
-  const lines = markdown.split('\n').filter((line) => /^\| (?!Id \||---)/.test(line))
-  return lines.map((line) => {
-    const [, id = '', , implementedIn = '', shownBy = ''] = line
-      .split(/(?<=^|[^\\])\|/)
-      .map((cell) => cell.trim())
-    return { id, implementedIn, shownBy }
-  })
+/** A test that shows a rule. */
+export interface Shown {
+  readonly id: string
+  readonly file: string
+  /** Its title, with those of the blocks around it. */
+  readonly title: string
 }
 
-/** What a row claims and the project does not bear out, one sentence a fault. */
-export function faultsOf({ id, implementedIn, shownBy }: CoverageRow, read: ReadFile): string[] {
-  if (implementedIn.startsWith('not yet')) {
-    const isReasoned = /^not yet: \S+ \S+/.test(implementedIn) && shownBy === ''
-    return isReasoned ? [] : [`${id}: not yet needs a reason, and no test`]
+/** The tests of a file that name a rule of the specification. */
+export function taggedTests(file: string, text: string): Shown[] {
+  const shown: Shown[] = []
+  let around: { readonly indent: number; readonly title: string }[] = []
+  let ids: string[] = []
+  for (const [at, { indent, line }] of linesOf(text)) {
+    const tag = /^\/\/ spec: (.*)$/.exec(line)
+    if (tag !== null) ids.push(tag[1] ?? '')
+    else if (/^(it|describe)\b/.test(line)) {
+      const title = titleAfter(text.slice(at))
+      around = around.filter((block) => block.indent < indent)
+      const path = [...around.map((block) => block.title), title].join(' > ')
+      shown.push(...ids.map((id) => ({ id, file, title: path })))
+      if (line.startsWith('describe')) around.push({ indent, title })
+      ids = []
+    }
   }
-  const files = codesOf(implementedIn)
-  const tests = [...shownBy.matchAll(/`([^`]+)` > `([^`]+)`/g)]
+  return shown
+}
+
+function linesOf(text: string): Map<number, { readonly indent: number; readonly line: string }> {
+  const lines = new Map<number, { indent: number; line: string }>()
+  for (const match of text.matchAll(/^( *)(.*)$/gm)) {
+    const [, spaces = '', line = ''] = match
+    lines.set(match.index, { indent: spaces.length, line })
+  }
+  return lines
+}
+
+/** The title of the test or block that begins there: its first argument, behind the rows of `each`. */
+function titleAfter(text: string): string {
+  const isEach = /^\s*\w+(\.\w+)*\.each\b/.test(text)
+  const title = isEach
+    ? /\)\(\s*(['"`])((?:\\.|(?!\1).)*)\1/s.exec(text)
+    : /\(\s*(['"`])((?:\\.|(?!\1).)*)\1/s.exec(text)
+  return title?.[2] ?? ''
+}
+
+/** Where rules and tests do not fit, one sentence for each fault. */
+export function coverageFaults(
+  sections: readonly CoverageSection[],
+  shown: readonly Shown[],
+): string[] {
+  const rules = sections.flatMap((section) => section.rules)
+  const ids = rules.map(({ id }) => id)
+  const tagged = new Set(shown.map(({ id }) => id))
   return [
-    ...(files.length === 0 ? [`${id}: names no file`] : []),
-    ...(tests.length === 0 || codesOf(shownBy).length !== tests.length * 2
-      ? [`${id}: names no test, or not as \`file\` > \`test\``]
-      : []),
-    ...files.filter((file) => read(file) === undefined).map((file) => `${id}: no file ${file}`),
-    ...tests.flatMap(([, file = '', title = '']) => {
-      const text = read(file)
-      if (text === undefined) return [`${id}: no file ${file}`]
-      return hasTest(text, title) ? [] : [`${id}: no test "${title}" in ${file}`]
-    }),
+    ...ids.filter((id, i) => ids.indexOf(id) < i).map((id) => `${id}: it is there twice`),
+    ...shown
+      .filter(({ id }) => !ids.includes(id))
+      .map(({ id, file }) => `${file}: there is no rule "${id}"`),
+    ...rules
+      .filter(({ id, notYet }) => (notYet === undefined) !== tagged.has(id))
+      .map(({ id }) => `${id}: it needs a test or a reason, and not both`),
   ]
 }
 
-/** Whether a test file holds each part of a title (`describe > it`) as the title of a block. */
-function hasTest(text: string, title: string): boolean {
-  return title.split(' > ').every((part) => {
-    const escaped = part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-    return new RegExp(
-      `(\\b(it|describe)(\\.concurrent)?\\(|\\]?\\)\\()\\s*(['"\`])${escaped}\\4,`,
-    ).test(text)
-  })
+/** The text of `docs/coverage.md`. */
+export function coverageDocument(
+  sections: readonly CoverageSection[],
+  shown: readonly Shown[],
+): string {
+  return `${INTRODUCTION}${sections.map((section) => tableOf(section, shown)).join('')}`
 }
 
-function codesOf(cell: string): string[] {
-  return [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
+const INTRODUCTION = `# Coverage of the specification
+
+The rules of the service's specification that ask something of a source, in its order, and the tests
+that show them. Rules about writing, webhooks and the service itself are left out; fields are covered
+by the tests of the schemas (\`src/streams/schemas.test.ts\`).
+
+This file is generated by \`npm run docs\`: the rules come from \`coverage.json\`, the tests name them by a
+comment, \`// spec: <id>\`.
+`
+
+function tableOf({ section, rules }: CoverageSection, shown: readonly Shown[]): string {
+  const rows = rules.map(({ id, rule, notYet }) => {
+    const tests = shown
+      .filter((test) => test.id === id)
+      .map(({ file, title }) => `\`${file}\` > \`${title}\``)
+    const cells = [id, rule, notYet === undefined ? tests.join('; ') : `not yet: ${notYet}`]
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  })
+  return `\n## ${section}\n\n| Id | Rule | Shown by |\n|---|---|---|\n${rows.join('\n')}\n`
 }

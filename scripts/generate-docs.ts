@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { readProjectJson } from '../src/project-files.ts'
 import { type MetadataFacts, withFacts } from './airbyte-metadata.ts'
+import { coverageDocument } from './coverage.ts'
+import { readCoverage } from './coverage-sources.ts'
 import { DOCUMENTS, withTables } from './generated-tables.ts'
 import { INSTALL_GUIDE, withVersion } from './install-guide.ts'
 import { HUB_DEFINITION, hubDefinition, type ListedSpecification } from './meltano-hub.ts'
@@ -16,6 +18,8 @@ const { name, version, license } = readProjectJson('#package') as {
 
 /** `npm run docs`: rewrites the generated parts of the documents, and NOTICE, in the present folder. */
 for (const file of DOCUMENTS) rewrite(file, withTables)
+const { sections, shown } = readCoverage()
+rewrite('docs/coverage.md', () => coverageDocument(sections, shown))
 rewrite('meltano.yml', (text) => withSettings(text, spec))
 rewrite(HUB_DEFINITION, () => hubDefinition(spec, name))
 rewrite('metadata.yaml', (text) => withFacts(text, { version, license, spec }))

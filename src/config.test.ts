@@ -111,6 +111,8 @@ describe('a configuration', () => {
 })
 
 describe('the environment', () => {
+  // spec: Service 1
+  // spec: Authentication 1
   it('sandbox has its own domain', () => {
     expect(parseConfig({ ...LEAST, environment: { type: 'sandbox' } })).toMatchObject({
       baseUrl: 'https://acme.myprotimesandbox.eu',
@@ -119,6 +121,7 @@ describe('the environment', () => {
     })
   })
 
+  // spec: Service 1
   it('custom may be a domain', () => {
     expect(parseConfig(custom({ environment_url: 'time.test:8443' }))).toMatchObject({
       baseUrl: 'https://acme.time.test:8443',

@@ -10,6 +10,7 @@ const start = async (options: EmulatorOptions = {}) => {
 }
 
 describe('the token service', () => {
+  // spec: Endpoints: POST {auth_url}/connect/token
   it('grants the scopes that are asked for', async () => {
     await start()
     const { body } = await askToken(emulator, { scope: 'connector-protimeapi-people.read' })
@@ -27,6 +28,8 @@ describe('the token service', () => {
     expect(body.scope).toBe('connector-protimeapi-people.read connector-protimeapi-jobs.read')
   })
 
+  // spec: Authentication 7
+  // spec: Errors: 400 token endpoint, invalid_scope
   it.each([
     [
       'invalid_scope',
@@ -42,6 +45,7 @@ describe('the token service', () => {
     expect(await askToken(emulator, form)).toMatchObject({ status: 400, body: { error } })
   })
 
+  // spec: Authentication 6
   it('grants every scope to a client of all scopes, and only reading to others', async () => {
     const everything = { id: 'all', secret: 'b', scopes: 'all' } as const
     await start({ clients: [everything], dialect: 'specification' })
@@ -103,12 +107,14 @@ describe('an access token', () => {
     expect(await client.get(path)).toMatchObject({ status })
   })
 
+  // spec: Authentication 6
   it('for everything opens every collection', async () => {
     await start({ clients: [{ id: 'a', secret: 'b', scopes: 'all' }] })
     const client = await connect(emulator, 'connector-protimeapi-all.read')
     expect(await client.get('/people')).toMatchObject({ status: 200 })
   })
 
+  // spec: Authentication 6
   it('for writing opens no list', async () => {
     await start({ clients: [{ id: 'a', secret: 'b', scopes: 'all' }] })
     const client = await connect(
@@ -125,6 +131,7 @@ describe('an access token', () => {
     expect(Number.isInteger(exp)).toBe(true)
   })
 
+  // spec: Authentication 5
   it('expires by the virtual clock', async () => {
     await start()
     const client = await connect(emulator)

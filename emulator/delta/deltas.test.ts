@@ -136,6 +136,7 @@ it('reports the end of what came while the first phase was read', async () => {
   expect(hop.body.value).toMatchObject([{ changeType: 'Delete', data: { id } }])
 })
 
+// spec: Delta mode 4
 it('sends plain records when told to', async () => {
   const { client, first } = await begin({ plainDeltaItems: true })
   const updated = emulator.update('clockings', emulator.all('clockings')[0]?.['id'] as number)
@@ -213,6 +214,8 @@ it('lives 72 hours after the last request', async () => {
   expect(await (await connect(emulator)).get(first.deltaLink ?? '')).toMatchObject({ status: 410 })
 })
 
+// spec: Delta mode 2
+// spec: Limits: delta token age
 it('has tokens that live 72 hours when age counts', async () => {
   const { first } = await begin({ expiry: 'age' })
   emulator.advance({ hours: 71 })
@@ -223,12 +226,17 @@ it('has tokens that live 72 hours when age counts', async () => {
   expect(statuses.map(({ status }) => status)).toEqual([410, 200])
 })
 
+// spec: Errors: 410
 it('ends when told to', async () => {
   const { client, first } = await begin()
   emulator.expireDelta('clockings')
   expect(await client.get(first.deltaLink ?? '')).toMatchObject({ status: 410 })
 })
 
+// spec: Access clockings: delta
+// spec: Departments, employers, jobs: delta
+// spec: Limits: access-clocking delta start date
+// spec: Limits: access-clocking delta range
 it.each([
   ['without a date', '/clockings?delta'],
   ['without a start', "/clockings?filter=date le '2026-11-01'&delta"],
@@ -260,6 +268,9 @@ it('starts by the flag alone or by its value true', async () => {
   expect(await Promise.all(flags.map(isDelta))).toEqual([true, true, true, false, 400])
 })
 
+// spec: Addressing 5
+// spec: Departments, employers, jobs: delta
+// spec: Errors: 400 unsupported query parameter
 it.each([
   ['/departments?delta', '&filter=person eq 1'],
   ['/departments?delta', '&externalReferences=(departments,hr-code)'],

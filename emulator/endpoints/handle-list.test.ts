@@ -9,6 +9,8 @@ afterEach(() => emulator.close())
 const october = "filter=date ge '2026-10-01' and date le '2026-10-31'"
 
 describe('a list', () => {
+  // spec: Work locations: GET
+  // spec: Employers and shift definitions: GET
   it.each(Object.keys(collections).filter((name) => name !== 'activity-definitions'))(
     'of %s gives all records, page by page',
     async (name) => {
@@ -44,6 +46,7 @@ describe('a list', () => {
     )
   })
 
+  // spec: Conventions: list page
   it('has absolute, encoded links in the specification, and null at the end', async () => {
     emulator = await startEmulator({ dialect: 'specification', people: 1, months: 0, pageSize: 5 })
     const client = await connect(emulator)
@@ -83,6 +86,9 @@ describe('a list', () => {
 })
 
 describe('a list answers', () => {
+  // spec: External references: kinds
+  // spec: Filtering: required
+  // spec: Errors: 400 external reference specification
   it.each([
     [400, 'without the required date', '/clockings'],
     [200, 'with a start a year ago', "/clockings?filter=date ge '2025-11-20'"],

@@ -31,6 +31,11 @@ describe('the endpoints of the specification', () => {
     expect(await client.get(path)).toMatchObject({ status: 200 })
   })
 
+  // spec: Conventions: id
+  // spec: Work locations: GET
+  // spec: Employers and shift definitions: GET
+  // spec: Errors: 400 unsupported query parameter
+  // spec: Errors: 404
   it.each([
     [404, '/access-clockings/999999'],
     [400, '/access-clockings/first'],
@@ -50,6 +55,7 @@ describe('the endpoints of the specification', () => {
     expect(await client.get(path)).toMatchObject({ status })
   })
 
+  // spec: Authentication 8
   it.each([
     ['/employers', 'employers', 200],
     ['/employers', 'departments', 401],
@@ -60,6 +66,7 @@ describe('the endpoints of the specification', () => {
     expect(await limited.get(path)).toMatchObject({ status })
   })
 
+  // spec: Errors: 401
   it.each([undefined, 'Bearer', 'Bearer nonsense', 'Basic YTpi'])(
     'answer 401 to the authorization %j',
     async (authorization) => {
@@ -68,6 +75,7 @@ describe('the endpoints of the specification', () => {
     },
   )
 
+  // spec: Delta mode 3
   it.each(['/departments', '/employers', '/jobs', '/shift-definitions'])(
     'have a changeVersion in every record of a delta (%s)',
     async (path) => {
@@ -89,6 +97,8 @@ describe('the endpoints of the specification', () => {
     expect([names.length > 0, names.filter((key) => key.length !== 2)]).toEqual([true, []])
   })
 
+  // spec: Authentication 2
+  // spec: Errors: 400 token endpoint, invalid_client
   it('know credentials of their own tenant only', async () => {
     const form = new URLSearchParams({
       grant_type: 'client_credentials',
@@ -100,6 +110,7 @@ describe('the endpoints of the specification', () => {
     expect([answer.status, await answer.json()]).toEqual([400, { error: 'invalid_client' }])
   })
 
+  // spec: Versioning 1
   it('lie below the version v1, not v2', async () => {
     const statuses = ['v1', 'v2'].map(async (version) => {
       const url = `${emulator.url}/connector/svcapi/api/${version}/employers`

@@ -13,6 +13,7 @@ function record(fields: { date?: string; person?: number; [name: string]: unknow
 }
 
 describe('a filter', () => {
+  // spec: Filtering: operators
   it.each([
     ['person eq 1 and person eq 2', { person: 2 }, true],
     ['person eq 1 or person eq 2', { person: 2 }, true],
@@ -42,6 +43,8 @@ describe('a filter', () => {
     expect([start, end]).toEqual(['2026-02-01', '2026-02-03'])
   })
 
+  // spec: Filtering: operators
+  // spec: Errors: 400 filter
   it.each([
     ['an unknown field', 'name eq 1'],
     ['a JSON name', 'isEnabled eq true'],

@@ -10,6 +10,8 @@ const condition = (field: string, operator: string, values: unknown[], group?: s
 })
 
 describe('the filter grammar', () => {
+  // spec: Filtering: grammar
+  // spec: Filtering: literals
   it.each([
     ['person eq 1', condition('person', 'eq', [1])],
     ["status eq 'Manual'", condition('status', 'eq', ['Manual'])],
@@ -31,6 +33,7 @@ describe('the filter grammar', () => {
     })
   })
 
+  // spec: Filtering: grammar
   it.each([
     '',
     'person',

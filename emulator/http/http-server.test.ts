@@ -70,6 +70,9 @@ describe('a URL', () => {
     return client.get(path + 'x'.repeat(length - path.length))
   }
 
+  // spec: Filtering: URL length
+  // spec: Errors: 414
+  // spec: Limits: URL length
   it.each([
     [4096, 200],
     [4097, 414],
@@ -78,6 +81,7 @@ describe('a URL', () => {
     expect(await people(length)).toMatchObject({ status })
   })
 
+  // spec: Limits: URL length
   it('of a token may not be longer either', async () => {
     const answer = await tenant(`/demo/connect/token?x=${'x'.repeat(4096)}`, { method: 'POST' })
     expect(answer.status).toBe(414)

@@ -25,6 +25,7 @@ describe('a resource', () => {
     },
   )
 
+  // spec: Addressing 4
   it.each(['job-categories', 'departments'])(
     'of %s has no predefined references',
     async (collection) => {
@@ -46,6 +47,7 @@ describe('a resource', () => {
     ])
   })
 
+  // spec: Addressing 1
   it('shows all references that are asked for', async () => {
     emulator.setReference('departments', 'erp', 'A', 1)
     emulator.setReference('departments', 'payroll', 'B', 1)
@@ -54,11 +56,13 @@ describe('a resource', () => {
     expect(answer.body).toHaveProperty('externalReferences', { erp: 'A', payroll: 'B' })
   })
 
+  // spec: Errors: 400 external reference specification
   it('is a 400 for a reference without the parameter that names it', async () => {
     emulator.setReference('departments', 'erp', 'A', 1)
     expect(await client.get('/departments/A')).toMatchObject({ status: 400 })
   })
 
+  // spec: Addressing 4
   it('of access-clockings shows references of people and terminals, no others', async () => {
     const pairs = '(people,@badge-number)(terminals,@external-code)'
     const shown = await client.get(`/access-clockings/1?externalReferences=${pairs}`)
@@ -74,6 +78,7 @@ describe('a resource', () => {
     ])
   })
 
+  // spec: External references 2
   it('may have a value that another name or another collection has too', async () => {
     emulator.setReference('departments', 'erp', 'A', 1)
     emulator.setReference('departments', 'payroll', 'A', 2)
@@ -88,6 +93,8 @@ describe('a resource', () => {
 })
 
 describe('external references', () => {
+  // spec: Addressing 5
+  // spec: Errors: 400 unsupported query parameter
   it.each([
     '/employers?',
     '/work-locations?',
@@ -102,6 +109,7 @@ describe('external references', () => {
     expect(answer).toMatchObject({ status: 400 })
   })
 
+  // spec: External references: kinds
   it.each([
     ['absence-definitions', ['@absence-code']],
     ['activity-definitions', ['@data-entry-code', '@external-reference']],

@@ -11,6 +11,7 @@ beforeEach(async () => {
 afterEach(() => emulator.close())
 
 describe('external references', () => {
+  // spec: Addressing 1
   it('are added to every object that they are about', async () => {
     emulator.setReference('people', 'erp', 'é/1', 1)
     const pairs = '(people,@employee-number)(people,erp)(terminals,@external-code)'
@@ -30,6 +31,7 @@ describe('external references', () => {
     expect(body.value[0]?.externalReferences['@badge-number']).toBe(body.value[0]?.badgeNumber)
   })
 
+  // spec: External references 2
   it('are of another record only after they were removed', async () => {
     emulator.setReference('people', 'erp', 'A', 1)
     emulator.setReference('people', 'erp', 'A', 1)
@@ -41,6 +43,7 @@ describe('external references', () => {
     ).toEqual([{ referenceName: 'erp', externalReference: 'A', internalReference: '2' }])
   })
 
+  // spec: External references: kinds
   it.each([
     ['a predefined name', 'people', '@badge-number', 'A', 1, 'no custom reference'],
     ['an unknown record', 'people', 'erp', 'A', 99_999, 'no record 99999 in people'],
@@ -52,6 +55,7 @@ describe('external references', () => {
     expect(() => emulator.setReference(collection, name, value, id)).toThrow(sentence)
   })
 
+  // spec: External references 2
   it('are left out where there is no value', async () => {
     const { body } = await client.get('/people?externalReferences=(people,nothing)')
     expect(body.value[0]).not.toHaveProperty('externalReferences')
@@ -104,6 +108,7 @@ describe('external references', () => {
     expect(await client.get('/external-references/jobs/erp/x')).toMatchObject({ status: 404 })
   })
 
+  // spec: Errors: 400 external reference management
   it.each([
     [400, '/external-references/clockings'],
     [400, '/external-references/nothing'],

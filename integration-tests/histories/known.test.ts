@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { History } from './history.ts'
-import { play } from './play.ts'
+import { runHistory } from './run-history.ts'
 import type { Change, Event, Sync } from './step.ts'
 
 /** Days from the emulator's now, 2026-11-20: inside the delta's window, and before 2025-01-01. */
@@ -107,6 +107,6 @@ describe('a history that once went wrong', () => {
     ],
   ]
   it.each(cases)('%s', async (_what, given) => {
-    await expect(play(history(given), 'in-process')).resolves.toBeUndefined()
+    await expect(runHistory(history(given), 'in-process')).resolves.toBeUndefined()
   })
 })

@@ -1,6 +1,7 @@
-// Plays many histories, or one again:
+// Runs many random histories, or one again:
 //   npm run test:histories -- --runs 5000
-//   npm run test:histories -- --place in-process --seed 1 --path 7:2
+//   npm run test:histories -- --kind interrupted --place in-process --seed 1 --path 7:2
+// The kinds share the runs, and run side by side.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 
@@ -8,19 +9,21 @@ const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '1000' },
     place: { type: 'string', default: 'in-process' },
-    seed: { type: 'string' },
+    kind: { type: 'string' },
+    seed: { type: 'string', default: 'random' },
     path: { type: 'string' },
   },
 })
+const kinds = values.kind === undefined ? ['anything', 'few-records', 'interrupted'] : [values.kind]
 const environment = {
-  HISTORIES_RUNS: values.runs,
-  HISTORIES_SEED: values.seed,
+  HISTORIES_RUNS: String(Math.ceil(Number(values.runs) / kinds.length)),
+  PROPERTY_SEED: values.seed,
   HISTORIES_PATH: values.path,
 }
 const given = Object.entries(environment).filter(([, value]) => value !== undefined)
-const { status } = spawnSync(
-  'npx',
-  ['vitest', 'run', `integration-tests/histories/${values.place}.test.ts`],
-  { stdio: 'inherit', env: { ...process.env, ...Object.fromEntries(given) } },
-)
+const files = kinds.map((kind) => `integration-tests/histories/${values.place}-${kind}.test.ts`)
+const { status } = spawnSync('npx', ['vitest', 'run', ...files], {
+  stdio: 'inherit',
+  env: { ...process.env, ...Object.fromEntries(given) },
+})
 process.exitCode = status ?? 1

@@ -48,18 +48,18 @@ function eventText(event: Event, named: Named): string {
 }
 
 function changeText(change: Change, named: Named): string {
-  const subject = `${change.kind} in ${named(change.stream)}`
+  const what = `${change.kind} in ${named(change.stream)}`
   if (change.kind === 'insert') {
-    return `${subject} at day ${change.day}${change.size === 'small' ? '' : `, a ${change.size} record`}`
+    return `${what} at day ${change.day}${change.size === 'small' ? '' : `, a ${change.size} record`}`
   }
   return change.kind === 'move'
-    ? `${subject} of record ${change.pick} to day ${change.day}`
-    : `${subject} of record ${change.pick}`
+    ? `${what} of record ${change.pick} to day ${change.day}`
+    : `${what} of record ${change.pick}`
 }
 
 function faultText({ kind, path, stream, skip, times }: Fault, named: Named): string {
-  const subject = pathText(path, named(stream))
-  return `${kind} for ${subject} after ${skip} requests, ${times} times`
+  const what = pathText(path, named(stream))
+  return `${kind} for ${what} after ${skip} requests, ${times} times`
 }
 
 function pathText(path: Fault['path'], stream: string): string {

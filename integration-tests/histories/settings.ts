@@ -1,18 +1,15 @@
-/** How many histories are played, and from which seed; see long-run.mjs. */
+/** How many histories are run; see long-run.mjs and vitest.nightly.config.ts. */
 export interface RunSettings {
   readonly runs: number
-  /** Undefined draws a new one. */
-  readonly seed: number | undefined
   /** Where a failing history is found below the seed. */
   readonly path: string | undefined
 }
 
-/** The settings of a long run from the environment, or the usual number of histories. */
+/** So many histories, or a multiple, or another number, or one of them: as the environment says. */
 export function runSettings(usual: number): RunSettings {
-  const { HISTORIES_RUNS, HISTORIES_SEED, HISTORIES_PATH } = process.env
+  const { HISTORIES_RUNS, HISTORIES_SCALE = '1', HISTORIES_PATH } = process.env
   return {
-    runs: HISTORIES_RUNS === undefined ? usual : Number(HISTORIES_RUNS),
-    seed: HISTORIES_SEED === undefined ? undefined : Number(HISTORIES_SEED),
+    runs: HISTORIES_RUNS === undefined ? usual * Number(HISTORIES_SCALE) : Number(HISTORIES_RUNS),
     path: HISTORIES_PATH,
   }
 }

@@ -1,5 +1,5 @@
-import type { Message } from '../airbyte-message.ts'
-import { createWarehouse, keyOf, type Warehouse } from '../warehouse.ts'
+import type { Message } from '../testing/airbyte-messages.ts'
+import { createWarehouse, keyOf, type Warehouse } from '../testing/airbyte-warehouse.ts'
 import type { Kept } from './step.ts'
 
 /** A bookmark as a STATE message carries it, as far as the tests look into it. */

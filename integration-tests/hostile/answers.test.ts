@@ -7,9 +7,9 @@ import {
   expectNoLeak,
   expectStoppedBeforeSecondPage,
   type FailureType,
-} from './judge.ts'
+} from './expectations.ts'
 import type { Wire } from './raw-service.ts'
-import { play, SECOND, STREAM, secondPage } from './scenario.ts'
+import { runScenario, SECOND, STREAM, secondPage } from './scenario.ts'
 import { cut, gzipped, head, pageBody, reply, rowOf } from './wire.ts'
 
 type Row = readonly [name: string, wire: Wire, failure: FailureType, words: string | RegExp]
@@ -26,10 +26,10 @@ async function hintingForEver(socket: Socket): Promise<void> {
 }
 
 async function expectDamage([, wire, failure, words]: Row): Promise<void> {
-  const outcome = await play(secondPage(() => wire))
-  expectFailure(outcome, failure, words)
-  expectStoppedBeforeSecondPage(outcome)
-  expectNoLeak(outcome)
+  const recording = await runScenario(secondPage(() => wire))
+  expectFailure(recording, failure, words)
+  expectStoppedBeforeSecondPage(recording)
+  expectNoLeak(recording)
 }
 
 describe.concurrent('an answer that is not what HTTP promises', () => {
@@ -155,9 +155,9 @@ describe('an encoding that cannot be decoded', () => {
       reply(200, PAGE, { 'content-type': 'application/json; charset=latin1' }),
     ],
   ])('but reads %s', async (_name, wire) => {
-    const outcome = await play(secondPage(() => wire))
-    expect(outcome.errors).toEqual([])
-    expect(outcome.records(STREAM)).toHaveLength(3)
+    const recording = await runScenario(secondPage(() => wire))
+    expect(recording.errors).toEqual([])
+    expect(recording.records(STREAM)).toHaveLength(3)
   })
 })
 
@@ -194,12 +194,13 @@ describe.concurrent('a status that is not success', () => {
 })
 
 describe('a next link that is dead', () => {
+  // spec: Errors: 410
   it.each([400, 404, 409, 410])('by status %s starts over once', async (status) => {
-    const outcome = await play(secondPage(() => reply(status, 'Unknown token')))
-    expectFailure(outcome, 'transient', 'Unknown token')
-    expect(outcome.records(STREAM).map(({ id }) => id)).toEqual([1, 2, 1, 2])
-    expect(outcome.states(STREAM).at(-1)).toMatchObject({ phase: 'list', link: SECOND })
-    expectNoLeak(outcome)
+    const recording = await runScenario(secondPage(() => reply(status, 'Unknown token')))
+    expectFailure(recording, 'transient', 'Unknown token')
+    expect(recording.records(STREAM).map(({ id }) => id)).toEqual([1, 2, 1, 2])
+    expect(recording.states(STREAM).at(-1)).toMatchObject({ phase: 'list', link: SECOND })
+    expectNoLeak(recording)
   })
 })
 

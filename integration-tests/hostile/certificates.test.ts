@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
-import { run } from '../connector.ts'
+import { run } from '../testing/run.ts'
 import { type RawService, type RawServiceOptions, startRawService } from './raw-service.ts'
 import { configOf, SECRET, STREAM, token } from './scenario.ts'
 
@@ -19,13 +19,14 @@ async function serve(certificate: URL, options: object = {}): Promise<void> {
   service = await startRawService(() => token(), { tls } as RawServiceOptions)
 }
 
-const trusting = (certificate: URL) => ({
-  environment: { NODE_EXTRA_CA_CERTS: fileURLToPath(certificate) },
-})
-
 async function expectRefusal(url: string, certificate: URL, words: RegExp): Promise<void> {
-  const files = { config: configOf(url), catalog: [STREAM] }
-  const read = await run('read', files, trusting(certificate))
+  const read = await run({
+    program: 'source-protime',
+    command: 'read',
+    config: configOf(url),
+    catalog: [STREAM],
+    environment: { NODE_EXTRA_CA_CERTS: fileURLToPath(certificate) },
+  })
   expect(read.errors).toMatchObject([
     { failure_type: 'config_error', message: expect.stringMatching(words) },
   ])

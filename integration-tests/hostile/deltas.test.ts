@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { expectFailure, expectNoLeak } from './judge.ts'
+import { expectFailure, expectNoLeak } from './expectations.ts'
 import type { Wire } from './raw-service.ts'
-import { DELTA_TOKEN, type Outcome, PREFIX, play } from './scenario.ts'
+import { DELTA_TOKEN, PREFIX, runScenario, type ScenarioRun } from './scenario.ts'
 import { page, pageBody, reply, rowOf } from './wire.ts'
 
 const STREAM = 'departments'
@@ -10,15 +10,15 @@ const DELTA = `${PREFIX}/delta/departments?deltaToken=${DELTA_TOKEN}`
 
 /** A delta whose load is answered like this, and its changes like that. */
 function delta(load: Wire, changes: Wire = page([], { deltaLink: `${DELTA}-2` })) {
-  return play({
+  return runScenario({
     stream: STREAM,
     api: () => (asked) => (asked.target === START ? load : changes),
   })
 }
 
 /** The stored link is still the one whose answer was damaged, so that the next sync asks it again. */
-function expectToAskAgain(outcome: Outcome): void {
-  expect(outcome.states(STREAM).at(-1)).toMatchObject({ phase: 'changes', link: DELTA })
+function expectToAskAgain(recording: ScenarioRun): void {
+  expect(recording.states(STREAM).at(-1)).toMatchObject({ phase: 'changes', link: DELTA })
 }
 
 describe('the end of a delta', () => {
@@ -27,9 +27,9 @@ describe('the end of a delta', () => {
     ['null', { deltaLink: null }],
     ['an empty text', { deltaLink: '' }],
   ])('with %s in place of its link is an error', async (_name, links) => {
-    const outcome = await delta(page([rowOf(1)], links))
-    expectFailure(outcome, 'system', 'without a link to its changes')
-    expect(outcome.states(STREAM).every(({ phase }) => phase === 'initial')).toBe(true)
+    const recording = await delta(page([rowOf(1)], links))
+    expectFailure(recording, 'system', 'without a link to its changes')
+    expect(recording.states(STREAM).every(({ phase }) => phase === 'initial')).toBe(true)
   })
 
   it.each([
@@ -38,16 +38,16 @@ describe('the end of a delta', () => {
   ])(
     'with a link that leads %s is an error, and the link is not stored',
     async (_name, deltaLink, words) => {
-      const outcome = await delta(page([rowOf(1)], { deltaLink }))
-      expectFailure(outcome, 'system', words)
-      expect(JSON.stringify(outcome.states(STREAM))).not.toContain(deltaLink)
-      expectNoLeak(outcome)
+      const recording = await delta(page([rowOf(1)], { deltaLink }))
+      expectFailure(recording, 'system', words)
+      expect(JSON.stringify(recording.states(STREAM))).not.toContain(deltaLink)
+      expectNoLeak(recording)
     },
   )
 
   it('with both links goes on with the next page', async () => {
     const next = `${START}&continuationToken=second`
-    const outcome = await play({
+    const recording = await runScenario({
       stream: STREAM,
       api: () => (asked) => {
         if (asked.target === START) return page([rowOf(1)], { nextLink: next, deltaLink: DELTA })
@@ -55,8 +55,8 @@ describe('the end of a delta', () => {
         return page([], { deltaLink: `${DELTA}-2` })
       },
     })
-    expect(outcome.errors).toEqual([])
-    expect(outcome.service.requests.at(-1)?.target).toBe(`${DELTA}-of-the-end`)
+    expect(recording.errors).toEqual([])
+    expect(recording.service.requests.at(-1)?.target).toBe(`${DELTA}-of-the-end`)
   })
 })
 
@@ -79,28 +79,28 @@ describe('changes that arrive damaged', () => {
       'unexpected status (304',
     ],
   ] as const)('as %s are asked for again by the next sync', async (_name, wire, failure, words) => {
-    const outcome = await delta(load, wire)
-    expectFailure(outcome, failure, words)
-    expectToAskAgain(outcome)
-    expectNoLeak(outcome)
+    const recording = await delta(load, wire)
+    expectFailure(recording, failure, words)
+    expectToAskAgain(recording)
+    expectNoLeak(recording)
   })
 
   it.each([400, 404, 410])(
     'by a dead link (%s) read the stream once more, and end',
     async (status) => {
-      const outcome = await delta(load, reply(status, ''))
-      expectFailure(outcome, 'transient', 'die before the stream can be read')
-      expect(outcome.records(STREAM).map(({ id }) => id)).toEqual([1, 1])
+      const recording = await delta(load, reply(status, ''))
+      expectFailure(recording, 'transient', 'die before the stream can be read')
+      expect(recording.records(STREAM).map(({ id }) => id)).toEqual([1, 1])
     },
   )
 
   it('by a delete take the row out, however odd its other members', async () => {
-    const outcome = await delta(
+    const recording = await delta(
       load,
       envelope('{"data":{"id":1,"changeVersion":7},"x":[{}],"changeType":"Delete"}'),
     )
-    expect(outcome.errors).toEqual([])
-    expect(outcome.records(STREAM)[1]).toMatchObject({
+    expect(recording.errors).toEqual([])
+    expect(recording.records(STREAM)[1]).toMatchObject({
       id: 1,
       _ab_cdc_deleted_at: expect.any(String),
     })

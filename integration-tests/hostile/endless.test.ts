@@ -4,36 +4,22 @@ import { describe, expect, it } from 'vitest'
 import type { Client } from '../../src/http/client.ts'
 import { shortRetryPolicy } from '../../src/http/testing/short-retry-policy.ts'
 import { createPages } from '../../src/sync/pages.ts'
-import { endlessBodies, endlessReferences, inCrumbs, LETTERS, NO_END } from './endless-bodies.ts'
+import { endlessBodies, endlessReferences, LETTERS, NO_END } from './endless-bodies.ts'
 import {
   expectFailure,
   expectNoLeak,
   expectStoppedBeforeSecondPage,
   type FailureType,
-} from './judge.ts'
-import { type Answers, startRawService, type Wire } from './raw-service.ts'
-import { type Counted, readCounted } from './read-counted.ts'
-import { configOf, PREFIX, play, STREAM, secondPage, token } from './scenario.ts'
-import { chunked, head, page, repeated, rowOf } from './wire.ts'
-
-async function counted(api: Answers, stream = STREAM): Promise<Counted> {
-  const service = await startRawService((asked, nth) =>
-    asked.target.includes('/connect/token') ? token() : api(asked, nth),
-  )
-  try {
-    // Two processes that share a busy machine may be silent to each other for a second.
-    const config = { ...configOf(service.url), request_timeout_seconds: 60 }
-    return await readCounted(config, stream)
-  } finally {
-    await service.close()
-  }
-}
+} from './expectations.ts'
+import type { Wire } from './raw-service.ts'
+import { runScenario, STREAM, secondPage } from './scenario.ts'
+import { head, page } from './wire.ts'
 
 describe('a body without an end', () => {
   it.each(endlessBodies)('$name is given up', async ({ wire, words }) => {
-    const outcome = await play({ api: () => wire })
-    expectFailure(outcome, 'system', words)
-    expect(outcome.states(STREAM)).toEqual([])
+    const recording = await runScenario({ api: () => wire })
+    expectFailure(recording, 'system', words)
+    expect(recording.states(STREAM)).toEqual([])
   })
 
   it('of records is given up at 4 GiB', async () => {
@@ -67,54 +53,11 @@ describe('a body without an end', () => {
   })
 
   it('of references, which are parsed whole, is given up at 64 MiB', async () => {
-    const { errors } = await play({
+    const { errors } = await runScenario({
       api: () => endlessReferences.wire,
       stream: 'external_references',
     })
     expect(errors.map(({ message }) => message).join()).toContain(endlessReferences.words)
-  })
-})
-
-describe('a page that is large, and right', () => {
-  it('of 300 MB is read', async () => {
-    const row = `${JSON.stringify({ ...rowOf(1), text: 'y'.repeat(200) })},`
-    const some = row.repeat(200)
-    const times = Math.ceil(300e6 / some.length)
-    const result = await counted(
-      (asked) =>
-        asked.target.includes('deltaToken')
-          ? page([], { deltaLink: `${PREFIX}/delta/departments?deltaToken=second-token` })
-          : chunked(
-              repeated(
-                '{"value":[',
-                some,
-                times,
-                `{"id":2}],"deltaLink":"${PREFIX}/delta/departments?deltaToken=first-token"}`,
-              ),
-            ),
-      'departments',
-    )
-    expect(result.messages.flatMap(({ trace }) => trace?.error?.message ?? [])).toEqual([])
-    expect(result.records).toBe(times * 200 + 1)
-    expect(result.bytes).toBeGreaterThan(300e6)
-  })
-
-  it('with a record of 60 MB is read', async () => {
-    const result = await counted(() =>
-      chunked(repeated('{"value":[{"id":1,"x":"', LETTERS, 915, '"}]}')),
-    )
-    expect(result.messages.flatMap(({ trace }) => trace?.error?.message ?? [])).toEqual([])
-    expect(result.records).toBe(1)
-  })
-})
-
-describe('a body in crumbs', () => {
-  it.each([
-    ['of a small page', 4_000_000],
-    ['of a large page', 9_000_000],
-  ])('%s is read', async (_name, bytes) => {
-    const outcome = await play({ api: () => () => inCrumbs(bytes) })
-    expect([outcome.errors, outcome.exitCode]).toEqual([[], 0])
   })
 })
 
@@ -137,39 +80,39 @@ describe('an answer that drips', () => {
     ],
   ]
   it.each(rows)('%s', async (_name, wire, failure, words) => {
-    const outcome = await play({ ...secondPage(() => wire), patience })
-    expectFailure(outcome, failure, words)
-    expectStoppedBeforeSecondPage(outcome)
-    expectNoLeak(outcome)
+    const recording = await runScenario({ ...secondPage(() => wire), patience })
+    expectFailure(recording, failure, words)
+    expectStoppedBeforeSecondPage(recording)
+    expectNoLeak(recording)
   })
 
   it('of a token', async () => {
-    const outcome = await play({
+    const recording = await runScenario({
       api: () => () => page([]),
       token: () => () => drip('{'),
       patience,
     })
-    expectFailure(outcome, 'transient', 'too slowly to ever end')
+    expectFailure(recording, 'transient', 'too slowly to ever end')
   })
 
   it('of an error costs two seconds, and its status is told all the same', async () => {
-    const outcome = await play(
+    const recording = await runScenario(
       secondPage(() => async (socket) => {
         socket.write(head('405 X', { 'content-length': 1e9 }))
         await drip('No')(socket)
       }),
     )
-    expectFailure(outcome, 'config', 'does not offer this')
+    expectFailure(recording, 'config', 'does not offer this')
   })
 
   it('of an error without an end costs no memory', async () => {
-    const outcome = await play(
+    const recording = await runScenario(
       secondPage(() => (socket) => {
         socket.write(head(405, { 'content-length': 1e9 }))
         return endless(socket)
       }),
     )
-    expectFailure(outcome, 'config', 'does not offer this')
+    expectFailure(recording, 'config', 'does not offer this')
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { expectFailure, expectNoLeak, expectStoppedBeforeSecondPage } from './judge.ts'
-import { LIST, PREFIX, play, SECOND, STREAM, secondPage } from './scenario.ts'
+import { expectFailure, expectNoLeak, expectStoppedBeforeSecondPage } from './expectations.ts'
+import { LIST, PREFIX, runScenario, SECOND, STREAM, secondPage } from './scenario.ts'
 import { head, page, reply, rowOf } from './wire.ts'
 
 const OTHER_HOST = 'leads to another host'
@@ -51,16 +51,18 @@ describe('a next link that must not be followed', () => {
       'the service takes 4096',
     ],
   ])('because of %s', async (_name, link, words) => {
-    const outcome = await play(secondPage((other) => page([LARGE], { nextLink: link(other) })))
-    expectFailure(outcome, words === 'the service takes 4096' ? 'config' : 'system', words)
+    const recording = await runScenario(
+      secondPage((other) => page([LARGE], { nextLink: link(other) })),
+    )
+    expectFailure(recording, words === 'the service takes 4096' ? 'config' : 'system', words)
     // The bookmark stays before the page: a stored link of that kind would stop every later sync.
-    expect(outcome.states(STREAM).at(-1)).toMatchObject({ link: SECOND })
-    expect(outcome.service.requests.map(({ target }) => target)).toEqual([
+    expect(recording.states(STREAM).at(-1)).toMatchObject({ link: SECOND })
+    expect(recording.service.requests.map(({ target }) => target)).toEqual([
       '/tenants/demo/connect/token',
       LIST,
       SECOND,
     ])
-    expectNoLeak(outcome)
+    expectNoLeak(recording)
   })
 })
 
@@ -70,7 +72,7 @@ describe('a link that is followed', () => {
     ['with spaces around it', ` ${SECOND}\n`],
     ['absolute', 'ABSOLUTE'],
   ])('%s', async (_name, nextLink) => {
-    const outcome = await play({
+    const recording = await runScenario({
       api: () => (asked) =>
         asked.target === SECOND
           ? page([rowOf(2)])
@@ -81,60 +83,63 @@ describe('a link that is followed', () => {
               ),
             }),
     })
-    expect(outcome.errors).toEqual([])
-    expect(outcome.records(STREAM)).toHaveLength(2)
+    expect(recording.errors).toEqual([])
+    expect(recording.records(STREAM)).toHaveLength(2)
   })
 
+  // spec: Conventions: list page
   it.each([
     ['null', 'null'],
     ['an empty text', '""'],
   ])('is not there when it is %s', async (_name, link) => {
-    const outcome = await play(
+    const recording = await runScenario(
       secondPage(() => reply(200, `{"value":[],"nextLink":${link},"deltaLink":${link}}`)),
     )
-    expect(outcome.errors).toEqual([])
-    expect(outcome.states(STREAM).at(-1)).toMatchObject({ phase: 'complete' })
+    expect(recording.errors).toEqual([])
+    expect(recording.states(STREAM).at(-1)).toMatchObject({ phase: 'complete' })
   })
 })
 
 describe('a link that is not text', () => {
   it.each(['7', 'true', '{"href":"/x"}', `["${SECOND}"]`])('%s', async (link) => {
-    const outcome = await play(secondPage(() => reply(200, `{"value":[],"nextLink":${link}}`)))
-    expectFailure(outcome, 'system', 'is neither a string nor null')
-    expectStoppedBeforeSecondPage(outcome)
+    const recording = await runScenario(
+      secondPage(() => reply(200, `{"value":[],"nextLink":${link}}`)),
+    )
+    expectFailure(recording, 'system', 'is neither a string nor null')
+    expectStoppedBeforeSecondPage(recording)
   })
 })
 
 describe('a chain of pages without an end', () => {
   it('that repeats its link is refused', async () => {
-    const outcome = await play(secondPage(() => page([LARGE], { nextLink: SECOND })))
-    expectFailure(outcome, 'system', 'that it had sent before')
-    expect(outcome.states(STREAM).at(-1)).toMatchObject({ link: SECOND })
+    const recording = await runScenario(secondPage(() => page([LARGE], { nextLink: SECOND })))
+    expectFailure(recording, 'system', 'that it had sent before')
+    expect(recording.states(STREAM).at(-1)).toMatchObject({ link: SECOND })
   })
 
   it('that comes back to its first page is refused', async () => {
-    const outcome = await play(secondPage(() => page([rowOf(3)], { nextLink: LIST })))
-    expectFailure(outcome, 'system', 'that it had sent before')
+    const recording = await runScenario(secondPage(() => page([rowOf(3)], { nextLink: LIST })))
+    expectFailure(recording, 'system', 'that it had sent before')
   })
 
   it('that goes round in a circle of three is refused', async () => {
-    const outcome = await play({
+    const recording = await runScenario({
       api: () => (asked) => {
         const n = Number(asked.target.split('=')[1] ?? 0)
         return page([rowOf(n + 1)], { nextLink: `${LIST}?continuationToken=${(n % 3) + 1}` })
       },
     })
-    expectFailure(outcome, 'system', 'that it had sent before')
-    expect(outcome.records(STREAM).length).toBeLessThan(10)
+    expectFailure(recording, 'system', 'that it had sent before')
+    expect(recording.records(STREAM).length).toBeLessThan(10)
   })
 
   it('of empty pages is refused', async () => {
     let n = 0
-    const outcome = await play({
+    const recording = await runScenario({
       api: () => () => page([], { nextLink: `${LIST}?continuationToken=${++n}` }),
     })
-    expectFailure(outcome, 'system', 'page after page without an end')
-    expect(outcome.service.requests.length).toBeLessThan(1100)
+    expectFailure(recording, 'system', 'page after page without an end')
+    expect(recording.service.requests.length).toBeLessThan(1100)
   })
 })
 
@@ -142,10 +147,10 @@ describe('a redirect', () => {
   const to = (location: string, status = 302) => head(status, { location, 'content-length': 0 })
 
   it.each([301, 302, 303, 307, 308])('by %s to another host is refused', async (status) => {
-    const outcome = await play(secondPage((other) => to(`${other}${LIST}`, status)))
-    expectFailure(outcome, 'system', OTHER_HOST)
-    expectStoppedBeforeSecondPage(outcome)
-    expectNoLeak(outcome)
+    const recording = await runScenario(secondPage((other) => to(`${other}${LIST}`, status)))
+    expectFailure(recording, 'system', OTHER_HOST)
+    expectStoppedBeforeSecondPage(recording)
+    expectNoLeak(recording)
   })
 
   it.each([
@@ -154,33 +159,33 @@ describe('a redirect', () => {
     ['to a sign-in page elsewhere', 'https://login.example/?a=b', 'system', OTHER_HOST],
     ['to itself for ever', SECOND, 'system', 'unexpected status (302'],
   ] as const)('%s is refused', async (_name, location, failure, words) => {
-    const outcome = await play(secondPage(() => to(location)))
-    expectFailure(outcome, failure, words)
-    expectStoppedBeforeSecondPage(outcome)
-    expectNoLeak(outcome)
+    const recording = await runScenario(secondPage(() => to(location)))
+    expectFailure(recording, failure, words)
+    expectStoppedBeforeSecondPage(recording)
+    expectNoLeak(recording)
   })
 
   it('within the API is followed', async () => {
-    const outcome = await play(secondPage(() => to(`${LIST}?moved`)))
-    expect(outcome.errors).toEqual([])
-    expect(outcome.records(STREAM).map(({ id }) => id)).toEqual([1, 2, 9])
+    const recording = await runScenario(secondPage(() => to(`${LIST}?moved`)))
+    expect(recording.errors).toEqual([])
+    expect(recording.records(STREAM).map(({ id }) => id)).toEqual([1, 2, 9])
   })
 
   it('of the token request is not followed, so that the secret goes nowhere else', async () => {
-    const outcome = await play({
+    const recording = await runScenario({
       api: () => () => page([]),
       token: (other) => () => to(`${other}/connect/token`, 307),
     })
-    expectFailure(outcome, 'system', 'unexpected status (307')
-    expectNoLeak(outcome)
+    expectFailure(recording, 'system', 'unexpected status (307')
+    expectNoLeak(recording)
   })
 })
 
 describe('a stored link', () => {
   it('that leads elsewhere starts the stream over', async () => {
-    const first = await play(secondPage(() => reply(500, '')))
+    const first = await runScenario(secondPage(() => reply(500, '')))
     const [last] = first.states(STREAM).slice(-1)
-    const outcome = await play({
+    const recording = await runScenario({
       api: () => () => page([rowOf(1)]),
       state: [
         {
@@ -192,7 +197,7 @@ describe('a stored link', () => {
         },
       ],
     })
-    expect(outcome.errors).toEqual([])
-    expect(outcome.records(STREAM).map(({ id }) => id)).toContain(1)
+    expect(recording.errors).toEqual([])
+    expect(recording.records(STREAM).map(({ id }) => id)).toContain(1)
   })
 })

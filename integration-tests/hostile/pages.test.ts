@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { expectFailure, expectNoLeak, expectStoppedBeforeSecondPage } from './judge.ts'
-import { play, STREAM, secondPage } from './scenario.ts'
+import { expectFailure, expectNoLeak, expectStoppedBeforeSecondPage } from './expectations.ts'
+import { runScenario, STREAM, secondPage } from './scenario.ts'
 import { reply, rowOf } from './wire.ts'
 
 const ROW = JSON.stringify(rowOf(3))
@@ -50,10 +50,10 @@ describe('a body that is not a page', () => {
       'not UTF-8',
     ],
   ])('%s', async (_name, wire, words) => {
-    const outcome = await play(secondPage(() => wire))
-    expectFailure(outcome, 'system', words)
-    expectStoppedBeforeSecondPage(outcome)
-    expectNoLeak(outcome)
+    const recording = await runScenario(secondPage(() => wire))
+    expectFailure(recording, 'system', words)
+    expectStoppedBeforeSecondPage(recording)
+    expectNoLeak(recording)
   })
 })
 
@@ -81,10 +81,10 @@ describe('a record that cannot be one', () => {
     ['a change of type 1', record('{"changeType":1,"data":{"id":3}}'), 'has no `id`'],
     ['300 levels', record(`{"id":3,"a":${'['.repeat(300)}${']'.repeat(300)}}`), 'deeper than 256'],
   ])('%s', async (_name, wire, words) => {
-    const outcome = await play(secondPage(() => wire))
-    expectFailure(outcome, 'system', words)
-    expectStoppedBeforeSecondPage(outcome)
-    expectNoLeak(outcome)
+    const recording = await runScenario(secondPage(() => wire))
+    expectFailure(recording, 'system', words)
+    expectStoppedBeforeSecondPage(recording)
+    expectNoLeak(recording)
   })
 })
 
@@ -103,27 +103,27 @@ describe('an odd record that is one', () => {
     ['an unknown change', '{"changeType":"Upsert","data":{"id":3}}', { id: 3 }],
     ['200 levels', `{"id":3,"a":${'['.repeat(200)}${']'.repeat(200)}}`, { id: 3 }],
   ])('%s', async (_name, text, expected) => {
-    const outcome = await play(secondPage(() => record(text)))
-    expect(outcome.errors).toEqual([])
-    expect(outcome.records(STREAM)[2]).toMatchObject(expected)
-    expectNoLeak(outcome)
+    const recording = await runScenario(secondPage(() => record(text)))
+    expect(recording.errors).toEqual([])
+    expect(recording.records(STREAM)[2]).toMatchObject(expected)
+    expectNoLeak(recording)
   })
 
   it('keeps every digit of a number that no double can hold', async () => {
-    const outcome = await play(secondPage(() => withId('123456789012345678901234567890')))
-    expect(outcome.errors).toEqual([])
-    expect(outcome.stdout).toContain('"data":{"id":123456789012345678901234567890,')
+    const recording = await runScenario(secondPage(() => withId('123456789012345678901234567890')))
+    expect(recording.errors).toEqual([])
+    expect(recording.stdout).toContain('"data":{"id":123456789012345678901234567890,')
   })
 
   it('is in a member of another casing', async () => {
-    const outcome = await play(secondPage(() => reply(200, `{"VALUE":[${ROW}]}`)))
-    expect(outcome.errors).toEqual([])
-    expect(outcome.records(STREAM)).toHaveLength(3)
+    const recording = await runScenario(secondPage(() => reply(200, `{"VALUE":[${ROW}]}`)))
+    expect(recording.errors).toEqual([])
+    expect(recording.records(STREAM)).toHaveLength(3)
   })
 
   it('has a byte order mark before it', async () => {
-    const outcome = await play(secondPage(() => reply(200, `\ufeff{"value":[${ROW}]}`)))
-    expect(outcome.errors).toEqual([])
-    expect(outcome.records(STREAM)).toHaveLength(3)
+    const recording = await runScenario(secondPage(() => reply(200, `\ufeff{"value":[${ROW}]}`)))
+    expect(recording.errors).toEqual([])
+    expect(recording.records(STREAM)).toHaveLength(3)
   })
 })

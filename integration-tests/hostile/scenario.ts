@@ -1,6 +1,6 @@
 import type { RetryPolicy } from '../../src/http/retry-policy.ts'
+import { type AirbyteRun, run } from '../testing/run.ts'
 import { type Answers, type RawService, startRawService, type Wire } from './raw-service.ts'
-import { type Files, type Heard, runInProcess } from './read-in-process.ts'
 import { page, reply, rowOf } from './wire.ts'
 
 /** What must never appear in a message other than a record or a state. */
@@ -42,10 +42,10 @@ export function configOf(service: string, auth = service): object {
 }
 
 /** What a scenario brought to light. */
-export interface Outcome extends Heard {
+export interface ScenarioRun extends AirbyteRun {
   readonly service: RawService
   /** Every request that another origin got to see. */
-  readonly witnessed: RawService['requests']
+  readonly requestsElsewhere: RawService['requests']
 }
 
 export interface Scenario {
@@ -54,32 +54,32 @@ export interface Scenario {
   readonly token?: (elsewhere: string) => Answers
   readonly command?: 'check' | 'read'
   readonly stream?: string
-  readonly state?: Files['state']
+  readonly state?: unknown
   readonly patience?: RetryPolicy
 }
 
 /** Runs a command against a service that misbehaves, with another origin listening. */
-export async function play(scenario: Scenario): Promise<Outcome> {
+export async function runScenario(scenario: Scenario): Promise<ScenarioRun> {
   const { api, token: tokens = () => () => token(), command = 'read', stream = STREAM } = scenario
   // Whoever is sent here by mistake gets an answer, so that the mistake would succeed.
-  const witness = await startRawService(() => page([rowOf(666)]))
+  const elsewhere = await startRawService(() => page([rowOf(666)]))
   const service = await startRawService((asked, nth) =>
     asked.target.includes('/connect/token')
-      ? tokens(witness.url)(asked, nth)
-      : api(witness.url)(asked, nth),
+      ? tokens(elsewhere.url)(asked, nth)
+      : api(elsewhere.url)(asked, nth),
   )
   try {
-    const heard = await runInProcess(
+    const recording = await run({
+      program: 'source-protime',
       command,
-      {
-        config: configOf(service.url),
-        ...(command === 'read' && { catalog: [stream], state: scenario.state }),
-      },
-      scenario.patience,
-    )
-    return { ...heard, service, witnessed: witness.requests }
+      in: 'process',
+      config: configOf(service.url),
+      ...(command === 'read' && { catalog: [stream], state: scenario.state }),
+      ...(scenario.patience && { retryPolicy: scenario.patience }),
+    })
+    return { ...recording, service, requestsElsewhere: elsewhere.requests }
   } finally {
-    await Promise.all([service.close(), witness.close()])
+    await Promise.all([service.close(), elsewhere.close()])
   }
 }
 

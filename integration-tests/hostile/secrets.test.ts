@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { expectNoLeak } from './judge.ts'
+import { expectNoLeak } from './expectations.ts'
 import type { Answers, Wire } from './raw-service.ts'
-import { DELTA_TOKEN, LIST, PREFIX, play, SECRET, secondPage, TOKEN, token } from './scenario.ts'
+import {
+  DELTA_TOKEN,
+  LIST,
+  PREFIX,
+  runScenario,
+  SECRET,
+  secondPage,
+  TOKEN,
+  token,
+} from './scenario.ts'
 import { head, page, reply, rowOf } from './wire.ts'
 
 const FILLER = 'x'.repeat(490)
@@ -53,52 +62,52 @@ const echoes: (readonly [name: string, wire: (all: string, one: string) => Wire]
 
 describe('a secret that the service says again stays untold', () => {
   it.each(echoes)('in %s', async (_name, wire) => {
-    const outcome = await play({
+    const recording = await runScenario({
       // What a link in the API leads to is not there.
       api: () => (asked) =>
         asked.target === LIST
           ? wire(`${SECRET} ${TOKEN}`, TOKEN)
           : reply(404, `No ${decodeURIComponent(asked.target)}`),
     })
-    expect(outcome.exitCode).toBe(1)
-    expectNoLeak(outcome)
+    expect(recording.exitCode).toBe(1)
+    expectNoLeak(recording)
   })
 
   it.each(echoes)('in %s of the token endpoint', async (_name, wire) => {
-    const outcome = await play({
+    const recording = await runScenario({
       api: () => () => page([]),
       token: () => () => wire(SECRET, SECRET),
     })
-    expect(outcome.exitCode).toBe(1)
-    expectNoLeak(outcome)
+    expect(recording.exitCode).toBe(1)
+    expectNoLeak(recording)
   })
 
   it.each(echoes)('in %s of a delta link', async (_name, wire) => {
-    const outcome = await play({
+    const recording = await runScenario({
       stream: 'departments',
       api: deltaThat(wire(`${SECRET} ${TOKEN} ${DELTA_TOKEN}`, DELTA_TOKEN)),
     })
-    expect(outcome.states('departments').length).toBeGreaterThan(0)
-    expectNoLeak(outcome)
+    expect(recording.states('departments').length).toBeGreaterThan(0)
+    expectNoLeak(recording)
   })
 
   it.each(echoes)('in %s to a check', async (_name, wire) => {
-    const outcome = await play({
+    const recording = await runScenario({
       command: 'check',
       api: () => () => wire(`${SECRET} ${TOKEN}`, SECRET),
     })
-    expectNoLeak(outcome)
+    expectNoLeak(recording)
   })
 
   it('when it was minted later', async () => {
     const second = 'the-second-token-of-this-run'
     let tokens = 0
-    const outcome = await play({
+    const recording = await runScenario({
       ...secondPage(() => reply(403, `Bearer ${second} may not`)),
       token: () => () => token(tokens++ > 0 ? { access_token: second } : {}),
     })
-    expect(outcome.exitCode).toBe(1)
-    expect(outcome.stdout).not.toContain(second)
+    expect(recording.exitCode).toBe(1)
+    expect(recording.stdout).not.toContain(second)
   })
 })
 

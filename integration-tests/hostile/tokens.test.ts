@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { expectFailure, expectNoLeak, type FailureType } from './judge.ts'
+import { expectFailure, expectNoLeak, type FailureType } from './expectations.ts'
 import type { Wire } from './raw-service.ts'
-import { play, SECRET, STREAM, TOKEN, token } from './scenario.ts'
+import { runScenario, SECRET, STREAM, TOKEN, token } from './scenario.ts'
 import { chunked, gzipped, head, page, repeated, reply, rowOf } from './wire.ts'
 
 type Row = readonly [name: string, wire: Wire, failure: FailureType, words: string | RegExp]
@@ -68,13 +68,16 @@ describe('a token answer', () => {
     ['of 503', reply(503, '<html>'), 'transient', 'The service fails (503'],
   ]
   it.each(rows)('%s', async (_name, wire, failure, words) => {
-    const outcome = await play({ api: () => () => page([rowOf(1)]), token: () => () => wire })
-    expectFailure(outcome, failure, words)
+    const recording = await runScenario({
+      api: () => () => page([rowOf(1)]),
+      token: () => () => wire,
+    })
+    expectFailure(recording, failure, words)
     expect(
-      outcome.service.requests.filter(({ target }) => target.startsWith('/connector')),
+      recording.service.requests.filter(({ target }) => target.startsWith('/connector')),
     ).toEqual([])
-    expect(outcome.messages.filter(({ type }) => type === 'STATE')).toEqual([])
-    expectNoLeak(outcome)
+    expect(recording.messages.filter(({ type }) => type === 'STATE')).toEqual([])
+    expectNoLeak(recording)
   })
 
   it.each([
@@ -92,31 +95,31 @@ describe('a token answer', () => {
     ['an empty scope', { scope: ' ' }],
     ['members nobody knows', { __proto__: null, constructor: 1, refresh_token: 'x' }],
   ])('with %s is good enough', async (_name, extra) => {
-    const outcome = await play({
+    const recording = await runScenario({
       api: () => () => page([rowOf(1)]),
       token: () => () => token(extra),
     })
-    expect(outcome.errors).toEqual([])
-    expect(outcome.records(STREAM)).toHaveLength(1)
+    expect(recording.errors).toEqual([])
+    expect(recording.records(STREAM)).toHaveLength(1)
     // One token is enough for two requests, however odd its lifetime.
-    expect(outcome.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1)
+    expect(recording.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1)
   })
 
   it('that grants other scopes makes the stream fail and names the missing one', async () => {
-    const outcome = await play({
+    const recording = await runScenario({
       api: () => () => page([rowOf(1)]),
       token: () => () => token({ scope: 'openid profile' }),
     })
-    expectFailure(outcome, 'config', 'connector-svcapi-job-categories.read')
+    expectFailure(recording, 'config', 'connector-svcapi-job-categories.read')
   })
 })
 
 describe('a token that no request accepts', () => {
   it('is renewed a few times and no more', async () => {
-    const outcome = await play({ api: () => () => reply(401, '') })
-    expectFailure(outcome, 'config', 'The service does not accept the access token')
-    expect(outcome.service.requests.length).toBeLessThan(9)
-    expectNoLeak(outcome)
+    const recording = await runScenario({ api: () => () => reply(401, '') })
+    expectFailure(recording, 'config', 'The service does not accept the access token')
+    expect(recording.service.requests.length).toBeLessThan(9)
+    expectNoLeak(recording)
   })
 })
 
@@ -131,7 +134,7 @@ describe('the time in the Date header', () => {
     ['is below zero', 'Thu, 01 Jan -200 00:00:00 GMT'],
   ])('may be strange: %s', async (_name, date) => {
     const body = JSON.stringify({ access_token: TOKEN })
-    const outcome = await play({
+    const recording = await runScenario({
       stream: 'clockings',
       api: () => (asked) =>
         asked.target.includes('delta')
@@ -139,15 +142,15 @@ describe('the time in the Date header', () => {
           : page([]),
       token: () => () => reply(200, body, { date }),
     })
-    expect(outcome.errors).toEqual([])
-    expect(outcome.states('clockings').at(-1)).toMatchObject({ phase: 'changes' })
-    expect(JSON.stringify(outcome.states('clockings').at(-1))).toMatch(/"link_at":"20\d\d-/)
+    expect(recording.errors).toEqual([])
+    expect(recording.states('clockings').at(-1)).toMatchObject({ phase: 'changes' })
+    expect(JSON.stringify(recording.states('clockings').at(-1))).toMatch(/"link_at":"20\d\d-/)
   })
 })
 
 describe('the secret', () => {
   it('is sent to the token endpoint only, in the body', async () => {
-    const { service } = await play({ api: () => () => page([rowOf(1)]) })
+    const { service } = await runScenario({ api: () => () => page([rowOf(1)]) })
     const seen = service.requests.filter((asked) =>
       [asked.target, asked.body, ...asked.headers.values()].some(
         (text) => text.includes(SECRET) || text.includes(encodeURIComponent(SECRET)),

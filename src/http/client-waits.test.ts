@@ -162,6 +162,7 @@ describe('retry_minutes 0', () => {
 })
 
 describe('a Retry-After', () => {
+  // spec: Limits: rate
   it.each([429, 503, 500])('of %d is waited for', async (status) => {
     const { get, sent } = scene((_, nth) => (nth === 1 ? [status, { 'retry-after': '90' }] : [200]))
     await get()

@@ -7,6 +7,8 @@ import { failureOf, openClient, PREFIX, SECRET, textOf } from './testing/open-cl
 const PEOPLE = `${PREFIX}/people`
 
 describe('a request', () => {
+  // spec: Service 7
+  // spec: Authentication 3
   it('carries the token, the user agent and what it takes', async () => {
     const { client, calls } = await openClient({ api: (response) => reply(response, 200, '{}') })
     await client.get(`${PEOPLE}?filter=date ge '2026-01-01'`)
@@ -24,6 +26,7 @@ describe('a request', () => {
     ])
   })
 
+  // spec: Token endpoint: form
   it('for a token is a form with a user agent and without a token', async () => {
     const { client, tokenCalls } = await openClient({ api: () => {} })
     await client.token()
@@ -36,6 +39,7 @@ describe('a request', () => {
     ])
   })
 
+  // spec: Authentication 4
   it('reuses the token of the one before', async () => {
     const { client, tokenCalls } = await openClient({
       api: (response) => reply(response, 200, '{}'),
@@ -45,6 +49,7 @@ describe('a request', () => {
     expect(tokenCalls).toHaveLength(1)
   })
 
+  // spec: Authentication 2
   it('never takes a link that leads elsewhere to the wire', async () => {
     const { client, service } = await openClient({ api: () => {} })
     await failureOf(client.get(`https://evil.test${PEOPLE}`))
@@ -78,6 +83,8 @@ describe('a request', () => {
 })
 
 describe('a token that the service refuses', () => {
+  // spec: Authentication 5
+  // spec: Errors: 401
   it('is renewed once', async () => {
     const { client, calls, tokenCalls } = await openClient({
       api: (response, { headers }) =>
@@ -87,6 +94,7 @@ describe('a token that the service refuses', () => {
     expect([calls.length, tokenCalls.length]).toEqual([2, 2])
   })
 
+  // spec: Errors: 401
   it('is an error when the new one is refused as well', async () => {
     const { client, tokenCalls } = await openClient({ api: (response) => reply(response, 401) })
     const failure = await failureOf(client.get(PEOPLE))
@@ -96,6 +104,7 @@ describe('a token that the service refuses', () => {
     ])
   })
 
+  // spec: Authentication 8
   it('is widened after it was renewed, if it was asked for by scopes', async () => {
     const { client, tokenCalls } = await openClient({
       collections: ['people'],
@@ -106,6 +115,8 @@ describe('a token that the service refuses', () => {
     expect(tokenCalls.map(({ body }) => body.includes('scope='))).toEqual([true, true, false])
   })
 
+  // spec: Authentication 8
+  // spec: Errors: 403
   it('is widened at once when it lacks a permission', async () => {
     const { client, tokenCalls } = await openClient({
       collections: ['people'],
@@ -212,6 +223,7 @@ describe('a body', () => {
     expect(await textOf(body)).toHaveLength(3 * MIB)
   })
 
+  // spec: Limits: page size
   it('that is larger arrives in parts, with nothing left out', async () => {
     const { client } = await openClient({
       api: (response) => reply(response, 200, '0123456789'.repeat(MIB)),

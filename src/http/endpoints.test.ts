@@ -13,6 +13,8 @@ function endpoints(overrides: { baseUrl?: string; company?: string } = {}) {
 }
 
 describe('the service', () => {
+  // spec: Authentication 1
+  // spec: Versioning 1
   it('has its parts where the specification says', () => {
     expect(endpoints()).toMatchObject({
       origin: 'https://acme.protime.test',
@@ -29,12 +31,14 @@ describe('the service', () => {
     })
   })
 
+  // spec: Authentication 6
   it('names the scope of a collection after the API', () => {
     expect(readScope(endpoints(), 'people')).toBe('connector-svcapi-people.read')
   })
 })
 
 describe('the user agent', () => {
+  // spec: Service 7
   it.each([
     [undefined, 'source-protime/1.2.3'],
     ['', 'source-protime/1.2.3'],

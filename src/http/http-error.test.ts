@@ -96,6 +96,9 @@ describe('the message of a refusal', () => {
 })
 
 describe('who has to act on a refusal', () => {
+  // spec: Errors: 400 filter
+  // spec: Errors: 403
+  // spec: Errors: 414
   it.each([
     ['config', [400, 401, 403, 404, 405, 414]],
     ['transient', [408, 409, 425, 429, 500, 502, 503, 504]],

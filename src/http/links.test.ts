@@ -16,6 +16,8 @@ function endpoints(baseUrl = ORIGIN) {
 }
 
 describe('a link of the service', () => {
+  // spec: Delta mode 4
+  // spec: Filtering: encoding
   it.each([
     ['relative', `${PREFIX}/people`, `${PREFIX}/people`],
     ['absolute on the same origin', `${ORIGIN}${PREFIX}/people`, `${PREFIX}/people`],
@@ -58,6 +60,7 @@ describe('a link of the service', () => {
     expect(resolveLink(link, endpoints())).toBe(ORIGIN + expected)
   })
 
+  // spec: Authentication 2
   it.each([
     ['another host', `https://evil.test${PREFIX}/people`],
     ['another host, protocol-relative', `//evil.test${PREFIX}/people`],
@@ -101,11 +104,15 @@ describe('a link of the service', () => {
     expect(() => resolveLink(link, endpoints())).toThrow(/is not an address.*not followed/)
   })
 
+  // spec: Limits: URL length
   it('may have 4096 characters', () => {
     const link = `${PREFIX}/people?a=`.padEnd(4096 - ORIGIN.length, 'x')
     expect(resolveLink(link, endpoints())).toHaveLength(4096)
   })
 
+  // spec: Filtering: URL length
+  // spec: Errors: 414
+  // spec: Limits: URL length
   it('is a config error above 4096 characters, encoding included', () => {
     const link = `${PREFIX}/people?a=`.padEnd(4095 - ORIGIN.length, 'x')
     expect(() => resolveLink(`${link}'`, endpoints())).toThrow(

@@ -87,6 +87,7 @@ describe.each([
 })
 
 describe('a limiter of a service that never refuses', () => {
+  // spec: Limits: rate
   it('lets every request pass without a timer', async () => {
     const time = createVirtualTime()
     const limiter = createRateLimiter(undefined, time)
@@ -130,6 +131,7 @@ async function refusedLimiter(waitMs: number) {
 }
 
 describe('a limiter that was refused', () => {
+  // spec: Limits: rate
   it('admits nobody before the Retry-After is over', async () => {
     const { time, limiter, refusedAt } = await refusedLimiter(7000)
     expect(await admissions(1, limiter, time)).toEqual([refusedAt + 7000])

@@ -12,6 +12,10 @@ const endpoints = createEndpoints({
   version: '1.0.0',
 })
 
+// spec: Addressing: parameter
+// spec: Delta mode 1
+// spec: Filtering: encoding
+// spec: Errors: 400 external reference specification
 it.each<[string, Query, string]>([
   ['of a list', { path: '/people' }, '/people'],
   ['of a list with nothing to ask for', { path: '/people', filter: [], references: [] }, '/people'],

@@ -42,6 +42,9 @@ function granted(value: string, more: object = { expires_in: 1800, token_type: '
 const counted: Answer = (_, index) => granted(`token-${index + 1}`)
 
 describe('a token', () => {
+  // spec: Endpoints: POST {auth_url}/connect/token
+  // spec: Token endpoint: form
+  // spec: Authentication 1
   it('is asked for with the credentials, the grant and the scopes of the collections', async () => {
     const { tokens, forms } = tokensOver(counted, ['people', 'clockings'])
     await tokens.get()
@@ -55,12 +58,16 @@ describe('a token', () => {
     ])
   })
 
+  // spec: Token endpoint: form
+  // spec: Authentication 6
   it('is asked for without a scope when no collections are named', async () => {
     const { tokens, forms } = tokensOver(counted)
     await tokens.get()
     expect(forms[0]?.has('scope')).toBe(false)
   })
 
+  // spec: Authentication 4
+  // spec: Limits: token lifetime
   it('is reused until shortly before it expires', async () => {
     const { tokens, time } = tokensOver(counted)
     const values: string[] = []
@@ -71,6 +78,7 @@ describe('a token', () => {
     expect(values).toEqual(['token-1', 'token-1', 'token-2'])
   })
 
+  // spec: Limits: token lifetime
   it('that lives shortly is reused for most of its life', async () => {
     const { tokens, time } = tokensOver((_, index) => granted(`t-${index}`, { expires_in: 10 }))
     const values: string[] = []
@@ -81,6 +89,7 @@ describe('a token', () => {
     expect(values).toEqual(['t-0', 't-0', 't-1'])
   })
 
+  // spec: Limits: token lifetime
   it.each([undefined, null, 0, -1, 'soon', {}])(
     'whose expires_in is %j is used until it is refused',
     async (expires_in) => {
@@ -100,6 +109,7 @@ describe('a token', () => {
     expect(forms).toHaveLength(2)
   })
 
+  // spec: Authentication 4
   it('is shared by callers that ask at the same time', async () => {
     const { tokens, forms } = tokensOver(counted)
     await Promise.all([tokens.get(), tokens.get(), tokens.get()])
@@ -123,6 +133,7 @@ describe('a token', () => {
 })
 
 describe('a refused token', () => {
+  // spec: Authentication 5
   it('is renewed once for all that were refused with it', async () => {
     const { tokens, forms } = tokensOver(counted)
     const old = await tokens.get()
@@ -151,6 +162,8 @@ describe('a refused token', () => {
 describe('a token request that is refused', () => {
   const scopeRefusal = new HttpError('config', 400, 'not accepted (400 for x): invalid_scope.')
 
+  // spec: Authentication 7
+  // spec: Errors: 400 token endpoint, invalid_scope
   it('for a scope falls back to every scope that the client has', async () => {
     const { tokens, forms } = tokensOver(
       (form) => {
@@ -180,6 +193,7 @@ describe('a token request that is refused', () => {
     expect(forms.map((form) => form.has('scope'))).toEqual([true, false, false])
   })
 
+  // spec: Errors: 400 token endpoint, invalid_client
   it.each([
     [400, 'not accepted (400 for x): invalid_client.'],
     [400, 'not accepted (400 for x): unauthorized_client.'],
@@ -226,6 +240,7 @@ describe('a token request that is refused', () => {
 })
 
 describe('an answer that holds no usable token', () => {
+  // spec: Token endpoint: answer
   it.each([
     '',
     '<html>',
@@ -269,6 +284,8 @@ describe('what a token covers', () => {
     isNarrow: false,
   })
 
+  // spec: Token endpoint: answer
+  // spec: Authentication 6
   it.each([
     ['the scope', token('connector-svcapi-people.read'), true],
     ['one of the scopes', token('connector-svcapi-histories.read'), true],

@@ -20,6 +20,7 @@ describe.each(scanners)('the page scanner $name', ({ create }) => {
   const read = async (body: Uint8Array | string, cuts: readonly number[] = []) =>
     observe(create(shape), Buffer.from(body), cuts)
 
+  // spec: Conventions: list page
   it('reads records, links and the count of a page', async () => {
     const { records, end } = await read(
       '{"value":[{"changeVersion":"0B","id":7},{"id":8}],"NextLink":"/a\\/b","deltaLink":null}',
@@ -31,6 +32,7 @@ describe.each(scanners)('the page scanner $name', ({ create }) => {
     expect(end).toEqual({ nextLink: '/a/b', count: 2 })
   })
 
+  // spec: Delta mode 4
   it('takes the data out of change envelopes, whatever the order of their members', async () => {
     const { records } = await read(
       page(
@@ -90,6 +92,7 @@ describe.each(scanners)('the page scanner $name', ({ create }) => {
     expect(records[0]?.text).toBe(record)
   })
 
+  // spec: Conventions: id
   it.each([
     ['0', 0],
     ['9007199254740991', 9007199254740991],
@@ -246,6 +249,7 @@ function watchedScanner() {
 }
 
 describe('the memory of the page scanner', () => {
+  // spec: Limits: page size
   it('stays small for a body of any size that comes in pieces', async () => {
     const { scanner, bytes } = watchedScanner()
     const chunk = Buffer.from(

@@ -4,6 +4,7 @@ import { parseReferencePage } from './reference-page.ts'
 const ONE = { collection: 'people', name: 'hr-id', value: 'A1', internalReference: '5' }
 
 describe('the list of references', () => {
+  // spec: External reference management: answers
   it.each([
     ['a bare list', [{ name: 'hr-id', value: 'A1', internalReference: '5' }]],
     ['a list in value', { value: [{ name: 'hr-id', value: 'A1', internalReference: '5' }] }],
@@ -53,6 +54,7 @@ describe('the list of references', () => {
     expect(parseReferencePage(body, 'people')).toEqual({ references: [] })
   })
 
+  // spec: External reference management: answers
   it.each([
     '',
     'no JSON',

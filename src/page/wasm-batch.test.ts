@@ -5,6 +5,8 @@ function batchOf(versions: readonly (string | undefined)[]) {
   return { count: versions.length, versionText: (index: number) => versions[index] }
 }
 
+// spec: Conventions: changeVersion
+// spec: Versioning 2
 it.each([
   ['the last of several in order', ['00A', '00B'], '00B'],
   ['the greatest, wherever it stands', ['00C', '00B'], '00C'],

@@ -7,6 +7,7 @@ const SPECIFIED =
   'absences absence-definitions absence-groups access-clockings activity-definitions activity-durations break-definitions breaks calculated-totals clockings contracts counters counter-definitions counter-groups departments employers job-categories jobs paid-presences people shift-definitions work-interruptions work-locations'
 
 describe('the streams', () => {
+  // spec: Service 2
   it('are all collections of the specification that have an endpoint, and more', () => {
     const collections = [...streams.values()].map(({ collection }) => collection)
     expect(collections).toEqual(expect.arrayContaining(SPECIFIED.split(' ')))
@@ -18,6 +19,7 @@ describe('the streams', () => {
 })
 
 describe('the key of a stream', () => {
+  // spec: External references 2
   it.each([
     ['people', ['id']],
     ['external_references', ['collection', 'name', 'value']],

@@ -30,6 +30,7 @@ describe('windows of days', () => {
 })
 
 describe('the start of a delta', () => {
+  // spec: Limits: access-clocking delta start date
   it.each([
     ['2026-11-20T03:00:00Z', '2025-01-01'],
     ['2026-12-31T09:59:59Z', '2025-01-01'],
@@ -40,6 +41,7 @@ describe('the start of a delta', () => {
     expect(earliestDeltaStart(new Date(now))).toBe(earliest)
   })
 
+  // spec: Limits: access-clocking delta start date
   it.each([
     ['an old start begins with the window', '2020-05-05', '2025-01-01'],
     ['a start inside the window is kept', '2026-03-01', '2026-03-01'],

@@ -86,6 +86,7 @@ describe('live keys', () => {
     expect(deletes(keys).map(([key]) => key)).toContain(1)
   })
 
+  // spec: Conventions: changeVersion
   it('repeats a Delete that is lower than what was loaded, with the highest version', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1, version: 'M' }), 'window')

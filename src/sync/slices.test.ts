@@ -41,10 +41,13 @@ function startOf(stream: string, window: string | null): string {
 }
 
 describe('the lists of a collection', () => {
+  // spec: Endpoints: GET /work-locations
+  // spec: Work locations: GET
   it('are one, without a filter, when it has no dates', () => {
     expect(linksOf('work_locations')).toEqual(['/work-locations'])
   })
 
+  // spec: Filtering: required
   it('are windows of at most a year, both ends given, when it is dated', () => {
     const links = linksOf('breaks', { from: '2024-01-01', until: '2025-06-30' })
     const references = '&externalReferences=(people,@badge-number)(people,erp)'
@@ -61,12 +64,14 @@ describe('the lists of a collection', () => {
     ])
   })
 
+  // spec: Endpoints: GET /external-references/{collectionName}
   it('of external references are those of every collection that takes custom ones', () => {
     expect(linksOf('external_references')).toEqual(
       referencedCollections.map((collection) => `/external-references/${collection}`),
     )
   })
 
+  // spec: Addressing 5
   it.each(['employers', 'work_locations', 'shift_definitions'])(
     'of %s are never asked for references',
     (stream) => {
@@ -76,6 +81,10 @@ describe('the lists of a collection', () => {
 })
 
 describe('the start of a delta', () => {
+  // spec: Addressing 5
+  // spec: Departments, employers, jobs: delta
+  // spec: Shift definitions: delta
+  // spec: Errors: 400 unsupported query parameter
   it.each(['employers', 'departments', 'jobs', 'shift_definitions'])(
     'of %s has neither a filter nor references',
     (stream) => {
@@ -83,6 +92,9 @@ describe('the start of a delta', () => {
     },
   )
 
+  // spec: Endpoints: GET /access-clockings?delta
+  // spec: Access clockings: delta
+  // spec: Limits: access-clocking delta range
   it('of a dated collection has a start, no end and no people', () => {
     expect(startOf('access_clockings', '2025-01-01')).toBe(
       "/access-clockings?filter=date ge '2025-01-01'&externalReferences=(people,@badge-number)(people,erp)(terminals,@external-code)&delta",

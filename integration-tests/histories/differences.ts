@@ -1,0 +1,113 @@
+import type { Emulator } from '../../emulator/emulator.ts'
+import type { ReferencePair } from '../../emulator/references/reference-pairs.ts'
+import type { Stream } from '../../src/streams/collection.ts'
+import { referencedCollections } from '../../src/streams/collections.ts'
+import { addDays, earliestDeltaStart } from '../../src/sync/days.ts'
+import { differences, keyOf } from '../testing/airbyte-warehouse.ts'
+import type { Platform } from './warehouses.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+export interface Comparison {
+  readonly emulator: Emulator
+  readonly platform: Platform
+  readonly streams: readonly Stream[]
+  /** References that the records carry; undefined when they changed on their own. */
+  readonly references: readonly ReferencePair[] | undefined
+  /** False while the history may be older than its last listing. */
+  readonly isHistoryFresh: boolean
+  /** A full refresh may have looked no further ahead than this day. */
+  readonly lastDay: string
+}
+
+/** Where the two warehouses differ from the service, in words. */
+export function warehouseDifferences(comparison: Comparison): string[] {
+  const { platform, streams } = comparison
+  return streams.flatMap((stream) =>
+    platform.warehouses.flatMap((warehouse, i) =>
+      compare(stream, warehouse.rows(stream.stream), comparison).map(
+        (text) => `${['highest version', 'last write'][i]}: ${text}`,
+      ),
+    ),
+  )
+}
+
+function compare(stream: Stream, rows: Map<string, Row>, comparison: Comparison): string[] {
+  const { platform, references } = comparison
+  const state = platform.stateOf(stream.stream)
+  const truth = new Map(truthOf(stream, comparison).map((row) => [keyOf(row), row]))
+  for (const key of [...truth.keys(), ...rows.keys()]) {
+    const [known, held] = [truth.get(key), rows.get(key)]
+    const isOut = [known, held].some((row) => row && !isCompared(row, stream, comparison))
+    const isExcused = known === undefined && held !== undefined && isUnknown(key, held)
+    if (isOut || isExcused) {
+      truth.delete(key)
+      rows.delete(key)
+    }
+  }
+  const plain = references === undefined ? withoutReferences : (row: Row) => row
+  const held = new Map([...rows].map(([key, row]) => [key, plain(row)]))
+  return differences(stream.stream, held, [...truth.values()].map(plain))
+
+  function isUnknown(key: string, held: Row): boolean {
+    // What vanished cannot be told from what is older than the window, where that has no list.
+    if (!hasList(comparison) && stream.dateField && (state?.start ?? '') < (state?.window ?? ''))
+      return true
+    const isHistory = isBefore(held, state?.window ?? null)
+    return platform.isUnknown(stream.stream, key, isHistory)
+  }
+}
+
+/** The rows of the service as the warehouse is to hold them. */
+export function truthOf(
+  { collection, nested, references: offered }: Stream,
+  comparison: Comparison,
+): Row[] {
+  const { emulator, references = [] } = comparison
+  if (nested === 'referenced_collections') {
+    return referencedCollections.flatMap((name) =>
+      emulator.references(name).map((reference) => ({
+        collection: name,
+        name: reference.referenceName,
+        value: reference.externalReference,
+        internalReference: reference.internalReference,
+      })),
+    )
+  }
+  return emulator.all(
+    collection,
+    references.filter((pair) => offered?.includes(pair.collection)),
+  )
+}
+
+/**
+ * Rows before the start date are nobody's promise, rows of the history only after its listing, and
+ * a full refresh ends some days ahead.
+ */
+export function isCompared(row: Row, stream: Stream, comparison: Comparison): boolean {
+  const { platform, emulator, lastDay, isHistoryFresh } = comparison
+  const state = platform.stateOf(stream.stream)
+  if (!stream.dateField || state === undefined) return true
+  if (isBefore(row, state.start)) return false
+  if (platform.modeOf(stream.stream) === 'full_refresh') {
+    const isAhead = !isBefore(row, addDays(lastDay, 1))
+    return !isAhead && (hasList(comparison) || !isBefore(row, earliestDeltaStart(emulator.now())))
+  }
+  return (isHistoryFresh && hasList(comparison)) || !isBefore(row, state.window)
+}
+
+/** The specification documents no list of any dated collection. */
+function hasList({ emulator }: Comparison): boolean {
+  return emulator.options.dialect === 'documentation'
+}
+
+function isBefore(row: Row, day: string | null): boolean {
+  const date = row['date'] ?? row['from']
+  return day !== null && typeof date === 'string' && date < day
+}
+
+function withoutReferences(row: Row): Row {
+  return JSON.parse(
+    JSON.stringify(row, (name, value) => (name === 'externalReferences' ? undefined : value)),
+  )
+}

@@ -1,0 +1,217 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Emulator, startEmulator } from '../../emulator/emulator.ts'
+import type { ReferenceChoice } from '../../src/config.ts'
+import type { Stream } from '../../src/streams/collection.ts'
+import { streams as catalogue } from '../../src/streams/streams.ts'
+import { addDays, type Day, dayOf } from '../../src/sync/days.ts'
+import { type AirbyteRun, run } from '../testing/run.ts'
+import { type Comparison, warehouseDifferences } from './differences.ts'
+import { type History, inPlace, type Place } from './history.ts'
+import type { Event, Fault, Step, Sync } from './step.ts'
+import { createSyncRule } from './sync-rule.ts'
+import { createTenant, type Tenant } from './tenant.ts'
+import { completed, createPlatform, type Platform } from './warehouses.ts'
+
+/** A few syncs without a disturbance must be enough: the first may resume what was cut off. */
+const QUIET_SYNCS = 4
+/** The service forgets a delta after 72 hours, also one that nobody can use any more. */
+const FORGET_HOURS = 73
+
+/**
+ * Runs a history and throws unless both warehouses equal the service: after each sync in the streams
+ * that it completes, and after undisturbed syncs in all of them, first without the days before a
+ * delta's window, which wait for their next listing, then with them.
+ */
+export async function runHistory(history: History, place: Place): Promise<void> {
+  const emulator = await startEmulator(history.options)
+  try {
+    const streams = history.streams.map((name) => catalogue.get(name) as Stream)
+    const tenant = createTenant(emulator, streams)
+    const running: Running = {
+      history,
+      place,
+      emulator,
+      streams,
+      tenant,
+      platform: createPlatform(),
+      settings: { future_days: 730, ...history.settings },
+      lastDay: '9999-12-31',
+    }
+    for (const change of history.seeded) tenant.happen({ do: 'change', change })
+    for (const step of history.steps) await take(step, running)
+    await settle(running)
+    refuse(warehouseDifferences({ ...comparisonOf(running), isHistoryFresh: false }))
+    running.settings['history_refresh_days'] = 1
+    // Also when the clock has been set back a few times.
+    emulator.advance({ hours: 60 })
+    const outcomes = await settle(running)
+    refuse(warehouseDifferences({ ...comparisonOf(running), isHistoryFresh: true }))
+    refuseRestarts(outcomes)
+  } finally {
+    await emulator.close()
+  }
+}
+
+interface Running {
+  readonly history: History
+  readonly place: Place
+  readonly emulator: Emulator
+  readonly streams: readonly Stream[]
+  readonly tenant: Tenant
+  readonly platform: Platform
+  readonly settings: Record<string, unknown>
+  /** The earliest of the days to which syncs looked ahead. */
+  lastDay: Day
+}
+
+async function take(step: Step, running: Running): Promise<void> {
+  const { platform, tenant } = running
+  if (step.do === 'sync') await disturbed(step, running)
+  else if (step.do === 'rewind') platform.rewind(step.syncs, step.isKept)
+  else if (step.do === 'configure') running.settings[step.setting.set] = step.setting.to
+  else if (step.do === 'switch-mode') {
+    platform.switchMode(streamAt(step.stream, running), step.isCleared)
+  } else tenant.happen(step)
+}
+
+async function disturbed(sync: Sync, running: Running): Promise<void> {
+  const { emulator, platform, tenant, streams, place } = running
+  const happened: Event[] = []
+  let requests = 0
+  const stop = emulator.onRequest(() => {
+    requests++
+    for (const { atRequest, event } of sync.during) {
+      if (atRequest !== requests) continue
+      tenant.happen(event)
+      happened.push(event)
+    }
+  })
+  for (const fault of sync.faults) disturb(fault, emulator, streams)
+  platform.begin(running.history.streams)
+  const files = filesOf(running)
+  const rule = createSyncRule({ ...comparisonOf(running), isHistoryFresh: false }, sync)
+  const outcome = await run({ ...inPlace[place], ...files, killAfter: sync.killAfter })
+  stop()
+  emulator.clearFaults()
+  platform.load(outcome, sync.kept)
+  const { messages } = outcome
+  const broken = messages.find(({ trace }) => trace?.error?.message.includes('Unexpected error'))
+  if (broken !== undefined) throw new Error(JSON.stringify(broken.trace?.error))
+  refuse(rule.faults(completed(messages), happened))
+}
+
+function disturb(
+  { kind, path, stream, skip, times }: Fault,
+  emulator: Emulator,
+  streams: readonly Stream[],
+): void {
+  const { collection } = streams[stream % streams.length] as Stream
+  const paths = { token: '/connect/token', list: `/${collection}`, delta: `/delta/${collection}` }
+  const at = typeof path === 'object' ? `/external-references/${path.references}` : paths[path]
+  if (typeof kind === 'number') emulator.fail(at, kind, { skip, times })
+  else emulator.fault(at, kind, { skip, times, ms: 20 })
+}
+
+function streamAt(stream: number, { history: { streams } }: Running): string {
+  return streams[stream % streams.length] as string
+}
+
+/** Undisturbed syncs until one changes nothing; in this process, where they are faster. */
+async function settle(running: Running): Promise<AirbyteRun[]> {
+  const { emulator, platform } = running
+  const outcomes: AirbyteRun[] = []
+  for (let syncs = 0, blocked = 0; syncs < QUIET_SYNCS; ) {
+    platform.begin(running.history.streams)
+    const before = rowsOf(running)
+    const outcome = await run({ ...inPlace['in-process'], ...filesOf(running) })
+    platform.load(outcome, 'everything')
+    outcomes.push(outcome)
+    if (outcome.exitCode !== 0) {
+      if (!isBlocked(outcome, running) || ++blocked > 2)
+        throw new Error(`a quiet sync fails: ${said(outcome)}`)
+      emulator.advance({ hours: FORGET_HOURS })
+      continue
+    }
+    // The first sync may only complete a list that was cut off, with rows as they were then.
+    if (syncs > 0 && isDeepStrictEqual(before, rowsOf(running))) return outcomes
+    syncs++
+  }
+  throw new Error(`after ${QUIET_SYNCS} quiet syncs the warehouse still changes`)
+}
+
+/**
+ * A service may keep the first of two deltas, also one whose answer was lost, until it forgets it;
+ * and a link that only a later, forgotten STATE has used looks like another consumer's doing.
+ */
+function isBlocked({ messages }: AirbyteRun, { emulator, history }: Running): boolean {
+  const { secondStart, usedDeltaLink } = emulator.options
+  const isRewound = history.steps.some((step) => step.do === 'rewind')
+  if (secondStart !== 'conflict' && !(usedDeltaLink === 'conflict' && isRewound)) return false
+  const errors = messages.flatMap(({ trace }) => trace?.error?.message ?? [])
+  return errors.every((message) => message.includes('one active delta'))
+}
+
+function said({ messages }: AirbyteRun): string {
+  return messages
+    .flatMap(({ trace, log }) => trace?.error?.message ?? log?.message ?? [])
+    .join('\n')
+}
+
+function rowsOf({ platform, history }: Running) {
+  return platform.warehouses.map((warehouse) =>
+    history.streams.map((stream) => warehouse.rows(stream)),
+  )
+}
+
+function refuse(faults: readonly string[]): void {
+  if (faults.length > 0) throw new Error(faults.join('\n'))
+}
+
+function comparisonOf(running: Running): Omit<Comparison, 'isHistoryFresh'> {
+  const { emulator, platform, streams, settings, history, lastDay } = running
+  const choices = settings['external_references'] as readonly ReferenceChoice[]
+  const pairs = choices.flatMap(({ collection, names }) =>
+    names.map((name) => ({ collection, name })),
+  )
+  return {
+    emulator,
+    platform,
+    streams,
+    references: areReferencesStable(history) ? pairs : undefined,
+    lastDay,
+  }
+}
+
+/** Embedded references may change without a change of the record, and nobody would tell. */
+function areReferencesStable({ streams, steps }: History): boolean {
+  const events = steps.flatMap((step): (Step | Event)[] =>
+    step.do === 'sync' ? step.during.map(({ event }) => event) : [step],
+  )
+  const isChanged = events.some((event) => event.do === 'reference')
+  return !isChanged && !streams.includes('people') && !streams.includes('external_references')
+}
+
+/** Nothing has happened that would be a reason to read from the beginning, unless a delta was in the way. */
+function refuseRestarts(outcomes: readonly AirbyteRun[]): void {
+  for (const outcome of outcomes) {
+    if (outcome.exitCode !== 0) return
+    const text = said(outcome)
+    if (text.includes('read from the beginning'))
+      throw new Error(`a quiet sync starts over: ${text}`)
+  }
+}
+
+function filesOf(running: Running) {
+  const { emulator, settings, platform, history } = running
+  const ahead = addDays(dayOf(emulator.now()), settings['future_days'] as number)
+  if (ahead < running.lastDay) running.lastDay = ahead
+  const config = {
+    ...emulator.config(),
+    activity_structures: emulator.activityStructures,
+    concurrency: 1,
+    request_timeout_seconds: 5,
+    ...settings,
+  }
+  const catalog = history.streams.map((name) => ({ name, sync_mode: platform.modeOf(name) }))
+  return { config, catalog, state: platform.state }
+}

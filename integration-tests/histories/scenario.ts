@@ -1,0 +1,103 @@
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../emulator/emulator.ts'
+import type { Stream } from '../../src/streams/collection.ts'
+import { streams as catalogue } from '../../src/streams/streams.ts'
+import type { Message } from '../testing/airbyte-messages.ts'
+import { run } from '../testing/run.ts'
+import { warehouseDifferences } from './differences.ts'
+import { inPlace } from './history.ts'
+import type { Kept } from './step.ts'
+import { createPlatform, type Platform } from './warehouses.ts'
+
+/** One sync of a scenario, in a form that tests can ask. */
+export interface ScenarioSync {
+  readonly exitCode: number | null
+  readonly messages: readonly Message[]
+  /** WARN messages. */
+  readonly warnings: readonly string[]
+  readonly errors: readonly string[]
+  /** Rows that were sent as gone, by id. */
+  readonly deleted: readonly unknown[]
+  readonly records: readonly Readonly<Record<string, unknown>>[]
+  /** Paths and queries of the requests, those for tokens left out. */
+  readonly requests: readonly string[]
+}
+
+export interface SyncOptions {
+  /** Dies after so many lines. */
+  readonly killAfter?: number
+  readonly kept?: Kept
+  /** Called before the n-th request of the sync is answered, the one for the token counted. */
+  readonly onRequest?: (n: number) => void
+}
+
+/** A service, a connector in this process and two warehouses: what a history plays with, by hand. */
+export interface Scenario {
+  readonly emulator: Emulator
+  /** Settings of the configuration; a change holds from the next sync on. */
+  readonly settings: Record<string, unknown>
+  platform: Platform
+  sync(options?: SyncOptions): Promise<ScenarioSync>
+  /** Where the warehouses differ from the service, in words. */
+  differences(): string[]
+}
+
+export async function startScenario(
+  streams: readonly string[],
+  options: EmulatorOptions = {},
+): Promise<Scenario> {
+  const emulator = await startEmulator({ people: 4, months: 0, pageSize: 2, ...options })
+  const scenario: Scenario = {
+    emulator,
+    settings: {},
+    platform: createPlatform(),
+    sync,
+    differences: () =>
+      warehouseDifferences({
+        emulator,
+        platform: scenario.platform,
+        streams: streams.map((name) => catalogue.get(name) as Stream),
+        references: undefined,
+        lastDay: '9999-12-31',
+        isHistoryFresh: true,
+      }),
+  }
+  return scenario
+
+  async function sync({
+    killAfter = 0,
+    kept = 'everything',
+    onRequest = () => {},
+  }: SyncOptions = {}): Promise<ScenarioSync> {
+    const { platform, settings } = scenario
+    const before = emulator.requests.length
+    const stop = emulator.onRequest(() => onRequest(emulator.requests.length - before))
+    const config = {
+      ...emulator.config(),
+      start_date: undefined,
+      activity_structures: emulator.activityStructures,
+      concurrency: 1,
+      ...settings,
+    }
+    const files = { config, catalog: streams, state: platform.state }
+    const outcome = await run({ ...inPlace['in-process'], ...files, killAfter })
+    stop()
+    platform.load(outcome, kept)
+    const requests = emulator.requests.slice(before).filter(({ method }) => method === 'GET')
+    return {
+      ...told(outcome.messages),
+      exitCode: outcome.exitCode,
+      requests: requests.map(({ path, query }) => decodeURIComponent(`${path}?${query}`)),
+    }
+  }
+}
+
+function told(messages: readonly Message[]): Omit<ScenarioSync, 'exitCode' | 'requests'> {
+  const records = messages.flatMap(({ record }) => (record === undefined ? [] : [record.data]))
+  return {
+    messages,
+    records,
+    deleted: records.filter((row) => row['_ab_cdc_deleted_at'] !== null).map(({ id }) => id),
+    warnings: messages.flatMap(({ log }) => (log?.level === 'WARN' ? [log.message] : [])),
+    errors: messages.flatMap(({ trace }) => trace?.error?.message ?? []),
+  }
+}

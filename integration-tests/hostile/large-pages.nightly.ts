@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { run } from '../testing/run.ts'
+import { inCrumbs, LETTERS } from './endless-bodies.ts'
+import { type Answers, startRawService } from './raw-service.ts'
+import { configOf, PREFIX, runScenario, STREAM, token } from './scenario.ts'
+import { createSieve, type Sifted } from './sieve.ts'
+import { chunked, page, repeated, rowOf } from './wire.ts'
+
+async function counted(api: Answers, stream = STREAM): Promise<Sifted> {
+  const service = await startRawService((asked, nth) =>
+    asked.target.includes('/connect/token') ? token() : api(asked, nth),
+  )
+  try {
+    // Two processes that share a busy machine may be silent to each other for a second.
+    const config = { ...configOf(service.url), request_timeout_seconds: 60 }
+    const stdout = createSieve()
+    await run({ program: 'source-protime', command: 'read', config, catalog: [stream], stdout })
+    return stdout.result()
+  } finally {
+    await service.close()
+  }
+}
+
+describe('a page that is large, and right', () => {
+  it('of 300 MB is read', async () => {
+    const row = `${JSON.stringify({ ...rowOf(1), text: 'y'.repeat(200) })},`
+    const some = row.repeat(200)
+    const times = Math.ceil(300e6 / some.length)
+    const result = await counted(
+      (asked) =>
+        asked.target.includes('deltaToken')
+          ? page([], { deltaLink: `${PREFIX}/delta/departments?deltaToken=second-token` })
+          : chunked(
+              repeated(
+                '{"value":[',
+                some,
+                times,
+                `{"id":2}],"deltaLink":"${PREFIX}/delta/departments?deltaToken=first-token"}`,
+              ),
+            ),
+      'departments',
+    )
+    expect(result.messages.flatMap(({ trace }) => trace?.error?.message ?? [])).toEqual([])
+    expect(result.records).toBe(times * 200 + 1)
+    expect(result.bytes).toBeGreaterThan(300e6)
+  })
+
+  it('with a record of 60 MB is read', async () => {
+    const result = await counted(() =>
+      chunked(repeated('{"value":[{"id":1,"x":"', LETTERS, 915, '"}]}')),
+    )
+    expect(result.messages.flatMap(({ trace }) => trace?.error?.message ?? [])).toEqual([])
+    expect(result.records).toBe(1)
+  })
+})
+
+describe('a body in crumbs', () => {
+  it.each([
+    ['of a small page', 4_000_000],
+    ['of a large page', 9_000_000],
+  ])('%s is read', async (_name, bytes) => {
+    const recording = await runScenario({ api: () => () => inCrumbs(bytes) })
+    expect([recording.errors, recording.exitCode]).toEqual([[], 0])
+  })
+})

@@ -1,0 +1,49 @@
+/** A message of the Airbyte protocol, as far as the tests look into it. */
+export interface Message {
+  readonly type: string
+  readonly record?: {
+    readonly stream: string
+    readonly emitted_at: number
+    readonly data: Readonly<Record<string, unknown>>
+  }
+  readonly state?: {
+    readonly type: string
+    readonly stream: {
+      readonly stream_descriptor: { readonly name: string }
+      readonly stream_state: Readonly<Record<string, unknown>>
+    }
+    readonly sourceStats: { readonly recordCount: number }
+  }
+  readonly log?: { readonly level: string; readonly message: string }
+  readonly trace?: {
+    readonly type: string
+    readonly emitted_at: number
+    readonly error?: {
+      readonly message: string
+      readonly failure_type: string
+      readonly internal_message?: string
+      readonly stack_trace?: string
+      readonly stream_descriptor?: { readonly name: string }
+    }
+    readonly stream_status?: {
+      readonly stream_descriptor: { readonly name: string }
+      readonly status: string
+      readonly reasons?: readonly unknown[]
+    }
+    readonly analytics?: { readonly type: string; readonly value: string }
+  }
+  readonly connectionStatus?: { readonly status: string; readonly message?: string }
+  readonly catalog?: { readonly streams: readonly CatalogStream[] }
+  readonly spec?: { readonly connectionSpecification: Readonly<Record<string, unknown>> }
+}
+
+/** A stream of a catalog. */
+export interface CatalogStream {
+  readonly name: string
+  readonly json_schema: Readonly<Record<string, unknown>> & {
+    readonly properties: Readonly<Record<string, unknown>>
+  }
+  readonly source_defined_primary_key: readonly (readonly string[])[]
+  readonly default_cursor_field: readonly string[]
+  readonly [field: string]: unknown
+}

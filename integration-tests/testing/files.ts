@@ -1,0 +1,55 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A stream of a configured catalog: its name, which is read incrementally, or with a mode. */
+export type Chosen = string | { readonly name: string; readonly sync_mode: string }
+
+/** What a program is run with: objects are written to files, texts as they are. */
+export interface Files {
+  readonly config?: unknown
+  /** The streams of a configured catalog, or any other content of the file. */
+  readonly catalog?: readonly Chosen[] | object | string | undefined
+  readonly state?: unknown
+}
+
+/** A configured catalog as platforms write it. */
+export function configuredCatalog(chosen: readonly Chosen[]): object {
+  return {
+    streams: chosen.map((entry) => ({
+      stream: {
+        name: nameOf(entry),
+        json_schema: {},
+        supported_sync_modes: ['full_refresh', 'incremental'],
+      },
+      sync_mode: typeof entry === 'string' ? 'incremental' : entry.sync_mode,
+      destination_sync_mode: 'append_dedup',
+    })),
+  }
+}
+
+/** The names of the streams that are chosen. */
+export function namesOf(catalog: Files['catalog']): string[] {
+  return Array.isArray(catalog) ? (catalog as readonly Chosen[]).map(nameOf) : []
+}
+
+function nameOf(chosen: Chosen): string {
+  return typeof chosen === 'string' ? chosen : chosen.name
+}
+
+/** Writes the files into a folder and answers with the options that name them. */
+export function writeFiles(folder: string, { config, catalog, state }: Files): string[] {
+  const chosen = Array.isArray(catalog) ? configuredCatalog(catalog) : catalog
+  return Object.entries({ config, catalog: chosen, state }).flatMap(([name, content]) => {
+    if (content === undefined) return []
+    const path = join(folder, `${name}.json`)
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
+    return [`--${name}`, path]
+  })
+}
+
+/** An empty folder of the machine, and what takes it away. */
+export function temporaryFolder(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'protime-'))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}

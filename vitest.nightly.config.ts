@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config'
+import gate from './vitest.config.ts'
+
+/** What takes long: tests of the tests, large data, and more histories, from another seed each time. */
+export default defineConfig({
+  test: {
+    ...gate.test,
+    include: [
+      '{src,emulator,integration-tests,scripts,bench}/**/*.nightly.ts',
+      'src/**/*.fuzz.test.ts',
+      'integration-tests/histories/{in-process,executable}-*.test.ts',
+    ],
+    env: { PROPERTY_SEED: 'random', HISTORIES_SCALE: '16' },
+  },
+})
