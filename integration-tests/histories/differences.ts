@@ -54,7 +54,9 @@ function compare(stream: Stream, rows: Map<string, Row>, comparison: Comparison)
     if (!hasList(comparison) && stream.dateField && (state?.start ?? '') < (state?.window ?? ''))
       return true
     const isHistory = isBefore(held, state?.window ?? null)
-    return platform.isUnknown(stream.stream, key, isHistory)
+    // A Delete with a version below that of a row which nobody knows to be loaded loses against it.
+    const isLow = comparison.emulator.options.staleDeletes
+    return platform.isUnknown(stream.stream, key, isHistory || isLow)
   }
 }
 

@@ -37,10 +37,11 @@ export interface Platform {
   /**
    * Whether the row was the last thing a sync said before it was cut off, with no STATE of its stream
    * after it, nor one of any stream in a later whole write; or was loaded after the STATE that the
-   * platform went back to, or in another sync mode. And it was never sent again while the stream, or at least its history, was read from the beginning: a source cannot
-   * know of such a row.
+   * platform went back to, or in another sync mode. And it was never sent again while the stream was
+   * read from the beginning, unless `isUntold`: no delta tells of its end, or none that counts. A
+   * source cannot know of such a row.
    */
-  isUnknown(stream: string, key: string, isHistory: boolean): boolean
+  isUnknown(stream: string, key: string, isUntold: boolean): boolean
 }
 
 /** The messages of a sync, and of one that was cut off, how many came in whole writes. */
@@ -86,10 +87,10 @@ export function createPlatform(): Platform {
     load,
     rewind,
     switchMode,
-    isUnknown(stream, key, isHistory) {
+    isUnknown(stream, key, isUntold) {
       const row = loose.get(`${stream} ${key}`)
       if (row === undefined) return false
-      return isHistory || row.generation !== (stateOf(stream)?.generation ?? 0)
+      return isUntold || row.generation !== (stateOf(stream)?.generation ?? 0)
     },
   }
 
