@@ -11,13 +11,15 @@ export interface Reading {
   readonly origin: string
   readonly streams: readonly string[]
   readonly concurrency?: number
+  /** See the setting `retry_minutes`. */
+  readonly retryMinutes?: number
   /** The program: the Airbyte protocol's, or Singer's. */
   readonly protocol?: 'airbyte' | 'singer'
 }
 
 /** Calls `use` with the words that read these streams; their files live as long. */
 export async function withConnector<T>(
-  { origin, streams, concurrency = 4, protocol = 'airbyte' }: Reading,
+  { origin, streams, concurrency = 4, retryMinutes = 10, protocol = 'airbyte' }: Reading,
   use: (program: string[]) => Promise<T>,
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
@@ -32,6 +34,7 @@ export async function withConnector<T>(
     client_id: 'bench',
     client_secret: 'bench-secret',
     concurrency,
+    retry_minutes: retryMinutes,
   })
   const catalog = file('catalog.json', {
     streams: streams.map(protocol === 'airbyte' ? configured : selected),

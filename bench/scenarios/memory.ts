@@ -57,9 +57,9 @@ async function costOf(
     target.includes('/connect/token') ? reply(200, token) : wire(),
   )
   try {
-    return await withConnector({ origin: service.url, streams: [stream] }, (program) =>
-      measure(program, options),
-    )
+    // A damaged page is asked for again for as long as the setting says.
+    const reading = { origin: service.url, streams: [stream], retryMinutes: 0 }
+    return await withConnector(reading, (program) => measure(program, options))
   } finally {
     await service.close()
   }
