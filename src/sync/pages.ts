@@ -26,7 +26,7 @@ import {
   listConflict,
   pageFailure,
 } from './page-failures.ts'
-import { createWaiting } from './waiting.ts'
+import { createWaiting, type WaitListener } from './waiting.ts'
 
 /** What the reading of pages comes to, in its order. */
 export type PageEvent =
@@ -75,14 +75,6 @@ export interface PagesSettings {
   readonly signal: AbortSignal
   readonly retryPolicy: RetryPolicy
   readonly waits: WaitListener
-}
-
-/** Told what a stream waits for. */
-export interface WaitListener {
-  /** The service asks to wait. */
-  rateLimited(until: Date): void
-  /** Each minute; why, if that is known. */
-  waiting(trouble: Trouble | undefined): void
 }
 
 /** Statuses by which the service says that a token in a link is of no use any more . */

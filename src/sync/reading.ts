@@ -1,6 +1,7 @@
 import type { Log } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collection.ts'
-import { type Bookmark, type Mode, type StoredReading, writeBookmark } from './bookmark.ts'
+import { type Mode, type StoredReading, writeBookmark } from './bookmark.ts'
+import type { Bookmark } from './bookmark-fields.ts'
 import type { Day } from './days.ts'
 import { createLiveKeys, type LiveKeys } from './live-keys.ts'
 import { INITIAL, LIST, type Position } from './position.ts'

@@ -2,7 +2,6 @@ import type { Trouble } from '../http/exchange.ts'
 import { REAL_TIME, type Time } from '../http/time.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
-import type { WaitListener } from './pages.ts'
 
 const MINUTE_MS = 60_000
 
@@ -29,6 +28,14 @@ export function createWaiting(time: Time = REAL_TIME, say: () => void): Waiting 
       }
     },
   }
+}
+
+/** Told what a stream waits for. */
+export interface WaitListener {
+  /** The service asks to wait. */
+  rateLimited(until: Date): void
+  /** Each minute; why, if that is known. */
+  waiting(trouble: Trouble | undefined): void
 }
 
 /** Tells the platform and the operator that a stream waits, and why. */
