@@ -10,7 +10,7 @@ import type { RunSettings } from './sync/run.ts'
  * the service is loaded by the commands that do.
  */
 export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
-  const waits = retryPolicy === undefined ? {} : { patience: retryPolicy }
+  const waits = retryPolicy === undefined ? {} : { retryPolicy }
   return {
     unknownStreamHint: 'For activity_definitions, name activity structures in the configuration.',
 

@@ -62,7 +62,7 @@ describe('a body without an end', () => {
 })
 
 describe('an answer that drips', () => {
-  const patience = { ...shortRetryPolicy(), bodyMs: 150 }
+  const retryPolicy = { ...shortRetryPolicy(), bodyMs: 150 }
   const drip = (start: string | Buffer) => async (socket: Socket) => {
     socket.write(Buffer.concat([head(200, { 'content-length': 1e9 }), Buffer.from(start)]))
     while (!socket.destroyed) {
@@ -80,7 +80,7 @@ describe('an answer that drips', () => {
     ],
   ]
   it.each(rows)('%s', async (_name, wire, failure, words) => {
-    const recording = await runScenario({ ...secondPage(() => wire), patience })
+    const recording = await runScenario({ ...secondPage(() => wire), retryPolicy })
     expectFailure(recording, failure, words)
     expectStoppedBeforeSecondPage(recording)
     expectNoLeak(recording)
@@ -90,7 +90,7 @@ describe('an answer that drips', () => {
     const recording = await runScenario({
       api: () => () => page([]),
       token: () => () => drip('{'),
-      patience,
+      retryPolicy,
     })
     expectFailure(recording, 'transient', 'too slowly to ever end')
   })

@@ -55,7 +55,7 @@ export interface Scenario {
   readonly command?: 'check' | 'read'
   readonly stream?: string
   readonly state?: unknown
-  readonly patience?: RetryPolicy
+  readonly retryPolicy?: RetryPolicy
 }
 
 /** Runs a command against a service that misbehaves, with another origin listening. */
@@ -75,7 +75,7 @@ export async function runScenario(scenario: Scenario): Promise<ScenarioRun> {
       in: 'process',
       config: configOf(service.url),
       ...(command === 'read' && { catalog: [stream], state: scenario.state }),
-      ...(scenario.patience && { retryPolicy: scenario.patience }),
+      ...(scenario.retryPolicy && { retryPolicy: scenario.retryPolicy }),
     })
     return { ...recording, service, requestsElsewhere: elsewhere.requests }
   } finally {

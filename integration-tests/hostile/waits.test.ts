@@ -50,7 +50,7 @@ describe('a stream that waits', () => {
   it('says so each minute, as a status and in the log, until its patience ends', async () => {
     const recording = await runScenario({
       ...secondPage(() => reply(503, '')),
-      patience: shortRetryPolicy(150),
+      retryPolicy: shortRetryPolicy(150),
     })
     expectFailure(recording, 'transient', 'The service fails (503')
     const statuses = recording.messages.flatMap(({ trace }) => trace?.stream_status?.status ?? [])
@@ -66,7 +66,7 @@ describe('a stream that waits', () => {
     const recording = await runScenario({
       api: () => () => page([]),
       token: () => () => reply(503, ''),
-      patience: shortRetryPolicy(90),
+      retryPolicy: shortRetryPolicy(90),
     })
     expect(recording.logs.filter((line) => line.includes('still waiting'))).toEqual([
       expect.stringMatching('^WARN The sync: still waiting for the service. The service fails'),

@@ -55,7 +55,7 @@ function scene(
     },
     close: async () => {},
   }
-  const patience = { ...retryPolicyOf(retryMinutes), time, random: () => 0.5 }
+  const retryPolicy = { ...retryPolicyOf(retryMinutes), time, random: () => 0.5 }
   const clock = createServerClock(new Date(0), time.now)
   const client = createClient({
     endpoints: createEndpoints({
@@ -73,7 +73,7 @@ function scene(
     clock,
     mask: createMask(),
     signal: stop.signal,
-    patience,
+    retryPolicy,
   })
   return {
     client,

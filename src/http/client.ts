@@ -55,11 +55,11 @@ export interface ClientSettings {
   readonly clock: ServerClock
   readonly mask: Mask
   readonly signal: AbortSignal
-  readonly patience: RetryPolicy
+  readonly retryPolicy: RetryPolicy
 }
 
 export function createClient(settings: ClientSettings): Client {
-  const { endpoints, clock, patience } = settings
+  const { endpoints, clock, retryPolicy } = settings
   const traffic: Traffic = { requests: 0, retries: 0, refusals: 0, bytes: 0 }
   const exchanges = createExchanges({ ...settings, counts: traffic })
   const tokens = createTokens({ ...settings, post })
@@ -109,7 +109,7 @@ export function createClient(settings: ClientSettings): Client {
   async function readBody(reply: Reply): Promise<Body> {
     const parts: Buffer[] = []
     let size = 0
-    const until = performance.now() + (patience.bodyMs ?? SLOWEST_BODY_MS)
+    const until = performance.now() + (retryPolicy.bodyMs ?? SLOWEST_BODY_MS)
     const iterator = reply.body[Symbol.asyncIterator]()
     while (size <= WHOLE_BYTES) {
       const { done, value } = await iterator.next()

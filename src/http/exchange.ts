@@ -55,7 +55,7 @@ export interface ExchangeSettings {
   readonly clock: ServerClock
   readonly mask: Mask
   readonly signal: AbortSignal
-  readonly patience: RetryPolicy
+  readonly retryPolicy: RetryPolicy
   readonly counts: ExchangeCounts
 }
 
@@ -72,8 +72,8 @@ export interface Exchanges {
 type Failed = { readonly reply: Reply } | { readonly error: ConnectorError }
 
 export function createExchanges(settings: ExchangeSettings): Exchanges {
-  const { endpoints, transport, limiter, clock, mask, patience, counts } = settings
-  const { time = REAL_TIME } = patience
+  const { endpoints, transport, limiter, clock, mask, retryPolicy, counts } = settings
+  const { time = REAL_TIME } = retryPolicy
   let trouble: Trouble | undefined
   return {
     exchange,
@@ -100,7 +100,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
       const isHeld = isRateLimit(result)
       if (!isHeld && 'reply' in outcome) limiter.onSuccess()
       const situation = { failures: failures.now(), redirects, renewals, token: kindOf(token) }
-      const step = decide(result, situation, patience)
+      const step = decide(result, situation, retryPolicy)
       if (step.do === 'redirect' && 'reply' in outcome) {
         outcome.reply.discard()
         url = resolveLink(step.location, endpoints, url)
@@ -166,7 +166,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
   /** Holds every stream, but not for longer than any request would wait. */
   function hold(admission: Permit, ms: number): void {
     counts.refusals++
-    if (ms <= Math.max(patience.forMs, patience.capMs)) limiter.onThrottled(admission, ms)
+    if (ms <= Math.max(retryPolicy.forMs, retryPolicy.capMs)) limiter.onThrottled(admission, ms)
   }
 
   function after(ms: number): Date {

@@ -32,17 +32,17 @@ export type Step =
   | { readonly do: 'renew' }
   /** With a token that was asked for without scopes. */
   | { readonly do: 'unscoped' }
-  /** `tooLongMs` is a Retry-After beyond the whole patience. */
+  /** `tooLongMs` is a Retry-After longer than requests are tried again for. */
   | { readonly do: 'fail'; readonly tooLongMs?: number }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const MAX_REDIRECTS = 3
 
 /** Decides what happens after an attempt whose answer cannot be used. */
-export function decide(result: Result, situation: Situation, patience: RetryPolicy): Step {
+export function decide(result: Result, situation: Situation, retryPolicy: RetryPolicy): Step {
   const { failures, redirects, renewals, token } = situation
   if ('failure' in result) {
-    const ms = result.failure === 'transient' ? waitMs(failures, patience) : undefined
+    const ms = result.failure === 'transient' ? waitMs(failures, retryPolicy) : undefined
     return ms === undefined ? { do: 'fail' } : { do: 'wait', ms }
   }
   const { status, location, retryAfterMs } = result
@@ -55,10 +55,10 @@ export function decide(result: Result, situation: Situation, patience: RetryPoli
       return { do: 'unscoped' }
   }
   if (!isRetryable(status)) return { do: 'fail' }
-  const ms = waitMs(failures, patience, retryAfterMs)
+  const ms = waitMs(failures, retryPolicy, retryAfterMs)
   if (ms !== undefined) return { do: 'wait', ms }
-  const isTooLong = patience.forMs > 0 && retryAfterMs !== undefined
-  return isTooLong && retryAfterMs > patience.forMs
+  const isTooLong = retryPolicy.forMs > 0 && retryAfterMs !== undefined
+  return isTooLong && retryAfterMs > retryPolicy.forMs
     ? { do: 'fail', tooLongMs: retryAfterMs }
     : { do: 'fail' }
 }

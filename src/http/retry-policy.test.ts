@@ -34,7 +34,7 @@ describe('Retry-After', () => {
 })
 
 describe('the wait before the next attempt', () => {
-  const patience = { ...retryPolicyOf(10), random: () => 0.5 }
+  const retryPolicy = { ...retryPolicyOf(10), random: () => 0.5 }
   const failed = (before: number, sinceMs = 0) => ({ before, sinceMs })
 
   it('is anything from nothing to a bound that doubles up to a minute', () => {
@@ -43,7 +43,7 @@ describe('the wait before the next attempt', () => {
         fc.nat(60),
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
         (before, random) => {
-          const wait = waitMs(failed(before), { ...patience, random: () => random })
+          const wait = waitMs(failed(before), { ...retryPolicy, random: () => random })
           expect(wait).toBeGreaterThanOrEqual(0)
           expect(wait).toBeLessThan(Math.min(60_000, 500 * 2 ** before))
         },
@@ -57,22 +57,22 @@ describe('the wait before the next attempt', () => {
     [4, 4000],
     [20, 30_000],
   ])('after %d failures before this one is %d ms on average', (before, expected) => {
-    expect(waitMs(failed(before), patience)).toBe(expected)
+    expect(waitMs(failed(before), retryPolicy)).toBe(expected)
   })
 
   it('is cut, so that the last attempt is made when the patience ends', () => {
-    expect(waitMs(failed(20, 595_000), patience)).toBe(5000)
+    expect(waitMs(failed(20, 595_000), retryPolicy)).toBe(5000)
   })
 
   it('is none after that', () => {
-    expect(waitMs(failed(20, 600_000), patience)).toBeUndefined()
+    expect(waitMs(failed(20, 600_000), retryPolicy)).toBeUndefined()
   })
 
   it('is what the service asks for, as long as the patience covers it', () => {
     expect([
-      waitMs(failed(0), patience, 600_000),
-      waitMs(failed(1, 1), patience, 600_000),
-      waitMs(failed(1, 1), patience, 0),
+      waitMs(failed(0), retryPolicy, 600_000),
+      waitMs(failed(1, 1), retryPolicy, 600_000),
+      waitMs(failed(1, 1), retryPolicy, 0),
     ]).toEqual([600_000, undefined, 500])
   })
 

@@ -50,7 +50,7 @@ export function createFailureCount(time: Time): FailureCount {
   }
 }
 
-/** The patience of `retry_minutes`; a command that must answer soon gives its own bound, `mostMs`. */
+/** The retry policy of `retry_minutes`; a command that must answer soon gives its own bound, `mostMs`. */
 export function retryPolicyOf(
   retryMinutes: number,
   mostMs = Number.POSITIVE_INFINITY,
@@ -65,18 +65,18 @@ export function retryPolicyOf(
 
 /**
  * The wait before the next attempt, in milliseconds; undefined when there is to be none. The last
- * attempt is made when the patience ends: a backoff that is longer is cut, a Retry-After is not.
+ * attempt is made when the time is over: a backoff that is longer is cut, a Retry-After is not.
  */
 export function waitMs(
   failures: Failures,
-  patience: RetryPolicy,
+  retryPolicy: RetryPolicy,
   askedMs?: number,
 ): number | undefined {
-  const left = patience.forMs - failures.sinceMs
+  const left = retryPolicy.forMs - failures.sinceMs
   if (left <= 0) return undefined
   // A wait of 0 seconds, or until a time that has passed, says no more than to come again.
   if (askedMs) return askedMs <= left ? askedMs : undefined
-  return Math.min(left, backoffMs(failures.before, patience))
+  return Math.min(left, backoffMs(failures.before, retryPolicy))
 }
 
 /** Full jitter: any time up to the doubled bound, so that clients do not return in step. */
@@ -103,7 +103,7 @@ export function isRetryable(status: number): boolean {
   )
 }
 
-/** The failure of a Retry-After that asks for more than the whole patience. */
+/** The failure of a Retry-After that asks for more time than there is. */
 export function tooLongToWait(ms: number): ConnectorError {
   const minutes = Math.ceil(ms / 60_000)
   return new ConnectorError(

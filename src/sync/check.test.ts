@@ -66,7 +66,7 @@ function checkAt(origin: string, more: object = {}, settings: Partial<CheckSetti
     mask: createMask(),
     signal: new AbortController().signal,
     log: SILENT,
-    patience: shortRetryPolicy(),
+    retryPolicy: shortRetryPolicy(),
     ...settings,
   })
 }

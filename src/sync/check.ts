@@ -35,12 +35,12 @@ export async function checkService(
   streams: readonly Stream[],
   settings: CheckSettings,
 ): Promise<CheckResult> {
-  const { config, signal, patience = retryPolicyOf(config.retryMinutes, PATIENCE_MS) } = settings
+  const { config, signal, retryPolicy = retryPolicyOf(config.retryMinutes, PATIENCE_MS) } = settings
   const limitMs = settings.limitMs ?? Math.max(LONGEST_CHECK_MS, twoRequestsMs(config))
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(new TimeIsUp()), limitMs)
   const session = createSession(
-    { ...settings, patience, signal: AbortSignal.any([signal, limit.signal]) },
+    { ...settings, retryPolicy, signal: AbortSignal.any([signal, limit.signal]) },
     undefined,
   )
   try {
@@ -52,7 +52,7 @@ export async function checkService(
   }
 }
 
-/** A bound on requests that is lower than the usual patience must not make every check fail. */
+/** A bound on requests that is lower than usual must not make every check fail. */
 function twoRequestsMs({ requestsPerMinute }: Config): number {
   return requestsPerMinute === undefined ? 0 : 2.5 * (60_000 / requestsPerMinute)
 }

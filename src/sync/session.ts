@@ -16,7 +16,7 @@ export interface SessionSettings {
   readonly signal: AbortSignal
   readonly log: Log
   /** That of `retry_minutes` if left out. */
-  readonly patience?: RetryPolicy
+  readonly retryPolicy?: RetryPolicy
 }
 
 /** The connection to the service that one command works over. */
@@ -24,13 +24,13 @@ export type Session = ReturnType<typeof createSession>
 
 /** `collections` are those whose scopes the token is to have; undefined asks for all there are. */
 export function createSession(
-  { config, mask, signal, log, patience = retryPolicyOf(config.retryMinutes) }: SessionSettings,
+  { config, mask, signal, log, retryPolicy = retryPolicyOf(config.retryMinutes) }: SessionSettings,
   collections: readonly string[] | undefined,
 ) {
   const endpoints = createEndpoints({ ...config, version: packageVersion() })
   const clock = createServerClock()
   const transport = loggedTransport(createTransport(config.requestTimeoutSeconds), log.debug)
-  const limiter = createRateLimiter(config.requestsPerMinute, patience.time)
+  const limiter = createRateLimiter(config.requestsPerMinute, retryPolicy.time)
   const { clientId, clientSecret } = config
   mask.add(clientSecret)
   const client = createClient({
@@ -43,7 +43,7 @@ export function createSession(
     clock,
     mask,
     signal,
-    patience,
+    retryPolicy,
   })
-  return { endpoints, clock, client, retryPolicy: patience, close: () => transport.close() }
+  return { endpoints, clock, client, retryPolicy, close: () => transport.close() }
 }

@@ -46,7 +46,7 @@ export async function openClient(scenario: Scenario): Promise<OpenClient> {
   })
   const transport = createTransport(scenario.silenceSeconds ?? 5)
   onTestFinished(() => transport.close())
-  const patience = shortRetryPolicy(scenario.attempts)
+  const retryPolicy = shortRetryPolicy(scenario.attempts)
   const [clock, mask, stop] = [createServerClock(), createMask(LINK_TOKENS), new AbortController()]
   mask.add(SECRET)
   const client = createClient({
@@ -61,11 +61,11 @@ export async function openClient(scenario: Scenario): Promise<OpenClient> {
     clientSecret: SECRET,
     collections: scenario.collections,
     transport,
-    limiter: createRateLimiter(undefined, patience.time),
+    limiter: createRateLimiter(undefined, retryPolicy.time),
     clock,
     mask,
     signal: stop.signal,
-    patience,
+    retryPolicy,
   })
   return { client, service, clock, mask, calls, tokenCalls, stop }
 }

@@ -1,7 +1,7 @@
 import type { RetryPolicy } from '../retry-policy.ts'
 import type { Time } from '../time.ts'
 
-/** A patience for so many attempts in all, whose waits cost a test nothing. */
+/** A retry policy for so many attempts in all, whose waits cost a test nothing. */
 export function shortRetryPolicy(attempts = 3): RetryPolicy {
   return {
     forMs: (attempts - 1) * 1000,
