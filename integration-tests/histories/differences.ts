@@ -54,9 +54,10 @@ function compare(stream: Stream, rows: Map<string, Row>, comparison: Comparison)
     if (!hasList(comparison) && stream.dateField && (state?.start ?? '') < (state?.window ?? ''))
       return true
     const isHistory = isBefore(held, state?.window ?? null)
-    // A Delete with a version below that of a row which nobody knows to be loaded loses against it.
-    const isLow = comparison.emulator.options.staleDeletes
-    return platform.isUnknown(stream.stream, key, isHistory || isLow)
+    // A Delete with a version below that of a row which nobody knows to be loaded loses against it; and
+    // a link that is requested again may be silent about a row that came and went since.
+    const { staleDeletes, netDelta } = comparison.emulator.options
+    return platform.isUnknown(stream.stream, key, isHistory || staleDeletes || netDelta)
   }
 }
 
