@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { installText } from '../../scripts/install-guide.ts'
 import { MISCONFIGURED } from '../sync/exit-code.ts'
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
@@ -91,5 +92,14 @@ describe('an index of all-tenants.yaml', () => {
 
   it('does nothing where there is no tenant', () => {
     expect(called(2)).toBe('')
+  })
+})
+
+describe('docs/install.md', () => {
+  it('applies the manifest of one tenant', () => {
+    const [, file] = /^kubectl apply --filename deploy\/kubernetes\/(\S+)$/m.exec(
+      installText('sh', 'kubernetes'),
+    ) ?? ['', '']
+    expect(cronJob(`./${file}`).kind).toBe('CronJob')
   })
 })
