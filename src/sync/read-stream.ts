@@ -5,7 +5,7 @@ import { backfill, beginBackfill, isBackfillDue } from './phases/backfill.ts'
 import { changes } from './phases/changes.ts'
 import { initial } from './phases/initial.ts'
 import { list } from './phases/list.ts'
-import type { Complete, Position } from './position.ts'
+import type { Position } from './position.ts'
 import type { StreamContext } from './stream-context.ts'
 
 /**
@@ -64,10 +64,7 @@ function beginSync(context: StreamContext): void {
   }
 }
 
-function read(
-  position: Exclude<Position, Complete> | Complete,
-  context: StreamContext,
-): Promise<Position> {
+async function read(position: Position, context: StreamContext): Promise<Position> {
   switch (position.phase) {
     case 'initial':
       return initial(position, context)
@@ -78,7 +75,7 @@ function read(
     case 'list':
       return list(position, context)
     case 'complete':
-      return Promise.resolve(position)
+      return position
   }
 }
 
