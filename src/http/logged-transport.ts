@@ -8,11 +8,11 @@ export function loggedTransport(transport: Transport, tell: (line: string) => vo
   return {
     close: () => transport.close(),
     async send(call) {
-      const { origin, pathname } = new URL(call.url)
+      const [address] = call.url.split('?', 1)
       const startedAt = performance.now()
       const told = (outcome: string | number) =>
         tell(
-          `${call.method} ${origin}${pathname}: ${outcome}, ${Math.round(performance.now() - startedAt)} ms`,
+          `${call.method} ${address}: ${outcome}, ${Math.round(performance.now() - startedAt)} ms`,
         )
       try {
         const reply = await transport.send(call)
