@@ -1,5 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { configuredCatalog } from '../deploy/sync/source.ts'
 import { workAndWait, workOneDay } from './demo/changes.ts'
 import type { CatalogStream } from './demo/columns.ts'
 import { compare, type Difference } from './demo/compare.ts'
@@ -116,21 +117,8 @@ async function introduce(signal: AbortSignal): Promise<readonly CatalogStream[]>
   const catalog = discovered.find(({ type }) => type === 'CATALOG')
   const streams = nested(catalog, 'catalog', 'streams') as CatalogStream[]
   say(`discover  ${streams.length} streams`)
-  await save('catalog.json', { streams: streams.map(configured) })
+  await save('catalog.json', configuredCatalog(streams))
   return streams
-}
-
-function configured(stream: CatalogStream): object {
-  return {
-    stream,
-    sync_mode: 'incremental',
-    destination_sync_mode: 'append_dedup',
-    cursor_field: stream.default_cursor_field,
-    primary_key: stream.source_defined_primary_key,
-    generation_id: 1,
-    minimum_generation_id: 0,
-    sync_id: 1,
-  }
 }
 
 /** One sync with what happens before it: read, load, and compare the warehouse with the service. */
