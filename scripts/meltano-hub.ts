@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { CAPABILITIES } from '../src/protocol/singer/about.ts'
+import { TAP_CAPABILITIES } from '../src/protocol/singer/about.ts'
 import { pluginSettings, type Specification, settingsGroups } from './meltano-settings.ts'
 
 /** spec.json as far as a listing is made from it. */
@@ -29,7 +29,7 @@ export function hubDefinition(spec: ListedSpecification, packageName: string): s
     repo: repository,
     pip_url: packageName,
     executable: 'tap-protime',
-    capabilities: CAPABILITIES.toSorted(),
+    capabilities: TAP_CAPABILITIES.toSorted(),
     keywords: ['api', 'nodejs'],
     maintenance_status: 'active',
     quality: 'silver',

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { readProjectJson } from '../src/project-files.ts'
-import { CAPABILITIES } from '../src/protocol/singer/about.ts'
+import { TAP_CAPABILITIES } from '../src/protocol/singer/about.ts'
 import { outputFolder } from './demo/paths.ts'
 import { meltanoSettings, type Specification, withSettings } from './meltano-settings.ts'
 
@@ -28,7 +28,7 @@ describe('meltano.yml', () => {
 
   it('names the capabilities that the tap tells of itself', () => {
     const [tap] = parse(document).plugins.extractors
-    expect(tap.capabilities.toSorted()).toEqual([...CAPABILITIES].toSorted())
+    expect(tap.capabilities.toSorted()).toEqual([...TAP_CAPABILITIES].toSorted())
   })
 
   it('has loaders that write to a folder of their own, which the demo does not touch', () => {
