@@ -74,8 +74,8 @@ export function help(): string {
   return [
     'Usage: protime-emulator [options]',
     '',
-    'The reading endpoints of the service on loopback, with invented people and their days.',
-    'There are no webhooks, and nothing can be written but by the control endpoint.',
+    'The endpoints of the service on loopback, with invented people and their days. There are no',
+    'webhooks.',
     '',
     ...lines,
     '',

@@ -49,6 +49,27 @@ export interface EmulatorOptions {
   rateLimit?: RateLimit | undefined
   latencyMs?: number
   compress?: boolean
+  secondValue?: 'replaces' | 'conflict'
+  unknownRecord?: 'not-found' | 'not-valid' | 'accepted'
+  numericReference?: 'refused' | 'taken'
+  referenceAnswer?: 'empty' | 'reference'
+  unknownValue?: 'not-found' | 'no-content'
+  deletedRecord?: 'keeps' | 'frees'
+  unknownName?: 'empty' | 'not-found'
+  referenceList?: 'page' | 'array' | 'map'
+  referenceCase?: 'sensitive' | 'insensitive'
+  referenceChange?: 'nothing' | 'record' | 'referring'
+  leftOut?: 'emptied' | 'kept'
+  equalPut?: 'version' | 'nothing'
+  upsert?: boolean
+  etags?: boolean
+  staleEtag?: 'precondition-failed' | 'conflict'
+  translationKeys?: 'languages' | 'cultures'
+  emptyName?: 'refused' | 'accepted'
+  codeLength?: 'characters' | 'utf-16'
+  location?: 'relative' | 'absolute'
+  identifierInBody?: 'ignored' | 'refused'
+  validationItems?: 'objects' | 'texts'
 }
 
 /** The options with every default filled in. They may be changed while the service runs. */
@@ -57,6 +78,7 @@ export type ResolvedOptions = Required<EmulatorOptions>
 /** Fills in the defaults. */
 export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
   const dialect = options.dialect ?? 'documentation'
+  const isDocumentation = dialect === 'documentation'
   return {
     seed: 1,
     now: '2026-11-20T03:00:00Z',
@@ -64,12 +86,12 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     months: 2,
     pageSize: 100,
     deltaPageSize: 0,
-    apiName: dialect === 'documentation' ? 'protimeapi' : 'svcapi',
+    apiName: isDocumentation ? 'protimeapi' : 'svcapi',
     usedDeltaLink: 'answers',
     deltaFilterBound: true,
     leavingRow: 'delete',
     secondStart: 'replaces',
-    expiry: dialect === 'documentation' ? 'last-use' : 'age',
+    expiry: isDocumentation ? 'last-use' : 'age',
     deltaLog: false,
     netDelta: false,
     plainDeltaItems: false,
@@ -83,6 +105,27 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     rateLimit: undefined,
     latencyMs: 0,
     compress: false,
+    secondValue: 'replaces',
+    unknownRecord: 'not-found',
+    numericReference: 'refused',
+    referenceAnswer: 'empty',
+    unknownValue: 'not-found',
+    deletedRecord: 'keeps',
+    unknownName: 'empty',
+    referenceList: isDocumentation ? 'page' : 'array',
+    referenceCase: 'sensitive',
+    referenceChange: 'nothing',
+    leftOut: 'emptied',
+    equalPut: 'version',
+    upsert: false,
+    etags: false,
+    staleEtag: 'precondition-failed',
+    translationKeys: isDocumentation ? 'cultures' : 'languages',
+    emptyName: 'refused',
+    codeLength: 'characters',
+    location: isDocumentation ? 'relative' : 'absolute',
+    identifierInBody: 'ignored',
+    validationItems: 'objects',
     ...options,
     dialect,
   }
