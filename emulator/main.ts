@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
-import { checkValue, flagOf, type OptionFacts, optionFacts } from './control/option-facts.ts'
+import { flagOf, optionFacts } from './control/option-facts.ts'
+import { checkValue, type OptionFacts } from './control/option-values.ts'
 import { defaultControl, defaultOf } from './control/reference-text.ts'
 import { type Emulator, startEmulator } from './emulator.ts'
 import type { EmulatorOptions, RateLimit } from './options.ts'

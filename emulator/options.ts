@@ -1,3 +1,5 @@
+import { defaultWriteOptions, type WriteOptions } from './writes/write-options.ts'
+
 /**
  * One set of credentials. `scopes`: full or short names (`people`, `people.read`), or `'all'`: the
  * general `all.read` and `all.write`, every `.write` and those of webhooks too.
@@ -21,7 +23,7 @@ export interface RateLimit {
  * What the emulated service holds, and how it behaves where its documents leave that open.
  * `optionFacts` says what each option means, `resolveOptions` has the defaults.
  */
-export interface EmulatorOptions {
+export interface EmulatorOptions extends WriteOptions {
   seed?: number
   now?: string
   people?: number
@@ -49,27 +51,6 @@ export interface EmulatorOptions {
   rateLimit?: RateLimit | undefined
   latencyMs?: number
   compress?: boolean
-  secondValue?: 'replaces' | 'conflict'
-  unknownRecord?: 'not-found' | 'not-valid' | 'accepted'
-  numericReference?: 'refused' | 'taken'
-  referenceAnswer?: 'empty' | 'reference'
-  unknownValue?: 'not-found' | 'no-content'
-  deletedRecord?: 'keeps' | 'frees'
-  unknownName?: 'empty' | 'not-found'
-  referenceList?: 'page' | 'array' | 'map'
-  referenceCase?: 'sensitive' | 'insensitive'
-  referenceChange?: 'nothing' | 'record' | 'referring'
-  leftOut?: 'emptied' | 'kept'
-  equalPut?: 'version' | 'nothing'
-  upsert?: boolean
-  etags?: boolean
-  staleEtag?: 'precondition-failed' | 'conflict'
-  translationKeys?: 'languages' | 'cultures'
-  emptyName?: 'refused' | 'accepted'
-  codeLength?: 'characters' | 'utf-16'
-  location?: 'relative' | 'absolute'
-  identifierInBody?: 'ignored' | 'refused'
-  validationItems?: 'objects' | 'texts'
 }
 
 /** The options with every default filled in. They may be changed while the service runs. */
@@ -105,27 +86,7 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     rateLimit: undefined,
     latencyMs: 0,
     compress: false,
-    secondValue: 'replaces',
-    unknownRecord: 'not-found',
-    numericReference: 'refused',
-    referenceAnswer: 'empty',
-    unknownValue: 'not-found',
-    deletedRecord: 'keeps',
-    unknownName: 'empty',
-    referenceList: isDocumentation ? 'page' : 'array',
-    referenceCase: 'sensitive',
-    referenceChange: 'nothing',
-    leftOut: 'emptied',
-    equalPut: 'version',
-    upsert: false,
-    etags: false,
-    staleEtag: 'precondition-failed',
-    translationKeys: isDocumentation ? 'cultures' : 'languages',
-    emptyName: 'refused',
-    codeLength: 'characters',
-    location: isDocumentation ? 'relative' : 'absolute',
-    identifierInBody: 'ignored',
-    validationItems: 'objects',
+    ...defaultWriteOptions(dialect),
     ...options,
     dialect,
   }

@@ -1,15 +1,6 @@
 import type { EmulatorOptions } from '../options.ts'
-
-/** What one option means, and which values it takes; `resolveOptions` has its default. */
-export interface OptionFacts {
-  readonly text: string
-  /** `count` is a whole number from 0 on, `size` one from 1 on; a list holds all allowed texts. */
-  readonly takes: 'count' | 'size' | 'switch' | 'text' | 'rate' | 'clients' | readonly string[]
-  /** Set where there is no flag for the command line. */
-  readonly hasNoFlag?: true
-  /** Set where the option has no effect after the start. */
-  readonly isFixed?: true
-}
+import { checkValue, type OptionFacts } from './option-values.ts'
+import { writeOptionFacts } from './write-option-facts.ts'
 
 /** Every option of the emulator by its name, in the order in which `--help` shows them. */
 export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> = {
@@ -91,90 +82,7 @@ export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> =
   },
   latencyMs: { text: 'real milliseconds before each response', takes: 'count' },
   compress: { text: 'compress responses for clients that accept it', takes: 'switch' },
-  secondValue: {
-    text: 'a second value for a record that has one under the same reference name: takes its place, or is a 400',
-    takes: ['replaces', 'conflict'],
-  },
-  unknownRecord: {
-    text: 'a reference for an id that no record has: 404, 400, or accepted',
-    takes: ['not-found', 'not-valid', 'accepted'],
-  },
-  numericReference: {
-    text: 'an `internalReference` that is a number, not a text',
-    takes: ['refused', 'taken'],
-  },
-  referenceAnswer: {
-    text: 'body of the answer to the PUT of a reference',
-    takes: ['empty', 'reference'],
-  },
-  unknownValue: {
-    text: 'the DELETE of a reference that is not registered: 404 or 204',
-    takes: ['not-found', 'no-content'],
-  },
-  deletedRecord: {
-    text: 'a record that is deleted: keeps its custom references, whose values stay taken, or frees them',
-    takes: ['keeps', 'frees'],
-  },
-  unknownName: {
-    text: 'the list of a reference name that nothing is registered under: empty, or 404',
-    takes: ['empty', 'not-found'],
-  },
-  referenceList: {
-    text: 'body of a list of references: a page, an array of all, or a map of names, values and ids',
-    takes: ['page', 'array', 'map'],
-  },
-  referenceCase: {
-    text: 'whether values of references that differ in case alone are different',
-    takes: ['sensitive', 'insensitive'],
-  },
-  referenceChange: {
-    text: 'what gets a new `changeVersion` when a reference changes: nothing, the record, or all that refer to it too',
-    takes: ['nothing', 'record', 'referring'],
-  },
-  leftOut: {
-    text: 'the fields that the PUT of a job category leaves out',
-    takes: ['emptied', 'kept'],
-  },
-  equalPut: {
-    text: 'a PUT of a job category that changes nothing: gives a new version, or does nothing',
-    takes: ['version', 'nothing'],
-  },
-  upsert: {
-    text: 'the PUT of a job category with a reference that is not registered creates one (201), and is no 404',
-    takes: 'switch',
-  },
-  etags: {
-    text: 'single records have an `ETag`, and the PUT of a job category heeds `If-Match`',
-    takes: 'switch',
-  },
-  staleEtag: {
-    text: 'a PUT whose `If-Match` names another version: 412 or 409',
-    takes: ['precondition-failed', 'conflict'],
-  },
-  translationKeys: {
-    text: 'valid keys of translations in a body: languages (`nl`), or cultures too (`nl-BE`)',
-    takes: ['languages', 'cultures'],
-  },
-  emptyName: {
-    text: 'an empty `name.default` in a body',
-    takes: ['refused', 'accepted'],
-  },
-  codeLength: {
-    text: 'what the 50 characters of an `externalCode` count',
-    takes: ['characters', 'utf-16'],
-  },
-  location: {
-    text: 'form of the header `Location`',
-    takes: ['relative', 'absolute'],
-  },
-  identifierInBody: {
-    text: 'an `externalReferenceIdentifier` in the body of a new work location: ignored, or 400',
-    takes: ['ignored', 'refused'],
-  },
-  validationItems: {
-    text: 'the items of `validationErrors`: objects with `property` and `message`, or texts',
-    takes: ['objects', 'texts'],
-  },
+  ...writeOptionFacts,
 }
 
 /** The flag of an option: `pageSize` is `--page-size`. */
@@ -195,57 +103,4 @@ export function liveOptions(given: Readonly<Record<string, unknown>>): EmulatorO
     return [name, value ?? undefined]
   })
   return Object.fromEntries(entries)
-}
-
-/**
- * Throws a sentence that names the option and what was `given`, when the option does not take the
- * value.
- */
-export function checkValue(
-  name: string,
-  { takes }: OptionFacts,
-  value: unknown,
-  given: unknown = value,
-): void {
-  if (fits(takes, value)) return
-  throw new RangeError(`${name} takes ${wordsFor(takes)}, not ${JSON.stringify(given)}`)
-}
-
-/** What an option takes, in few words. */
-export function wordsFor(takes: OptionFacts['takes']): string {
-  return typeof takes === 'string' ? words[takes] : takes.join(' or ')
-}
-
-const words = {
-  count: 'a whole number',
-  size: 'a whole number from 1 on',
-  switch: 'true or false',
-  text: 'a text',
-  rate: '10 or 10/50',
-  clients: 'a list of clients',
-} as const
-
-function fits(takes: OptionFacts['takes'], value: unknown): boolean {
-  if (typeof takes !== 'string') return takes.some((one) => one === value)
-  if (takes === 'switch') return typeof value === 'boolean'
-  if (takes === 'text') return typeof value === 'string'
-  if (takes === 'clients') return areClients(value)
-  if (takes === 'rate') return isRate(value)
-  return Number.isInteger(value) && Number(value) >= (takes === 'size' ? 1 : 0)
-}
-
-function isRate(value: unknown): boolean {
-  if (value === null) return true
-  const { perSecond, bucket } = Object(value) as Record<string, unknown>
-  return Number(perSecond) > 0 && Number(bucket) >= 1
-}
-
-function areClients(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0 && value.every(isClient)
-}
-
-function isClient(value: unknown): boolean {
-  const { id, secret, scopes } = Object(value) as Record<string, unknown>
-  const hasScopes = scopes === undefined || scopes === 'all' || Array.isArray(scopes)
-  return typeof id === 'string' && typeof secret === 'string' && hasScopes
 }
