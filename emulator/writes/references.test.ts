@@ -1,3 +1,4 @@
+import { request } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator.ts'
 import { connect, type TestClient } from '../test-client.ts'
@@ -21,6 +22,20 @@ const values = (collection: string, name: string) =>
     .references(collection)
     .filter(({ referenceName }) => referenceName === name)
     .map((one) => [one.externalReference, one.internalReference])
+
+/** Sends a path as it is: fetch resolves dots, encoded ones too. */
+function sendRaw(method: string, path: string, id: string): Promise<number | undefined> {
+  const target = `/connector/protimeapi/api/v1${path}`
+  const headers = { authorization: `Bearer ${client.token}`, 'user-agent': 'Tests/1 (Acme)' }
+  return new Promise((resolve, reject) => {
+    request(emulator.url, { method, path: target, headers }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode)
+    })
+      .on('error', reject)
+      .end(JSON.stringify({ internalReference: id }))
+  })
+}
 
 describe('a reference', () => {
   // spec: External reference management: PUT
@@ -151,6 +166,17 @@ describe('a value', () => {
       expect(answer).toMatchObject({ status: 404 })
     },
   )
+
+  it.each([
+    ['%2E%2E', '..', 200],
+    ['%2e', '.', 200],
+    ['..', '..', 404],
+    ['.', '.', 404],
+  ])('of dots is taken when they are encoded (%s)', async (sent, value, status) => {
+    const answer = await sendRaw('PUT', `/external-references/people/hr/${sent}`, '2')
+    const expected = status === 200 ? [[value, '2']] : []
+    expect([answer, values('people', 'hr')]).toEqual([status, expected])
+  })
 
   // spec: External references 2
   it('is free under another name and in another collection', async () => {
