@@ -101,7 +101,7 @@ export async function startEmulator(given: EmulatorOptions = {}): Promise<Emulat
 }
 
 function createService(options: ResolvedOptions, clock: Clock, origin: () => string): Service {
-  const store = createStore(options.dialect)
+  const store = createStore(options)
   return {
     options,
     clock,

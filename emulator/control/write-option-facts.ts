@@ -64,7 +64,7 @@ export const writeOptionFacts: Readonly<Record<keyof WriteOptions, OptionFacts>>
     takes: ['precondition-failed', 'conflict'],
   },
   translationKeys: {
-    text: 'valid keys of translations in a body: languages (`nl`), or cultures too (`nl-BE`)',
+    text: 'keys of translations, in records and valid in bodies: languages (`nl`), or cultures too (`nl-BE`)',
     takes: ['languages', 'cultures'],
   },
   emptyName: {

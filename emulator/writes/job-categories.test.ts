@@ -167,14 +167,16 @@ describe('an option', () => {
   })
 
   it.each([
-    ['languages', [200, 400]],
-    ['cultures', [200, 200]],
-  ] as const)('takes %s for translations', async (translationKeys, expected) => {
+    ['languages', [200, 400], { nl: 'K' }],
+    ['cultures', [200, 200], { 'nl-BE': 'K' }],
+  ] as const)('takes %s for translations', async (translationKeys, expected, translations) => {
     emulator.options.translationKeys = translationKeys
-    const answers = ['nl', 'nl-BE'].map((key) =>
-      put('1', { name: { default: 'C', translations: { [key]: 'K' } } }),
-    )
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(expected)
+    const statuses = []
+    for (const key of ['nl', 'nl-BE']) {
+      const body = { name: { default: 'C', translations: { [key]: 'K' } } }
+      statuses.push((await put('1', body)).status)
+    }
+    expect([statuses, stored(1)?.['name']]).toEqual([expected, { default: 'C', translations }])
   })
 
   it('takes an empty name', async () => {
