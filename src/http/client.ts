@@ -27,8 +27,7 @@ export interface Traffic extends ExchangeCounts {
 export type GetOptions = Pick<Exchange<unknown>, 'signal' | 'isRepeat' | 'onTrouble'>
 
 /** A request for a resource: its address is sent as it is. */
-export interface ServiceRequest
-  extends Pick<Exchange<unknown>, 'url' | 'hidden' | 'onTrouble' | 'onUncertain'> {
+export interface ServiceRequest extends Pick<Exchange<unknown>, 'url' | 'hidden' | 'onUncertain'> {
   readonly method: Method
   /** What logs and messages show in place of the address. */
   readonly shown: string
@@ -79,10 +78,13 @@ export interface ClientSettings {
   readonly mask: Mask
   readonly signal: AbortSignal
   readonly retryPolicy: RetryPolicy
+  /** Told each time that a request for a resource or for a token has to wait. */
+  readonly onTrouble?: (trouble: Trouble) => void
 }
 
 export function createClient(settings: ClientSettings): Client {
-  const { endpoints, clock, retryPolicy } = settings
+  const { endpoints, clock, retryPolicy, onTrouble } = settings
+  const told = onTrouble === undefined ? {} : { onTrouble }
   const traffic: Traffic = { requests: 0, retries: 0, refusals: 0, bytes: 0 }
   const exchanges = createExchanges({ ...settings, counts: traffic })
   const tokens = createTokens({ ...settings, post })
@@ -124,7 +126,7 @@ export function createClient(settings: ClientSettings): Client {
       header: reply.header,
       text: await readText(reply),
     })
-    return exchanges.exchange({ ...request, call, tokens, use, isExpected: isSuccess })
+    return exchanges.exchange({ ...request, ...told, call, tokens, use, isExpected: isSuccess })
   }
 
   function post(url: string, form: string): Promise<string> {
@@ -137,6 +139,7 @@ export function createClient(settings: ClientSettings): Client {
       url,
       call: { method: 'POST', headers, body: form },
       use: readToken,
+      ...told,
     })
   }
 

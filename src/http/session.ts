@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { packageVersion } from '../project-files.ts'
 import type { Mask } from '../protocol/mask.ts'
-import { createClient } from './client.ts'
+import { type ClientSettings, createClient } from './client.ts'
 import { createEndpoints } from './endpoints.ts'
 import { loggedTransport } from './logged-transport.ts'
 import { createRateLimiter } from './rate-limiter.ts'
@@ -9,7 +9,7 @@ import { type RetryPolicy, retryPolicyOf } from './retry-policy.ts'
 import { createServerClock } from './server-clock.ts'
 import { createTransport } from './transport.ts'
 
-export interface SessionSettings {
+export interface SessionSettings extends Pick<ClientSettings, 'onTrouble'> {
   readonly config: Config
   readonly mask: Mask
   readonly signal: AbortSignal
@@ -22,10 +22,9 @@ export interface SessionSettings {
 export type Session = ReturnType<typeof createSession>
 
 /** `scopes` are those that the token is to have, see `TokenSettings`; undefined asks for all there are. */
-export function createSession(
-  { config, mask, signal, log, retryPolicy = retryPolicyOf(config.retryMinutes) }: SessionSettings,
-  scopes: readonly string[] | undefined,
-) {
+export function createSession(settings: SessionSettings, scopes: readonly string[] | undefined) {
+  const { config, mask, signal, log, onTrouble } = settings
+  const { retryPolicy = retryPolicyOf(config.retryMinutes) } = settings
   const endpoints = createEndpoints({ ...config, version: packageVersion() })
   const clock = createServerClock()
   const transport = loggedTransport(createTransport(config.requestTimeoutSeconds), log.debug)
@@ -43,6 +42,7 @@ export function createSession(
     mask,
     signal,
     retryPolicy,
+    ...(onTrouble !== undefined && { onTrouble }),
   })
   return { endpoints, clock, client, retryPolicy, close: () => transport.close() }
 }
