@@ -26,7 +26,7 @@ export function createServiceClient(
     references: createReferences(requests),
     jobCategories: createJobCategories(requests),
     workLocations: createWorkLocations(requests),
-    webhooks: createWebhooks(requests),
+    webhooks: createWebhooks(requests, tools.mask),
     now: () => session.clock.now(),
     close: () => session.close(),
   }

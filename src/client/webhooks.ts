@@ -1,4 +1,5 @@
 import { referencesParameter } from '../http/request-url.ts'
+import type { Mask } from '../protocol/mask.ts'
 import { ClientError } from './client-error.ts'
 import { createdBody, createdId } from './created-id.ts'
 import { isObject, type Json, member, parseListPage, parseOne, textOf } from './list-page.ts'
@@ -13,8 +14,8 @@ const STATUSES = ['Enabled', 'Disabled', 'Uninitialized']
 /** The status of an answer that tells none. */
 const UNKNOWN = 'Unknown'
 
-/** Webhooks over the service. */
-export function createWebhooks({ send, get, pages, remove }: Requests): Webhooks {
+/** Webhooks over the service. The keys of those that are created are masked from then on. */
+export function createWebhooks({ send, get, pages, remove }: Requests, mask: Mask): Webhooks {
   return {
     async create(webhook) {
       const { destinationUrl, collectionName } = webhook
@@ -25,6 +26,7 @@ export function createWebhooks({ send, get, pages, remove }: Requests): Webhooks
       const id = createdId(answer)
       const key = keyOf(record)
       if (id === undefined || key === undefined) throw unusable(id, record)
+      mask.add(key)
       const told = readWebhook({ ...record, id })
       return {
         ...told,
