@@ -1,9 +1,7 @@
 import { ConnectorError } from '../errors.ts'
+import type { Breadcrumb } from '../field-selection.ts'
 import type { JsonSchema, StreamSpec } from '../stream-spec.ts'
 import { columnSchemas } from './columns.ts'
-
-/** Where a field is: `['properties', 'person', 'properties', 'id']`. */
-export type Breadcrumb = readonly string[]
 
 interface MetadataEntry {
   readonly breadcrumb: Breadcrumb
