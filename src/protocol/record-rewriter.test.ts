@@ -77,9 +77,10 @@ function written(json: Json, space: string): string {
 /** The plain way: by the parsed value. */
 function rewritten(json: Json, rule: MemberRule): Json {
   if (typeof rule === 'function') return 'replaced'
-  if (rule === 'keep' || rule === 'drop' || json instanceof Digits) return json
+  if (rule === 'keep' || rule === 'drop') return json
   if (Array.isArray(json)) return json.map((one) => rewritten(one, rule))
-  if (typeof json !== 'object' || json === null) return json
+  const isObject = typeof json === 'object' && json !== null && !(json instanceof Digits)
+  if (!isObject) return rule.others === 'drop' ? null : json
   const ruleOf = (name: string) => rule.members.get(name) ?? rule.others
   return Object.fromEntries(
     Object.entries(json)

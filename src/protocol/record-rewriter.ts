@@ -4,7 +4,10 @@ export type MemberRule = 'keep' | 'drop' | Replacement | ObjectRules
 /** The new JSON text of a value whose JSON text is given. */
 export type Replacement = (json: string) => string
 
-/** What becomes of the members of an object, or of each object in a list. */
+/**
+ * What becomes of the members of an object, or of each object in a list. Anything else than an object
+ * becomes null when other members are left out.
+ */
 export interface ObjectRules {
   readonly members: ReadonlyMap<string, MemberRule>
   /** For members that are not named. */
@@ -130,7 +133,9 @@ function changed(from: Buffer, at: number, rule: Replacement | Shape, sink: Byte
   if (from[at] === OPEN_OBJECT) return object(from, at, rule, sink)
   if (from[at] === OPEN_LIST) return list(from, at, rule, sink)
   const end = endOfValue(from, at)
-  copy(from, at, end, sink)
+  // What is no object has none of the members that may stay.
+  if (rule.rules.others === 'drop') putText(sink, 'null')
+  else copy(from, at, end, sink)
   return end
 }
 
