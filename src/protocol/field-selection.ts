@@ -22,7 +22,8 @@ export function selectionRules(
   }
   const rules = [...members.values()]
   if (rules.every((rule) => rule === 'keep')) return undefined
-  return { members, others: rules.includes('drop') ? 'drop' : 'keep' }
+  const others = rules.includes('drop') ? 'drop' : 'keep'
+  return { ruleOf: (name) => members.get(name) ?? others, keepsValues: others === 'keep' }
 
   function inside(field: JsonSchema, place: Breadcrumb): MemberRule {
     const items = field.items && selectionRules(field.items, isSelected, [...place, 'items'])
@@ -43,10 +44,10 @@ export function schemaUnder(schema: JsonSchema, rules: ObjectRules | undefined):
 
 type Properties = NonNullable<JsonSchema['properties']>
 
-function propertiesUnder(properties: Properties, { members, others }: ObjectRules): Properties {
+function propertiesUnder(properties: Properties, { ruleOf }: ObjectRules): Properties {
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, field]) => {
-      const rule = members.get(name) ?? others
+      const rule = ruleOf(name)
       if (rule === 'drop') return []
       return [[name, typeof rule === 'object' ? schemaUnder(field, rule) : field]]
     }),

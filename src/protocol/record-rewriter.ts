@@ -5,15 +5,13 @@ export type MemberRule = 'keep' | 'drop' | Replacement | ObjectRules
 export type Replacement = (json: string) => string
 
 /**
- * What becomes of the members of an object, or of each object in a list. Anything else than an object
- * becomes null when other members are left out.
+ * What becomes of the members of an object, or of each object in a list. `ruleOf` is asked once per
+ * name, more or less.
  */
 export interface ObjectRules {
-  readonly members: ReadonlyMap<string, MemberRule>
-  /** For members that are not named. */
-  readonly others: MemberRule
-  /** Told the name of each member that `others` applied to. */
-  readonly onOther?: (name: string) => void
+  readonly ruleOf: (name: string) => MemberRule
+  /** Whether anything that is no object stays; it becomes null otherwise. */
+  readonly keepsValues: boolean
 }
 
 /** Where rewritten records go: bytes up to `length`, with room that grows. */
@@ -47,7 +45,7 @@ export function reserve(sink: ByteSink, more: number): void {
 /**
  * Rewrites records without parsing them: what stays is copied byte for byte, so that numbers keep
  * every digit. Records of one stream have the same members in nearly the same order, so a name is
- * first compared with the one that stood there in the record before.
+ * first compared with the one that stood there last.
  */
 export function createRecordRewriter(rules: ObjectRules): RecordRewriter {
   const shape = shapeOf(rules)
@@ -61,6 +59,7 @@ export function createRecordRewriter(rules: ObjectRules): RecordRewriter {
 interface Shape {
   readonly rules: ObjectRules
   readonly met: Met[]
+  readonly known: Map<string, Met>
 }
 
 /** A name that was met, and what becomes of its value. */
@@ -79,9 +78,11 @@ const OPEN_LIST = 0x5b
 const CLOSE_LIST = 0x5d
 /** Up to so many bytes are copied one by one. */
 const SHORT = 48
+/** Names of an object that are remembered. */
+const MOST_NAMES = 1000
 
 function shapeOf(rules: ObjectRules): Shape {
-  return { rules, met: [] }
+  return { rules, met: [], known: new Map() }
 }
 
 /** Writes the object at `start`, and answers with the position behind it. */
@@ -133,9 +134,8 @@ function changed(from: Buffer, at: number, rule: Replacement | Shape, sink: Byte
   if (from[at] === OPEN_OBJECT) return object(from, at, rule, sink)
   if (from[at] === OPEN_LIST) return list(from, at, rule, sink)
   const end = endOfValue(from, at)
-  // What is no object has none of the members that may stay.
-  if (rule.rules.others === 'drop') putText(sink, 'null')
-  else copy(from, at, end, sink)
+  if (rule.rules.keepsValues) copy(from, at, end, sink)
+  else putText(sink, 'null')
   return end
 }
 
@@ -155,14 +155,18 @@ function list(from: Buffer, start: number, shape: Shape, sink: ByteSink): number
 function memberAt(from: Buffer, at: number, index: number, shape: Shape): Met {
   const expected = shape.met[index]
   if (expected !== undefined && stands(expected.text, from, at)) return expected
-  const text = Buffer.from(from.subarray(at, endOfString(from, at)))
-  const name = JSON.parse(text.toString('utf8')) as string
-  const { members, others, onOther } = shape.rules
-  const known = members.get(name)
-  if (known === undefined) onOther?.(name)
-  const rule = known ?? others
-  const met = { text, rule: typeof rule === 'object' ? shapeOf(rule) : rule }
+  const end = endOfString(from, at)
+  const met =
+    shape.known.get(from.toString('latin1', at, end)) ?? learn(from.subarray(at, end), shape)
   shape.met[index] = met
+  return met
+}
+
+function learn(bytes: Buffer, { rules, known }: Shape): Met {
+  const text = Buffer.from(bytes)
+  const rule = rules.ruleOf(JSON.parse(text.toString('utf8')) as string)
+  const met = { text, rule: typeof rule === 'object' ? shapeOf(rule) : rule }
+  if (known.size < MOST_NAMES) known.set(text.toString('latin1'), met)
   return met
 }
 

@@ -3,7 +3,11 @@ import { hasScope } from '../http/token.ts'
 import type { Failure } from '../protocol/connector.ts'
 import { asConnectorError, ConnectorError } from '../protocol/errors.ts'
 import { OutputClosedError } from '../protocol/line-writer.ts'
+import type { Batch } from '../protocol/record-batch.ts'
+import type { ObjectRules } from '../protocol/record-rewriter.ts'
+import { createBatchRewriter } from '../protocol/rewritten-batch.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
+import type { Stream } from '../streams/collection.ts'
 import { continuesDelta, storedCharacters } from './bookmark.ts'
 import { createEarlyEnds, type EarlyEnds } from './early-ends.ts'
 import { createIdBudget, type IdBudget } from './id-budget.ts'
@@ -127,7 +131,7 @@ async function isolate(
       ids: shared.ids,
       onOutgrown: output.untracked,
     })
-    const { stream } = job
+    const { stream, treatment } = job
     if (!hasScope(await client.token(), endpoints, stream.scopes ?? [stream.collection])) {
       throw notEntitled(stream.scopes?.[0] ?? stream.collection, endpoints)
     }
@@ -135,7 +139,7 @@ async function isolate(
       client,
       signal,
       retryPolicy,
-      reader: createPageReader(stream),
+      reader: createPageReader(stream, treatment.rules),
       waits: createWaitReport(stream.stream, output, log),
     })
     await readStream({
@@ -145,6 +149,7 @@ async function isolate(
       clock,
       pages,
       output,
+      treat: treatBatches(stream, treatment.rules),
       log,
       earlyEnds: shared.earlyEnds,
     })
@@ -160,6 +165,12 @@ async function isolate(
     output.incomplete()
     return inContext(asConnectorError(error))
   }
+}
+
+/** External references are treated before they have a key (`createPageReader`). */
+function treatBatches({ nested }: Stream, rules: ObjectRules | undefined): (batch: Batch) => Batch {
+  const isUntouched = rules === undefined || nested === 'referenced_collections'
+  return isUntouched ? (batch) => batch : createBatchRewriter(rules)
 }
 
 function refuseAll(tasks: readonly Task[], error: unknown, signal: AbortSignal): Failure[] {
