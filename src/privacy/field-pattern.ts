@@ -30,7 +30,7 @@ function beginsAlike(pattern: readonly string[], path: readonly string[]): boole
 }
 
 /** Whether a name fits a pattern in which `*` stands for any text. */
-export function fits(pattern: string, name: string): boolean {
+function fits(pattern: string, name: string): boolean {
   const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
   return new RegExp(`^${parts.join('.*')}$`, 'su').test(name)
 }

@@ -156,7 +156,7 @@ async function isolate(
       earlyEnds: shared.earlyEnds,
     })
     return undefined
-  } catch (error) 
+  } catch (error) {
     if (error instanceof OutputClosedError) throw error
     if (signal.aborted) {
       // What has been read need not be read again.
@@ -166,6 +166,7 @@ async function isolate(
     output.started()
     output.incomplete()
     return inContext(asConnectorError(error))
+  }
 }
 
 /** External references are treated before they have a key (`createPageReader`). */
