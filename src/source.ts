@@ -2,6 +2,7 @@ import { type Config, parseConfig } from './config.ts'
 import { configWarnings } from './config-warnings.ts'
 import type { RetryPolicy } from './http/retry-policy.ts'
 import type { PrivacySettings } from './privacy/privacy-settings.ts'
+import { ruleWarnings } from './privacy/rule-warnings.ts'
 import { keepsKey, treatedSpec, treatmentOfStream } from './privacy/treated-stream.ts'
 import type { ReadJob, Source } from './protocol/connector.ts'
 import type { Stream } from './streams/collection.ts'
@@ -21,7 +22,9 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
     configure(input, log) {
       // Also of a configuration that is not valid: a warning may tell why.
       for (const warning of configWarnings(input)) log.warn(warning)
-      return parseConfig(input)
+      const config = parseConfig(input)
+      for (const warning of ruleWarnings(config.privacy.rules)) log.warn(warning)
+      return config
     },
 
     streams(config) {
