@@ -53,7 +53,7 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
       writeOut: (text) => void writer.write(text),
       // What it says of a command line that it refuses is said once, by the error below.
       writeErr: (text) => {
-        help = text
+        help += text
       },
     })
     .exitOverride()
