@@ -56,7 +56,8 @@ export async function put(
     }
     // Somebody else was faster: what they have changed is merged, too.
     return change().catch((error) => {
-      if (error instanceof ClientError && error.status === 412) return change()
+      const isStale = error instanceof ClientError && [409, 412].includes(error.status ?? 0)
+      if (isStale) return change()
       throw error
     })
   })
