@@ -86,6 +86,21 @@ describe('protime references', () => {
     },
   )
 
+  // spec: External reference management: answers
+  it.each(['page', 'array', 'map'] as const)('lists a %s', async (form) => {
+    emulator.options.referenceList = form
+    const references = [0, 1, 2].map((index) => ({
+      collection: 'people',
+      name: 'hr-number',
+      value: `E-${index}`,
+      internalReference: idOf('people', index),
+    }))
+    for (const { value, internalReference } of references)
+      await protime('references', 'put', 'people', 'hr-number', value, internalReference)
+    const { lines } = await protime('references', 'list', 'people', 'hr-number')
+    expect(lines).toEqual(references)
+  })
+
   it('says why the service refuses, and not which value', async () => {
     const address = ['people', 'hr-number', 'E-SECRET-12']
     await protime('references', 'put', ...address, idOf('people', 0))
