@@ -29,6 +29,7 @@ export async function runProtime(argv: readonly string[], io: Partial<Io> = {}):
       if (isUsage(error)) usage = EXIT.usage
       stderr.write(`${mask.text(sentence(error))}\n`)
     },
+    'What was changed before that stays changed.',
   )
   return usage ?? exitCode
 }

@@ -1,8 +1,13 @@
 import { ClientError } from '../client/client-error.ts'
-import type { CreatedWebhook, ServiceClient, Webhook } from '../client/service-client.ts'
+import type {
+  CreatedWebhook,
+  ServiceClient,
+  Webhook,
+  WebhookRequest,
+} from '../client/service-client.ts'
 import { webhookScopes } from '../client/webhook-scopes.ts'
 import type { ReferenceChoice } from '../config.ts'
-import { ConnectorError } from '../protocol/errors.ts'
+import { ConnectorError, InterruptedError } from '../protocol/errors.ts'
 import type { ActionTools } from './action.ts'
 import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
 import { createKeyFile, type KeyFile } from './key-file.ts'
@@ -24,7 +29,7 @@ export async function create(tools: ActionTools, options: CreateOptions): Promis
   if (!URL.canParse(url)) throw new UsageError('--url is not an address')
   const file = await createKeyFile(keyFile)
   return withClient(tools, webhookScopes([collection]), async (client) => {
-    const created = await createOrDiscard(client, file, {
+    const created = await createOrDiscard(client, file, tools.log, {
       collectionName: collection,
       destinationUrl: url,
       references: reference,
@@ -38,18 +43,17 @@ export async function create(tools: ActionTools, options: CreateOptions): Promis
 async function createOrDiscard(
   { webhooks }: ServiceClient,
   file: KeyFile,
-  wanted: Parameters<ServiceClient['webhooks']['create']>[0],
+  log: ActionTools['log'],
+  wanted: WebhookRequest,
 ): Promise<CreatedWebhook> {
   try {
     return await webhooks.create(wanted)
   } catch (error) {
     await file.discard()
+    const advice = `The webhook may exist all the same, and nobody has its key: look for it with \`protime webhooks list --collection ${wanted.collectionName}\` and delete it before you try again.`
+    if (error instanceof InterruptedError) log.warn(advice)
     if (!(error instanceof ClientError && error.mayHaveHappened)) throw error
-    throw new ConnectorError(
-      error.failure,
-      `${error.message} The webhook may exist all the same, and nobody has its key: look for it with \`protime webhooks list --collection ${wanted.collectionName}\` and delete it before you try again.`,
-      { cause: error },
-    )
+    throw new ConnectorError(error.failure, `${error.message} ${advice}`, { cause: error })
   }
 }
 

@@ -104,9 +104,11 @@ describe('the list of references', () => {
     ])
   })
 
-  it('is empty when the service knows none', async () => {
+  it('is empty when the service does not know the name, and an error when not the collection', async () => {
     const { client } = await openServiceClient((response) => reply(response, 404))
     expect(await all(client.references.list('people', 'hr-id'))).toEqual([])
+    const failure = await failureOf(all(client.references.list('people')))
+    expect(failure).toMatchObject({ status: 404, failure: 'config' })
   })
 
   it.each([
