@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import { createTokens, tenantName } from './auth/tokens.ts'
-import { type Clock, createClock } from './clock.ts'
+import { type Clock, createClock, type Span } from './clock.ts'
 import { collections } from './collections/collections.ts'
 import { listenForControl } from './control/control-server.ts'
 import type { Controls } from './control/controls.ts'
@@ -20,17 +20,22 @@ import { originOf } from './http/listen-on.ts'
 import { createRateLimiter } from './http/rate-limiter.ts'
 import { createMutations } from './mutations/mutations.ts'
 import { randomChanges } from './mutations/random-changes.ts'
+import { withFanOut } from './mutations/with-fan-out.ts'
 import { type EmulatorOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import type { ReferencePair } from './references/reference-pairs.ts'
 import { type CustomReference, createReferences } from './references/references.ts'
 import { createSetReference } from './references/set-reference.ts'
 import { createStore, type Fields, fieldsOf } from './store/store.ts'
+import { createDeliveries } from './webhooks/deliveries.ts'
+import { createDeliveryFaults } from './webhooks/delivery-faults.ts'
+import { createWebhookControls } from './webhooks/webhook-controls.ts'
+import { createWebhooks } from './webhooks/webhooks.ts'
 
 export type { EmulatorOptions } from './options.ts'
 
 /**
- * The reading endpoints of the service on loopback, with all that a test can do to them. Webhooks and
- * the endpoints that write are not there.
+ * The endpoints of the service on loopback, with all that a test can do to them. The endpoints that
+ * write records are not there.
  */
 export interface Emulator extends Controls {
   /** The origin of both hosts, for example `http://127.0.0.1:43111`. */
@@ -57,6 +62,7 @@ export async function startEmulator(given: EmulatorOptions = {}): Promise<Emulat
   let url = ''
   const service = createService(options, clock, () => url)
   generateTenant(options, service.store, service.references, random)
+  service.store.onChange(service.deliveries.raise)
   const { disturbances, faults } = createDisturbances(service)
   const requests: LoggedRequest[] = []
   const listeners = new Set<(request: LoggedRequest) => void>()
@@ -76,20 +82,25 @@ export async function startEmulator(given: EmulatorOptions = {}): Promise<Emulat
   }
   const servers = [await listen(parts, options.port)]
   url = originOf(servers[0] as Server)
+  const mutations = createMutations(service.store, clock, random)
   const emulator: Emulator = {
-    ...createMutations(service.store, clock, random),
+    ...withFanOut(mutations, service.store, options),
     ...disturbances,
+    ...createWebhookControls(service),
     ...views(service),
     url,
     controlUrl: undefined,
     options,
     requests,
-    randomChanges: (wanted) => randomChanges(wanted, service.store, emulator),
+    randomChanges: (wanted) => randomChanges(wanted, service.store, mutations),
     onRequest(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    close: async () => void (await Promise.all(servers.map(shut))),
+    async close() {
+      service.deliveries.close()
+      await Promise.all(servers.map(shut))
+    },
   }
   if (options.controlPort === false) return emulator
   try {
@@ -104,11 +115,13 @@ export async function startEmulator(given: EmulatorOptions = {}): Promise<Emulat
 
 function createService(options: ResolvedOptions, clock: Clock, origin: () => string): Service {
   const store = createStore(options.dialect)
+  const references = createReferences(store)
+  const webhooks = createWebhooks(options, clock)
+  const deliveryFaults = createDeliveryFaults(options.seed)
+  const parts = { options, clock, store, references, webhooks, deliveryFaults }
   return {
-    options,
-    clock,
-    store,
-    references: createReferences(store),
+    ...parts,
+    deliveries: createDeliveries(parts),
     links: createLinks(options, origin),
     continuations: createContinuations(),
     deltas: createDeltas(options, clock),
@@ -118,7 +131,7 @@ function createService(options: ResolvedOptions, clock: Clock, origin: () => str
   }
 }
 
-function views({ options, store, clock, references, url }: Service) {
+function views({ options, store, clock, references, deliveries, url }: Service) {
   const stored = (collection: string) => store.records(collection).map(fieldsOf)
   const decorated = (collection: string, wanted: readonly ReferencePair[]): Fields[] =>
     store
@@ -132,7 +145,10 @@ function views({ options, store, clock, references, url }: Service) {
       decorated(collection, wanted).filter((one) => !deleted(collection, one)),
     references: references.list,
     now: clock.now,
-    advance: clock.advance,
+    advance(by: Span) {
+      clock.advance(by)
+      deliveries.wake()
+    },
     setReference: createSetReference(references, store),
     removeReference: references.remove,
     activityStructures,

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
-import { checkValue, flagOf, type OptionFacts, optionFacts } from './control/option-facts.ts'
+import { checkValue, flagOf, optionFacts } from './control/option-facts.ts'
+import type { OptionFacts } from './control/option-types.ts'
 import { defaultControl, defaultOf } from './control/reference-text.ts'
 import { type Emulator, startEmulator } from './emulator.ts'
 import type { EmulatorOptions, RateLimit } from './options.ts'
@@ -75,7 +76,7 @@ export function help(): string {
     'Usage: protime-emulator [options]',
     '',
     'The reading endpoints of the service on loopback, with invented people and their days.',
-    'There are no webhooks, and nothing can be written but by the control endpoint.',
+    'Webhooks are delivered to loopback only. Nothing else can be written but by the control endpoint.',
     '',
     ...lines,
     '',

@@ -1,3 +1,5 @@
+import { type WebhookOptions, webhookDefaults } from './webhooks/webhook-options.ts'
+
 /**
  * One set of credentials. `scopes`: full or short names (`people`, `people.read`), or `'all'`: the
  * general `all.read` and `all.write`, every `.write` and those of webhooks too.
@@ -21,7 +23,7 @@ export interface RateLimit {
  * What the emulated service holds, and how it behaves where its documents leave that open.
  * `optionFacts` says what each option means, `resolveOptions` has the defaults.
  */
-export interface EmulatorOptions {
+export interface EmulatorOptions extends WebhookOptions {
   seed?: number
   now?: string
   people?: number
@@ -83,6 +85,7 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     rateLimit: undefined,
     latencyMs: 0,
     compress: false,
+    ...webhookDefaults(dialect),
     ...options,
     dialect,
   }

@@ -1,15 +1,7 @@
 import type { EmulatorOptions } from '../options.ts'
-
-/** What one option means, and which values it takes; `resolveOptions` has its default. */
-export interface OptionFacts {
-  readonly text: string
-  /** `count` is a whole number from 0 on, `size` one from 1 on; a list holds all allowed texts. */
-  readonly takes: 'count' | 'size' | 'switch' | 'text' | 'rate' | 'clients' | readonly string[]
-  /** Set where there is no flag for the command line. */
-  readonly hasNoFlag?: true
-  /** Set where the option has no effect after the start. */
-  readonly isFixed?: true
-}
+import { isLoopbackOrigin } from '../webhooks/destination.ts'
+import type { OptionFacts } from './option-types.ts'
+import { webhookOptionFacts } from './webhook-option-facts.ts'
 
 /** Every option of the emulator by its name, in the order in which `--help` shows them. */
 export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> = {
@@ -91,6 +83,7 @@ export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> =
   },
   latencyMs: { text: 'real milliseconds before each response', takes: 'count' },
   compress: { text: 'compress responses for clients that accept it', takes: 'switch' },
+  ...webhookOptionFacts,
 }
 
 /** The flag of an option: `pageSize` is `--page-size`. */
@@ -99,7 +92,7 @@ export function flagOf(name: string): string {
 }
 
 /**
- * Options for a running emulator from unknown JSON, checked one by one; null clears `rateLimit`.
+ * Options for a running emulator from unknown JSON, checked one by one; null clears `rateLimit` and `deliverTo`.
  * Throws a sentence for an unknown one, a wrong value, and one that is fixed at the start.
  */
 export function liveOptions(given: Readonly<Record<string, unknown>>): EmulatorOptions {
@@ -139,6 +132,7 @@ const words = {
   text: 'a text',
   rate: '10 or 10/50',
   clients: 'a list of clients',
+  loopback: 'an address such as http://127.0.0.1:8080',
 } as const
 
 function fits(takes: OptionFacts['takes'], value: unknown): boolean {
@@ -147,6 +141,7 @@ function fits(takes: OptionFacts['takes'], value: unknown): boolean {
   if (takes === 'text') return typeof value === 'string'
   if (takes === 'clients') return areClients(value)
   if (takes === 'rate') return isRate(value)
+  if (takes === 'loopback') return value === null || isLoopbackOrigin(value)
   return Number.isInteger(value) && Number(value) >= (takes === 'size' ? 1 : 0)
 }
 

@@ -28,6 +28,9 @@ export interface Change {
   readonly after: StoredRecord | undefined
 }
 
+/** Is told of a change of a collection. */
+export type ChangeListener = (collection: string, change: Change) => void
+
 /**
  * All records of the tenant by collection, ascending by id, and what happened to them since the
  * start.
@@ -48,6 +51,8 @@ export interface Store {
   put(collection: string, id: Id, fields: Fields): StoredRecord
   /** Deletes a record; throws when there is none. */
   remove(collection: string, id: Id): void
+  /** Calls the listener after each change. */
+  onChange(listener: ChangeListener): void
 }
 
 interface Table {
@@ -70,11 +75,16 @@ export function createStore(dialect: ResolvedOptions['dialect'] = 'documentation
   )
   let sequence = 0
   const next = () => versionOf(++sequence)
+  const listeners: ChangeListener[] = []
 
   const table = (collection: string): Table => {
     const found = tables.get(collection)
     if (!found) throw new Error(`The emulator has no collection "${collection}"`)
     return found
+  }
+  const log = (collection: string, change: Change) => {
+    table(collection).changes.push(change)
+    for (const listener of listeners) listener(collection, change)
   }
   const find = (collection: string, id: Id) => {
     const { records } = table(collection)
@@ -101,7 +111,7 @@ export function createStore(dialect: ResolvedOptions['dialect'] = 'documentation
       const before = find(collection, id)
       const after = freeze(collection, id, next(), fields, keep)
       place(target, after)
-      target.changes.push({ sequence, id, version: after.version, before, after })
+      log(collection, { sequence, id, version: after.version, before, after })
       return after
     },
     remove(collection, id) {
@@ -109,8 +119,9 @@ export function createStore(dialect: ResolvedOptions['dialect'] = 'documentation
       const before = find(collection, id)
       if (!before) throw new Error(`There is no record ${id} in ${collection}`)
       target.records.splice(position(target.records, id), 1)
-      target.changes.push({ sequence: sequence + 1, id, version: next(), before, after: undefined })
+      log(collection, { sequence: sequence + 1, id, version: next(), before, after: undefined })
     },
+    onChange: (listener) => void listeners.push(listener),
   }
 }
 
