@@ -22,21 +22,19 @@ import { createMutations } from './mutations/mutations.ts'
 import { randomChanges } from './mutations/random-changes.ts'
 import { withFanOut } from './mutations/with-fan-out.ts'
 import { type EmulatorOptions, type ResolvedOptions, resolveOptions } from './options.ts'
+import type { CustomReference } from './references/custom-references.ts'
 import type { ReferencePair } from './references/reference-pairs.ts'
-import { type CustomReference, createReferences } from './references/references.ts'
-import { createSetReference } from './references/set-reference.ts'
-import { createStore, type Fields, fieldsOf } from './store/store.ts'
+import { createReferences } from './references/references.ts'
+import { createStore, type Fields, fieldsOf, type Id } from './store/store.ts'
 import { createDeliveries } from './webhooks/deliveries.ts'
 import { createDeliveryFaults } from './webhooks/delivery-faults.ts'
 import { createWebhookControls } from './webhooks/webhook-controls.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
+import { deleteReference, putReference } from './writes/reference-writes.ts'
 
 export type { EmulatorOptions } from './options.ts'
 
-/**
- * The endpoints of the service on loopback, with all that a test can do to them. The endpoints that
- * write records are not there.
- */
+/** The endpoints of the service on loopback, with all that a test can do to them. */
 export interface Emulator extends Controls {
   /** The origin of both hosts, for example `http://127.0.0.1:43111`. */
   readonly url: string
@@ -45,7 +43,7 @@ export interface Emulator extends Controls {
   /** The levels below `/activity-structure-versions`, which only the documentation has. */
   readonly activityStructures: readonly { structure_version_id: string; level: number }[]
   /** The custom references of a collection, as their endpoint shows them. */
-  references(collection: string): CustomReference[]
+  references(collection: string): readonly CustomReference[]
   /**
    * Calls the listener before each request is handled, so that it can change data. Returns a function
    * that removes the listener.
@@ -82,7 +80,7 @@ export async function startEmulator(given: EmulatorOptions = {}): Promise<Emulat
   }
   const servers = [await listen(parts, options.port)]
   url = originOf(servers[0] as Server)
-  const mutations = createMutations(service.store, clock, random)
+  const mutations = createMutations({ ...service, random })
   const emulator: Emulator = {
     ...withFanOut(mutations, service.store, options),
     ...disturbances,
@@ -114,8 +112,8 @@ export async function startEmulator(given: EmulatorOptions = {}): Promise<Emulat
 }
 
 function createService(options: ResolvedOptions, clock: Clock, origin: () => string): Service {
-  const store = createStore(options.dialect)
-  const references = createReferences(store)
+  const store = createStore(options)
+  const references = createReferences(store, options)
   const webhooks = createWebhooks(options, clock)
   const deliveryFaults = createDeliveryFaults(options.seed)
   const parts = { options, clock, store, references, webhooks, deliveryFaults }
@@ -131,7 +129,8 @@ function createService(options: ResolvedOptions, clock: Clock, origin: () => str
   }
 }
 
-function views({ options, store, clock, references, deliveries, url }: Service) {
+function views(service: Service) {
+  const { options, store, clock, references, deliveries, url } = service
   const stored = (collection: string) => store.records(collection).map(fieldsOf)
   const decorated = (collection: string, wanted: readonly ReferencePair[]): Fields[] =>
     store
@@ -149,8 +148,10 @@ function views({ options, store, clock, references, deliveries, url }: Service) 
       clock.advance(by)
       deliveries.wake()
     },
-    setReference: createSetReference(references, store),
-    removeReference: references.remove,
+    setReference: (collection: string, name: string, value: string, id: Id) =>
+      putReference(service, { collection, name, value }, String(id)),
+    removeReference: (collection: string, name: string, value: string) =>
+      void deleteReference(service, { collection, name, value }),
     activityStructures,
     config: () => configOf(options, url()),
   }

@@ -1,4 +1,5 @@
-import { type WebhookOptions, webhookDefaults } from './webhooks/webhook-options.ts'
+import { defaultWebhookOptions, type WebhookOptions } from './webhooks/webhook-options.ts'
+import { defaultWriteOptions, type WriteOptions } from './writes/write-options.ts'
 
 /**
  * One set of credentials. `scopes`: full or short names (`people`, `people.read`), or `'all'`: the
@@ -23,7 +24,7 @@ export interface RateLimit {
  * What the emulated service holds, and how it behaves where its documents leave that open.
  * `optionFacts` says what each option means, `resolveOptions` has the defaults.
  */
-export interface EmulatorOptions extends WebhookOptions {
+export interface EmulatorOptions extends WriteOptions, WebhookOptions {
   seed?: number
   now?: string
   people?: number
@@ -59,6 +60,7 @@ export type ResolvedOptions = Required<EmulatorOptions>
 /** Fills in the defaults. */
 export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
   const dialect = options.dialect ?? 'documentation'
+  const isDocumentation = dialect === 'documentation'
   return {
     seed: 1,
     now: '2026-11-20T03:00:00Z',
@@ -66,12 +68,12 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     months: 2,
     pageSize: 100,
     deltaPageSize: 0,
-    apiName: dialect === 'documentation' ? 'protimeapi' : 'svcapi',
+    apiName: isDocumentation ? 'protimeapi' : 'svcapi',
     usedDeltaLink: 'answers',
     deltaFilterBound: true,
     leavingRow: 'delete',
     secondStart: 'replaces',
-    expiry: dialect === 'documentation' ? 'last-use' : 'age',
+    expiry: isDocumentation ? 'last-use' : 'age',
     deltaLog: false,
     netDelta: false,
     plainDeltaItems: false,
@@ -85,7 +87,8 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     rateLimit: undefined,
     latencyMs: 0,
     compress: false,
-    ...webhookDefaults(dialect),
+    ...defaultWebhookOptions(dialect),
+    ...defaultWriteOptions(dialect),
     ...options,
     dialect,
   }

@@ -1,7 +1,7 @@
 import type { EmulatorOptions } from '../options.ts'
-import { isLoopbackOrigin } from '../webhooks/destination.ts'
-import type { OptionFacts } from './option-types.ts'
+import { checkValue, type OptionFacts } from './option-values.ts'
 import { webhookOptionFacts } from './webhook-option-facts.ts'
+import { writeOptionFacts } from './write-option-facts.ts'
 
 /** Every option of the emulator by its name, in the order in which `--help` shows them. */
 export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> = {
@@ -83,6 +83,7 @@ export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> =
   },
   latencyMs: { text: 'real milliseconds before each response', takes: 'count' },
   compress: { text: 'compress responses for clients that accept it', takes: 'switch' },
+  ...writeOptionFacts,
   ...webhookOptionFacts,
 }
 
@@ -92,7 +93,8 @@ export function flagOf(name: string): string {
 }
 
 /**
- * Options for a running emulator from unknown JSON, checked one by one; null clears `rateLimit` and `deliverTo`.
+ * Options for a running emulator from unknown JSON, checked one by one; null clears `rateLimit` and
+ * `deliverTo`.
  * Throws a sentence for an unknown one, a wrong value, and one that is fixed at the start.
  */
 export function liveOptions(given: Readonly<Record<string, unknown>>): EmulatorOptions {
@@ -104,59 +106,4 @@ export function liveOptions(given: Readonly<Record<string, unknown>>): EmulatorO
     return [name, value ?? undefined]
   })
   return Object.fromEntries(entries)
-}
-
-/**
- * Throws a sentence that names the option and what was `given`, when the option does not take the
- * value.
- */
-export function checkValue(
-  name: string,
-  { takes }: OptionFacts,
-  value: unknown,
-  given: unknown = value,
-): void {
-  if (fits(takes, value)) return
-  throw new RangeError(`${name} takes ${wordsFor(takes)}, not ${JSON.stringify(given)}`)
-}
-
-/** What an option takes, in few words. */
-export function wordsFor(takes: OptionFacts['takes']): string {
-  return typeof takes === 'string' ? words[takes] : takes.join(' or ')
-}
-
-const words = {
-  count: 'a whole number',
-  size: 'a whole number from 1 on',
-  switch: 'true or false',
-  text: 'a text',
-  rate: '10 or 10/50',
-  clients: 'a list of clients',
-  loopback: 'an address such as http://127.0.0.1:8080',
-} as const
-
-function fits(takes: OptionFacts['takes'], value: unknown): boolean {
-  if (typeof takes !== 'string') return takes.some((one) => one === value)
-  if (takes === 'switch') return typeof value === 'boolean'
-  if (takes === 'text') return typeof value === 'string'
-  if (takes === 'clients') return areClients(value)
-  if (takes === 'rate') return isRate(value)
-  if (takes === 'loopback') return value === null || isLoopbackOrigin(value)
-  return Number.isInteger(value) && Number(value) >= (takes === 'size' ? 1 : 0)
-}
-
-function isRate(value: unknown): boolean {
-  if (value === null) return true
-  const { perSecond, bucket } = Object(value) as Record<string, unknown>
-  return Number(perSecond) > 0 && Number(bucket) >= 1
-}
-
-function areClients(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0 && value.every(isClient)
-}
-
-function isClient(value: unknown): boolean {
-  const { id, secret, scopes } = Object(value) as Record<string, unknown>
-  const hasScopes = scopes === undefined || scopes === 'all' || Array.isArray(scopes)
-  return typeof id === 'string' && typeof secret === 'string' && hasScopes
 }

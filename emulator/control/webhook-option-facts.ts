@@ -1,5 +1,5 @@
 import type { WebhookOptions } from '../webhooks/webhook-options.ts'
-import type { OptionFacts } from './option-types.ts'
+import type { OptionFacts } from './option-values.ts'
 
 /** The options of webhooks by name, in the order in which `--help` shows them. */
 export const webhookOptionFacts: Readonly<Record<keyof WebhookOptions, OptionFacts>> = {
@@ -31,8 +31,8 @@ export const webhookOptionFacts: Readonly<Record<keyof WebhookOptions, OptionFac
     takes: ['whole', 'key'],
   },
   createdLocation: {
-    text: 'whether the answer to a creation has a header `Location`',
-    takes: ['given', 'none'],
+    text: 'header `Location` of the answer to a creation, whatever it is elsewhere',
+    takes: ['relative', 'absolute', 'none'],
   },
   sameWebhook: {
     text: 'a second webhook for the same collection and destination: allowed, or a 409',

@@ -1,6 +1,6 @@
 /**
  * How webhooks behave where the documents of the service leave that open. `webhookOptionFacts` says
- * what each option means, `webhookDefaults` has the defaults.
+ * what each option means, `defaultWebhookOptions` has the defaults.
  */
 export interface WebhookOptions {
   eventShape?: 'record' | 'envelope'
@@ -12,7 +12,7 @@ export interface WebhookOptions {
   webhookKeyName?: string
   createdStatus?: '201' | '200'
   createdBody?: 'whole' | 'key'
-  createdLocation?: 'given' | 'none'
+  createdLocation?: 'relative' | 'absolute' | 'none'
   sameWebhook?: 'allowed' | 'conflict'
   assignmentsWebhook?: 'offered' | 'refused'
   reenableWebhooks?: boolean
@@ -29,7 +29,7 @@ export interface WebhookOptions {
 }
 
 /** The defaults of a dialect. */
-export function webhookDefaults(
+export function defaultWebhookOptions(
   dialect: 'documentation' | 'specification',
 ): Required<WebhookOptions> {
   const documented = dialect === 'documentation'
@@ -43,7 +43,7 @@ export function webhookDefaults(
     webhookKeyName: 'privateKey',
     createdStatus: '201',
     createdBody: 'whole',
-    createdLocation: 'given',
+    createdLocation: 'relative',
     sameWebhook: 'allowed',
     assignmentsWebhook: 'offered',
     reenableWebhooks: false,
