@@ -94,8 +94,7 @@ export function flagOf(name: string): string {
 
 /**
  * Options for a running emulator from unknown JSON, checked one by one; null clears `rateLimit` and
- * `deliverTo`.
- * Throws a sentence for an unknown one, a wrong value, and one that is fixed at the start.
+ * `deliverTo`. Throws a sentence for an unknown one, a wrong value, and one that is fixed at the start.
  */
 export function liveOptions(given: Readonly<Record<string, unknown>>): EmulatorOptions {
   const entries = Object.entries(given).map(([name, value]) => {

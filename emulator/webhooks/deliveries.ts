@@ -3,7 +3,8 @@ import type { ResolvedOptions } from '../options.ts'
 import type { References } from '../references/references.ts'
 import type { Change, Store } from '../store/store.ts'
 import type { Delivery, DeliveryStatus } from './delivery.ts'
-import type { DeliveryFault, DeliveryFaults } from './delivery-faults.ts'
+import type { DeliveryFaults } from './delivery-faults.ts'
+import { createDeliveryOrder } from './delivery-order.ts'
 import { addressOf } from './destination.ts'
 import { eventBody } from './event-body.ts'
 import { createEventSender } from './post-event.ts'
@@ -45,51 +46,28 @@ export function createDeliveries(parts: DeliveryParts): Deliveries {
   const { options, clock, store, webhooks, deliveryFaults: faults } = parts
   const all: Delivery[] = []
   const sender = createEventSender()
-  /** Deliveries that a fault turns around, until all of them are there. */
-  const turning = new Map<DeliveryFault, Delivery[]>()
-  /** Deliveries that wait until the attempt of another one has ended. */
-  const followers = new Map<Delivery, Delivery[]>()
-  /** With `eventOrder`: deliveries that wait until an earlier one of their webhook has ended. */
-  const lanes = new Map<string, Delivery[]>()
   const time = () => clock.now().getTime()
 
   const bodyOf = (webhook: Webhook, change: Change) =>
     eventBody(change, { ...webhook, references: parts.references, options })
   const make = (webhook: Webhook, change: Change, body: string): Delivery => {
     const number = all.length + 1
-    const start = { status: 'held', due: undefined } as const
-    const delivery: Delivery = { number, webhook, change, body, ...start, attempts: [] }
+    const status: DeliveryStatus = 'held'
+    const delivery = { number, webhook, change, body, status, attempts: [], due: undefined }
     all.push(delivery)
     return delivery
   }
-  const schedule = (delivery: Delivery, due = time()) => {
-    delivery.status = 'waiting'
-    scheduler.add(delivery, due)
-  }
-  const admit = (delivery: Delivery, due = time()) => {
-    const lane = lanes.get(delivery.webhook.id)
-    if (lane) return void lane.push(delivery)
-    if (options.eventOrder === 'held') lanes.set(delivery.webhook.id, [])
-    schedule(delivery, due)
-  }
-  const admitInTurn = ([first, ...rest]: readonly Delivery[]) => {
-    if (!first) return
-    followers.set(first, rest)
-    admit(first)
-  }
-  const followUp = (delivery: Delivery) => {
-    const rest = followers.get(delivery) ?? []
-    followers.delete(delivery)
-    admitInTurn(rest)
-  }
+  const order = createDeliveryOrder({
+    isHeld: () => options.eventOrder === 'held',
+    schedule(delivery, due = time()) {
+      delivery.status = 'waiting'
+      scheduler.add(delivery, due)
+    },
+  })
   const end = (delivery: Delivery, status: DeliveryStatus) => {
     delivery.status = status
     delivery.body = ''
-    followUp(delivery)
-    const lane = lanes.get(delivery.webhook.id)
-    const next = lane?.shift()
-    if (next) schedule(next)
-    else lanes.delete(delivery.webhook.id)
+    order.ended(delivery)
   }
   const purge = () => {
     const takeEnded = () => scheduler.removeAll(({ webhook }) => !webhooks.isLive(webhook))
@@ -98,20 +76,14 @@ export function createDeliveries(parts: DeliveryParts): Deliveries {
       for (const delivery of ended) end(delivery, 'purged')
     }
   }
-  const turn = (delivery: Delivery, fault: DeliveryFault) => {
-    const held = [...(turning.get(fault) ?? []), delivery]
-    turning.set(fault, held)
-    if (held.length < (fault.options.times ?? 0)) return
-    turning.delete(fault)
-    admitInTurn(held.toReversed())
-  }
 
   const isSuccess = (status: number) =>
     options.successCodes === '200' ? status === 200 : status >= 200 && status < 300
   const retry = (delivery: Delivery, at: number) => {
     const hours = retryHours[delivery.attempts.length - 1]
-    followUp(delivery)
-    if (hours !== undefined) return schedule(delivery, at + hours * hourInMs)
+    order.attempted(delivery)
+    if (!webhooks.isLive(delivery.webhook)) return end(delivery, 'purged')
+    if (hours !== undefined) return scheduler.add(delivery, at + hours * hourInMs)
     webhooks.disable(delivery.webhook)
     end(delivery, 'failed')
     purge()
@@ -148,10 +120,10 @@ export function createDeliveries(parts: DeliveryParts): Deliveries {
     const { copies = 1, minutes = 1 } = fault?.options ?? {}
     const delivery = make(webhook, change, body)
     if (fault?.kind === 'lose') return end(delivery, 'lost')
-    if (fault?.kind === 'reorder') return turn(delivery, fault)
-    admit(delivery, fault?.kind === 'delay' ? time() + minutes * 60_000 : time())
+    if (fault?.kind === 'reorder') return order.turn(delivery, fault)
+    order.admit(delivery, fault?.kind === 'delay' ? time() + minutes * 60_000 : time())
     if (fault?.kind !== 'duplicate') return
-    for (let copy = 0; copy < copies; copy += 1) admit(make(webhook, change, body))
+    for (let copy = 0; copy < copies; copy += 1) order.admit(make(webhook, change, body))
   }
 
   return {
@@ -166,14 +138,12 @@ export function createDeliveries(parts: DeliveryParts): Deliveries {
       if (!first || !webhooks.isLive(webhook)) return
       const { id, version } = first
       const change = { sequence: 0, id, version, before: undefined, after: first }
-      await attempt(make(webhook, change, bodyOf(webhook, change) ?? ''))
+      const delivery = make(webhook, change, bodyOf(webhook, change) ?? '')
+      delivery.status = 'waiting'
+      await attempt(delivery)
     },
     purge,
-    release() {
-      const held = [...turning.values()]
-      turning.clear()
-      for (const deliveries of held) admitInTurn(deliveries)
-    },
+    release: order.release,
     wake: scheduler.wake,
     elapse: scheduler.elapse,
     close() {
