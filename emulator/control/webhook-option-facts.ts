@@ -11,6 +11,10 @@ export const webhookOptionFacts: Readonly<Record<keyof WebhookOptions, OptionFac
     text: 'body of the event of a deletion, whatever the shape of the others: an envelope, its `data` alone (`changeVersion` and `id`), the last record with the status Deleted, or no event',
     takes: ['envelope', 'bare', 'record', 'none'],
   },
+  assignmentLevels: {
+    text: '`activityLevels` in the event of an assignment: an array, or the first of them alone',
+    takes: ['array', 'object'],
+  },
   fanOut: {
     text: 'a command that changes a clocking recalculates the totals of its day, as `/changes` does, so that it raises events of both collections',
     takes: 'switch',

@@ -1,6 +1,6 @@
 import type { ReferencePair } from '../references/reference-pairs.ts'
 import type { References } from '../references/references.ts'
-import type { Change } from '../store/store.ts'
+import type { Change, Fields, StoredRecord } from '../store/store.ts'
 import type { WebhookOptions } from './webhook-options.ts'
 
 /** What the body of an event depends on beside the change. */
@@ -8,7 +8,7 @@ export interface EventContext {
   readonly collection: string
   readonly pairs: readonly ReferencePair[]
   readonly references: References
-  readonly options: Pick<Required<WebhookOptions>, 'eventShape' | 'deleteEvent'>
+  readonly options: Required<WebhookOptions>
 }
 
 /**
@@ -16,9 +16,9 @@ export interface EventContext {
  * undefined for a deletion that is not told. The digits of the record are those of the store.
  */
 export function eventBody(change: Change, context: EventContext): string | undefined {
-  const { collection, pairs, references, options } = context
+  const { options } = context
   if (!change.after) return deletionBody(change, context)
-  const data = references.decorate(collection, change.after.text, pairs)
+  const data = recordText(change.after, context)
   return options.eventShape === 'record' ? data : envelope('InsertOrUpdate', data)
 }
 
@@ -29,8 +29,16 @@ function deletionBody(change: Change, context: EventContext): string | undefined
   if (deleteEvent === 'none') return undefined
   if (deleteEvent === 'envelope') return envelope('Delete', data)
   if (deleteEvent === 'bare' || !before) return data
-  const last = context.references.decorate(context.collection, before.text, context.pairs)
+  const last = recordText(before, context)
   return withStatus(last.replace(before.version, version), 'Deleted')
+}
+
+function recordText({ text }: StoredRecord, context: EventContext): string {
+  const { collection, pairs, references, options } = context
+  const decorated = references.decorate(collection, text, pairs)
+  if (collection !== 'assignments' || options.assignmentLevels === 'array') return decorated
+  const { activityLevels, ...rest } = JSON.parse(decorated) as { activityLevels?: Fields[] }
+  return JSON.stringify({ ...rest, activityLevels: activityLevels?.[0] })
 }
 
 function envelope(changeType: 'InsertOrUpdate' | 'Delete', data: string): string {

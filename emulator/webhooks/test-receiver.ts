@@ -17,7 +17,7 @@ interface Arrival {
 export type Answer = (response: ServerResponse) => void
 
 /** An HTTP server on loopback that takes what is delivered. */
-export interface TestReceiver {
+interface TestReceiver {
   readonly origin: string
   readonly arrivals: readonly Arrival[]
   /** The parsed bodies, oldest first. */
@@ -28,7 +28,7 @@ export interface TestReceiver {
 }
 
 /** Starts a receiver on a free port. */
-export async function startReceiver(): Promise<TestReceiver> {
+async function startReceiver(): Promise<TestReceiver> {
   const arrivals: Arrival[] = []
   let respond: Answer = (response) => response.end()
   const server = await listenOn(

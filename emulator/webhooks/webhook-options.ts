@@ -5,6 +5,7 @@
 export interface WebhookOptions {
   eventShape?: 'record' | 'envelope'
   deleteEvent?: 'envelope' | 'bare' | 'record' | 'none'
+  assignmentLevels?: 'array' | 'object'
   fanOut?: boolean
   webhookDays?: number
   validUntil?: 'utc' | 'offset' | 'seven-digits'
@@ -36,6 +37,7 @@ export function defaultWebhookOptions(
   return {
     eventShape: documented ? 'envelope' : 'record',
     deleteEvent: documented ? 'envelope' : 'bare',
+    assignmentLevels: 'array',
     fanOut: false,
     webhookDays: 30,
     validUntil: documented ? 'offset' : 'utc',
