@@ -50,9 +50,10 @@ it('delays events, which then tell an old version', async () => {
   expect(receiver.bodies()).toMatchObject([{ firstName: 'B' }, { firstName: 'A' }])
 })
 
-it('turns events around, and sends what it holds when faults are cleared', async () => {
+it('turns events around whatever the answer, and sends what it holds when it is cleared', async () => {
   const { emulator, receiver, subscribe, settled } = await begin()
   await subscribe('people')
+  receiver.answer((response) => response.writeHead(500).end())
   emulator.deliveryFault('reorder', { times: 3 })
   emulator.deliveryFault('reorder', { times: 2 })
   expect(await told(['A', 'B', 'C', 'D'], 3)).toEqual(['C', 'B', 'A'])
@@ -97,7 +98,7 @@ it.each([
     },
   ],
 ])('delivers before the creation is answered: %s', async (_, ms, prepare) => {
-  const { emulator, subscribe } = await begin()
+  const { emulator, subscribe } = await begin({ deliveryTimeoutMs: 120_000 })
   const receiver = prepare(running)
   emulator.deliveryFault('early', { times: 1, ms })
   await subscribe('people')
