@@ -157,7 +157,10 @@ describe('a delivery without success', () => {
     const sizes: number[] = []
     receiver.answer((response) => {
       sizes.push(open.add(response).size)
-      setTimeout(() => response.end(() => open.delete(response)), 5)
+      setTimeout(() => {
+        open.delete(response)
+        response.end()
+      }, 5)
     })
     await emulator.elapse({ hours: 1 })
     expect(sizes).toEqual([1, 1, 1, 1, 1])
