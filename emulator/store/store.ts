@@ -181,7 +181,7 @@ function freeze(
     version,
     date: date as string | undefined,
     person: person as number | undefined,
-    text: digits(rest === '{}' ? `${head}}` : `${head},${rest.slice(1)}`),
+    text: withDigits(rest === '{}' ? `${head}}` : `${head},${rest.slice(1)}`),
   }
 }
 
@@ -189,8 +189,11 @@ function without({ id: _id, changeVersion: _version, ...rest }: Fields): Fields 
   return rest
 }
 
-// Positions have more digits than a double holds, as a service with decimal columns prints them.
-function digits(text: string): string {
+/**
+ * Gives the positions in a record more digits than a double holds, as a service with decimal columns
+ * prints them. A text that was parsed in between gets its digits back.
+ */
+export function withDigits(text: string): string {
   if (!text.includes('"geolocation"')) return text
   return text.replace(/("(?:longitude|latitude)":-?\d+\.)(\d+)/g, (_, head: string, tail: string) =>
     head.concat(tail.padEnd(15, '0'), '123456'),

@@ -90,8 +90,9 @@ describe('a change of a subscribed collection', () => {
     const { emulator, receiver, subscribe, settled } = await begin({ eventShape: 'record' })
     await subscribe('clockings')
     await subscribe('clockings', '?externalReferences=(people,@badge-number)')
-    emulator.update('clockings', 1)
+    emulator.update('clockings', 1, { geolocation: { latitude: 50.1 } })
     await settled(2)
+    for (const { body } of receiver.arrivals) expect(body).toContain('50.100000000000000123456')
     const badges = receiver
       .bodies()
       .map(({ person }) => (person as Record<string, unknown>)['externalReferences'])
