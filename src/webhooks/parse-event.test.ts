@@ -19,6 +19,7 @@ describe('the event of a delivery', () => {
     })
   })
 
+  // spec: Events 8
   it('is read from the form of a delta, in any order of its members', () => {
     expect(event('{"data":{"id":7,"changeVersion":"00B"},"changeType":"Delete"}')).toMatchObject({
       id: 7,

@@ -7,6 +7,7 @@ const RECORD = '{"changeVersion":"00000A1000005C200020","id":4712,"name":"ZoÃ« â
 
 describe('a signed delivery is answered 200 and rings', () => {
   // spec: Events 1
+  // spec: Events 9
   it.each([
     ['a record', RECORD],
     ['an envelope', `{"changeType":"Delete","data":${RECORD}}`],
