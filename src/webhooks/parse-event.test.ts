@@ -29,6 +29,11 @@ describe('the event of a delivery', () => {
     })
   })
 
+  it('is read from a record that has a changeType of its own', () => {
+    const { id, deleted } = event('{"id":7,"changeVersion":"00B","changeType":"Delete"}')
+    expect([id, deleted]).toEqual([7, undefined])
+  })
+
   it.each([
     ['{"changeType":"InsertOrUpdate","data":{"id":1}}', false],
     ['{"changeType":"InsertOrUpdate","data":{"id":1,"status":"Deleted"}}', true],

@@ -64,9 +64,10 @@ function members(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
+/** A record has a changeVersion of its own; around a record there is none. */
 function isEnvelope(json: unknown): boolean {
-  const { changeType } = members(json)
-  return typeof changeType === 'string'
+  const { changeType, changeVersion, data } = members(json)
+  return typeof changeType === 'string' && (data !== undefined || changeVersion === undefined)
 }
 
 function recordOf(json: unknown): unknown {

@@ -86,7 +86,7 @@ it('connections beyond the limit are closed, with a warning', async () => {
 
 it('a storm of wrong signatures is one warning a minute, and rings nothing', async () => {
   const time = createVirtualTime()
-  const { open, rings, warnings } = await startReceiver({ time })
+  const { open, close, rings, warnings } = await startReceiver({ time })
   const connection = await open()
   const wrong = delivery('{}', { authorization: sign('{}', 'other') })
   connection.write(Buffer.concat(Array.from({ length: 10_000 }, () => wrong)))
@@ -100,6 +100,10 @@ it('a storm of wrong signatures is one warning a minute, and rings nothing', asy
   expect(warnings[1]).toMatch(/^9999 deliveries of clockings were answered 401/)
   await wait(120_000)
   expect(warnings).toHaveLength(2)
+  connection.write(Buffer.concat([wrong, wrong]))
+  await connection.answers(10_002)
+  await close()
+  expect(warnings.slice(2).map((line) => line.split(' ', 1)[0])).toEqual(['1', '1'])
 })
 
 describe('when it closes', () => {
