@@ -36,11 +36,14 @@ describe('a handler in a server of Node', () => {
     if (status === 405) expect(heard()).toMatch(/^allow: POST\r$/im)
   })
 
-  it('refuses a body without an end, and goes on with others', async () => {
-    const { write, answers, closed, again } = await serve()
-    write(`POST ${PATH} HTTP/1.1\r\nHost: hooks\r\nTransfer-Encoding: chunked\r\n\r\n200000\r\n`)
-    write(Buffer.alloc(0x200000))
-    expect(await answers(1)).toEqual([413])
+  it.each([
+    [404, '/elsewhere'],
+    [413, PATH],
+  ])('answers %i to a sender who writes all before reading, and goes on', async (status, path) => {
+    const { write, sent, answers, closed, again } = await serve()
+    write(`POST ${path} HTTP/1.1\r\nHost: hooks\r\nTransfer-Encoding: chunked\r\n\r\n2000000\r\n`)
+    expect(await sent(Buffer.alloc(0x2000000))).toBe(true)
+    expect(await answers(1)).toEqual([status])
     write('\r\n0\r\n\r\n')
     await closed
     const other = await again()

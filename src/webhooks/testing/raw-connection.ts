@@ -4,6 +4,8 @@ import { connect } from 'node:net'
 /** A connection of which the test writes each byte. */
 export interface RawConnection {
   write(data: Uint8Array | string): void
+  /** Writes, and resolves with whether the other side has let all of it come. */
+  sent(data: Uint8Array | string): Promise<boolean>
   /** All that was received so far. */
   heard(): string
   /** The status of each answer so far. */
@@ -34,6 +36,10 @@ export async function openRaw(port: number): Promise<RawConnection> {
       .filter((status) => status !== 100)
   return {
     write: (data) => void socket.write(data),
+    sent: (data) =>
+      new Promise((resolve) => {
+        socket.write(data, (error) => resolve(error == null))
+      }),
     heard: () => text,
     statuses,
     async answers(count) {
