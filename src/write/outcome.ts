@@ -14,20 +14,30 @@ export type OutcomeKind =
   | 'adopted'
   | 'rejected'
 
-/** The final outcome of one record, or of one deletion of the mirror. */
-export interface Outcome {
-  /** That of the record; undefined for a deletion of the mirror, which no record asked for. */
-  readonly ordinal: number | undefined
-  readonly object: ObjectName
+/** What became of a record, without what the record says itself. */
+export interface Verdict {
   readonly outcome: OutcomeKind
-  /** What the record is found by, as far as it could be read; without values unless they are shown. */
-  readonly key: Readonly<Record<string, string>>
-  /** One sentence or more; always there when rejected. Holds no value of a reference unless shown. */
+  /** One sentence or more; always there when rejected. */
   readonly reason?: string
   /** The status with which the service refused the record. */
   readonly status?: number
   /** A value that named another record, or another value of this record, was deleted first. */
   readonly relinked?: true
+}
+
+/**
+ * The final outcome of one record, or of one deletion of the mirror. `reason` holds no value of an
+ * external reference unless values are shown.
+ */
+export interface Outcome extends Verdict {
+  /** That of the record; undefined for a deletion of the mirror, which no record asked for. */
+  readonly ordinal: number | undefined
+  readonly object: ObjectName
+  /**
+   * What the record is found by, as far as it could be read; that of an external reference is without
+   * its value unless values are shown.
+   */
+  readonly key: Readonly<Record<string, string>>
   /** Nothing was changed: this is what would have become of the record. */
   readonly dryRun?: true
 }
