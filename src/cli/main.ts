@@ -7,6 +7,7 @@ import { createMask, type Mask } from '../protocol/mask.ts'
 import { type Io, type Program, processOr, runProgram } from '../protocol/program.ts'
 import type { Act } from './action.ts'
 import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
+import { addWrite } from './write.ts'
 
 /**
  * Runs one command of `protime` and answers with the exit code. Never throws; every error is a sentence
@@ -73,7 +74,9 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
 }
 
 /** One line each: the command line of a noun, whose verbs load what they do when they are called. */
-function addCommands(_program: Command, _act: Act): void {}
+function addCommands(program: Command, act: Act): void {
+  addWrite(program, act)
+}
 
 function isUsage(error: unknown): boolean {
   return error instanceof UsageError || error instanceof CommanderError

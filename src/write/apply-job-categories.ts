@@ -56,12 +56,16 @@ export async function applyJobCategories(
     try {
       await client.jobCategories.put(key, body, etag)
     } catch (error) {
-      const isOutdated = error instanceof ClientError && error.status === 412
-      if (isOutdated && !isSecond) return mergeAndPut(wanted, true)
+      if (etag !== undefined && !isSecond && isOutdated(error)) return mergeAndPut(wanted, true)
       throw error
     }
     return { outcome: 'written' }
   }
+}
+
+/** Somebody else wrote it since it was read; the documents name 409 for it, HTTP 412. */
+function isOutdated(error: unknown): boolean {
+  return error instanceof ClientError && (error.status === 412 || error.status === 409)
 }
 
 const NAMELESS: Verdict = { outcome: 'rejected', reason: 'The record has no name.default.' }

@@ -9,6 +9,7 @@ import {
   type ReferencePut,
 } from './plan-references.ts'
 import { canonicalId } from './read-reference.ts'
+import { redact } from './redact.ts'
 import { refusalOf } from './refusal.ts'
 import type { WriteClient } from './write-client.ts'
 
@@ -91,9 +92,11 @@ export async function applyReferences(
       if (ordinal !== undefined)
         verdicts.set(ordinal, { outcome: 'written', ...(isRelink && { relinked: true }) })
     } catch (error) {
-      const refusal = refusalOf(error)
+      const refusal = withoutValues(refusalOf(error), [value, current.valueOfId(id)])
       if (ordinal === undefined) giveUp(value)
-      else if (!(await hasChanged(value, ordinal))) refuse(ordinal, refusal)
+      // 404: there is no such record.
+      else if (refusal.status === 404 || !(await hasChanged(value, ordinal)))
+        refuse(ordinal, refusal)
     }
   }
 
@@ -101,14 +104,24 @@ export async function applyReferences(
   async function hasChanged(value: string, ordinal: number): Promise<boolean> {
     if (!tools.relink || reread.has(ordinal)) return false
     reread.add(ordinal)
-    const found = await client.references.get(collection, name, value)
-    if (typeof found?.internalReference !== 'string') return false
-    const id = canonicalId(collection, found.internalReference)
+    const id = await lookUp(value)
+    if (id === undefined) return false
     if (id === current.idOf(value)) return false
     links.link(value, id)
     current.link(value, id)
     isDone = false
     return true
+  }
+
+  /** Where not even that is answered, the refusal of the put counts. */
+  async function lookUp(value: string): Promise<string | undefined> {
+    try {
+      const id = (await client.references.get(collection, name, value))?.internalReference
+      return typeof id === 'string' ? canonicalId(collection, id) : undefined
+    } catch (error) {
+      refusalOf(error)
+      return undefined
+    }
   }
 
   function refuse(ordinal: number, verdict: Verdict): void {
@@ -134,4 +147,10 @@ export async function applyReferences(
     const outcome = verdicts.get(ordinal)?.outcome
     return outcome === 'written' || outcome === 'deleted'
   }
+}
+
+/** The service's words may name the value, and the one that the record has. */
+function withoutValues(verdict: Verdict, values: readonly (string | undefined)[]): Verdict {
+  const known = values.filter((value) => value !== undefined)
+  return { ...verdict, reason: redact(verdict.reason ?? '', known) }
 }

@@ -38,7 +38,6 @@ export function createKnown(client: WriteClient): Known {
         listed.push({ value, id })
       }
     } catch (error) {
-      if (isNoList(error)) return createLinks([], true)
       if (isUnreadable(error)) return createLinks([], false)
       throw error
     }
@@ -58,11 +57,6 @@ export function createKnown(client: WriteClient): Known {
     for await (const location of client.workLocations.list()) found.set(location.id, location)
     return found
   }
-}
-
-/** A name without references may be answered by 404. */
-function isNoList(error: unknown): boolean {
-  return error instanceof ClientError && error.status === 404
 }
 
 /**

@@ -1,3 +1,4 @@
+import { idFault, nameFault, valueFault } from '../client/reference-rules.ts'
 import { type Reading, read, rejected, textOf } from './read-members.ts'
 
 /** A record of external_references, as far as it is well formed. */
@@ -9,13 +10,11 @@ export interface WantedReference {
   readonly id: string | undefined
 }
 
-const WHOLE_NUMBER = /^(0|[1-9]\d*)$/
-const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-/** The only collection whose ids are no numbers. */
-const GUID_COLLECTION = 'activity-definitions'
-
 /** What a record is found by, as far as it could be read. */
 export type ReferenceKey = Partial<Record<'collection' | 'name' | 'value', string>>
+
+/** The only collection whose ids are no numbers. */
+const GUID_COLLECTION = 'activity-definitions'
 
 /** Reads a record; one that cannot be sent is rejected with the reason. */
 export function readReference(
@@ -28,17 +27,12 @@ export function readReference(
     key.collection = collection
     const name = required(data, 'name')
     key.name = name
-    if (name.startsWith('@'))
-      throw rejected('Names that begin with @ are predefined and cannot be written.')
     const value = required(data, 'value')
     key.value = value
+    refuse(nameFault(name) ?? valueFault(value))
     if (isDelete) return { collection, name, value, id: undefined }
     const id = required(data, 'internalReference')
-    if (collection === GUID_COLLECTION ? !GUID.test(id) : !WHOLE_NUMBER.test(id)) {
-      const form =
-        collection === GUID_COLLECTION ? 'a GUID' : 'a whole number without leading zeros'
-      throw rejected(`The internalReference is not an id of ${collection}: it must be ${form}.`)
-    }
+    refuse(idFault(collection, id))
     return { collection, name, value, id: canonicalId(collection, id) }
   })
   return { ...reading, key }
@@ -51,7 +45,11 @@ export function canonicalId(collection: string, id: string): string {
 
 function required(data: Readonly<Record<string, unknown>>, member: string): string {
   const text = textOf(data, member)
-  if (text === undefined || text === null) throw rejected(`The record has no ${member}.`)
-  if (text === '') throw rejected(`The ${member} is empty.`)
+  if (text === undefined || text === null || text === '')
+    throw rejected(`The record has no ${member}.`)
   return text
+}
+
+function refuse(fault: string | undefined): void {
+  if (fault !== undefined) throw rejected(fault)
 }

@@ -21,5 +21,8 @@ export function isOfObject(error: unknown): error is ClientError {
 }
 
 function isOfRecord(error: ClientError): boolean {
-  return !error.isMissingScope && OF_RECORD.has(error.status ?? 0)
+  if (error.isMissingScope) return false
+  if (error.status !== undefined) return OF_RECORD.has(error.status)
+  // The client itself sends nothing that cannot be right; other errors without a status have a cause.
+  return error.failure === 'config' && error.cause === undefined
 }

@@ -1,6 +1,5 @@
 import type { ObjectName } from './objects.ts'
 import type { Outcome, OutcomeCounts, Verdict } from './outcome.ts'
-import { redact } from './redact.ts'
 
 /** Tells outcomes and counts them. */
 export interface Teller {
@@ -34,15 +33,13 @@ export function createTeller({ onOutcome, showValues, isDryRun }: TellerOptions)
     tell(object, ordinal, key, verdict) {
       counts[verdict.outcome]++
       const isShown = showValues === true || object !== 'external_references'
-      const told = isShown ? { key, ...verdict } : hidden(key, verdict)
-      onOutcome({ object, ordinal, ...told, ...(isDryRun && { dryRun: true }) })
+      const shown = isShown ? key : withoutValue(key)
+      onOutcome({ object, ordinal, key: shown, ...verdict, ...(isDryRun && { dryRun: true }) })
     },
   }
 }
 
-/** References of people name them: the value is in neither the key nor the service's words. */
-function hidden(key: Readonly<Record<string, string>>, verdict: Verdict) {
-  const { value, ...rest } = key
-  if (value === undefined || verdict.reason === undefined) return { key: rest, ...verdict }
-  return { key: rest, ...verdict, reason: redact(verdict.reason, [value]) }
+/** References of people name them, and the client leaves their values out of all words. */
+function withoutValue({ value: _, ...key }: Readonly<Record<string, string>>) {
+  return key
 }

@@ -53,8 +53,14 @@ async function writeObject(
   const verdicts = new Map<number, Verdict>()
   const keys = new Map<number, Key>()
   const settle = (ordinal: number, verdict: Verdict) => void verdicts.set(ordinal, verdict)
+  for (const { ordinal, fault } of records) {
+    if (fault === undefined) continue
+    settle(ordinal, { outcome: 'rejected', reason: fault })
+    tools.mentions.addUnreadable()
+  }
+  const readable = records.filter(({ fault }) => fault === undefined)
   try {
-    if (!failures.has(object)) await WRITE[object](records, { ...tools, settle, keys })
+    if (!failures.has(object)) await WRITE[object](readable, { ...tools, settle, keys })
   } catch (error) {
     if (!isOfObject(error)) throw error
     failures.set(object, error)
@@ -103,13 +109,15 @@ async function writeReferences(records: readonly WriteRecord[], tools: ObjectToo
   const lanes = createLanes(LANES, signal)
   const groups = groupBy(wanted, ({ collection, name }) => JSON.stringify([collection, name]))
   const { relink, dryRun: isDryRun } = settings
-  await Promise.all(
+  const ends = await Promise.allSettled(
     groups.map(async (group) => {
       const [{ collection, name }] = group as [Wanted, ...Wanted[]]
       const links = await known.links(collection, name)
       await applyReferences(group, { ...tools, collection, name, links, lanes, relink, isDryRun })
     }),
   )
+  // All requests have ended by now, those of the other groups too.
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
 }
 
 async function writeJobCategories(

@@ -7,4 +7,6 @@ export interface WriteRecord {
   readonly isDelete: boolean
   /** Its place in the input; comes back in its outcome. */
   readonly ordinal: number
+  /** Why the data could not be read: the record is rejected with this sentence. */
+  readonly fault?: string
 }
