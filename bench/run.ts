@@ -2,6 +2,7 @@ import type { Judged } from './measure.ts'
 import { largePage } from './scenarios/large-page.ts'
 import { latency } from './scenarios/latency.ts'
 import { memory } from './scenarios/memory.ts'
+import { privacy } from './scenarios/privacy.ts'
 import { rateLimit } from './scenarios/rate-limit.ts'
 import { singer } from './scenarios/singer.ts'
 import { slowReader } from './scenarios/slow-reader.ts'
@@ -17,6 +18,7 @@ const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> 
   throughput,
   singer,
   start,
+  privacy,
   'large-page': largePage,
   memory,
   'slow-reader': slowReader,

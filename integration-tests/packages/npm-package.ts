@@ -107,6 +107,14 @@ export async function tryNpmPackage({ project, folder, tenant, step, note }: Tri
     )
     expectSame(countRecords(answers, 'planets'), 2)
   })
+  await step('a program of somebody else compiles against the client, and asks', async () => {
+    const name = 'work-locations.ts'
+    copyFileSync(join(packageFolder, 'integration-tests/packages/consumer', name), join(home, name))
+    await compile(home, name)
+    const program = process.execPath
+    const { stdout } = await execute({ program, args: ['work-locations.js'], folder: home })
+    expectSame(Number(stdout), (await tenant.truth('work_locations')).length)
+  })
 }
 
 /** With the project's compiler and types of Node, and nothing of it left unchecked. */

@@ -7,6 +7,10 @@ import { createMask, type Mask } from '../protocol/mask.ts'
 import { type Io, type Program, processOr, runProgram } from '../protocol/program.ts'
 import type { Act } from './action.ts'
 import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
+import { addJobCategories } from './job-categories.ts'
+import { addReferences } from './references.ts'
+import { addWebhooks } from './webhooks.ts'
+import { addWorkLocations } from './work-locations.ts'
 import { addWrite } from './write.ts'
 
 /**
@@ -26,6 +30,7 @@ export async function runProtime(argv: readonly string[], io: Partial<Io> = {}):
       if (isUsage(error)) usage = EXIT.usage
       stderr.write(`${mask.text(sentence(error))}\n`)
     },
+    'What was changed before that stays changed.',
   )
   return usage ?? exitCode
 }
@@ -50,7 +55,7 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
       writeOut: (text) => void writer.write(text),
       // What it says of a command line that it refuses is said once, by the error below.
       writeErr: (text) => {
-        help = text
+        help += text
       },
     })
     .exitOverride()
@@ -75,6 +80,10 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
 
 /** One line each: the command line of a noun, whose verbs load what they do when they are called. */
 function addCommands(program: Command, act: Act): void {
+  addReferences(program, act)
+  addJobCategories(program, act)
+  addWorkLocations(program, act)
+  addWebhooks(program, act)
   addWrite(program, act)
 }
 

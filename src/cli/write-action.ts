@@ -1,10 +1,10 @@
 import { type ObjectName, objects, scopesOf } from '../write/objects.ts'
 import type { Outcome, OutcomeCounts } from '../write/outcome.ts'
-import { parseWriteSettings } from '../write/write-settings.ts'
+import { parseWriteSettings, type WriteSettings } from '../write/write-settings.ts'
 import { createWriter } from '../write/writer.ts'
 import type { ActionTools } from './action.ts'
 import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
-import { readRecords } from './read-records.ts'
+import { type InputRecord, readRecords } from './read-records.ts'
 import { withClient } from './with-client.ts'
 import type { WriteOptions } from './write-options.ts'
 
@@ -24,6 +24,39 @@ export async function write(
     mirror: objects[object].isDeletable && (mirror ?? given.mirror),
   }
   const records = await readRecords(from)
+  return writeRecords(tools, object, { records, settings, showValues: showValues ?? false })
+}
+
+/** What `protime work-locations create` asks for. */
+export interface WorkLocationToCreate {
+  readonly name: string
+  readonly description?: string
+  /** The custom reference by which it is known again. */
+  readonly as: readonly [name: string, value: string]
+}
+
+/** Creates a work location unless there is one with its reference; prints what became of it. */
+export async function createWorkLocation(
+  tools: ActionTools,
+  { as: [reference, value], ...fields }: WorkLocationToCreate,
+): Promise<ExitCode> {
+  const settings = { ...parseWriteSettings(tools.input), workLocationReference: reference }
+  const data = { ...fields, externalReferences: { [reference]: value } }
+  const records = [{ line: 1, data, isDelete: false }]
+  return writeRecords(tools, 'work_locations', { records, settings, showValues: false })
+}
+
+interface Writing {
+  readonly records: AsyncIterable<InputRecord> | Iterable<InputRecord>
+  readonly settings: WriteSettings
+  readonly showValues: boolean
+}
+
+async function writeRecords(
+  tools: ActionTools,
+  object: ObjectName,
+  { records, settings, showValues }: Writing,
+): Promise<ExitCode> {
   return withClient(tools, scopesOf([object]), async (client) => {
     let written: Promise<void> | undefined
     const onOutcome = (outcome: Outcome) => {
