@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { createFakeService, RECORDS } from './testing/fake-service.ts'
 import { histories, values, write } from './testing/histories.ts'
 
-/** `npm run test:histories -- --place write --runs 1000` runs more, with another seed each time. */
-const { HISTORIES_RUNS = '100', HISTORIES_PATH: path } = process.env
-const parameters = { numRuns: Number(HISTORIES_RUNS), ...(path !== undefined && { path }) }
+/** `npm run test:histories -- --place write` runs more, with another seed each time. */
+const { HISTORIES_RUNS, HISTORIES_SCALE = '1', HISTORIES_PATH: path } = process.env
+const numRuns = Number(HISTORIES_RUNS ?? 100 * Number(HISTORIES_SCALE))
+const parameters = { numRuns, ...(path !== undefined && { path }) }
 const UNLIMITED = { timeout: 86_400_000 }
 
 const ids = fc.integer({ min: 1, max: RECORDS }).map(String)
