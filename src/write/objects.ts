@@ -15,6 +15,8 @@ export interface WriteObject {
   readonly scopes: readonly string[]
   /** Whether its records can be deleted. */
   readonly isDeletable: boolean
+  /** What is requested to write a record, after it was read whether that is needed. */
+  readonly requests: string
   /** What the service limits, in words. */
   readonly limits: readonly string[]
 }
@@ -66,6 +68,7 @@ export const objects: Readonly<Record<ObjectName, WriteObject>> = {
     required: ['collection', 'name', 'value'],
     scopes: ['external-references.write', 'external-references.read'],
     isDeletable: true,
+    requests: 'PUT; DELETE',
     limits: [
       'names do not begin with `@`',
       'ids are whole numbers, of activity-definitions GUIDs',
@@ -89,6 +92,7 @@ export const objects: Readonly<Record<ObjectName, WriteObject>> = {
     required: [],
     scopes: ['job-categories.write', 'job-categories.read'],
     isDeletable: false,
+    requests: 'PUT of the whole record',
     limits: ['`externalCode` has at most 50 characters', 'cannot be created or deleted'],
   },
   work_locations: {
@@ -111,6 +115,7 @@ export const objects: Readonly<Record<ObjectName, WriteObject>> = {
       'external-references.read',
     ],
     isDeletable: false,
+    requests: 'POST, then PUT of its reference',
     limits: ['cannot be changed or deleted'],
   },
 }
