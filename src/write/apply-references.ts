@@ -48,6 +48,10 @@ export async function applyReferences(
   try {
     while (!isDone) await round()
     for (const [ordinal, verdict] of verdicts) settle(ordinal, verdict)
+  } catch (error) {
+    // What was requested is done; of the others the next run decides.
+    for (const [ordinal, verdict] of verdicts) if (isWritten(ordinal)) settle(ordinal, verdict)
+    throw error
   } finally {
     current.commit()
   }
