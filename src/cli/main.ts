@@ -14,6 +14,7 @@ import type { Asked } from './questions.ts'
 import { addReferences } from './references.ts'
 import { addWebhooks } from './webhooks.ts'
 import { addWorkLocations } from './work-locations.ts'
+import { addWrite } from './write.ts'
 
 /**
  * Runs one command of `protime` and answers with the exit code. Never throws; every error is a sentence
@@ -96,6 +97,7 @@ function addCommands(program: Command, act: Act, bare: BareAct): void {
   addJobCategories(program, act)
   addWorkLocations(program, act)
   addWebhooks(program, act)
+  addWrite(program, act)
 }
 
 function isUsage(error: unknown): boolean {
