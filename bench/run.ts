@@ -8,6 +8,8 @@ import { singer } from './scenarios/singer.ts'
 import { slowReader } from './scenarios/slow-reader.ts'
 import { start } from './scenarios/start.ts'
 import { throughput } from './scenarios/throughput.ts'
+import { webhooks } from './scenarios/webhooks.ts'
+import { write } from './scenarios/write.ts'
 
 /**
  * `npm run bench` runs every scenario, `npm run bench -- throughput latency` some. All traffic is on
@@ -24,6 +26,8 @@ const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> 
   'slow-reader': slowReader,
   latency,
   'rate-limit': rateLimit,
+  webhooks,
+  write,
 }
 
 const chosen = process.argv.slice(2)
