@@ -199,6 +199,7 @@ describe('a destination of another kind, over the Airbyte protocol', () => {
     ['is a record of a stream that is not in the catalog', journal(1)],
     ['is a record without data', { type: 'RECORD', record: { stream: 'books', emitted_at } }],
     ['is a state message without a state', { type: 'STATE' }],
+    ['is a state of a stream that is not in the catalog', state('journals', 1)],
   ])('stops at a line that %s', async (reason, line) => {
     const { exitCode, errors } = await write([BOOKS], [line, state('books', 1)])
     expect([exitCode, errors]).toEqual([

@@ -73,9 +73,11 @@ export async function write<Config>(
     const body = memberText(text, 'state')
     if (body === undefined || !body.startsWith('{'))
       throw new InputFault(line, 'is a state message without a state')
-    const { stream } = state as { readonly stream?: { readonly stream_descriptor?: Json } }
+    const { stream } = state as { readonly stream?: { readonly stream_descriptor?: Json } | null }
+    const only = stream ? known.get(streamKey(stream.stream_descriptor ?? {})) : undefined
+    if (stream && only === undefined)
+      throw new InputFault(line, 'is a state of a stream that is not in the catalog')
     // A state that names no stream is one of all streams.
-    const only = stream && known.get(streamKey(stream.stream_descriptor ?? {}))
     const covered = only === undefined ? streams : [only]
     const tallies = covered.map(delivery.takeTally)
     delivery.hold(() => {
@@ -99,8 +101,9 @@ export async function write<Config>(
 
   /** Whether all records that the sources of an object have came in this run. */
   function isComplete(object: string): boolean {
-    const sources = writable.filter((stream) => stream.object === object)
+    const sources = streams.filter((stream) => stream.object === object)
     if (!sources.every((stream) => stream.isFullRefresh && complete.has(stream))) return false
+    if (sources.some(isFailed)) return false
     if (attempt === 0) return true
     // A source that resumes sends only what the attempts before this one did not send.
     log.info(
