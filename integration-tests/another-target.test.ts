@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { ConnectorError } from '../src/protocol/errors.ts'
 import { runSingerTarget } from '../src/protocol/singer/target/cli.ts'
 import { type Given, runShelf } from './testing/run-shelf.ts'
 import { createShelf, type Shelf, type ShelfConfig } from './testing/shelf.ts'
@@ -64,6 +65,21 @@ describe('a destination of another kind, over Singer', () => {
     const { exitCode, stdout, stderr } = await target(shelf, all, config)
     expect([exitCode, stdout, [...shelf.journals.keys()]]).toEqual([1, '', [1]])
     expect(stderr).toContain(`ERROR ${reason}`)
+  })
+
+  it('prints the state before what could not be written, when everything has to stop', async () => {
+    const shelf = createShelf()
+    const until = Promise.reject(new ConnectorError('transient', 'The shelf is away.'))
+    until.catch(() => {})
+    shelf.slowBook = { isbn: 'b', until }
+    const { exitCode, stdout, stderr } = await target(shelf, [
+      record('books', { isbn: 'a' }),
+      { type: 'STATE', value: { at: 1 } },
+      record('books', { isbn: 'b' }),
+      { type: 'STATE', value: { at: 2 } },
+    ])
+    expect([exitCode, stdout]).toEqual([1, '{"at":1}\n'])
+    expect(stderr).toBe('ERROR The shelf is away. (transient)\n')
   })
 
   it('stops at a batch, which it cannot read', async () => {

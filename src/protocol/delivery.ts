@@ -29,7 +29,7 @@ export interface Delivery {
   hold(pass: () => void): void
   /** Whether a state waits. */
   readonly isHolding: boolean
-  /** Waits for the outcomes of all records, and passes the states on. */
+  /** Waits for the outcomes of all records, and passes the states on that are settled by then. */
   settle(): Promise<void>
 }
 
@@ -45,14 +45,14 @@ export async function openDelivery<Config>(settings: DeliverySettings<Config>): 
   const { destination, config, tools } = settings
   const tallies = new Map<DeliveredStream, Tally>()
   const unsettled = new Map<number, { readonly stream: string; readonly tally: Tally }>()
-  let held: (() => void)[] = []
+  let held: { readonly behind: number; readonly pass: () => void }[] = []
   let ordinal = 0
   const session = await destination.open(config, { ...tools, onOutcome })
   return {
     session,
     add,
     takeTally,
-    hold: (pass) => void held.push(pass),
+    hold: (pass) => void held.push({ behind: ordinal, pass }),
     get isHolding() {
       return held.length > 0
     },
@@ -74,15 +74,24 @@ export async function openDelivery<Config>(settings: DeliverySettings<Config>): 
   }
 
   async function settle(): Promise<void> {
-    const passed = held
-    held = []
-    await session.flush()
+    try {
+      await session.flush()
+    } finally {
+      passSettled()
+    }
     if (unsettled.size > 0)
       throw new ConnectorError(
         'system',
         `The outcome of ${unsettled.size} records is not known, so no state is passed on.`,
       )
-    if (session.isDryRun !== true) for (const pass of passed) pass()
+  }
+
+  /** Also when the rest cannot be written: what is settled need not come again. */
+  function passSettled(): void {
+    const [oldest = ordinal] = unsettled.keys()
+    const settled = held.filter(({ behind }) => behind <= oldest)
+    held = held.slice(settled.length)
+    if (session.isDryRun !== true) for (const { pass } of settled) pass()
   }
 
   function onOutcome({ ordinal, rejection }: RecordOutcome): void {
