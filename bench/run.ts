@@ -8,6 +8,7 @@ import { singer } from './scenarios/singer.ts'
 import { slowReader } from './scenarios/slow-reader.ts'
 import { start } from './scenarios/start.ts'
 import { throughput } from './scenarios/throughput.ts'
+import { webhooks } from './scenarios/webhooks.ts'
 import { write } from './scenarios/write.ts'
 
 /**
@@ -25,6 +26,7 @@ const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> 
   'slow-reader': slowReader,
   latency,
   'rate-limit': rateLimit,
+  webhooks,
   write,
 }
 

@@ -123,11 +123,10 @@ export function createClient(settings: ClientSettings): Client {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }
-    const use = async (reply: Reply): Promise<ServiceAnswer> => ({
-      status: reply.status,
-      header: reply.header,
-      text: await readText(reply),
-    })
+    const use = async (reply: Reply): Promise<ServiceAnswer> => {
+      clock.set(reply.header('date'))
+      return { status: reply.status, header: reply.header, text: await readText(reply) }
+    }
     return exchanges.exchange({ ...request, ...told, call, tokens, use, isExpected: isSuccess })
   }
 
