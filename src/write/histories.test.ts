@@ -134,9 +134,9 @@ describe('after any history of faults and kills', () => {
           )
           for (const { id, name, nl, externalCode } of wanted) {
             const known = expected.get(id)
-            const given = { ...(name && { default: name }), ...given1('nl', nl) }
+            const texts = { ...(name && { default: name }), ...given('nl', nl) }
             if (known !== undefined)
-              expected.set(id, { ...known, ...given, ...given1('externalCode', externalCode) })
+              expected.set(id, { ...known, ...texts, ...given('externalCode', externalCode) })
           }
           const outcomes = await write(input)
           expect(outcomes.filter(({ outcome }) => outcome === 'rejected')).toEqual([])
@@ -211,7 +211,7 @@ function relink(links: Map<string, string>, value: string, id: string): void {
   links.set(value, id)
 }
 
-function given1(member: string, text: string | null | undefined): object {
+function given(member: string, text: string | null | undefined): object {
   return text === undefined ? {} : { [member]: text ?? undefined }
 }
 
