@@ -5,7 +5,7 @@ import type { Endpoints } from './endpoints.ts'
 export const LINK_TOKENS = ['deltaToken', 'continuationToken'] as const
 
 /** Longest URL the service takes; above it answers 414. */
-const MAX_URL_LENGTH = 4096
+export const MAX_URL_LENGTH = 4096
 
 /** A path and a query that a URL parser leaves as they are: no dots in the path, nothing to encode. */
 const PLAIN = /^[\w/-]+(?:\?[\w.~!$&()*+,;=:@/?%-]+)?$/
