@@ -10,7 +10,7 @@ import { shapedBodies } from './testing/shaped-body.ts'
 const reference = createReferenceScanner(shape)
 const fast = createPageScanner(shape)
 
-/** `SCANNER_SEEDS=500000 npx vitest run src/page` judges a million bodies, which takes half an hour. */
+/** `SCANNER_SEEDS=500000 npx vitest run src/page` judges a million bodies, which takes some minutes. */
 const SHAPED_SEEDS = Number(process.env['SCANNER_SEEDS'] ?? 2000)
 
 /** Fails unless both scanners tell the same of the body, and what JSON.parse tells of it. */
