@@ -1,7 +1,8 @@
 import { Socket } from 'node:net'
-import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
+import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { ConnectorError } from '../protocol/errors.ts'
 import { ProxyFailure } from './network-error.ts'
+import { loadAgent, loadAll, loadConnector } from './undici.ts'
 
 /** Kept-alive connections to the service, through the proxy that the environment names if there is one. */
 export interface Connections {
@@ -32,7 +33,7 @@ export function createConnections(silenceMs: number): Connections {
 
 /** Makes connections; undici leaves those that are still being made at the end to their time-out. */
 function createConnecting(timeout: number) {
-  const connector = buildConnector({ timeout })
+  const connector = loadConnector()({ timeout })
   const sockets = new Set<Socket>()
   return {
     connect(options: buildConnector.Options, callback: buildConnector.Callback): void {
@@ -51,8 +52,9 @@ function createConnecting(timeout: number) {
 const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']
 
 function createDispatcher(options: Agent.Options): Dispatcher {
-  if (!PROXIES.some((name) => process.env[name])) return new Agent(options)
+  if (!PROXIES.some((name) => process.env[name])) return new (loadAgent())(options)
   try {
+    const { EnvHttpProxyAgent } = loadAll()
     return new EnvHttpProxyAgent({ ...options, clientFactory: proxyConnections })
   } catch (error) {
     throw new ConnectorError(
@@ -67,6 +69,7 @@ type Dial = (call: Dispatcher.ConnectOptions) => Promise<Dispatcher.ConnectData>
 
 /** Connections to a proxy; what it fails with tells that it was the proxy, and which. */
 function proxyConnections(origin: URL, options: object): Dispatcher {
+  const { Pool } = loadAll()
   const pool = new Pool(origin, options)
   const ask: Dial = pool.connect.bind(pool)
   const connect: Dial = async (call) => {
