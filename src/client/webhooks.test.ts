@@ -16,8 +16,6 @@ const WEBHOOK = {
 const LOCATION = { location: `${PREFIX}/webhooks/w1` }
 
 describe('a webhook', () => {
-  // spec: Endpoints: POST /webhooks
-  // spec: Webhook endpoints: POST
   it.each([
     ['the whole record', { ...RECORD, privateKey: KEY }, {}],
     ['the key and the date alone', { webhookKey: KEY, validUntil: RECORD.validUntil }, LOCATION],
@@ -90,8 +88,6 @@ describe('a webhook', () => {
     expect((await client.webhooks.get('w1'))?.status).toBe(expected)
   })
 
-  // spec: Endpoints: GET /webhooks/{id}
-  // spec: Endpoints: DELETE /webhooks/{id}
   it('that is not there is undefined, and absent', async () => {
     const { client, asked } = await openServiceClient((response) => reply(response, 404))
     expect([await client.webhooks.get('a/b'), await client.webhooks.remove('w1')]).toEqual([
@@ -108,8 +104,6 @@ describe('a webhook', () => {
 })
 
 describe('the list of webhooks', () => {
-  // spec: Endpoints: GET /webhooks
-  // spec: Webhook endpoints: GET
   it.each([
     ['NextLink', null],
     ['nextLink', undefined],
