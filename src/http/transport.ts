@@ -3,6 +3,7 @@ import { ConnectorError } from '../protocol/errors.ts'
 import { createConnections } from './connections.ts'
 import { type Received, receive } from './decompression.ts'
 import { toNetworkError } from './network-error.ts'
+import { keepNextUnoptimised, optimiseAgain } from './parser-tier.ts'
 import type { Collected } from './received-body.ts'
 
 export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
@@ -74,6 +75,7 @@ class PendingRequest implements Dispatcher.DispatchHandler {
   dispatch(dispatcher: Dispatcher): void {
     const { url, method, headers, body, signal } = this.#call
     const [, origin = '', path] = PARTS.exec(url) ?? []
+    keepNextUnoptimised()
     signal.addEventListener('abort', this.#onAbort, { once: true })
     dispatcher.dispatch(
       { origin, path: path || '/', method, headers, ...(body !== undefined && { body }) },
@@ -92,6 +94,7 @@ class PendingRequest implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
+    optimiseAgain()
     if (status < 200) {
       this.#onAnnouncement()
       return
