@@ -21,17 +21,15 @@ import { createRateLimiter } from './http/rate-limiter.ts'
 import { createMutations } from './mutations/mutations.ts'
 import { randomChanges } from './mutations/random-changes.ts'
 import { type EmulatorOptions, type ResolvedOptions, resolveOptions } from './options.ts'
+import type { CustomReference } from './references/custom-references.ts'
 import type { ReferencePair } from './references/reference-pairs.ts'
-import { type CustomReference, createReferences } from './references/references.ts'
-import { createSetReference } from './references/set-reference.ts'
-import { createStore, type Fields, fieldsOf } from './store/store.ts'
+import { createReferences } from './references/references.ts'
+import { createStore, type Fields, fieldsOf, type Id } from './store/store.ts'
+import { deleteReference, putReference } from './writes/reference-writes.ts'
 
 export type { EmulatorOptions } from './options.ts'
 
-/**
- * The reading endpoints of the service on loopback, with all that a test can do to them. Webhooks and
- * the endpoints that write are not there.
- */
+/** The endpoints of the service on loopback, with all that a test can do to them. Webhooks are not there. */
 export interface Emulator extends Controls {
   /** The origin of both hosts, for example `http://127.0.0.1:43111`. */
   readonly url: string
@@ -40,7 +38,7 @@ export interface Emulator extends Controls {
   /** The levels below `/activity-structure-versions`, which only the documentation has. */
   readonly activityStructures: readonly { structure_version_id: string; level: number }[]
   /** The custom references of a collection, as their endpoint shows them. */
-  references(collection: string): CustomReference[]
+  references(collection: string): readonly CustomReference[]
   /**
    * Calls the listener before each request is handled, so that it can change data. Returns a function
    * that removes the listener.
@@ -77,7 +75,7 @@ export async function startEmulator(given: EmulatorOptions = {}): Promise<Emulat
   const servers = [await listen(parts, options.port)]
   url = originOf(servers[0] as Server)
   const emulator: Emulator = {
-    ...createMutations(service.store, clock, random),
+    ...createMutations({ ...service, random }),
     ...disturbances,
     ...views(service),
     url,
@@ -103,12 +101,12 @@ export async function startEmulator(given: EmulatorOptions = {}): Promise<Emulat
 }
 
 function createService(options: ResolvedOptions, clock: Clock, origin: () => string): Service {
-  const store = createStore(options.dialect)
+  const store = createStore(options)
   return {
     options,
     clock,
     store,
-    references: createReferences(store),
+    references: createReferences(store, options),
     links: createLinks(options, origin),
     continuations: createContinuations(),
     deltas: createDeltas(options, clock),
@@ -118,7 +116,8 @@ function createService(options: ResolvedOptions, clock: Clock, origin: () => str
   }
 }
 
-function views({ options, store, clock, references, url }: Service) {
+function views(service: Service) {
+  const { options, store, clock, references, url } = service
   const stored = (collection: string) => store.records(collection).map(fieldsOf)
   const decorated = (collection: string, wanted: readonly ReferencePair[]): Fields[] =>
     store
@@ -133,8 +132,10 @@ function views({ options, store, clock, references, url }: Service) {
     references: references.list,
     now: clock.now,
     advance: clock.advance,
-    setReference: createSetReference(references, store),
-    removeReference: references.remove,
+    setReference: (collection: string, name: string, value: string, id: Id) =>
+      putReference(service, { collection, name, value }, String(id)),
+    removeReference: (collection: string, name: string, value: string) =>
+      void deleteReference(service, { collection, name, value }),
     activityStructures,
     config: () => configOf(options, url()),
   }

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
-import { checkValue, flagOf, type OptionFacts, optionFacts } from './control/option-facts.ts'
+import { flagOf, optionFacts } from './control/option-facts.ts'
+import { checkValue, type OptionFacts } from './control/option-values.ts'
 import { defaultControl, defaultOf } from './control/reference-text.ts'
 import { type Emulator, startEmulator } from './emulator.ts'
 import type { EmulatorOptions, RateLimit } from './options.ts'
@@ -74,8 +75,8 @@ export function help(): string {
   return [
     'Usage: protime-emulator [options]',
     '',
-    'The reading endpoints of the service on loopback, with invented people and their days.',
-    'There are no webhooks, and nothing can be written but by the control endpoint.',
+    'The endpoints of the service on loopback, with invented people and their days. There are no',
+    'webhooks.',
     '',
     ...lines,
     '',

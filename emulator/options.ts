@@ -1,3 +1,5 @@
+import { defaultWriteOptions, type WriteOptions } from './writes/write-options.ts'
+
 /**
  * One set of credentials. `scopes`: full or short names (`people`, `people.read`), or `'all'`: the
  * general `all.read` and `all.write`, every `.write` and those of webhooks too.
@@ -21,7 +23,7 @@ export interface RateLimit {
  * What the emulated service holds, and how it behaves where its documents leave that open.
  * `optionFacts` says what each option means, `resolveOptions` has the defaults.
  */
-export interface EmulatorOptions {
+export interface EmulatorOptions extends WriteOptions {
   seed?: number
   now?: string
   people?: number
@@ -57,6 +59,7 @@ export type ResolvedOptions = Required<EmulatorOptions>
 /** Fills in the defaults. */
 export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
   const dialect = options.dialect ?? 'documentation'
+  const isDocumentation = dialect === 'documentation'
   return {
     seed: 1,
     now: '2026-11-20T03:00:00Z',
@@ -64,12 +67,12 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     months: 2,
     pageSize: 100,
     deltaPageSize: 0,
-    apiName: dialect === 'documentation' ? 'protimeapi' : 'svcapi',
+    apiName: isDocumentation ? 'protimeapi' : 'svcapi',
     usedDeltaLink: 'answers',
     deltaFilterBound: true,
     leavingRow: 'delete',
     secondStart: 'replaces',
-    expiry: dialect === 'documentation' ? 'last-use' : 'age',
+    expiry: isDocumentation ? 'last-use' : 'age',
     deltaLog: false,
     netDelta: false,
     plainDeltaItems: false,
@@ -83,6 +86,7 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     rateLimit: undefined,
     latencyMs: 0,
     compress: false,
+    ...defaultWriteOptions(dialect),
     ...options,
     dialect,
   }

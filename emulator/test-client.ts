@@ -19,13 +19,14 @@ export interface Item {
 }
 
 /** What tests look into of the bodies of answers; only the properties that it has are there. */
-interface Body {
+interface Body extends Pick<Item, 'id' | 'name'> {
   readonly value: readonly Item[]
   readonly nextLink: string
   readonly deltaLink: string
   readonly access_token: string
   readonly scope: string
-  readonly error: { readonly code: string }
+  readonly error: { readonly code: string; readonly reasons: readonly string[] }
+  readonly validationErrors: readonly { readonly property: string }[]
 }
 
 /** An answer; a body that is no JSON is its text. */
@@ -43,6 +44,13 @@ export interface TestClient {
   readonly token: string
   /** A path below the API's prefix, or a link. */
   get(path: string, init?: RequestInit): Promise<Reply>
+  /** Sends a body as JSON, a text as it is, by another method. */
+  send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Reply>
   /**
    * Follows next links to the end: all items of `value`, and the delta link at the end if there is
    * one.
@@ -70,14 +78,20 @@ export async function connect(emulator: Emulator, scope?: string): Promise<TestC
   const granted = await askToken(emulator, scope === undefined ? {} : { scope })
   const token = granted.body.access_token
   const prefix = `/connector/${emulator.options.apiName}/api/v1`
+  const headers = { authorization: `Bearer ${token}`, 'user-agent': 'Tests/1 (Acme)' }
   const get = async (path: string, init: RequestInit = {}) => {
     const target = path.startsWith('http') ? path : path.startsWith(prefix) ? path : prefix + path
-    const headers = { authorization: `Bearer ${token}`, 'user-agent': 'Tests/1 (Acme)' }
     return reply(await fetch(new URL(target, emulator.url), { headers, ...init }))
   }
   return {
     token,
     get,
+    send: (method, path, body, more = {}) =>
+      get(path, {
+        method,
+        headers: { ...headers, 'content-type': 'application/json', ...more },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }),
     async walk(path) {
       const items: Item[] = []
       let pages = 0

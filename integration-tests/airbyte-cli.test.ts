@@ -242,7 +242,7 @@ describe('a configuration with settings that do not exist', () => {
     environment: { ...CONFIG.environment, bas_url: 'x' },
   }
 
-  it('is warned of by every command, which goes on', async () => {
+  it('is warned of by every command, which continues', async () => {
     file('config', mistyped)
     const { messages, exitCode } = await execute('discover', '--config', '@config')
     expect(messages.flatMap(({ log }) => (log === undefined ? [] : [log]))).toEqual([

@@ -185,7 +185,7 @@ describe('the summary', () => {
     )
   })
 
-  it('counts pages that were asked again', async () => {
+  it('counts pages that were requested again', async () => {
     emulator.fault('/job-categories', 'html', { times: 2 })
     expect(summaryOf(await read(['job_categories']))).toMatch(/^INFO .*; 4 requests, 2 retries, /)
   })
@@ -254,7 +254,7 @@ describe('a state', () => {
       'one beside states of unknown streams',
       (blob: unknown) => [message('gone', { a: 1 }), message('jobs', blob)],
     ],
-  ])('as %s goes on where the last sync ended', async (_name, form) => {
+  ])('as %s continues where the last sync ended', async (_name, form) => {
     const state = form(await blobOf('jobs'))
     const [row] = emulator.all('jobs')
     emulator.update('jobs', row?.['id'] as number, { name: { default: 'Another' } })

@@ -159,7 +159,7 @@ describe('a bookmark of another service', () => {
     expect(records).toHaveLength(2)
   })
 
-  it('by its tenant starts over without deletes, then goes on', async () => {
+  it('by its tenant starts over without deletes, then continues', async () => {
     const { emulator, settings, sync } = await start(['people'])
     await sync()
     emulator.remove('people', 1)

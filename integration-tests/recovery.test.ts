@@ -13,7 +13,7 @@ async function start(streams: readonly string[], options?: EmulatorOptions): Pro
   return scenario
 }
 
-/** Text that makes a page so large that it is handed over while it arrives. */
+/** Text that makes a page so large that it is emitted while it arrives. */
 const LARGE = 'x'.repeat(6_000_000)
 const STARTS_OVER = 'read from the beginning'
 
@@ -57,7 +57,7 @@ describe('a stream that starts over', () => {
   })
 
   it.each(['jobs', 'job_categories'])(
-    'forgets a row of %s that was on a page that broke, and is gone when the page is asked for again',
+    'forgets a row of %s that was on a page that broke, and is gone when the page is requested again',
     async (stream) => {
       const collection = stream.replaceAll('_', '-')
       const { emulator, sync } = await start([stream], { people: 0, pageSize: 10 })

@@ -77,7 +77,7 @@ describe('a run that is killed', () => {
     ['gone', 7],
     ['gone', 12],
   ] as const)(
-    'after any line goes on from its last STATE, where a used delta link %s, with changes %i',
+    'after any line continues from its last STATE, where a used delta link %s, with changes %i',
     async (usedDeltaLink, seed) => {
       const config = await start({ usedDeltaLink })
       const runner = createRunner()
@@ -97,7 +97,7 @@ describe('a run that is killed', () => {
     },
   )
 
-  it('by SIGKILL in the middle goes on as well', async () => {
+  it('by SIGKILL in the middle continues as well', async () => {
     const config = await start()
     const cut = await tap({ config, catalog, killAfter: 100 })
     expect(cut.signal).toBe('SIGKILL')

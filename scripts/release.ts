@@ -33,7 +33,7 @@ function main(args: readonly string[]): void {
   tell(`${TAG} was pushed: .github/workflows/release.yml publishes it.`)
 }
 
-/** Throws what is wrong with the clone; a dry run tells it and goes on. */
+/** Throws what is wrong with the clone; a dry run tells it and continues. */
 function judge(isDry: boolean): void {
   const faults = releaseFaults({
     version: packageVersion(),

@@ -11,7 +11,7 @@ const HELP = `Usage: sync-protime --config FILE --warehouse FILE [--source PROGR
                     [--end-with-parent]
 
 Reads one tenant with source-protime and loads it into a DuckDB file. Rows and states are
-committed together; the next sync goes on from the last commit.
+committed together; the next sync continues from the last commit.
 
   --config FILE      the tenant's configuration; its member _streams names the streams
                      to read, all when it is left out

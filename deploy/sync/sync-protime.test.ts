@@ -133,7 +133,7 @@ describe('sync-protime', () => {
     expect(await run({ _streams: ['jobs'] })).toMatchObject({ exitCode: 0, records: before })
   })
 
-  it('goes on from its last commit after a kill', async () => {
+  it('continues from its last commit after a kill', async () => {
     const sync = await startHanging()
     kill(sync)
     expect((await sync.ended).exitCode).toBe('SIGKILL')

@@ -34,7 +34,7 @@ export interface SyncResult {
 
 /**
  * Reads one tenant from where its warehouse stands, and commits records and states together as the
- * source goes. Whatever ends it, the next sync goes on from the last commit.
+ * source goes. Whatever ends it, the next sync continues from the last commit.
  */
 export async function syncTenant(settings: SyncSettings): Promise<SyncResult> {
   const chosen = chosenStreams(settings.config)

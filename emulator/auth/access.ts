@@ -11,16 +11,25 @@ export function checkToken(tokens: Tokens, request: ServiceRequest): Grant {
   return grant
 }
 
+/** What a scope allows: every GET, or every POST, PUT and DELETE. */
+export type Access = 'read' | 'write'
+
 /**
- * Checks that a grant covers the collection that is read, and returns the client. A missing scope is
- * a 401 in the specification and a 403 in the documentation.
+ * Checks that a grant covers the collection for one of the kinds of access, and returns the client. A
+ * missing scope is a 401 in the specification and a 403 in the documentation.
  */
-export function checkScope(options: ResolvedOptions, grant: Grant, collection: string): string {
+export function checkScope(
+  options: ResolvedOptions,
+  grant: Grant,
+  collection: string,
+  accesses: readonly Access[],
+): string {
   const { apiName, dialect } = options
   const names = [...scopesOf(dialect, collection), 'all']
-  if (names.some((name) => grant.scopes.has(`connector-${apiName}-${name}.read`))) {
-    return grant.client
-  }
+  const scopes = names.flatMap((name) =>
+    accesses.map((access) => `connector-${apiName}-${name}.${access}`),
+  )
+  if (scopes.some((scope) => grant.scopes.has(scope))) return grant.client
   const status = dialect === 'specification' ? 401 : 403
   throw new ServiceError(status, `The access token has no scope for ${collection}`)
 }

@@ -38,8 +38,6 @@ export interface View {
 const collection: Argument = { takes: 'collection', text: 'such as `people`' }
 const id: Argument = { takes: 'id', text: 'the id of a record' }
 const record: Argument = { takes: 'object', text: 'properties of the record' }
-const name: Argument = { takes: 'text', text: 'a name that does not begin with @' }
-const value: Argument = { takes: 'text', text: 'the external reference' }
 const times: Argument = {
   takes: 'number',
   text: 'how often; left out: until `/clear-faults`',
@@ -48,6 +46,11 @@ const times: Argument = {
 const skip: Argument = {
   takes: 'number',
   text: 'how many matching requests pass first',
+  isOptional: true,
+}
+const method: Argument = {
+  takes: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+  text: 'only requests with this method',
   isOptional: true,
 }
 const path: Argument = {
@@ -114,25 +117,6 @@ export const commands: Readonly<Record<string, Command>> = {
     example: { inserts: 20, updates: 20, deletes: 5, softDeletes: 5 },
     run: (controls, given) => controls.randomChanges(given as WantedChanges),
   },
-  '/set-reference': {
-    text: 'Registers a custom external reference of a record, in place of the one that it has under this name. The value must not belong to another record.',
-    takes: { collection, name, value, id },
-    example: { collection: 'people', name: 'payroll', value: 'A-17', id: 3 },
-    run: (controls, given) =>
-      controls.setReference(
-        given.collection,
-        String(given['name']),
-        String(given['value']),
-        given.id,
-      ),
-  },
-  '/remove-reference': {
-    text: 'Removes a custom external reference.',
-    takes: { collection, name, value },
-    example: { collection: 'people', name: 'payroll', value: 'A-17' },
-    run: (controls, given) =>
-      controls.removeReference(given.collection, String(given['name']), String(given['value'])),
-  },
   '/advance': {
     text: 'Moves the virtual clock ahead; the parts add up. Returns the new time.',
     takes: {
@@ -151,6 +135,7 @@ export const commands: Readonly<Record<string, Command>> = {
     takes: {
       path,
       pattern,
+      method,
       status: { takes: 'number', text: 'the status, such as 503' },
       times,
       skip,
@@ -162,10 +147,11 @@ export const commands: Readonly<Record<string, Command>> = {
       controls.fail(pathOf(given), Number(given['status']), given as FailOptions),
   },
   '/fault': {
-    text: 'Breaks requests on the wire: the connection breaks before the service has seen the request (`reset`), half of the body arrives and the connection is closed (`truncate`) or breaks (`half-then-reset`), it breaks after the service has handled the request (`after-last-byte`), the body arrives slowly (`slow`), an HTML page comes with status 200 (`html`), or there is no response (`hang`).',
+    text: 'Breaks requests on the wire: the connection breaks before the service has seen the request (`reset`), half of the body arrives and the connection is closed (`truncate`) or breaks (`half-then-reset`), it breaks after the service has handled the request (`after-last-byte`), the body arrives slowly (`slow`), an HTML page comes with status 200 (`html`), or there is no response (`hang`). Of an answer without a body nothing is cut off.',
     takes: {
       path,
       pattern,
+      method,
       kind: {
         takes: ['reset', 'truncate', 'half-then-reset', 'after-last-byte', 'slow', 'html', 'hang'],
         text: 'what goes wrong',

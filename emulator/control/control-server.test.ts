@@ -112,7 +112,6 @@ it.each([
   ['/restore', { collection: 'jobs', record: {} }, 'a record with its id'],
   ['/fault', { path: '/people', kind: 'lightning' }, '"lightning" is no kind'],
   ['/fail', { status: 500 }, 'path or pattern is missing'],
-  ['/set-reference', { collection: 'people', name: '@x', value: 'A', id: 1 }, 'no custom'],
 ])('explains what is wrong in %s %j', async (path, body, sentence) => {
   const answer = await post(path, body)
   expect([answer.status, answer.body['error']]).toEqual([400, expect.stringContaining(sentence)])

@@ -4,8 +4,7 @@ import type { Mutations } from '../mutations/mutations.ts'
 import type { ChangeCounts, WantedChanges } from '../mutations/random-changes.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { ReferencePair } from '../references/reference-pairs.ts'
-import type { SetReference } from '../references/set-reference.ts'
-import type { Fields } from '../store/store.ts'
+import type { Fields, Id } from '../store/store.ts'
 import type { Disturbances } from './disturbances.ts'
 
 /** What can be done to a running emulator and seen of it, by a test or by the control endpoint. */
@@ -31,7 +30,8 @@ export interface Controls extends Mutations, Disturbances {
    * repeats them.
    */
   randomChanges(wanted: WantedChanges): ChangeCounts
-  /** Registers a custom external reference; `createSetReference` says what it refuses. */
-  readonly setReference: SetReference
+  /** Registers a custom reference as a PUT does, and throws what a PUT refuses (`putReference`). */
+  setReference(collection: string, name: string, value: string, id: Id): void
+  /** Removes a custom reference as a DELETE does; one that is not registered is no error. */
   removeReference(collection: string, name: string, value: string): void
 }

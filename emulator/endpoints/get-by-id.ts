@@ -2,8 +2,10 @@ import { collections } from '../collections/collections.ts'
 import { offers } from '../collections/operations.ts'
 import { json, type ServiceRequest, type ServiceResponse } from '../http/http-types.ts'
 import { notValid, ServiceError } from '../http/service-error.ts'
+import { parseId } from '../references/internal-id.ts'
 import { parsePairs, type ReferencePair } from '../references/reference-pairs.ts'
 import type { Id, StoredRecord } from '../store/store.ts'
+import { etagOf } from './etags.ts'
 import { pageBody } from './page.ts'
 import type { Service } from './service.ts'
 
@@ -27,16 +29,18 @@ export function handleGetById(service: Service, query: RecordQuery): ServiceResp
   }
   const pairs = parsePairs(request.parameters.get('externalReferences'), facts.references.single)
   const own = facts.single === 'reference' ? ownPair(pairs, collection) : undefined
-  const record = find(service, collection, reference, own)
-  if (query.within && !query.within(record)) throw missing(collection, reference)
-  return json(service.references.decorate(collection, record.text, pairs))
+  const record = findRecord(service, collection, reference, own)
+  if (!record || query.within?.(record) === false) throw missing(collection, reference)
+  const answer = json(service.references.decorate(collection, record.text, pairs))
+  return { ...answer, headers: { ...answer.headers, ...etagOf(record, service.options) } }
 }
 
 /** Handles a request for the history of one person, by id or reference. */
 export function handlePersonHistory(service: Service, query: RecordQuery): ServiceResponse {
   const { request, collection, reference } = query
   const pairs = parsePairs(request.parameters.get('externalReferences'), ['people'])
-  const person = find(service, 'people', reference, ownPair(pairs, 'people'))
+  const person = findRecord(service, 'people', reference, ownPair(pairs, 'people'))
+  if (!person) throw missing('people', reference)
   const items = service.store
     .records(collection)
     .filter((record) => record.person === person.id)
@@ -48,25 +52,29 @@ function ownPair(pairs: readonly ReferencePair[], collection: string): Reference
   return pairs.find((pair) => pair.collection === collection)
 }
 
-function find(
+/**
+ * The record with this id, or with this value of the reference when there is a pair; a 400 for a text
+ * that is no id.
+ */
+export function findRecord(
   { store, references, options }: Service,
   collection: string,
   reference: string,
   pair: ReferencePair | undefined,
-): StoredRecord {
+): StoredRecord | undefined {
   const isId = pair === undefined || (options.integerReference === 'id' && /^\d+$/.test(reference))
   const id = isId ? internalId(collection, reference) : references.find(pair, reference)
-  const record = id === undefined ? undefined : store.find(collection, id)
-  if (!record) throw missing(collection, reference)
-  return record
+  return id === undefined ? undefined : store.find(collection, id)
 }
 
 function internalId(collection: string, reference: string): Id {
   if (collections[collection]?.hasGuids) return reference
-  if (!/^\d{1,15}$/.test(reference)) throw notValid(`The id ${reference} is no integer`)
-  return Number(reference)
+  const id = parseId(collection, reference)
+  if (id === undefined) throw notValid(`The id ${reference} is no integer`)
+  return id
 }
 
-function missing(collection: string, reference: string): ServiceError {
+/** A 404 for a record that does not exist. */
+export function missing(collection: string, reference: string): ServiceError {
   return new ServiceError(404, `There is no record ${reference} in ${collection}`)
 }

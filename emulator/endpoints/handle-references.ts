@@ -1,27 +1,43 @@
 import { json, type ServiceRequest, type ServiceResponse } from '../http/http-types.ts'
-import { notValid, ServiceError } from '../http/service-error.ts'
-import { predefinedOf } from '../references/reference-pairs.ts'
-import type { CustomReference } from '../references/references.ts'
+import { ServiceError } from '../http/service-error.ts'
+import type { CustomReference } from '../references/custom-references.ts'
+import { checkCustom, type ReferencePath } from '../writes/reference-writes.ts'
 import { pageBody } from './page.ts'
 import type { Service } from './service.ts'
 
-/**
- * Handles the three paths that read custom references. Their bodies are not documented: a page in the
- * dialect of the documentation, a bare array in the other.
- */
-export function handleReferences(
+/** Handles the lists of custom references: those of a collection, or of one name of it. */
+export function handleReferenceList(
   service: Service,
   request: ServiceRequest,
-  [collection = '', name, value]: readonly string[],
+  collection: string,
+  name?: string,
 ): ServiceResponse {
-  if (!predefinedOf(collection)) throw notValid(`${collection} takes no external references`)
-  if (name?.startsWith('@')) throw notValid('Predefined references are not managed here')
+  checkCustom(collection, name)
   const all = service.references.list(collection)
   const named = name === undefined ? all : all.filter(({ referenceName }) => referenceName === name)
-  if (value === undefined) return page(service, request, named)
-  const one = named.find(({ externalReference }) => externalReference === value)
-  if (!one) throw new ServiceError(404, `${collection} has no reference ${name} ${value}`)
-  return json(JSON.stringify(one))
+  if (name !== undefined && named.length === 0 && service.options.unknownName === 'not-found') {
+    throw new ServiceError(404, `${collection} has no references ${name}`)
+  }
+  const { referenceList } = service.options
+  if (referenceList === 'page') return page(service, request, named)
+  return json(JSON.stringify(referenceList === 'map' ? mapOf(named) : named))
+}
+
+/** Handles the GET of one custom reference. */
+export function handleReference({ references }: Service, path: ReferencePath): ServiceResponse {
+  checkCustom(path.collection, path.name)
+  const one = references.get(path)
+  if (one) return json(JSON.stringify(one))
+  throw new ServiceError(404, `${path.collection} has no reference ${path.name} ${path.value}`)
+}
+
+function mapOf(references: readonly CustomReference[]): Record<string, Record<string, string>> {
+  const names: Record<string, Record<string, string>> = {}
+  for (const { referenceName, externalReference, internalReference } of references) {
+    names[referenceName] ??= {}
+    names[referenceName][externalReference] = internalReference
+  }
+  return names
 }
 
 function page(
@@ -29,7 +45,6 @@ function page(
   { path, parameters }: ServiceRequest,
   all: readonly CustomReference[],
 ): ServiceResponse {
-  if (options.dialect === 'specification') return json(JSON.stringify(all))
   const token = parameters.get('continuationToken')
   const after = token === undefined ? '' : continuations.read(path, token, 400)
   const rest = all.filter((reference) => keyOf(reference) > after)

@@ -1,4 +1,4 @@
-import { checkScope, checkToken } from '../auth/access.ts'
+import { checkToken } from '../auth/access.ts'
 import { discovery, tenantName } from '../auth/tokens.ts'
 import { collections } from '../collections/collections.ts'
 import { offers } from '../collections/operations.ts'
@@ -7,22 +7,16 @@ import type { ServiceRequest, ServiceResponse } from '../http/http-types.ts'
 import { decode } from '../http/query-parameters.ts'
 import { notAllowed, ServiceError } from '../http/service-error.ts'
 import type { StoredRecord } from '../store/store.ts'
-import { handleGetById, handlePersonHistory } from './get-by-id.ts'
+import { createWorkLocation } from '../writes/create-work-location.ts'
+import { putJobCategory } from '../writes/put-job-category.ts'
+import { handleGetById, handlePersonHistory, type RecordQuery } from './get-by-id.ts'
 import { handleDeltaLink } from './handle-delta-link.ts'
 import { handleList } from './handle-list.ts'
-import { handleReferences } from './handle-references.ts'
+import { referenceRoute } from './reference-routes.ts'
+import { handleByMethod, type Route } from './route.ts'
 import type { Service } from './service.ts'
 
 const longestUrl = 4096
-
-/** The methods of all that can be read. A HEAD is handled like a GET; its body is not sent. */
-const reading = ['GET', 'HEAD']
-
-interface Route {
-  /** The collection whose scope is needed. */
-  readonly collection: string
-  handle(client: string): ServiceResponse
-}
 
 /** Handles a request to either host of the service; throws a `ServiceError` to refuse it. */
 export function handleRequest(service: Service, request: ServiceRequest): ServiceResponse {
@@ -36,8 +30,7 @@ export function handleRequest(service: Service, request: ServiceRequest): Servic
   const grant = checkToken(service.tokens, request)
   const route = routeOf(service, request)
   if (!route) throw new ServiceError(404, `There is nothing at ${request.path}`)
-  checkMethod(request, reading)
-  return route.handle(checkScope(service.options, grant, route.collection))
+  return handleByMethod(route, request, grant, service.options)
 }
 
 function checkMethod({ method }: ServiceRequest, allowed: readonly string[]): void {
@@ -52,25 +45,30 @@ function authenticate(service: Service, request: ServiceRequest): ServiceRespons
   if (request.path !== '/.well-known/openid-configuration' || request.tenant !== tenantName) {
     throw new ServiceError(404, 'There is nothing at this path')
   }
-  checkMethod(request, reading)
+  checkMethod(request, ['GET', 'HEAD'])
   return discovery(`${service.url()}/tenants/${tenantName}`, service.options)
 }
 
 function routeOf(service: Service, request: ServiceRequest): Route | undefined {
-  const parts = request.path.slice(1).split('/').map(decode)
-  if (parts.includes('')) return undefined
-  const [first = '', ...rest] = parts
-  if (first === 'external-references' && rest.length >= 1 && rest.length <= 3) {
-    return { collection: first, handle: () => handleReferences(service, request, rest) }
-  }
+  const parts = request.path.slice(1).split('/')
+  // Servers resolve dots that are not encoded, which leads to another path.
+  if (parts.some((part) => ['', '.', '..'].includes(part))) return undefined
+  const [first = '', ...rest] = parts.map(decode)
+  if (first === 'external-references') return referenceRoute(service, request, rest)
   if (first === 'activity-structure-versions') return activityRoute(service, request, rest)
   if (first === 'delta' && rest.length === 1) return deltaRoute(service, request, rest[0] ?? '')
   if (first === 'people' && rest.length === 2) return historyRoute(service, request, rest)
   if (!(first in collections) || first === 'activity-definitions') return undefined
   if (rest.length === 0) return listRoute(service, request, first)
   if (rest.length > 1) return undefined
-  const query = { request, collection: first, reference: rest[0] ?? '' }
-  return { collection: first, handle: () => handleGetById(service, query) }
+  return singleRoute(service, { request, collection: first, reference: rest[0] ?? '' })
+}
+
+function singleRoute(service: Service, query: RecordQuery): Route {
+  const { request, collection, reference } = query
+  const GET = () => handleGetById(service, query)
+  if (collection !== 'job-categories') return { collection, methods: { GET } }
+  return { collection, methods: { GET, PUT: () => putJobCategory(service, request, reference) } }
 }
 
 function listRoute(
@@ -81,7 +79,9 @@ function listRoute(
   const { dialect } = service.options
   const known = offers(dialect, 'list', collection) || offers(dialect, 'delta', collection)
   if (!known) return undefined
-  return { collection, handle: (client) => handleList(service, { request, client, collection }) }
+  const GET = (client: string) => handleList(service, { request, client, collection })
+  if (collection !== 'work-locations') return { collection, methods: { GET } }
+  return { collection, methods: { GET, POST: () => createWorkLocation(service, request) } }
 }
 
 function deltaRoute(
@@ -90,27 +90,27 @@ function deltaRoute(
   collection: string,
 ): Route | undefined {
   if (!offers(service.options.dialect, 'delta', collection)) return undefined
-  return {
-    collection,
-    handle: (client) => handleDeltaLink(service, { request, client, collection }),
-  }
+  const GET = (client: string) => handleDeltaLink(service, { request, client, collection })
+  return { collection, methods: { GET } }
 }
 
 function historyRoute(
   service: Service,
   request: ServiceRequest,
   [reference = '', last = '']: string[],
-) {
+): Route | undefined {
   const collection = last.replace(/-history$/, '-histories')
   const known = last.endsWith('-history') && offers(service.options.dialect, 'list', collection)
   if (!known) return undefined
-  return {
-    collection,
-    handle: () => handlePersonHistory(service, { request, collection, reference }),
-  }
+  const GET = () => handlePersonHistory(service, { request, collection, reference })
+  return { collection, methods: { GET } }
 }
 
-function activityRoute(service: Service, request: ServiceRequest, parts: readonly string[]) {
+function activityRoute(
+  service: Service,
+  request: ServiceRequest,
+  parts: readonly string[],
+): Route | undefined {
   const [version, levels, level, collection, reference, ...beyond] = parts
   const known = levels === 'levels' && collection === 'activity-definitions' && beyond.length === 0
   if (!known || service.options.dialect === 'specification') return undefined
@@ -119,9 +119,9 @@ function activityRoute(service: Service, request: ServiceRequest, parts: readonl
     const record = JSON.parse(text)
     return record.structureVersion === version && String(record.level) === level
   }
-  const handle = (client: string) =>
+  const GET = (client: string) =>
     reference === undefined
       ? handleList(service, { request, client, collection, within })
       : handleGetById(service, { request, collection, reference, within })
-  return { collection, handle }
+  return { collection, methods: { GET } }
 }

@@ -11,7 +11,7 @@ import { firstDay, generateTenant } from './tenant.ts'
 function tenant(given: Parameters<typeof resolveOptions>[0] = {}): Store {
   const options = resolveOptions(given)
   const store = createStore()
-  generateTenant(options, store, createReferences(store), createRandom(options.seed))
+  generateTenant(options, store, createReferences(store, options), createRandom(options.seed))
   return store
 }
 

@@ -27,6 +27,8 @@ export type FaultKind =
 export interface Occurrence {
   readonly times?: number
   readonly skip?: number
+  /** Only requests with this method; left out: with any. */
+  readonly method?: string
 }
 
 /** Details of `fail`. */
@@ -66,6 +68,7 @@ export interface Faults {
 
 interface Waiting {
   readonly path: string | RegExp
+  readonly method: string | undefined
   readonly disturbance: Disturbance
   skip: number
   times: number
@@ -75,12 +78,13 @@ interface Waiting {
 export function createFaults(): Faults {
   const waiting: Waiting[] = []
   return {
-    add(path, disturbance, { times = Number.POSITIVE_INFINITY, skip = 0 }) {
-      waiting.push({ path, disturbance, times, skip })
+    add(path, disturbance, { times = Number.POSITIVE_INFINITY, skip = 0, method }) {
+      waiting.push({ path, method: method?.toUpperCase(), disturbance, times, skip })
     },
     take(request) {
       for (const one of waiting) {
         if (one.times <= 0 || !matches(one.path, request)) continue
+        if (one.method !== undefined && one.method !== request.method) continue
         if (one.skip > 0) {
           one.skip -= 1
           continue

@@ -107,7 +107,7 @@ function ordinaryResponse(parts: ServerParts, request: ServiceRequest): ServiceR
     return parts.handle(request)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    const answer = json(errorBody(error.status, error.message, error.reasons), error.status)
+    const answer = json(error.body, error.status)
     return { ...answer, headers: { ...answer.headers, ...error.headers } }
   }
 }
@@ -166,5 +166,5 @@ function fail(response: ServerResponse, error: unknown, date: Date): void {
     date: date.toUTCString(),
     'content-type': 'application/json; charset=utf-8',
   })
-  response.end(errorBody(status, message))
+  response.end(known ? error.body : errorBody(status, message))
 }

@@ -9,6 +9,8 @@ export interface Links {
   readonly prefix: string
   /** A link to a path below the prefix, in the form of the dialect. */
   to(path: string, parameters: LinkParameters): string
+  /** The address of a new resource in the header `Location`. */
+  location(path: string): string
 }
 
 /**
@@ -27,6 +29,7 @@ export function createLinks(options: ResolvedOptions, origin: () => string): Lin
         .map(([name, value]) => `${name}=${write(value ?? '')}`)
       return `${absolute ? origin() : ''}${prefix}${path}?${query.join('&')}`
     },
+    location: (path) => `${options.location === 'absolute' ? origin() : ''}${prefix}${path}`,
   }
 }
 

@@ -6,33 +6,39 @@ const codes: Readonly<Record<number, string>> = {
   405: 'MethodNotAllowed',
   409: 'Conflict',
   410: 'Gone',
+  412: 'PreconditionFailed',
   414: 'UriTooLong',
   429: 'TooManyRequests',
   500: 'InternalServerError',
   503: 'ServiceUnavailable',
 }
 
+/** What an answer that refuses a request has beside its status and its sentence. */
+interface Refusal {
+  readonly reasons?: readonly string[]
+  /** Headers beside the content type. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** In place of the usual body. */
+  readonly body?: string
+}
+
 /**
  * A request that the service refuses: the status, a sentence, and for filters and business rules
- * the reasons.
+ * the reasons. The message of the error has the reasons when there are some.
  */
 export class ServiceError extends Error {
   readonly status: number
-  readonly reasons: readonly string[]
+  /** The body of the answer. */
+  readonly body: string
   /** Headers of the answer beside its content type. */
   readonly headers: Readonly<Record<string, string>>
 
-  constructor(
-    status: number,
-    message: string,
-    reasons: readonly string[] = [],
-    headers: Readonly<Record<string, string>> = {},
-  ) {
-    super(message)
+  constructor(status: number, sentence: string, { reasons = [], headers, body }: Refusal = {}) {
+    super(reasons.length > 0 ? `${sentence}: ${reasons.join('; ')}` : sentence)
     this.name = 'ServiceError'
     this.status = status
-    this.reasons = reasons
-    this.headers = headers
+    this.body = body ?? errorBody(status, sentence, reasons)
+    this.headers = headers ?? {}
   }
 }
 
@@ -48,11 +54,11 @@ export function errorBody(
 
 /** A 400 with reasons: the request cannot be answered, and why. */
 export function notValid(...reasons: string[]): ServiceError {
-  return new ServiceError(400, 'Request not valid', reasons)
+  return new ServiceError(400, 'Request not valid', { reasons })
 }
 
 /** A 405 that names the methods which the path has. */
 export function notAllowed(method: string, allowed: readonly string[]): ServiceError {
   const headers = { allow: allowed.join(', ') }
-  return new ServiceError(405, `${method} is not supported here`, [], headers)
+  return new ServiceError(405, `${method} is not supported here`, { headers })
 }

@@ -2,6 +2,8 @@ import { addDays, type Clock, isDate } from '../clock.ts'
 import { collections } from '../collections/collections.ts'
 import { makeRecord } from '../generate/make-record.ts'
 import type { Random } from '../generate/random.ts'
+import type { ResolvedOptions } from '../options.ts'
+import type { References } from '../references/references.ts'
 import { type Fields, fieldsOf, type Id, type Store } from '../store/store.ts'
 import { plausibleChange } from './plausible-change.ts'
 
@@ -19,8 +21,17 @@ export interface Mutations {
   restore(collection: string, record: Fields): void
 }
 
-/** Makes the mutations of a store. */
-export function createMutations(store: Store, clock: Clock, random: Random): Mutations {
+/** What is changed, and by what time and chance. */
+interface Parts {
+  readonly store: Store
+  readonly references: References
+  readonly options: Pick<ResolvedOptions, 'deletedRecord'>
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/** Makes the mutations of a tenant. */
+export function createMutations({ store, references, options, clock, random }: Parts): Mutations {
   const read = (collection: string, id: Id) => {
     const record = store.find(collection, id)
     if (!record) throw new Error(`There is no record ${id} in ${collection}`)
@@ -59,7 +70,10 @@ export function createMutations(store: Store, clock: Clock, random: Random): Mut
       const change = patch ?? plausibleChange({ collection, record: fields, random, store })
       return put(collection, id, { ...fields, ...change })
     },
-    remove: (collection, id) => store.remove(collection, id),
+    remove(collection, id) {
+      store.remove(collection, id)
+      if (options.deletedRecord === 'frees') references.forget(collection, id)
+    },
     softDelete(collection, id) {
       if (!collections[collection]?.softDeletes) {
         throw new Error(`${collection} has no soft deletes: use remove`)

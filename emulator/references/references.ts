@@ -1,45 +1,28 @@
 import { collections, relations } from '../collections/collections.ts'
+import type { ResolvedOptions } from '../options.ts'
 import type { Fields, Id, Store, StoredRecord } from '../store/store.ts'
+import { type CustomReferences, createCustomReferences } from './custom-references.ts'
 import { predefinedOf, type ReferencePair } from './reference-pairs.ts'
-
-/** A custom reference as its endpoint shows it. */
-export interface CustomReference {
-  readonly referenceName: string
-  readonly externalReference: string
-  readonly internalReference: string
-}
 
 /**
  * External references of all collections: the custom ones are kept here, the predefined ones are
  * properties of records.
  */
-export interface References {
-  /**
-   * Gives the record with this id a value under a name. It replaces the value that the record had, and
-   * another record that had this value loses it.
-   */
-  set(collection: string, name: string, value: string, id: Id): void
-  remove(collection: string, name: string, value: string): void
-  /** Custom references of a collection by name and value. */
-  list(collection: string): CustomReference[]
-  /** The id of the live record with this reference value. */
+export interface References extends CustomReferences {
+  /** The id of the live record with this reference value, custom or predefined. */
   find(pair: ReferencePair, value: string): Id | undefined
   /** Adds the wanted references to a record, and to the objects inside of it that they belong to. */
   decorate(collection: string, text: string, pairs: readonly ReferencePair[]): string
 }
 
-/** The values under one reference name, by value and by id. */
-interface Names {
-  readonly ids: Map<string, Id>
-  readonly values: Map<Id, string>
-}
-
 /** Starts without custom references. */
-export function createReferences(store: Store): References {
-  const custom = new Map<string, Names>()
+export function createReferences(
+  store: Store,
+  options: Pick<ResolvedOptions, 'referenceCase'>,
+): References {
+  const custom = createCustomReferences(options)
   const parsed = new WeakMap<StoredRecord, Fields>()
 
-  const key = (collection: string, name: string) => `${collection} ${name}`
   const fieldsOf = (record: StoredRecord): Fields => {
     const known = parsed.get(record) ?? (JSON.parse(record.text) as Fields)
     parsed.set(record, known)
@@ -50,9 +33,9 @@ export function createReferences(store: Store): References {
     return typeof value === 'string' && value !== '' ? value : undefined
   }
   const referenceOf = (pair: ReferencePair, id: Id): string | undefined => {
+    if (!pair.name.startsWith('@')) return custom.valueOf(pair, id)
     const record = recordOf(store, pair.collection, id)
-    if (pair.name.startsWith('@')) return record && predefined(pair, record)
-    return custom.get(key(pair.collection, pair.name))?.values.get(id)
+    return record && predefined(pair, record)
   }
 
   const addReferences = (object: Fields, collection: string, pairs: readonly ReferencePair[]) => {
@@ -77,35 +60,9 @@ export function createReferences(store: Store): References {
   }
 
   return {
-    set(collection, name, value, id) {
-      const names = custom.get(key(collection, name)) ?? { ids: new Map(), values: new Map() }
-      custom.set(key(collection, name), names)
-      names.ids.delete(names.values.get(id) ?? '')
-      names.values.delete(names.ids.get(value) ?? '')
-      names.ids.set(value, id)
-      names.values.set(id, value)
-    },
-    remove(collection, name, value) {
-      const names = custom.get(key(collection, name))
-      const id = names?.ids.get(value)
-      if (id === undefined) return
-      names?.ids.delete(value)
-      names?.values.delete(id)
-    },
-    list: (collection) =>
-      [...custom]
-        .filter(([group]) => group.startsWith(`${collection} `))
-        .flatMap(([group, { ids }]) =>
-          [...ids].map(([value, id]) => ({
-            referenceName: group.slice(collection.length + 1),
-            externalReference: value,
-            internalReference: String(id),
-          })),
-        )
-        .sort(byNameAndValue),
+    ...custom,
     find(pair, value) {
-      if (!pair.name.startsWith('@'))
-        return custom.get(key(pair.collection, pair.name))?.ids.get(value)
+      if (!pair.name.startsWith('@')) return custom.find(pair, value)
       return store.records(pair.collection).find((record) => predefined(pair, record) === value)?.id
     },
     decorate(collection, text, pairs) {
@@ -121,10 +78,4 @@ export function createReferences(store: Store): References {
 function recordOf(store: Store, collection: string, id: Id): StoredRecord | undefined {
   const known = collection in collections || collection === 'terminals'
   return known ? store.find(collection, id) : undefined
-}
-
-function byNameAndValue(a: CustomReference, b: CustomReference): number {
-  const left = `${a.referenceName} ${a.externalReference}`
-  const right = `${b.referenceName} ${b.externalReference}`
-  return left < right ? -1 : Number(left > right)
 }

@@ -57,11 +57,13 @@ interface Table {
 }
 
 /**
- * Makes an empty store. In the specification translations are keyed by language (`nl`), so those by
- * culture (`nl-BE`) are left out there.
+ * Makes an empty store. Where translations are keyed by language (`nl`) alone, those by culture
+ * (`nl-BE`) are left out.
  */
-export function createStore(dialect: ResolvedOptions['dialect'] = 'documentation'): Store {
-  const keep = dialect === 'specification' ? withoutCultures : undefined
+export function createStore(
+  options: Pick<ResolvedOptions, 'translationKeys'> = { translationKeys: 'cultures' },
+): Store {
+  const keep = () => (options.translationKeys === 'languages' ? withoutCultures : undefined)
   const tables = new Map<string, Table>(
     [...Object.keys(collections), 'terminals'].map((name) => [
       name,
@@ -92,14 +94,14 @@ export function createStore(dialect: ResolvedOptions['dialect'] = 'documentation
       const target = table(collection)
       const given = fields['id'] as Id | undefined
       const id = given ?? ++target.lastId
-      const record = freeze(collection, id, next(), fields, keep)
+      const record = freeze(collection, id, next(), fields, keep())
       place(target, record)
       return record
     },
     put(collection, id, fields) {
       const target = table(collection)
       const before = find(collection, id)
-      const after = freeze(collection, id, next(), fields, keep)
+      const after = freeze(collection, id, next(), fields, keep())
       place(target, after)
       target.changes.push({ sequence, id, version: after.version, before, after })
       return after

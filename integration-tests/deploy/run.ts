@@ -90,7 +90,7 @@ async function firstNight({ tenants, dagster }: Scene): Promise<void> {
     same('killed: one run at a time', overlaps(runsOf(runs, killed.name)), false)
     const requests = await killed.service.requests()
     const starts = requests.filter(({ path, query }) => path === '/people' && query === 'delta')
-    same('killed: the retry goes on from the commits', starts.length, 1)
+    same('killed: the retry continues from the commits', starts.length, 1)
     for (const tenant of tenants.values()) if (tenant.name !== 'wrong') await equals(tenant)
     same('wrong: nothing is loaded', runsOf(runs, 'wrong')[0]?.metadata['records'], 0)
     report('First night', runs)

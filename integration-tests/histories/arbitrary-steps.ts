@@ -117,7 +117,7 @@ function changedBehindPage(focus: Focus): fc.Arbitrary<Step[]> {
   return changesBehindPage(focus).map((during) => [undisturbed, { ...undisturbed, during }])
 }
 
-/** A large page breaks while it is handed over, and a row of it is gone when it is asked for again. */
+/** A large page breaks while it is emitted, and a row of it is gone when it is requested again. */
 function broken({ stream, pick, day }: Focus): fc.Arbitrary<Step[]> {
   return fc
     .record({
@@ -144,7 +144,7 @@ function broken({ stream, pick, day }: Focus): fc.Arbitrary<Step[]> {
     })
 }
 
-/** A sync dies in the middle of a reading, things change, and the next one goes on. */
+/** A sync dies in the middle of a reading, things change, and the next one continues. */
 function resumed(focus: Focus): fc.Arbitrary<Step[]> {
   return fc
     .record({

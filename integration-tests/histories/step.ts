@@ -3,7 +3,7 @@ import type { ReferenceChoice } from '../../src/config.ts'
 
 /**
  * How much text a record carries: little, so much that it is worth a STATE of its own, or so much
- * that its page is handed over while it arrives.
+ * that its page is emitted while it arrives.
  */
 export type Size = 'small' | 'medium' | 'large'
 

@@ -54,6 +54,9 @@ export function createSyncRule(comparison: Comparison, { faults: disturbances }:
     const { held, listedAt, isListing, isRefreshing } = before.get(stream.stream) as Before
     // A reference has no version by which one that went and came again could be told.
     if (stream.versioned === false && isTouched) return []
+    // A full refresh knows nothing of the references that it was refused, and says so by a WARN.
+    const isReferences = stream.nested === 'referenced_collections'
+    if (isReferences && isRefused && platform.modeOf(stream.stream) === 'full_refresh') return []
     if (isTouched || isRefused || isRefreshing) return lost(stream, held)
     const historyAt = platform.stateOf(stream.stream)?.backfilled_at ?? null
     const isHistoryFresh = !isListing && historyAt !== null && historyAt !== listedAt

@@ -182,7 +182,7 @@ export function createPlatform(): Platform {
     loosenAll(stream)
   }
 
-  /** A stream that goes on in the other mode has no account of the rows that are there. */
+  /** A stream that continues in the other mode has no account of the rows that are there. */
   function loosenAll(stream: string): void {
     for (const warehouse of warehouses) {
       for (const [key, row] of warehouse.rows(stream)) {

@@ -45,7 +45,7 @@ describe('the end of a delta', () => {
     },
   )
 
-  it('with both links goes on with the next page', async () => {
+  it('with both links continues with the next page', async () => {
     const next = `${START}&continuationToken=second`
     const recording = await runScenario({
       stream: STREAM,
@@ -78,7 +78,7 @@ describe('changes that arrive damaged', () => {
       'system',
       'unexpected status (304',
     ],
-  ] as const)('as %s are asked for again by the next sync', async (_name, wire, failure, words) => {
+  ] as const)('as %s are requested again by the next sync', async (_name, wire, failure, words) => {
     const recording = await delta(load, wire)
     expectFailure(recording, failure, words)
     expectToAskAgain(recording)

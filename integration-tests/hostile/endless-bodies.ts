@@ -6,7 +6,7 @@ import { chunked, head, repeated, reply } from './wire.ts'
 const SPACES = Buffer.alloc(65_536, ' ')
 /** 64 KiB of text. */
 export const LETTERS = Buffer.alloc(65_536, 'x')
-/** What is said of a body that goes on without anything in it. */
+/** What is said of a body that continues without anything in it. */
 export const NO_END = 'a page without an end'
 
 /** A body that has to be given up, and what that may cost. */

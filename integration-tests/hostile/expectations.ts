@@ -35,7 +35,7 @@ export function expectFailure(
   expect(exitCode).toBe(1)
 }
 
-/** The first page was taken for read, and nothing of the second one: it is where the next sync goes on. */
+/** The first page counts as read, and nothing of the second one: it is where the next sync continues. */
 export function expectStoppedBeforeSecondPage(recording: ScenarioRun): void {
   expect(recording.records(STREAM).map(({ id }) => id)).toEqual([1, 2])
   expect(recording.states(STREAM).at(-1)).toMatchObject({ phase: 'list', link: SECOND })

@@ -75,7 +75,7 @@ describe('a stream that waits', () => {
 })
 
 describe('a conflict on a list', () => {
-  it('that passes is asked again', async () => {
+  it('that passes is requested again', async () => {
     const recording = await runScenario({
       api: () => (_asked, nth) => (nth < 4 ? reply(409, '') : page([rowOf(1)])),
     })

@@ -27,7 +27,8 @@ export async function workOneDay(service: Service): Promise<void> {
   await clockInAndOut(service)
   await service.tell('/changes', { ...CHANGES, seed: 2 })
   for (const collection of ENTITIES) await service.tell('/insert', { collection })
-  await service.tell('/set-reference', { ...REFERENCE, value: 'late riser', id: 2 })
+  const references = await service.references()
+  await references.put({ ...REFERENCE, value: 'late riser' }, 2)
 }
 
 /**
@@ -44,8 +45,9 @@ export async function workAndWait(service: Service): Promise<void> {
   const payroll = (await service.all('external-references')).filter(
     ({ collection, name }) => collection === REFERENCE.collection && name === REFERENCE.name,
   )
+  const references = await service.references()
   for (const { value } of payroll.slice(0, 5)) {
-    await service.tell('/remove-reference', { ...REFERENCE, value })
+    await references.remove({ ...REFERENCE, value: String(value) })
   }
   await service.tell('/advance', { hours: 73 })
   await clockInAndOut(service)

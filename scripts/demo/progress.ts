@@ -1,7 +1,7 @@
 import type { WriteStream } from 'node:tty'
 import { grouped } from './table.ts'
 
-/** Tells a person how a sync goes on. */
+/** Tells a person how a sync proceeds. */
 export interface Progress {
   /** Records of a stream have arrived. */
   add(stream: string, count: number): void

@@ -1,7 +1,7 @@
 import nock from 'nock'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { referencedCollections } from '../../src/streams/collections.ts'
-import { allReferences } from './references.ts'
+import { allReferences, createReferenceWriter } from './references.ts'
 
 const ORIGIN = 'http://service.invalid'
 const PATH = '/connector/protimeapi/api/v1/external-references'
@@ -24,17 +24,17 @@ function emptyLists(except: string): void {
   }
 }
 
-describe('all references of the service', () => {
-  beforeAll(() => nock.disableNetConnect())
-  beforeEach(() => {
-    nock.cleanAll()
-    nock(ORIGIN).post('/tenants/demo/connect/token').reply(200, { access_token: 'granted' })
-  })
-  afterAll(() => {
-    nock.cleanAll()
-    nock.restore()
-  })
+beforeAll(() => nock.disableNetConnect())
+beforeEach(() => {
+  nock.cleanAll()
+  nock(ORIGIN).post('/tenants/demo/connect/token').reply(200, { access_token: 'granted' })
+})
+afterAll(() => {
+  nock.cleanAll()
+  nock.restore()
+})
 
+describe('all references of the service', () => {
   it('are read over all pages of every collection, with the token', async () => {
     emptyLists('people')
     const withToken = { reqheaders: { authorization: 'Bearer granted' } }
@@ -56,5 +56,25 @@ describe('all references of the service', () => {
     await expect(allReferences(config)).rejects.toThrow(
       'The references of people are refused: no permission',
     )
+  })
+})
+
+describe('a reference', () => {
+  const reference = { collection: 'people', name: 'erp', value: 'A/1 b' }
+  const path = `${PATH}/people/erp/A%2F1%20b`
+
+  it('is put and removed at its path, encoded once', async () => {
+    const { put, remove } = createReferenceWriter(config)
+    nock(ORIGIN).put(path, { internalReference: '7' }).reply(200)
+    await put(reference, 7)
+    nock(ORIGIN).post('/tenants/demo/connect/token').reply(200, { access_token: 'granted' })
+    nock(ORIGIN).delete(path).reply(204)
+    await remove(reference)
+    expect(nock.pendingMocks()).toEqual([])
+  })
+
+  it('that is refused is not passed over', async () => {
+    nock(ORIGIN).put(path).reply(400, 'is linked')
+    await expect(createReferenceWriter(config).put(reference, 7)).rejects.toThrow('is linked')
   })
 })

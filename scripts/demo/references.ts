@@ -39,6 +39,42 @@ export async function allReferences(given: Fields): Promise<Fields[]> {
   return references
 }
 
+/** What the path of a custom reference names. */
+interface Reference {
+  readonly collection: string
+  readonly name: string
+  readonly value: string
+}
+
+/** Writes references through the service, with credentials that may do so. */
+export interface ReferenceWriter {
+  /** Links the value to the record with this id. */
+  put(reference: Reference, id: number): Promise<void>
+  remove(reference: Reference): Promise<void>
+}
+
+/** A writer of the client that this configuration names. */
+export function createReferenceWriter(given: Fields): ReferenceWriter {
+  const config = given as unknown as Config
+  const { base_url, api_name } = config.environment
+  const send = async (method: string, { collection, name, value }: Reference, body?: object) => {
+    const path = [collection, name, value].map(encodeURIComponent).join('/')
+    const response = await fetch(
+      new URL(`/connector/${api_name}/api/v1/external-references/${path}`, base_url),
+      {
+        method,
+        headers: { authorization: await takeToken(config), 'user-agent': 'demo' },
+        ...(body && { body: JSON.stringify(body) }),
+      },
+    )
+    if (!response.ok) throw new Error(`${method} ${path} is refused: ${await response.text()}`)
+  }
+  return {
+    put: (reference, id) => send('PUT', reference, { internalReference: String(id) }),
+    remove: (reference) => send('DELETE', reference),
+  }
+}
+
 function referenceOf(collection: string, item: Readonly<Record<string, string>>): Fields {
   const { referenceName: name, externalReference: value, internalReference } = item
   return { collection, name, value, internalReference }

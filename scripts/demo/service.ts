@@ -1,6 +1,6 @@
 import type { Fields } from './compare.ts'
 import { startProgram } from './program.ts'
-import { allReferences } from './references.ts'
+import { allReferences, createReferenceWriter, type ReferenceWriter } from './references.ts'
 
 /** The emulated service in its own process, and its control endpoint. */
 export interface Service {
@@ -10,12 +10,16 @@ export interface Service {
   now(): Promise<string>
   /** All that lives in a collection now. */
   all(collection: string): Promise<Fields[]>
+  /** Writes references as a second client, which can do nothing else. */
+  references(): Promise<ReferenceWriter>
   /** Posts a verb to the control endpoint, for example `/advance` with `{ hours: 73 }`. */
   tell(verb: string, body: object): Promise<unknown>
   /** Every request since the start. */
   requests(): Promise<readonly { readonly path: string; readonly query: string }[]>
   stop(): Promise<void>
 }
+
+const WRITER = { id: 'hr', secret: 'demo', scopes: ['external-references.write'] }
 
 /** How large the tenant is. */
 export interface TenantSize {
@@ -54,6 +58,8 @@ export async function startService(size: TenantSize, signal: AbortSignal): Promi
     if (!response.ok) throw new Error(`The emulator refuses ${path}: ${JSON.stringify(body)}`)
     return body
   }
+  const tell = (verb: string, body: object) =>
+    ask(verb, { method: 'POST', body: JSON.stringify(body) })
   const config = async () => (await ask('/config')) as Fields
   return {
     config,
@@ -62,7 +68,17 @@ export async function startService(size: TenantSize, signal: AbortSignal): Promi
       if (collection === 'external-references') return allReferences(await config())
       return (await ask(`/all/${collection}`)) as Fields[]
     },
-    tell: (verb, body) => ask(verb, { method: 'POST', body: JSON.stringify(body) }),
+    async references() {
+      const { client_id, client_secret, ...rest } = await config()
+      const reader = { id: client_id, secret: client_secret }
+      await tell('/options', { clients: [reader, WRITER] })
+      return createReferenceWriter({
+        ...rest,
+        client_id: WRITER.id,
+        client_secret: WRITER.secret,
+      })
+    },
+    tell,
     requests: async () => (await ask('/requests')) as { path: string; query: string }[],
     stop: program.stop,
   }

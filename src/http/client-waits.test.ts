@@ -67,7 +67,7 @@ function scene(
     }),
     clientId: 'id',
     clientSecret: 'secret',
-    collections: undefined,
+    scopes: undefined,
     transport,
     limiter: createRateLimiter(undefined, time),
     clock,

@@ -107,7 +107,7 @@ describe('a token that the service refuses', () => {
   // spec: Authentication 8
   it('is widened after it was renewed, if it was asked for by scopes', async () => {
     const { client, tokenCalls } = await openClient({
-      collections: ['people'],
+      scopes: ['people.read'],
       api: (response, { headers }) =>
         reply(response, headers.authorization === 'Bearer token-3' ? 200 : 401, 'done'),
     })
@@ -119,7 +119,7 @@ describe('a token that the service refuses', () => {
   // spec: Errors: 403
   it('is widened at once when it lacks a permission', async () => {
     const { client, tokenCalls } = await openClient({
-      collections: ['people'],
+      scopes: ['people.read'],
       api: (response, { headers }) =>
         reply(response, headers.authorization === 'Bearer token-2' ? 200 : 403, 'done'),
     })

@@ -7,10 +7,13 @@ import type { RateLimiter } from './rate-limiter.ts'
 import { type RetryPolicy, SLOWEST_BODY_MS, tooSlow } from './retry-policy.ts'
 import type { ServerClock } from './server-clock.ts'
 import { createTokens, type Token } from './token.ts'
-import type { Reply, Transport } from './transport.ts'
+import type { Method, Reply, Transport } from './transport.ts'
 
 /** Bodies up to this size arrive whole, so that a connection that breaks costs no duplicate. */
 const WHOLE_BYTES = 4 * 1024 * 1024
+
+/** No list of references or webhooks has a page of this size. */
+const MOST_TEXT_BYTES = 64 * 1024 * 1024
 
 /** A page's body: complete when it is small, in parts as they arrive when it is large. */
 export type Body = { readonly whole: readonly Buffer[] } | { readonly parts: AsyncIterable<Buffer> }
@@ -23,7 +26,24 @@ export interface Traffic extends ExchangeCounts {
 /** See Exchange. */
 export type GetOptions = Pick<Exchange<unknown>, 'signal' | 'isRepeat' | 'onTrouble'>
 
-/** The service as the sync sees it: links in, bodies out. */
+/** A request for a resource: its address is sent as it is. */
+export interface ServiceRequest extends Pick<Exchange<unknown>, 'url' | 'hidden' | 'onUncertain'> {
+  readonly method: Method
+  /** What logs and messages show in place of the address. */
+  readonly shown: string
+  /** Sent as JSON. */
+  readonly body?: object | undefined
+  readonly ifMatch?: string | undefined
+}
+
+/** An answer with a status from 200 to 299. */
+export interface ServiceAnswer {
+  readonly status: number
+  header(name: string): string | undefined
+  readonly text: string
+}
+
+/** The service as those see it who ask it: links in, bodies out. */
 export interface Client {
   /**
    * Follows a link of the service or one of ours. Repeats what may pass; throws a HttpError for a
@@ -37,6 +57,8 @@ export interface Client {
    * answers is not the API, such as a sign-in page. Throws as `get` does.
    */
   probe(link: string): Promise<boolean>
+  /** Sends one request, with a body if it is given, and reads a small answer whole. Throws as `get` does. */
+  send(request: ServiceRequest): Promise<ServiceAnswer>
   token(): Promise<Token>
   /** Whoever asks again for what arrived damaged counts it among the retries. */
   readonly traffic: Traffic
@@ -48,21 +70,29 @@ export interface ClientSettings {
   readonly endpoints: Endpoints
   readonly clientId: string
   readonly clientSecret: string
-  /** See `TokenSettings.collections`. */
-  readonly collections: readonly string[] | undefined
+  /** See `TokenSettings.scopes`. */
+  readonly scopes: readonly string[] | undefined
   readonly transport: Transport
   readonly limiter: RateLimiter
   readonly clock: ServerClock
   readonly mask: Mask
   readonly signal: AbortSignal
   readonly retryPolicy: RetryPolicy
+  /** Told each time that a request for a resource or for a token has to wait. */
+  readonly onTrouble?: (trouble: Trouble) => void
 }
 
 export function createClient(settings: ClientSettings): Client {
-  const { endpoints, clock, retryPolicy } = settings
+  const { endpoints, clock, retryPolicy, onTrouble } = settings
+  const told = onTrouble === undefined ? {} : { onTrouble }
   const traffic: Traffic = { requests: 0, retries: 0, refusals: 0, bytes: 0 }
   const exchanges = createExchanges({ ...settings, counts: traffic })
   const tokens = createTokens({ ...settings, post })
+  const headers = {
+    'user-agent': endpoints.userAgent,
+    accept: 'application/json',
+    'accept-encoding': 'gzip, br',
+  }
   return {
     traffic,
     get trouble() {
@@ -72,16 +102,31 @@ export function createClient(settings: ClientSettings): Client {
     get: (link, options) => get(link, readBody, options),
     assertFollowable: (link) => void resolveLink(link, endpoints),
     probe: (link) => get(link, beginsJson),
+    send,
   }
 
   async function get<T>(link: string, use: Exchange<T>['use'], options?: GetOptions): Promise<T> {
-    const headers = {
-      'user-agent': endpoints.userAgent,
-      accept: 'application/json',
-      'accept-encoding': 'gzip, br',
-    }
     const url = resolveLink(link, endpoints)
     return exchanges.exchange({ url, call: { method: 'GET', headers }, tokens, use, ...options })
+  }
+
+  function send({ method, shown, body, ifMatch, ...request }: ServiceRequest) {
+    const call = {
+      method,
+      shown,
+      headers: {
+        ...headers,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(ifMatch !== undefined && { 'if-match': ifMatch }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }
+    const use = async (reply: Reply): Promise<ServiceAnswer> => ({
+      status: reply.status,
+      header: reply.header,
+      text: await readText(reply),
+    })
+    return exchanges.exchange({ ...request, ...told, call, tokens, use, isExpected: isSuccess })
   }
 
   function post(url: string, form: string): Promise<string> {
@@ -94,6 +139,7 @@ export function createClient(settings: ClientSettings): Client {
       url,
       call: { method: 'POST', headers, body: form },
       use: readToken,
+      ...told,
     })
   }
 
@@ -103,6 +149,20 @@ export function createClient(settings: ClientSettings): Client {
     if ('whole' in body) return Buffer.concat(body.whole).toString('utf8')
     reply.discard()
     throw new ConnectorError('system', 'The answer of the token endpoint is too large to be one.')
+  }
+
+  async function readText(reply: Reply): Promise<string> {
+    const body = await readBody(reply)
+    const parts: Buffer[] = []
+    let size = 0
+    for await (const part of 'whole' in body ? body.whole : body.parts) {
+      size += part.length
+      // Whoever leaves here lets go of the rest.
+      if (size > MOST_TEXT_BYTES)
+        throw new ConnectorError('system', 'An answer of the service is too large to be one.')
+      parts.push(part)
+    }
+    return Buffer.concat(parts).toString('utf8')
   }
 
   /** Reads a body whole, or the first part of a large one with the rest to come. */
@@ -138,6 +198,10 @@ export function createClient(settings: ClientSettings): Client {
       reply.discard()
     }
   }
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300
 }
 
 /** Looks at the first character that is not a space, and lets go of the rest. */

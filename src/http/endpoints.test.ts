@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createEndpoints, readScope } from './endpoints.ts'
+import { createEndpoints, scopeName } from './endpoints.ts'
 
 function endpoints(overrides: { baseUrl?: string; company?: string } = {}) {
   return createEndpoints({
@@ -33,7 +33,7 @@ describe('the service', () => {
 
   // spec: Authentication 6
   it('names the scope of a collection after the API', () => {
-    expect(readScope(endpoints(), 'people')).toBe('connector-svcapi-people.read')
+    expect(scopeName(endpoints(), 'people.read')).toBe('connector-svcapi-people.read')
   })
 })
 

@@ -34,7 +34,7 @@ export function createEndpoints(settings: EndpointSettings): Endpoints {
   }
 }
 
-/** The scope that allows reading a collection. */
-export function readScope({ apiName }: Endpoints, collection: string): string {
-  return `connector-${apiName}-${collection}.read`
+/** The full name of a scope such as `people.read`. */
+export function scopeName({ apiName }: Endpoints, scope: string): string {
+  return `connector-${apiName}-${scope}`
 }

@@ -27,17 +27,23 @@ export interface Trouble {
 /** A request that is sent until its answer can be used. */
 export interface Exchange<T> {
   readonly url: string
-  readonly call: Pick<Call, 'method' | 'headers' | 'body'>
+  readonly call: Pick<Call, 'method' | 'headers' | 'body' | 'shown'>
   /** Where the bearer token comes from; a request without it carries none. */
   readonly tokens?: Tokens
-  /** Reads an answer with the status 200. */
+  /** Reads an answer that `isExpected`. */
   readonly use: (reply: Reply) => Promise<T>
+  /** Which statuses are no failure; 200 alone if left out. */
+  readonly isExpected?: (status: number) => boolean
+  /** What the answer may say and messages must not; see `toHttpError`. */
+  readonly hidden?: readonly string[]
   /** Ends this request alone; that of the settings if left out. */
   readonly signal?: AbortSignal
   /** True when the URL was asked for before, and the answer did not arrive whole. */
   readonly isRepeat?: boolean
   /** Told each time that the request has to wait. */
   readonly onTrouble?: (trouble: Trouble) => void
+  /** Told each time that the service may have done what was asked for without saying so. */
+  readonly onUncertain?: () => void
 }
 
 /** What the exchanges of a process added up to. */
@@ -83,7 +89,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
   }
 
   async function exchange<T>(given: Exchange<T>): Promise<T> {
-    const { call, tokens, use, signal = settings.signal, onTrouble } = given
+    const { call, tokens, signal = settings.signal, onTrouble } = given
     const failures = createFailureCount(time)
     let { url, isRepeat = false } = given
     let [redirects, renewals] = [0, 0]
@@ -91,7 +97,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
       const token = await tokens?.get()
       const admission = await limiter.acquire(signal)
       counts.requests++
-      const outcome = await attempt(authorised({ ...call, url, signal }, token), use)
+      const outcome = await attempt(authorised({ ...call, url, signal }, token), given)
       if ('used' in outcome) {
         trouble = undefined
         return outcome.used
@@ -99,7 +105,14 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
       const result = resultOf(outcome)
       const isHeld = isRateLimit(result)
       if (!isHeld && 'reply' in outcome) limiter.onSuccess()
-      const situation = { failures: failures.now(), redirects, renewals, token: kindOf(token) }
+      if (isUncertain(outcome, isHeld)) given.onUncertain?.()
+      const situation = {
+        failures: failures.now(),
+        redirects,
+        renewals,
+        token: kindOf(token),
+        method: call.method,
+      }
       const step = decide(result, situation, retryPolicy)
       if (step.do === 'redirect' && 'reply' in outcome) {
         outcome.reply.discard()
@@ -108,7 +121,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
         continue
       }
       if (isHeld) hold(admission, step.do === 'wait' ? step.ms : (result.retryAfterMs ?? 0))
-      const error = await errorOf(outcome, given.url, isRepeat)
+      const error = await errorOf(outcome, given, isRepeat)
       signal.throwIfAborted()
       if (step.do === 'wait') {
         failures.add()
@@ -128,14 +141,14 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     }
   }
 
-  /** One request, and its answer if that has the status 200. */
+  /** One request, and its answer if that is expected. */
   async function attempt<T>(
     call: Call,
-    use: Exchange<T>['use'],
+    { use, isExpected = isOk }: Exchange<T>,
   ): Promise<{ readonly used: T } | Failed> {
     try {
       const reply = await transport.send(call)
-      if (reply.status !== 200) return { reply }
+      if (!isExpected(reply.status)) return { reply }
       limiter.onSuccess()
       return { used: await use(reply) }
     } catch (error) {
@@ -146,7 +159,10 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
   }
 
   function resultOf(outcome: Failed): Result {
-    if ('error' in outcome) return { failure: outcome.error.failure }
+    if ('error' in outcome) {
+      const { error } = outcome
+      return { failure: error.failure, isUnsent: error instanceof NotConnected }
+    }
     const { status, header } = outcome.reply
     const location = header('location')
     const retryAfter = isRetryable(status)
@@ -159,8 +175,13 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     }
   }
 
-  async function errorOf(outcome: Failed, url: string, isRepeat: boolean): Promise<ConnectorError> {
-    return 'error' in outcome ? outcome.error : toHttpError(url, outcome.reply, mask, isRepeat)
+  async function errorOf<T>(
+    outcome: Failed,
+    { url, call, hidden }: Exchange<T>,
+    isRepeat: boolean,
+  ): Promise<ConnectorError> {
+    if ('error' in outcome) return outcome.error
+    return toHttpError(url, outcome.reply, mask, { isRepeat, shown: call.shown, hidden })
   }
 
   /** Holds every stream, but not for longer than any request would wait. */
@@ -182,6 +203,17 @@ function authorised(call: Call, token: Token | undefined): Call {
 function kindOf(token: Token | undefined): Situation['token'] {
   if (token === undefined) return 'none'
   return token.isNarrow ? 'narrow' : 'wide'
+}
+
+function isOk(status: number): boolean {
+  return status === 200
+}
+
+/** Whether the service may have done what was asked for, although it did not say so. */
+function isUncertain(outcome: Failed, isHeld: boolean): boolean {
+  if ('error' in outcome) return outcome.error.failure !== 'config' && mayHaveArrived(outcome.error)
+  const { status } = outcome.reply
+  return !isHeld && (status === 408 || (status >= 500 && status !== 501))
 }
 
 /** Whether the service may have answered and only the answer was lost, here or at a gateway. */

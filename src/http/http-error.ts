@@ -8,6 +8,8 @@ import type { Reply } from './transport.ts'
 export interface HttpErrorFacts {
   readonly reason?: string
   readonly isRepeat?: boolean
+  readonly code?: string | undefined
+  readonly reasons?: readonly string[]
 }
 
 /** The service refused a request for good: the status says how, the message what to do. */
@@ -18,17 +20,23 @@ export class HttpError extends ConnectorError {
   readonly reason: string
   /** True when an earlier attempt may have reached the service although its answer was lost. */
   readonly isRepeat: boolean
+  /** The service's own code, such as `NotFound`. */
+  readonly code: string | undefined
+  /** The service's own words, one sentence each. */
+  readonly reasons: readonly string[]
 
   constructor(
     failure: FailureType,
     status: number,
     message: string,
-    { reason = message, isRepeat = false }: HttpErrorFacts = {},
+    { reason = message, isRepeat = false, code, reasons = [] }: HttpErrorFacts = {},
   ) {
     super(failure, message)
     this.status = status
     this.reason = reason
     this.isRepeat = isRepeat
+    this.code = code
+    this.reasons = reasons
   }
 }
 
@@ -39,6 +47,7 @@ const MAX_BODY = 64 * 1024
 const MAX_TEXT_MS = 2000
 /** The documented forms have three levels. */
 const MAX_LEVELS = 6
+const MAX_REASONS = 10
 
 /** What a status means for the reader of the message, and who has to act. */
 const MEANING: Readonly<Record<number, readonly [FailureType, string]>> = {
@@ -51,6 +60,7 @@ const MEANING: Readonly<Record<number, readonly [FailureType, string]>> = {
   404: ['config', 'The service does not offer this to your tenant or API'],
   405: ['config', 'The service does not offer this to your tenant or API'],
   409: ['transient', 'The service reports a conflict'],
+  412: ['transient', 'The record was changed in the meantime'],
   410: ['system', 'The link has expired'],
   414: ['config', 'The service says that the URL is too long; ask for fewer external references'],
   407: [
@@ -60,29 +70,62 @@ const MEANING: Readonly<Record<number, readonly [FailureType, string]>> = {
   429: ['transient', 'The service is asked too often'],
 }
 
+/** What a message says of a request, and what it must not say. */
+export interface Telling {
+  /** See HttpError. */
+  readonly isRepeat?: boolean
+  /** In place of the address. */
+  readonly shown?: string | undefined
+  /** Personal data of the request, which the service may repeat in its words. */
+  readonly hidden?: readonly string[] | undefined
+}
+
 /**
  * Reads an error answer into a sentence: the service's own words are added, whatever their form.
- * They are masked here, because a secret that is cut off cannot be found any more. For `isRepeat`
- * see HttpError.
+ * They are masked here, because a secret that is cut off cannot be found any more.
  */
 export async function toHttpError(
   url: string,
   reply: Reply,
   mask: Mask,
-  isRepeat = false,
+  { isRepeat = false, shown: address = shown(url), hidden = [] }: Telling = {},
 ): Promise<HttpError> {
   const { status } = reply
   for (const token of tokensOf(url)) mask.add(token)
-  const words = wordsOf(await textOf(reply), mask)
+  const clean = (words: string) => tidy(mask.text(withoutValues(words, hidden)))
+  const { words, code } = readWords(await textOf(reply))
+  const text = clean(words.join('; '))
   const [failure, meaning] = MEANING[status] ?? [
     isRetryable(status) ? ('transient' as const) : ('system' as const),
     status >= 500 && status < 600
       ? 'The service fails'
       : 'The service answered with an unexpected status',
   ]
-  const detail = words === '' ? '' : `: ${words}`
-  const message = `${meaning} (${status} for ${shown(url)})${detail}.`
-  return new HttpError(failure, status, message, { reason: `${meaning}${detail}`, isRepeat })
+  const detail = text === '' ? '' : `: ${text}`
+  const message = `${meaning} (${status} for ${address})${detail}.`
+  return new HttpError(failure, status, message, {
+    reason: `${meaning}${detail}`,
+    isRepeat,
+    code: code === undefined ? undefined : clean(code),
+    reasons: words
+      .filter((word) => word !== code)
+      .map(clean)
+      .filter((word) => word !== ''),
+  })
+}
+
+/** The text with `****` in place of values, where they stand as words. */
+function withoutValues(text: string, values: readonly string[]): string {
+  return values
+    .filter((value) => value !== '')
+    .flatMap((value) => [value, encodeURIComponent(value)])
+    .reduce((left, value) => {
+      const literal = value.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+      return left.replace(
+        new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, 'gu'),
+        '****',
+      )
+    }, text)
 }
 
 /** The tokens in a link; the service may repeat them in its words. */
@@ -113,14 +156,25 @@ async function textOf(reply: Reply): Promise<string> {
   return Buffer.concat(parts).toString('utf8')
 }
 
-/** `message` and `reasons` of the documented forms, else the plain text. */
-function wordsOf(text: string, mask: Mask): string {
-  const found: string[] = []
-  collect(parsed(text), found)
-  const isMarkup = text.trimStart().startsWith('<')
-  const words = found.length > 0 ? found.join('; ') : isMarkup ? '' : text
-  return mask
-    .text(words)
+/** What an error body says, in one list, and the part of it that is the service's code. */
+interface Words {
+  readonly words: readonly string[]
+  readonly code: string | undefined
+}
+
+/** `code`, `message` and `reasons` of the documented forms, else the plain text. */
+function readWords(text: string): Words {
+  const body = parsed(text)
+  const words: string[] = []
+  collect(body, words)
+  if (words.length === 0 && !text.trimStart().startsWith('<')) words.push(text)
+  const inner = isObject(body) && isObject(body['error']) ? body['error'] : body
+  const code = isObject(inner) ? inner['code'] : undefined
+  return { words, code: typeof code === 'string' ? code : undefined }
+}
+
+function tidy(words: string): string {
+  return words
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()
     .slice(0, MAX_TEXT)
@@ -132,16 +186,25 @@ function collect(value: unknown, found: string[], level = 0): void {
   if (typeof value === 'string') found.push(value)
   else if (Array.isArray(value))
     for (const item of value.slice(0, 10)) collect(item, found, level + 1)
-  else if (typeof value === 'object' && value !== null) {
-    const { error, error_description, code, message, reasons, validationErrors, detail } =
-      value as Record<string, unknown>
-    const nested = typeof error === 'object' ? error : undefined
-    collect(
-      nested ?? [error, code, message ?? error_description ?? detail, reasons, validationErrors],
-      found,
-      level + 1,
-    )
+  else if (isObject(value)) {
+    const { error, error_description, code, message, reasons, validationErrors, detail } = value
+    const nested = isObject(error) ? error : undefined
+    const known = [error, code, message ?? error_description ?? detail, reasons]
+    collect(nested ?? known, found, level + 1)
+    collectAll(validationErrors, found, level + 1)
   }
+}
+
+/** The texts of a validation error, whose members are not documented. */
+function collectAll(value: unknown, found: string[], level: number): void {
+  if (level > MAX_LEVELS || found.length > MAX_REASONS) return
+  if (typeof value === 'string') found.push(value)
+  else if (typeof value === 'object' && value !== null)
+    for (const item of Object.values(value)) collectAll(item, found, level + 1)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function parsed(text: string): unknown {

@@ -5,7 +5,7 @@ import type { Endpoints } from './endpoints.ts'
 export const LINK_TOKENS = ['deltaToken', 'continuationToken'] as const
 
 /** Longest URL the service takes; above it answers 414. */
-const MAX_URL_LENGTH = 4096
+export const MAX_URL_LENGTH = 4096
 
 /** Characters that no path or query may hold raw; the service's links hold spaces and quotes. */
 const ILLEGAL = /[\s"#'<>\\^`{|}]|[^\x20-\x7e]/gu

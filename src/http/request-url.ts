@@ -27,11 +27,31 @@ export function requestUrl(
     parameters.push(`filter=${encode(filter.join(' and '))}`)
   }
   if (references !== undefined && references.length > 0) {
-    const pairs = references.map(([collection, name]) => `(${collection},${encode(name)})`)
-    parameters.push(`externalReferences=${pairs.join('')}`)
+    parameters.push(referencesParameter(references))
   }
   if (delta) parameters.push('delta')
   return `${prefix}${path}${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`
+}
+
+/** The parameter that names external references: pairs of collection and name. */
+export function referencesParameter(
+  references: readonly (readonly [collection: string, name: string])[],
+): string {
+  const pairs = references.map(([collection, name]) => `(${collection},${encode(name)})`)
+  return `externalReferences=${pairs.join('')}`
+}
+
+/**
+ * Segments of a path as text that is decoded once to what they were. Those of dots alone are encoded
+ * too, or they would be taken for steps in the path.
+ */
+export function pathOf(segments: readonly string[]): string {
+  return segments
+    .map(
+      (segment) =>
+        `/${/^\.{1,2}$/.test(segment) ? segment.replaceAll('.', '%2E') : encode(segment)}`,
+    )
+    .join('')
 }
 
 function encode(text: string): string {

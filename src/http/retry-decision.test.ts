@@ -8,26 +8,37 @@ const FIRST: Situation = {
   redirects: 0,
   renewals: 0,
   token: 'wide',
+  method: 'GET',
 }
 const FAIL: Step = { do: 'fail' }
 const WAIT: Step = { do: 'wait', ms: 250 }
 const narrow = { token: 'narrow' } as const
-const forToken = { token: 'none' } as const
+const forToken = { token: 'none', method: 'POST' } as const
+const post = { method: 'POST' } as const
+const put = { method: 'PUT' } as const
 const late = { failures: { before: 30, sinceMs: 600_000 } }
 
 const rows: (readonly [result: Result, situation: Partial<Situation>, step: Step])[] = [
   [{ failure: 'transient' }, {}, WAIT],
   [{ failure: 'transient' }, forToken, WAIT],
   [{ failure: 'transient' }, late, FAIL],
+  [{ failure: 'transient' }, put, WAIT],
+  [{ failure: 'transient' }, { method: 'DELETE' }, WAIT],
+  [{ failure: 'transient' }, post, FAIL],
+  [{ failure: 'transient', isUnsent: true }, post, WAIT],
   [{ failure: 'config' }, {}, FAIL],
   [{ failure: 'system' }, {}, FAIL],
   [{ status: 302, location: '/x' }, {}, { do: 'redirect', location: '/x' }],
   [{ status: 302, location: '/x' }, { redirects: 3 }, FAIL],
   [{ status: 302, location: '/x' }, forToken, FAIL],
   [{ status: 302 }, {}, FAIL],
+  [{ status: 302, location: '/x' }, put, FAIL],
+  [{ status: 308, location: '/x' }, put, { do: 'redirect', location: '/x' }],
+  [{ status: 307, location: '/x' }, post, { do: 'redirect', location: '/x' }],
   [{ status: 304, location: '/x' }, {}, FAIL],
   [{ status: 401 }, {}, { do: 'renew' }],
   [{ status: 401 }, late, { do: 'renew' }],
+  [{ status: 401 }, post, { do: 'renew' }],
   [{ status: 401 }, { renewals: 1 }, FAIL],
   [{ status: 401 }, { renewals: 1, ...narrow }, { do: 'unscoped' }],
   [{ status: 401 }, { renewals: 2, ...narrow }, FAIL],
@@ -39,6 +50,12 @@ const rows: (readonly [result: Result, situation: Partial<Situation>, step: Step
   [{ status: 409 }, {}, FAIL],
   [{ status: 500 }, {}, WAIT],
   [{ status: 500 }, forToken, WAIT],
+  [{ status: 500 }, put, WAIT],
+  [{ status: 500 }, post, FAIL],
+  [{ status: 408 }, post, FAIL],
+  [{ status: 503 }, post, FAIL],
+  [{ status: 503, retryAfterMs: 7000 }, post, { do: 'wait', ms: 7000 }],
+  [{ status: 429 }, post, WAIT],
   [{ status: 501 }, {}, FAIL],
   [{ status: 503, retryAfterMs: 7000 }, {}, { do: 'wait', ms: 7000 }],
   [{ status: 429, retryAfterMs: 0 }, {}, WAIT],

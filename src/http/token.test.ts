@@ -18,7 +18,7 @@ const endpoints = createEndpoints({
 type Answer = (form: URLSearchParams, index: number) => string
 
 /** Tokens over an endpoint that answers by a function, on a clock that the test moves. */
-function tokensOver(answer: Answer, collections?: readonly string[]) {
+function tokensOver(answer: Answer, scopes?: readonly string[]) {
   const forms: URLSearchParams[] = []
   const time = { ms: 0 }
   const mask = createMask()
@@ -26,7 +26,7 @@ function tokensOver(answer: Answer, collections?: readonly string[]) {
     endpoints,
     clientId: 'my id',
     clientSecret: SECRET,
-    collections,
+    scopes,
     mask,
     post: async (_, form) =>
       answer(new URLSearchParams(form), forms.push(new URLSearchParams(form)) - 1),
@@ -45,22 +45,22 @@ describe('a token', () => {
   // spec: Endpoints: POST {auth_url}/connect/token
   // spec: Token endpoint: form
   // spec: Authentication 1
-  it('is asked for with the credentials, the grant and the scopes of the collections', async () => {
-    const { tokens, forms } = tokensOver(counted, ['people', 'clockings'])
+  it('is asked for with the credentials, the grant and the scopes', async () => {
+    const { tokens, forms } = tokensOver(counted, ['people.read', 'job-categories.write'])
     await tokens.get()
     expect(forms.map((form) => Object.fromEntries(form))).toEqual([
       {
         grant_type: 'client_credentials',
         client_id: 'my id',
         client_secret: SECRET,
-        scope: 'connector-svcapi-people.read connector-svcapi-clockings.read',
+        scope: 'connector-svcapi-people.read connector-svcapi-job-categories.write',
       },
     ])
   })
 
   // spec: Token endpoint: form
   // spec: Authentication 6
-  it('is asked for without a scope when no collections are named', async () => {
+  it('is asked for without a scope when none are named', async () => {
     const { tokens, forms } = tokensOver(counted)
     await tokens.get()
     expect(forms[0]?.has('scope')).toBe(false)
@@ -146,13 +146,13 @@ describe('a refused token', () => {
   })
 
   it('is widened to every scope the client has', async () => {
-    const { tokens, forms } = tokensOver(counted, ['people'])
+    const { tokens, forms } = tokensOver(counted, ['people.read'])
     const wide = await tokens.renew(await tokens.get(), true)
     expect([wide.isNarrow, forms[1]?.has('scope')]).toEqual([false, false])
   })
 
   it('is widened also when a narrow one is on its way for somebody else', async () => {
-    const { tokens } = tokensOver(counted, ['people'])
+    const { tokens } = tokensOver(counted, ['people.read'])
     const old = await tokens.get()
     const [narrow, wide] = await Promise.all([tokens.renew(old), tokens.renew(old, true)])
     expect([narrow.isNarrow, wide.isNarrow]).toEqual([true, false])
@@ -291,10 +291,14 @@ describe('what a token covers', () => {
     ['one of the scopes', token('connector-svcapi-histories.read'), true],
     ['the general scope', token('connector-svcapi-all.read'), true],
     ['another scope', token('connector-svcapi-jobs.read'), false],
-    ['the right to write only', token('connector-svcapi-people.write'), false],
+    [
+      'the right to write only',
+      token('connector-svcapi-people.write', 'connector-svcapi-all.write'),
+      false,
+    ],
     ['nothing', token(), false],
     ['what is not known', { value: 't', scopes: undefined, isNarrow: true }, true],
   ])('with %s', (_, held, expected) => {
-    expect(hasScope(held, endpoints, ['people', 'histories'])).toBe(expected)
+    expect(hasScope(held, endpoints, ['people.read', 'histories.read'])).toBe(expected)
   })
 })

@@ -1,6 +1,6 @@
 import { ConnectorError } from '../protocol/errors.ts'
 import type { Mask } from '../protocol/mask.ts'
-import { type Endpoints, readScope } from './endpoints.ts'
+import { type Endpoints, scopeName } from './endpoints.ts'
 import { HttpError } from './http-error.ts'
 
 /** An access token and what it covers. */
@@ -27,8 +27,8 @@ export interface TokenSettings {
   readonly endpoints: Endpoints
   readonly clientId: string
   readonly clientSecret: string
-  /** Collections to ask scopes for; undefined asks for every scope the client has. */
-  readonly collections: readonly string[] | undefined
+  /** Scopes to ask for, such as `people.read`; undefined asks for every scope the client has. */
+  readonly scopes: readonly string[] | undefined
   readonly mask: Mask
   /** Posts a form to the token endpoint, patiently; the text of the answer. Throws a HttpError. */
   readonly post: (url: string, form: string) => Promise<string>
@@ -44,7 +44,7 @@ export function createTokens(settings: TokenSettings): Tokens {
   const { endpoints, mask, now = () => performance.now() } = settings
   let current: { token: Token; renewAt: number } | undefined
   let pending: Promise<Token> | undefined
-  let wide = settings.collections === undefined
+  let wide = settings.scopes === undefined
   return { get, renew }
 
   async function get(): Promise<Token> {
@@ -73,7 +73,7 @@ export function createTokens(settings: TokenSettings): Tokens {
   }
 
   async function fetchToken(): Promise<Token> {
-    const asked = wide ? undefined : settings.collections
+    const asked = wide ? undefined : settings.scopes
     try {
       return await fetchScoped(asked)
     } catch (error) {
@@ -84,30 +84,34 @@ export function createTokens(settings: TokenSettings): Tokens {
     }
   }
 
-  async function fetchScoped(collections: readonly string[] | undefined): Promise<Token> {
+  async function fetchScoped(asked: readonly string[] | undefined): Promise<Token> {
     const form = new URLSearchParams({
       grant_type: 'client_credentials',
       client_id: settings.clientId,
       client_secret: settings.clientSecret,
     })
-    if (collections !== undefined) {
-      form.set('scope', collections.map((name) => readScope(endpoints, name)).join(' '))
+    if (asked !== undefined) {
+      form.set('scope', asked.map((scope) => scopeName(endpoints, scope)).join(' '))
     }
     const text = await settings.post(endpoints.tokenUrl, form.toString())
     const { value, lifetimeMs, scopes } = read(text)
     mask.add(value)
-    const token: Token = { value, scopes, isNarrow: collections !== undefined }
+    const token: Token = { value, scopes, isNarrow: asked !== undefined }
     const margin = Math.min(MARGIN_MS, lifetimeMs * MARGIN_PART)
     current = { token, renewAt: now() + lifetimeMs - margin }
     return token
   }
 }
 
-/** Whether a token allows reading a collection, by any of its scopes; true when that is not known. */
+/**
+ * Whether a token holds one of these scopes, such as `people.read`, or that of all collections; true when
+ * that is not known.
+ */
 export function hasScope(token: Token, endpoints: Endpoints, scopes: readonly string[]): boolean {
   const granted = token.scopes
   if (granted === undefined) return true
-  return ['all', ...scopes].some((scope) => granted.has(readScope(endpoints, scope)))
+  const wider = scopes.map((scope) => scope.replace(/^.*\./, 'all.'))
+  return [...scopes, ...wider].some((scope) => granted.has(scopeName(endpoints, scope)))
 }
 
 function read(text: string): {

@@ -1,13 +1,18 @@
 import { Socket } from 'node:net'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
-import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool, request } from 'undici'
+import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 import { ConnectorError } from '../protocol/errors.ts'
 import { ProxyFailure, toNetworkError } from './network-error.ts'
 
+export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
+
 /** One request as it goes to the wire. */
 export interface Call {
+  /** Sent as it is: dot segments and what is encoded in it are not touched. */
   readonly url: string
-  readonly method: 'GET' | 'POST'
+  /** What logs show in place of an address that holds personal data. */
+  readonly shown?: string
+  readonly method: Method
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
   readonly signal: AbortSignal
@@ -43,10 +48,11 @@ export function createTransport(silenceSeconds: number): Transport {
   const dispatcher = createDispatcher(options)
   return {
     async send({ url, signal, ...call }) {
-      const { host } = new URL(url)
+      const { host, origin } = new URL(url)
+      const path = url.replace(/^\w+:\/\/[^/?]*/, '') || '/'
       try {
         const onInfo = announcements(host)
-        const asked = request(url, { ...call, signal, dispatcher, onInfo })
+        const asked = dispatcher.request({ ...call, origin, path, signal, onInfo })
         return toReply(await untilAborted(asked, signal), host)
       } catch (error) {
         signal.throwIfAborted()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseReferencePage } from './reference-page.ts'
+import { parseReference, parseReferencePage } from './reference-page.ts'
 
 const ONE = { collection: 'people', name: 'hr-id', value: 'A1', internalReference: '5' }
 
@@ -68,4 +68,31 @@ describe('the list of references', () => {
   ])('is damaged when it is %s', (body) => {
     expect(() => parseReferencePage(body, 'people')).toThrow(SyntaxError)
   })
+})
+
+// spec: External reference management: answers
+it.each([
+  ['values and ids', { A1: '5' }],
+  ['a list without the name', [{ value: 'A1', internalReference: '5' }]],
+  ['a list under the name', { 'hr-id': [{ value: 'A1', id: 5 }] }],
+  ['values under the name', { value: { 'hr-id': { A1: 5 } } }],
+  ['a lone object', { value: 'A1', internalReference: '5' }],
+])('the list of one name may be %s', (_, body) => {
+  const page = parseReferencePage(JSON.stringify(body), 'people', 'hr-id')
+  expect(page).toEqual({ references: [ONE] })
+})
+
+// spec: External reference management: answers
+it.each([
+  ['an object', '{"collection":"people","name":"hr-id","value":"A1","internalReference":"5"}', '5'],
+  ['the id in an object', '{"internalReference":5}', '5'],
+  ['the id', '5', '5'],
+  ['the id as text', '"5"', '5'],
+  ['a list of one', '[{"externalReference":"A1","internalReference":"5"}]', '5'],
+  ['a page', '{"value":[{"name":"hr-id","value":"A1","id":5}]}', '5'],
+  ['an object that does not tell the id', '{"value":"A1"}', null],
+  ['empty', '', null],
+])('one reference may be %s', (_, body, internalReference) => {
+  const { collection, name, value } = ONE
+  expect(parseReference(body, { collection, name, value })).toEqual({ ...ONE, internalReference })
 })

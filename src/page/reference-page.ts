@@ -13,19 +13,40 @@ export interface ReferencePage {
 }
 
 /**
- * Reads the answer of `GET /external-references/{collection}`, whose body the service's
- * documentation does not show. Taken are a list of objects, bare or in `value`, whose members name the
+ * Reads the answer of `GET /external-references/{collection}`, or of one name of it, whose bodies the
+ * service's documentation does not show. Taken are a list of objects, bare or in `value`, whose members name the
  * reference, its value and the internal id in any of the usual spellings, and objects that hold
  * such lists, or values and ids, by reference name. Throws a SyntaxError with a reason for a body
  * that is not JSON or has none of these forms.
  */
-export function parseReferencePage(text: string, collection: string): ReferencePage {
+export function parseReferencePage(text: string, collection: string, name?: string): ReferencePage {
   const body: unknown = JSON.parse(text)
   const envelope = lowerCased(body)
   const nextLink = envelope?.['nextlink']
-  const list = envelope?.['value'] ?? body
-  const references = rows(list, {}).map((row) => complete(row, collection))
+  const known = name === undefined ? {} : { name }
+  const references = rows(contentOf(body), known).map((row) => complete(row, collection))
   return typeof nextLink === 'string' && nextLink !== '' ? { references, nextLink } : { references }
+}
+
+/**
+ * Reads the answer of `GET /external-references/{collection}/{name}/{value}`: the id alone, an object with
+ * it, or one of the forms of the list. Throws a SyntaxError for a body that is not JSON.
+ */
+export function parseReference(
+  text: string,
+  asked: Omit<ExternalReference, 'internalReference'>,
+): ExternalReference {
+  const content = contentOf(text.trim() === '' ? null : JSON.parse(text))
+  const { name, value } = asked
+  const found = Array.isArray(content) || lowerCased(content) ? rows(content, { name, value }) : []
+  const row = found.find((other) => other.value === value) ?? idOf(content)
+  return { ...asked, internalReference: row.internalReference ?? null }
+}
+
+/** What an envelope holds, or the body itself. */
+function contentOf(body: unknown): unknown {
+  const value = lowerCased(body)?.['value']
+  return typeof value === 'object' && value !== null ? value : body
 }
 
 interface Row {
@@ -56,8 +77,11 @@ function lists(members: Record<string, unknown>, known: Row): Row[] {
 
 /** What an object holds by reference name, or below a name by reference value. */
 function below(key: string, value: unknown, known: Row): Row[] {
+  // The references of one name may stand under it, too.
+  const isContainer = typeof value === 'object' && value !== null
+  if (key === known.name && isContainer) return rows(value, known)
   if (known.name === undefined) {
-    if (typeof value === 'object' && value !== null) return rows(value, { ...known, name: key })
+    if (isContainer) return rows(value, { ...known, name: key })
     throw new SyntaxError('a reference has no name or no value')
   }
   return [{ ...known, value: key, ...idOf(value) }]

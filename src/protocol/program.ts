@@ -61,5 +61,5 @@ export async function runProgram(
 
 function unwritten(error: NodeJS.ErrnoException): string {
   const reason = error.code === 'ENOSPC' ? 'no space is left on the disk' : error.message
-  return `The output cannot be written: ${reason}. The next sync goes on from the last state that was stored.`
+  return `The output cannot be written: ${reason}. The next sync continues from the last state that was stored.`
 }

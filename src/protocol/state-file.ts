@@ -22,7 +22,7 @@ export function parseStateJson(text: string, { protocol, connector }: StateReade
   const program = `${protocol}-${connector}`
   throw new ConnectorError(
     'config',
-    `The file given by --state is a state of ${writer}-${connector}, and ${program} cannot go on from it. Give the state that ${program} wrote, or leave it out to read everything.`,
+    `The file given by --state is a state of ${writer}-${connector}, and ${program} cannot continue from it. Give the state that ${program} wrote, or leave it out to read everything.`,
   )
 }
 

@@ -3,7 +3,7 @@ import type { Batch } from './record-batch.ts'
 /** A row that is gone: the JSON text of its key columns, without braces, such as `"id":7`. */
 export type KeyMembers = string
 
-/** Where a later sync continues, of everything that has been handed over when it is called. */
+/** Where a later sync continues, of everything that has been emitted when it is called. */
 export type BookmarkSource = () => object
 
 /**
@@ -36,18 +36,18 @@ export interface StreamOutput {
     generation: number,
   ): Promise<void> | undefined
   /**
-   * Everything that was handed over before need not be read again: writes a STATE, unless it would
+   * Everything that was emitted before need not be read again: writes a STATE, unless it would
    * cost more than it is worth. Other streams with records since their last STATE write one too,
    * because a destination may commit their rows with this one.
    */
   checkpoint(): Promise<void> | undefined
   /** A checkpoint whose STATE is written at any size, and has left the process when this ends. */
   state(): Promise<void>
-  /** Ends when everything that was handed over has left the process. */
+  /** Ends when everything that was emitted has left the process. */
   flush(): Promise<void>
-  /** Every record that belongs to this generation has been handed over, deletes included. */
+  /** Every record that belongs to this generation has been emitted, deletes included. */
   generationComplete(generation: number): void
-  /** Everything of this sync has been handed over; what the next one continues from goes with it. */
+  /** Everything of this sync has been emitted; what the next one continues from goes with it. */
   complete(): Promise<void> | undefined
   incomplete(): void
   /**
@@ -55,9 +55,9 @@ export interface StreamOutput {
    * are not deleted. Said at each sync while it is so; later calls change nothing.
    */
   untracked(): void
-  /** Calls `listener` once, when the first record has been handed over. */
+  /** Calls `listener` once, when the first record has been emitted. */
   onRecord(listener: () => void): void
-  /** What was handed over so far. */
+  /** What was emitted so far. */
   readonly counts: {
     readonly records: number
     readonly deletes: number

@@ -16,6 +16,15 @@ export function keyOf(stream: Stream): readonly string[] {
   return stream.key ?? ['id']
 }
 
+/** The scopes that allow reading a collection, the preferred one first: `people.read`. */
+export function readScopes({
+  scopes,
+  collection,
+}: Pick<Stream, 'scopes' | 'collection'>): readonly [string, ...string[]] {
+  const [preferred = collection, ...others] = scopes ?? []
+  return [`${preferred}.read`, ...others.map((name) => `${name}.read`)]
+}
+
 /** The streams that a configuration can read: activity definitions only where structures are named. */
 export function availableStreams(config: {
   readonly activityStructures: readonly unknown[]

@@ -1,11 +1,12 @@
 import type { Config } from '../config.ts'
 import type { Traffic } from '../http/client.ts'
-import { type Endpoints, readScope } from '../http/endpoints.ts'
+import { type Endpoints, scopeName } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { Token } from '../http/token.ts'
 import type { CheckResult } from '../protocol/connector.ts'
 import type { ConnectorError } from '../protocol/errors.ts'
 import type { Stream } from '../streams/collection.ts'
+import { readScopes } from '../streams/streams.ts'
 import type { Answer } from './ask-stream.ts'
 
 /** A stream with what the service said when it was asked; undefined when time was up first. */
@@ -135,8 +136,8 @@ function lacking(denied: readonly Stream[], endpoints: Endpoints): string {
     : `Not readable, because the client lacks the scope: ${names.join(', ')}.`
 }
 
-function scopeOf({ scopes, collection }: Stream, endpoints: Endpoints): string {
-  return readScope(endpoints, scopes?.[0] ?? collection)
+function scopeOf(stream: Stream, endpoints: Endpoints): string {
+  return scopeName(endpoints, readScopes(stream)[0])
 }
 
 /** No scope fits: those of another API tell that the name of the API is wrong. */
@@ -145,7 +146,7 @@ function notEntitled(token: Token, denied: readonly Stream[], endpoints: Endpoin
   const granted = [...(token.scopes ?? [])]
   const other = granted.flatMap((scope) => apiOf(scope, denied) ?? [])[0]
   return other === undefined
-    ? `The client may read nothing: it has no scope such as ${readScope(endpoints, 'people')} or ${readScope(endpoints, 'all')}. Ask the operator of the service for scopes, or check environment.api_name, which is ${apiName}.`
+    ? `The client may read nothing: it has no scope such as ${scopeName(endpoints, 'people.read')} or ${scopeName(endpoints, 'all.read')}. Ask the operator of the service for scopes, or check environment.api_name, which is ${apiName}.`
     : `The client may read nothing of the API ${apiName}: its scopes are those of ${other}. Set environment.api_name to ${other}.`
 }
 

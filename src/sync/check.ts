@@ -1,12 +1,13 @@
 import type { Config } from '../config.ts'
 import { retryPolicyOf } from '../http/retry-policy.ts'
+import { createSession, type Session, type SessionSettings } from '../http/session.ts'
 import { hasScope, type Token } from '../http/token.ts'
 import type { CheckResult } from '../protocol/connector.ts'
 import { ConnectorError } from '../protocol/errors.ts'
 import type { Stream } from '../streams/collection.ts'
+import { readScopes } from '../streams/streams.ts'
 import { type Answer, askStream } from './ask-stream.ts'
 import { type Findings, verdict } from './check-verdict.ts'
-import { createSession, type Session, type SessionSettings } from './session.ts'
 import { refuseLateStart } from './start-date.ts'
 import { unregisteredReferences } from './unregistered-references.ts'
 
@@ -65,8 +66,7 @@ async function ask(
   const token = await inTime(tokenOf(session))
   if (token === undefined || token instanceof ConnectorError) return { token }
   refuseLateStart(config.startDate, session.clock.now())
-  const mayRead = (stream: Stream) =>
-    hasScope(token, session.endpoints, stream.scopes ?? [stream.collection])
+  const mayRead = (stream: Stream) => hasScope(token, session.endpoints, readScopes(stream))
   const denied = streams.filter((stream) => !mayRead(stream))
   const asked = await askAll(cheapestFirst(streams.filter(mayRead)), session, config)
   const isListed = asked.get('external_references')?.answer?.kind === 'readable'

@@ -58,7 +58,7 @@ describe('live keys', () => {
     expect(deletes(keys)).toEqual([])
   })
 
-  it('deletes rows of a page that broke and did not come again, above what was handed over', () => {
+  it('deletes rows of a page that broke and did not come again, above what was emitted', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1, version: 'A' }, { id: 2, version: 'D' }), 'window', true)
     keys.pageInterrupted()
@@ -147,7 +147,7 @@ describe('live keys', () => {
     ])
   })
 
-  it('goes on from its encoding', () => {
+  it('continues from its encoding', () => {
     const first = liveKeys()
     first.observe(batch({ id: 1, version: 'A' }, { id: 'guid', version: 'B' }), 'window')
     first.beginReading()

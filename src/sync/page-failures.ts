@@ -56,7 +56,7 @@ export function endlessChain(isRepeated: boolean): ConnectorError {
   )
 }
 
-/** A conflict on a list that stayed when it was asked again. */
+/** A conflict on a list that stayed when it was requested again. */
 export function listConflict(refusal: HttpError, tries: number): ConnectorError {
   return new ConnectorError(
     'transient',

@@ -1,3 +1,4 @@
+import { createCircleCheck } from '../http/circle-check.ts'
 import type { Body, Client } from '../http/client.ts'
 import type { Trouble } from '../http/exchange.ts'
 import { HttpError } from '../http/http-error.ts'
@@ -17,7 +18,6 @@ import type { PageEnd, PageScanner } from '../page/page-scanner.ts'
 import { asConnectorError, ConnectorError } from '../protocol/errors.ts'
 import { createJsonBatch } from '../protocol/json-batch.ts'
 import type { Batch } from '../protocol/record-batch.ts'
-import { createCircleCheck } from './circle-check.ts'
 import {
   DeadLinkError,
   endlessBody,

@@ -1,9 +1,11 @@
-import type { Endpoints } from '../http/endpoints.ts'
+import { type Endpoints, scopeName } from '../http/endpoints.ts'
+import { createSession, type Session, type SessionSettings } from '../http/session.ts'
 import { hasScope } from '../http/token.ts'
-import type { Failure } from '../protocol/connector.ts'
+import type { Failure, Log } from '../protocol/connector.ts'
 import { asConnectorError, ConnectorError } from '../protocol/errors.ts'
 import { OutputClosedError } from '../protocol/line-writer.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
+import { readScopes } from '../streams/streams.ts'
 import { continuesDelta, storedCharacters } from './bookmark.ts'
 import { createEarlyEnds, type EarlyEnds } from './early-ends.ts'
 import { createIdBudget, type IdBudget } from './id-budget.ts'
@@ -11,13 +13,13 @@ import { createPageReader } from './page-reader.ts'
 import { createPages } from './pages.ts'
 import { type Job, plan } from './plan.ts'
 import { readStream } from './read-stream.ts'
-import { createSession, type Session, type SessionSettings } from './session.ts'
 import { refuseLateStart } from './start-date.ts'
 import { summary } from './summary.ts'
 import { createDeltaBarrier, inOrder, isDelta, type Task } from './task.ts'
 import { createWaiting, createWaitReport, stillWaiting } from './waiting.ts'
 
 export interface RunSettings extends SessionSettings {
+  readonly log: Log
   /** The protocol's end of a stream; `now` is the service's time. */
   readonly outputOf: (job: Job, now: () => Date) => StreamOutput
   /** Streams that were asked for and cannot be read; they are reported with those that fail. */
@@ -65,7 +67,7 @@ interface Shared {
 
 /** The preferred scope of each stream, each once. */
 function scopesOf(jobs: readonly Job[]): string[] {
-  return [...new Set(jobs.map(({ stream }) => stream.scopes?.[0] ?? stream.collection))]
+  return [...new Set(jobs.map(({ stream }) => readScopes(stream)[0]))]
 }
 
 /** What concerns all streams: the token, by whose answer the service's time is known. */
@@ -128,8 +130,8 @@ async function isolate(
       onOutgrown: output.untracked,
     })
     const { stream } = job
-    if (!hasScope(await client.token(), endpoints, stream.scopes ?? [stream.collection])) {
-      throw notEntitled(stream.scopes?.[0] ?? stream.collection, endpoints)
+    if (!hasScope(await client.token(), endpoints, readScopes(stream))) {
+      throw notEntitled(readScopes(stream)[0], endpoints)
     }
     const pages = createPages({
       client,
@@ -181,9 +183,9 @@ function inContext(error: ConnectorError): ConnectorError {
   )
 }
 
-function notEntitled(collection: string, { apiName }: Endpoints): ConnectorError {
+function notEntitled(scope: string, endpoints: Endpoints): ConnectorError {
   return new ConnectorError(
     'config',
-    `The client is not entitled to the scope connector-${apiName}-${collection}.read. Ask the operator of the service for it, or deselect the stream.`,
+    `The client is not entitled to the scope ${scopeName(endpoints, scope)}. Ask the operator of the service for it, or deselect the stream.`,
   )
 }

@@ -3,7 +3,7 @@ import { ConnectorError } from '../protocol/errors.ts'
 import { summary } from './summary.ts'
 import type { Task } from './task.ts'
 
-/** Tasks that have handed over so many records and deletes. */
+/** Tasks that have emitted so many records and deletes. */
 function tasks(
   counts: Readonly<Record<string, readonly [records: number, deletes: number]>>,
   isTracked = true,
@@ -21,7 +21,7 @@ const traffic = { requests: 9, retries: 2, refusals: 1, bytes: 1_240_000 }
 const quiet = { requests: 1, retries: 0, refusals: 0, bytes: 300 }
 const error = new ConnectorError('config', 'No.')
 
-it('has totals of what was handed over, and what it took', () => {
+it('has totals of what was emitted, and what it took', () => {
   expect(summary(tasks({ people: [25, 1], jobs: [7, 0] }), [], traffic, 4.51)).toBe(
     'Sync finished: 2 streams, 32 records and 1 delete (people 25 records and 1 delete, jobs 7 records); 9 requests, 2 retries, 1 refusal, 1.2 MB, 4.5 s.',
   )

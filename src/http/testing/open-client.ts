@@ -30,7 +30,7 @@ export interface Scenario {
   readonly api: (response: ServerResponse, request: Received, index: number) => void
   /** Answers a request for a token; without it every one gets `token-<count>` for half an hour. */
   readonly token?: (response: ServerResponse, request: Received, index: number) => void
-  readonly collections?: readonly string[]
+  readonly scopes?: readonly string[]
   readonly silenceSeconds?: number
   readonly attempts?: number
 }
@@ -59,7 +59,7 @@ export async function openClient(scenario: Scenario): Promise<OpenClient> {
     }),
     clientId: 'id',
     clientSecret: SECRET,
-    collections: scenario.collections,
+    scopes: scenario.scopes,
     transport,
     limiter: createRateLimiter(undefined, retryPolicy.time),
     clock,

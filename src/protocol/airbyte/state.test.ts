@@ -43,7 +43,7 @@ describe('a state file', () => {
     ['[1]', 'one of its entries is no state message'],
     ['[{"type":"GLOBAL","global":{}}]', 'its global state has no streams'],
     ['[{"type":"STREAM","stream":{}}]', 'one of its entries names no stream'],
-    ['{"bookmarks":{}}', 'a state of tap-x, and source-x cannot go on from it'],
+    ['{"bookmarks":{}}', 'a state of tap-x, and source-x cannot continue from it'],
   ])('that holds %s is refused', (text, reason) => {
     expect(() => parseStateFile(text, 'x')).toThrow(reason)
   })

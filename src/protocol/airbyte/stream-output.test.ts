@@ -192,7 +192,7 @@ describe('a record', () => {
     expect(times).toHaveLength(20)
   })
 
-  it('is told of once, when the first one is handed over', async () => {
+  it('is told of once, when the first one is emitted', async () => {
     const { open } = opened()
     const output = open('a')
     let heard = 0

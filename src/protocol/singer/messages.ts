@@ -14,7 +14,7 @@ export function schema(stream: string, jsonSchema: object, keyProperties: readon
 /** The value of a STATE message: a bookmark for each stream, by its name. */
 export interface StateValue {
   readonly bookmarks: Readonly<Record<string, unknown>>
-  /** Always null: streams are read side by side, and each bookmark says where to go on. */
+  /** Always null: streams are read side by side, and each bookmark says where to continue. */
   readonly currently_syncing: null
   readonly [key: string]: unknown
 }

@@ -135,7 +135,7 @@ function endOfString(bytes: Buffer, start: number): number {
   return at + 1
 }
 
-/** Brackets are counted and strings stepped over; anything else ends where a list or object goes on. */
+/** Brackets are counted and strings stepped over; anything else ends where a list or object continues. */
 function endOfValue(bytes: Buffer, start: number): number {
   let depth = 0
   let at = start

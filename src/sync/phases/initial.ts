@@ -1,32 +1,29 @@
 import { deltaWindow } from '../days.ts'
-import { emitPages } from '../emit-pages.ts'
+import { emitDelta } from '../emit-delta.ts'
 import { isNotOffered } from '../not-offered.ts'
-import { type Changes, type Initial, LIST, type Position } from '../position.ts'
+import { type Changes, type Initial, LIST, type Link, type Position } from '../position.ts'
 import { deltaStart } from '../slices.ts'
 import type { StreamContext } from '../stream-context.ts'
 import { beginBackfill, hasBackfill } from './backfill.ts'
-import { conflictError } from './conflict.ts'
-import { deltaLinkOf } from './delta-link.ts'
 
 /** Reads the first phase of a delta: everything in its window. */
 export async function initial(position: Initial, context: StreamContext): Promise<Position> {
-  const { reading, config, endpoints, clock, output, log } = context
+  const { reading, config, endpoints, clock, log } = context
   const { stream, start } = reading
   const { page, maybeConsumed } = position
   const window = page === null ? deltaWindow(start, clock.now()) : position.window
   const first = page?.url ?? deltaStart(stream, window, config, endpoints)
-  let deltaLink: string | undefined
+  const kind = page === null ? 'start' : 'next'
+  let delta: Link
   try {
-    const kind = page === null ? 'start' : 'next'
-    for await (const end of emitPages(first, kind, context, { place: 'window' })) {
-      deltaLink = end.deltaLink
-      if (end.nextLink === undefined) continue
-      const next = { url: end.nextLink, at: clock.now() }
-      reading.moveTo({ phase: 'initial', page: next, window, maybeConsumed })
-      await output.checkpoint()
-    }
+    delta = await emitDelta(first, kind, context, { place: 'window' }, (next) => ({
+      phase: 'initial',
+      page: next,
+      window,
+      maybeConsumed,
+    }))
   } catch (error) {
-    if (!isNotOffered(error)) throw await conflictError(error, context)
+    if (!isNotOffered(error)) throw error
     // Not every delta is documented; what the service does not offer is listed whole instead.
     log.warn(
       `${stream.stream}: the service offers no delta of it, so it is listed whole at each sync.`,
@@ -35,7 +32,7 @@ export async function initial(position: Initial, context: StreamContext): Promis
   }
   const changes: Changes = {
     phase: 'changes',
-    delta: deltaLinkOf(deltaLink, context),
+    delta,
     // The STATE of this moment says so at once; an older one is of this phase, and says "maybe".
     requested: true,
     maybeConsumed,

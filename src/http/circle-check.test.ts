@@ -23,7 +23,7 @@ it.each([
   expect(noticedAfter(before, length)).toBeLessThanOrEqual(3 * (before + length))
 })
 
-it('a chain without a circle goes on', () => {
+it('a chain without a circle continues', () => {
   const isCircle = createCircleCheck('0')
   const noticed = Array.from({ length: 100_000 }, (_, i) => isCircle(String(i + 1)))
   expect(noticed).not.toContain(true)

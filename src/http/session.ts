@@ -1,20 +1,19 @@
 import type { Config } from '../config.ts'
-import { createClient } from '../http/client.ts'
-import { createEndpoints } from '../http/endpoints.ts'
-import { loggedTransport } from '../http/logged-transport.ts'
-import { createRateLimiter } from '../http/rate-limiter.ts'
-import { type RetryPolicy, retryPolicyOf } from '../http/retry-policy.ts'
-import { createServerClock } from '../http/server-clock.ts'
-import { createTransport } from '../http/transport.ts'
 import { packageVersion } from '../project-files.ts'
-import type { Log } from '../protocol/connector.ts'
 import type { Mask } from '../protocol/mask.ts'
+import { type ClientSettings, createClient } from './client.ts'
+import { createEndpoints } from './endpoints.ts'
+import { loggedTransport } from './logged-transport.ts'
+import { createRateLimiter } from './rate-limiter.ts'
+import { type RetryPolicy, retryPolicyOf } from './retry-policy.ts'
+import { createServerClock } from './server-clock.ts'
+import { createTransport } from './transport.ts'
 
-export interface SessionSettings {
+export interface SessionSettings extends Pick<ClientSettings, 'onTrouble'> {
   readonly config: Config
   readonly mask: Mask
   readonly signal: AbortSignal
-  readonly log: Log
+  readonly log: { debug(message: string): void }
   /** That of `retry_minutes` if left out. */
   readonly retryPolicy?: RetryPolicy
 }
@@ -22,11 +21,10 @@ export interface SessionSettings {
 /** The connection to the service that one command works over. */
 export type Session = ReturnType<typeof createSession>
 
-/** `collections` are those whose scopes the token is to have; undefined asks for all there are. */
-export function createSession(
-  { config, mask, signal, log, retryPolicy = retryPolicyOf(config.retryMinutes) }: SessionSettings,
-  collections: readonly string[] | undefined,
-) {
+/** `scopes` are those that the token is to have, see `TokenSettings`; undefined asks for all there are. */
+export function createSession(settings: SessionSettings, scopes: readonly string[] | undefined) {
+  const { config, mask, signal, log, onTrouble } = settings
+  const { retryPolicy = retryPolicyOf(config.retryMinutes) } = settings
   const endpoints = createEndpoints({ ...config, version: packageVersion() })
   const clock = createServerClock()
   const transport = loggedTransport(createTransport(config.requestTimeoutSeconds), log.debug)
@@ -37,13 +35,14 @@ export function createSession(
     endpoints,
     clientId,
     clientSecret,
-    collections,
+    scopes,
     transport,
     limiter,
     clock,
     mask,
     signal,
     retryPolicy,
+    ...(onTrouble !== undefined && { onTrouble }),
   })
   return { endpoints, clock, client, retryPolicy, close: () => transport.close() }
 }

@@ -1,0 +1,41 @@
+import { type Access, checkScope } from '../auth/access.ts'
+import type { Grant } from '../auth/tokens.ts'
+import type { ServiceRequest, ServiceResponse } from '../http/http-types.ts'
+import { notAllowed } from '../http/service-error.ts'
+import type { ResolvedOptions } from '../options.ts'
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+/** Handles a request of the client with this id. */
+type Handle = (client: string) => ServiceResponse
+
+/** What a path can do. */
+export interface Route {
+  /** The collection whose scope is needed: `.read` for a GET, `.write` for any other method. */
+  readonly collection: string
+  readonly methods: Readonly<Partial<Record<Method, Handle>>>
+}
+
+/**
+ * Handles a request by the method that its route has for it. Who has no scope of the path does not
+ * learn whether the method exists: 401 and 403 come before 405. A HEAD is a GET whose body is not
+ * sent.
+ */
+export function handleByMethod(
+  { collection, methods }: Route,
+  { method }: ServiceRequest,
+  grant: Grant,
+  options: ResolvedOptions,
+): ServiceResponse {
+  const known = Object.keys(methods)
+  const wanted = method === 'HEAD' ? 'GET' : method
+  const handle = (methods as Readonly<Record<string, Handle>>)[wanted]
+  const client = checkScope(options, grant, collection, (handle ? [wanted] : known).map(accessOf))
+  if (handle) return handle(client)
+  const allowed = known.flatMap((one) => (one === 'GET' ? ['GET', 'HEAD'] : [one]))
+  throw notAllowed(method, allowed)
+}
+
+function accessOf(method: string): Access {
+  return method === 'GET' ? 'read' : 'write'
+}

@@ -1,0 +1,196 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Emulator, startEmulator } from '../emulator.ts'
+import { connect, type TestClient } from '../test-client.ts'
+
+let emulator: Emulator
+let client: TestClient
+beforeEach(async () => {
+  const clients = [{ id: 'writer', secret: 'b', scopes: 'all' }] as const
+  emulator = await startEmulator({ people: 1, months: 0, clients })
+  client = await connect(emulator)
+})
+afterEach(() => emulator.close())
+
+const put = (reference: string, body: unknown, headers = {}) =>
+  client.send('PUT', `/job-categories/${reference}`, body, headers)
+const stored = (id: number) => emulator.all('job-categories').find((one) => one['id'] === id)
+const name = { default: 'Crane' }
+
+describe('a job category', () => {
+  // spec: Job categories: PUT
+  it('is replaced: what the body leaves out is empty', async () => {
+    const whole = { name: { default: 'Crane', translations: { nl: 'Kraan' } }, externalCode: 'C' }
+    const before = stored(1)
+    const answer = await put('1', { ...whole, id: 2, changeVersion: '0', other: 1 })
+    const first = stored(1)
+    await put('1', { name })
+    const second = stored(1)
+    expect([answer.status, answer.body, first, second]).toEqual([
+      200,
+      '',
+      { id: 1, changeVersion: expect.any(String), ...whole },
+      { id: 1, changeVersion: expect.any(String), name },
+    ])
+    const versions = [before, first, second].map((one) => String(one?.['changeVersion']))
+    expect([versions, new Set(versions).size]).toEqual([versions.toSorted(), 3])
+  })
+
+  it('is in the list and found by its id at once', async () => {
+    await put('1', { name })
+    const { items } = await client.walk('/job-categories')
+    const { body } = await client.get('/job-categories/1')
+    expect([items[0]?.name, body.name]).toEqual([name, name])
+  })
+
+  // spec: Addressing: PUT
+  it.each([
+    [200, 'A%2F1?externalReferences=(job-categories,erp)'],
+    [200, 'A%2F1?externalReferences=(job-categories,erp)(job-categories,none)'],
+    [404, 'A%2F1?externalReferences=(job-categories,none)(job-categories,erp)'],
+    [404, 'A2?externalReferences=(job-categories,erp)'],
+    [404, '99999'],
+    [400, 'A%2F1'],
+    [400, 'A%2F1?externalReferences=(job-categories,@code)'],
+    [400, 'A%2F1?externalReferences=(people,erp)'],
+    [400, 'A%2F1?externalReferences=job-categories,erp'],
+  ])('is answered by %i at %s', async (status, reference) => {
+    emulator.setReference('job-categories', 'erp', 'A/1', 2)
+    expect(await put(reference, { name })).toMatchObject({ status })
+    if (status === 200) expect(stored(2)?.['name']).toEqual(name)
+  })
+
+  // spec: Errors: 400 validation
+  // spec: Limits: externalCode
+  it.each([
+    ['name', {}],
+    ['name.default', { name: {} }],
+    ['name.default', { name: { default: null } }],
+    ['name.default', { name: { default: 5 } }],
+    ['name.default', { name: { default: '' } }],
+    ['name', { name: 'Crane' }],
+    ['name.translations', { name: { default: 'C', translations: [] } }],
+    ['name.translations.dutch', { name: { default: 'C', translations: { dutch: 'K' } } }],
+    ['name.translations.NL', { name: { default: 'C', translations: { NL: 'K' } } }],
+    ['name.translations.nl', { name: { default: 'C', translations: { nl: 5 } } }],
+    ['externalCode', { name, externalCode: 'x'.repeat(51) }],
+    ['externalCode', { name, externalCode: 5 }],
+    ['', 'no JSON'],
+  ])('is refused for its %s in %j, and does not change', async (property, body) => {
+    const before = stored(1)
+    const answer = await put('1', body)
+    const properties = answer.body.validationErrors.map((one) => one.property)
+    expect([answer.status, properties, stored(1)]).toEqual([
+      400,
+      [property === 'name' && body !== 'no JSON' ? expect.stringMatching(/^name/) : property],
+      before,
+    ])
+  })
+
+  it('names everything that is wrong', async () => {
+    const { body } = await put('1', { name: { translations: { x: 'K' } }, externalCode: 1 })
+    expect(body.validationErrors.map((one) => one.property)).toEqual([
+      'name.default',
+      'name.translations.x',
+      'externalCode',
+    ])
+  })
+
+  // spec: Limits: externalCode
+  it('takes a code of 50 characters, and null for what is left out', async () => {
+    const externalCode = '😀'.repeat(50)
+    const answer = await put('1', { name, externalCode })
+    const first = stored(1)
+    await put('1', { name: { ...name, translations: null }, externalCode: null })
+    expect([answer.status, first?.['externalCode'], stored(1)]).toEqual([
+      200,
+      externalCode,
+      { id: 1, changeVersion: expect.any(String), name },
+    ])
+  })
+})
+
+describe('an option', () => {
+  it('keeps what a body leaves out', async () => {
+    emulator.options.leftOut = 'kept'
+    const before = stored(1)
+    await put('1', { name })
+    expect(stored(1)).toEqual({
+      ...before,
+      changeVersion: expect.any(String),
+      name: { ...(before?.['name'] as object), ...name },
+    })
+  })
+
+  it.each([
+    ['version', true],
+    ['nothing', false],
+  ] as const)('has an equal body give %s', async (equalPut, isNew) => {
+    emulator.options.equalPut = equalPut
+    const before = stored(1)
+    await put('1', before)
+    expect(stored(1)?.['changeVersion'] !== before?.['changeVersion']).toBe(isNew)
+  })
+
+  it('creates a category for a reference that is not registered', async () => {
+    emulator.options.upsert = true
+    const answer = await put('A1?externalReferences=(job-categories,erp)', { name })
+    const link = String(answer.headers.get('location'))
+    const found = await client.get('/job-categories/A1?externalReferences=(job-categories,erp)')
+    expect([answer.status, (await client.get(link)).body.id, found.body.name]).toEqual([
+      201,
+      found.body.id,
+      name,
+    ])
+    expect(await put('99999', { name })).toMatchObject({ status: 404 })
+  })
+
+  it.each([
+    ['precondition-failed', 412],
+    ['conflict', 409],
+  ] as const)('heeds If-Match (%s)', async (staleEtag, refused) => {
+    Object.assign(emulator.options, { etags: true, staleEtag })
+    const tag = String((await client.get('/job-categories/1')).headers.get('etag'))
+    const statuses = []
+    for (const wanted of [tag, tag, `"x", ${tag}`, '*']) {
+      statuses.push((await put('1', { name }, { 'if-match': wanted })).status)
+    }
+    expect([tag, statuses]).toEqual([
+      expect.stringMatching(/^"\w+"$/),
+      [200, refused, refused, 200],
+    ])
+  })
+
+  it('has no ETag, and ignores If-Match', async () => {
+    const { headers } = await client.get('/job-categories/1')
+    const answer = await put('1', { name }, { 'if-match': '"x"' })
+    expect([headers.get('etag'), answer.status]).toEqual([null, 200])
+  })
+
+  it.each([
+    ['languages', [200, 400], { nl: 'K' }],
+    ['cultures', [200, 200], { 'nl-BE': 'K' }],
+  ] as const)('takes %s for translations', async (translationKeys, expected, translations) => {
+    emulator.options.translationKeys = translationKeys
+    const statuses = []
+    for (const key of ['nl', 'nl-BE']) {
+      const body = { name: { default: 'C', translations: { [key]: 'K' } } }
+      statuses.push((await put('1', body)).status)
+    }
+    expect([statuses, stored(1)?.['name']]).toEqual([expected, { default: 'C', translations }])
+  })
+
+  it('takes an empty name', async () => {
+    emulator.options.emptyName = 'accepted'
+    expect(await put('1', { name: { default: '' } })).toMatchObject({ status: 200 })
+  })
+
+  it('counts a code in UTF-16', async () => {
+    emulator.options.codeLength = 'utf-16'
+    expect(await put('1', { name, externalCode: '😀'.repeat(26) })).toMatchObject({ status: 400 })
+  })
+
+  it('lists texts in validationErrors', async () => {
+    emulator.options.validationItems = 'texts'
+    expect((await put('1', {})).body.validationErrors).toEqual(['name.default: is required'])
+  })
+})

@@ -1,0 +1,69 @@
+import type { ResolvedOptions } from '../options.ts'
+import type { Fields } from '../store/store.ts'
+import { type BodyError, bodyNotValid, isObject } from './read-body.ts'
+
+/** What is wrong with the value of a property; null and left out come as undefined. */
+type Rule = (value: unknown, property: string, options: ResolvedOptions) => BodyError[]
+
+/** The writable properties of a collection, each with its rule. */
+export type Rules = Readonly<Record<string, Rule>>
+
+/**
+ * The writable properties that a body has. Null counts as left out, and what cannot be written (`id`,
+ * `changeVersion`, anything unknown) is ignored. Throws a 400 that lists all that is wrong.
+ */
+export function writableFields(body: Fields, rules: Rules, options: ResolvedOptions): Fields {
+  const given = Object.keys(rules).map((property): [string, unknown] => [
+    property,
+    body[property] ?? undefined,
+  ])
+  const errors = given.flatMap(
+    ([property, value]) => rules[property]?.(value, property, options) ?? [],
+  )
+  if (errors.length > 0) throw bodyNotValid(errors, options)
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined).map(knownParts))
+}
+
+/** A text that may be left out. */
+export const text: Rule = (value, property) =>
+  value === undefined || typeof value === 'string' ? [] : [{ property, message: 'is no text' }]
+
+/** A text of at most 50 characters that may be left out. */
+export const code: Rule = (value, property, options) => {
+  if (typeof value !== 'string') return text(value, property, options)
+  const length = options.codeLength === 'utf-16' ? value.length : [...value].length
+  return length > 50 ? [{ property, message: 'is longer than 50 characters' }] : []
+}
+
+/** A default text, which is required, and its translations. */
+export const name: Rule = (value, property, options) => {
+  if (value !== undefined && !isObject(value)) return [{ property, message: 'is no object' }]
+  const { default: main, translations } = value ?? {}
+  return [
+    ...defaultErrors(main, `${property}.default`, options),
+    ...translationErrors(translations ?? undefined, `${property}.translations`, options),
+  ]
+}
+
+const defaultErrors: Rule = (value, property, options) => {
+  if (value === undefined || value === null) return [{ property, message: 'is required' }]
+  if (value !== '' || options.emptyName === 'accepted') return text(value, property, options)
+  return [{ property, message: 'is empty' }]
+}
+
+const translationErrors: Rule = (value, property, options) => {
+  if (value === undefined) return []
+  if (!isObject(value)) return [{ property, message: 'is no object' }]
+  const keys = options.translationKeys === 'languages' ? /^[a-z]{2}$/ : /^[a-z]{2}(-[A-Z]{2})?$/
+  return Object.entries(value).flatMap(([key, translation]) => {
+    const one = `${property}.${key}`
+    if (!keys.test(key)) return [{ property: one, message: 'is no valid language' }]
+    return typeof translation === 'string' ? [] : [{ property: one, message: 'is no text' }]
+  })
+}
+
+function knownParts([property, value]: [string, unknown]): [string, unknown] {
+  if (property !== 'name') return [property, value]
+  const { default: main, translations } = value as Fields
+  return [property, { default: main, ...(isObject(translations) && { translations }) }]
+}

@@ -1,0 +1,24 @@
+import type { Config } from '../config.ts'
+import type { Log } from '../protocol/connector.ts'
+import type { Mask } from '../protocol/mask.ts'
+import type { ExitCode } from './exit-code.ts'
+
+/** What a command of `protime` works with. */
+export interface ActionTools {
+  readonly config: Config
+  /** The JSON of `--config`, for parts that have settings of their own in it. */
+  readonly input: unknown
+  /** Writes one JSON line to stdout; a promise when the reader is behind. */
+  say(value: unknown): Promise<void> | undefined
+  /** Words on stderr. Secrets are masked. */
+  readonly log: Log
+  readonly mask: Mask
+  /** Aborted when the process is to stop, or when its output is closed. */
+  readonly signal: AbortSignal
+}
+
+/** What a command does; answers with the exit code. */
+export type Action = (tools: ActionTools) => Promise<ExitCode>
+
+/** Runs the action of the command that the command line names, with the configuration of `--config`. */
+export type Act = (action: Action) => Promise<void>

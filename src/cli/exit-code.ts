@@ -1,0 +1,17 @@
+/** How a command of `protime` ends. */
+export const EXIT = {
+  done: 0,
+  /** The service refused, or could not be asked. */
+  failed: 1,
+  /** The command line is not one. */
+  usage: 2,
+  /** What was asked for does not exist. */
+  notFound: 4,
+} as const
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** A command line that asks for nothing sensible; nothing was done. */
+export class UsageError extends Error {
+  override name = 'UsageError'
+}

@@ -1,0 +1,97 @@
+import { Command, CommanderError } from 'commander'
+import { LINK_TOKENS } from '../http/links.ts'
+import { packageVersion } from '../project-files.ts'
+import type { Log } from '../protocol/connector.ts'
+import { ConnectorError } from '../protocol/errors.ts'
+import { createMask, type Mask } from '../protocol/mask.ts'
+import { type Io, type Program, processOr, runProgram } from '../protocol/program.ts'
+import type { Act } from './action.ts'
+import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
+
+/**
+ * Runs one command of `protime` and answers with the exit code. Never throws; every error is a sentence
+ * on stderr. What is left out of `io` is the process's own.
+ */
+export async function runProtime(argv: readonly string[], io: Partial<Io> = {}): Promise<number> {
+  const { stdout, stderr, env } = processOr(io)
+  const mask = createMask(LINK_TOKENS)
+  const isDebug = argv.includes('--debug') || env['LOG_LEVEL']?.toLowerCase() === 'debug'
+  const log = createLog(stderr, mask, isDebug)
+  let usage: ExitCode | undefined
+  const exitCode = await runProgram(
+    { stdout, stderr },
+    (program) => execute(argv, { ...program, stderr, log, mask }),
+    (error) => {
+      if (isUsage(error)) usage = EXIT.usage
+      stderr.write(`${mask.text(sentence(error))}\n`)
+    },
+  )
+  return usage ?? exitCode
+}
+
+interface Tools extends Program {
+  readonly stderr: Io['stderr']
+  readonly log: Log
+  readonly mask: Mask
+}
+
+async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode> {
+  const { writer, stderr } = tools
+  let exitCode: ExitCode = EXIT.done
+  let help = ''
+  const program = new Command('protime')
+    .description('Writes to a tenant of the service, and manages its webhooks.')
+    .version(packageVersion())
+    .option('--config <file>', 'the configuration, that of the connector')
+    .option('--debug', 'log every request as well, as LOG_LEVEL=debug does')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => void writer.write(text),
+      // What it says of a command line that it refuses is said once, by the error below.
+      writeErr: (text) => {
+        help = text
+      },
+    })
+    .exitOverride()
+  // Of an action alone is loaded what it needs: help and version answer at once.
+  const act: Act = async (action) => {
+    const { act: run } = await import('./act.ts')
+    exitCode = await run(action, { file: program.opts<{ config?: string }>().config, ...tools })
+  }
+  addCommands(program, act)
+  try {
+    await program.parseAsync([...argv], { from: 'user' })
+  } catch (error) {
+    // A noun without a verb: its help says which there are.
+    if (error instanceof CommanderError && error.code === 'commander.help') {
+      stderr.write(help)
+      return EXIT.usage
+    }
+    if (!(error instanceof CommanderError && error.exitCode === 0)) throw error
+  }
+  return exitCode
+}
+
+/** One line each: the command line of a noun, whose verbs load what they do when they are called. */
+function addCommands(_program: Command, _act: Act): void {}
+
+function isUsage(error: unknown): boolean {
+  return error instanceof UsageError || error instanceof CommanderError
+}
+
+function sentence(error: unknown): string {
+  if (error instanceof ConnectorError) return `protime: ${error.message}`
+  const text = error instanceof Error ? error.message : String(error)
+  if (!isUsage(error)) return `protime: unexpected error: ${text}`
+  const reason = text
+    .replace(/^error: /, '')
+    .replaceAll('\n', ' ')
+    .replace(/\.$/, '')
+  return `protime: ${reason}. Try --help.`
+}
+
+function createLog(stderr: Io['stderr'], mask: Mask, isDebug: boolean): Log {
+  const say = (level: string) => (message: string) =>
+    void stderr.write(`${level} ${mask.text(message)}\n`)
+  return { info: say('INFO'), warn: say('WARN'), debug: isDebug ? say('DEBUG') : () => {} }
+}

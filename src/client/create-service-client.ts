@@ -1,0 +1,33 @@
+import type { Config } from '../config.ts'
+import { createSession, type SessionSettings } from '../http/session.ts'
+import { createJobCategories } from './job-categories.ts'
+import { createReferences } from './references.ts'
+import { createRequests } from './requests.ts'
+import type { ServiceClient } from './service-client.ts'
+import { createWebhooks } from './webhooks.ts'
+import { createWorkLocations } from './work-locations.ts'
+
+/** What a client of the service works with. */
+export interface ClientTools extends Omit<SessionSettings, 'config' | 'log'> {
+  /** What the token is asked for, and nothing else: `external-references.write`, `job-categories.read`. */
+  readonly scopes: readonly string[]
+  /** Told of every request, at the level for developers. */
+  readonly log?: SessionSettings['log']
+}
+
+/** A client of the service over connections of its own; nothing is sent before it is asked for something. */
+export function createServiceClient(
+  config: Config,
+  { scopes, log = { debug: () => {} }, ...tools }: ClientTools,
+): ServiceClient {
+  const session = createSession({ config, log, ...tools }, scopes)
+  const requests = createRequests(session)
+  return {
+    references: createReferences(requests),
+    jobCategories: createJobCategories(requests),
+    workLocations: createWorkLocations(requests),
+    webhooks: createWebhooks(requests, tools.mask),
+    now: () => session.clock.now(),
+    close: () => session.close(),
+  }
+}

@@ -1,0 +1,32 @@
+import type { ServiceAnswer } from '../http/client.ts'
+import { isObject, type Json, member, textOf } from './list-page.ts'
+
+/** The id of what a POST has made: the end of its Location, relative or absolute, or that in its body. */
+export function createdId({
+  header,
+  text,
+}: Pick<ServiceAnswer, 'header' | 'text'>): string | undefined {
+  const [path = ''] = (header('location') ?? '').split(/[?#]/, 1)
+  const segment = path.replace(/\/+$/, '').split('/').at(-1)
+  const id = segment ? decoded(segment) : textOf(member(createdBody(text), 'id'))
+  return id === '' ? undefined : id
+}
+
+/** The object in the body of such an answer; an empty one when there is none. */
+export function createdBody(text: string): Json {
+  try {
+    const body: unknown = JSON.parse(text)
+    return isObject(body) ? body : {}
+  } catch {
+    // The body of a creation is empty, unless it is documented to hold something.
+    return {}
+  }
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}

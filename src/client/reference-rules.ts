@@ -1,0 +1,26 @@
+/** The prefix of references that the service has built in; nobody else can set them. */
+const PREDEFINED = '@'
+
+const INTEGER = /^(0|[1-9]\d*)$/
+const GUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** Why no custom reference can have this name; undefined when one can. */
+export function nameFault(name: string): string | undefined {
+  if (name === '') return 'The name of the reference is empty.'
+  return name.startsWith(PREDEFINED)
+    ? `The reference ${name} is predefined: the service has it of itself, and it can only be read with the records. Names of your own begin with another character than ${PREDEFINED}.`
+    : undefined
+}
+
+/** Why no reference can have this value; undefined when one can. The value is not repeated. */
+export function valueFault(value: string): string | undefined {
+  return value === '' ? 'The value of the reference is empty.' : undefined
+}
+
+/** Why this is no id of a record of the collection; undefined when it is. */
+export function idFault(collection: string, id: string): string | undefined {
+  if (collection === 'activity-definitions') {
+    return GUID.test(id) ? undefined : `The id of one of the ${collection} is a GUID.`
+  }
+  return INTEGER.test(id) ? undefined : `The id of one of the ${collection} is a whole number.`
+}

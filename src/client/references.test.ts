@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest'
+import { reply } from '../http/testing/http-service.ts'
+import { failureOf } from '../http/testing/open-client.ts'
+import { all, openServiceClient, PREFIX } from './testing/open-service-client.ts'
+
+const ONE = { collection: 'people', name: 'hr-id', value: 'E-12', internalReference: '5' }
+const PATH = '/external-references/people/hr-id/E-12'
+
+describe('a reference', () => {
+  // spec: Endpoints: PUT /external-references
+  it('is put by its path, with the id in the body', async () => {
+    const { client, asked, bodies } = await openServiceClient((response) => reply(response, 200))
+    await client.references.put(ONE)
+    expect([asked, bodies]).toEqual([[`PUT ${PATH}`], [{ internalReference: '5' }]])
+  })
+
+  it('is found with its id, or is undefined', async () => {
+    const { client } = await openServiceClient((response, _, index) =>
+      index === 0 ? reply(response, 200, { internalReference: '5' }) : reply(response, 404),
+    )
+    const found = [
+      await client.references.get('people', 'hr-id', 'E-12'),
+      await client.references.get('people', 'hr-id', 'E-12'),
+    ]
+    expect(found).toEqual([ONE, undefined])
+  })
+
+  // spec: Endpoints: DELETE /external-references
+  it.each([
+    ['deleted', 'it was there', [204]],
+    ['absent', 'it was not', [404]],
+    ['deleted', 'the first request may have done it', [undefined, 404]],
+  ])('is %s when %s', async (removal, _, statuses) => {
+    const { client, asked } = await openServiceClient((response, _request, index) => {
+      const status = statuses[index]
+      if (status === undefined) response.destroy()
+      else reply(response, status)
+    })
+    expect(await client.references.remove('people', 'hr-id', 'E-12')).toBe(removal)
+    expect(asked).toEqual(statuses.map(() => `DELETE ${PATH}`))
+  })
+
+  // spec: Filtering: URL length
+  it.each([
+    ['a predefined name', { name: '@badge-number' }, /^The reference @badge-number is predefined/],
+    ['an empty name', { name: '' }, /name of the reference is empty/],
+    ['an empty collection', { collection: '' }, /name of the collection is empty/],
+    ['an empty value', { value: '' }, /value of the reference is empty/],
+    ['a value that is half a character', { value: 'a\ud800' }, /half a character/],
+    ['an id that is no number', { internalReference: '12a' }, /whole number/],
+    ['an id with leading zeros', { internalReference: '007' }, /whole number/],
+    ['an id below zero', { internalReference: '-1' }, /whole number/],
+    ['an empty id', { internalReference: '' }, /whole number/],
+    ['a number for a GUID', { collection: 'activity-definitions' }, /is a GUID/],
+    ['a path that is too long', { value: 'x'.repeat(4100) }, /takes 4096: use a shorter/],
+  ])('with %s is refused before a request', async (_, part, message) => {
+    const { client, requests } = await openServiceClient((response) => reply(response, 200))
+    const failure = await failureOf(client.references.put({ ...ONE, ...part }))
+    expect([failure, requests]).toEqual([
+      expect.objectContaining({ name: 'ClientError', message: expect.stringMatching(message) }),
+      [],
+    ])
+  })
+
+  it('that the service refuses is an error with its words, and without the value', async () => {
+    const { client } = await openServiceClient((response) =>
+      reply(response, 400, { error: { code: 'Taken', message: 'E-12 belongs to 7' } }),
+    )
+    expect(await failureOf(client.references.put(ONE))).toMatchObject({
+      name: 'ClientError',
+      failure: 'config',
+      status: 400,
+      code: 'Taken',
+      reasons: ['**** belongs to 7'],
+      mayHaveHappened: false,
+      message: expect.stringMatching(
+        /\(400 for .*\/people\/hr-id\/\*\*\*\*\): Taken; \*\*\*\* belongs/,
+      ),
+    })
+  })
+})
+
+describe('the list of references', () => {
+  it('is that of a collection or of one name, over all pages', async () => {
+    const { client, asked } = await openServiceClient((response, { url }) =>
+      url.includes('continuationToken')
+        ? reply(response, 200, { value: [{ value: 'E-13', internalReference: '6' }] })
+        : reply(response, 200, { value: { 'E-12': '5' }, NextLink: `${url}?continuationToken=2` }),
+    )
+    expect(await all(client.references.list('people', 'hr-id'))).toEqual([
+      ONE,
+      { ...ONE, value: 'E-13', internalReference: '6' },
+    ])
+    await all(client.references.list('people')).catch(() => {})
+    const path = '/external-references/people'
+    const next = '?continuationToken=2'
+    expect(asked.map((line) => line.replace('GET ', ''))).toEqual([
+      `${path}/hr-id`,
+      `${path}/hr-id${next}`,
+      path,
+    ])
+  })
+
+  it('is empty when the service knows none', async () => {
+    const { client } = await openServiceClient((response) => reply(response, 404))
+    expect(await all(client.references.list('people', 'hr-id'))).toEqual([])
+  })
+
+  it.each([
+    ['is no JSON', 'E-12, 5', /cannot be read: it is not JSON \(.*\/people\)/],
+    [
+      'goes round in circles',
+      { value: [], nextLink: `${PREFIX}/external-references/people` },
+      /had sent before/,
+    ],
+    ['leads elsewhere', { value: [], nextLink: 'https://evil.test/' }, /must not go there/],
+  ])('that %s is an error', async (_, body, message) => {
+    const { client } = await openServiceClient((response) => reply(response, 200, body))
+    const failure = await failureOf(all(client.references.list('people')))
+    expect(failure).toMatchObject({
+      name: 'ClientError',
+      failure: 'system',
+      message: expect.stringMatching(message),
+    })
+  })
+})
+
+describe('a scope', () => {
+  // spec: Authentication 8
+  it('that the token does not have is an error without a request', async () => {
+    const { client, asked } = await openServiceClient((response) => reply(response, 200), {
+      scopes: ['external-references.write'],
+      granted: 'connector-svcapi-external-references.read',
+    })
+    expect(await failureOf(client.references.put(ONE))).toMatchObject({
+      failure: 'config',
+      isMissingScope: true,
+      missingScope: 'connector-svcapi-external-references.write',
+      message: expect.stringMatching(/lacks the scope connector-svcapi-external-references\.write/),
+    })
+    expect(asked).toEqual([])
+  })
+
+  it.each([401, 403])('may be what a %d is for', async (status) => {
+    const { client } = await openServiceClient((response) => reply(response, status))
+    expect(await failureOf(client.references.put(ONE))).toMatchObject({
+      status,
+      failure: 'config',
+      isMissingScope: true,
+      message: expect.stringMatching(
+        /probably lacks the scope connector-svcapi-external-references\.write/,
+      ),
+    })
+  })
+
+  it('is asked for by its name, and no other', async () => {
+    const { client, requests } = await openServiceClient((response) => reply(response, 200), {
+      scopes: ['external-references.write'],
+    })
+    await client.references.put(ONE)
+    const form = new URLSearchParams(requests[0]?.body)
+    expect(form.get('scope')).toBe('connector-svcapi-external-references.write')
+  })
+})

@@ -1,0 +1,171 @@
+import { createCircleCheck } from '../http/circle-check.ts'
+import type { ServiceAnswer } from '../http/client.ts'
+import { MAX_URL_LENGTH, resolveLink } from '../http/links.ts'
+import { pathOf } from '../http/request-url.ts'
+import type { Session } from '../http/session.ts'
+import { hasScope } from '../http/token.ts'
+import type { Method } from '../http/transport.ts'
+import { ClientError } from './client-error.ts'
+import type { ListPage } from './list-page.ts'
+import type { Removal } from './service-client.ts'
+import { missingScope, toClientError } from './to-client-error.ts'
+
+/** What is asked of the service. */
+export interface Operation {
+  readonly method: Method
+  /** Below the prefix of the API, as text: each is encoded once. */
+  readonly path: readonly string[]
+  /** The last segment of the path where it is personal data: no message and no log shows it. */
+  readonly value?: string
+  /** Encoded, without the question mark. */
+  readonly query?: string | undefined
+  readonly body?: object
+  readonly ifMatch?: string | undefined
+  /** The scope that it needs, such as `job-categories.write`. */
+  readonly scope: string
+  /** False where the service's documents do not name the scope: a token without it is tried. */
+  readonly isScopeKnown?: false
+}
+
+/** Sends what the resources ask for; every failure is a ClientError. */
+export interface Requests {
+  send(operation: Operation): Promise<ServiceAnswer>
+  /** Reads the answer of a GET; undefined when there is no such record (404). */
+  get<T>(operation: Operation, read: (answer: ServiceAnswer) => T): Promise<T | undefined>
+  /** Reads a list page by page; it is empty when there is no such list (404). */
+  pages<T>(operation: Operation, read: (text: string) => ListPage<T>): AsyncGenerator<T>
+  remove(operation: Operation): Promise<Removal>
+}
+
+/** Requests over a session. */
+export function createRequests({ client, endpoints }: Session): Requests {
+  return { send, get, pages, remove }
+
+  async function send(operation: Operation): Promise<ServiceAnswer> {
+    return ask(operation, addressOf(operation))
+  }
+
+  async function get<T>(operation: Operation, read: (answer: ServiceAnswer) => T) {
+    const answer = await unlessMissing(send(operation))
+    return answer === undefined ? undefined : readable(() => read(answer), operation)
+  }
+
+  async function* pages<T>(operation: Operation, read: (text: string) => ListPage<T>) {
+    let url = addressOf(operation)
+    const isCircle = createCircleCheck(url)
+    let answer = await unlessMissing(ask(operation, url))
+    while (answer !== undefined) {
+      const { text } = answer
+      const { items, nextLink } = readable(() => read(text), operation)
+      yield* items
+      if (nextLink === undefined) return
+      url = linked(nextLink, operation)
+      if (isCircle(url)) throw damaged('a next link that it had sent before', operation)
+      answer = await ask(operation, url)
+    }
+  }
+
+  async function remove(operation: Operation): Promise<Removal> {
+    try {
+      await send(operation)
+      return 'deleted'
+    } catch (error) {
+      if (!isMissing(error)) throw error
+      // An earlier attempt whose answer was lost may have done it.
+      return error.mayHaveHappened ? 'deleted' : 'absent'
+    }
+  }
+
+  async function ask(operation: Operation, url: string): Promise<ServiceAnswer> {
+    const { method, body, ifMatch, scope, value, isScopeKnown = true } = operation
+    const shown = shownAddress(operation)
+    let mayHaveHappened = false
+    try {
+      if (isScopeKnown && !hasScope(await client.token(), endpoints, [scope])) {
+        throw missingScope(endpoints, scope)
+      }
+      return await client.send({
+        method,
+        url,
+        shown,
+        body,
+        ifMatch,
+        hidden: value === undefined ? [] : [value],
+        onUncertain: () => {
+          mayHaveHappened = true
+        },
+      })
+    } catch (error) {
+      throw toClientError(error, { endpoints, scope, shown, mayHaveHappened })
+    }
+  }
+
+  function addressOf({ path, query }: Operation): string {
+    if (path.some((segment) => /\p{Surrogate}/u.test(segment))) {
+      throw new ClientError(
+        'config',
+        'A part of the address is no text: it holds half a character.',
+      )
+    }
+    const { origin, mount, prefix } = endpoints
+    const url = `${origin}${mount}${prefix}${pathOf(path)}${query === undefined ? '' : `?${query}`}`
+    if (url.length <= MAX_URL_LENGTH) return url
+    throw new ClientError(
+      'config',
+      `The request would have an address of ${url.length} characters, and the service takes ${MAX_URL_LENGTH}: use a shorter name or value.`,
+    )
+  }
+
+  function shownAddress({ path, value }: Operation): string {
+    const known = value === undefined ? path : path.slice(0, -1)
+    const { origin, mount, prefix } = endpoints
+    return `${origin}${mount}${prefix}${pathOf(known)}${value === undefined ? '' : '/****'}`
+  }
+
+  function linked(link: string, operation: Operation): string {
+    try {
+      return resolveLink(link, endpoints)
+    } catch (error) {
+      throw toClientError(error, {
+        endpoints,
+        scope: operation.scope,
+        shown: shownAddress(operation),
+        mayHaveHappened: false,
+      })
+    }
+  }
+
+  function readable<T>(read: () => T, operation: Operation): T {
+    try {
+      return read()
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+      throw damaged(`something that cannot be read: ${reasonOf(error)}`, operation)
+    }
+  }
+
+  function damaged(what: string, operation: Operation): ClientError {
+    return new ClientError(
+      'system',
+      `The service answered with ${what} (${shownAddress(operation)}). Tell the operator of the service.`,
+    )
+  }
+}
+
+/** The engine's own message shows a part of the text, which may be personal. */
+function reasonOf({ message }: SyntaxError): string {
+  return /JSON/.test(message) ? 'it is not JSON' : message
+}
+
+function isMissing(error: unknown): error is ClientError {
+  return error instanceof ClientError && error.status === 404
+}
+
+async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}

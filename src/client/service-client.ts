@@ -1,0 +1,133 @@
+import type { ReferenceChoice } from '../config.ts'
+import type { ExternalReference } from '../page/reference-page.ts'
+
+/**
+ * The service beyond what streams read: one part per resource. Every method throws a ClientError when
+ * the service refuses, does not answer, or when what is asked for cannot be sent.
+ */
+export interface ServiceClient {
+  readonly references: References
+  readonly jobCategories: JobCategories
+  readonly workLocations: WorkLocations
+  readonly webhooks: Webhooks
+  /** The service's time, by the answer to the request for the token; the local one before that. */
+  now(): Date
+  /** Ends all connections; requests under way fail. */
+  close(): Promise<void>
+}
+
+/** A custom reference: `value` names the record with the id `internalReference` of a collection. */
+export interface Reference extends ExternalReference {
+  readonly internalReference: string
+}
+
+/** The custom external references of the tenant. */
+export interface References {
+  /**
+   * All references of a collection, or those of one name. `internalReference` is null where the answer
+   * does not tell it.
+   */
+  list(collection: string, name?: string): AsyncIterable<ExternalReference>
+  /** Undefined when the value is not registered. */
+  get(collection: string, name: string, value: string): Promise<ExternalReference | undefined>
+  /** Links the value to the id. The same link again changes nothing; a link to another id is a 400. */
+  put(reference: Reference): Promise<void>
+  remove(collection: string, name: string, value: string): Promise<Removal>
+}
+
+/** `absent`: there was nothing to delete. */
+export type Removal = 'deleted' | 'absent'
+
+/** Names a record by its id, or by the value of one of its custom references. */
+export type RecordKey = { readonly id: string } | { readonly name: string; readonly value: string }
+
+/** A text and its translations, by language code. */
+export interface TranslatedText {
+  readonly default: string
+  readonly translations?: Readonly<Record<string, string>>
+}
+
+/** What can be written of a job category; what is left out becomes empty. */
+export interface JobCategoryBody {
+  readonly name: TranslatedText
+  readonly externalCode?: string
+}
+
+/** Members that are missing were not sent. */
+export interface JobCategory extends JobCategoryBody {
+  readonly id: string
+  readonly changeVersion?: string
+}
+
+/** A record and the version of it that `If-Match` takes. */
+export interface Versioned<T> {
+  readonly record: T
+  readonly etag?: string
+}
+
+export interface JobCategories {
+  list(): AsyncIterable<JobCategory>
+  /** Undefined when there is none. */
+  get(key: RecordKey): Promise<Versioned<JobCategory> | undefined>
+  /** Replaces all that can be written; with an etag only that version (412 otherwise). */
+  put(key: RecordKey, body: JobCategoryBody, etag?: string): Promise<void>
+}
+
+export interface WorkLocationBody {
+  readonly name: TranslatedText
+  readonly description?: string
+}
+
+/** Members that are missing were not sent. */
+export interface WorkLocation extends WorkLocationBody {
+  readonly id: string
+  readonly changeVersion?: string
+}
+
+export interface WorkLocations {
+  list(): AsyncIterable<WorkLocation>
+  /**
+   * Makes a new one each time it is called. It is never repeated once it may have been done: see
+   * `ClientError.mayHaveHappened`. The id is undefined when the answer does not tell it.
+   */
+  create(body: WorkLocationBody): Promise<{ readonly id: string | undefined }>
+}
+
+/** What a webhook is asked for with; its references cannot be changed later. */
+export interface WebhookRequest {
+  readonly collectionName: string
+  /** An https address; plain http for loopback. */
+  readonly destinationUrl: string
+  readonly references?: readonly ReferenceChoice[]
+}
+
+export interface Webhook {
+  readonly id: string
+  readonly collectionName: string
+  readonly destinationUrl: string
+  /** `Enabled`, `Disabled`, `Uninitialized`; anything but `Enabled` is not usable. */
+  readonly status: string
+  readonly validUntil: Date | undefined
+  /** As the service sent them; undefined without any. */
+  readonly externalReferences: unknown
+}
+
+export interface CreatedWebhook extends Webhook {
+  /** The private key of its signatures. It cannot be read again. */
+  readonly key: string
+}
+
+/** Which webhooks are listed: all of these collections, or all; of this status, or any. */
+export interface WebhookFilter {
+  readonly collections?: readonly string[]
+  readonly status?: string
+}
+
+export interface Webhooks {
+  /** Makes a new one each time it is called; never repeated, as `WorkLocations.create`. */
+  create(webhook: WebhookRequest): Promise<CreatedWebhook>
+  list(filter?: WebhookFilter): AsyncIterable<Webhook>
+  /** Undefined when there is none, or when it was deleted. */
+  get(id: string): Promise<Webhook | undefined>
+  remove(id: string): Promise<Removal>
+}

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest'
+import { reply } from '../http/testing/http-service.ts'
+import { failureOf } from '../http/testing/open-client.ts'
+import { all, openServiceClient, PREFIX } from './testing/open-service-client.ts'
+
+const WANTED = { collectionName: 'people', destinationUrl: 'https://acme.test/hook' }
+const KEY = 'c2VjcmV0LW9mLXdlYmhvb2s='
+const RECORD = { ...WANTED, id: 'w1', status: 'enabled', validUntil: '2026-08-01T02:00:00+02:00' }
+const WEBHOOK = {
+  ...WANTED,
+  id: 'w1',
+  status: 'Enabled',
+  validUntil: new Date('2026-08-01T00:00:00Z'),
+  externalReferences: undefined,
+}
+const LOCATION = { location: `${PREFIX}/webhooks/w1` }
+
+describe('a webhook', () => {
+  // spec: Endpoints: POST /webhooks
+  // spec: Webhook endpoints: POST
+  it.each([
+    ['the whole record', { ...RECORD, privateKey: KEY }, {}],
+    ['the key and the date alone', { webhookKey: KEY, validUntil: RECORD.validUntil }, LOCATION],
+    ['a secret', { ...RECORD, Secret: KEY }, LOCATION],
+    ['a record in an object', { ...RECORD, webhook: { key: KEY } }, LOCATION],
+  ])('is created, and its answer may be %s', async (_, body, headers) => {
+    const { client, asked, bodies } = await openServiceClient((response) =>
+      reply(response, 201, body, headers),
+    )
+    expect(await client.webhooks.create(WANTED)).toEqual({ ...WEBHOOK, key: KEY })
+    expect([asked, bodies]).toEqual([['POST /webhooks'], [WANTED]])
+  })
+
+  it('is asked for with references, which it keeps', async () => {
+    const externalReferences = { people: ['@badge-number'] }
+    const { client, asked } = await openServiceClient((response) =>
+      reply(response, 201, { ...RECORD, externalReferences, key: KEY }, LOCATION),
+    )
+    const references = [{ collection: 'people', names: ['@badge-number', 'hr-id'] }]
+    expect(await client.webhooks.create({ ...WANTED, references })).toMatchObject({
+      externalReferences,
+    })
+    expect(asked).toEqual([
+      'POST /webhooks?externalReferences=(people,%40badge-number)(people,hr-id)',
+    ])
+  })
+
+  it.each([
+    ['key', RECORD, /created the webhook w1 without telling its key.*id, status, validUntil\.$/],
+    ['id', { key: KEY }, /without saying which/],
+  ])(
+    'that was created without a known %s is an error that shows no value',
+    async (_, body, message) => {
+      const { client } = await openServiceClient((response) => reply(response, 201, body))
+      expect(await failureOf(client.webhooks.create(WANTED))).toMatchObject({
+        mayHaveHappened: true,
+        message: expect.stringMatching(message),
+      })
+    },
+  )
+
+  it('that may have been created is not sent again', async () => {
+    const { client, asked } = await openServiceClient((response) => response.destroy())
+    const failure = await failureOf(client.webhooks.create(WANTED))
+    expect([failure, asked.length]).toEqual([expect.objectContaining({ mayHaveHappened: true }), 1])
+  })
+
+  it.each([
+    ['2026-08-01T00:00:00Z', WEBHOOK.validUntil],
+    ['2026-08-01T00:00:00', WEBHOOK.validUntil],
+    ['2026-08-01T00:00:00.0000000+00:00', WEBHOOK.validUntil],
+    ['some day', undefined],
+    [undefined, undefined],
+  ])('is valid until %j', async (validUntil, expected) => {
+    const { client } = await openServiceClient((response) =>
+      reply(response, 200, { ...RECORD, validUntil }),
+    )
+    expect((await client.webhooks.get('w1'))?.validUntil).toEqual(expected)
+  })
+
+  it.each([
+    ['Disabled', { status: 'DISABLED' }],
+    ['Deleted', { status: 'Enabled', isDeleted: true }],
+    ['Paused', { status: 'Paused' }],
+    ['Unknown', { status: null }],
+  ])('has the status %s when the service says %j', async (expected, status) => {
+    const { client } = await openServiceClient((response) =>
+      reply(response, 200, { ...RECORD, ...status }),
+    )
+    expect((await client.webhooks.get('w1'))?.status).toBe(expected)
+  })
+
+  // spec: Endpoints: GET /webhooks/{id}
+  // spec: Endpoints: DELETE /webhooks/{id}
+  it('that is not there is undefined, and absent', async () => {
+    const { client, asked } = await openServiceClient((response) => reply(response, 404))
+    expect([await client.webhooks.get('a/b'), await client.webhooks.remove('w1')]).toEqual([
+      undefined,
+      'absent',
+    ])
+    expect(asked).toEqual(['GET /webhooks/a%2Fb', 'DELETE /webhooks/w1'])
+  })
+
+  it.each([200, 202, 204])('is deleted when the answer is %d', async (status) => {
+    const { client } = await openServiceClient((response) => reply(response, status, '{}'))
+    expect(await client.webhooks.remove('w1')).toBe('deleted')
+  })
+})
+
+describe('the list of webhooks', () => {
+  // spec: Endpoints: GET /webhooks
+  // spec: Webhook endpoints: GET
+  it.each([
+    ['NextLink', null],
+    ['nextLink', undefined],
+  ])('is read over all pages (%s, %j at the end)', async (name, end) => {
+    const { client } = await openServiceClient((response, _, index) =>
+      reply(response, 200, {
+        value: [{ ...RECORD, id: `w${index + 1}` }],
+        [name]: index === 0 ? `${PREFIX}/webhooks?continuationToken=a b` : end,
+      }),
+    )
+    expect(await all(client.webhooks.list())).toEqual([WEBHOOK, { ...WEBHOOK, id: 'w2' }])
+  })
+
+  it('is filtered by collections and status', async () => {
+    const { client, asked } = await openServiceClient((response) => reply(response, 200, []))
+    await all(client.webhooks.list({ collections: ['people', 'breaks'], status: 'Disabled' }))
+    await all(client.webhooks.list({ collections: ['people'] }))
+    expect(asked.map(decodeURIComponent)).toEqual([
+      "GET /webhooks?filter=collection-name in ('people','breaks') and status eq 'Disabled'",
+      "GET /webhooks?filter=collection-name in ('people')",
+    ])
+  })
+})
+
+it.each(['webhooks.write', 'webhooks.read'])(
+  'the scope %s is named when the service refuses, and not missed before',
+  async (scope) => {
+    const { client, asked } = await openServiceClient((response) => reply(response, 401), {
+      scopes: [scope],
+      granted: 'connector-svcapi-people.read',
+    })
+    const work =
+      scope === 'webhooks.read' ? client.webhooks.get('w1') : client.webhooks.remove('w1')
+    const failure = await failureOf(work)
+    expect([failure, asked.length > 0]).toEqual([
+      expect.objectContaining({ missingScope: `connector-svcapi-${scope}` }),
+      true,
+    ])
+  },
+)

@@ -1,0 +1,138 @@
+import { referencesParameter } from '../http/request-url.ts'
+import type { Mask } from '../protocol/mask.ts'
+import { ClientError } from './client-error.ts'
+import { createdBody, createdId } from './created-id.ts'
+import { isObject, type Json, member, parseListPage, parseOne, textOf } from './list-page.ts'
+import type { Requests } from './requests.ts'
+import type { Webhook, WebhookFilter, WebhookRequest, Webhooks } from './service-client.ts'
+
+const COLLECTION = 'webhooks'
+/** Not every edition of the service's documents has scopes for webhooks. */
+const READ = { scope: `${COLLECTION}.read`, isScopeKnown: false } as const
+const WRITE = { scope: `${COLLECTION}.write`, isScopeKnown: false } as const
+const STATUSES = ['Enabled', 'Disabled', 'Uninitialized']
+/** The status of an answer that tells none. */
+const UNKNOWN = 'Unknown'
+
+/** Webhooks over the service. The keys of those that are created are masked from then on. */
+export function createWebhooks({ send, get, pages, remove }: Requests, mask: Mask): Webhooks {
+  return {
+    async create(webhook) {
+      const { destinationUrl, collectionName } = webhook
+      const body = { destinationUrl, collectionName }
+      const query = referencesQuery(webhook)
+      const answer = await send({ method: 'POST', path: [COLLECTION], query, body, ...WRITE })
+      const record = createdBody(answer.text)
+      const id = createdId(answer)
+      const key = keyOf(record)
+      if (id === undefined || key === undefined) throw unusable(id, record)
+      mask.add(key)
+      const told = readWebhook({ ...record, id })
+      return {
+        ...told,
+        collectionName: told.collectionName || collectionName,
+        destinationUrl: told.destinationUrl || destinationUrl,
+        // The documents say that it is enabled from its creation on.
+        status: told.status === UNKNOWN ? 'Enabled' : told.status,
+        key,
+      }
+    },
+
+    list: (filter = {}) =>
+      pages({ method: 'GET', path: [COLLECTION], query: filterQuery(filter), ...READ }, (text) => {
+        const { items, nextLink } = parseListPage(text)
+        return { items: items.map(readWebhook), nextLink }
+      }),
+
+    async get(id) {
+      return get({ ...address(id), method: 'GET', ...READ }, ({ text }) =>
+        readWebhook(parseOne(text)),
+      )
+    },
+
+    async remove(id) {
+      return remove({ ...address(id), method: 'DELETE', ...WRITE })
+    },
+  }
+}
+
+function address(id: string): { readonly path: readonly string[] } {
+  if (id === '') throw new ClientError('config', 'The id of the webhook is empty.')
+  return { path: [COLLECTION, id] }
+}
+
+function referencesQuery({ references = [] }: WebhookRequest): string | undefined {
+  const pairs = references.flatMap(({ collection, names }) =>
+    names.map((name) => [collection, name] as const),
+  )
+  return pairs.length === 0 ? undefined : referencesParameter(pairs)
+}
+
+function filterQuery({ collections = [], status }: WebhookFilter): string | undefined {
+  const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
+  const conditions = [
+    ...(collections.length === 0
+      ? []
+      : [`collection-name in (${collections.map(quoted).join(',')})`]),
+    ...(status === undefined ? [] : [`status eq ${quoted(status)}`]),
+  ]
+  if (conditions.length === 0) return undefined
+  return `filter=${encodeURIComponent(conditions.join(' and ')).replaceAll("'", '%27')}`
+}
+
+function readWebhook(record: Json): Webhook {
+  const id = textOf(member(record, 'id'))
+  if (id === undefined) throw new SyntaxError('a webhook has no id')
+  return {
+    id,
+    collectionName: textOf(member(record, 'collectionName')) ?? '',
+    destinationUrl: textOf(member(record, 'destinationUrl')) ?? '',
+    status: statusOf(record),
+    validUntil: dateOf(textOf(member(record, 'validUntil'))),
+    externalReferences: member(record, 'externalReferences') ?? undefined,
+  }
+}
+
+/** The documented spelling, whatever the case; a webhook that is marked as deleted is nothing else. */
+function statusOf(record: Json): string {
+  const isDeleted = ['isDeleted', 'deleted'].some((name) => member(record, name) === true)
+  if (isDeleted) return 'Deleted'
+  const status = textOf(member(record, 'status')) ?? UNKNOWN
+  return STATUSES.find((name) => name.toLowerCase() === status.toLowerCase()) ?? status
+}
+
+/** ISO 8601; without an offset it is UTC. */
+function dateOf(text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined
+  const hasOffset = /(Z|[+-]\d\d:?\d\d)$/i.test(text) || !text.includes('T')
+  const date = new Date(hasOffset ? text : `${text}Z`)
+  return Number.isNaN(date.getTime()) ? undefined : date
+}
+
+/** The private key: its member is not documented, but its name says what it is. */
+function keyOf(record: Json): string | undefined {
+  const texts = Object.entries(record).flatMap(([name, value]) =>
+    typeof value === 'string' && value !== '' ? [[name.toLowerCase(), value] as const] : [],
+  )
+  const named = (pattern: RegExp) => texts.find(([name]) => pattern.test(name))?.[1]
+  return named(/^(private|webhook|signing)?key$|^secret$/) ?? named(/key|secret/) ?? nested(record)
+}
+
+function nested(record: Json): string | undefined {
+  return Object.values(record)
+    .filter(isObject)
+    .map(keyOf)
+    .find((key) => key !== undefined)
+}
+
+/** What was made cannot be used without its key, which is told once. */
+function unusable(id: string | undefined, record: Json): ClientError {
+  const members = Object.keys(record).join(', ')
+  return new ClientError(
+    'system',
+    id === undefined
+      ? 'The service created a webhook without saying which: find it in the list of webhooks and delete it.'
+      : `The service created the webhook ${id} without telling its key, so that nobody can verify its deliveries: delete it. The answer has ${members === '' ? 'no body' : `the members ${members}`}.`,
+    { mayHaveHappened: true },
+  )
+}

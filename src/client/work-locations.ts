@@ -1,0 +1,37 @@
+import { createdId } from './created-id.ts'
+import { type Json, member, parseListPage, textOf } from './list-page.ts'
+import type { Requests } from './requests.ts'
+import type { WorkLocation, WorkLocations } from './service-client.ts'
+import { readTranslatedText } from './translated-text.ts'
+
+const COLLECTION = 'work-locations'
+
+/** Work locations over the service, which can list and create them and nothing else. */
+export function createWorkLocations({ send, pages }: Requests): WorkLocations {
+  return {
+    list: () =>
+      pages({ method: 'GET', path: [COLLECTION], scope: `${COLLECTION}.read` }, (text) => {
+        const { items, nextLink } = parseListPage(text)
+        return { items: items.map(readWorkLocation), nextLink }
+      }),
+
+    async create(body) {
+      const path = [COLLECTION]
+      const answer = await send({ method: 'POST', path, scope: `${COLLECTION}.write`, body })
+      return { id: createdId(answer) }
+    },
+  }
+}
+
+function readWorkLocation(record: Json): WorkLocation {
+  const id = textOf(member(record, 'id'))
+  if (id === undefined) throw new SyntaxError('a work location has no id')
+  const description = textOf(member(record, 'description'))
+  const changeVersion = textOf(member(record, 'changeVersion'))
+  return {
+    id,
+    name: readTranslatedText(member(record, 'name')),
+    ...(description !== undefined && { description }),
+    ...(changeVersion !== undefined && { changeVersion }),
+  }
+}
