@@ -13,13 +13,15 @@ export interface Reading {
   readonly concurrency?: number
   /** See the setting `retry_minutes`. */
   readonly retryMinutes?: number
+  /** More settings of the configuration. */
+  readonly settings?: object
   /** The program: the Airbyte protocol's, or Singer's. */
   readonly protocol?: 'airbyte' | 'singer'
 }
 
 /** Calls `use` with the words that read these streams; their files live as long. */
 export async function withConnector<T>(
-  { origin, streams, concurrency = 4, retryMinutes = 10, protocol = 'airbyte' }: Reading,
+  { origin, streams, concurrency = 4, retryMinutes = 10, settings, protocol = 'airbyte' }: Reading,
   use: (program: string[]) => Promise<T>,
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
@@ -35,6 +37,7 @@ export async function withConnector<T>(
     client_secret: 'bench-secret',
     concurrency,
     retry_minutes: retryMinutes,
+    ...settings,
   })
   const catalog = file('catalog.json', {
     streams: streams.map(protocol === 'airbyte' ? configured : selected),

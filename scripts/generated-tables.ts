@@ -6,6 +6,8 @@ import type { Stream } from '../src/streams/collection.ts'
 import { keyOf, streams } from '../src/streams/streams.ts'
 import { changelog, form, prerequisites, troubleshooting } from './airbyte-page.ts'
 import { markdown } from './markdown-table.ts'
+import { privacyTables } from './privacy-page.ts'
+import { objectTable, writeSettingTable } from './writing-tables.ts'
 
 /** Every table of the documents that is made from the code, by the name in its marker. */
 const tables: Readonly<Record<string, () => string>> = {
@@ -17,6 +19,9 @@ const tables: Readonly<Record<string, () => string>> = {
   form,
   troubleshooting,
   changelog,
+  privacy: privacyTables,
+  objects: objectTable,
+  writing: writeSettingTable,
 }
 
 /** The documents with parts that are made from the code. */
@@ -25,6 +30,8 @@ export const DOCUMENTS = [
   'docs/user-guide.md',
   'docs/emulator.md',
   'docs/airbyte.md',
+  'docs/privacy.md',
+  'docs/writing.md',
 ] as const
 
 /** A document with every generated part as the code has it now; throws for an unknown marker. */

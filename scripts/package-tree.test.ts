@@ -27,6 +27,7 @@ describe('the tree of image and wheel', () => {
     const own = files.filter((path) => !path.startsWith('node_modules'))
     expect(own).toContain('bin/source-protime')
     expect(own).toContain('bin/tap-protime')
+    expect(own).toContain('bin/protime')
     expect(
       own.filter((path) => /emulator|testing|\.test\.|\.ts$|bench|scripts/.test(path)),
     ).toEqual([])

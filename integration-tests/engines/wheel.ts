@@ -6,6 +6,7 @@ import { output } from './meltano/command.ts'
 export interface InstalledWheel {
   readonly source: string
   readonly tap: string
+  readonly protime: string
   /** The Node that pip has brought. */
   readonly node: string
 }
@@ -29,6 +30,7 @@ export async function installWheel(wheel: string, folder: string): Promise<Insta
   return {
     source: join(bin, 'source-protime'),
     tap: join(bin, 'tap-protime'),
+    protime: join(bin, 'protime'),
     node: join(node.trim(), 'bin', 'node'),
   }
 }

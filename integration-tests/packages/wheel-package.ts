@@ -72,6 +72,12 @@ async function tryInstalled(wheel: InstalledWheel, { folder, tenant, step, note 
     const read = new Set(answers.flatMap(({ type, stream }) => (type === 'RECORD' ? stream : [])))
     expectSame([...read].toSorted(), tenant.streams.toSorted())
   })
+  await step('protime lists the work locations', async () => {
+    const answers = answersOf(
+      await run(wheel.protime, 'work-locations', 'list', '--config', 'config.json'),
+    )
+    expectSame(answers.length, (await tenant.truth('work_locations')).length)
+  })
   await step('source-protime passes the exit code on', async () =>
     expectSame((await run(wheel.source, 'read', '--config', 'missing.json')).exitCode, 1),
   )

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 /** The programs that people run. */
-export type ProgramName = 'source-protime' | 'tap-protime'
+export type ProgramName = 'source-protime' | 'tap-protime' | 'protime'
 
 /** The path of its executable. */
 export function executableOf(program: ProgramName): string {

@@ -1,4 +1,4 @@
-"""The connector is a program of Node; pip brings Node, and these two commands become it."""
+"""The connector is a program of Node; pip brings Node, and these commands become it."""
 
 import os
 import sys
@@ -13,6 +13,11 @@ def source() -> None:
 def tap() -> None:
     """tap-protime: the connector over Singer."""
     _become("tap-protime")
+
+
+def protime() -> None:
+    """protime: what is no sync, such as external references and webhooks."""
+    _become("protime")
 
 
 def _become(program: str) -> None:

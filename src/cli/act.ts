@@ -29,6 +29,7 @@ export async function act(action: Action, settings: ActSettings): Promise<ExitCo
   return action({
     config: parseConfig(input),
     input,
+    print: (text) => writer.write(`${text}\n`),
     say: (value) => writer.write(`${JSON.stringify(value)}\n`),
     log,
     mask,

@@ -2,6 +2,7 @@ import type { Config } from '../config.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { Mask } from '../protocol/mask.ts'
 import type { ExitCode } from './exit-code.ts'
+import type { Asked } from './questions.ts'
 
 /** What a command of `protime` works with. */
 export interface ActionTools {
@@ -10,6 +11,8 @@ export interface ActionTools {
   readonly input: unknown
   /** Writes one JSON line to stdout; a promise when the reader is behind. */
   say(value: unknown): Promise<void> | undefined
+  /** Writes lines of text to stdout, for people. */
+  print(text: string): Promise<void> | undefined
   /** Words on stderr. Secrets are masked. */
   readonly log: Log
   readonly mask: Mask
@@ -22,3 +25,9 @@ export type Action = (tools: ActionTools) => Promise<ExitCode>
 
 /** Runs the action of the command that the command line names, with the configuration of `--config`. */
 export type Act = (action: Action) => Promise<void>
+
+/** What a command works with that makes the configuration. */
+export type BareTools = Pick<ActionTools, 'log' | 'mask' | 'signal'> & Asked
+
+/** Runs an action that needs no configuration. */
+export type BareAct = (action: (tools: BareTools) => Promise<ExitCode>) => Promise<void>

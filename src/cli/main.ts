@@ -5,14 +5,26 @@ import type { Log } from '../protocol/connector.ts'
 import { ConnectorError } from '../protocol/errors.ts'
 import { createMask, type Mask } from '../protocol/mask.ts'
 import { type Io, type Program, processOr, runProgram } from '../protocol/program.ts'
-import type { Act } from './action.ts'
+import type { Act, BareAct } from './action.ts'
 import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
+import { addInit } from './init.ts'
+import { addJobCategories } from './job-categories.ts'
+import { addPreview } from './preview.ts'
+import type { Asked } from './questions.ts'
+import { addReferences } from './references.ts'
+import { addWebhooks } from './webhooks.ts'
+import { addWorkLocations } from './work-locations.ts'
+import { addWrite } from './write.ts'
 
 /**
  * Runs one command of `protime` and answers with the exit code. Never throws; every error is a sentence
  * on stderr. What is left out of `io` is the process's own.
  */
-export async function runProtime(argv: readonly string[], io: Partial<Io> = {}): Promise<number> {
+export async function runProtime(
+  argv: readonly string[],
+  io: Partial<Io> & { readonly stdin?: Asked['stdin'] } = {},
+): Promise<number> {
+  const { stdin = process.stdin } = io
   const { stdout, stderr, env } = processOr(io)
   const mask = createMask(LINK_TOKENS)
   const isDebug = argv.includes('--debug') || env['LOG_LEVEL']?.toLowerCase() === 'debug'
@@ -20,16 +32,18 @@ export async function runProtime(argv: readonly string[], io: Partial<Io> = {}):
   let usage: ExitCode | undefined
   const exitCode = await runProgram(
     { stdout, stderr },
-    (program) => execute(argv, { ...program, stderr, log, mask }),
+    (program) => execute(argv, { ...program, stdin, stderr, log, mask }),
     (error) => {
       if (isUsage(error)) usage = EXIT.usage
       stderr.write(`${mask.text(sentence(error))}\n`)
     },
+    'What was changed before that stays changed.',
   )
   return usage ?? exitCode
 }
 
 interface Tools extends Program {
+  readonly stdin: Asked['stdin']
   readonly stderr: Io['stderr']
   readonly log: Log
   readonly mask: Mask
@@ -40,7 +54,7 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
   let exitCode: ExitCode = EXIT.done
   let help = ''
   const program = new Command('protime')
-    .description('Writes to a tenant of the service, and manages its webhooks.')
+    .description('Reads and writes a tenant of the service, and manages its webhooks.')
     .version(packageVersion())
     .option('--config <file>', 'the configuration, that of the connector')
     .option('--debug', 'log every request as well, as LOG_LEVEL=debug does')
@@ -49,7 +63,7 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
       writeOut: (text) => void writer.write(text),
       // What it says of a command line that it refuses is said once, by the error below.
       writeErr: (text) => {
-        help = text
+        help += text
       },
     })
     .exitOverride()
@@ -58,7 +72,10 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
     const { act: run } = await import('./act.ts')
     exitCode = await run(action, { file: program.opts<{ config?: string }>().config, ...tools })
   }
-  addCommands(program, act)
+  const bare: BareAct = async (action) => {
+    exitCode = await action(tools)
+  }
+  addCommands(program, act, bare)
   try {
     await program.parseAsync([...argv], { from: 'user' })
   } catch (error) {
@@ -73,7 +90,15 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
 }
 
 /** One line each: the command line of a noun, whose verbs load what they do when they are called. */
-function addCommands(_program: Command, _act: Act): void {}
+function addCommands(program: Command, act: Act, bare: BareAct): void {
+  addInit(program, bare)
+  addPreview(program, act)
+  addReferences(program, act)
+  addJobCategories(program, act)
+  addWorkLocations(program, act)
+  addWebhooks(program, act)
+  addWrite(program, act)
+}
 
 function isUsage(error: unknown): boolean {
   return error instanceof UsageError || error instanceof CommanderError
@@ -87,7 +112,7 @@ function sentence(error: unknown): string {
     .replace(/^error: /, '')
     .replaceAll('\n', ' ')
     .replace(/\.$/, '')
-  return `protime: ${reason}. Try --help.`
+  return `protime: ${reason}${reason.endsWith('?') ? '' : '.'} Try --help.`
 }
 
 function createLog(stderr: Io['stderr'], mask: Mask, isDebug: boolean): Log {

@@ -1,12 +1,13 @@
 import type { Connector, Failure, ReadJob, Tools } from '../connector.ts'
 import { unknownStream } from '../errors.ts'
+import { schemaUnder, selectionRules } from '../field-selection.ts'
 import type { LineWriter } from '../line-writer.ts'
 import { recordSchema, type SelectedStream } from './catalog.ts'
 import type { SingerLog } from './log.ts'
 import type { StateValue } from './messages.ts'
-import { projectionOf, projectSchema, withoutTwins } from './projection.ts'
 import type { StateWriter } from './state.ts'
 import { createSingerOutput } from './stream-output.ts'
+import { withoutTwins } from './without-twins.ts'
 
 /** What a command works with. */
 export interface TapTools extends Tools {
@@ -44,13 +45,13 @@ export async function sync<Config>(
     }
     const output: ReadJob['output'] = (now = () => new Date()) => {
       const schema = recordSchema(spec)
-      const projection = projectionOf(schema, isSelected)
+      const rules = selectionRules(schema, isSelected)
       return createSingerOutput({
         stream: name,
         key: spec.key,
         version: spec.version,
-        schema: withoutTwins(projectSchema(schema, projection)),
-        projection,
+        schema: withoutTwins(schemaUnder(schema, rules)),
+        rules,
         activatesVersions,
         states,
         ...tools,
