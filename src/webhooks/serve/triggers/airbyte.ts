@@ -9,8 +9,6 @@ export interface AirbyteSettings {
   readonly connectionId: string
   /** From one question for the status of a job to the next. */
   readonly pollMs: number
-  /** Takes the tokens, which must not appear in any text. */
-  readonly hide: (secret: string) => void
 }
 
 interface Answer {
@@ -27,7 +25,7 @@ const REQUEST_MS = 30_000
  * that Airbyte runs already is busy. Where the answer to the start was lost, the next try finds it so.
  */
 export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
-  const { url, clientId, clientSecret, connectionId, pollMs, hide } = settings
+  const { url, clientId, clientSecret, connectionId, pollMs } = settings
   return async (_order, signal) => {
     try {
       const start = await request('POST', '/v1/jobs', { connectionId, jobType: 'sync' }, signal)
@@ -59,28 +57,31 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
         if (signal.aborted) throw error
         return undefined
       })
-      if (answer === undefined || answer.status >= 500 || answer.status === 429) continue
-      if (answer.status >= 300) return refused(answer, `the status of job ${id}`)
-      status = answer.body['status']
+      if (answer === undefined) continue
+      if (isFinal(answer.status)) return refused(answer, `the status of job ${id}`)
+      status = answer.body['status'] ?? status
     }
   }
 
-  /** With a token of its own, because tokens live for three minutes and polls are far apart. */
+  /** With a token of its own, because tokens live for minutes only; one may expire on the way. */
   async function request(
     method: 'GET' | 'POST',
     path: string,
     body: object | undefined,
     signal: AbortSignal,
   ): Promise<Answer> {
+    const answer = await send(method, path, { signal, body, token: await newToken(signal) })
+    if (answer.status !== 401) return answer
+    return send(method, path, { signal, body, token: await newToken(signal) })
+  }
+
+  async function newToken(signal: AbortSignal): Promise<string> {
     const credentials = { client_id: clientId, client_secret: clientSecret }
-    const granted = await send('POST', '/v1/applications/token', {
-      signal,
-      body: { ...credentials, 'grant-type': 'client_credentials' },
-    })
+    const body = { ...credentials, 'grant-type': 'client_credentials' }
+    const granted = await send('POST', '/v1/applications/token', { signal, body })
     const token = granted.body['access_token']
     if (typeof token !== 'string') throw new TokenError(granted.status)
-    hide(token)
-    return send(method, path, { signal, body, token })
+    return token
   }
 
   async function send(
@@ -101,6 +102,11 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
     })
     return { status: response.status, body: parsed(await response.text()) }
   }
+}
+
+/** Whether asking again would not help. */
+function isFinal(status: number): boolean {
+  return status >= 300 && status < 500 && status !== 429
 }
 
 /** Airbyte answered the request for a token without one. */
