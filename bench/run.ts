@@ -1,4 +1,5 @@
 import type { Judged } from './measure.ts'
+import { compressed } from './scenarios/compressed.ts'
 import { largePage } from './scenarios/large-page.ts'
 import { latency } from './scenarios/latency.ts'
 import { memory } from './scenarios/memory.ts'
@@ -18,6 +19,7 @@ import { write } from './scenarios/write.ts'
  */
 const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> = {
   throughput,
+  compressed,
   singer,
   start,
   privacy,

@@ -171,32 +171,21 @@ export function createClient(settings: ClientSettings): Client {
 
   /** Reads a body whole, or the first part of a large one with the rest to come. */
   async function readBody(reply: Reply): Promise<Body> {
-    const parts: Buffer[] = []
-    let size = 0
     const until = performance.now() + (retryPolicy.bodyMs ?? SLOWEST_BODY_MS)
-    const iterator = reply.body[Symbol.asyncIterator]()
-    while (size <= WHOLE_BYTES) {
-      const { done, value } = await iterator.next()
-      if (done) return { whole: parts }
-      parts.push(value)
-      size += value.length
-      traffic.bytes += value.length
-      if (performance.now() > until) {
-        reply.discard()
-        throw tooSlow()
-      }
-    }
-    return { parts: rest(parts, iterator, reply) }
+    const { parts, state } = await reply.collect(WHOLE_BYTES, until)
+    for (const part of parts) traffic.bytes += part.length
+    if (state === 'whole') return { whole: parts }
+    if (state === 'large') return { parts: rest(parts, reply) }
+    reply.discard()
+    throw tooSlow()
   }
 
-  async function* rest(parts: Buffer[], iterator: AsyncIterator<Buffer>, reply: Reply) {
+  async function* rest(parts: Buffer[], reply: Reply) {
     try {
       yield* parts.splice(0)
-      for (;;) {
-        const { done, value } = await iterator.next()
-        if (done) return
-        traffic.bytes += value.length
-        yield value
+      for await (const part of reply.body) {
+        traffic.bytes += part.length
+        yield part
       }
     } finally {
       reply.discard()
