@@ -31,6 +31,8 @@ export interface Delivery {
   readonly isHolding: boolean
   /** Waits for the outcomes of all records, and passes the states on that are settled by then. */
   settle(): Promise<void>
+  /** Passes the states on that are settled already: when the rest cannot be written, these need not come again. */
+  passSettled(): void
 }
 
 /** What a delivery is made of. */
@@ -57,6 +59,7 @@ export async function openDelivery<Config>(settings: DeliverySettings<Config>): 
       return held.length > 0
     },
     settle,
+    passSettled,
   }
 
   async function add(stream: DeliveredStream, data: Row): Promise<void> {
@@ -74,11 +77,8 @@ export async function openDelivery<Config>(settings: DeliverySettings<Config>): 
   }
 
   async function settle(): Promise<void> {
-    try {
-      await session.flush()
-    } finally {
-      passSettled()
-    }
+    await session.flush()
+    passSettled()
     if (unsettled.size > 0)
       throw new ConnectorError(
         'system',
@@ -86,7 +86,6 @@ export async function openDelivery<Config>(settings: DeliverySettings<Config>): 
       )
   }
 
-  /** Also when the rest cannot be written: what is settled need not come again. */
   function passSettled(): void {
     const [oldest = ordinal] = unsettled.keys()
     const settled = held.filter(({ behind }) => behind <= oldest)
@@ -128,9 +127,10 @@ export async function deliver(
       if (message === undefined) break
       await handle(message)
     }
+    await delivery.settle()
   } catch (error) {
     if (error instanceof InputFault) await delivery.settle()
+    else delivery.passSettled()
     throw error
   }
-  await delivery.settle()
 }

@@ -1,5 +1,5 @@
 import type { Failure } from '../../connector.ts'
-import { deliver, openDelivery } from '../../delivery.ts'
+import { type DeliveredStream, deliver, openDelivery } from '../../delivery.ts'
 import type { Destination } from '../../destination.ts'
 import { ConnectorError } from '../../errors.ts'
 import { InputFault, type InputMessage, type InputMessages } from '../../input-messages.ts'
@@ -10,8 +10,8 @@ import { createVersions } from './versions.ts'
 /** A stream of the input. */
 interface Stream {
   readonly name: string
-  /** Undefined if there is none that it can be written to. */
-  readonly object: string | undefined
+  /** Where it is written to; undefined if there is no object for it. */
+  readonly delivered: DeliveredStream | undefined
   records: number
 }
 
@@ -40,8 +40,8 @@ export async function write<Config>(
     others = await session.close()
     for (const { name, records } of streams.values()) log.metric(name, records)
   }
-  const failed = [...streams.values()].flatMap(({ name, object }) => {
-    const error = object === undefined ? noObject(objects) : session.failed.get(object)
+  const failed = [...streams.values()].flatMap(({ name, delivered }) => {
+    const error = delivered === undefined ? noObject(objects) : session.failed.get(delivered.object)
     return error === undefined ? [] : [{ stream: name, error }]
   })
   return [...failed, ...others]
@@ -67,9 +67,8 @@ export async function write<Config>(
       throw new InputFault(line, 'is a RECORD without a record')
     stream.records++
     versions.record(stream.name, version)
-    const { name, object } = stream
-    if (object === undefined) return undefined
-    return delivery.add({ name, object }, record as Readonly<Record<string, unknown>>)
+    if (stream.delivered === undefined) return undefined
+    return delivery.add(stream.delivered, record as Readonly<Record<string, unknown>>)
   }
 
   function pass({ line, text, value }: InputMessage): undefined {
@@ -82,13 +81,13 @@ export async function write<Config>(
     })
   }
 
-  function isFailed({ object }: Stream): boolean {
-    return object === undefined || session.failed.has(object)
+  function isFailed({ delivered }: Stream): boolean {
+    return delivered === undefined || session.failed.has(delivered.object)
   }
 
   /** Whether all records that the sources of an object have came in this run. */
   function isComplete(object: string): boolean {
-    const sources = [...streams.values()].filter((stream) => stream.object === object)
+    const sources = [...streams.values()].filter(({ delivered }) => delivered?.object === object)
     return sources.length > 0 && sources.every(({ name }) => versions.isComplete(name))
   }
 
@@ -97,7 +96,8 @@ export async function write<Config>(
     if (known !== undefined) return known
     const last = name.slice(name.lastIndexOf('-') + 1)
     const object = objects.find((one) => one === name) ?? objects.find((one) => one === last)
-    const stream = { name, object, records: 0 }
+    const delivered = object === undefined ? undefined : { name, object }
+    const stream = { name, delivered, records: 0 }
     streams.set(name, stream)
     return stream
   }
