@@ -100,11 +100,15 @@ function listPage(
       ? undefined
       : continuations.read(list, token, factsOf(collection).unknownToken)
   const matches = (record: StoredRecord) => wanted.within(record) && wanted.filter.matches(record)
-  const page = takePage(store.records(collection), after, options.pageSize, matches)
+  const records = store.records(collection)
+  const start = after === undefined ? 0 : records.after(after)
+  const { positions, more } = takePage(records, start, options.pageSize, matches)
   // A delta cannot know that a full page is its last one, so it may end with an empty page.
-  const hasNext = delta ? page.records.length === options.pageSize : page.more
-  const last = page.records.at(-1)
-  const items = page.records.map(({ text }) => references.decorate(collection, text, wanted.pairs))
+  const hasNext = delta ? positions.length === options.pageSize : more
+  const last = records.at(positions.at(-1) ?? records.length)
+  const decorated = (position: number) =>
+    references.decorate(collection, records.at(position)?.text ?? '', wanted.pairs)
+  const items = wanted.pairs.length > 0 ? positions.map(decorated) : records.join(positions)
   const links =
     hasNext && last ? { nextLink: nextLink(service, query, last, delta) } : end(service, delta)
   return json(pageBody(items, links, options.dialect))

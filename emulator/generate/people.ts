@@ -96,7 +96,7 @@ function contract(context: Context): Fields {
 function termsOf({ random, store, date, person: id }: Context): Fields {
   const { inServiceDate = date, outOfServiceDate } = personOf(store, id)
   const from = String(inServiceDate)
-  const parent = store.records('contracts').find((record) => record.person === id)
+  const [parent] = store.records('contracts').about(id)
   if (!parent) {
     const until = outOfServiceDate === undefined ? {} : { until: outOfServiceDate }
     return { from, ...until, kind: 'Contract' }
