@@ -7,6 +7,14 @@ export interface Page {
   readonly more: boolean
 }
 
+type Dialect = ResolvedOptions['dialect']
+
+/** The links of a page to what follows. */
+interface Links {
+  readonly nextLink?: string | undefined
+  readonly deltaLink?: string | undefined
+}
+
 /** The records that a page is taken from. */
 interface PagedRecords {
   readonly length: number
@@ -29,18 +37,18 @@ export function takePage(
   return { positions, more: false }
 }
 
+/** The body of a page of items that are JSON texts. */
+export function pageBody(items: readonly string[], links: Links, dialect: Dialect): Buffer {
+  return pageOfParts([Buffer.from(items.join(','))], links, dialect)
+}
+
 /**
- * The body of a page of items that are JSON texts, or their bytes with commas between. A missing next
- * link is left out in the documentation, and null in the specification.
+ * The body of a page whose items are bytes, commas included. A missing next link is left out in the
+ * documentation, and null in the specification.
  */
-export function pageBody(
-  items: readonly string[] | Buffer,
-  links: { readonly nextLink?: string | undefined; readonly deltaLink?: string | undefined },
-  dialect: ResolvedOptions['dialect'],
-): Buffer {
-  const inside = Buffer.isBuffer(items) ? items : Buffer.from(items.join(','))
+export function pageOfParts(parts: readonly Buffer[], links: Links, dialect: Dialect): Buffer {
   const nextLink = links.nextLink ?? (dialect === 'specification' ? null : undefined)
   const rest = JSON.stringify({ nextLink, deltaLink: links.deltaLink }).slice(1)
   const end = `]${rest === '}' ? '' : ','}${rest}`
-  return Buffer.concat([Buffer.from('{"value":['), inside, Buffer.from(end)])
+  return Buffer.concat([Buffer.from('{"value":['), ...parts, Buffer.from(end)])
 }

@@ -52,8 +52,8 @@ export class Records implements Iterable<StoredRecord> {
   }
 
   /** The bytes of the texts of the records at these positions, with commas between. */
-  join(positions: readonly number[]): Buffer {
-    return this.#versions.join(positions.map((position) => this.#present.at(position)))
+  parts(positions: readonly number[]): Buffer[] {
+    return this.#versions.parts(positions.map((position) => this.#present.at(position)))
   }
 
   find(matches: (record: StoredRecord) => boolean): StoredRecord | undefined {

@@ -1,8 +1,8 @@
 import { collections } from '../collections/collections.ts'
 import type { ResolvedOptions } from '../options.ts'
+import { Blocks } from './blocks.ts'
 import { Records } from './records.ts'
 import type { Fields, Id, StoredRecord } from './stored-record.ts'
-import { BlockReader } from './texts.ts'
 import { type NewVersion, Versions, versionOf } from './versions.ts'
 
 export type { Fields, Id, StoredRecord } from './stored-record.ts'
@@ -57,11 +57,11 @@ export function createStore(
   options: Pick<ResolvedOptions, 'translationKeys'> = { translationKeys: 'cultures' },
 ): Store {
   const keep = () => (options.translationKeys === 'languages' ? withoutCultures : undefined)
-  const reader = new BlockReader()
+  const blocks = new Blocks()
   const tables = new Map<string, Table>(
     [...Object.keys(collections), 'terminals'].map((name) => [
       name,
-      { records: new Records(new Versions(reader)), changes: [], lastId: 0 },
+      { records: new Records(new Versions(blocks)), changes: [], lastId: 0 },
     ]),
   )
   let sequence = 0

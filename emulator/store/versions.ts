@@ -1,7 +1,8 @@
+import type { Blocks } from './blocks.ts'
 import { Numbers } from './numbers.ts'
 import { RepeatedValues } from './repeated-values.ts'
 import type { Id, StoredRecord } from './stored-record.ts'
-import { type BlockReader, Texts } from './texts.ts'
+import { Texts } from './texts.ts'
 
 /** A version of a record, as it is added. */
 export interface NewVersion extends Omit<StoredRecord, 'version'> {
@@ -22,8 +23,8 @@ export class Versions {
   readonly #people = new RepeatedValues<number | undefined>()
   readonly #texts: Texts
 
-  constructor(reader: BlockReader) {
-    this.#texts = new Texts(reader)
+  constructor(blocks: Blocks) {
+    this.#texts = new Texts(blocks)
   }
 
   /** Adds a version; returns its index. */
@@ -69,8 +70,8 @@ export class Versions {
   }
 
   /** The bytes of the texts of these versions, with commas between. */
-  join(indexes: readonly number[]): Buffer {
-    return this.#texts.join(indexes)
+  parts(indexes: readonly number[]): Buffer[] {
+    return this.#texts.parts(indexes)
   }
 }
 
