@@ -1,6 +1,8 @@
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'
 
-const MOST_OPEN_BYTES = 256 * 1024 * 1024
+/** How much is kept as it is. */
+export const openBytes = 256 * 1024 * 1024
+
 const COMMA = 0x2c
 const LINE_END = 0x0a
 
@@ -26,7 +28,12 @@ export interface Block {
 export class Blocks {
   /** The least recently used one first. */
   readonly #open = new Set<Block>()
-  #openBytes = 0
+  #size = 0
+  readonly #largest: number
+
+  constructor(largest = openBytes) {
+    this.#largest = largest
+  }
 
   /** Makes a block of JSON texts, which have no line ends. */
   add(texts: readonly string[]): Block {
@@ -51,13 +58,13 @@ export class Blocks {
 
   #keep(block: Block): void {
     this.#open.add(block)
-    this.#openBytes += block.size
+    this.#size += block.size
     for (const oldest of this.#open) {
-      if (this.#openBytes <= MOST_OPEN_BYTES) return
+      if (this.#size <= this.#largest) return
       if (oldest.open) oldest.packed ??= packed(oldest.open)
       oldest.open = undefined
       this.#open.delete(oldest)
-      this.#openBytes -= oldest.size
+      this.#size -= oldest.size
     }
   }
 }
