@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { ConnectorError } from '../protocol/errors.ts'
-import { createSource } from '../source.ts'
+import { createSource } from '../source/source.ts'
 import type { BareTools } from './action.ts'
 import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
 import { createQuestions, type Questions } from './questions.ts'
@@ -56,10 +56,10 @@ async function isUsable(settings: object, { log, mask, signal }: BareTools): Pro
   const source = createSource()
   try {
     const config = source.configure(settings, log)
-    const { isReadable, message } = await source.check(config, { log, mask, signal })
-    if (isReadable) log.info(message)
-    else log.warn(`${message} Nothing was written.`)
-    return isReadable
+    const result = await source.check(config, { log, mask, signal })
+    if (result.isUsable) log.info(result.message)
+    else log.warn(`${result.message} Nothing was written.`)
+    return result.isUsable
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error
     log.warn(`${error.message} Nothing was written.`)
