@@ -107,8 +107,8 @@ async function readAll<Config>(
   return failures.length === 0 ? 0 : 1
 }
 
-function test({ isReadable, message }: CheckResult, { log }: SingerTools): number {
-  if (isReadable) log.answer(message)
+function test({ isUsable, message }: CheckResult, { log }: SingerTools): number {
+  if (isUsable) log.answer(message)
   else log.error(message)
-  return isReadable ? 0 : 1
+  return isUsable ? 0 : 1
 }
