@@ -1,12 +1,12 @@
 import { Command, CommanderError } from 'commander'
 import { LINK_TOKENS } from '../http/links.ts'
 import { packageVersion } from '../project-files.ts'
-import type { Log } from '../protocol/connector.ts'
 import { ConnectorError } from '../protocol/errors.ts'
 import { createMask, type Mask } from '../protocol/mask.ts'
 import { type Io, type Program, processOr, runProgram } from '../protocol/program.ts'
-import type { Act } from './action.ts'
+import type { Act, CommandLog } from './action.ts'
 import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
+import { addSync } from './sync.ts'
 
 /**
  * Runs one command of `protime` and answers with the exit code. Never throws; every error is a sentence
@@ -31,7 +31,7 @@ export async function runProtime(argv: readonly string[], io: Partial<Io> = {}):
 
 interface Tools extends Program {
   readonly stderr: Io['stderr']
-  readonly log: Log
+  readonly log: CommandLog
   readonly mask: Mask
 }
 
@@ -40,7 +40,9 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
   let exitCode: ExitCode = EXIT.done
   let help = ''
   const program = new Command('protime')
-    .description('Writes to a tenant of the service, and manages its webhooks.')
+    .description(
+      'Syncs a tenant of the service into a warehouse, writes to it, and manages its webhooks.',
+    )
     .version(packageVersion())
     .option('--config <file>', 'the configuration, that of the connector')
     .option('--debug', 'log every request as well, as LOG_LEVEL=debug does')
@@ -54,9 +56,10 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
     })
     .exitOverride()
   // Of an action alone is loaded what it needs: help and version answer at once.
-  const act: Act = async (action) => {
+  const act: Act = async (action, refuse) => {
     const { act: run } = await import('./act.ts')
-    exitCode = await run(action, { file: program.opts<{ config?: string }>().config, ...tools })
+    const { config: file } = program.opts<{ config?: string }>()
+    exitCode = await run(action, { file, ...tools }, refuse)
   }
   addCommands(program, act)
   try {
@@ -73,7 +76,9 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
 }
 
 /** One line each: the command line of a noun, whose verbs load what they do when they are called. */
-function addCommands(_program: Command, _act: Act): void {}
+function addCommands(program: Command, act: Act): void {
+  addSync(program, act)
+}
 
 function isUsage(error: unknown): boolean {
   return error instanceof UsageError || error instanceof CommanderError
@@ -90,8 +95,9 @@ function sentence(error: unknown): string {
   return `protime: ${reason}. Try --help.`
 }
 
-function createLog(stderr: Io['stderr'], mask: Mask, isDebug: boolean): Log {
+function createLog(stderr: Io['stderr'], mask: Mask, isDebug: boolean): CommandLog {
   const say = (level: string) => (message: string) =>
     void stderr.write(`${level} ${mask.text(message)}\n`)
-  return { info: say('INFO'), warn: say('WARN'), debug: isDebug ? say('DEBUG') : () => {} }
+  const debug = isDebug ? say('DEBUG') : () => {}
+  return { info: say('INFO'), warn: say('WARN'), error: say('ERROR'), debug }
 }
