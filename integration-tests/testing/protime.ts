@@ -1,5 +1,10 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
 import { runProtime } from '../../src/cli/main.ts'
+
+const PROGRAM = fileURLToPath(new URL('../../bin/protime', import.meta.url))
 
 /** How a command of `protime` ended. */
 export interface ProtimeRun {
@@ -26,4 +31,34 @@ class Collector extends Writable {
 
 function collector(): Collector {
   return new Collector()
+}
+
+/** A process of `bin/protime`. */
+export interface ProtimeChild {
+  readonly child: ChildProcess
+  /** What it has said on stderr so far. */
+  log(): string
+  /** Ends when nobody holds its output any more. */
+  readonly ended: Promise<{ readonly exitCode: number | string; readonly stdout: string }>
+}
+
+/** Starts `bin/protime`; behind `shell`, or by Node with more words. */
+export function startProtime(
+  argv: readonly string[],
+  { shell = [], node = [] }: { shell?: readonly string[]; node?: readonly string[] } = {},
+): ProtimeChild {
+  const [program = '', ...words] = [...shell, process.execPath, ...node, PROGRAM, ...argv]
+  const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let [stdout, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const ended = once(child, 'close').then(([code, signal]) => ({
+    exitCode: (code ?? signal) as number | string,
+    stdout,
+  }))
+  return { child, log: () => stderr, ended }
 }

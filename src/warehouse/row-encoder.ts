@@ -14,7 +14,7 @@ const CLOSE_LIST = 0x5d
 const LOWER_N = 0x6e
 const NEWLINE = 0x0a
 /** More members than any record of a service has: what is beyond is a fault of it. */
-const MAX_COLUMNS = 2000
+const MAX_COLUMNS = 500
 
 /** A column that the table gets, or gets another type: rows from then on have it. */
 export interface ColumnChange {

@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import type { Column } from './column.ts'
-import { type ColumnChange, createRowEncoder } from './row-encoder.ts'
+import { type ColumnChange, createRowEncoder, type Encoded } from './row-encoder.ts'
 
 /** A file of rows that have the same columns. */
 export interface RowFile {
@@ -41,9 +41,11 @@ export function createStreamRows(settings: StreamRowsSettings): StreamRows {
       const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.length)
       let size = 0
       for (let at = 0; at < bytes.length; ) {
+        // Rows before a change of the columns have those of before.
+        const columns = open?.file.columns ?? [...encoder.columns]
         const encoded = encoder.encode(bytes, at, generation)
         at = encoded.end
-        if (encoded.count > 0) write(encoded.rows, encoded.longest)
+        if (encoded.count > 0) write(encoded, columns)
         count += encoded.count
         size += encoded.rows.length
         if (encoded.change === undefined) continue
@@ -61,16 +63,14 @@ export function createStreamRows(settings: StreamRowsSettings): StreamRows {
     },
   }
 
-  function write(rows: Buffer, longest: number): void {
-    open ??= create()
+  function write({ rows, longest }: Encoded, columns: readonly Column[]): void {
+    open ??= create(columns)
     for (let at = 0; at < rows.length; ) at += writeSync(open.descriptor, rows, at)
     open.file = { ...open.file, longest: Math.max(open.file.longest, longest) }
   }
 
-  /** Rows that are written before a change of the columns have those of before. */
-  function create(): { descriptor: number; file: RowFile } {
+  function create(columns: readonly Column[]): { descriptor: number; file: RowFile } {
     const path = settings.nextPath()
-    const columns = [...encoder.columns]
     return { descriptor: openSync(path, 'w', 0o600), file: { path, columns, longest: 0 } }
   }
 

@@ -170,12 +170,7 @@ function adapt(table: Table, before: readonly Column[], isMarked: boolean): stri
   if (table.keepsDeleted === isMarked) return statements
   if (table.keepsDeleted)
     return [...statements, `ALTER TABLE ${name} ADD COLUMN ${DELETED_AT} TIMESTAMPTZ`]
-  return [
-    ...statements,
-    `DROP VIEW IF EXISTS flat.${quoted(table.name)}`,
-    `DELETE FROM ${name} WHERE ${DELETED_AT} IS NOT NULL`,
-    `ALTER TABLE ${name} DROP COLUMN ${DELETED_AT}`,
-  ]
+  return [...statements, `DELETE FROM ${name} WHERE ${DELETED_AT} IS NOT NULL`]
 }
 
 /** Writes down columns that are new or have another type than before. */
@@ -261,7 +256,8 @@ async function atomically<T>(connection: DuckDBConnection, work: () => Promise<T
     await connection.run('COMMIT')
     return result
   } catch (error) {
-    await connection.run('ROLLBACK')
+    // DuckDB ends a transaction itself when its COMMIT fails.
+    await connection.run('ROLLBACK').catch(() => {})
     throw error
   }
 }
