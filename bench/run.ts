@@ -1,12 +1,16 @@
 import type { Judged } from './measure.ts'
+import { compressed } from './scenarios/compressed.ts'
 import { largePage } from './scenarios/large-page.ts'
 import { latency } from './scenarios/latency.ts'
 import { memory } from './scenarios/memory.ts'
+import { privacy } from './scenarios/privacy.ts'
 import { rateLimit } from './scenarios/rate-limit.ts'
 import { singer } from './scenarios/singer.ts'
 import { slowReader } from './scenarios/slow-reader.ts'
 import { start } from './scenarios/start.ts'
 import { throughput } from './scenarios/throughput.ts'
+import { webhooks } from './scenarios/webhooks.ts'
+import { write } from './scenarios/write.ts'
 
 /**
  * `npm run bench` runs every scenario, `npm run bench -- throughput latency` some. All traffic is on
@@ -15,13 +19,17 @@ import { throughput } from './scenarios/throughput.ts'
  */
 const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> = {
   throughput,
+  compressed,
   singer,
   start,
+  privacy,
   'large-page': largePage,
   memory,
   'slow-reader': slowReader,
   latency,
   'rate-limit': rateLimit,
+  webhooks,
+  write,
 }
 
 const chosen = process.argv.slice(2)

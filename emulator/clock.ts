@@ -14,6 +14,8 @@ export interface Clock {
   /** The current date, `YYYY-MM-DD` in UTC. */
   today(): string
   advance(by: Span): void
+  /** Moves the clock ahead to a time in milliseconds; one that has passed changes nothing. */
+  moveTo(time: number): void
 }
 
 const minuteInMs = 60_000
@@ -28,10 +30,18 @@ export function createClock(start: string): Clock {
   return {
     now,
     today: () => dateOf(now()),
-    advance({ minutes = 0, hours = 0, days = 0 }) {
-      base += (minutes + hours * 60 + days * 1440) * minuteInMs
+    advance(by) {
+      base += msOf(by)
+    },
+    moveTo(time) {
+      base += Math.max(0, time - now().getTime())
     },
   }
+}
+
+/** The length of a period in milliseconds. */
+export function msOf({ minutes = 0, hours = 0, days = 0 }: Span): number {
+  return (minutes + hours * 60 + days * 1440) * minuteInMs
 }
 
 /** The UTC date of a moment as `YYYY-MM-DD`. */

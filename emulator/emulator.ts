@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import { createTokens, tenantName } from './auth/tokens.ts'
-import { type Clock, createClock } from './clock.ts'
+import { type Clock, createClock, type Span } from './clock.ts'
 import { collections } from './collections/collections.ts'
 import { listenForControl } from './control/control-server.ts'
 import type { Controls } from './control/controls.ts'
@@ -20,16 +20,21 @@ import { originOf } from './http/listen-on.ts'
 import { createRateLimiter } from './http/rate-limiter.ts'
 import { createMutations } from './mutations/mutations.ts'
 import { randomChanges } from './mutations/random-changes.ts'
+import { withFanOut } from './mutations/with-fan-out.ts'
 import { type EmulatorOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import type { CustomReference } from './references/custom-references.ts'
 import type { ReferencePair } from './references/reference-pairs.ts'
 import { createReferences } from './references/references.ts'
 import { createStore, type Fields, fieldsOf, type Id } from './store/store.ts'
+import { createDeliveries } from './webhooks/deliveries.ts'
+import { createDeliveryFaults } from './webhooks/delivery-faults.ts'
+import { createWebhookControls } from './webhooks/webhook-controls.ts'
+import { createWebhooks } from './webhooks/webhooks.ts'
 import { deleteReference, putReference } from './writes/reference-writes.ts'
 
 export type { EmulatorOptions } from './options.ts'
 
-/** The endpoints of the service on loopback, with all that a test can do to them. Webhooks are not there. */
+/** The endpoints of the service on loopback, with all that a test can do to them. */
 export interface Emulator extends Controls {
   /** The origin of both hosts, for example `http://127.0.0.1:43111`. */
   readonly url: string
@@ -55,6 +60,7 @@ export async function startEmulator(given: EmulatorOptions = {}): Promise<Emulat
   let url = ''
   const service = createService(options, clock, () => url)
   generateTenant(options, service.store, service.references, random)
+  service.store.onChange(service.deliveries.raise)
   const { disturbances, faults } = createDisturbances(service)
   const requests: LoggedRequest[] = []
   const listeners = new Set<(request: LoggedRequest) => void>()
@@ -74,20 +80,25 @@ export async function startEmulator(given: EmulatorOptions = {}): Promise<Emulat
   }
   const servers = [await listen(parts, options.port)]
   url = originOf(servers[0] as Server)
+  const mutations = createMutations({ ...service, random })
   const emulator: Emulator = {
-    ...createMutations({ ...service, random }),
+    ...withFanOut(mutations, service.store, options),
     ...disturbances,
+    ...createWebhookControls(service),
     ...views(service),
     url,
     controlUrl: undefined,
     options,
     requests,
-    randomChanges: (wanted) => randomChanges(wanted, service.store, emulator),
+    randomChanges: (wanted) => randomChanges(wanted, service.store, mutations),
     onRequest(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    close: async () => void (await Promise.all(servers.map(shut))),
+    async close() {
+      service.deliveries.close()
+      await Promise.all(servers.map(shut))
+    },
   }
   if (options.controlPort === false) return emulator
   try {
@@ -102,11 +113,13 @@ export async function startEmulator(given: EmulatorOptions = {}): Promise<Emulat
 
 function createService(options: ResolvedOptions, clock: Clock, origin: () => string): Service {
   const store = createStore(options)
+  const references = createReferences(store, options)
+  const webhooks = createWebhooks(options, clock)
+  const deliveryFaults = createDeliveryFaults(options.seed)
+  const parts = { options, clock, store, references, webhooks, deliveryFaults }
   return {
-    options,
-    clock,
-    store,
-    references: createReferences(store, options),
+    ...parts,
+    deliveries: createDeliveries(parts),
     links: createLinks(options, origin),
     continuations: createContinuations(),
     deltas: createDeltas(options, clock),
@@ -117,7 +130,7 @@ function createService(options: ResolvedOptions, clock: Clock, origin: () => str
 }
 
 function views(service: Service) {
-  const { options, store, clock, references, url } = service
+  const { options, store, clock, references, deliveries, url } = service
   const stored = (collection: string) => store.records(collection).map(fieldsOf)
   const decorated = (collection: string, wanted: readonly ReferencePair[]): Fields[] =>
     store
@@ -131,7 +144,10 @@ function views(service: Service) {
       decorated(collection, wanted).filter((one) => !deleted(collection, one)),
     references: references.list,
     now: clock.now,
-    advance: clock.advance,
+    advance(by: Span) {
+      clock.advance(by)
+      deliveries.wake()
+    },
     setReference: (collection: string, name: string, value: string, id: Id) =>
       putReference(service, { collection, name, value }, String(id)),
     removeReference: (collection: string, name: string, value: string) =>
@@ -159,6 +175,8 @@ function configOf(options: ResolvedOptions, url: string): Record<string, unknown
     client_id: client?.id,
     client_secret: client?.secret,
     start_date: firstDay(options),
+    // Nobody of this tenant lives, so that the warehouse may have all of it.
+    personal_data: 'complete',
     ...(options.dialect === 'documentation' && { activity_structures: activityStructures }),
   }
 }

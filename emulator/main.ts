@@ -5,6 +5,9 @@ import { defaultControl, defaultOf } from './control/reference-text.ts'
 import { type Emulator, startEmulator } from './emulator.ts'
 import type { EmulatorOptions, RateLimit } from './options.ts'
 
+/** The column of the texts that `--help` shows beside the flags. */
+const flagWidth = 25
+
 const flags = Object.entries(optionFacts).filter(([, { hasNoFlag }]) => !hasNoFlag)
 
 /**
@@ -70,13 +73,13 @@ function rateLimitOf(text: string): RateLimit {
 export function help(): string {
   const lines = [
     ...flags.map(([name, facts]) => helpLine(name, facts)),
-    `  ${'--help'.padEnd(22)}show this text`,
+    `  ${'--help'.padEnd(flagWidth)}show this text`,
   ]
   return [
     'Usage: protime-emulator [options]',
     '',
-    'The endpoints of the service on loopback, with invented people and their days. There are no',
-    'webhooks.',
+    'The endpoints of the service on loopback, with invented people and their days. Webhooks are',
+    'delivered to loopback only.',
     '',
     ...lines,
     '',
@@ -89,14 +92,14 @@ function helpLine(name: string, { text, takes }: OptionFacts): string {
   const values = typeof takes === 'string' ? '' : `${takes.join(', ')}; `
   const known = takes === 'switch' ? '' : ` (${values}default ${defaultOf(name)})`
   return wrapped(`${text.replaceAll('`', '')}${known}`)
-    .map((line, i) => (i === 0 ? `--${flagOf(name)}` : '').padEnd(22) + line)
+    .map((line, i) => (i === 0 ? `--${flagOf(name)}` : '').padEnd(flagWidth) + line)
     .map((line) => `  ${line}`)
     .join('\n')
 }
 
 /** Breaks a text into lines that fit beside the flags. */
 function wrapped(text: string): string[] {
-  return text.match(/\S.{0,74}(?=\s|$)/g) ?? []
+  return text.match(/\S.{0,71}(?=\s|$)/g) ?? []
 }
 
 function introduction(emulator: Emulator): string {

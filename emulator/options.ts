@@ -1,3 +1,4 @@
+import { defaultWebhookOptions, type WebhookOptions } from './webhooks/webhook-options.ts'
 import { defaultWriteOptions, type WriteOptions } from './writes/write-options.ts'
 
 /**
@@ -23,7 +24,7 @@ export interface RateLimit {
  * What the emulated service holds, and how it behaves where its documents leave that open.
  * `optionFacts` says what each option means, `resolveOptions` has the defaults.
  */
-export interface EmulatorOptions extends WriteOptions {
+export interface EmulatorOptions extends WriteOptions, WebhookOptions {
   seed?: number
   now?: string
   people?: number
@@ -86,6 +87,7 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     rateLimit: undefined,
     latencyMs: 0,
     compress: false,
+    ...defaultWebhookOptions(dialect),
     ...defaultWriteOptions(dialect),
     ...options,
     dialect,

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../emulator/emulator.ts'
+import { PRIVACY_KEY } from './histories/privacy-rules.ts'
 import { type Scenario, startScenario } from './histories/scenario.ts'
 import { type Blob, withState } from './histories/with-state.ts'
 
@@ -183,6 +184,21 @@ describe('a configuration that changes', () => {
     const carried = records.filter((row) => row['externalReferences'] !== undefined)
     expect(carried.map(({ id }) => id)).toEqual([1, 3, 4])
     expect((await sync()).warnings).toEqual([])
+  })
+
+  it('in the treatment of personal data starts the streams concerned over', async () => {
+    const scenario = await start(['people', 'jobs', 'external_references'])
+    await scenario.sync()
+    scenario.settings['personal_data'] = 'without_secrets'
+    const { warnings } = await scenario.sync()
+    expect(warnings).toEqual([expect.stringMatching(/^people: .*treatment of personal data/)])
+    expect(scenario.differences()).toEqual([])
+    scenario.settings['privacy_key'] = PRIVACY_KEY
+    scenario.settings['personal_data'] = 'pseudonymised'
+    // Its references have other keys now: the old ones are deleted.
+    expect((await scenario.sync()).warnings).toHaveLength(3)
+    expect(scenario.differences()).toEqual([])
+    expect((await scenario.sync()).warnings).toEqual([])
   })
 
   it('in the order of its external references starts nothing over', async () => {

@@ -26,8 +26,8 @@ describe('deselected fields', () => {
     const catalog = selecting(['sectors'], [['properties', 'name', 'properties', 'default']])
     const { stdout } = await tap({ config: emulator.config(), catalog })
     const line = lineOf(stdout)
-    expect(line).toContain('"id":12345678901234567890,')
-    expect(line).toContain('"undocumented":0.12345678901234567890123')
+    expect(line).toMatch(/"id": ?12345678901234567890,/)
+    expect(line).toMatch(/"undocumented": ?0\.12345678901234567890123\b/)
     expect(JSON.parse(line ?? '').record.name).toEqual({ translations: { nl: 'Ja, é' } })
   })
 

@@ -45,6 +45,7 @@ describe('a configuration', () => {
       company: undefined,
       externalReferences: [],
       activityStructures: [],
+      privacy: { mode: 'without_secrets', key: undefined, rules: [], unknownFields: 'keep' },
       concurrency: 4,
       requestsPerMinute: undefined,
       windowDays: 365,

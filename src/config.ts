@@ -1,6 +1,7 @@
 import { applyDefaults } from './config-faults.ts'
 import { configSchema } from './config-schema.ts'
 import { nearest } from './nearest.ts'
+import { type PrivacySettings, parsePrivacySettings } from './privacy/privacy-settings.ts'
 import { ConnectorError } from './protocol/errors.ts'
 import { referencedCollections } from './streams/collections.ts'
 
@@ -31,6 +32,7 @@ export interface Config {
   readonly company: string | undefined
   readonly externalReferences: readonly ReferenceChoice[]
   readonly activityStructures: readonly ActivityStructure[]
+  readonly privacy: PrivacySettings
   readonly concurrency: number
   readonly requestsPerMinute: number | undefined
   readonly windowDays: number
@@ -70,6 +72,7 @@ export function parseConfig(input: unknown): Config {
     company: config['company'] as string | undefined,
     externalReferences: references(config['external_references'] as ReferenceChoice[]),
     activityStructures: config['activity_structures'] as ActivityStructure[],
+    privacy: privacy(config),
     concurrency: config['concurrency'] as number,
     requestsPerMinute: config['requests_per_minute'] as number | undefined,
     windowDays: config['window_days'] as number,
@@ -113,7 +116,8 @@ function address(name: string, text: string): string {
   return url.href.replace(/\/+$/, '')
 }
 
-function isLoopback(host: string): boolean {
+/** Whether a host of a URL is this machine. */
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
 }
 
@@ -140,6 +144,12 @@ function references(choices: readonly ReferenceChoice[]): readonly ReferenceChoi
     )
   }
   return choices
+}
+
+function privacy(config: Json): PrivacySettings {
+  const settings = parsePrivacySettings(config)
+  if (typeof settings === 'string') throw notValid(settings)
+  return settings
 }
 
 function notValid(faults: string): ConnectorError {

@@ -1,8 +1,10 @@
 import { type Config, parseConfig } from './config.ts'
 import { configWarnings } from './config-warnings.ts'
 import type { RetryPolicy } from './http/retry-policy.ts'
+import { COMPLETE, offeredStreams } from './offered-streams.ts'
+import { ruleWarnings } from './privacy/rule-warnings.ts'
+import { treatedSpec, treatmentOfStream } from './privacy/treated-stream.ts'
 import type { ReadJob, Source } from './protocol/connector.ts'
-import { availableStreams, streamSpec } from './streams/streams.ts'
 import type { RunSettings } from './sync/run.ts'
 
 /**
@@ -12,30 +14,36 @@ import type { RunSettings } from './sync/run.ts'
 export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
   const waits = retryPolicy === undefined ? {} : { retryPolicy }
   return {
-    unknownStreamHint: 'For activity_definitions, name activity structures in the configuration.',
+    unknownStreamHint:
+      'For activity_definitions, name activity structures in the configuration. external_references is left out where personal_data leaves out its values.',
 
     configure(input, log) {
       // Also of a configuration that is not valid: a warning may tell why.
       for (const warning of configWarnings(input)) log.warn(warning)
-      return parseConfig(input)
+      const config = parseConfig(input)
+      for (const warning of ruleWarnings(config.privacy.rules)) log.warn(warning)
+      return config
     },
 
     streams(config) {
-      const offered = availableStreams(config ?? { activityStructures: [] })
-      return [...offered.values()].map(streamSpec)
+      const { privacy } = config ?? { privacy: COMPLETE }
+      return [...offeredStreams(config).values()].map((stream) => treatedSpec(stream, privacy))
     },
 
     async check(config, tools) {
       const { checkService } = await import('./sync/check.ts')
-      return checkService([...availableStreams(config).values()], { config, ...tools, ...waits })
+      return checkService([...offeredStreams(config).values()], { config, ...tools, ...waits })
     },
 
     async read(config, readJobs, tools) {
       const { runSync } = await import('./sync/run.ts')
-      const available = availableStreams(config)
+      const available = offeredStreams(config)
       const jobs = readJobs.flatMap(({ name, mode, state }) => {
         const stream = available.get(name)
-        return stream === undefined ? [] : [{ stream, mode, state }]
+        if (stream === undefined) return []
+        const onUnknown = (field: string) => tools.log.warn(leavesOut(name, field))
+        const treatment = treatmentOfStream(stream, config.privacy, onUnknown)
+        return [{ stream, mode, state, treatment }]
       })
       const outputs = new Map(readJobs.map(({ name, output }) => [name, output]))
       const outputOf: RunSettings['outputOf'] = ({ stream }, now) =>
@@ -46,4 +54,8 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
 
     activatesVersions: ({ emitsActivateVersions }) => emitsActivateVersions,
   }
+}
+
+function leavesOut(stream: string, field: string): string {
+  return `${stream}: the service sends ${field}, which the schema does not know, so it is left out (unknown_fields). Keep it by a rule in field_rules.`
 }

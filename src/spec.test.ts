@@ -22,7 +22,7 @@ const root = spec.connectionSpecification
 
 /** Names by which the platform's suites take a field for a secret (DOCS, CAT and FAST). */
 const SECRET_NAME =
-  /^(client_token|access_token|api_token|token|secret|client_secret|password|key|service_account_info|service_account|tenant_id|certificate|jwt|credentials|app_id|appid|refresh_token)$|_(token|secret)$|(api|private|access)_key$/
+  /^(client_token|access_token|api_token|token|secret|client_secret|password|key|service_account_info|service_account|tenant_id|certificate|jwt|credentials|app_id|appid|refresh_token)$|_(token|secret)$|(api|private|access|privacy)_key$/
 
 /** Keywords that the platform's form and its suites cannot read. */
 const FORBIDDEN = [

@@ -3,37 +3,11 @@ import { collections } from '../collections/collections.ts'
 import { referenceTargets } from '../collections/documented-collections.ts'
 import type { FailOptions, FaultKind, FaultOptions } from '../http/faults.ts'
 import type { WantedChanges } from '../mutations/random-changes.ts'
-import type { Fields, Id } from '../store/store.ts'
+import type { Fields } from '../store/store.ts'
+import type { Argument, Command, Given, View } from './command-types.ts'
 import type { Controls } from './controls.ts'
 import { liveOptions } from './option-facts.ts'
-
-/** One argument of a command: a property of the JSON object that is posted. */
-export interface Argument {
-  readonly takes: 'collection' | 'id' | 'text' | 'number' | 'object' | readonly (string | number)[]
-  readonly text: string
-  readonly isOptional?: true
-}
-
-/** The posted object; its properties have been checked against the arguments. */
-type Given = Fields & { readonly collection: string; readonly id: Id; readonly path: string }
-
-/** What can be posted to a path of the control endpoint. */
-export interface Command {
-  readonly text: string
-  /** Left out where the command checks its properties itself. */
-  readonly takes?: Readonly<Record<string, Argument>>
-  /** Runs on a tenant of the default size. */
-  readonly example: Fields
-  run(controls: Controls, given: Given): unknown
-}
-
-/** What can be read with GET. */
-export interface View {
-  readonly text: string
-  /** Below the path, if it takes a collection. */
-  readonly example?: string
-  show(controls: Controls, collection: string): unknown
-}
+import { webhookCommands, webhookViews } from './webhook-commands.ts'
 
 const collection: Argument = { takes: 'collection', text: 'such as `people`' }
 const id: Argument = { takes: 'id', text: 'the id of a record' }
@@ -118,15 +92,15 @@ export const commands: Readonly<Record<string, Command>> = {
     run: (controls, given) => controls.randomChanges(given as WantedChanges),
   },
   '/advance': {
-    text: 'Moves the virtual clock ahead; the parts add up. Returns the new time.',
+    text: 'Moves the virtual clock ahead; the parts add up. Returns the new time, after the attempts of all deliveries that became due, in the order of their due times.',
     takes: {
       minutes: wanted('minutes'),
       hours: wanted('hours'),
       days: wanted('days'),
     },
     example: { hours: 73 },
-    run(controls, given) {
-      controls.advance(given as Span)
+    async run(controls, given) {
+      await controls.elapse(given as Span)
       return { now: controls.now() }
     },
   },
@@ -165,8 +139,9 @@ export const commands: Readonly<Record<string, Command>> = {
     run: (controls, given) =>
       controls.fault(pathOf(given), given['kind'] as FaultKind, given as FaultOptions),
   },
+  ...webhookCommands,
   '/clear-faults': {
-    text: 'Clears everything that `/fail` and `/fault` have set.',
+    text: 'Clears everything that `/fail`, `/fault` and `/delivery-fault` have set, and sends what `reorder` holds.',
     takes: {},
     example: {},
     run: (controls) => controls.clearFaults(),
@@ -225,6 +200,7 @@ export const views: Readonly<Record<string, View>> = {
     text: 'every request since the start, with its status',
     show: (controls) => controls.requests,
   },
+  ...webhookViews,
   now: { text: 'the virtual time', show: (controls) => ({ now: controls.now() }) },
   config: { text: 'a configuration for the connector', show: (controls) => controls.config() },
 }

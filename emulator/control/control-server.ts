@@ -38,7 +38,7 @@ async function handle(
     const text = (await buffer(message)).toString()
     const command = message.method === 'POST' ? commands[path] : undefined
     if (!command) return unknown(path)
-    return { status: 200, body: runCommand(controls, command, JSON.parse(text || '{}')) }
+    return { status: 200, body: await runCommand(controls, command, JSON.parse(text || '{}')) }
   } catch (error) {
     const sentence = error instanceof Error ? error.message : String(error)
     return { status: 400, body: { error: `${path}: ${sentence}. GET / says what there is.` } }

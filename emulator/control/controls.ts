@@ -5,10 +5,11 @@ import type { ChangeCounts, WantedChanges } from '../mutations/random-changes.ts
 import type { ResolvedOptions } from '../options.ts'
 import type { ReferencePair } from '../references/reference-pairs.ts'
 import type { Fields, Id } from '../store/store.ts'
+import type { WebhookControls } from '../webhooks/webhook-controls.ts'
 import type { Disturbances } from './disturbances.ts'
 
 /** What can be done to a running emulator and seen of it, by a test or by the control endpoint. */
-export interface Controls extends Mutations, Disturbances {
+export interface Controls extends Mutations, Disturbances, WebhookControls {
   /** Live: a change takes effect with the next request. */
   readonly options: ResolvedOptions
   /** Every request since the start, in the order of arrival. */
@@ -17,6 +18,7 @@ export interface Controls extends Mutations, Disturbances {
   config(): Record<string, unknown>
   /** The time of the virtual clock. */
   now(): Date
+  /** Moves the clock at once; deliveries that become due by it are attempted afterwards. */
   advance(by: Span): void
   /**
    * What a collection holds, ascending by id, without softly deleted records; with the wanted

@@ -55,7 +55,11 @@ export function createDisturbances(service: Service): {
       faults.add(path, { type: 'fault', kind, options: details }, details),
     respond: (path, handler, occurrence = {}) =>
       faults.add(path, { type: 'response', handler }, occurrence),
-    clearFaults: faults.clear,
+    clearFaults() {
+      faults.clear()
+      service.deliveryFaults.clear()
+      service.deliveries.release()
+    },
     expireTokens: service.tokens.expire,
     expireDelta: deltas.expire,
     expireContinuations: (status = 409) => service.continuations.expire(status),

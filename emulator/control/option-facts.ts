@@ -1,5 +1,6 @@
 import type { EmulatorOptions } from '../options.ts'
 import { checkValue, type OptionFacts } from './option-values.ts'
+import { webhookOptionFacts } from './webhook-option-facts.ts'
 import { writeOptionFacts } from './write-option-facts.ts'
 
 /** Every option of the emulator by its name, in the order in which `--help` shows them. */
@@ -83,6 +84,7 @@ export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> =
   latencyMs: { text: 'real milliseconds before each response', takes: 'count' },
   compress: { text: 'compress responses for clients that accept it', takes: 'switch' },
   ...writeOptionFacts,
+  ...webhookOptionFacts,
 }
 
 /** The flag of an option: `pageSize` is `--page-size`. */
@@ -91,8 +93,8 @@ export function flagOf(name: string): string {
 }
 
 /**
- * Options for a running emulator from unknown JSON, checked one by one; null clears `rateLimit`.
- * Throws a sentence for an unknown one, a wrong value, and one that is fixed at the start.
+ * Options for a running emulator from unknown JSON, checked one by one; null clears `rateLimit` and
+ * `deliverTo`. Throws a sentence for an unknown one, a wrong value, and one that is fixed at the start.
  */
 export function liveOptions(given: Readonly<Record<string, unknown>>): EmulatorOptions {
   const entries = Object.entries(given).map(([name, value]) => {

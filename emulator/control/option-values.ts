@@ -1,13 +1,24 @@
+import { isLoopbackOrigin } from '../webhooks/destination.ts'
+
 /** What one option means, and which values it takes; `resolveOptions` has its default. */
 export interface OptionFacts {
   readonly text: string
   /** `count` is a whole number from 0 on, `size` one from 1 on; a list holds all allowed texts. */
-  readonly takes: 'count' | 'size' | 'switch' | 'text' | 'rate' | 'clients' | readonly string[]
+  readonly takes:
+    | 'count'
+    | 'size'
+    | 'switch'
+    | 'text'
+    | 'rate'
+    | 'clients'
+    | 'loopback'
+    | readonly string[]
   /** Set where there is no flag for the command line. */
   readonly hasNoFlag?: true
   /** Set where the option has no effect after the start. */
   readonly isFixed?: true
 }
+
 /**
  * Throws a sentence that names the option and what was `given`, when the option does not take the
  * value.
@@ -34,6 +45,7 @@ const words = {
   text: 'a text',
   rate: '10 or 10/50',
   clients: 'a list of clients',
+  loopback: 'an address such as http://127.0.0.1:8080',
 } as const
 
 function fits(takes: OptionFacts['takes'], value: unknown): boolean {
@@ -42,6 +54,7 @@ function fits(takes: OptionFacts['takes'], value: unknown): boolean {
   if (takes === 'text') return typeof value === 'string'
   if (takes === 'clients') return areClients(value)
   if (takes === 'rate') return isRate(value)
+  if (takes === 'loopback') return value === null || isLoopbackOrigin(value)
   return Number.isInteger(value) && Number(value) >= (takes === 'size' ? 1 : 0)
 }
 

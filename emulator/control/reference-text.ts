@@ -1,5 +1,6 @@
 import { resolveOptions } from '../options.ts'
-import { type Argument, commands, views } from './commands.ts'
+import type { Argument } from './command-types.ts'
+import { commands, views } from './commands.ts'
 import { flagOf, optionFacts } from './option-facts.ts'
 import { wordsFor } from './option-values.ts'
 

@@ -7,6 +7,7 @@ import type { ServiceRequest, ServiceResponse } from '../http/http-types.ts'
 import { decode } from '../http/query-parameters.ts'
 import { notAllowed, ServiceError } from '../http/service-error.ts'
 import type { StoredRecord } from '../store/store.ts'
+import { webhookRoute } from '../webhooks/webhook-routes.ts'
 import { createWorkLocation } from '../writes/create-work-location.ts'
 import { putJobCategory } from '../writes/put-job-category.ts'
 import { handleGetById, handlePersonHistory, type RecordQuery } from './get-by-id.ts'
@@ -55,6 +56,7 @@ function routeOf(service: Service, request: ServiceRequest): Route | undefined {
   if (parts.some((part) => ['', '.', '..'].includes(part))) return undefined
   const [first = '', ...rest] = parts.map(decode)
   if (first === 'external-references') return referenceRoute(service, request, rest)
+  if (first === 'webhooks') return webhookRoute(service, request, rest)
   if (first === 'activity-structure-versions') return activityRoute(service, request, rest)
   if (first === 'delta' && rest.length === 1) return deltaRoute(service, request, rest[0] ?? '')
   if (first === 'people' && rest.length === 2) return historyRoute(service, request, rest)

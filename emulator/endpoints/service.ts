@@ -6,6 +6,9 @@ import type { Links } from '../http/links.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { References } from '../references/references.ts'
 import type { Store } from '../store/store.ts'
+import type { Deliveries } from '../webhooks/deliveries.ts'
+import type { DeliveryFaults } from '../webhooks/delivery-faults.ts'
+import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { Continuations } from './continuations.ts'
 
 /** Everything that the endpoints share. */
@@ -19,6 +22,9 @@ export interface Service {
   readonly deltas: Deltas
   readonly tokens: Tokens
   readonly personGroups: PersonGroups
+  readonly webhooks: Webhooks
+  readonly deliveries: Deliveries
+  readonly deliveryFaults: DeliveryFaults
   /** The origin of both hosts. */
   url(): string
 }

@@ -14,6 +14,11 @@ export const filterFields: Readonly<Record<string, FilterField>> = {
   person: { category: 'multiple', type: 'integer', read: (record) => record.person },
   kind: { category: 'multiple', type: 'string', read: (record) => fieldsOf(record)['kind'] },
   status: { category: 'multiple', type: 'string', read: (record) => fieldsOf(record)['status'] },
+  'collection-name': {
+    category: 'multiple',
+    type: 'string',
+    read: (record) => fieldsOf(record)['collectionName'],
+  },
   'counter-definition': {
     category: 'multiple',
     type: 'integer',

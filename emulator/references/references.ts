@@ -1,6 +1,6 @@
 import { collections, relations } from '../collections/collections.ts'
 import type { ResolvedOptions } from '../options.ts'
-import type { Fields, Id, Store, StoredRecord } from '../store/store.ts'
+import { type Fields, type Id, type Store, type StoredRecord, withDigits } from '../store/store.ts'
 import { type CustomReferences, createCustomReferences } from './custom-references.ts'
 import { predefinedOf, type ReferencePair } from './reference-pairs.ts'
 
@@ -70,7 +70,7 @@ export function createReferences(
       const fields = JSON.parse(text) as Fields
       addReferences(fields, collection, pairs)
       walk(fields, pairs)
-      return JSON.stringify(fields)
+      return withDigits(JSON.stringify(fields))
     },
   }
 }

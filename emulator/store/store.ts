@@ -28,6 +28,9 @@ export interface Change {
   readonly after: StoredRecord | undefined
 }
 
+/** Is told of a change of a collection. */
+export type ChangeListener = (collection: string, change: Change) => void
+
 /**
  * All records of the tenant by collection, ascending by id, and what happened to them since the
  * start.
@@ -48,6 +51,8 @@ export interface Store {
   put(collection: string, id: Id, fields: Fields): StoredRecord
   /** Deletes a record; throws when there is none. */
   remove(collection: string, id: Id): void
+  /** Calls the listener after each change. */
+  onChange(listener: ChangeListener): void
 }
 
 interface Table {
@@ -72,11 +77,16 @@ export function createStore(
   )
   let sequence = 0
   const next = () => versionOf(++sequence)
+  const listeners: ChangeListener[] = []
 
   const table = (collection: string): Table => {
     const found = tables.get(collection)
     if (!found) throw new Error(`The emulator has no collection "${collection}"`)
     return found
+  }
+  const log = (collection: string, change: Change) => {
+    table(collection).changes.push(change)
+    for (const listener of listeners) listener(collection, change)
   }
   const find = (collection: string, id: Id) => {
     const { records } = table(collection)
@@ -103,7 +113,7 @@ export function createStore(
       const before = find(collection, id)
       const after = freeze(collection, id, next(), fields, keep())
       place(target, after)
-      target.changes.push({ sequence, id, version: after.version, before, after })
+      log(collection, { sequence, id, version: after.version, before, after })
       return after
     },
     remove(collection, id) {
@@ -111,8 +121,9 @@ export function createStore(
       const before = find(collection, id)
       if (!before) throw new Error(`There is no record ${id} in ${collection}`)
       target.records.splice(position(target.records, id), 1)
-      target.changes.push({ sequence: sequence + 1, id, version: next(), before, after: undefined })
+      log(collection, { sequence: sequence + 1, id, version: next(), before, after: undefined })
     },
+    onChange: (listener) => void listeners.push(listener),
   }
 }
 
@@ -170,7 +181,7 @@ function freeze(
     version,
     date: date as string | undefined,
     person: person as number | undefined,
-    text: digits(rest === '{}' ? `${head}}` : `${head},${rest.slice(1)}`),
+    text: withDigits(rest === '{}' ? `${head}}` : `${head},${rest.slice(1)}`),
   }
 }
 
@@ -178,8 +189,11 @@ function without({ id: _id, changeVersion: _version, ...rest }: Fields): Fields 
   return rest
 }
 
-// Positions have more digits than a double holds, as a service with decimal columns prints them.
-function digits(text: string): string {
+/**
+ * Gives the positions in a record more digits than a double holds, as a service with decimal columns
+ * prints them. A text that was parsed in between gets its digits back.
+ */
+export function withDigits(text: string): string {
   if (!text.includes('"geolocation"')) return text
   return text.replace(/("(?:longitude|latitude)":-?\d+\.)(\d+)/g, (_, head: string, tail: string) =>
     head.concat(tail.padEnd(15, '0'), '123456'),

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import type { ReferenceChoice } from '../../src/config.ts'
+import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
 import { changesBehindPage, events, type Focus, rowChanges } from './arbitrary-events.ts'
 import type { Place } from './history.ts'
 import type { Event, Fault, Kept, Setting, Size, Step, Sync } from './step.ts'
@@ -21,10 +22,14 @@ const futureDays = fc.constantFrom(730, 30, 0)
 const concurrency = fc.constantFrom(1, 1, 1, 1, 1, 1, 2, 4)
 const atRequest = fc.integer({ min: 1, max: 14 })
 
+/** Not the one under which a stream is not offered. */
+const personalData = fc.constantFrom<PrivacyMode>('complete', 'without_secrets', 'pseudonymised')
+
 /** The configuration of the first sync. */
 export const settings = fc.record({
   start_date: startDate,
   external_references: choices,
+  personal_data: personalData,
   history_refresh_days: refreshDays,
   window_days: windowDays,
   future_days: futureDays,
@@ -97,6 +102,7 @@ const gentle: fc.Arbitrary<Setting> = fc.oneof(
 const setting: fc.Arbitrary<Setting> = fc.oneof(
   fc.record({ set: fc.constant('external_references' as const), to: choices }),
   fc.record({ set: fc.constant('start_date' as const), to: startDate }),
+  fc.record({ set: fc.constant('personal_data' as const), to: personalData }),
   gentle,
 )
 

@@ -1,5 +1,6 @@
 import type { Emulator } from '../../emulator/emulator.ts'
 import type { ReferencePair } from '../../emulator/references/reference-pairs.ts'
+import { type ObjectRules, rewriteRecord } from '../../src/protocol/record-rewriter.ts'
 import type { Stream } from '../../src/streams/collection.ts'
 import { referencedCollections } from '../../src/streams/collections.ts'
 import { addDays, earliestDeltaStart } from '../../src/sync/days.ts'
@@ -14,6 +15,8 @@ export interface Comparison {
   readonly streams: readonly Stream[]
   /** References that the records carry; undefined when they changed on their own. */
   readonly references: readonly ReferencePair[] | undefined
+  /** What becomes of the personal data of a stream on the way to the warehouse. */
+  readonly rulesOf: (stream: Stream) => ObjectRules | undefined
   /** False while the history may be older than its last listing. */
   readonly isHistoryFresh: boolean
   /** A full refresh may have looked no further ahead than this day. */
@@ -62,7 +65,16 @@ function compare(stream: Stream, rows: Map<string, Row>, comparison: Comparison)
 }
 
 /** The rows of the service as the warehouse is to hold them. */
-export function truthOf(
+export function truthOf(stream: Stream, comparison: Comparison): Row[] {
+  const rules = comparison.rulesOf(stream)
+  const rows = rowsOf(stream, comparison)
+  if (rules === undefined) return rows
+  return rows.map(
+    (row) => JSON.parse(rewriteRecord(Buffer.from(JSON.stringify(row)), rules)) as Row,
+  )
+}
+
+function rowsOf(
   { collection, nested, references: offered }: Stream,
   comparison: Comparison,
 ): Row[] {

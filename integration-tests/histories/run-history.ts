@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Emulator, startEmulator } from '../../emulator/emulator.ts'
 import type { ReferenceChoice } from '../../src/config.ts'
+import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
 import type { Stream } from '../../src/streams/collection.ts'
 import { streams as catalogue } from '../../src/streams/streams.ts'
 import { addDays, type Day, dayOf } from '../../src/sync/days.ts'
 import { type AirbyteRun, run } from '../testing/run.ts'
 import { type Comparison, warehouseDifferences } from './differences.ts'
 import { type History, inPlace, type Place } from './history.ts'
+import { PRIVACY_KEY, rulesUnder } from './privacy-rules.ts'
 import type { Event, Fault, Step, Sync } from './step.ts'
 import { createSyncRule } from './sync-rule.ts'
 import { createTenant, type Tenant } from './tenant.ts'
@@ -34,7 +36,7 @@ export async function runHistory(history: History, place: Place): Promise<void> 
       streams,
       tenant,
       platform: createPlatform(),
-      settings: { future_days: 730, ...history.settings },
+      settings: { future_days: 730, privacy_key: PRIVACY_KEY, ...history.settings },
       lastDay: '9999-12-31',
     }
     for (const change of history.seeded) tenant.happen({ do: 'change', change })
@@ -178,6 +180,7 @@ function comparisonOf(running: Running): Omit<Comparison, 'isHistoryFresh'> {
     platform,
     streams,
     references: areReferencesStable(history) ? pairs : undefined,
+    rulesOf: rulesUnder((settings['personal_data'] ?? 'complete') as PrivacyMode),
     lastDay,
   }
 }

@@ -1,10 +1,12 @@
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../emulator/emulator.ts'
+import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
 import type { Stream } from '../../src/streams/collection.ts'
 import { streams as catalogue } from '../../src/streams/streams.ts'
 import type { Message } from '../testing/airbyte-messages.ts'
 import { run } from '../testing/run.ts'
 import { warehouseDifferences } from './differences.ts'
 import { inPlace } from './history.ts'
+import { rulesUnder } from './privacy-rules.ts'
 import type { Kept } from './step.ts'
 import { createPlatform, type Platform } from './warehouses.ts'
 
@@ -57,6 +59,7 @@ export async function startScenario(
         platform: scenario.platform,
         streams: streams.map((name) => catalogue.get(name) as Stream),
         references: undefined,
+        rulesOf: rulesUnder((scenario.settings['personal_data'] ?? 'complete') as PrivacyMode),
         lastDay: '9999-12-31',
         isHistoryFresh: true,
       }),

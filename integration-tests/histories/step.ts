@@ -1,5 +1,6 @@
 import type { FaultKind } from '../../emulator/http/faults.ts'
 import type { ReferenceChoice } from '../../src/config.ts'
+import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
 
 /**
  * How much text a record carries: little, so much that it is worth a STATE of its own, or so much
@@ -56,6 +57,7 @@ export interface Sync {
 export type Setting =
   | { readonly set: 'external_references'; readonly to: readonly ReferenceChoice[] }
   | { readonly set: 'start_date'; readonly to: string | undefined }
+  | { readonly set: 'personal_data'; readonly to: PrivacyMode }
   | {
       readonly set: 'history_refresh_days' | 'window_days' | 'future_days' | 'concurrency'
       readonly to: number

@@ -59,6 +59,11 @@ export async function tryPlatform(
     expectSame([...read].toSorted(), streams.toSorted())
     expectSame(messages.at(-1)?.['type'], 'STATE')
   })
+  await step('protime lists the work locations', async () => {
+    const words = ['protime', 'work-locations', 'list', ...files.split(' ')]
+    const answers = answersOf(await runContained(sandbox, words))
+    expectSame(answers.length, (await tenant.truth('work_locations')).length)
+  })
   for (const { entrypoint, args, output } of dockerRuns(installText('sh', 'image'))) {
     await step(`docs/install.md: ${entrypoint ?? 'source-protime'} ${args[0]}`, async () => {
       const program = entrypoint === undefined ? sandbox.config.Entrypoint : [entrypoint]

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { packageFolder } from '../../scripts/demo/paths.ts'
@@ -94,6 +94,22 @@ export async function tryNpmPackage({ project, folder, tenant, step, note }: Tri
     const { stderr } = await node("await import('source-protime/dist/src/errors.js')")
     if (!stderr.includes('ERR_PACKAGE_PATH_NOT_EXPORTED')) throw new Error(stderr)
   })
+  await step('source-protime/webhooks needs nothing but Node', async () => {
+    const alone = join(folder, 'alone')
+    cpSync(inPackage, join(alone, 'node_modules/source-protime'), { recursive: true })
+    const text = "await import('source-protime/webhooks')"
+    const args = ['--input-type=module', '-e', text]
+    await output({ program: process.execPath, args, folder: alone })
+  })
+  await step('a receiver of somebody else compiles against it, and receives', async () => {
+    const name = 'webhook-receiver.ts'
+    copyFileSync(join(packageFolder, 'integration-tests/packages/consumer', name), join(home, name))
+    await compile(home, name)
+    const args = ['webhook-receiver.js']
+    const said = await output({ program: process.execPath, args, folder: home })
+    const outcome = { statusCode: 200, collection: 'clockings', id: 4712 }
+    expectSame(JSON.parse(said), { ...outcome, isNewest: true, isGenuine: true })
+  })
   await step('a connector of somebody else compiles against it, and runs', async () => {
     const name = 'source-planets.ts'
     copyFileSync(join(packageFolder, 'integration-tests/packages/consumer', name), join(home, name))
@@ -106,6 +122,14 @@ export async function tryNpmPackage({ project, folder, tenant, step, note }: Tri
       await execute({ program, args: ['source-planets.js', ...args], folder: home }),
     )
     expectSame(countRecords(answers, 'planets'), 2)
+  })
+  await step('a program of somebody else compiles against the client, and asks', async () => {
+    const name = 'work-locations.ts'
+    copyFileSync(join(packageFolder, 'integration-tests/packages/consumer', name), join(home, name))
+    await compile(home, name)
+    const program = process.execPath
+    const { stdout } = await execute({ program, args: ['work-locations.js'], folder: home })
+    expectSame(Number(stdout), (await tenant.truth('work_locations')).length)
   })
 }
 

@@ -72,6 +72,19 @@ async function tryInstalled(wheel: InstalledWheel, { folder, tenant, step, note 
     const read = new Set(answers.flatMap(({ type, stream }) => (type === 'RECORD' ? stream : [])))
     expectSame([...read].toSorted(), tenant.streams.toSorted())
   })
+  await step('protime lists the work locations', async () => {
+    const answers = answersOf(
+      await run(wheel.protime, 'work-locations', 'list', '--config', 'config.json'),
+    )
+    expectSame(answers.length, (await tenant.truth('work_locations')).length)
+  })
+  await step('destination-protime and target-protime start', async () => {
+    expectSame(answersOf(await run(wheel.destination, 'spec')).length, 1)
+    expectSame(
+      (await run(wheel.target, '--version')).stdout,
+      `target-protime v${packageVersion()}\n`,
+    )
+  })
   await step('source-protime passes the exit code on', async () =>
     expectSame((await run(wheel.source, 'read', '--config', 'missing.json')).exitCode, 1),
   )

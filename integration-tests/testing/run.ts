@@ -8,7 +8,7 @@ import { runAirbyte } from '../../src/protocol/airbyte/cli.ts'
 import { runSinger } from '../../src/protocol/singer/cli.ts'
 import type { Message } from './airbyte-messages.ts'
 import { airbyteFaults } from './airbyte-rules.ts'
-import { type Child, type ProgramName, startChild } from './child.ts'
+import { type Child, startChild } from './child.ts'
 import { createCutOutput } from './cut-output.ts'
 import { type Files, namesOf, temporaryFolder, writeFiles } from './files.ts'
 import { lastState, type SingerMessage, type SingerState } from './singer-messages.ts'
@@ -167,7 +167,7 @@ type RunProgram = (
   stdout: Writable,
 ) => Promise<number>
 
-const RUN: Readonly<Record<ProgramName, RunProgram>> = {
+const RUN: Readonly<Record<(AirbyteOptions | SingerOptions)['program'], RunProgram>> = {
   'source-protime': (args, retryPolicy, stdout) =>
     runAirbyte(args, createConnector(retryPolicy), { stdout }),
   'tap-protime': (args, retryPolicy, stdout) =>

@@ -1,4 +1,4 @@
-"""The connector is a program of Node; pip brings Node, and these two commands become it."""
+"""The connector is a program of Node; pip brings Node, and these commands become it."""
 
 import os
 import sys
@@ -13,6 +13,21 @@ def source() -> None:
 def tap() -> None:
     """tap-protime: the connector over Singer."""
     _become("tap-protime")
+
+
+def destination() -> None:
+    """destination-protime: what writes, over the Airbyte protocol."""
+    _become("destination-protime")
+
+
+def target() -> None:
+    """target-protime: what writes, over Singer."""
+    _become("target-protime")
+
+
+def protime() -> None:
+    """protime: what is no sync, such as external references and webhooks."""
+    _become("protime")
 
 
 def _become(program: str) -> None:

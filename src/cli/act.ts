@@ -6,6 +6,7 @@ import type { Log } from '../protocol/connector.ts'
 import { ConnectorError } from '../protocol/errors.ts'
 import type { LineWriter } from '../protocol/line-writer.ts'
 import type { Mask } from '../protocol/mask.ts'
+import type { Program } from '../protocol/program.ts'
 import { type SettingsSchema, secretsOf } from '../protocol/settings-schema.ts'
 import type { Action, CommandLog, Refuse } from './action.ts'
 import { type ExitCode, UsageError } from './exit-code.ts'
@@ -15,6 +16,7 @@ export interface ActSettings {
   readonly file: string | undefined
   readonly writer: LineWriter
   readonly signal: AbortSignal
+  readonly allowToEnd: Program['allowToEnd']
   readonly log: CommandLog
   readonly mask: Mask
 }
@@ -25,8 +27,9 @@ export async function act(
   settings: ActSettings,
   refuse?: Refuse,
 ): Promise<ExitCode> {
-  const { file, writer, signal, log, mask } = settings
-  const say = (value: unknown) => writer.write(`${JSON.stringify(value)}\n`)
+  const { file, writer, signal, allowToEnd, log, mask } = settings
+  const print = (text: string) => writer.write(`${text}\n`)
+  const say = (value: unknown) => print(JSON.stringify(value))
   if (file === undefined) throw new UsageError('the option --config is missing')
   let settled: { readonly config: Config; readonly input: unknown }
   try {
@@ -35,7 +38,7 @@ export async function act(
     if (refuse === undefined || !(error instanceof ConnectorError)) throw error
     return refuse(error, { say, log, mask })
   }
-  return action({ ...settled, say, log, mask, signal })
+  return action({ ...settled, print, say, log, mask, signal, allowToEnd })
 }
 
 async function configure(file: string, log: Log, mask: Mask) {

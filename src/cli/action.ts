@@ -2,7 +2,9 @@ import type { Config } from '../config.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { ConnectorError } from '../protocol/errors.ts'
 import type { Mask } from '../protocol/mask.ts'
+import type { Program } from '../protocol/program.ts'
 import type { ExitCode } from './exit-code.ts'
+import type { Asked } from './questions.ts'
 
 /** What a command of `protime` works with. */
 export interface ActionTools {
@@ -11,11 +13,15 @@ export interface ActionTools {
   readonly input: unknown
   /** Writes one JSON line to stdout; a promise when the reader is behind. */
   say(value: unknown): Promise<void> | undefined
+  /** Writes lines of text to stdout, for people. */
+  print(text: string): Promise<void> | undefined
   /** Words on stderr. Secrets are masked. */
   readonly log: CommandLog
   readonly mask: Mask
   /** Aborted when the process is to stop, or when its output is closed. */
   readonly signal: AbortSignal
+  /** See `Program.allowToEnd`. */
+  readonly allowToEnd: Program['allowToEnd']
 }
 
 export interface CommandLog extends Log {
@@ -37,3 +43,9 @@ export type Refuse = (
  * that cannot be used is an error of the program, unless `refuse` makes something else of it.
  */
 export type Act = (action: Action, refuse?: Refuse) => Promise<void>
+
+/** What a command works with that makes the configuration. */
+export type BareTools = Pick<ActionTools, 'log' | 'mask' | 'signal'> & Asked
+
+/** Runs an action that needs no configuration. */
+export type BareAct = (action: (tools: BareTools) => Promise<ExitCode>) => Promise<void>

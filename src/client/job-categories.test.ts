@@ -26,7 +26,7 @@ describe('a job category', () => {
     expect([found, asked]).toEqual([{ record: BAKERS, etag: '"0A"' }, ['GET /job-categories/7']])
   })
 
-  // spec: Addressing 2
+  // spec: Addressing: PUT
   it('is found by the value of a reference, which the query names', async () => {
     const { client, asked } = await openServiceClient((response) => reply(response, 200, SENT))
     expect(await client.jobCategories.get(NONE)).toEqual({ record: BAKERS })
@@ -53,7 +53,6 @@ describe('a job category', () => {
     expect(requests.slice(1).map(({ headers }) => headers['if-match'])).toEqual(['"0A"', undefined])
   })
 
-  // spec: Addressing 3
   it.each([{ id: 'B1' }, { id: '' }, { name: '@code', value: 'B1' }])(
     'that %j cannot name is refused before a request',
     async (key) => {

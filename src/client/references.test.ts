@@ -7,7 +7,9 @@ const ONE = { collection: 'people', name: 'hr-id', value: 'E-12', internalRefere
 const PATH = '/external-references/people/hr-id/E-12'
 
 describe('a reference', () => {
-  // spec: Endpoints: PUT /external-references
+  // spec: Service 4
+  // spec: Endpoints: PUT /external-references/{collectionName}/{referenceName}/{externalReference}
+  // spec: External reference management: PUT
   it('is put by its path, with the id in the body', async () => {
     const { client, asked, bodies } = await openServiceClient((response) => reply(response, 200))
     await client.references.put(ONE)
@@ -25,7 +27,8 @@ describe('a reference', () => {
     expect(found).toEqual([ONE, undefined])
   })
 
-  // spec: Endpoints: DELETE /external-references
+  // spec: Endpoints: DELETE /external-references/{collectionName}/{referenceName}/{externalReference}
+  // spec: External reference management: DELETE
   it.each([
     ['deleted', 'it was there', [204]],
     ['absent', 'it was not', [404]],
@@ -46,7 +49,8 @@ describe('a reference', () => {
     ['an empty name', { name: '' }, /name of the reference is empty/],
     ['an empty collection', { collection: '' }, /name of the collection is empty/],
     ['an empty value', { value: '' }, /value of the reference is empty/],
-    ['a value that is half a character', { value: 'a\ud800' }, /half a character/],
+    ['a value that is half a character', { value: 'a\ud800' }, /value .* half a character/],
+    ['a name that is half a character', { name: '\udc00a' }, /name .* half a character/],
     ['an id that is no number', { internalReference: '12a' }, /whole number/],
     ['an id with leading zeros', { internalReference: '007' }, /whole number/],
     ['an id below zero', { internalReference: '-1' }, /whole number/],
@@ -101,9 +105,11 @@ describe('the list of references', () => {
     ])
   })
 
-  it('is empty when the service knows none', async () => {
+  it('is empty when the service does not know the name, and an error when not the collection', async () => {
     const { client } = await openServiceClient((response) => reply(response, 404))
     expect(await all(client.references.list('people', 'hr-id'))).toEqual([])
+    const failure = await failureOf(all(client.references.list('people')))
+    expect(failure).toMatchObject({ status: 404, failure: 'config' })
   })
 
   it.each([

@@ -23,6 +23,8 @@ export interface Operation {
   readonly ifMatch?: string | undefined
   /** The scope that it needs, such as `job-categories.write`. */
   readonly scope: string
+  /** True for a list that is empty where the service answers by 404. */
+  readonly mayBeMissing?: true
   /** False where the service's documents do not name the scope: a token without it is tried. */
   readonly isScopeKnown?: false
 }
@@ -32,7 +34,7 @@ export interface Requests {
   send(operation: Operation): Promise<ServiceAnswer>
   /** Reads the answer of a GET; undefined when there is no such record (404). */
   get<T>(operation: Operation, read: (answer: ServiceAnswer) => T): Promise<T | undefined>
-  /** Reads a list page by page; it is empty when there is no such list (404). */
+  /** Reads a list page by page. */
   pages<T>(operation: Operation, read: (text: string) => ListPage<T>): AsyncGenerator<T>
   remove(operation: Operation): Promise<Removal>
 }
@@ -53,7 +55,8 @@ export function createRequests({ client, endpoints }: Session): Requests {
   async function* pages<T>(operation: Operation, read: (text: string) => ListPage<T>) {
     let url = addressOf(operation)
     const isCircle = createCircleCheck(url)
-    let answer = await unlessMissing(ask(operation, url))
+    const first = ask(operation, url)
+    let answer = await (operation.mayBeMissing ? unlessMissing(first) : first)
     while (answer !== undefined) {
       const { text } = answer
       const { items, nextLink } = readable(() => read(text), operation)
@@ -101,12 +104,6 @@ export function createRequests({ client, endpoints }: Session): Requests {
   }
 
   function addressOf({ path, query }: Operation): string {
-    if (path.some((segment) => /\p{Surrogate}/u.test(segment))) {
-      throw new ClientError(
-        'config',
-        'A part of the address is no text: it holds half a character.',
-      )
-    }
     const { origin, mount, prefix } = endpoints
     const url = `${origin}${mount}${prefix}${pathOf(path)}${query === undefined ? '' : `?${query}`}`
     if (url.length <= MAX_URL_LENGTH) return url

@@ -16,8 +16,6 @@ const WEBHOOK = {
 const LOCATION = { location: `${PREFIX}/webhooks/w1` }
 
 describe('a webhook', () => {
-  // spec: Endpoints: POST /webhooks
-  // spec: Webhook endpoints: POST
   it.each([
     ['the whole record', { ...RECORD, privateKey: KEY }, {}],
     ['the key and the date alone', { webhookKey: KEY, validUntil: RECORD.validUntil }, LOCATION],
@@ -90,8 +88,6 @@ describe('a webhook', () => {
     expect((await client.webhooks.get('w1'))?.status).toBe(expected)
   })
 
-  // spec: Endpoints: GET /webhooks/{id}
-  // spec: Endpoints: DELETE /webhooks/{id}
   it('that is not there is undefined, and absent', async () => {
     const { client, asked } = await openServiceClient((response) => reply(response, 404))
     expect([await client.webhooks.get('a/b'), await client.webhooks.remove('w1')]).toEqual([
@@ -108,8 +104,6 @@ describe('a webhook', () => {
 })
 
 describe('the list of webhooks', () => {
-  // spec: Endpoints: GET /webhooks
-  // spec: Webhook endpoints: GET
   it.each([
     ['NextLink', null],
     ['nextLink', undefined],
@@ -150,3 +144,11 @@ it.each(['webhooks.write', 'webhooks.read'])(
     ])
   },
 )
+
+it('the time is that of the last answer', async () => {
+  const { client } = await openServiceClient((response) =>
+    reply(response, 200, [], { date: 'Wed, 15 Jul 2037 08:30:00 GMT' }),
+  )
+  await all(client.webhooks.list())
+  expect(client.now().toISOString()).toMatch(/^2037-07-15T08:30:0/)
+})

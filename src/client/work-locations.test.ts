@@ -7,6 +7,7 @@ const BODY = { name: { default: 'Ghent' }, description: 'at the docks' }
 
 describe('a work location', () => {
   // spec: Endpoints: POST /work-locations
+  // spec: Work locations: POST
   it.each([
     ['a relative Location', '', { location: `${PREFIX}/work-locations/31` }, '31'],
     ['an absolute one', '', { location: `https://x.test${PREFIX}/work-locations/31/` }, '31'],

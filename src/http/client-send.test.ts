@@ -37,6 +37,7 @@ describe('a request that writes', () => {
         headers: expect.objectContaining({
           authorization: 'Bearer token-1',
           'content-type': 'application/json',
+          'accept-encoding': 'identity',
           'if-match': '"7"',
         }),
       }),

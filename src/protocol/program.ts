@@ -24,22 +24,26 @@ export interface Program {
   readonly writer: LineWriter
   /** Aborted with `InterruptedError` on SIGTERM, SIGINT, or when the reader of stdout is gone. */
   readonly signal: AbortSignal
+  /** For a server: see `Signals.allow`. */
+  readonly allowToEnd: (ms: number) => void
 }
 
 /**
  * Runs a command that owns stdout and answers with its exit code. An error that `run` throws goes to
  * `report`, unless it is only the end that somebody asked for; everything that was said is written
- * out before the process ends, by the signal that stopped it if there was one.
+ * out before the process ends, by the signal that stopped it if there was one. `whenUnwritten` is what a
+ * reader of an output that cannot be written has to know.
  */
 export async function runProgram(
   { stdout, stderr }: Pick<Io, 'stdout' | 'stderr'>,
   run: (program: Program) => Promise<number>,
   report: (error: unknown, program: Program) => void,
+  whenUnwritten = 'The next sync continues from the last state that was stored.',
 ): Promise<number> {
   const stop = new AbortController()
   const writer = createLineWriter(stdout, { onGone: () => stop.abort(new InterruptedError()) })
-  const program: Program = { writer, signal: stop.signal }
   const signals = onSignals((signal) => stop.abort(new InterruptedError(signal)))
+  const program: Program = { writer, signal: stop.signal, allowToEnd: signals.allow }
   let exitCode = 0
   try {
     exitCode = await run(program)
@@ -51,7 +55,8 @@ export async function runProgram(
   await writer.flush().catch((error) => {
     // A reader that has left wants to hear nothing; the exit code tells its shell.
     exitCode = 1
-    if (!(error instanceof OutputClosedError)) stderr.write(`${unwritten(error)}\n`)
+    if (!(error instanceof OutputClosedError))
+      stderr.write(`${unwritten(error)} ${whenUnwritten}\n`)
   })
   signals.finish()
   return exitCode
@@ -59,5 +64,5 @@ export async function runProgram(
 
 function unwritten(error: NodeJS.ErrnoException): string {
   const reason = error.code === 'ENOSPC' ? 'no space is left on the disk' : error.message
-  return `The output cannot be written: ${reason}. The next sync continues from the last state that was stored.`
+  return `The output cannot be written: ${reason}.`
 }

@@ -7,6 +7,8 @@ export interface StreamSpec {
   readonly key: readonly string[]
   /** The member that orders the versions of a record, if there is one. */
   readonly version?: string | undefined
+  /** Fields that its source leaves out, by names joined with dots. */
+  readonly leftOut?: readonly string[]
   /** How its changes come: from a log of changes, or (if left out) by listing it whole. */
   readonly replication?: 'LOG_BASED' | 'FULL_TABLE'
 }

@@ -32,7 +32,7 @@ const FORBIDDEN = [
 const SEVERAL_TYPES = ['longitude', 'latitude']
 
 const ajv = formats.default(new Ajv({ allErrors: true, allowUnionTypes: true }))
-ajv.addKeyword('airbyte_type')
+for (const keyword of ['airbyte_type', 'x-privacy']) ajv.addKeyword(keyword)
 
 const names = readdirSync(FOLDER).map((file) => file.replace(/\.json$/, ''))
 const files = names.map((name): [string, StreamFile] => [

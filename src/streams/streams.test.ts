@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Stream } from './collection.ts'
-import { keyOf, streams } from './streams.ts'
+import { keyOf, readScopes, streams } from './streams.ts'
 
 /** The collections that the specification names, except terminals, which has no endpoint. */
 const SPECIFIED =
@@ -26,4 +26,10 @@ describe('the key of a stream', () => {
   ])('of %s is %j', (name, key) => {
     expect(keyOf(streams.get(name) as Stream)).toEqual(key)
   })
+})
+
+it('reading needs no scope but those for reading', () => {
+  const scopes = [...streams.values()].flatMap(readScopes)
+  expect(scopes.filter((scope) => !/^[a-z-]+\.read$/.test(scope))).toEqual([])
+  expect(scopes).not.toContain('webhooks.read')
 })

@@ -2,7 +2,7 @@ import type { PageEnd } from '../page/page-scanner.ts'
 import { type Batch, SOFT_DELETE, UPSERT } from '../protocol/record-batch.ts'
 import type { Day } from './days.ts'
 import type { Place, PlaceOf } from './live-keys.ts'
-import type { LinkKind } from './pages.ts'
+import type { LinkKind } from './page-retries.ts'
 import type { StreamContext } from './stream-context.ts'
 
 /** How the records of pages are written. */
@@ -24,7 +24,7 @@ export interface EmitSettings {
 export async function* emitPages(
   first: string,
   kind: LinkKind,
-  { reading, pages, output }: StreamContext,
+  { reading, pages, output, treat }: StreamContext,
   { place, mark, mayOmit = true, slice }: EmitSettings,
 ): AsyncGenerator<PageEnd, void> {
   const { keys, mode } = reading
@@ -41,7 +41,7 @@ export async function* emitPages(
         const where = typeof place === 'function' ? place(batch) : place
         keys.observe(batch, where, event.type === 'records' && mayOmit)
       }
-      await output.records(batch, reading.generation)
+      await output.records(treat(batch), reading.generation)
     }
     if (event.type === 'records') continue
     keys.pageEnded()

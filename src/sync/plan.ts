@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Config } from '../config.ts'
 import type { Endpoints } from '../http/endpoints.ts'
+import type { Treatment } from '../privacy/treatment.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collection.ts'
 import { readBookmark, type StoredReading } from './bookmark.ts'
@@ -16,6 +17,8 @@ export interface Job {
   readonly mode: 'full_refresh' | 'incremental'
   /** The stored state of the stream, unchecked. */
   readonly state: unknown
+  /** How the personal data of its records is treated. */
+  readonly treatment: Pick<Treatment, 'rules' | 'fingerprint'>
 }
 
 /** What a job is planned with. */
@@ -41,7 +44,7 @@ const DELTA_LIFE_HOURS = 72
 export function plan(job: Job, settings: PlanSettings): Reading {
   const { stream, mode } = job
   const { config, log, now, ids, onOutgrown } = settings
-  const made = madeUnder(stream, settings)
+  const made = madeUnder(job, settings)
   const start = startOf(stream, settings)
   const takes = (characters: number) => ids.take(stream.stream, characters)
   const fresh = (replacesOlder = true) =>
@@ -120,7 +123,7 @@ function reasonToStartOver(
   made: { readonly settings: string; readonly start: Day | null; readonly now: Date },
 ): string | undefined {
   if (stored.settings !== made.settings) {
-    return 'the external references or activity structures in the configuration have changed, or it was reset'
+    return 'the external references, activity structures or treatment of personal data in the configuration have changed, or it was reset'
   }
   if (isLater(stored.start, made.start)) {
     return `the start date has moved back from ${stored.start} to ${made.start}`
@@ -146,16 +149,18 @@ function deltaTime(position: Position): Date | null {
   }
 }
 
-function madeUnder(stream: Stream, { config, endpoints }: PlanSettings) {
+function madeUnder({ stream, treatment }: Job, { config, endpoints }: PlanSettings) {
   // In an order of their own, so that another order in the configuration is no other setting.
   const references = referencePairs(stream, config)
     .map(([collection, name]) => JSON.stringify([collection, name]))
     .sort()
   const structures = stream.nested === 'activity_structures' ? config.activityStructures : []
+  // Bookmarks of streams that are not treated stay as they were before streams could be.
+  const treated = treatment.fingerprint === '' ? [] : [treatment.fingerprint]
   return {
     service: `${config.tenant} at ${endpoints.origin}${endpoints.mount}${endpoints.prefix}`,
     settings: createHash('sha256')
-      .update(JSON.stringify([references, structures]))
+      .update(JSON.stringify([references, structures, ...treated]))
       .digest('hex')
       .slice(0, 16),
   }

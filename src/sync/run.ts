@@ -1,14 +1,18 @@
-import { type Endpoints, scopeName } from '../http/endpoints.ts'
 import { createSession, type Session, type SessionSettings } from '../http/session.ts'
 import { hasScope } from '../http/token.ts'
 import type { Failure, Log } from '../protocol/connector.ts'
 import { asConnectorError, ConnectorError } from '../protocol/errors.ts'
 import { OutputClosedError } from '../protocol/line-writer.ts'
+import type { Batch } from '../protocol/record-batch.ts'
+import type { ObjectRules } from '../protocol/record-rewriter.ts'
+import { createBatchRewriter } from '../protocol/rewritten-batch.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
+import type { Stream } from '../streams/collection.ts'
 import { readScopes } from '../streams/streams.ts'
 import { continuesDelta, storedCharacters } from './bookmark.ts'
 import { createEarlyEnds, type EarlyEnds } from './early-ends.ts'
 import { createIdBudget, type IdBudget } from './id-budget.ts'
+import { notEntitled } from './not-entitled.ts'
 import { createPageReader } from './page-reader.ts'
 import { createPages } from './pages.ts'
 import { type Job, plan } from './plan.ts'
@@ -78,10 +82,11 @@ async function begin(
   const waiting = createWaiting(retryPolicy.time, () =>
     log.warn(stillWaiting('The sync', client.trouble)),
   )
+  waiting.begin()
   try {
-    await waiting.during(client.token())
+    await client.token()
   } finally {
-    waiting.end()
+    waiting.close()
   }
   refuseLateStart(config.startDate, clock.now())
 }
@@ -129,7 +134,7 @@ async function isolate(
       ids: shared.ids,
       onOutgrown: output.untracked,
     })
-    const { stream } = job
+    const { stream, treatment } = job
     if (!hasScope(await client.token(), endpoints, readScopes(stream))) {
       throw notEntitled(readScopes(stream)[0], endpoints)
     }
@@ -137,7 +142,7 @@ async function isolate(
       client,
       signal,
       retryPolicy,
-      reader: createPageReader(stream),
+      reader: createPageReader(stream, treatment.rules),
       waits: createWaitReport(stream.stream, output, log),
     })
     await readStream({
@@ -147,6 +152,7 @@ async function isolate(
       clock,
       pages,
       output,
+      treat: treatBatches(stream, treatment.rules),
       log,
       earlyEnds: shared.earlyEnds,
     })
@@ -162,6 +168,12 @@ async function isolate(
     output.incomplete()
     return inContext(asConnectorError(error))
   }
+}
+
+/** External references are treated before they have a key (`createPageReader`). */
+function treatBatches({ nested }: Stream, rules: ObjectRules | undefined): (batch: Batch) => Batch {
+  const isUntouched = rules === undefined || nested === 'referenced_collections'
+  return isUntouched ? (batch) => batch : createBatchRewriter(rules)
 }
 
 function refuseAll(tasks: readonly Task[], error: unknown, signal: AbortSignal): Failure[] {
@@ -180,12 +192,5 @@ function inContext(error: ConnectorError): ConnectorError {
     'config',
     `${error.message} Ask the operator of the service for the permission, or deselect the stream.`,
     { cause: error },
-  )
-}
-
-function notEntitled(scope: string, endpoints: Endpoints): ConnectorError {
-  return new ConnectorError(
-    'config',
-    `The client is not entitled to the scope ${scopeName(endpoints, scope)}. Ask the operator of the service for it, or deselect the stream.`,
   )
 }

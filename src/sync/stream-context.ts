@@ -2,6 +2,7 @@ import type { Config } from '../config.ts'
 import type { Endpoints } from '../http/endpoints.ts'
 import type { ServerClock } from '../http/server-clock.ts'
 import type { Log } from '../protocol/connector.ts'
+import type { Batch } from '../protocol/record-batch.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 import type { EarlyEnds } from './early-ends.ts'
 import type { Pages } from './pages.ts'
@@ -15,6 +16,8 @@ export interface StreamContext {
   readonly clock: ServerClock
   readonly pages: Pages
   readonly output: StreamOutput
+  /** What leaves of a batch of records. */
+  readonly treat: (batch: Batch) => Batch
   readonly log: Log
   /** Shared by the streams of the sync. */
   readonly earlyEnds: EarlyEnds

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { rewriteRecord } from '../record-rewriter.ts'
 import type { StreamSpec } from '../stream-spec.ts'
-import { airbyteStream, parseConfiguredCatalog } from './catalog.ts'
+import { airbyteStream, chosenFields, parseConfiguredCatalog } from './catalog.ts'
 
 const spec: StreamSpec = {
   name: 'a',
@@ -53,6 +54,21 @@ describe('a configured catalog', () => {
       ],
       isDiscovered: true,
     })
+  })
+
+  it.each([
+    [{ properties: { pin: {} } }, '{"id":1,"v":2,"pin":4}'],
+    [{ properties: { name: {}, pin: {} } }, undefined],
+    [{}, undefined],
+    [undefined, undefined],
+  ])('may choose columns, the key and the cursor stay: %j', (json_schema, left) => {
+    const [chosen] = parseConfiguredCatalog({
+      streams: [{ stream: { name: 'a', json_schema }, sync_mode: 'incremental' }],
+    }).streams
+    const schema = { properties: { id: {}, v: {}, name: {}, pin: {} } }
+    const rules = chosen && chosenFields({ ...spec, schema, key: ['id'] }, chosen)
+    const json = '{"id":1,"v":2,"name":3,"pin":4,"new":5}'
+    expect(rules && rewriteRecord(Buffer.from(json), rules)).toBe(left)
   })
 
   it('may choose nothing', () => {

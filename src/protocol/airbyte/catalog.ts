@@ -1,4 +1,6 @@
 import { ConnectorError } from '../errors.ts'
+import { selectionRules } from '../field-selection.ts'
+import type { ObjectRules } from '../record-rewriter.ts'
 import type { StreamSpec } from '../stream-spec.ts'
 import { columnSchemas, GENERATION } from './columns.ts'
 
@@ -20,6 +22,8 @@ export function airbyteStream({ name, schema, key, version }: StreamSpec): objec
 export interface ConfiguredStream {
   readonly name: string
   readonly syncMode: string
+  /** The columns that the catalog has of it; undefined where it does not say. */
+  readonly fields?: ReadonlySet<string> | undefined
 }
 
 /** The streams to read. */
@@ -60,12 +64,26 @@ function isOffered(entry: unknown): entry is { readonly name: string } {
 
 function configured(entry: unknown): ConfiguredStream {
   const { stream, sync_mode } = (entry ?? {}) as {
-    stream?: { name?: unknown }
+    stream?: { name?: unknown; json_schema?: { properties?: unknown } | null }
     sync_mode?: unknown
   }
   if (typeof stream?.name !== 'string') throw notACatalog('one of its streams has no name')
   if (typeof sync_mode !== 'string') throw notACatalog(`its stream ${stream.name} has no sync mode`)
-  return { name: stream.name, syncMode: sync_mode }
+  const columns = Object.keys(stream.json_schema?.properties ?? {})
+  // Programs that make catalogs by hand leave the schema empty.
+  const fields = columns.length === 0 ? undefined : new Set(columns)
+  return { name: stream.name, syncMode: sync_mode, fields }
+}
+
+/** What the choice of columns leaves of a stream's records; undefined when it leaves everything. */
+export function chosenFields(
+  { schema, key, version }: StreamSpec,
+  { fields }: ConfiguredStream,
+): ObjectRules | undefined {
+  if (fields === undefined) return undefined
+  const always = [...key, version]
+  const isChosen = (name = '') => fields.has(name) || always.includes(name)
+  return selectionRules(schema, (breadcrumb) => isChosen(breadcrumb[1]))
 }
 
 function notACatalog(reason: string): ConnectorError {

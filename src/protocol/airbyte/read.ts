@@ -1,6 +1,6 @@
 import type { Failure, ReadJob, Source } from '../connector.ts'
 import { ConnectorError, unknownStream } from '../errors.ts'
-import type { ConfiguredStream } from './catalog.ts'
+import { type ConfiguredStream, chosenFields } from './catalog.ts'
 import * as messages from './messages.ts'
 import type { CommandTools } from './report.ts'
 import { createAirbyteOutput, createAirbyteStates } from './stream-output.ts'
@@ -27,13 +27,21 @@ export async function read<Config>(
   const shared = createAirbyteStates()
   const refused: Failure[] = []
   const jobs: ReadJob[] = []
-  for (const { name, syncMode: mode } of chosen) {
+  for (const configured of chosen) {
+    const { name, syncMode: mode } = configured
     const spec = offered.get(name)
     if (spec === undefined) refuse(name, unknownStream(source.unknownStreamHint))
     else if (mode !== 'full_refresh' && mode !== 'incremental') refuse(name, unknownMode(mode))
     else {
       const output: ReadJob['output'] = (now = () => new Date()) =>
-        createAirbyteOutput({ stream: name, version: spec.version, writer, states: shared, now })
+        createAirbyteOutput({
+          stream: name,
+          version: spec.version,
+          rules: chosenFields(spec, configured),
+          writer,
+          states: shared,
+          now,
+        })
       jobs.push({ name, mode, state: states.get(name), output })
     }
   }

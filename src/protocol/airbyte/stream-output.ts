@@ -1,6 +1,8 @@
 import { createHeldLines } from '../held-lines.ts'
 import type { LineWriter } from '../line-writer.ts'
 import { type Batch, DROP, type LineParts, UPSERT } from '../record-batch.ts'
+import type { ObjectRules } from '../record-rewriter.ts'
+import { createBatchRewriter } from '../rewritten-batch.ts'
 import { createStateBudget } from '../state-budget.ts'
 import type { BookmarkSource, KeyMembers, StreamOutput } from '../stream-output.ts'
 import { DELETED_AT, GENERATION } from './columns.ts'
@@ -10,6 +12,8 @@ export interface AirbyteOutputSettings {
   readonly stream: string
   /** Name of the member that orders versions, for deletes. */
   readonly version: string | undefined
+  /** Which columns the catalog chooses; undefined lets records pass as they came. */
+  readonly rules?: ObjectRules | undefined
   readonly writer: LineWriter
   /** Shared by the streams of a sync. */
   readonly states: AirbyteStates
@@ -42,7 +46,8 @@ const SMALL_STATE_BYTES = 4096
 
 /** Turns what a sync says of one stream into the messages of the Airbyte protocol. */
 export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutput {
-  const { stream, version, writer, states, now } = settings
+  const { stream, version, rules, writer, states, now } = settings
+  const select = rules === undefined ? (batch: Batch) => batch : createBatchRewriter(rules)
   const budget = createStateBudget(SMALL_STATE_BYTES)
   const held = createHeldLines(writer)
   const counts = { records: 0, deletes: 0, isTracked: true }
@@ -87,7 +92,7 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
     records(batch, generation) {
       count(batch)
       onFirst()
-      const lines = batch.lines(parts(generation))
+      const lines = select(batch).lines(parts(generation))
       budget.onRecords(lines.length)
       return held.hold(lines)
     },

@@ -1,9 +1,7 @@
 import { ConnectorError } from '../errors.ts'
+import type { Breadcrumb } from '../field-selection.ts'
 import type { JsonSchema, StreamSpec } from '../stream-spec.ts'
 import { columnSchemas } from './columns.ts'
-
-/** Where a field is: `['properties', 'person', 'properties', 'id']`. */
-export type Breadcrumb = readonly string[]
 
 interface MetadataEntry {
   readonly breadcrumb: Breadcrumb
@@ -37,6 +35,7 @@ export function singerStream(facts: StreamSpec): object {
         },
       },
       ...fieldsOf(schema, []).map((breadcrumb) => fieldMetadata(breadcrumb, facts)),
+      ...(facts.leftOut ?? []).map(leftOutMetadata),
     ],
   }
 }
@@ -61,6 +60,12 @@ function fieldMetadata(breadcrumb: Breadcrumb, { key, version }: StreamSpec): Me
       ? { inclusion: 'automatic' }
       : { inclusion: 'available', 'selected-by-default': true },
   }
+}
+
+/** Of a field that the source leaves out, which no choice brings back. */
+function leftOutMetadata(path: string): MetadataEntry {
+  const breadcrumb = path.split('.').flatMap((name) => ['properties', name])
+  return { breadcrumb, metadata: { inclusion: 'unsupported', 'selected-by-default': false } }
 }
 
 /** A stream that a catalog chooses, and which of its fields. */

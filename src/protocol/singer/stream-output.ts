@@ -1,12 +1,12 @@
 import { createHeldLines } from '../held-lines.ts'
-import { createJsonBatch, type JsonRecord } from '../json-batch.ts'
 import type { LineWriter } from '../line-writer.ts'
 import { type Batch, DROP, type LineParts, UPSERT } from '../record-batch.ts'
+import type { ObjectRules } from '../record-rewriter.ts'
+import { createBatchRewriter } from '../rewritten-batch.ts'
 import type { BookmarkSource, StreamOutput } from '../stream-output.ts'
 import { DELETED_AT, GENERATION } from './columns.ts'
 import type { SingerLog } from './log.ts'
 import { activateVersion, schema } from './messages.ts'
-import { type Projection, projectJson } from './projection.ts'
 import type { StateWriter } from './state.ts'
 
 export interface SingerOutputSettings {
@@ -17,7 +17,7 @@ export interface SingerOutputSettings {
   /** The schema of what is left of the records. */
   readonly schema: object
   /** What the catalog deselects; undefined lets records pass as they came. */
-  readonly projection: Projection | undefined
+  readonly rules: ObjectRules | undefined
   readonly activatesVersions: boolean
   readonly writer: LineWriter
   readonly states: StateWriter
@@ -28,10 +28,11 @@ export interface SingerOutputSettings {
 
 /** Turns what a sync says of one stream into the messages of Singer. */
 export function createSingerOutput(settings: SingerOutputSettings): StreamOutput {
-  const { stream, version, projection, writer, states, log, now } = settings
+  const { stream, version, rules, writer, states, log, now } = settings
   const counts = { records: 0, deletes: 0, isTracked: true }
   const name = JSON.stringify(stream)
   const held = createHeldLines(writer)
+  const select = rules === undefined ? (batch: Batch) => batch : createBatchRewriter(rules)
   let source: BookmarkSource | undefined
   let isUnsaved = false
   let isDescribed = false
@@ -71,7 +72,7 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
       describe()
       const before = counts.records + counts.deletes
       count(batch)
-      const lines = selected(batch).lines(parts(generation))
+      const lines = select(batch).lines(parts(generation))
       const done = held.hold(lines)
       wrote(lines)
       if (isAwaited && counts.records + counts.deletes > before) tellFirst()
@@ -139,10 +140,6 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
     states.onRecords(length)
   }
 
-  function selected(batch: Batch): Batch {
-    return projection === undefined ? batch : projectBatch(batch, projection)
-  }
-
   function count({ count, ops }: Batch): void {
     for (let i = 0; i < count; i++) {
       if (ops[i] === UPSERT) counts.records++
@@ -162,14 +159,4 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
       deleteSuffix: Buffer.from(`,"${DELETED_AT}":"${now().toISOString()}"${end}`),
     }
   }
-}
-
-function projectBatch(batch: Batch, projection: Projection): Batch {
-  const records: JsonRecord[] = Array.from({ length: batch.count }, (_, i) => ({
-    json: projectJson(batch.record(i), projection),
-    key: batch.keyText(i),
-  }))
-  const projected = createJsonBatch(records)
-  projected.ops.set(batch.ops.subarray(0, batch.count))
-  return projected
 }

@@ -1,18 +1,12 @@
-import type { Connector, Failure, ReadJob, Tools } from '../connector.ts'
+import type { Connector, Failure, ReadJob } from '../connector.ts'
 import { unknownStream } from '../errors.ts'
-import type { LineWriter } from '../line-writer.ts'
+import { schemaUnder, selectionRules } from '../field-selection.ts'
 import { recordSchema, type SelectedStream } from './catalog.ts'
-import type { SingerLog } from './log.ts'
 import type { StateValue } from './messages.ts'
-import { projectionOf, projectSchema, withoutTwins } from './projection.ts'
+import type { SingerTools } from './singer-program.ts'
 import type { StateWriter } from './state.ts'
 import { createSingerOutput } from './stream-output.ts'
-
-/** What a command works with. */
-export interface TapTools extends Tools {
-  readonly log: SingerLog
-  readonly writer: LineWriter
-}
+import { withoutTwins } from './without-twins.ts'
 
 /** What is to be read. */
 export interface Selection {
@@ -27,7 +21,7 @@ export async function sync<Config>(
   connector: Connector<Config>,
   input: unknown,
   { selection, stored, states }: Selection,
-  tools: TapTools,
+  tools: SingerTools,
 ): Promise<readonly Failure[]> {
   const source = await connector.load()
   const config = source.configure(input, tools.log)
@@ -44,13 +38,13 @@ export async function sync<Config>(
     }
     const output: ReadJob['output'] = (now = () => new Date()) => {
       const schema = recordSchema(spec)
-      const projection = projectionOf(schema, isSelected)
+      const rules = selectionRules(schema, isSelected)
       return createSingerOutput({
         stream: name,
         key: spec.key,
         version: spec.version,
-        schema: withoutTwins(projectSchema(schema, projection)),
-        projection,
+        schema: withoutTwins(schemaUnder(schema, rules)),
+        rules,
         activatesVersions,
         states,
         ...tools,

@@ -1,0 +1,154 @@
+import type { Clock } from '../clock.ts'
+import type { ResolvedOptions } from '../options.ts'
+import type { References } from '../references/references.ts'
+import type { Change, Store } from '../store/store.ts'
+import type { Delivery, DeliveryStatus } from './delivery.ts'
+import type { DeliveryFaults } from './delivery-faults.ts'
+import { createDeliveryOrder } from './delivery-order.ts'
+import { addressOf } from './destination.ts'
+import { eventBody } from './event-body.ts'
+import { createEventSender } from './post-event.ts'
+import { createScheduler, type Scheduler } from './scheduler.ts'
+import { sign } from './signature.ts'
+import type { Webhook, Webhooks } from './webhooks.ts'
+
+/** What deliveries are made of. */
+export interface DeliveryParts {
+  readonly options: ResolvedOptions
+  readonly clock: Clock
+  readonly store: Store
+  readonly references: References
+  readonly webhooks: Webhooks
+  readonly deliveryFaults: DeliveryFaults
+}
+
+/** The deliveries of all webhooks, on the virtual clock. */
+export interface Deliveries extends Pick<Scheduler, 'wake' | 'elapse'> {
+  /** Every delivery since the start, in the order in which they were raised. */
+  readonly all: readonly Delivery[]
+  /** Raises an event of each live webhook of the collection, without waiting for its delivery. */
+  raise(collection: string, change: Change): void
+  /** Delivers the collection's first record, as if it had just changed; resolves after the attempt. */
+  sendFirst(webhook: Webhook): Promise<void>
+  /** Drops what waits for webhooks that have ended. */
+  purge(): void
+  /** Sends what a fault holds back. */
+  release(): void
+  close(): void
+}
+
+/** Hours from each failed attempt to the next one; after the last one the webhook is disabled. */
+const retryHours = [1, 3, 8, 24, 36]
+const hourInMs = 3_600_000
+
+/** Starts without deliveries. */
+export function createDeliveries(parts: DeliveryParts): Deliveries {
+  const { options, clock, store, webhooks, deliveryFaults: faults } = parts
+  const all: Delivery[] = []
+  const sender = createEventSender()
+  const time = () => clock.now().getTime()
+
+  const bodyOf = (webhook: Webhook, change: Change) =>
+    eventBody(change, { ...webhook, references: parts.references, options })
+  const make = (webhook: Webhook, change: Change, body: string): Delivery => {
+    const number = all.length + 1
+    const status: DeliveryStatus = 'held'
+    const delivery = { number, webhook, change, body, status, attempts: [], due: undefined }
+    all.push(delivery)
+    return delivery
+  }
+  const order = createDeliveryOrder({
+    isHeld: () => options.eventOrder === 'held',
+    schedule(delivery, due = time()) {
+      delivery.status = 'waiting'
+      scheduler.add(delivery, due)
+    },
+  })
+  const end = (delivery: Delivery, status: DeliveryStatus) => {
+    delivery.status = status
+    delivery.body = ''
+    order.ended(delivery)
+  }
+  const purge = () => {
+    const takeEnded = () => scheduler.removeAll(({ webhook }) => !webhooks.isLive(webhook))
+    // The end of one can let others follow, which have ended too.
+    for (let ended = takeEnded(); ended.length > 0; ended = takeEnded()) {
+      for (const delivery of ended) end(delivery, 'purged')
+    }
+  }
+
+  const isSuccess = (status: number) =>
+    options.successCodes === '200' ? status === 200 : status >= 200 && status < 300
+  const retry = (delivery: Delivery, at: number) => {
+    const hours = retryHours[delivery.attempts.length - 1]
+    order.attempted(delivery)
+    if (!webhooks.isLive(delivery.webhook)) return end(delivery, 'purged')
+    if (hours !== undefined) return scheduler.add(delivery, at + hours * hourInMs)
+    webhooks.disable(delivery.webhook)
+    end(delivery, 'failed')
+    purge()
+  }
+  /** The body for the next attempt; undefined when there is nothing to tell any more. */
+  const present = ({ webhook, change, attempts, body }: Delivery) => {
+    if (options.retriedBody === 'snapshot' || attempts.length === 0) return body
+    const { collection } = webhook
+    const latest = store.changes(collection).findLast(({ id }) => id === change.id)
+    return bodyOf(webhook, latest ?? change)
+  }
+  const attempt = async (delivery: Delivery) => {
+    const { webhook } = delivery
+    if (!webhooks.isLive(webhook)) return end(delivery, 'purged')
+    const address = addressOf(webhook.destination, options.deliverTo)
+    if (!address) return end(delivery, 'unsent')
+    const text = present(delivery)
+    if (text === undefined) return end(delivery, 'purged')
+    const at = time()
+    const fault = faults.ofAttempt(webhook.collection)
+    const signed = sign(text, webhook.key, fault?.kind)
+    const result = await sender.post({ ...signed, address, timeoutMs: options.deliveryTimeoutMs })
+    delivery.attempts.push({ at, ...result })
+    if ('status' in result && isSuccess(result.status)) end(delivery, 'delivered')
+    else retry(delivery, at)
+  }
+  const limit = () => options.deliveryConnections
+  const scheduler = createScheduler({ clock, limit, newest: () => all.length, attempt })
+
+  const raiseFor = (webhook: Webhook, change: Change) => {
+    const body = bodyOf(webhook, change)
+    if (body === undefined) return
+    const fault = faults.ofEvent(webhook.collection)
+    const { copies = 1, minutes = 1 } = fault?.options ?? {}
+    const delivery = make(webhook, change, body)
+    if (fault?.kind === 'lose') return end(delivery, 'lost')
+    if (fault?.kind === 'reorder') return order.turn(delivery, fault)
+    order.admit(delivery, fault?.kind === 'delay' ? time() + minutes * 60_000 : time())
+    if (fault?.kind !== 'duplicate') return
+    for (let copy = 0; copy < copies; copy += 1) order.admit(make(webhook, change, body))
+  }
+
+  return {
+    all,
+    raise(collection, change) {
+      for (const webhook of webhooks.list()) {
+        if (webhook.collection === collection && webhooks.isLive(webhook)) raiseFor(webhook, change)
+      }
+    },
+    async sendFirst(webhook) {
+      const [first] = store.records(webhook.collection)
+      if (!first || !webhooks.isLive(webhook)) return
+      const { id, version } = first
+      const change = { sequence: 0, id, version, before: undefined, after: first }
+      const delivery = make(webhook, change, bodyOf(webhook, change) ?? '')
+      delivery.status = 'waiting'
+      await attempt(delivery)
+    },
+    purge,
+    release: order.release,
+    wake: scheduler.wake,
+    elapse: scheduler.elapse,
+    close() {
+      scheduler.close()
+      sender.close()
+    },
+  }
+}

@@ -1,0 +1,202 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Emulator, startEmulator } from '../emulator.ts'
+import type { EmulatorOptions } from '../options.ts'
+import { connect, type TestClient } from '../test-client.ts'
+
+let emulator: Emulator
+let client: TestClient
+afterEach(() => emulator.close())
+
+async function begin(options: EmulatorOptions = {}, scopes: 'all' | string[] = 'all') {
+  const clients = [{ id: 'hooks', secret: 'secret', scopes }]
+  emulator = await startEmulator({ people: 0, months: 0, clients, ...options })
+  client = await connect(emulator)
+}
+
+const destinationUrl = 'https://hooks.example/people/1'
+const wanted = { destinationUrl, collectionName: 'people' }
+const create = async (given: object = {}, query = '') => {
+  const { status, headers, body } = await client.send('POST', `/webhooks${query}`, {
+    ...wanted,
+    ...given,
+  })
+  return { status, location: headers.get('location'), body: body as unknown as Webhook }
+}
+type Webhook = { readonly id: string } & Readonly<Record<string, unknown>>
+const read = async (path: string) => {
+  const { status, body } = await client.get(path)
+  return { status, body: body as unknown as { value: Webhook[] } & Record<string, string | null> }
+}
+const idsOf = async (filter: string) =>
+  (await read(`/webhooks?filter=${encodeURIComponent(filter)}`)).body.value.map(({ id }) => id)
+
+describe('the creation of a webhook', () => {
+  // spec: Endpoints: POST /webhooks
+  // spec: Resources: Webhook
+  it('answers with its address, its validity, and a key that nothing shows again', async () => {
+    await begin()
+    const { status, location, body } = await create({}, '?externalReferences=(people,erp)')
+    const { privateKey, ...record } = body
+    expect({ status, location, record, key: typeof privateKey }).toEqual({
+      status: 201,
+      location: `/connector/protimeapi/api/v1/webhooks/${body.id}`,
+      record: {
+        id: expect.stringMatching(/^[\da-f-]{36}$/),
+        validUntil: expect.stringMatching(/^2026-12-20T05:00:0\d\+02:00$/),
+        status: 'Enabled',
+        externalReferences: { people: ['erp'] },
+        destinationUrl,
+        collectionName: 'people',
+      },
+      key: 'string',
+    })
+    expect(await read(`/webhooks/${body.id}`)).toEqual({ status: 200, body: record })
+    expect((await read('/webhooks')).body).toEqual({ value: [record] })
+  })
+
+  it('has the open parts of its answer in every form', async () => {
+    await begin({ createdStatus: '200', createdBody: 'key', createdLocation: 'none' })
+    Object.assign(emulator.options, { webhookKeyName: 'webhookKey', validUntil: 'seven-digits' })
+    const validUntil = expect.stringMatching(/^2026-12-20T05:00:0\d\.0{7}\+02:00$/)
+    expect(await create()).toEqual({
+      ...{ status: 200, location: null },
+      body: { validUntil, webhookKey: expect.any(String) },
+    })
+  })
+
+  // spec: Webhook endpoints: POST
+  it.each([
+    [{ collectionName: 'departments' }, ''],
+    [{ collectionName: 'people ' }, ''],
+    [{ collectionName: undefined }, ''],
+    [{ destinationUrl: 'http://hooks.example/' }, ''],
+    [{ destinationUrl: '/hooks' }, ''],
+    [{ destinationUrl: 7 }, ''],
+    [{}, '?externalReferences=(departments,erp)'],
+    [{ collectionName: 'absence-groups' }, '?externalReferences=(absence-groups,erp)'],
+  ])('refuses %j%s', async (given, query) => {
+    await begin()
+    expect((await create(given, query)).status).toBe(400)
+    expect(emulator.webhooks()).toEqual([])
+  })
+
+  it('takes 18 collections, and a second webhook of one, unless it is told otherwise', async () => {
+    await begin()
+    const names = ['assignments', 'paid-presences', 'work-interruptions', 'people', 'people']
+    const statuses = async () => {
+      const answers = []
+      for (const collectionName of names) answers.push((await create({ collectionName })).status)
+      return answers
+    }
+    expect(await statuses()).toEqual([201, 201, 201, 201, 201])
+    Object.assign(emulator.options, { assignmentsWebhook: 'refused', sameWebhook: 'conflict' })
+    expect(await statuses()).toEqual([400, 409, 409, 409, 409])
+  })
+
+  it.each([
+    [['webhooks.write', 'people.read'], 201],
+    [['webhooks.write'], 403],
+    [['webhooks.read', 'people.read'], 403],
+  ])('needs the scopes of both collections: %j', async (scopes, status) => {
+    await begin({}, scopes)
+    expect((await create()).status).toBe(status)
+  })
+})
+
+describe('the list of webhooks', () => {
+  // spec: Endpoints: GET /webhooks
+  // spec: Conventions: list page
+  it('goes from page to page, with the links of the specification', async () => {
+    await begin({ dialect: 'specification', pageSize: 2 })
+    const made = []
+    for (let count = 0; count < 3; count += 1) made.push((await create()).body.id)
+    const first = await read('/webhooks')
+    const second = await read(String(first.body['NextLink']))
+    const ids = [...first.body.value, ...second.body.value].map(({ id }) => id)
+    expect([ids, second.body['NextLink']]).toEqual([made.toSorted(), null])
+  })
+
+  // spec: Webhook endpoints: GET
+  it('is filtered by collection and status', async () => {
+    await begin()
+    const { id: people } = (await create()).body
+    const { id: breaks } = (await create({ collectionName: 'breaks' })).body
+    emulator.disableWebhooks({ collection: 'breaks' })
+    expect(await idsOf("collection-name in ('people','jobs')")).toEqual([people])
+    expect(await idsOf("status eq 'Disabled'")).toEqual([breaks])
+    expect(await idsOf("status eq 'Disabled' and collection-name eq 'people'")).toEqual([])
+    expect(await idsOf("status eq 'Disabled' or collection-name eq 'people'")).toHaveLength(2)
+    expect((await read("/webhooks?filter=key eq 'x'")).status).toBe(400)
+  })
+})
+
+describe('a webhook', () => {
+  // spec: Endpoints: GET /webhooks/{id}
+  // spec: Endpoints: DELETE /webhooks/{id}
+  // spec: States: DELETE
+  it.each([
+    ['hidden', [404, []]],
+    ['readable', [200, []]],
+    ['listed', [200, [true]]],
+  ] as const)('that was deleted is %s', async (deletedWebhook, seen) => {
+    await begin({ deletedWebhook })
+    const { id } = (await create()).body
+    const remove = async () => (await client.send('DELETE', `/webhooks/${id}`)).status
+    expect([await remove(), await remove()]).toEqual([204, 404])
+    Object.assign(emulator.options, { deleteStatus: '200', secondDelete: 'success' })
+    expect(await remove()).toBe(200)
+    const listed = (await read('/webhooks')).body.value.map(({ isDeleted }) => isDeleted)
+    expect([(await read(`/webhooks/${id}`)).status, listed]).toEqual(seen)
+  })
+
+  it('cannot be changed', async () => {
+    await begin()
+    const { id } = (await create()).body
+    const { status, headers } = await client.send('PUT', `/webhooks/${id}`, wanted)
+    expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD, DELETE'])
+  })
+
+  // spec: States: validUntil
+  // spec: Events 6
+  it.each([
+    ['disabled', 'Disabled'],
+    ['unchanged', 'Enabled'],
+  ] as const)('that has expired has no events and is %s', async (expiredWebhook, status) => {
+    await begin({ expiredWebhook, webhookDays: 2, tokenSeconds: 1_000_000 })
+    const { id } = (await create()).body
+    emulator.advance({ hours: 47 })
+    emulator.insert('people')
+    emulator.advance({ hours: 2 })
+    emulator.insert('people')
+    expect((await read(`/webhooks/${id}`)).body['status']).toBe(status)
+    expect(emulator.deliveries()).toHaveLength(1)
+  })
+
+  // spec: Events 10
+  it('has no events while it is Uninitialized', async () => {
+    await begin({ uninitializedMinutes: 10 })
+    expect((await create()).body['status']).toBe('Uninitialized')
+    emulator.insert('people')
+    emulator.advance({ minutes: 11 })
+    emulator.insert('people')
+    expect([emulator.deliveries().length, emulator.webhooks()]).toMatchObject([
+      1,
+      [{ status: 'Enabled' }],
+    ])
+  })
+
+  it.each([
+    [false, 2],
+    [true, 1],
+  ])('that is disabled is enabled by another POST: %s', async (reenableWebhooks, count) => {
+    await begin({ reenableWebhooks })
+    const first = (await create()).body
+    emulator.disableWebhooks()
+    const second = (await create()).body
+    expect([emulator.webhooks().length, first['privateKey'] === second['privateKey']]).toEqual([
+      count,
+      false,
+    ])
+    expect(emulator.webhooks().find(({ id }) => id === second.id)?.['status']).toBe('Enabled')
+  })
+})

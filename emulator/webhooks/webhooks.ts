@@ -1,0 +1,93 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Clock } from '../clock.ts'
+import type { ResolvedOptions } from '../options.ts'
+import type { ReferencePair } from '../references/reference-pairs.ts'
+
+/** What a webhook is created with; nothing of it ever changes. */
+export interface NewWebhook {
+  readonly collection: string
+  readonly destination: string
+  /** The external references that its events have. */
+  readonly pairs: readonly ReferencePair[]
+}
+
+/** A subscription to the changes of one collection. Times are milliseconds of the virtual clock. */
+export interface Webhook extends NewWebhook {
+  readonly id: string
+  readonly key: string
+  readonly createdAt: number
+  readonly validUntil: number
+  readonly isDisabled: boolean
+  readonly isDeleted: boolean
+}
+
+/** What `status` of a webhook can be. */
+export type WebhookStatus = 'Uninitialized' | 'Enabled' | 'Disabled'
+
+/** The webhooks of the tenant. They expire by the virtual clock. */
+export interface Webhooks {
+  /** Adds one with a key of its own, or enables a disabled one again (`reenableWebhooks`). */
+  create(wanted: NewWebhook): Webhook
+  /** All of them, deleted ones too, ascending by id. */
+  list(): readonly Webhook[]
+  statusOf(webhook: Webhook): WebhookStatus
+  /** Whether it has events now: neither deleted nor expired, and Enabled. */
+  isLive(webhook: Webhook): boolean
+  /** Marks one as deleted: it has no more events, and stays. */
+  remove(webhook: Webhook): void
+  disable(webhook: Webhook): void
+  /** Ends its validity now. */
+  expire(webhook: Webhook): void
+}
+
+type Entry = { -readonly [Property in keyof Webhook]: Webhook[Property] }
+
+const dayInMs = 86_400_000
+
+/** Starts without webhooks. */
+export function createWebhooks(options: ResolvedOptions, clock: Clock): Webhooks {
+  const entries: Entry[] = []
+  const time = () => clock.now().getTime()
+  const entryOf = ({ id }: Webhook) => entries.find((entry) => entry.id === id) as Entry
+  const hasExpired = ({ validUntil }: Webhook) => validUntil <= time()
+  const statusOf = (webhook: Webhook): WebhookStatus => {
+    const isOver = options.expiredWebhook === 'disabled' && hasExpired(webhook)
+    if (webhook.isDisabled || isOver) return 'Disabled'
+    const isNew = time() - webhook.createdAt < options.uninitializedMinutes * 60_000
+    return isNew ? 'Uninitialized' : 'Enabled'
+  }
+
+  return {
+    create(wanted) {
+      const isSame = (entry: Entry) => isFor(entry, wanted) && statusOf(entry) === 'Disabled'
+      const disabled = options.reenableWebhooks ? entries.find(isSame) : undefined
+      const entry: Entry = {
+        ...wanted,
+        id: disabled?.id ?? randomUUID(),
+        // It looks like Base64, so that a receiver notices when it decodes what is a plain text.
+        key: randomBytes(32).toString('base64'),
+        createdAt: time(),
+        validUntil: time() + options.webhookDays * dayInMs,
+        isDisabled: false,
+        isDeleted: false,
+      }
+      if (disabled) return Object.assign(disabled, entry)
+      entries.push(entry)
+      entries.sort((a, b) => (a.id < b.id ? -1 : 1))
+      return entry
+    },
+    list: () => entries,
+    statusOf,
+    isLive: (webhook) =>
+      !webhook.isDeleted && !hasExpired(webhook) && statusOf(webhook) === 'Enabled',
+    remove: (webhook) => void Object.assign(entryOf(webhook), { isDeleted: true }),
+    disable: (webhook) => void Object.assign(entryOf(webhook), { isDisabled: true }),
+    expire: (webhook) => void Object.assign(entryOf(webhook), { validUntil: time() }),
+  }
+}
+
+/** Whether a webhook that is not deleted has this collection and destination. */
+export function isFor(webhook: Webhook, { collection, destination }: NewWebhook): boolean {
+  const { isDeleted } = webhook
+  return !isDeleted && webhook.collection === collection && webhook.destination === destination
+}

@@ -1,0 +1,215 @@
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Emulator, startEmulator } from '../emulator/emulator.ts'
+import { runProtime } from '../src/cli/main.ts'
+import { executableOf } from './testing/child.ts'
+import { temporaryFolder } from './testing/files.ts'
+import { createCollector, parseLines } from './testing/run.ts'
+
+const SECRET = 'secret-of-the-writer'
+
+let emulator: Emulator
+let folder: ReturnType<typeof temporaryFolder>
+let configFile: string
+beforeEach(async () => {
+  emulator = await startEmulator({
+    people: 5,
+    months: 1,
+    pageSize: 2,
+    clients: [
+      { id: 'writer', secret: SECRET, scopes: 'all' },
+      { id: 'reader', secret: SECRET },
+    ],
+  })
+  folder = temporaryFolder()
+  configFile = configOf('writer')
+})
+afterEach(async () => {
+  await emulator.close()
+  folder.remove()
+})
+
+function configOf(client_id: string): string {
+  const file = join(folder.path, `${client_id}.json`)
+  const config = { ...emulator.config(), client_id, client_secret: SECRET }
+  writeFileSync(file, JSON.stringify(config))
+  return file
+}
+
+/** Runs a command in this process, which is much quicker. */
+async function protime(...words: readonly string[]) {
+  const [stdout, stderr] = [createCollector(), createCollector()]
+  const exitCode = await runProtime([...words, '--config', configFile], { stdout, stderr })
+  return {
+    exitCode,
+    lines: parseLines<Record<string, unknown>>(stdout.text()),
+    stderr: stderr.text(),
+  }
+}
+
+function writes(): string[] {
+  return emulator.requests.map(({ method }) => method).filter((method) => method !== 'GET')
+}
+
+function idOf(collection: string, index: number): string {
+  return String(emulator.all(collection)[index]?.['id'])
+}
+
+describe('protime references', () => {
+  it.each(['E-12', 'a/b?#%41 é+', '..', '.', 'x y'])(
+    'puts, gets, lists and deletes the value %j',
+    async (value) => {
+      const internalReference = idOf('people', 0)
+      const reference = { collection: 'people', name: 'hr-number', value, internalReference }
+      const address = ['people', 'hr-number', value]
+      const put = () => protime('references', 'put', ...address, internalReference)
+      for (const answer of [
+        await put(),
+        await put(),
+        await protime('references', 'get', ...address),
+        await protime('references', 'list', 'people', 'hr-number'),
+      ])
+        expect(answer).toMatchObject({ exitCode: 0, lines: [reference], stderr: '' })
+      expect((await protime('references', 'list', 'people')).lines).toContainEqual(reference)
+      const ends = [
+        await protime('references', 'delete', ...address),
+        await protime('references', 'get', ...address),
+        await protime('references', 'delete', ...address),
+      ]
+      expect(ends.map(({ exitCode, lines }) => [exitCode, lines])).toEqual([
+        [0, []],
+        [4, []],
+        [4, []],
+      ])
+    },
+  )
+
+  // spec: External reference management: answers
+  it.each(['page', 'array', 'map'] as const)('lists a %s', async (form) => {
+    emulator.options.referenceList = form
+    const references = [0, 1, 2].map((index) => ({
+      collection: 'people',
+      name: 'hr-number',
+      value: `E-${index}`,
+      internalReference: idOf('people', index),
+    }))
+    for (const { value, internalReference } of references)
+      await protime('references', 'put', 'people', 'hr-number', value, internalReference)
+    const { lines } = await protime('references', 'list', 'people', 'hr-number')
+    expect(lines).toEqual(references)
+  })
+
+  it('says why the service refuses, and not which value', async () => {
+    const address = ['people', 'hr-number', 'E-SECRET-12']
+    await protime('references', 'put', ...address, idOf('people', 0))
+    const { exitCode, stderr } = await protime('references', 'put', ...address, idOf('people', 1))
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^protime: .*\(400 for /)])
+    expect(stderr).not.toContain('E-SECRET-12')
+  })
+
+  it('is repeated when the connection breaks after the work was done', async () => {
+    const address = ['people', 'hr-number', 'E-12']
+    await protime('references', 'put', ...address, idOf('people', 0))
+    emulator.fault('/external-references', 'after-last-byte', { times: 1 })
+    const { exitCode, stderr } = await protime('references', 'delete', ...address)
+    expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/WARN .*tried again/)])
+    expect(writes().filter((method) => method === 'DELETE')).toHaveLength(2)
+  })
+
+  it('names the scope that is missing', async () => {
+    configFile = configOf('reader')
+    const { exitCode, stderr } = await protime('references', 'put', 'people', 'hr-number', 'E', '1')
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(/lacks the scope connector-\w+-external-references\.write\b/),
+    ])
+    expect(writes()).not.toContain('PUT')
+  })
+})
+
+describe('protime job-categories', () => {
+  it('changes what is given and keeps the rest', async () => {
+    const id = idOf('job-categories', 0)
+    const before = (await protime('job-categories', 'get', id)).lines[0]
+    await protime('references', 'put', 'job-categories', 'hr-code', 'B/1', id)
+    const words = ['--reference', 'hr-code', '--external-code', 'B2', '--translation', 'nl=Bakkers']
+    const { exitCode, stderr } = await protime('job-categories', 'put', 'B/1', ...words)
+    expect([exitCode, stderr]).toEqual([0, ''])
+    const name = before?.['name'] as { default: string; translations?: object }
+    const after = (await protime('job-categories', 'get', 'B/1', '--reference', 'hr-code')).lines
+    expect(after).toEqual([
+      {
+        ...before,
+        name: { ...name, translations: { ...name.translations, nl: 'Bakkers' } },
+        externalCode: 'B2',
+        changeVersion: expect.anything(),
+      },
+    ])
+  })
+
+  it.each([
+    [2, 'a text is given for an id', ['BAKER']],
+    [2, 'nothing is to change', ['1']],
+    [4, 'there is none', ['999999', '--name', 'x']],
+  ])('ends with %i when %s', async (exitCode, _, words) => {
+    expect((await protime('job-categories', 'put', ...words)).exitCode).toBe(exitCode)
+    expect(writes()).not.toContain('PUT')
+  })
+})
+
+it('protime work-locations lists all of them', async () => {
+  const { lines } = await protime('work-locations', 'list')
+  const ids = emulator.all('work-locations').map(({ id }) => String(id))
+  expect(lines.map(({ id }) => id)).toEqual(ids)
+})
+
+describe('the program', () => {
+  const execute = (command: string) =>
+    new Promise<{ exitCode: number | null; stdout: string; stderr: string }>((resolve) => {
+      const environment = { ...process.env, PROTIME: executableOf('protime'), CONFIG: configFile }
+      const child = execFile('sh', ['-c', command], { env: environment }, (_, stdout, stderr) =>
+        resolve({ exitCode: child.exitCode, stdout, stderr }),
+      )
+    })
+
+  it('takes --config before and behind the arguments', async () => {
+    const { stdout } = await execute(
+      '"$PROTIME" --config "$CONFIG" work-locations list && "$PROTIME" work-locations --config "$CONFIG" list',
+    )
+    expect(parseLines(stdout)).toHaveLength(2 * emulator.all('work-locations').length)
+  })
+
+  it('ends without a word when nobody reads on', async () => {
+    const { stderr } = await execute('"$PROTIME" work-locations list --config "$CONFIG" | true')
+    expect(stderr).toBe('')
+  })
+
+  it.each([
+    ['', /^Usage: protime/],
+    ['references', /^Usage: protime references/],
+    [
+      'reference list people',
+      /^protime: unknown command 'reference' \(Did you mean references\?\)/,
+    ],
+    ['references list people', /^protime: the option --config is missing\. Try --help\.\n$/],
+    ['references list --config x', /^protime: missing required argument 'collection'/],
+    ['job-categories put 1 --translation nl --config x', /must have the form NAME=VALUE/],
+  ])('says how it is used, with 2, when it is called as %j', async (words, message) => {
+    const { exitCode, stdout, stderr } = await execute(`"$PROTIME" ${words}`)
+    expect([exitCode, stdout, stderr]).toEqual([2, '', expect.stringMatching(message)])
+  })
+
+  it.each([
+    ['is not there', '"$PROTIME" work-locations list --config missing.json', /cannot be read/],
+    [
+      'is not valid',
+      'echo {} > "$CONFIG"; "$PROTIME" work-locations list --config "$CONFIG"',
+      /tenant is missing/,
+    ],
+  ])('fails with 1 when the configuration %s', async (_, command, message) => {
+    const { exitCode, stderr } = await execute(command)
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(message)])
+  })
+})

@@ -1,0 +1,55 @@
+import type { Reference } from '../client/service-client.ts'
+import type { ActionTools } from './action.ts'
+import { EXIT, type ExitCode } from './exit-code.ts'
+import { sayAll, withClient } from './with-client.ts'
+
+type Address = Omit<Reference, 'internalReference'>
+
+const READ = ['external-references.read']
+const WRITE = ['external-references.write']
+
+export async function list(
+  tools: ActionTools,
+  collection: string,
+  name: string | undefined,
+): Promise<ExitCode> {
+  await withClient(tools, READ, ({ references }) =>
+    sayAll(tools, references.list(collection, name)),
+  )
+  return EXIT.done
+}
+
+export async function get(
+  tools: ActionTools,
+  { collection, name, value }: Address,
+): Promise<ExitCode> {
+  const reference = await withClient(tools, READ, ({ references }) =>
+    references.get(collection, name, value),
+  )
+  if (reference === undefined) return notFound(tools)
+  await tools.say(reference)
+  return EXIT.done
+}
+
+export async function put(tools: ActionTools, reference: Reference): Promise<ExitCode> {
+  await withClient(tools, WRITE, ({ references }) => references.put(reference))
+  await tools.say(reference)
+  return EXIT.done
+}
+
+export async function remove(
+  tools: ActionTools,
+  { collection, name, value }: Address,
+): Promise<ExitCode> {
+  const removal = await withClient(tools, WRITE, ({ references }) =>
+    references.remove(collection, name, value),
+  )
+  if (removal === 'absent') return notFound(tools)
+  tools.log.info('The reference is deleted.')
+  return EXIT.done
+}
+
+function notFound({ log }: ActionTools): ExitCode {
+  log.warn('There is no such reference.')
+  return EXIT.notFound
+}

@@ -1,0 +1,115 @@
+import { ClientError } from '../client/client-error.ts'
+import type {
+  CreatedWebhook,
+  ServiceClient,
+  Webhook,
+  WebhookRequest,
+} from '../client/service-client.ts'
+import { webhookScopes } from '../client/webhook-scopes.ts'
+import type { ReferenceChoice } from '../config.ts'
+import { ConnectorError, InterruptedError } from '../protocol/errors.ts'
+import type { ActionTools } from './action.ts'
+import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
+import { createKeyFile, type KeyFile } from './key-file.ts'
+import { sayAll, withClient } from './with-client.ts'
+
+export interface CreateOptions {
+  readonly collection: string
+  readonly url: string
+  readonly keyFile: string
+  readonly reference?: readonly ReferenceChoice[]
+}
+
+const READ = ['webhooks.read']
+const WRITE = ['webhooks.write']
+
+/** Creates a webhook; its key is on the disk before anything is said of it. */
+export async function create(tools: ActionTools, options: CreateOptions): Promise<ExitCode> {
+  const { collection, url, keyFile, reference = [] } = options
+  if (!URL.canParse(url)) throw new UsageError('--url is not an address')
+  const file = await createKeyFile(keyFile)
+  return withClient(tools, webhookScopes([collection]), async (client) => {
+    const created = await createOrDiscard(client, file, tools.log, {
+      collectionName: collection,
+      destinationUrl: url,
+      references: reference,
+    })
+    await keep(created, file, client)
+    await tools.say(shown(created))
+    return EXIT.done
+  })
+}
+
+async function createOrDiscard(
+  { webhooks }: ServiceClient,
+  file: KeyFile,
+  log: ActionTools['log'],
+  wanted: WebhookRequest,
+): Promise<CreatedWebhook> {
+  try {
+    return await webhooks.create(wanted)
+  } catch (error) {
+    await file.discard()
+    const advice = `The webhook may exist all the same, and nobody has its key: look for it with \`protime webhooks list --collection ${wanted.collectionName}\` and delete it before you try again.`
+    if (error instanceof InterruptedError) log.warn(advice)
+    if (!(error instanceof ClientError && error.mayHaveHappened)) throw error
+    throw new ConnectorError(error.failure, `${error.message} ${advice}`, { cause: error })
+  }
+}
+
+/** A webhook whose key is lost is of no use to anybody: it is deleted. */
+async function keep(
+  { id, key }: CreatedWebhook,
+  file: KeyFile,
+  { webhooks }: ServiceClient,
+): Promise<void> {
+  try {
+    await file.write(key)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    await file.discard()
+    const outcome = await webhooks.remove(id).then(
+      () => 'so the new webhook was deleted',
+      () => `and the new webhook could not be deleted: do it by \`protime webhooks delete ${id}\``,
+    )
+    const message = `The key cannot be written to its file (${code}), ${outcome}.`
+    throw new ConnectorError('config', message, { cause: error })
+  }
+}
+
+export async function list(
+  tools: ActionTools,
+  {
+    collection = [],
+    status,
+  }: { readonly collection?: readonly string[]; readonly status?: string },
+): Promise<ExitCode> {
+  const filter = { collections: collection, ...(status !== undefined && { status }) }
+  await withClient(tools, READ, ({ webhooks }) => sayAll(tools, webhooks.list(filter), shown))
+  return EXIT.done
+}
+
+export async function get(tools: ActionTools, id: string): Promise<ExitCode> {
+  const webhook = await withClient(tools, READ, ({ webhooks }) => webhooks.get(id))
+  if (webhook === undefined) return notFound(tools)
+  await tools.say(shown(webhook))
+  return EXIT.done
+}
+
+export async function remove(tools: ActionTools, id: string): Promise<ExitCode> {
+  const removal = await withClient(tools, WRITE, ({ webhooks }) => webhooks.remove(id))
+  if (removal === 'absent') return notFound(tools)
+  tools.log.info('The webhook is deleted.')
+  return EXIT.done
+}
+
+/** A webhook as it is printed: without its key. */
+function shown({ id, collectionName, destinationUrl, status, ...rest }: Webhook): object {
+  const { validUntil, externalReferences } = rest
+  return { id, collectionName, destinationUrl, status, validUntil, externalReferences }
+}
+
+function notFound({ log }: ActionTools): ExitCode {
+  log.warn('There is no such webhook.')
+  return EXIT.notFound
+}

@@ -1,0 +1,10 @@
+import type { ActionTools } from './action.ts'
+import { EXIT, type ExitCode } from './exit-code.ts'
+import { sayAll, withClient } from './with-client.ts'
+
+export async function list(tools: ActionTools): Promise<ExitCode> {
+  await withClient(tools, ['work-locations.read'], ({ workLocations }) =>
+    sayAll(tools, workLocations.list()),
+  )
+  return EXIT.done
+}

@@ -1,0 +1,44 @@
+import { nearest } from '../nearest.ts'
+import type { JsonSchema } from '../protocol/stream-spec.ts'
+import { readStreamSchema, streams } from '../streams/streams.ts'
+import { patternsOf } from './field-pattern.ts'
+import type { FieldRule } from './privacy-settings.ts'
+
+/** A sentence for each rule that fits no stream, or no field that a schema knows. */
+export function ruleWarnings(rules: readonly FieldRule[]): string[] {
+  return rules.flatMap((rule, i) => {
+    const patterns = [...streams.keys()].map(
+      (stream) => [stream, patternsOf(stream, [rule])] as const,
+    )
+    const fitting = patterns.filter(([, { texts }]) => texts.length > 0)
+    if (fitting.length === 0) {
+      const meant = nearest(rule.stream, [...streams.keys()])
+      const question = meant === undefined ? '' : `; did you mean ${meant}?`
+      return [`field_rules.${i}.stream is ${rule.stream}, which fits no stream${question || '.'}`]
+    }
+    const fits = fitting.some(([stream, { actionOf, reachesInto }]) =>
+      pathsOf(readStreamSchema(stream)).some(
+        ({ path, isOpen }) => actionOf(path) !== undefined || (isOpen && reachesInto(path)),
+      ),
+    )
+    if (fits) return []
+    return [
+      `field_rules.${i}.path is ${rule.path}, which fits no field that the schema of ${rule.stream} knows; it counts for unknown fields only.`,
+    ]
+  })
+}
+
+interface Place {
+  readonly path: readonly string[]
+  /** True of an object that holds members by any name. */
+  readonly isOpen: boolean
+}
+
+function pathsOf(schema: JsonSchema, at: readonly string[] = []): Place[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+    const path = [...at, name]
+    const inside = field.items ?? field
+    const isOpen = inside.properties === undefined && [inside['type']].flat().includes('object')
+    return [{ path, isOpen }, ...pathsOf(inside, path)]
+  })
+}

@@ -1,0 +1,134 @@
+import type { MemberRule, ObjectRules } from '../protocol/record-rewriter.ts'
+import type { JsonSchema } from '../protocol/stream-spec.ts'
+import { patternsOf } from './field-pattern.ts'
+import { privacyClassOf } from './privacy-class.ts'
+import { type FieldAction, modeAction, type PrivacySettings } from './privacy-settings.ts'
+import { createPseudonyms, yearOf } from './pseudonym.ts'
+
+/** What becomes of a field; `year` is what hashing makes of a date. */
+export type Outcome = FieldAction | 'year'
+
+/** How the personal data of one stream is treated. */
+export interface Treatment {
+  /** What is done to its records; undefined lets them pass as they came. */
+  readonly rules: ObjectRules | undefined
+  /** The schema of what is left, without the classes. */
+  readonly schema: JsonSchema
+  /** What becomes of each field that does not stay as it is, by its path. */
+  readonly outcomes: ReadonlyMap<string, Outcome>
+  /** The same for two treatments that do the same; empty when nothing is done. Tells nothing of the key. */
+  readonly fingerprint: string
+}
+
+export interface TreatmentSettings extends PrivacySettings {
+  readonly stream: string
+  /** Columns that tell records apart or order them: rules do not leave them out. */
+  readonly fixed: readonly string[]
+  /** Told the name of an unknown field that is left out. */
+  readonly onUnknown?: ((name: string) => void) | undefined
+}
+
+/** The treatment of a stream, by the schema of its records with the classes of their fields. */
+export function treatmentOf(schema: JsonSchema, settings: TreatmentSettings): Treatment {
+  const { mode, key, rules, stream, fixed, unknownFields, onUnknown } = settings
+  const patterns = patternsOf(stream, rules)
+  const hash = createPseudonyms(key ?? '')
+  const outcomes = new Map<string, Outcome>()
+  const root = object(schema, [], undefined)
+  const isTreated = root.rule !== 'keep'
+  return {
+    rules: isTreated ? (root.rule as ObjectRules) : undefined,
+    schema: root.schema ?? {},
+    outcomes,
+    fingerprint: isTreated
+      ? JSON.stringify([[...outcomes], patterns.texts, unknownFields, key && hash('"key"')])
+      : '',
+  }
+
+  /** `around` is what becomes of the object that the field is in, unless that stays. */
+  function field(node: JsonSchema, path: Path, around: FieldAction | undefined): Treated {
+    const byClass = around ?? modeAction(mode, privacyClassOf(node))
+    const byRule = patterns.actionOf(path)
+    const isFixed = path.length === 1 && fixed.includes(path[0] ?? '')
+    const action = isFixed && byRule !== 'keep' && byRule !== 'hash' ? byClass : (byRule ?? byClass)
+    if (action === 'keep' || patterns.reachesInto(path)) {
+      return object(node, path, action === 'keep' ? undefined : action)
+    }
+    const outcome = action === 'hash' && node['format'] === 'date' ? 'year' : action
+    outcomes.set(path.join('.'), outcome)
+    return treated(outcome, withoutClass(node))
+  }
+
+  function object(node: JsonSchema, path: Path, around: FieldAction | undefined): Treated {
+    const { properties, items, ...rest } = withoutClass(node)
+    if (items !== undefined) {
+      const each = object(items, path, around)
+      return { rule: each.rule, schema: { ...rest, items: each.schema ?? {} } }
+    }
+    const fields = Object.entries(properties ?? {}).map(
+      ([name, member]) => [name, field(member, [...path, name], around)] as const,
+    )
+    const known = new Map(fields.map(([name, { rule }]) => [name, rule]))
+    // An object without known members, such as one of translations, holds them by any name.
+    const unnamed = around ?? (properties === undefined ? 'keep' : unknownFields)
+    const isWhole =
+      unnamed === 'keep' &&
+      !patterns.reachesInto(path) &&
+      fields.every(([, { rule }]) => rule === 'keep')
+    const left = fields.flatMap(([name, member]) =>
+      member.schema === undefined ? [] : [[name, member.schema] as const],
+    )
+    return {
+      rule: isWhole ? 'keep' : { ruleOf, keepsValues: unnamed === 'keep' },
+      schema: properties === undefined ? rest : { ...rest, properties: Object.fromEntries(left) },
+    }
+
+    function ruleOf(name: string): MemberRule {
+      const rule = known.get(name)
+      if (rule !== undefined) return rule
+      const action = patterns.actionOf([...path, name])
+      if (action === undefined && around === undefined && unnamed === 'drop')
+        onUnknown?.([...path, name].join('.'))
+      return treated(action ?? unnamed, {}).rule
+    }
+  }
+
+  function treated(outcome: Outcome, node: JsonSchema): Treated {
+    switch (outcome) {
+      case 'keep':
+        return { rule: 'keep', schema: node }
+      case 'drop':
+        return { rule: 'drop' }
+      case 'null':
+        return { rule: () => 'null', schema: node }
+      case 'year':
+        return { rule: yearOf, schema: described(node, 'Cut to the year.') }
+      case 'hash':
+        return { rule: hash, schema: pseudonym(node) }
+    }
+  }
+}
+
+type Path = readonly string[]
+
+interface Treated {
+  readonly rule: MemberRule
+  /** What is left of its schema; nothing when it is left out. */
+  readonly schema?: JsonSchema
+}
+
+/** Values become texts; objects and lists keep their form. */
+function pseudonym(node: JsonSchema): JsonSchema {
+  const types = [node['type']].flat()
+  const isNested = types.includes('object') || types.includes('array')
+  const said = described(node, 'Replaced by a keyed hash.')
+  return isNested ? said : { ...said, type: types.includes('null') ? ['string', 'null'] : 'string' }
+}
+
+function described(node: JsonSchema, sentence: string): JsonSchema {
+  return { ...node, description: `${node['description'] ?? ''} ${sentence}`.trim() }
+}
+
+function withoutClass({ 'x-privacy': _, ...node }: JsonSchema): JsonSchema {
+  return node
+}
