@@ -15,8 +15,6 @@ export interface SyncOptions {
   readonly endWithParent?: boolean
 }
 
-/** What a last commit may take once the process is to stop. */
-const STOP_MS = 10_000
 /** How soon the end of the parent is noticed. */
 const PARENT_MS = 1_000
 
@@ -25,8 +23,7 @@ const PARENT_MS = 1_000
  * attempt may mend what has failed.
  */
 export function syncAction(options: SyncOptions, parent: number): Action {
-  return async ({ config, input, signal, allowToEnd, ...tools }) => {
-    allowToEnd(STOP_MS)
+  return async ({ config, input, signal, ...tools }) => {
     if (options.endWithParent === true) endWith(parent)
     const startedAt = performance.now()
     const seconds = () => Math.round((performance.now() - startedAt) / 10) / 100
