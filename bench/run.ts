@@ -9,6 +9,7 @@ import { singer } from './scenarios/singer.ts'
 import { slowReader } from './scenarios/slow-reader.ts'
 import { start } from './scenarios/start.ts'
 import { throughput } from './scenarios/throughput.ts'
+import { warehouse } from './scenarios/warehouse.ts'
 import { webhooks } from './scenarios/webhooks.ts'
 import { write } from './scenarios/write.ts'
 
@@ -21,6 +22,7 @@ const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> 
   throughput,
   compressed,
   singer,
+  warehouse,
   start,
   privacy,
   'large-page': largePage,
