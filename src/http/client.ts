@@ -85,7 +85,7 @@ export interface ClientSettings {
 export function createClient(settings: ClientSettings): Client {
   const { endpoints, clock, retryPolicy, onTrouble } = settings
   const told = onTrouble === undefined ? {} : { onTrouble }
-  const traffic: Traffic = { requests: 0, retries: 0, refusals: 0, bytes: 0 }
+  const traffic: Traffic = { requests: 0, retries: 0, refusals: 0, answerMs: 0, bytes: 0 }
   const exchanges = createExchanges({ ...settings, counts: traffic })
   const tokens = createTokens({ ...settings, post })
   const headers = {

@@ -32,7 +32,7 @@ export async function runAirbyte<Config>(
         return 0
       }
       const { runCommand } = await import('./commands.ts')
-      return runCommand(argv, connector, toolsOf(program), stderr)
+      return runCommand(argv, connector, toolsOf(program), { stdout, stderr, env })
     },
     (error, program) => report({ error: asConnectorError(error) }, toolsOf(program)),
   )

@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream'
 import { Command, CommanderError } from 'commander'
 import {
   readJsonOption,
@@ -9,10 +8,14 @@ import {
 } from '../command-line.ts'
 import type { CheckResult, Connector, Failure } from '../connector.ts'
 import { ConnectorError, type FailureType } from '../errors.ts'
+import { type Io, NEXT_FROM_STATE } from '../program.ts'
+import { metricsVariable, observed } from '../progress/observed.ts'
+import { createScreen } from '../progress/screen.ts'
+import type { SyncObserver } from '../progress/sync-observer.ts'
 import { secretsOf } from '../settings-schema.ts'
 import { airbyteStream, type ConfiguredStream, parseConfiguredCatalog } from './catalog.ts'
 import * as messages from './messages.ts'
-import { read } from './read.ts'
+import { createEstimates, read } from './read.ts'
 import { type CommandTools, report } from './report.ts'
 import { parseStateFile } from './state.ts'
 
@@ -27,7 +30,7 @@ export async function runCommand<Config>(
   argv: readonly string[],
   connector: Connector<Config>,
   tools: CommandTools,
-  stderr: Writable,
+  { stdout, stderr, env }: Io,
 ): Promise<number> {
   const { log, mask, writer } = tools
   let exitCode = 0
@@ -53,16 +56,13 @@ export async function runCommand<Config>(
   withFiles(program.command('read').description('read the streams of a catalog'))
     .option('--catalog <file>', 'the configured catalog, or the output of discover')
     .option('--state <file>', 'the state of the last sync')
+    .option(
+      '--metrics <file>',
+      `write metrics of the sync for Prometheus at its end; ${metricsVariable(connector.name)} names the file too`,
+    )
+    .option('--quiet', 'show no progress of the sync: warnings, errors and its summary alone')
     .action(async (files) => {
-      const input = await settings(requiredOption('--config', files.config))
-      const chosen = await chosenStreams(requiredOption('--catalog', files.catalog))
-      const states = parseStateFile(
-        files.state ? await readOption('--state', files.state) : '',
-        connector.name,
-      )
-      const source = await connector.load()
-      const config = source.configure(input, log)
-      exitCode = conclude(await read(source, config, { chosen, states }, tools), tools)
+      exitCode = conclude(await observed(shownBy(files), sync(files)), tools)
     })
   try {
     await program.parseAsync([...argv], { from: 'user' })
@@ -77,6 +77,37 @@ export async function runCommand<Config>(
   }
 
   return exitCode
+
+  function sync(files: Files) {
+    return async (observer: SyncObserver): Promise<readonly Failure[]> => {
+      const input = await settings(requiredOption('--config', files.config))
+      const chosen = await chosenStreams(requiredOption('--catalog', files.catalog))
+      const states = parseStateFile(
+        files.state ? await readOption('--state', files.state) : '',
+        connector.name,
+      )
+      const source = await connector.load()
+      const config = source.configure(input, log)
+      return read(source, config, { chosen, states }, { ...tools, observer })
+    }
+  }
+
+  /** The messages are on stdout: a block has a terminal for itself, or there is none. */
+  function shownBy({ metrics = env[metricsVariable(connector.name)], quiet }: Files) {
+    return {
+      program: `source-${connector.name}`,
+      version: connector.version,
+      name: connector.name,
+      log,
+      screen: stdout.isTTY === true ? undefined : createScreen(stderr, env, mask),
+      logsBesideBlock: true,
+      tellsFailures: true,
+      metrics,
+      isQuiet: quiet === true,
+      kept: NEXT_FROM_STATE,
+      listeners: [createEstimates(tools)],
+    }
+  }
 
   async function chosenStreams(file: string): Promise<readonly ConfiguredStream[]> {
     const input = await readMessagesOption('--catalog', file)
@@ -114,6 +145,8 @@ interface Files {
   readonly config?: string
   readonly catalog?: string
   readonly state?: string
+  readonly metrics?: string
+  readonly quiet?: true
 }
 
 function withFiles(

@@ -1,13 +1,16 @@
 import { Command, CommanderError, Option } from 'commander'
 import { readJsonOption, readOption, refusedCommandLine } from '../command-line.ts'
-import type { CheckResult, Connector, Failure } from '../connector.ts'
+import type { CheckResult, Connector, Failure, ReadTools } from '../connector.ts'
 import { asConnectorError, ConnectorError } from '../errors.ts'
 import { createMask } from '../mask.ts'
-import { type Io, processOr, runProgram } from '../program.ts'
+import { type Io, NEXT_FROM_STATE, processOr, runProgram } from '../program.ts'
+import { metricsVariable, type ObservedSettings, observed } from '../progress/observed.ts'
+import { createScreen, type Screen } from '../progress/screen.ts'
 import { secretsOf } from '../settings-schema.ts'
 import { type About, aboutJson, aboutMarkdown } from './about.ts'
 import { parseCatalog, singerStream } from './catalog.ts'
-import { createSingerLog, type SingerLog } from './log.ts'
+import { createSingerLog, isJsonLog, type SingerLog } from './log.ts'
+import { createSingerMetrics } from './metrics.ts'
 import {
   mergeSettings,
   settingsFromEnvironment,
@@ -26,6 +29,13 @@ interface Options {
   readonly about?: true
   readonly format: 'text' | 'json' | 'markdown'
   readonly test?: true
+  readonly metrics?: string
+  readonly quiet?: true
+}
+
+interface CommandTools extends TapTools {
+  /** Where a block is drawn, if one may be. */
+  readonly screen: Screen | undefined
 }
 
 /**
@@ -41,16 +51,16 @@ export async function runSinger<Config>(
   const tap = tapOf(connector, env)
   const mask = createMask(connector.secretParameters)
   const { about, prefix } = tap
-  const log = createSingerLog({ name: about.name, prefix, mask, environment: env, stderr })
-  try {
-    return await runProgram(
-      { stdout, stderr },
-      (program) => execute(argv, tap, { ...program, log, mask }),
-      (error) => report({ error: asConnectorError(error) }, log),
-    )
-  } finally {
-    log.close()
-  }
+  const screen = createScreen(stderr, env, mask)
+  const log = createSingerLog({ name: about.name, prefix, mask, environment: env, stderr: screen })
+  // Records on the same terminal, and lines that programs read, leave no room for a block.
+  const isShown = stdout.isTTY !== true && !isJsonLog(env, prefix)
+  const block = isShown ? screen : undefined
+  return runProgram(
+    { stdout, stderr },
+    (program) => execute(argv, tap, { ...program, log, mask, screen: block }),
+    (error) => report({ error: asConnectorError(error) }, log),
+  )
 }
 
 /** A connector as a tap, and the environment that it is run in. */
@@ -72,11 +82,13 @@ function tapOf<Config>(connector: Connector<Config>, env: Io['env']): Tap<Config
 async function execute<Config>(
   argv: readonly string[],
   tap: Tap<Config>,
-  tools: TapTools,
+  tools: CommandTools,
 ): Promise<number> {
   const options = parseArguments(argv, tap, tools)
   if (options === 'answered') return 0
   if (options.about) return tell(aboutText(tap.about, options.format), tools)
+  const isSync = options.discover === undefined && options.test === undefined
+  if (isSync) return observedSync(options, tap, tools)
   const input = await configOf(options.config ?? [], tap, tools)
   if (options.discover) {
     const source = await tap.connector.load()
@@ -84,23 +96,55 @@ async function execute<Config>(
     const streams = source.streams(config)
     return tell(JSON.stringify({ streams: streams.map(singerStream) }, null, 2), tools)
   }
-  if (input === undefined) {
-    throw new ConnectorError(
-      'config',
-      'The option --config is missing: name the file with the settings.',
-    )
-  }
-  if (!options.test) return readAll(input, options, tap, tools)
   const source = await tap.connector.load()
-  return test(await source.check(source.configure(input, tools.log), tools), tools)
+  return test(await source.check(source.configure(given(input), tools.log), tools), tools)
+}
+
+function given(input: unknown): unknown {
+  if (input !== undefined) return input
+  throw new ConnectorError(
+    'config',
+    'The option --config is missing: name the file with the settings.',
+  )
+}
+
+/** A sync with all that is shown of it. */
+async function observedSync<Config>(
+  options: Options,
+  tap: Tap<Config>,
+  tools: CommandTools,
+): Promise<number> {
+  const { connector, about, env } = tap
+  const { log, screen } = tools
+  const { metrics = env[metricsVariable(connector.name)], quiet = false } = options
+  const settings: ObservedSettings = {
+    program: about.name,
+    version: about.version,
+    name: connector.name,
+    log,
+    screen,
+    logsBesideBlock: true,
+    // The log is on the same terminal, and has the errors last.
+    tellsFailures: false,
+    metrics,
+    isQuiet: quiet,
+    kept: NEXT_FROM_STATE,
+    listeners: [createSingerMetrics(log)],
+  }
+  const failures = await observed(settings, async (observer) => {
+    const input = given(await configOf(options.config ?? [], tap, tools))
+    return readAll(input, options, tap, { ...tools, observer })
+  })
+  for (const failure of failures) report(failure, log)
+  return failures.length === 0 ? 0 : 1
 }
 
 async function readAll<Config>(
   input: unknown,
   { catalog, properties, state }: Options,
   { connector }: Tap<Config>,
-  tools: TapTools,
-): Promise<number> {
+  tools: TapTools & Pick<ReadTools, 'observer'>,
+): Promise<readonly Failure[]> {
   const file = catalog ?? properties
   const selection =
     file === undefined ? undefined : parseCatalog(await readJsonOption('--catalog', file))
@@ -110,15 +154,11 @@ async function readAll<Config>(
   const states = createStateWriter(stored, tools.writer)
   // Some targets take the first STATE for what they have stored, so it repeats the input.
   await states.write()
-  const failures = await sync(connector, input, { selection, stored, states }, tools).finally(
-    () => {
-      void states.write()
-      // An error comes last also where both outputs are one: `meltano config test` shows the last line.
-      return tools.writer.flush()
-    },
-  )
-  for (const failure of failures) report(failure, tools.log)
-  return failures.length === 0 ? 0 : 1
+  return sync(connector, input, { selection, stored, states }, tools).finally(() => {
+    void states.write()
+    // An error comes last also where both outputs are one: `meltano config test` shows the last line.
+    return tools.writer.flush()
+  })
 }
 
 function parseArguments<Config>(
@@ -145,6 +185,11 @@ function parseArguments<Config>(
         .choices(['text', 'json', 'markdown'])
         .default('text'),
     )
+    .option(
+      '--metrics <file>',
+      `write metrics of the sync for Prometheus at its end; ${metricsVariable(about.name.replace(/^tap-/, ''))} names the file too`,
+    )
+    .option('--quiet', 'show no progress of the sync: warnings, errors and its summary alone')
     .option('--test', 'test the settings and the connection; starts no delta')
     .exitOverride()
     // What it would say is said once, by the error below.

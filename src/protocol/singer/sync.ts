@@ -1,4 +1,4 @@
-import type { Connector, Failure, ReadJob, Tools } from '../connector.ts'
+import type { Connector, Failure, ReadJob, ReadTools, Tools } from '../connector.ts'
 import { unknownStream } from '../errors.ts'
 import { schemaUnder, selectionRules } from '../field-selection.ts'
 import type { LineWriter } from '../line-writer.ts'
@@ -28,7 +28,7 @@ export async function sync<Config>(
   connector: Connector<Config>,
   input: unknown,
   { selection, stored, states }: Selection,
-  tools: TapTools,
+  tools: TapTools & Pick<ReadTools, 'observer'>,
 ): Promise<readonly Failure[]> {
   const source = await connector.load()
   const config = source.configure(input, tools.log)
