@@ -42,7 +42,7 @@ it('says how a sync begins, how far it is each minute, how each stream ended, an
   finish({ failures: [], stoppedBy: 'SIGTERM' })
   clock.pass(300)
   expect(said).toEqual([
-    'tap-x 1.2.3, tenant acme: 4 streams: 2 to continue, 1 from the beginning, 1 as whole lists.',
+    'tap-x 1.2.3, tenant acme, 4 streams: 2 to continue, 1 from the beginning, 1 as whole lists.',
     'people: 3 records and 1 delete in 0.4 s, incremental.',
     '1 of 4 streams done, 6012 rows, 100 rows/s; at work: clockings 6000 of about 90000.',
     '1 of 4 streams done, 6012 rows, 0 rows/s; at work: clockings 6000 of about 90000. Waiting: The service is away.',

@@ -30,12 +30,14 @@ export function createLogLines(settings: LogLinesSettings): ProgressListener {
   let stop = () => {}
   return {
     begun(sync) {
-      log.info(`${program}, ${sync.subject}: ${startsInWords(sync.streams)}.`)
+      log.info(`${program}, ${sync.subject}, ${startsInWords(sync.streams)}.`)
       const rate = () => rates.perSecond('', rowsOf(totalOf(sync.streams)))
       rate()
       stop = clock.every(MINUTE_MS, () => log.info(progressInWords(sync, rate())))
     },
-    ended({ name, status, counts, seconds, start }) {
+    ended({ name, status, isBegun, counts, seconds, start }) {
+      // What could not even be asked for is told by its error.
+      if (!isBegun) return
       const what = `${rowsInWords(counts)} in ${seconds.toFixed(1)} s`
       log.info(
         status === 'failed' ? `${name}: failed after ${what}.` : `${name}: ${what}, ${start.how}.`,

@@ -22,6 +22,8 @@ export interface StreamProgress {
   readonly name: string
   readonly status: 'queued' | 'working' | 'complete' | 'failed'
   readonly start: StreamStart
+  /** False as long as nothing was asked for, also of a stream that failed before that. */
+  readonly isBegun: boolean
   readonly counts: RowCounts
   /** How long it has been read, or was. */
   readonly seconds: number
@@ -116,6 +118,9 @@ function createEntry(
     },
     get start() {
       return start
+    },
+    get isBegun() {
+      return startedAt !== undefined
     },
     get seconds() {
       return startedAt === undefined ? 0 : ((endedAt ?? now()) - startedAt) / 1000

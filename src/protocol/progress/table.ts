@@ -46,10 +46,10 @@ const sums: Readonly<Record<string, (rows: number, deletes: number, seconds: num
   seconds: (_rows, _deletes, seconds) => seconds.toFixed(1),
 }
 
-function howOf({ status, start }: StreamProgress): string {
-  if (status === 'queued') return 'not read'
+function howOf({ status, start, isBegun }: StreamProgress): string {
+  if (!isBegun) return status === 'failed' ? 'failed' : 'not read'
   if (status === 'complete') return start.how
-  return status === 'failed' ? `failed, ${start.how}` : `stopped, ${start.how}`
+  return `${status === 'failed' ? 'failed' : 'stopped'}, ${start.how}`
 }
 
 function isText(column: Column | undefined): boolean {
