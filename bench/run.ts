@@ -1,4 +1,5 @@
 import type { Judged } from './measure.ts'
+import { firstSync } from './scenarios/first-sync.ts'
 import { largePage } from './scenarios/large-page.ts'
 import { latency } from './scenarios/latency.ts'
 import { memory } from './scenarios/memory.ts'
@@ -24,6 +25,7 @@ const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> 
   'slow-reader': slowReader,
   latency,
   'rate-limit': rateLimit,
+  'first-sync': firstSync,
 }
 
 const chosen = process.argv.slice(2)
