@@ -1,5 +1,6 @@
 import type { Judged } from './measure.ts'
 import { compressed } from './scenarios/compressed.ts'
+import { firstSync } from './scenarios/first-sync.ts'
 import { largePage } from './scenarios/large-page.ts'
 import { latency } from './scenarios/latency.ts'
 import { memory } from './scenarios/memory.ts'
@@ -32,6 +33,7 @@ const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> 
   'rate-limit': rateLimit,
   webhooks,
   write,
+  'first-sync': firstSync,
 }
 
 const chosen = process.argv.slice(2)

@@ -4,6 +4,7 @@ import type { Destination } from '../../destination.ts'
 import { ConnectorError } from '../../errors.ts'
 import { InputFault, type InputMessage, type InputMessages } from '../../input-messages.ts'
 import { memberText } from '../../member-text.ts'
+import { counterOf } from '../metrics.ts'
 import type { SingerTools } from '../singer-program.ts'
 import { createVersions } from './versions.ts'
 
@@ -34,7 +35,8 @@ export async function write<Config>(
   const { session } = delivery
   const completeObjects = () => objects.filter(isComplete)
   const others = await deliver(input, delivery, { handle, completeObjects }).finally(() => {
-    for (const { name, records } of streams.values()) log.metric(name, records)
+    for (const { name, records } of streams.values())
+      log.metric(counterOf(name, 'record_count', records))
   })
   const failed = [...streams.values()].flatMap(({ name, delivered }) => {
     const error = delivered === undefined ? noObject(objects) : session.failed.get(delivered.object)
