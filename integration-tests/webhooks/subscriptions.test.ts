@@ -122,6 +122,8 @@ describe('protime webhooks serve', () => {
     expect(scene.emulator.webhooks()).toHaveLength(1)
   })
 
+  // spec: Events 6
+  // spec: States: validUntil
   it('replaces what expires soon, the successor first, and takes what the old one still sends', async () => {
     const scene = await startScene({ webhookDays: 1 })
     const server = await scene.serve(ONE)
@@ -129,7 +131,7 @@ describe('protime webhooks serve', () => {
     const [old] = scene.stored()
     if (old === undefined) throw new Error('there is one')
     await scene.emulator.elapse({ hours: 19 })
-    await until(() => scene.stored().length === 2)
+    await until(() => scene.stored().some(({ state }) => state === 'retiring'))
     await untilKept(scene, ['people'])
     const created = scene.emulator.requests.findLastIndex(
       ({ method, path }) => method === 'POST' && path.endsWith('/webhooks'),
@@ -157,6 +159,8 @@ describe('protime webhooks serve', () => {
     expect(said.match(/^\{"type":"RECORD"/gm)).toHaveLength(1)
   })
 
+  // spec: Events 6
+  // spec: States: Enabled to Disabled
   it('replaces a webhook that the service has disabled after 72 hours of failures', async () => {
     const scene = await startScene()
     const server = await scene.serve({ '--run': synced(scene.folder) })
@@ -191,6 +195,7 @@ describe('protime webhooks serve', () => {
     }
   })
 
+  // spec: Events 10
   it('waits for a webhook that is not initialized yet', async () => {
     const scene = await startScene({ uninitializedMinutes: 5 })
     const server = await scene.serve(ONE)
