@@ -8,6 +8,7 @@ import { type Service, startService } from '../../scripts/demo/service.ts'
 import { table } from '../../scripts/demo/table.ts'
 import { createDagster, type Dagster, type Run } from './dagster.ts'
 import { validateManifests } from './manifests.ts'
+import { deliverThroughNginx } from './nginx.ts'
 import { warehouseDifferences } from './warehouse-differences.ts'
 
 const SOURCE = join(packageFolder, 'bin', 'source-protime')
@@ -48,6 +49,7 @@ async function main(): Promise<void> {
     // The first program makes the tables of the instance; two at once would not agree.
     await dagster.ended(0)
     await validateManifests(folder, say)
+    await deliverThroughNginx(folder, say)
     await firstNight({ tenants, dagster })
     await secondNight({ tenants, dagster })
   } finally {

@@ -1,7 +1,7 @@
-import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
 import { nonceOf } from '../../src/webhooks/serve/store.ts'
+import { sign } from '../../src/webhooks/testing/sign.ts'
 import {
   type Options,
   PUBLIC_URL,
@@ -150,8 +150,7 @@ describe('--keys-only', () => {
     await until(() => scene.orders().length === 1)
     expect(scene.orders()[0]).toEqual({ reason: 'start', streams: ['people'] })
     const post = async (key: string) => {
-      const signature = createHmac('sha256', key).update('{}').digest('base64')
-      const headers = { authorization: `HMAC-SHA256 ${signature}` }
+      const headers = { authorization: sign('{}', key) }
       const url = destinationUrl.replace(PUBLIC_URL, server.url)
       return (await fetch(url, { method: 'POST', headers, body: '{}' })).status
     }

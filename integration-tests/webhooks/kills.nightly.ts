@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { createRandom } from '../../emulator/generate/random.ts'
 import { streamOf, webhookCollections } from '../../src/webhooks/serve/webhook-collections.ts'
+import { freePort } from '../engines/free-port.ts'
 import { parseLines } from '../testing/run.ts'
 import { type Scene, type Server, startScene, synced, until } from './scene.ts'
 
@@ -112,12 +112,4 @@ function latencies({ folder, file }: Scene, changes: readonly Change[]): number[
 function isSeen({ version }: Change, row: Readonly<Record<string, unknown>>): boolean {
   if (version === undefined) return row['_ab_cdc_deleted_at'] !== null
   return String(row['changeVersion']) >= version
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as { readonly port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -202,3 +202,14 @@ describe('SIGTERM', () => {
     expect(scene.live()).toHaveLength(18)
   })
 })
+
+describe('--once', () => {
+  it.each([
+    ['true', 0],
+    ['false', 1],
+  ])('ends after one sync, and tells by the exit code how it went (%s)', async (run, exitCode) => {
+    const scene = await startScene()
+    const options = { '--run': run, '--once': true, '--collection': 'people' } as const
+    expect((await scene.protime(...scene.words(options))).exitCode).toBe(exitCode)
+  })
+})

@@ -1,9 +1,9 @@
-import { createHmac } from 'node:crypto'
 import { readFileSync, rmSync, statSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { collections } from '../../emulator/collections/collections.ts'
 import { nonceOf } from '../../src/webhooks/serve/store.ts'
 import { webhookCollections } from '../../src/webhooks/serve/webhook-collections.ts'
+import { sign } from '../../src/webhooks/testing/sign.ts'
 import { PUBLIC_URL, type Scene, type Server, startScene, synced, until } from './scene.ts'
 
 const ONE = { '--collection': 'people' } as const
@@ -11,10 +11,9 @@ const ONE = { '--collection': 'people' } as const
 /** Posts a delivery as the service does, to the path of a webhook. */
 async function deliver(server: Server, destinationUrl: string, key: string): Promise<number> {
   const body = '{"id":1}'
-  const signature = createHmac('sha256', key).update(body).digest('base64')
   const response = await fetch(destinationUrl.replace(PUBLIC_URL, server.url), {
     method: 'POST',
-    headers: { authorization: `HMAC-SHA256 ${signature}` },
+    headers: { authorization: sign(body, key) },
     body,
   })
   return response.status
