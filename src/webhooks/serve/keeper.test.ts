@@ -203,6 +203,21 @@ describe('the keeper', () => {
     expect(service.records.map(({ id }) => id)).toEqual(['other'])
   })
 
+  it('deletes once more what the service lists although it was replaced', async () => {
+    const service = createFakeService()
+    const { keeper, store } = start(service)
+    await keeper.round()
+    const [kept] = store.hooks
+    const retiredAt = new Date(service.now).toISOString()
+    await store.replace(
+      store.hooks.map((hook) =>
+        hook === kept ? hook : { ...hook, state: 'retiring' as const, retiredAt },
+      ),
+    )
+    await keeper.round()
+    expect(service.records.map(({ id }) => id)).toEqual([kept?.id])
+  })
+
   it('ends any history of crashes, lost answers and loss of webhooks with one usable webhook each', async () => {
     const happening = fc.oneof(
       { weight: 4, arbitrary: fc.constant('round' as const) },
