@@ -1,4 +1,5 @@
 import type { Judged } from './measure.ts'
+import { compressed } from './scenarios/compressed.ts'
 import { largePage } from './scenarios/large-page.ts'
 import { latency } from './scenarios/latency.ts'
 import { memory } from './scenarios/memory.ts'
@@ -8,6 +9,7 @@ import { singer } from './scenarios/singer.ts'
 import { slowReader } from './scenarios/slow-reader.ts'
 import { start } from './scenarios/start.ts'
 import { throughput } from './scenarios/throughput.ts'
+import { warehouse } from './scenarios/warehouse.ts'
 import { webhooks } from './scenarios/webhooks.ts'
 import { write } from './scenarios/write.ts'
 
@@ -18,7 +20,9 @@ import { write } from './scenarios/write.ts'
  */
 const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> = {
   throughput,
+  compressed,
   singer,
+  warehouse,
   start,
   privacy,
   'large-page': largePage,

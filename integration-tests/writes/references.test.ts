@@ -192,6 +192,7 @@ describe('the mirror', () => {
   it.each([
     ['that is more than a fifth', first(7), /3 of 10 references .* \(30 %\)/],
     ['a line cannot be read', [...first(9), 'x'], /could not be read/],
+    ['a key cannot be one', [...first(9), hr('E', 1, { name: '@x' })], /could not be read/],
   ])('deletes nothing when %s', async (_, records, message) => {
     await open()
     const { exitCode, stderr } = await tenant.write('external_references', records, {

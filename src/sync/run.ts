@@ -82,10 +82,11 @@ async function begin(
   const waiting = createWaiting(retryPolicy.time, () =>
     log.warn(stillWaiting('The sync', client.trouble)),
   )
+  waiting.begin()
   try {
-    await waiting.during(client.token())
+    await client.token()
   } finally {
-    waiting.end()
+    waiting.close()
   }
   refuseLateStart(config.startDate, clock.now())
 }

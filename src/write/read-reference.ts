@@ -10,7 +10,7 @@ export interface WantedReference {
   readonly id: string | undefined
 }
 
-/** What a record is found by, as far as it could be read. */
+/** What a record is found by, as far as it can be; with a value it is complete. */
 export type ReferenceKey = Partial<Record<'collection' | 'name' | 'value', string>>
 
 /** The only collection whose ids are no numbers. */
@@ -28,8 +28,8 @@ export function readReference(
     const name = required(data, 'name')
     key.name = name
     const value = required(data, 'value')
-    key.value = value
     refuse(nameFault(name) ?? valueFault(value))
+    key.value = value
     if (isDelete) return { collection, name, value, id: undefined }
     const id = required(data, 'internalReference')
     refuse(idFault(collection, id))

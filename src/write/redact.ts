@@ -9,6 +9,6 @@ export function redact(text: string, values: readonly string[]): string {
 }
 
 function alone(text: string): RegExp {
-  const literal = text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+  const literal = text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
   return new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, 'gu')
 }
