@@ -23,21 +23,29 @@ export interface MeasureOptions {
   readonly reader?: string
   /** How the program has to end. */
   readonly exitCode?: number
+  /** What runs the program: Node if left out. Anything else writes its cost itself, see `peers/`. */
+  readonly interpreter?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
 }
 
-/** Runs a Node program and measures it without its reader. Throws when it ends in another way. */
+/** Runs a program and measures it without its reader. Throws when it ends in another way. */
 export async function measure(
   program: readonly string[],
-  { reader = 'cat > /dev/null', exitCode = 0 }: MeasureOptions = {},
+  {
+    reader = 'cat > /dev/null',
+    exitCode = 0,
+    interpreter = [process.execPath, '--import', here('report-cost.js')],
+    env = {},
+  }: MeasureOptions = {},
 ): Promise<Cost> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
   const file = join(folder, 'cost.json')
   try {
-    const words = [process.execPath, '--import', here('report-cost.js'), ...program]
+    const words = [...interpreter, ...program]
     const command = `${words.map(quoted).join(' ')} | ${reader}`
     const shell = spawn('bash', ['-o', 'pipefail', '-c', command], {
       stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...process.env, BENCH_COST: file },
+      env: { ...process.env, ...env, BENCH_COST: file, BENCH_STARTED: String(Date.now() / 1000) },
     })
     const [ended] = await once(shell, 'close')
     if (ended !== exitCode) throw new Error(`${program[0]} ended with exit code ${ended}`)

@@ -3,6 +3,7 @@ import { compressed } from './scenarios/compressed.ts'
 import { largePage } from './scenarios/large-page.ts'
 import { latency } from './scenarios/latency.ts'
 import { memory } from './scenarios/memory.ts'
+import { peers } from './scenarios/peers.ts'
 import { privacy } from './scenarios/privacy.ts'
 import { rateLimit } from './scenarios/rate-limit.ts'
 import { singer } from './scenarios/singer.ts'
@@ -19,6 +20,7 @@ import { webhooks } from './scenarios/webhooks.ts'
 const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> = {
   throughput,
   compressed,
+  peers,
   singer,
   start,
   privacy,
