@@ -11,6 +11,7 @@ import { slowReader } from './scenarios/slow-reader.ts'
 import { start } from './scenarios/start.ts'
 import { throughput } from './scenarios/throughput.ts'
 import { webhooks } from './scenarios/webhooks.ts'
+import { write } from './scenarios/write.ts'
 
 /**
  * `npm run bench` runs every scenario, `npm run bench -- throughput latency` some. All traffic is on
@@ -30,6 +31,7 @@ const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> 
   latency,
   'rate-limit': rateLimit,
   webhooks,
+  write,
 }
 
 const chosen = process.argv.slice(2)

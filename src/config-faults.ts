@@ -21,7 +21,9 @@ export function applyDefaults(config: unknown, schema: SettingsSchema): string[]
  * reported once, against the alternative that was meant, and its defaults are applied.
  */
 function withChosenEnvironment(schema: SettingsSchema, config: unknown): SettingsSchema {
-  const options = schema.properties?.['environment']?.oneOf ?? []
+  const options = schema.properties?.['environment']?.oneOf
+  // A schema of a part of the settings.
+  if (options === undefined) return schema
   const types = options.map((option) => option.properties?.['type']?.['const'])
   return {
     ...schema,

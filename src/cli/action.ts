@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { Mask } from '../protocol/mask.ts'
+import type { Program } from '../protocol/program.ts'
 import type { ExitCode } from './exit-code.ts'
 import type { Asked } from './questions.ts'
 
@@ -18,6 +19,8 @@ export interface ActionTools {
   readonly mask: Mask
   /** Aborted when the process is to stop, or when its output is closed. */
   readonly signal: AbortSignal
+  /** See `Program.allowToEnd`. */
+  readonly allowToEnd: Program['allowToEnd']
 }
 
 /** What a command does; answers with the exit code. */

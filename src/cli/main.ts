@@ -6,14 +6,16 @@ import { ConnectorError } from '../protocol/errors.ts'
 import { createMask, type Mask } from '../protocol/mask.ts'
 import { type Io, type Program, processOr, runProgram } from '../protocol/program.ts'
 import type { Act, BareAct } from './action.ts'
-import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
+import { EXIT, type ExitCode, StartError, UsageError } from './exit-code.ts'
 import { addInit } from './init.ts'
 import { addJobCategories } from './job-categories.ts'
 import { addPreview } from './preview.ts'
 import type { Asked } from './questions.ts'
 import { addReferences } from './references.ts'
 import { addWebhooks } from './webhooks.ts'
+import { addServe } from './webhooks-serve.ts'
 import { addWorkLocations } from './work-locations.ts'
+import { addWrite } from './write.ts'
 
 /**
  * Runs one command of `protime` and answers with the exit code. Never throws; every error is a sentence
@@ -95,11 +97,12 @@ function addCommands(program: Command, act: Act, bare: BareAct): void {
   addReferences(program, act)
   addJobCategories(program, act)
   addWorkLocations(program, act)
-  addWebhooks(program, act)
+  addServe(addWebhooks(program, act), act)
+  addWrite(program, act)
 }
 
 function isUsage(error: unknown): boolean {
-  return error instanceof UsageError || error instanceof CommanderError
+  return [UsageError, StartError, CommanderError].some((type) => error instanceof type)
 }
 
 function sentence(error: unknown): string {

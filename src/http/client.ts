@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { ConnectorError } from '../protocol/errors.ts'
 import type { Mask } from '../protocol/mask.ts'
 import type { Endpoints } from './endpoints.ts'
@@ -84,6 +85,8 @@ export interface ClientSettings {
 
 export function createClient(settings: ClientSettings): Client {
   const { endpoints, clock, retryPolicy, onTrouble } = settings
+  // Every request under way listens to it, which is no leak that Node would have to warn of.
+  setMaxListeners(0, settings.signal)
   const told = onTrouble === undefined ? {} : { onTrouble }
   const traffic: Traffic = { requests: 0, retries: 0, refusals: 0, bytes: 0 }
   const exchanges = createExchanges({ ...settings, counts: traffic })
@@ -123,11 +126,10 @@ export function createClient(settings: ClientSettings): Client {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }
-    const use = async (reply: Reply): Promise<ServiceAnswer> => ({
-      status: reply.status,
-      header: reply.header,
-      text: await readText(reply),
-    })
+    const use = async (reply: Reply): Promise<ServiceAnswer> => {
+      clock.set(reply.header('date'))
+      return { status: reply.status, header: reply.header, text: await readText(reply) }
+    }
     return exchanges.exchange({ ...request, ...told, call, tokens, use, isExpected: isSuccess })
   }
 
