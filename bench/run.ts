@@ -4,6 +4,7 @@ import { firstSync } from './scenarios/first-sync.ts'
 import { largePage } from './scenarios/large-page.ts'
 import { latency } from './scenarios/latency.ts'
 import { memory } from './scenarios/memory.ts'
+import { peers } from './scenarios/peers.ts'
 import { privacy } from './scenarios/privacy.ts'
 import { rateLimit } from './scenarios/rate-limit.ts'
 import { singer } from './scenarios/singer.ts'
@@ -22,6 +23,7 @@ import { write } from './scenarios/write.ts'
 const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> = {
   throughput,
   compressed,
+  peers,
   singer,
   warehouse,
   start,
