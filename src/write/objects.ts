@@ -21,6 +21,7 @@ export interface WriteObject {
   readonly limits: readonly string[]
 }
 
+/** The JSON schema of a member. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 const name: JsonSchema = {
@@ -46,6 +47,7 @@ const externalReferences: JsonSchema = {
   additionalProperties: { type: ['string', 'integer', 'null'] },
 }
 
+/** What can be written, in the order in which a batch is written. */
 export const objects: Readonly<Record<ObjectName, WriteObject>> = {
   external_references: {
     description: 'Custom external references: a value of yours that names a record of the service.',

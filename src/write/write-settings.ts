@@ -19,7 +19,7 @@ export interface WriteSettings {
   readonly jobCategoryReference: string | undefined
   /** The custom reference that is the key of work locations. */
   readonly workLocationReference: string | undefined
-  /** Singer only: the file that rejected records are appended to. */
+  /** The file that rejected records are appended to; only the destination and the target have one. */
   readonly rejectedRecords: string | undefined
 }
 
