@@ -1,5 +1,5 @@
 import { type ObjectName, objects, scopesOf } from '../write/objects.ts'
-import type { Outcome, OutcomeCounts } from '../write/outcome.ts'
+import { countsInWords, type Outcome } from '../write/outcome.ts'
 import { parseWriteSettings, type WriteSettings } from '../write/write-settings.ts'
 import { createWriter } from '../write/writer.ts'
 import type { ActionTools } from './action.ts'
@@ -67,7 +67,7 @@ async function writeRecords(
       settings,
       onOutcome,
       signal: tools.signal,
-      showValues: showValues ?? false,
+      showValues,
     })
     const { counts, failures } = writer.summary
     try {
@@ -78,7 +78,7 @@ async function writeRecords(
       await writer.flush()
       if (settings.mirror) await writer.mirror(object)
     } finally {
-      tools.log.info(sentence(object, counts))
+      tools.log.info(`${object}: ${countsInWords(counts) || 'no records'}.`)
     }
     const failure = failures.get(object)
     if (failure !== undefined) throw failure
@@ -100,10 +100,4 @@ function objectOf(name: string): ObjectName {
 /** The outcome with the line of its record in place of the ordinal. */
 function lineOf({ ordinal, object: _, ...outcome }: Outcome): object {
   return ordinal === undefined ? outcome : { line: ordinal, ...outcome }
-}
-
-function sentence(object: string, counts: OutcomeCounts): string {
-  const parts = Object.entries(counts).filter(([, count]) => count > 0)
-  const text = parts.map(([outcome, count]) => `${count} ${outcome}`).join(', ')
-  return `${object}: ${text === '' ? 'no records' : text}.`
 }

@@ -6,7 +6,7 @@ import type { Failure } from '../protocol/connector.ts'
 import type { WriteSession, WriteTools } from '../protocol/destination.ts'
 import { ConnectorError } from '../protocol/errors.ts'
 import { type ObjectName, scopesOf } from '../write/objects.ts'
-import type { Outcome } from '../write/outcome.ts'
+import { countsInWords, type Outcome } from '../write/outcome.ts'
 import type { WriteSettings } from '../write/write-settings.ts'
 import { createWriter, type Writer } from '../write/writer.ts'
 import { createRejectedRecords } from './rejected-records.ts'
@@ -65,9 +65,8 @@ export function openWriteSession(
     async close() {
       rejectedRecords.close()
       for (const [object, { client, writer }] of writers) {
-        const counts = Object.entries(writer.summary.counts).filter(([, count]) => count > 0)
-        if (counts.length > 0)
-          log.info(`${object}: ${counts.map(([kind, count]) => `${count} ${kind}`).join(', ')}`)
+        const counts = countsInWords(writer.summary.counts)
+        if (counts !== '') log.info(`${object}: ${counts}`)
         await client.close()
       }
       return [...refusedMirrors, ...tooManyRejected()]

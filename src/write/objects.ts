@@ -1,3 +1,5 @@
+import type { JsonSchema } from '../protocol/stream-spec.ts'
+
 /** What can be written; the name of the stream that reads it, too. */
 export type ObjectName = 'external_references' | 'job_categories' | 'work_locations'
 
@@ -20,9 +22,6 @@ export interface WriteObject {
   /** What the service limits, in words. */
   readonly limits: readonly string[]
 }
-
-/** The JSON schema of a member. */
-export type JsonSchema = Readonly<Record<string, unknown>>
 
 const name: JsonSchema = {
   type: ['object', 'string'],

@@ -44,3 +44,9 @@ export interface Outcome extends Verdict {
 
 /** How many records had which outcome. */
 export type OutcomeCounts = Readonly<Record<OutcomeKind, number>>
+
+/** Counts for people, such as `3 written, 1 rejected`; empty when there were no records. */
+export function countsInWords(counts: OutcomeCounts): string {
+  const parts = Object.entries(counts).filter(([, count]) => count > 0)
+  return parts.map(([outcome, count]) => `${count} ${outcome}`).join(', ')
+}
