@@ -1,5 +1,5 @@
 import { type ObjectName, objects, scopesOf } from '../write/objects.ts'
-import { countsInWords, type Outcome } from '../write/outcome.ts'
+import { countsInWords, type Outcome, tooManyRejected } from '../write/outcome.ts'
 import { parseWriteSettings, type WriteSettings } from '../write/write-settings.ts'
 import { createWriter } from '../write/writer.ts'
 import type { ActionTools } from './action.ts'
@@ -83,9 +83,7 @@ async function writeRecords(
     const failure = failures.get(object)
     if (failure !== undefined) throw failure
     if (!writer.summary.isOverLimit) return EXIT.done
-    tools.log.warn(
-      `${counts.rejected} records were rejected, and max_rejected is ${settings.maxRejected}. The others were written; mend these and write them again.`,
-    )
+    tools.log.warn(tooManyRejected(counts.rejected, settings.maxRejected))
     return EXIT.failed
   })
 }

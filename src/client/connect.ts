@@ -15,8 +15,8 @@ export interface ConnectOptions {
 
 /**
  * A client of the service, with any JSON that the connector takes as its configuration. Throws a
- * ConnectorError that says what is wrong with it. Close it at the end, or the process goes on for half a
- * minute.
+ * ConnectorError that says what is wrong with it. Close it at the end, or the process
+ * stays alive for half a minute.
  */
 export function connect(config: unknown, options: ConnectOptions): ServiceClient {
   const { scopes, signal = new AbortController().signal, onWait } = options

@@ -6,7 +6,7 @@ import type { Failure } from '../protocol/connector.ts'
 import type { WriteSession, WriteTools } from '../protocol/destination.ts'
 import { ConnectorError } from '../protocol/errors.ts'
 import { type ObjectName, scopesOf } from '../write/objects.ts'
-import { countsInWords, type Outcome } from '../write/outcome.ts'
+import { countsInWords, type Outcome, tooManyRejected } from '../write/outcome.ts'
 import type { WriteSettings } from '../write/write-settings.ts'
 import { createWriter, type Writer } from '../write/writer.ts'
 import { createRejectedRecords } from './rejected-records.ts'
@@ -69,7 +69,7 @@ export function openWriteSession(
         if (counts !== '') log.info(`${object}: ${counts}`)
         await client.close()
       }
-      return [...refusedMirrors, ...tooManyRejected()]
+      return [...refusedMirrors, ...rejectedTooMany()]
     },
   }
 
@@ -109,11 +109,10 @@ export function openWriteSession(
     onOutcome({ ordinal, rejection })
   }
 
-  function tooManyRejected(): Failure[] {
+  function rejectedTooMany(): Failure[] {
     const { maxRejected } = writing
     if (rejected <= maxRejected) return []
-    const subject = rejected === 1 ? '1 record was' : `${rejected} records were`
-    const message = `${subject} rejected, and max_rejected allows ${maxRejected}. All others are written. The log says why.`
+    const message = `${tooManyRejected(rejected, maxRejected)} The log says why.`
     return [{ error: new ConnectorError('config', message) }]
   }
 }
