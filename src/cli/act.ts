@@ -10,6 +10,7 @@ import { type SettingsSchema, secretsOf } from '../protocol/settings-schema.ts'
 import type { Action } from './action.ts'
 import { type ExitCode, UsageError } from './exit-code.ts'
 
+/** What an action is run with. */
 export interface ActSettings {
   /** The file of `--config`. */
   readonly file: string | undefined

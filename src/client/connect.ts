@@ -4,6 +4,7 @@ import { createMask } from '../protocol/mask.ts'
 import { createServiceClient } from './create-service-client.ts'
 import type { ServiceClient } from './service-client.ts'
 
+/** What `connect` may be told beside the configuration. */
 export interface ConnectOptions {
   /** What the client may do, such as `external-references.write` and `job-categories.read`. */
   readonly scopes: readonly string[]

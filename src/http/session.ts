@@ -9,6 +9,7 @@ import { type RetryPolicy, retryPolicyOf } from './retry-policy.ts'
 import { createServerClock } from './server-clock.ts'
 import { createTransport } from './transport.ts'
 
+/** What a session with a tenant is made of. */
 export interface SessionSettings extends Pick<ClientSettings, 'onTrouble'> {
   readonly config: Config
   readonly mask: Mask

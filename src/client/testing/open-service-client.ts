@@ -7,11 +7,13 @@ import { createMask } from '../../protocol/mask.ts'
 import { createServiceClient } from '../create-service-client.ts'
 import type { ServiceClient } from '../service-client.ts'
 
+/** The path of the API of the tenant. */
 export const PREFIX = '/connector/svcapi/api/v1'
 
 /** Answers a request for a resource; `index` counts them from 0. */
 export type Resource = (response: ServerResponse, request: Received, index: number) => void
 
+/** A client, and what its server was asked for. */
 export interface OpenServiceClient {
   readonly client: ServiceClient
   /** Method and path of the requests for resources, below the prefix. */

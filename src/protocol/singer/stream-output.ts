@@ -9,6 +9,7 @@ import type { SingerLog } from './log.ts'
 import { activateVersion, schema } from './messages.ts'
 import type { StateWriter } from './state.ts'
 
+/** What the output of one stream is made of. */
 export interface SingerOutputSettings {
   readonly stream: string
   readonly key: readonly string[]
