@@ -1,5 +1,5 @@
-import { parseConfig } from '../config.ts'
-import { configWarnings } from '../config-warnings.ts'
+import { parseConfig } from '../config/config.ts'
+import { configWarnings } from '../config/config-warnings.ts'
 import { readProjectJson } from '../project-files.ts'
 import { readJsonOption } from '../protocol/command-line.ts'
 import type { Log } from '../protocol/connector.ts'

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { Mask } from '../protocol/mask.ts'
 import type { Program } from '../protocol/program.ts'

@@ -6,7 +6,7 @@ import type {
   WebhookRequest,
 } from '../client/service-client.ts'
 import { webhookScopes } from '../client/webhook-scopes.ts'
-import type { ReferenceChoice } from '../config.ts'
+import type { ReferenceChoice } from '../config/config.ts'
 import { ConnectorError, InterruptedError } from '../protocol/errors.ts'
 import type { ActionTools } from './action.ts'
 import { EXIT, type ExitCode, UsageError } from './exit-code.ts'

@@ -1,4 +1,4 @@
-import { parseConfig } from '../config.ts'
+import { parseConfig } from '../config/config.ts'
 import { LINK_TOKENS } from '../http/links.ts'
 import { createMask } from '../protocol/mask.ts'
 import { createServiceClient } from './create-service-client.ts'

@@ -1,4 +1,4 @@
-import type { ReferenceChoice } from '../config.ts'
+import type { ReferenceChoice } from '../config/config.ts'
 import type { ExternalReference } from '../page/reference-page.ts'
 
 /**

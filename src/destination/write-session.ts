@@ -1,6 +1,6 @@
 import { createServiceClient } from '../client/create-service-client.ts'
 import type { ServiceClient } from '../client/service-client.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { RetryPolicy } from '../http/retry-policy.ts'
 import type { Failure } from '../protocol/connector.ts'
 import type { WriteSession, WriteTools } from '../protocol/destination.ts'

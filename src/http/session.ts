@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { packageVersion } from '../project-files.ts'
 import type { Mask } from '../protocol/mask.ts'
 import { type ClientSettings, createClient } from './client.ts'

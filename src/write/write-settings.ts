@@ -1,4 +1,4 @@
-import { applyDefaults } from '../config-faults.ts'
+import { applyDefaults } from '../config/config-faults.ts'
 import { readProjectJson } from '../project-files.ts'
 import { ConnectorError } from '../protocol/errors.ts'
 import type { SettingsSchema } from '../protocol/settings-schema.ts'

@@ -1,8 +1,8 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { SettingsSchema } from '../protocol/settings-schema.ts'
 import { configSchema } from './config-schema.ts'
-import type { SettingsSchema } from './protocol/settings-schema.ts'
 import { CHECKED_KEYWORDS, settingsFaults } from './settings-faults.ts'
 
 /** What a schema says without asking for anything. */
