@@ -1,4 +1,4 @@
-import { collections, relations } from '../collections/collections.ts'
+import { hasRecords, relations } from '../collections/collections.ts'
 import type { ResolvedOptions } from '../options.ts'
 import { type Fields, type Id, type Store, type StoredRecord, withDigits } from '../store/store.ts'
 import { type CustomReferences, createCustomReferences } from './custom-references.ts'
@@ -76,6 +76,5 @@ export function createReferences(
 }
 
 function recordOf(store: Store, collection: string, id: Id): StoredRecord | undefined {
-  const known = collection in collections || collection === 'terminals'
-  return known ? store.find(collection, id) : undefined
+  return hasRecords(collection) ? store.find(collection, id) : undefined
 }
