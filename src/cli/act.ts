@@ -1,12 +1,12 @@
 import { parseConfig } from '../config/config.ts'
+import { configSchema } from '../config/config-schema.ts'
 import { configWarnings } from '../config/config-warnings.ts'
-import { readProjectJson } from '../project-files.ts'
 import { readJsonOption } from '../protocol/command-line.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { LineWriter } from '../protocol/line-writer.ts'
 import type { Mask } from '../protocol/mask.ts'
 import type { Program } from '../protocol/program.ts'
-import { type SettingsSchema, secretsOf } from '../protocol/settings-schema.ts'
+import { secretsOf } from '../protocol/settings-schema.ts'
 import type { Action } from './action.ts'
 import { type ExitCode, UsageError } from './exit-code.ts'
 
@@ -26,8 +26,7 @@ export async function act(action: Action, settings: ActSettings): Promise<ExitCo
   const { file, writer, signal, allowToEnd, log, mask } = settings
   if (file === undefined) throw new UsageError('the option --config is missing')
   const input = await readJsonOption('--config', file)
-  const spec = readProjectJson('#spec') as { readonly connectionSpecification: SettingsSchema }
-  for (const secret of secretsOf(spec.connectionSpecification, input)) mask.add(secret)
+  for (const secret of secretsOf(configSchema(), input)) mask.add(secret)
   for (const warning of configWarnings(input)) log.warn(warning)
   return action({
     config: parseConfig(input),
