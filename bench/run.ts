@@ -1,8 +1,10 @@
 import type { Judged } from './measure.ts'
 import { compressed } from './scenarios/compressed.ts'
+import { firstSync } from './scenarios/first-sync.ts'
 import { largePage } from './scenarios/large-page.ts'
 import { latency } from './scenarios/latency.ts'
 import { memory } from './scenarios/memory.ts'
+import { peers } from './scenarios/peers.ts'
 import { privacy } from './scenarios/privacy.ts'
 import { rateLimit } from './scenarios/rate-limit.ts'
 import { singer } from './scenarios/singer.ts'
@@ -21,6 +23,7 @@ import { write } from './scenarios/write.ts'
 const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> = {
   throughput,
   compressed,
+  peers,
   singer,
   warehouse,
   start,
@@ -32,6 +35,7 @@ const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> 
   'rate-limit': rateLimit,
   webhooks,
   write,
+  'first-sync': firstSync,
 }
 
 const chosen = process.argv.slice(2)

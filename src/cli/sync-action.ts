@@ -1,6 +1,6 @@
 import type { Failure } from '../protocol/connector.ts'
 import { asConnectorError, ConnectorError } from '../protocol/errors.ts'
-import { createSource } from '../source.ts'
+import { createSource } from '../source/source.ts'
 import { startingOver } from '../sync/bookmark.ts'
 import { syncWarehouse, type WarehouseSync } from '../warehouse/sync-warehouse.ts'
 import type { Action, ActionTools, Refuse } from './action.ts'

@@ -1,5 +1,6 @@
 import type { ConnectorError } from './errors.ts'
 import type { Mask } from './mask.ts'
+import type { SyncObserver } from './progress/sync-observer.ts'
 import type { SettingsSchema } from './settings-schema.ts'
 import type { StreamOutput } from './stream-output.ts'
 import type { StreamSpec } from './stream-spec.ts'
@@ -53,6 +54,8 @@ export interface Tools {
 export interface ReadTools extends Tools {
   /** Streams that the catalog names and that cannot be read; they are reported without the source. */
   readonly refused: readonly Failure[]
+  /** Is told how far the sync is, by sources that tell it. */
+  readonly observer?: SyncObserver
 }
 
 /** A stream that is to be read. */
@@ -72,9 +75,10 @@ export interface Failure {
   readonly error: ConnectorError
 }
 
-/** The outcome of a check: what can be read, in words, or why nothing can. */
+/** The outcome of a check: what can be read or written, in words, or why nothing can. */
 export interface CheckResult {
-  readonly isReadable: boolean
+  /** Whether anything can be read or written with the configuration. */
+  readonly isUsable: boolean
   readonly message: string
 }
 

@@ -1,4 +1,4 @@
-import type { Tools } from './connector.ts'
+import type { Failure, Tools } from './connector.ts'
 import { isDeleted } from './deleted-record.ts'
 import type { Destination, RecordOutcome, WriteSession } from './destination.ts'
 import { ConnectorError } from './errors.ts'
@@ -21,9 +21,9 @@ export interface Tally {
 /** The records of an input on their way to the destination, and the states that wait for them. */
 export interface Delivery {
   readonly session: WriteSession
-  /** Hands a record of a stream to the destination; it counts in the stream's tally. */
+  /** Adds a record of a stream to the session, and to the stream's tally. */
   add(stream: DeliveredStream, data: Row): Promise<void>
-  /** The tally of a stream since this was called last. It goes on changing until it is settled. */
+  /** The tally of a stream since this was called last. It changes until it is settled. */
   takeTally(stream: DeliveredStream): Tally
   /** Calls `pass` when every record that was added before has its final outcome; never in a dry run. */
   hold(pass: () => void): void
@@ -31,6 +31,8 @@ export interface Delivery {
   readonly isHolding: boolean
   /** Waits for the outcomes of all records, and passes the states on that are settled by then. */
   settle(): Promise<void>
+  /** Passes the states on that are settled already: when the rest cannot be written, these need not come again. */
+  passSettled(): void
 }
 
 /** What a delivery is made of. */
@@ -57,6 +59,7 @@ export async function openDelivery<Config>(settings: DeliverySettings<Config>): 
       return held.length > 0
     },
     settle,
+    passSettled,
   }
 
   async function add(stream: DeliveredStream, data: Row): Promise<void> {
@@ -74,11 +77,8 @@ export async function openDelivery<Config>(settings: DeliverySettings<Config>): 
   }
 
   async function settle(): Promise<void> {
-    try {
-      await session.flush()
-    } finally {
-      passSettled()
-    }
+    await session.flush()
+    passSettled()
     if (unsettled.size > 0)
       throw new ConnectorError(
         'system',
@@ -86,7 +86,6 @@ export async function openDelivery<Config>(settings: DeliverySettings<Config>): 
       )
   }
 
-  /** Also when the rest cannot be written: what is settled need not come again. */
   function passSettled(): void {
     const [oldest = ordinal] = unsettled.keys()
     const settled = held.filter(({ behind }) => behind <= oldest)
@@ -112,14 +111,39 @@ export async function openDelivery<Config>(settings: DeliverySettings<Config>): 
   }
 }
 
+/** How a protocol reads its input. */
+export interface InputReader {
+  /** Takes one message; may wait. */
+  handle(message: InputMessage): Promise<void> | undefined
+  /** Asked at the end: the objects of which all records came in this run. */
+  completeObjects(): readonly string[]
+}
+
 /**
- * Reads an input to its end. The states of what has been read together are passed on together, before
- * anything more is waited for. Of an input with a damaged line everything before the line is passed on.
+ * Reads an input to its end, completes what can be, and closes the session; answers with what the session
+ * says then. The states of what has been read together are passed on together, before anything more is
+ * waited for. Of an input with a damaged line everything before the line is passed on.
  */
 export async function deliver(
   input: InputMessages,
   delivery: Delivery,
-  handle: (message: InputMessage) => Promise<void> | undefined,
+  { handle, completeObjects }: InputReader,
+): Promise<readonly Failure[]> {
+  const { session } = delivery
+  let failures: readonly Failure[] = []
+  try {
+    await readToEnd(input, delivery, handle)
+    for (const object of completeObjects()) await session.complete(object)
+  } finally {
+    failures = await session.close()
+  }
+  return failures
+}
+
+async function readToEnd(
+  input: InputMessages,
+  delivery: Delivery,
+  handle: InputReader['handle'],
 ): Promise<void> {
   try {
     for (;;) {
@@ -128,9 +152,10 @@ export async function deliver(
       if (message === undefined) break
       await handle(message)
     }
+    await delivery.settle()
   } catch (error) {
     if (error instanceof InputFault) await delivery.settle()
+    else delivery.passSettled()
     throw error
   }
-  await delivery.settle()
 }

@@ -49,7 +49,7 @@ export function createListSource(scripts: ReadonlyMap<StreamSpec, Script>) {
   const source: Source<null> = {
     configure: () => null,
     streams: () => [...scripts.keys()],
-    check: async () => ({ isReadable: true, message: '' }),
+    check: async () => ({ isUsable: true, message: '' }),
     async read(_config, jobs: readonly ReadJob[]) {
       for (const job of jobs) {
         states.set(job.name, job.state)

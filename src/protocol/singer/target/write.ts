@@ -1,17 +1,18 @@
 import type { Failure } from '../../connector.ts'
-import { deliver, openDelivery } from '../../delivery.ts'
+import { type DeliveredStream, deliver, openDelivery } from '../../delivery.ts'
 import type { Destination } from '../../destination.ts'
 import { ConnectorError } from '../../errors.ts'
 import { InputFault, type InputMessage, type InputMessages } from '../../input-messages.ts'
 import { memberText } from '../../member-text.ts'
+import { counterOf } from '../metrics.ts'
 import type { SingerTools } from '../singer-program.ts'
 import { createVersions } from './versions.ts'
 
 /** A stream of the input. */
 interface Stream {
   readonly name: string
-  /** Undefined if there is none that it can be written to. */
-  readonly object: string | undefined
+  /** Where it is written to; undefined if there is no object for it. */
+  readonly delivered: DeliveredStream | undefined
   records: number
 }
 
@@ -32,16 +33,13 @@ export async function write<Config>(
   const versions = createVersions()
   const delivery = await openDelivery({ destination, config, tools })
   const { session } = delivery
-  let others: readonly Failure[] = []
-  try {
-    await deliver(input, delivery, handle)
-    for (const object of objects) if (isComplete(object)) await session.complete(object)
-  } finally {
-    others = await session.close()
-    for (const { name, records } of streams.values()) log.metric(name, records)
-  }
-  const failed = [...streams.values()].flatMap(({ name, object }) => {
-    const error = object === undefined ? noObject(objects) : session.failed.get(object)
+  const completeObjects = () => objects.filter(isComplete)
+  const others = await deliver(input, delivery, { handle, completeObjects }).finally(() => {
+    for (const { name, records } of streams.values())
+      log.metric(counterOf(name, 'record_count', records))
+  })
+  const failed = [...streams.values()].flatMap(({ name, delivered }) => {
+    const error = delivered === undefined ? noObject(objects) : session.failed.get(delivered.object)
     return error === undefined ? [] : [{ stream: name, error }]
   })
   return [...failed, ...others]
@@ -67,9 +65,8 @@ export async function write<Config>(
       throw new InputFault(line, 'is a RECORD without a record')
     stream.records++
     versions.record(stream.name, version)
-    const { name, object } = stream
-    if (object === undefined) return undefined
-    return delivery.add({ name, object }, record as Readonly<Record<string, unknown>>)
+    if (stream.delivered === undefined) return undefined
+    return delivery.add(stream.delivered, record as Readonly<Record<string, unknown>>)
   }
 
   function pass({ line, text, value }: InputMessage): undefined {
@@ -82,13 +79,13 @@ export async function write<Config>(
     })
   }
 
-  function isFailed({ object }: Stream): boolean {
-    return object === undefined || session.failed.has(object)
+  function isFailed({ delivered }: Stream): boolean {
+    return delivered === undefined || session.failed.has(delivered.object)
   }
 
   /** Whether all records that the sources of an object have came in this run. */
   function isComplete(object: string): boolean {
-    const sources = [...streams.values()].filter((stream) => stream.object === object)
+    const sources = [...streams.values()].filter(({ delivered }) => delivered?.object === object)
     return sources.length > 0 && sources.every(({ name }) => versions.isComplete(name))
   }
 
@@ -97,7 +94,8 @@ export async function write<Config>(
     if (known !== undefined) return known
     const last = name.slice(name.lastIndexOf('-') + 1)
     const object = objects.find((one) => one === name) ?? objects.find((one) => one === last)
-    const stream = { name, object, records: 0 }
+    const delivered = object === undefined ? undefined : { name, object }
+    const stream = { name, delivered, records: 0 }
     streams.set(name, stream)
     return stream
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { configSchema } from './config-schema.ts'
+import { configSchema } from '../config-schema.ts'
+import { writeSettingsSchema } from '../write/write-settings.ts'
 import { destinationSpec } from './destination-spec.ts'
-import { writeSettingsSchema } from './write/write-settings.ts'
 
 describe('the specification of the destination', () => {
   const { connectionSpecification, ...facts } = destinationSpec()

@@ -1,11 +1,11 @@
-import { scopeName } from './http/endpoints.ts'
-import { pathOf } from './http/request-url.ts'
-import { retryPolicyOf } from './http/retry-policy.ts'
-import { createSession, type Session, type SessionSettings } from './http/session.ts'
-import { hasScope } from './http/token.ts'
-import type { CheckResult } from './protocol/connector.ts'
-import { ConnectorError } from './protocol/errors.ts'
-import { type ObjectName, objects } from './write/objects.ts'
+import { scopeName } from '../http/endpoints.ts'
+import { pathOf } from '../http/request-url.ts'
+import { retryPolicyOf } from '../http/retry-policy.ts'
+import { createSession, type Session, type SessionSettings } from '../http/session.ts'
+import { hasScope } from '../http/token.ts'
+import type { CheckResult } from '../protocol/connector.ts'
+import { ConnectorError } from '../protocol/errors.ts'
+import { type ObjectName, objects } from '../write/objects.ts'
 
 /** Somebody waits for the answer: a request of a check is not tried again for longer. */
 const PATIENCE_MS = 3000
@@ -34,7 +34,7 @@ export async function checkWriting(settings: SessionSettings): Promise<CheckResu
     const opening =
       writable.length === 0 ? 'Nothing can be written.' : `${list(writable)} can be written.`
     return {
-      isReadable: writable.length > 0,
+      isUsable: writable.length > 0,
       message: [opening, ...reasons].filter(Boolean).join(' '),
     }
   } finally {

@@ -1,8 +1,8 @@
+import { LINK_TOKENS } from '../http/links.ts'
+import type { RetryPolicy } from '../http/retry-policy.ts'
+import { packageVersion } from '../project-files.ts'
+import type { DestinationConnector } from '../protocol/destination.ts'
 import { destinationSpec } from './destination-spec.ts'
-import { LINK_TOKENS } from './http/links.ts'
-import type { RetryPolicy } from './http/retry-policy.ts'
-import { packageVersion } from './project-files.ts'
-import type { DestinationConnector } from './protocol/destination.ts'
 import type { DestinationConfig } from './write-session.ts'
 
 /**

@@ -1,11 +1,11 @@
-import { type Config, parseConfig } from './config.ts'
-import { configWarnings } from './config-warnings.ts'
-import type { RetryPolicy } from './http/retry-policy.ts'
+import { type Config, parseConfig } from '../config.ts'
+import { configWarnings } from '../config-warnings.ts'
+import type { RetryPolicy } from '../http/retry-policy.ts'
+import { ruleWarnings } from '../privacy/rule-warnings.ts'
+import { treatedSpec, treatmentOfStream } from '../privacy/treated-stream.ts'
+import type { ReadJob, Source } from '../protocol/connector.ts'
+import type { RunSettings } from '../sync/run.ts'
 import { COMPLETE, offeredStreams } from './offered-streams.ts'
-import { ruleWarnings } from './privacy/rule-warnings.ts'
-import { treatedSpec, treatmentOfStream } from './privacy/treated-stream.ts'
-import type { ReadJob, Source } from './protocol/connector.ts'
-import type { RunSettings } from './sync/run.ts'
 
 /**
  * Configuration, streams and sync put together; for `retryPolicy` see `createConnector`. What talks to
@@ -31,12 +31,12 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
     },
 
     async check(config, tools) {
-      const { checkService } = await import('./sync/check.ts')
+      const { checkService } = await import('../sync/check.ts')
       return checkService([...offeredStreams(config).values()], { config, ...tools, ...waits })
     },
 
     async read(config, readJobs, tools) {
-      const { runSync } = await import('./sync/run.ts')
+      const { runSync } = await import('../sync/run.ts')
       const available = offeredStreams(config)
       const jobs = readJobs.flatMap(({ name, mode, state }) => {
         const stream = available.get(name)

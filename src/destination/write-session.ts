@@ -1,16 +1,15 @@
-import { createServiceClient } from './client/create-service-client.ts'
-import type { ServiceClient } from './client/service-client.ts'
-import type { Config } from './config.ts'
-import { withNames } from './folded-names.ts'
-import type { RetryPolicy } from './http/retry-policy.ts'
-import type { Failure } from './protocol/connector.ts'
-import type { WriteSession, WriteTools } from './protocol/destination.ts'
-import { ConnectorError } from './protocol/errors.ts'
+import { createServiceClient } from '../client/create-service-client.ts'
+import type { ServiceClient } from '../client/service-client.ts'
+import type { Config } from '../config.ts'
+import type { RetryPolicy } from '../http/retry-policy.ts'
+import type { Failure } from '../protocol/connector.ts'
+import type { WriteSession, WriteTools } from '../protocol/destination.ts'
+import { ConnectorError } from '../protocol/errors.ts'
+import { type ObjectName, scopesOf } from '../write/objects.ts'
+import type { Outcome } from '../write/outcome.ts'
+import type { WriteSettings } from '../write/write-settings.ts'
+import { createWriter, type Writer } from '../write/writer.ts'
 import { createRejectedRecords } from './rejected-records.ts'
-import { type ObjectName, objects, scopesOf } from './write/objects.ts'
-import type { Outcome } from './write/outcome.ts'
-import type { WriteSettings } from './write/write-settings.ts'
-import { createWriter, type Writer } from './write/writer.ts'
 
 /** The configuration of what writes: that of the connection, and the writer's own. */
 export interface DestinationConfig {
@@ -43,11 +42,10 @@ export function openWriteSession(
       return new Map([...writers.values()].flatMap(({ writer }) => [...writer.summary.failures]))
     },
 
-    async add({ object, ordinal, data, isDelete }) {
-      rejectedRecords.remember(ordinal, data)
+    async add({ object, ...record }) {
+      rejectedRecords.remember(record.ordinal, record.data)
       const name = object as ObjectName
-      const record = withNames(data, Object.keys(objects[name].properties))
-      await writerOf(name).add({ object: name, ordinal, data: record, isDelete })
+      await writerOf(name).add({ object: name, ...record })
     },
 
     async flush() {

@@ -1,11 +1,11 @@
+import { parseConfig } from '../config.ts'
+import { configWarnings } from '../config-warnings.ts'
+import type { RetryPolicy } from '../http/retry-policy.ts'
+import type { Destination, ObjectSpec } from '../protocol/destination.ts'
+import { type ObjectName, objects } from '../write/objects.ts'
+import { parseWriteSettings, type WriteSettings } from '../write/write-settings.ts'
 import { checkWriting } from './check-writing.ts'
-import { parseConfig } from './config.ts'
-import { configWarnings } from './config-warnings.ts'
 import { SYNC_MODES } from './destination-spec.ts'
-import type { RetryPolicy } from './http/retry-policy.ts'
-import type { Destination, ObjectSpec } from './protocol/destination.ts'
-import { type ObjectName, objects } from './write/objects.ts'
-import { parseWriteSettings, type WriteSettings } from './write/write-settings.ts'
 import { type DestinationConfig, openWriteSession } from './write-session.ts'
 
 /** Configuration, client and writer put together; for `retryPolicy` see `createDestinationConnector`. */

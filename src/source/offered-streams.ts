@@ -1,8 +1,8 @@
-import type { Config } from './config.ts'
-import type { PrivacySettings } from './privacy/privacy-settings.ts'
-import { keepsKey } from './privacy/treated-stream.ts'
-import type { Stream } from './streams/collection.ts'
-import { availableStreams } from './streams/streams.ts'
+import type { Config } from '../config.ts'
+import type { PrivacySettings } from '../privacy/privacy-settings.ts'
+import { keepsKey } from '../privacy/treated-stream.ts'
+import type { Stream } from '../streams/collection.ts'
+import { availableStreams } from '../streams/streams.ts'
 
 /** Without a configuration nothing is known to be left out. */
 export const COMPLETE: PrivacySettings = {

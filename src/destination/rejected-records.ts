@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
-import { ConnectorError } from './protocol/errors.ts'
-import type { Outcome } from './write/outcome.ts'
+import { ConnectorError } from '../protocol/errors.ts'
+import type { Outcome } from '../write/outcome.ts'
 
 /** The file that rejected records are appended to, one JSON line each, to be mended and written again. */
 export interface RejectedRecords {

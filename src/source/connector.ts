@@ -1,8 +1,8 @@
-import type { Config } from './config.ts'
-import { LINK_TOKENS } from './http/links.ts'
-import type { RetryPolicy } from './http/retry-policy.ts'
-import { packageDescription, packageVersion, readProjectJson } from './project-files.ts'
-import type { Connector } from './protocol/connector.ts'
+import type { Config } from '../config.ts'
+import { LINK_TOKENS } from '../http/links.ts'
+import type { RetryPolicy } from '../http/retry-policy.ts'
+import { packageDescription, packageVersion, readProjectJson } from '../project-files.ts'
+import type { Connector } from '../protocol/connector.ts'
 
 /**
  * The connector, of which both programs are made: what it says of itself, and behind one dynamic import
