@@ -1,6 +1,7 @@
 import type { Judged } from './measure.ts'
 import { largePage } from './scenarios/large-page.ts'
 import { latency } from './scenarios/latency.ts'
+import { manyStreams } from './scenarios/many-streams.ts'
 import { memory } from './scenarios/memory.ts'
 import { privacy } from './scenarios/privacy.ts'
 import { rateLimit } from './scenarios/rate-limit.ts'
@@ -26,6 +27,7 @@ const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> 
   latency,
   'rate-limit': rateLimit,
   webhooks,
+  'many-streams': manyStreams,
 }
 
 const chosen = process.argv.slice(2)
