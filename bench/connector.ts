@@ -15,13 +15,23 @@ export interface Reading {
   readonly retryMinutes?: number
   /** More settings of the configuration. */
   readonly settings?: object
-  /** The program: the Airbyte protocol's, or Singer's. */
-  readonly protocol?: 'airbyte' | 'singer'
+  /** The program: the Airbyte protocol's, Singer's, or the one with a warehouse. */
+  readonly protocol?: 'airbyte' | 'singer' | 'warehouse'
+  /** What is asked of it in the Airbyte protocol; to read if left out. */
+  readonly command?: 'check' | 'read'
 }
 
 /** Calls `use` with the words that read these streams; their files live as long. */
 export async function withConnector<T>(
-  { origin, streams, concurrency = 4, retryMinutes = 10, settings, protocol = 'airbyte' }: Reading,
+  {
+    origin,
+    streams,
+    concurrency = 4,
+    retryMinutes = 10,
+    settings,
+    protocol = 'airbyte',
+    command = 'read',
+  }: Reading,
   use: (program: string[]) => Promise<T>,
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
@@ -40,14 +50,17 @@ export async function withConnector<T>(
     ...settings,
   })
   const catalog = file('catalog.json', {
-    streams: streams.map(protocol === 'airbyte' ? configured : selected),
+    streams: streams.map(protocol === 'singer' ? selected : configured),
   })
-  const program =
-    protocol === 'airbyte'
-      ? [join(PROJECT, 'bin/source-protime'), 'read']
-      : [join(PROJECT, 'bin/tap-protime')]
+  const programs = {
+    airbyte: [join(PROJECT, 'bin/source-protime'), command],
+    singer: [join(PROJECT, 'bin/tap-protime')],
+    warehouse: [join(PROJECT, 'bin/protime'), 'sync', '--streams', streams.join(',')],
+  }
   try {
-    return await use([...program, '--config', config, '--catalog', catalog])
+    const takesCatalog = protocol !== 'warehouse' && command === 'read'
+    const reads = takesCatalog ? ['--catalog', catalog] : []
+    return await use([...programs[protocol], '--config', config, ...reads])
   } finally {
     rmSync(folder, { recursive: true })
   }

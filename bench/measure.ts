@@ -23,20 +23,26 @@ export interface MeasureOptions {
   readonly reader?: string
   /** How the program has to end. */
   readonly exitCode?: number
+  /** What runs the program, and writes what it took to BENCH_COST; Node if left out. */
+  readonly interpreter?: readonly string[]
+  /** Whether its stderr is left out. */
+  readonly isQuiet?: boolean
 }
 
-/** Runs a Node program and measures it without its reader. Throws when it ends in another way. */
+const NODE = [process.execPath, '--import', here('report-cost.js')]
+
+/** Runs a program and measures it without its reader. Throws when it ends in another way. */
 export async function measure(
   program: readonly string[],
-  { reader = 'cat > /dev/null', exitCode = 0 }: MeasureOptions = {},
+  options: MeasureOptions = {},
 ): Promise<Cost> {
+  const { reader = 'cat > /dev/null', exitCode = 0, interpreter = NODE, isQuiet = false } = options
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
   const file = join(folder, 'cost.json')
   try {
-    const words = [process.execPath, '--import', here('report-cost.js'), ...program]
-    const command = `${words.map(quoted).join(' ')} | ${reader}`
+    const command = `${[...interpreter, ...program].map(quoted).join(' ')} | ${reader}`
     const shell = spawn('bash', ['-o', 'pipefail', '-c', command], {
-      stdio: ['ignore', 'ignore', 'inherit'],
+      stdio: ['ignore', 'ignore', isQuiet ? 'ignore' : 'inherit'],
       env: { ...process.env, BENCH_COST: file },
     })
     const [ended] = await once(shell, 'close')

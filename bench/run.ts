@@ -1,4 +1,6 @@
 import type { Judged } from './measure.ts'
+import { compressed } from './scenarios/compressed.ts'
+import { firstSync } from './scenarios/first-sync.ts'
 import { largePage } from './scenarios/large-page.ts'
 import { latency } from './scenarios/latency.ts'
 import { manyStreams } from './scenarios/many-streams.ts'
@@ -9,7 +11,9 @@ import { singer } from './scenarios/singer.ts'
 import { slowReader } from './scenarios/slow-reader.ts'
 import { start } from './scenarios/start.ts'
 import { throughput } from './scenarios/throughput.ts'
+import { warehouse } from './scenarios/warehouse.ts'
 import { webhooks } from './scenarios/webhooks.ts'
+import { write } from './scenarios/write.ts'
 
 /**
  * `npm run bench` runs every scenario, `npm run bench -- throughput latency` some. All traffic is on
@@ -18,7 +22,9 @@ import { webhooks } from './scenarios/webhooks.ts'
  */
 const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> = {
   throughput,
+  compressed,
   singer,
+  warehouse,
   start,
   privacy,
   'large-page': largePage,
@@ -27,6 +33,8 @@ const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> 
   latency,
   'rate-limit': rateLimit,
   webhooks,
+  write,
+  'first-sync': firstSync,
   'many-streams': manyStreams,
 }
 

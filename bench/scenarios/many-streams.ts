@@ -19,6 +19,7 @@ const read = [...streams.values()].filter(({ replication }) => replication === '
 export async function* manyStreams(): AsyncGenerator<string | Judged> {
   const tenant = { people: PEOPLE, months: MONTHS, 'page-size': PAGE_SIZE }
   const emulated = await startEmulated(tenant)
+  let ofEmulator: Cost
   try {
     const { config, readySeconds } = emulated
     yield `${PEOPLE} people and ${MONTHS} months are ready after ${readySeconds.toFixed(1)} s`
@@ -30,9 +31,9 @@ export async function* manyStreams(): AsyncGenerator<string | Judged> {
     yield `read: ${records} records of ${read.length} streams in ${cost.seconds.toFixed(1)} s, ${rate(cost.seconds)} records/s`
     yield peakLine('the connector', cost.peakMegabytes, 150)
   } finally {
-    const { peakMegabytes } = await emulated.stop()
-    yield peakLine('the emulator', peakMegabytes, 4000)
+    ofEmulator = await emulated.stop()
   }
+  yield peakLine('the emulator', ofEmulator.peakMegabytes, 4000)
 }
 
 async function readAll(config: EmulatedConfig): Promise<{ records: number; cost: Cost }> {

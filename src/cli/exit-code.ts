@@ -1,3 +1,5 @@
+import { ConnectorError } from '../protocol/errors.ts'
+
 /** How a command of `protime` ends. */
 export const EXIT = {
   done: 0,
@@ -5,11 +7,18 @@ export const EXIT = {
   failed: 1,
   /** The command line is not one. */
   usage: 2,
+  /** Only a person can mend it: whoever schedules the command does not try again. */
+  misconfigured: 2,
   /** What was asked for does not exist. */
   notFound: 4,
 } as const
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** What was asked for cannot be started here, as the sentence says; nothing was done. */
+export class StartError extends ConnectorError {
+  override name = 'StartError'
+}
 
 /** A command line that asks for nothing sensible; nothing was done. */
 export class UsageError extends Error {

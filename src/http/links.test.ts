@@ -54,8 +54,18 @@ describe('a link of the service', () => {
       `${PREFIX}/people?a=1\t2\n3`,
       `${PREFIX}/people?a=1%092%0A3`,
     ],
+    [
+      'with every character that a query may hold',
+      `${PREFIX}/people?a=Az09-._~!$&()*+,;=:@/?%41`,
+      new URL(`${ORIGIN}${PREFIX}/people?a=Az09-._~!$&()*+,;=:@/?%41`).href.slice(ORIGIN.length),
+    ],
     ['whose dot segments stay below the prefix', `${PREFIX}/a/../people`, `${PREFIX}/people`],
     ['with dots inside a name', `${PREFIX}/people?x=..%2f`, `${PREFIX}/people?x=..%2f`],
+    [
+      'with slashes in the name of a reference',
+      `${PREFIX}/external-references/people/a%2Fb%5Cc..d?continuationToken=1`,
+      `${PREFIX}/external-references/people/a%2Fb%5Cc..d?continuationToken=1`,
+    ],
   ])('is followed when it is %s', (_, link, expected) => {
     expect(resolveLink(link, endpoints())).toBe(ORIGIN + expected)
   })

@@ -1,15 +1,13 @@
 import type { ConnectorError } from './errors.ts'
 import type { Mask } from './mask.ts'
+import type { SyncObserver } from './progress/sync-observer.ts'
 import type { SettingsSchema } from './settings-schema.ts'
 import type { StreamOutput } from './stream-output.ts'
 import type { StreamSpec } from './stream-spec.ts'
 
-/**
- * What a connector says of itself: enough for its specification, its version and its help. `runAirbyte`
- * and `runSinger` make programs of it.
- */
-export interface Connector<Config> {
-  /** In lower case; the programs are `source-<name>` and `tap-<name>`. */
+/** What a connector says of itself: enough for its specification, its version and its help. */
+export interface ConnectorFacts {
+  /** In lower case; the programs are `source-<name>` and `tap-<name>`, or `destination-<name>` and `target-<name>`. */
   readonly name: string
   readonly version: string
   /** One sentence. */
@@ -21,6 +19,10 @@ export interface Connector<Config> {
   }
   /** Parameters of URLs and members of JSON whose values must not be printed, whatever they are. */
   readonly secretParameters?: readonly string[]
+}
+
+/** A connector that reads. `runAirbyte` and `runSinger` make programs of it. */
+export interface Connector<Config> extends ConnectorFacts {
   /** Loads what reads; called once, by the commands that need it. */
   load(): Promise<Source<Config>>
 }
@@ -52,6 +54,8 @@ export interface Tools {
 export interface ReadTools extends Tools {
   /** Streams that the catalog names and that cannot be read; they are reported without the source. */
   readonly refused: readonly Failure[]
+  /** Is told how far the sync is, by sources that tell it. */
+  readonly observer?: SyncObserver
 }
 
 /** A stream that is to be read. */
@@ -71,9 +75,10 @@ export interface Failure {
   readonly error: ConnectorError
 }
 
-/** The outcome of a check: what can be read, in words, or why nothing can. */
+/** The outcome of a check: what can be read or written, in words, or why nothing can. */
 export interface CheckResult {
-  readonly isReadable: boolean
+  /** Whether anything can be read or written with the configuration. */
+  readonly isUsable: boolean
   readonly message: string
 }
 

@@ -31,6 +31,11 @@ export function catalog(streams: readonly object[]): Line {
   return line('CATALOG', { catalog: { streams } })
 }
 
+/** What can be done to the objects of a destination. */
+export function destinationCatalog(operations: readonly object[]): Line {
+  return line('DESTINATION_CATALOG', { destination_catalog: { operations } })
+}
+
 /** A checkpoint; `recordCount` is the number of records of the stream since its previous one. */
 export function state(stream: string, blob: object, recordCount: number): Line {
   return line('STATE', {
@@ -74,6 +79,11 @@ export function error({ message, failure, stream, internal, stack }: ErrorFacts)
       ...(stream === undefined ? {} : { stream_descriptor: { name: stream } }),
     },
   })
+}
+
+/** How many rows of a stream are to come in this sync, about. */
+export function estimate(stream: string, rows: number): Line {
+  return trace('ESTIMATE', { estimate: { name: stream, type: 'STREAM', row_estimate: rows } })
 }
 
 /** An event that a platform counts; `type` is one of a fixed set. */

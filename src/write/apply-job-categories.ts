@@ -1,0 +1,62 @@
+import { changeJobCategory } from './change-job-category.ts'
+import { groupBy } from './group-by.ts'
+import type { Lanes } from './lanes.ts'
+import type { Verdict } from './outcome.ts'
+import { NAMELESS, type WantedNamed } from './read-named.ts'
+import { refusalOf } from './refusal.ts'
+import type { WriteClient } from './write-client.ts'
+
+/** What one record asks for. */
+export interface NamedChange {
+  readonly ordinal: number
+  readonly wanted: WantedNamed
+}
+
+export interface JobCategoryTools {
+  readonly client: WriteClient
+  readonly lanes: Lanes
+  readonly missingFields: 'keep' | 'empty'
+  /** Told once for each record, when its verdict is final. */
+  readonly settle: (ordinal: number, verdict: Verdict) => void
+}
+
+/** Reads each job category, merges the record with it, and writes it whole where they differ. */
+export async function applyJobCategories(
+  changes: readonly NamedChange[],
+  tools: JobCategoryTools,
+): Promise<void> {
+  const { client, lanes, missingFields, settle } = tools
+  await lanes.each(inOrderOfKey(changes), async (sequence) => {
+    for (const { ordinal, wanted } of sequence) settle(ordinal, await change(wanted))
+  })
+
+  async function change(wanted: WantedNamed): Promise<Verdict> {
+    const { defaultName } = wanted
+    // Known without a request.
+    if (defaultName === '' || (defaultName === undefined && missingFields === 'empty'))
+      return NAMELESS
+    try {
+      const { outcome } = await changeJobCategory(client.jobCategories, wanted, missingFields)
+      if (outcome === 'absent') return UNKNOWN
+      return outcome === 'nameless' ? NAMELESS : { outcome }
+    } catch (error) {
+      return refusalOf(error)
+    }
+  }
+}
+
+const UNKNOWN: Verdict = {
+  outcome: 'rejected',
+  status: 404,
+  reason: 'There is no job category with this key, and this API cannot create one.',
+}
+
+/**
+ * The changes as sequences that may run side by side. Keys of one kind name different records if they
+ * differ; an id and a reference may name the same one, so that mixed changes are one sequence.
+ */
+function inOrderOfKey(changes: readonly NamedChange[]): readonly (readonly NamedChange[])[] {
+  const kinds = new Set(changes.map(({ wanted: { key } }) => ('id' in key ? '' : key.name)))
+  if (kinds.size > 1) return [changes]
+  return groupBy(changes, ({ wanted: { key } }) => ('id' in key ? key.id : key.value))
+}
