@@ -23,8 +23,9 @@ export interface MeasureOptions {
   readonly reader?: string
   /** How the program has to end. */
   readonly exitCode?: number
-  /** What runs the program, and writes what it took to BENCH_COST; Node if left out. */
+  /** What runs the program: Node if left out. Anything else writes what it took to BENCH_COST itself. */
   readonly interpreter?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
   /** Whether its stderr is left out. */
   readonly isQuiet?: boolean
 }
@@ -36,14 +37,20 @@ export async function measure(
   program: readonly string[],
   options: MeasureOptions = {},
 ): Promise<Cost> {
-  const { reader = 'cat > /dev/null', exitCode = 0, interpreter = NODE, isQuiet = false } = options
+  const {
+    reader = 'cat > /dev/null',
+    exitCode = 0,
+    interpreter = NODE,
+    env = {},
+    isQuiet = false,
+  } = options
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
   const file = join(folder, 'cost.json')
   try {
     const command = `${[...interpreter, ...program].map(quoted).join(' ')} | ${reader}`
     const shell = spawn('bash', ['-o', 'pipefail', '-c', command], {
       stdio: ['ignore', 'ignore', isQuiet ? 'ignore' : 'inherit'],
-      env: { ...process.env, BENCH_COST: file },
+      env: { ...process.env, ...env, BENCH_COST: file, BENCH_STARTED: String(Date.now() / 1000) },
     })
     const [ended] = await once(shell, 'close')
     if (ended !== exitCode) throw new Error(`${program[0]} ended with exit code ${ended}`)

@@ -5,6 +5,7 @@ import { largePage } from './scenarios/large-page.ts'
 import { latency } from './scenarios/latency.ts'
 import { manyStreams } from './scenarios/many-streams.ts'
 import { memory } from './scenarios/memory.ts'
+import { peers } from './scenarios/peers.ts'
 import { privacy } from './scenarios/privacy.ts'
 import { rateLimit } from './scenarios/rate-limit.ts'
 import { singer } from './scenarios/singer.ts'
@@ -23,6 +24,7 @@ import { write } from './scenarios/write.ts'
 const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> = {
   throughput,
   compressed,
+  peers,
   singer,
   warehouse,
   start,

@@ -9,6 +9,7 @@ import { table } from '../../scripts/demo/table.ts'
 import { warehouseDifferences } from '../../scripts/demo/warehouse.ts'
 import { createDagster, type Dagster, type Run } from './dagster.ts'
 import { validateManifests } from './manifests.ts'
+import { deliverThroughNginx } from './nginx.ts'
 
 const CHANGES = { inserts: 40, updates: 40, deletes: 30, softDeletes: 5 }
 /** People and months: another size is another tenant. */
@@ -46,6 +47,7 @@ async function main(): Promise<void> {
     // The first program makes the tables of the instance; two at once would not agree.
     await dagster.ended(0)
     await validateManifests(folder, say)
+    await deliverThroughNginx(folder, say)
     await firstNight({ tenants, dagster })
     await secondNight({ tenants, dagster })
   } finally {
