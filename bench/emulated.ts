@@ -36,14 +36,17 @@ export async function startEmulated(flags: Readonly<Record<string, number>>): Pr
     env: { ...process.env, BENCH_COST: file },
   })
   const ended = once(child, 'close')
-  const [introduction] = await Promise.race([once(child.stdout, 'data'), ended])
-  if (!Buffer.isBuffer(introduction)) {
-    rmSync(folder, { recursive: true })
-    throw new Error('The emulator did not start')
+  let said = ''
+  while (!said.includes('\n}\n')) {
+    const [part] = await Promise.race([once(child.stdout, 'data'), ended])
+    if (!Buffer.isBuffer(part)) {
+      rmSync(folder, { recursive: true })
+      throw new Error('The emulator did not start')
+    }
+    said += part.toString()
   }
-  const text = introduction.toString()
   return {
-    config: JSON.parse(text.slice(text.indexOf('{'))),
+    config: JSON.parse(said.slice(said.indexOf('{'))),
     readySeconds: (performance.now() - began) / 1000,
     async stop() {
       child.kill()
