@@ -1,4 +1,5 @@
-# The image of the connector: for Airbyte (its entry point), for Singer runners (--entrypoint tap-protime)
+# The image of the connector: for Airbyte (its entry point), for Singer runners (--entrypoint tap-protime
+# or target-protime)
 # and for every scheduler that runs containers. At run time it needs a network and nothing else: no
 # writable disk, no capabilities, no user of its own.
 #
@@ -23,17 +24,26 @@ RUN npm run build:wasm && \
     mkdir -p /image/usr/local/bin && \
     for program in /image/airbyte/integration_code/bin/*; do ln -s "${program#/image}" /image/usr/local/bin/; done
 
-FROM ${NODE_IMAGE}
+FROM ${NODE_IMAGE} AS programs
 COPY --from=build /image/ /
-ENV NODE_ENV=production \
-    AIRBYTE_ENTRYPOINT=/airbyte/integration_code/bin/source-protime
+ENV NODE_ENV=production
 WORKDIR /airbyte
 # A number, not a name: runAsNonRoot can see only of a number that it is not root. Airbyte runs connectors as 1000.
 USER 1000:1000
-ENTRYPOINT ["/airbyte/integration_code/bin/source-protime"]
 ARG VERSION
-LABEL io.airbyte.name=source-protime \
-      io.airbyte.version=${VERSION} \
-      org.opencontainers.image.title=source-protime \
+LABEL io.airbyte.version=${VERSION} \
       org.opencontainers.image.version=${VERSION} \
       org.opencontainers.image.licenses=MIT
+
+# docker build --target destination: the same programs, for Airbyte to write with.
+FROM programs AS destination
+ENV AIRBYTE_ENTRYPOINT=/airbyte/integration_code/bin/destination-protime
+ENTRYPOINT ["/airbyte/integration_code/bin/destination-protime"]
+LABEL io.airbyte.name=destination-protime \
+      org.opencontainers.image.title=destination-protime
+
+FROM programs
+ENV AIRBYTE_ENTRYPOINT=/airbyte/integration_code/bin/source-protime
+ENTRYPOINT ["/airbyte/integration_code/bin/source-protime"]
+LABEL io.airbyte.name=source-protime \
+      org.opencontainers.image.title=source-protime

@@ -9,6 +9,7 @@ export default defineConfig({
       '{src,emulator,integration-tests,scripts,bench}/**/*.nightly.ts',
       'src/**/*.fuzz.test.ts',
       'integration-tests/histories/{in-process,executable}-*.test.ts',
+      'src/write/histories.test.ts',
     ],
     env: { PROPERTY_SEED: 'random', HISTORIES_SCALE: '16' },
   },

@@ -17,11 +17,21 @@ export interface Reading {
   readonly settings?: object
   /** The program: the Airbyte protocol's, or Singer's. */
   readonly protocol?: 'airbyte' | 'singer'
+  /** What is asked of it in the Airbyte protocol; to read if left out. */
+  readonly command?: 'check' | 'read'
 }
 
 /** Calls `use` with the words that read these streams; their files live as long. */
 export async function withConnector<T>(
-  { origin, streams, concurrency = 4, retryMinutes = 10, settings, protocol = 'airbyte' }: Reading,
+  {
+    origin,
+    streams,
+    concurrency = 4,
+    retryMinutes = 10,
+    settings,
+    protocol = 'airbyte',
+    command = 'read',
+  }: Reading,
   use: (program: string[]) => Promise<T>,
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
@@ -44,10 +54,11 @@ export async function withConnector<T>(
   })
   const program =
     protocol === 'airbyte'
-      ? [join(PROJECT, 'bin/source-protime'), 'read']
+      ? [join(PROJECT, 'bin/source-protime'), command]
       : [join(PROJECT, 'bin/tap-protime')]
   try {
-    return await use([...program, '--config', config, '--catalog', catalog])
+    const reads = command === 'read' ? ['--catalog', catalog] : []
+    return await use([...program, '--config', config, ...reads])
   } finally {
     rmSync(folder, { recursive: true })
   }

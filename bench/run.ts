@@ -1,4 +1,5 @@
 import type { Judged } from './measure.ts'
+import { compressed } from './scenarios/compressed.ts'
 import { firstSync } from './scenarios/first-sync.ts'
 import { largePage } from './scenarios/large-page.ts'
 import { latency } from './scenarios/latency.ts'
@@ -9,6 +10,8 @@ import { singer } from './scenarios/singer.ts'
 import { slowReader } from './scenarios/slow-reader.ts'
 import { start } from './scenarios/start.ts'
 import { throughput } from './scenarios/throughput.ts'
+import { webhooks } from './scenarios/webhooks.ts'
+import { write } from './scenarios/write.ts'
 
 /**
  * `npm run bench` runs every scenario, `npm run bench -- throughput latency` some. All traffic is on
@@ -17,6 +20,7 @@ import { throughput } from './scenarios/throughput.ts'
  */
 const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> = {
   throughput,
+  compressed,
   singer,
   start,
   privacy,
@@ -26,6 +30,8 @@ const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> 
   latency,
   'rate-limit': rateLimit,
   'first-sync': firstSync,
+  webhooks,
+  write,
 }
 
 const chosen = process.argv.slice(2)

@@ -1,4 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { clocking } from './clocking.ts'
 
 /**
@@ -14,14 +15,20 @@ export interface ServerOptions {
   readonly changes?: number
   /** A token bucket: refused above it with 429 and a Retry-After. */
   readonly rateLimit?: { readonly perSecond: number; readonly bucket: number }
+  /** The pages of `clockings` are compressed so, whatever the request says. */
+  readonly encoding?: Encoding
 }
 
+export type Encoding = 'gzip' | 'br'
+
 const options = JSON.parse(process.argv[2] ?? '{}') as ServerOptions
-const { pages, pageSize, delayMs = 0, changes = 0, rateLimit } = options
+const { pages, pageSize, delayMs = 0, changes = 0, rateLimit, encoding } = options
 const PREFIX = '/connector/svcapi/api/v1'
 const CHANGES_AT_ONCE = 10_000
 
+const compress = encoding === undefined ? undefined : compressorOf(encoding)
 const bodies = Array.from({ length: pages }, (_, number) => pageOf(number * pageSize))
+const compressed = compress && bodies.map((_, number) => compress(pageWithEnd('clockings', number)))
 const token = Buffer.from('{"access_token":"bench-token","expires_in":3600,"token_type":"Bearer"}')
 let tokens = rateLimit?.bucket ?? 0
 let filledAt = performance.now()
@@ -43,15 +50,34 @@ function answer(url: string, response: ServerResponse): void {
   else if (url.includes('/delta/')) send(changesOf(collection), response)
   else {
     const number = Number(/continuationToken=(\d+)/.exec(url)?.[1] ?? 0)
-    const next = `"nextLink":"${PREFIX}/${collection}?continuationToken=${number + 1}"`
-    const end = number + 1 < pages ? next : deltaLink(collection)
-    send([bodies[number] ?? Buffer.from('{"value":['), Buffer.from(`],${end}}`)], response)
+    const small = collection === 'clockings' ? compressed?.[number] : undefined
+    if (small === undefined) send(pageParts(collection, number), response)
+    else send([small], response, encoding)
   }
 }
 
-function send(parts: Iterable<Buffer>, response: ServerResponse): void {
+function pageParts(collection: string, number: number): readonly [Buffer, Buffer] {
+  const next = `"nextLink":"${PREFIX}/${collection}?continuationToken=${number + 1}"`
+  const end = number + 1 < pages ? next : deltaLink(collection)
+  return [bodies[number] ?? Buffer.from('{"value":['), Buffer.from(`],${end}}`)]
+}
+
+function pageWithEnd(collection: string, number: number): Buffer {
+  return Buffer.concat(pageParts(collection, number))
+}
+
+/** With the efforts that servers take for what they compress while it is asked for. */
+function compressorOf(to: Encoding): (page: Buffer) => Buffer {
+  if (to === 'gzip') return (page) => gzipSync(page, { level: 6 })
+  return (page) => brotliCompressSync(page, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
+}
+
+function send(parts: Iterable<Buffer>, response: ServerResponse, encoded?: Encoding): void {
   const iterator = parts[Symbol.iterator]()
-  response.writeHead(200, { 'content-type': 'application/json' })
+  response.writeHead(200, {
+    'content-type': 'application/json',
+    ...(encoded && { 'content-encoding': encoded }),
+  })
   const more = () => {
     for (let part = iterator.next(); !part.done; part = iterator.next()) {
       if (!response.write(part.value)) return void response.once('drain', more)

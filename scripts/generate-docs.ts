@@ -1,11 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { destinationSpec } from '../src/destination-spec.ts'
 import { readProjectJson } from '../src/project-files.ts'
 import { type MetadataFacts, withFacts } from './airbyte-metadata.ts'
 import { coverageDocument } from './coverage.ts'
 import { readCoverage } from './coverage-sources.ts'
 import { DOCUMENTS, withTables } from './generated-tables.ts'
 import { INSTALL_GUIDE, withVersion } from './install-guide.ts'
-import { HUB_DEFINITION, hubDefinition, type ListedSpecification } from './meltano-hub.ts'
+import { hubDefinition, hubFile, type ListedSpecification } from './meltano-hub.ts'
 import { withSettings } from './meltano-settings.ts'
 import { notice } from './notice.ts'
 
@@ -20,8 +21,13 @@ const { name, version, license } = readProjectJson('#package') as {
 for (const file of DOCUMENTS) rewrite(file, withTables)
 const { sections, shown } = readCoverage()
 rewrite('docs/coverage.md', () => coverageDocument(sections, shown))
-rewrite('meltano.yml', (text) => withSettings(text, spec))
-rewrite(HUB_DEFINITION, () => hubDefinition(spec, name))
+for (const [plugin, pluginSpec] of [
+  ['tap-protime', spec],
+  ['target-protime', destinationSpec()],
+] as const) {
+  rewrite('meltano.yml', (text) => withSettings(text, plugin, pluginSpec))
+  rewrite(hubFile(plugin), () => hubDefinition(plugin, pluginSpec, name))
+}
 rewrite('metadata.yaml', (text) => withFacts(text, { version, license, spec }))
 rewrite(INSTALL_GUIDE, (text) => withVersion(text, version))
 writeFileSync('NOTICE', notice())

@@ -1,12 +1,15 @@
 import { defaultControl, referenceText } from '../emulator/control/reference-text.ts'
+import { serveOptions } from '../src/cli/serve-options.ts'
 import { readProjectJson } from '../src/project-files.ts'
 import type { SettingsSchema } from '../src/protocol/settings-schema.ts'
 import { settingRows } from '../src/protocol/singer/setting-rows.ts'
 import type { Stream } from '../src/streams/collection.ts'
 import { keyOf, streams } from '../src/streams/streams.ts'
+import { METRICS } from '../src/webhooks/serve/metrics.ts'
 import { changelog, form, prerequisites, troubleshooting } from './airbyte-page.ts'
 import { markdown } from './markdown-table.ts'
 import { privacyTables } from './privacy-page.ts'
+import { objectTable, writeSettingTable } from './writing-tables.ts'
 
 /** Every table of the documents that is made from the code, by the name in its marker. */
 const tables: Readonly<Record<string, () => string>> = {
@@ -19,6 +22,10 @@ const tables: Readonly<Record<string, () => string>> = {
   troubleshooting,
   changelog,
   privacy: privacyTables,
+  objects: objectTable,
+  writing: writeSettingTable,
+  serve: serveTable,
+  metrics: metricsTable,
 }
 
 /** The documents with parts that are made from the code. */
@@ -28,6 +35,8 @@ export const DOCUMENTS = [
   'docs/emulator.md',
   'docs/airbyte.md',
   'docs/privacy.md',
+  'docs/writing.md',
+  'docs/webhooks.md',
 ] as const
 
 /** A document with every generated part as the code has it now; throws for an unknown marker. */
@@ -87,6 +96,25 @@ function scopes(): string {
       .join(' or '),
   ])
   return markdown(['Stream', 'Scope'], rows)
+}
+
+function serveTable(): string {
+  const rows = serveOptions().map(({ flags, defaultValue, description }) => [
+    code(flags),
+    typeof defaultValue === 'string' ? defaultValue : '',
+    description,
+  ])
+  return markdown(['Option', 'Default', 'Meaning'], rows)
+}
+
+function metricsTable(): string {
+  const rows = METRICS.map(({ name, type, label, help }) => [
+    code(name),
+    type,
+    label === undefined ? '' : code(label),
+    help,
+  ])
+  return markdown(['Metric', 'Type', 'Label', 'Meaning'], rows)
 }
 
 function readingOf({ replication }: Stream): string {

@@ -2,10 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { parseConfig } from '../src/config.ts'
+import { destinationSpec } from '../src/destination-spec.ts'
 import { readProjectJson } from '../src/project-files.ts'
 import { streams } from '../src/streams/streams.ts'
 import { type MetadataFacts, withFacts } from './airbyte-metadata.ts'
-import { HUB_DEFINITION, hubDefinition, type ListedSpecification } from './meltano-hub.ts'
+import { hubDefinition, hubFile, type ListedSpecification } from './meltano-hub.ts'
 
 const spec = readProjectJson('#spec') as ListedSpecification & MetadataFacts['spec']
 const { name, version, license } = readProjectJson('#package') as {
@@ -14,11 +15,14 @@ const { name, version, license } = readProjectJson('#package') as {
   license: string
 }
 
-describe('the definition for the hub of Meltano', () => {
-  const definition = hubDefinition(spec, name)
+describe.each([
+  ['tap-protime', spec],
+  ['target-protime', destinationSpec()],
+] as const)('the definition of %s for the hub of Meltano', (plugin, given) => {
+  const definition = hubDefinition(plugin, given, name)
 
-  it('is what spec.json and the tap give (npm run docs makes it)', () => {
-    expect(readFileSync(HUB_DEFINITION, 'utf8')).toBe(definition)
+  it('is what the specification and the program give (npm run docs makes it)', () => {
+    expect(readFileSync(hubFile(plugin), 'utf8')).toBe(definition)
   })
 
   it('has its keys in order at every level, as the linter of the hub asks', () => {

@@ -1,35 +1,61 @@
 import { stringify } from 'yaml'
-import { CAPABILITIES } from '../src/protocol/singer/about.ts'
+import { TAP_CAPABILITIES, TARGET_CAPABILITIES } from '../src/protocol/singer/about.ts'
 import { pluginSettings, type Specification, settingsGroups } from './meltano-settings.ts'
 
-/** spec.json as far as a listing is made from it. */
+/** A specification as far as a listing is made from it. */
 export interface ListedSpecification extends Specification {
   /** The changelog in the repository. */
   readonly changelogUrl: string
 }
 
-/** Where the definition stands in the repository. */
-export const HUB_DEFINITION = 'meltano-hub/tap-protime.yml'
+/** What differs between the listings of the tap and of the target. */
+const PLUGINS = {
+  'tap-protime': {
+    capabilities: TAP_CAPABILITIES,
+    description: 'Workforce time and attendance',
+    page: 'singer.md',
+    logos: 'extractors',
+  },
+  'target-protime': {
+    capabilities: TARGET_CAPABILITIES,
+    description: 'References, job categories and work locations of workforce time and attendance',
+    page: 'writing.md',
+    logos: 'loaders',
+  },
+} as const
+
+/** A plugin for Meltano. */
+export type Plugin = keyof typeof PLUGINS
+
+/** Where the definition of a plugin stands in the repository. */
+export function hubFile(plugin: Plugin): string {
+  return `meltano-hub/${plugin}.yml`
+}
 
 /**
- * The tap as Meltano's hub and `meltano add --from-ref` take it: YAML with its keys in order and
+ * A plugin as Meltano's hub and `meltano add --from-ref` take it: YAML with its keys in order and
  * its lists not indented, as the hub's linter asks.
  */
-export function hubDefinition(spec: ListedSpecification, packageName: string): string {
+export function hubDefinition(
+  plugin: Plugin,
+  spec: ListedSpecification,
+  packageName: string,
+): string {
   const [repository = ''] = spec.changelogUrl.split('/blob/')
+  const { capabilities, description, page, logos } = PLUGINS[plugin]
   const definition = {
-    name: 'tap-protime',
-    namespace: 'tap_protime',
+    name: plugin,
+    namespace: plugin.replaceAll('-', '_'),
     variant: packageName,
     label: spec.connectionSpecification.title,
-    description: 'Workforce time and attendance',
+    description,
     domain_url: 'https://www.protime.eu',
-    docs: `${repository}/blob/main/docs/singer.md`,
-    logo_url: '/assets/logos/extractors/protime.png',
+    docs: `${repository}/blob/main/docs/${page}`,
+    logo_url: `/assets/logos/${logos}/protime.png`,
     repo: repository,
     pip_url: packageName,
-    executable: 'tap-protime',
-    capabilities: CAPABILITIES.toSorted(),
+    executable: plugin,
+    capabilities: capabilities.toSorted(),
     keywords: ['api', 'nodejs'],
     maintenance_status: 'active',
     quality: 'silver',

@@ -2,8 +2,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { destinationSpec } from '../src/destination-spec.ts'
 import { readProjectJson } from '../src/project-files.ts'
-import { CAPABILITIES } from '../src/protocol/singer/about.ts'
+import { TAP_CAPABILITIES, TARGET_CAPABILITIES } from '../src/protocol/singer/about.ts'
 import { outputFolder } from './demo/paths.ts'
 import { meltanoSettings, type Specification, withSettings } from './meltano-settings.ts'
 
@@ -22,13 +23,20 @@ function settingsOf(properties: Properties, required: string[] = []): Settings {
 }
 
 describe('meltano.yml', () => {
-  it('has the settings that spec.json gives (npm run docs makes them)', () => {
-    expect(withSettings(document, spec)).toBe(document)
-  })
+  it.each([
+    ['tap-protime', spec],
+    ['target-protime', destinationSpec()],
+  ])(
+    'has the settings of %s as its specification gives them (npm run docs makes them)',
+    (plugin, given) => {
+      expect(withSettings(document, plugin, given)).toBe(document)
+    },
+  )
 
-  it('names the capabilities that the tap tells of itself', () => {
-    const [tap] = parse(document).plugins.extractors
-    expect(tap.capabilities.toSorted()).toEqual([...CAPABILITIES].toSorted())
+  it('names the capabilities that the programs tell of themselves', () => {
+    const { extractors, loaders } = parse(document).plugins
+    expect(extractors[0].capabilities.toSorted()).toEqual([...TAP_CAPABILITIES].toSorted())
+    expect(loaders[0].capabilities.toSorted()).toEqual([...TARGET_CAPABILITIES].toSorted())
   })
 
   it('has loaders that write to a folder of their own, which the demo does not touch', () => {
@@ -94,6 +102,6 @@ describe('the settings of a plugin', () => {
   })
 
   it('cannot go into a document without the marks', () => {
-    expect(() => withSettings('plugins: []', spec)).toThrow('marks')
+    expect(() => withSettings('plugins: []', 'tap-protime', spec)).toThrow('marks')
   })
 })

@@ -19,15 +19,17 @@ describe('the tree of image and wheel', () => {
     }
     const names = components.map(({ name }) => name)
     expect(names).toEqual([...readdirSync(join(tree, 'node_modules')), 'assemblyscript'])
-    expect(names).toContain('ajv')
+    expect(names).toContain('undici')
   })
 
-  it('has the programs that read, and neither emulator nor types nor tests', () => {
+  it('has the programs that read and write, and neither emulator nor types nor tests', () => {
     const files = readdirSync(tree, { recursive: true, encoding: 'utf8' })
     const own = files.filter((path) => !path.startsWith('node_modules'))
     expect(own).toContain('bin/source-protime')
     expect(own).toContain('bin/tap-protime')
     expect(own).toContain('bin/protime')
+    expect(own).toContain('bin/destination-protime')
+    expect(own).toContain('bin/target-protime')
     expect(
       own.filter((path) => /emulator|testing|\.test\.|\.ts$|bench|scripts/.test(path)),
     ).toEqual([])

@@ -1,7 +1,7 @@
-import { Ajv, type ErrorObject } from 'ajv'
 import { chosenEnvironment } from './config-schema.ts'
 import { nearest } from './nearest.ts'
 import type { SettingsSchema } from './protocol/settings-schema.ts'
+import { type Fault, settingsFaults } from './settings-faults.ts'
 
 /** A text given in place of a number is shown up to this length. */
 const SHOWN = 20
@@ -13,19 +13,7 @@ const DATE_LIKE = /^[\d\s./:TZ+-]{1,30}$/
  * show numbers and days, but no other text: people paste secrets into the wrong field.
  */
 export function applyDefaults(config: unknown, schema: SettingsSchema): string[] {
-  const ajv = new Ajv({
-    allErrors: true,
-    verbose: true,
-    useDefaults: true,
-    strict: false,
-    validateFormats: false,
-    // The schema is ours, is tested, and is used once: checking and optimising it would take longer.
-    meta: false,
-    validateSchema: false,
-    code: { optimize: false },
-  })
-  const check = ajv.compile(withChosenEnvironment(schema, config))
-  return check(config) ? [] : (check.errors ?? []).map(sentence)
+  return settingsFaults(config, withChosenEnvironment(schema, config)).map(sentence)
 }
 
 /**
@@ -33,7 +21,9 @@ export function applyDefaults(config: unknown, schema: SettingsSchema): string[]
  * reported once, against the alternative that was meant, and its defaults are applied.
  */
 function withChosenEnvironment(schema: SettingsSchema, config: unknown): SettingsSchema {
-  const options = schema.properties?.['environment']?.oneOf ?? []
+  const options = schema.properties?.['environment']?.oneOf
+  // A schema of a part of the settings.
+  if (options === undefined) return schema
   const types = options.map((option) => option.properties?.['type']?.['const'])
   return {
     ...schema,
@@ -48,22 +38,23 @@ function withChosenEnvironment(schema: SettingsSchema, config: unknown): Setting
   }
 }
 
-function sentence({ instancePath, keyword, params, parentSchema, data }: ErrorObject): string {
-  const schema = (parentSchema ?? {}) as SettingsSchema
-  const at = instancePath.slice(1).replaceAll('/', '.')
+function sentence({ path, keyword, missing, schema, value: data }: Fault): string {
+  const at = path.join('.')
   const subject = at === '' ? 'It' : at
   switch (keyword) {
     case 'required':
-      return `${at === '' ? '' : `${at}.`}${params['missingProperty']} is missing.`
+      return `${at === '' ? '' : `${at}.`}${missing} is missing.`
     case 'minLength':
     case 'minItems':
       return `${subject} is empty.`
     case 'maxLength':
-      return `${subject} is longer than ${params['limit']} characters.`
+      return `${subject} is longer than ${schema['maxLength']} characters.`
     case 'pattern':
       return `${subject} must have the form: ${schema['pattern_descriptor']}${shownDate(data, schema)}.`
-    case 'enum':
-      return `${subject} must be one of ${params['allowedValues'].join(', ')}${suggestion(data, params['allowedValues'])}`
+    case 'enum': {
+      const allowed = schema['enum'] as readonly string[]
+      return `${subject} must be one of ${allowed.join(', ')}${suggestion(data, allowed)}`
+    }
     default:
       return `${subject} must be ${expected(schema, data)}; it is ${shown(data, schema)}.`
   }

@@ -23,6 +23,8 @@ it.each<[unknown, string[]]>([
     { environment: { type: 'production', base_url: 'x' } },
     ['environment.base_url is no setting of the environment production and is ignored.'],
   ],
+  [{ mirror: true, relink: false, rejected_records: 'rejected.jsonl' }, []],
+  [{ mirrror: true }, ['mirrror is no setting; did you mean mirror?']],
   [{ base_url: 'x' }, ['base_url is no setting; did you mean environment.base_url?']],
   [
     { external_references: [{ collection: 'people', name: ['x'] }] },

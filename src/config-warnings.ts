@@ -2,6 +2,7 @@ import { chosenEnvironment, configSchema } from './config-schema.ts'
 import { nearest } from './nearest.ts'
 import type { SettingsSchema } from './protocol/settings-schema.ts'
 import { collections, referencedCollections } from './streams/collections.ts'
+import { writeSettingsSchema } from './write/write-settings.ts'
 
 /**
  * What a configuration says without any effect, one sentence each: settings that do not exist, at any
@@ -9,7 +10,13 @@ import { collections, referencedCollections } from './streams/collections.ts'
  * of a platform such as Airbyte's `__injected_declarative_manifest`. Takes any JSON, valid or not.
  */
 export function configWarnings(input: unknown): string[] {
-  return [...unknownSettings(input, configSchema()), ...referencesWithoutRecords(input)]
+  return [...unknownSettings(input, everySetting()), ...referencesWithoutRecords(input)]
+}
+
+/** One file configures reading and writing, so that neither warns of the other's settings. */
+function everySetting(): SettingsSchema {
+  const [reading, writing] = [configSchema(), writeSettingsSchema()]
+  return { ...reading, properties: { ...reading.properties, ...writing.properties } }
 }
 
 /** Collections whose references the service adds to records of some stream. */

@@ -116,7 +116,8 @@ function address(name: string, text: string): string {
   return url.href.replace(/\/+$/, '')
 }
 
-function isLoopback(host: string): boolean {
+/** Whether a host of a URL is this machine. */
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
 }
 

@@ -1,12 +1,10 @@
 import { type Config, parseConfig } from './config.ts'
 import { configWarnings } from './config-warnings.ts'
 import type { RetryPolicy } from './http/retry-policy.ts'
-import type { PrivacySettings } from './privacy/privacy-settings.ts'
+import { COMPLETE, offeredStreams } from './offered-streams.ts'
 import { ruleWarnings } from './privacy/rule-warnings.ts'
-import { keepsKey, treatedSpec, treatmentOfStream } from './privacy/treated-stream.ts'
+import { treatedSpec, treatmentOfStream } from './privacy/treated-stream.ts'
 import type { ReadJob, Source } from './protocol/connector.ts'
-import type { Stream } from './streams/collection.ts'
-import { availableStreams } from './streams/streams.ts'
 import type { RunSettings } from './sync/run.ts'
 
 /**
@@ -29,17 +27,17 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
 
     streams(config) {
       const { privacy } = config ?? { privacy: COMPLETE }
-      return [...offered(config).values()].map((stream) => treatedSpec(stream, privacy))
+      return [...offeredStreams(config).values()].map((stream) => treatedSpec(stream, privacy))
     },
 
     async check(config, tools) {
       const { checkService } = await import('./sync/check.ts')
-      return checkService([...offered(config).values()], { config, ...tools, ...waits })
+      return checkService([...offeredStreams(config).values()], { config, ...tools, ...waits })
     },
 
     async read(config, readJobs, tools) {
       const { runSync } = await import('./sync/run.ts')
-      const available = offered(config)
+      const available = offeredStreams(config)
       const jobs = readJobs.flatMap(({ name, mode, state }) => {
         const stream = available.get(name)
         if (stream === undefined) return []
@@ -56,21 +54,6 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
 
     activatesVersions: ({ emitsActivateVersions }) => emitsActivateVersions,
   }
-}
-
-/** Without a configuration nothing is known to be left out. */
-const COMPLETE: PrivacySettings = {
-  mode: 'complete',
-  key: undefined,
-  rules: [],
-  unknownFields: 'keep',
-}
-
-/** The streams that a configuration can read; without one, what every configuration can read. */
-function offered(config?: Config): ReadonlyMap<string, Stream> {
-  const { activityStructures, privacy } = config ?? { activityStructures: [], privacy: COMPLETE }
-  const available = availableStreams({ activityStructures })
-  return new Map([...available].filter(([, stream]) => keepsKey(stream, privacy)))
 }
 
 function leavesOut(stream: string, field: string): string {

@@ -4,6 +4,7 @@ import { install } from './install.ts'
 import { meltano } from './meltano/meltano.ts'
 import { protocolModels } from './protocol-models.ts'
 import { pyairbyte } from './pyairbyte.ts'
+import { queues } from './queues/queues.ts'
 import { singerTools } from './singer-tools.ts'
 
 /** Everybody who has to accept the connector. */
@@ -14,4 +15,5 @@ export const engines: readonly Engine[] = [
   singerTools,
   meltano,
   install,
+  queues,
 ]

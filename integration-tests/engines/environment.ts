@@ -44,7 +44,7 @@ function install(target: string, requirements: readonly string[]): void {
   try {
     run('python3', ['-m', 'venv', folder])
     const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
-    run(join(folder, 'bin', 'python'), [...pip, ...requirements])
+    if (requirements.length > 0) run(join(folder, 'bin', 'python'), [...pip, ...requirements])
     if (!existsSync(target)) renameSync(folder, target)
   } finally {
     rmSync(folder, { recursive: true, force: true })

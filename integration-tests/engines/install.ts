@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { installText, type Place, withPackage } from '../../scripts/install-guide.ts'
-import { HUB_DEFINITION } from '../../scripts/meltano-hub.ts'
+import { hubFile } from '../../scripts/meltano-hub.ts'
 import type { Engine } from './engine.ts'
 import { pythonWith } from './environment.ts'
 import { type GuideShell, openGuideShell, packNpm } from './guide-shell.ts'
@@ -66,12 +66,12 @@ function attempts(projectFolder: string): Partial<Record<Place, Attempt>> {
       expectSame(said.trim().split('\n').at(-1), String(rows.flat().length))
     },
     meltano: async ({ folder, type }, { config, emulator }, wheel) => {
-      const published = readFileSync(join(projectFolder, HUB_DEFINITION), 'utf8')
+      const published = readFileSync(join(projectFolder, hubFile('tap-protime')), 'utf8')
       const definition = join(folder, 'definition.yml')
       writeFileSync(definition, published.replace(/^pip_url: .*$/m, `pip_url: file://${wheel}`))
       const commands = installText('sh', 'meltano')
       const [, url = ''] = /--from-ref (\S+)/.exec(commands) ?? []
-      expectSame(url.split('/main/')[1], HUB_DEFINITION)
+      expectSame(url.split('/main/')[1], hubFile('tap-protime'))
       const environment = { MELTANO_SEND_ANONYMOUS_USAGE_STATS: 'false', ...tapVariables(config) }
       await type(commands.replace(url, definition), environment)
       expectSame(emulator.requests.length > 0, true)

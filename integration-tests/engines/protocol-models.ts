@@ -1,15 +1,17 @@
-import { spawn } from 'node:child_process'
-import { createWriteStream, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { finished } from 'node:stream/promises'
+import { judgeDestination } from './destination-models.ts'
 import type { Engine } from './engine.ts'
+import { save } from './save.ts'
 import { startTenant } from './tenant.ts'
 
 /** The package that defines the messages for Airbyte's Python programs. */
 export const protocolModels: Engine = {
   name: 'airbyte-protocol-models',
   requirements: ['airbyte-protocol-models==0.18.0'],
-  async run({ executable, folder, python, step }) {
+  async run(tools) {
+    await judgeDestination(tools)
+    const { executable, folder, python, step } = tools
     const { emulator, config, streams } = await startTenant()
     const config_file = join(folder, 'config.json')
     const catalog_file = join(folder, 'catalog.json')
@@ -41,13 +43,4 @@ function catalogOf(streams: readonly string[]): object {
       destination_sync_mode: 'append_dedup',
     })),
   }
-}
-
-/** Runs a command of the connector into a file. */
-async function save(executable: string, args: readonly string[], path: string): Promise<void> {
-  const child = spawn(executable, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
-  await finished(child.stdout.pipe(createWriteStream(path)))
-  const exitCode = await ended
-  if (exitCode !== 0) throw new Error(`${args[0]} ended with ${exitCode}`)
 }

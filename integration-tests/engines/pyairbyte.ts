@@ -1,6 +1,8 @@
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { startEmulator } from '../../emulator/emulator.ts'
 import { readStreamSchema } from '../../src/streams/streams.ts'
+import { guideBlock } from '../testing/guide-block.ts'
 import { rowDifferences } from './compare-rows.ts'
 import type { Engine, Tools } from './engine.ts'
 import { type Row, startTenant } from './tenant.ts'
@@ -19,6 +21,7 @@ export const pyairbyte: Engine = {
   requirements: ['airbyte==0.71.3'],
   async run(tools) {
     await runReadme(tools)
+    await runWritingGuide(tools)
     const { wheel, folder, python, step } = tools
     const installed = await step('pip installs the connector', () =>
       installWheel(wheel, join(folder, 'environment')),
@@ -101,6 +104,34 @@ async function runReadme({ folder, projectFolder, python, step }: Tools): Promis
     await step('runs the program of README', showsEverybody)
     emulator.remove('people', emulator.all('people')[0]?.['id'] as number)
     await step('runs it again after a person was deleted', showsEverybody)
+  } finally {
+    await emulator.close()
+  }
+}
+
+/** The program that the guide shows: a tenant's references, written back to it, change nothing. */
+async function runWritingGuide({ folder, projectFolder, python, step }: Tools): Promise<void> {
+  const clients = [{ id: 'writer', secret: 'b-secret', scopes: 'all' }] as const
+  const emulator = await startEmulator({ people: 8, months: 1, clients })
+  const home = join(folder, 'writing')
+  mkdirSync(home)
+  const script = join(home, 'write.py')
+  writeFileSync(script, guideBlock('python pyairbyte', join(projectFolder, 'docs/writing.md')))
+  // It runs in the folder of the engine.
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(emulator.config()))
+  emulator.setReference('people', 'hr', 'E-1', 1)
+  try {
+    await step(
+      'writes by the program of the guide what it has read, which changes nothing',
+      async () => {
+        await python(script, [])
+        const sent = emulator.requests.map(({ method, path }) => `${method} ${path}`)
+        const changes = sent.filter((one) => !/^GET |\/connect\//.test(one))
+        expect(changes, [])
+        // The destination has asked what the service holds.
+        expect(sent.includes('GET /external-references/people/hr'), true)
+      },
+    )
   } finally {
     await emulator.close()
   }

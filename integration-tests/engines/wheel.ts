@@ -6,6 +6,8 @@ import { output } from './meltano/command.ts'
 export interface InstalledWheel {
   readonly source: string
   readonly tap: string
+  readonly destination: string
+  readonly target: string
   readonly protime: string
   /** The Node that pip has brought. */
   readonly node: string
@@ -30,6 +32,8 @@ export async function installWheel(wheel: string, folder: string): Promise<Insta
   return {
     source: join(bin, 'source-protime'),
     tap: join(bin, 'tap-protime'),
+    destination: join(bin, 'destination-protime'),
+    target: join(bin, 'target-protime'),
     protime: join(bin, 'protime'),
     node: join(node.trim(), 'bin', 'node'),
   }

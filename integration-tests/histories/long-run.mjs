@@ -1,7 +1,8 @@
 // Runs many random histories, or one again:
 //   npm run test:histories -- --runs 5000
 //   npm run test:histories -- --kind interrupted --place in-process --seed 1 --path 7:2
-// The kinds share the runs, and run side by side.
+//   npm run test:histories -- --place write --runs 1000
+// The kinds share the runs, and run side by side; of writing, each object has all of them.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 
@@ -14,14 +15,18 @@ const { values } = parseArgs({
     path: { type: 'string' },
   },
 })
-const kinds = values.kind === undefined ? ['anything', 'few-records', 'interrupted'] : [values.kind]
+const isWriting = values.place === 'write'
+const all = isWriting ? ['write'] : ['anything', 'few-records', 'interrupted']
+const kinds = values.kind === undefined ? all : [values.kind]
 const environment = {
   HISTORIES_RUNS: String(Math.ceil(Number(values.runs) / kinds.length)),
   PROPERTY_SEED: values.seed,
   HISTORIES_PATH: values.path,
 }
 const given = Object.entries(environment).filter(([, value]) => value !== undefined)
-const files = kinds.map((kind) => `integration-tests/histories/${values.place}-${kind}.test.ts`)
+const files = isWriting
+  ? ['src/write/histories.test.ts']
+  : kinds.map((kind) => `integration-tests/histories/${values.place}-${kind}.test.ts`)
 const { status } = spawnSync('npx', ['vitest', 'run', ...files], {
   stdio: 'inherit',
   env: { ...process.env, ...Object.fromEntries(given) },

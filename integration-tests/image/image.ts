@@ -9,19 +9,29 @@ import { HOME } from './files.ts'
 export const BASE = 'localhost/node-stand-in'
 export const IMAGE = 'localhost/source-protime'
 
+export const DESTINATION = 'localhost/destination-protime'
+
 /** The id of the image that the Dockerfile makes; the same files have the same id. */
-export async function build(buildah: Buildah, version = packageVersion()): Promise<string> {
+export async function build(
+  buildah: Buildah,
+  version = packageVersion(),
+  target: readonly string[] = ['--tag', IMAGE],
+): Promise<string> {
   const certificates = process.env['NODE_EXTRA_CA_CERTS']
   const secret = certificates === undefined ? [] : ['--secret', `id=ca,src=${certificates}`]
   const fixed = ['--pull-never', '--no-cache', '--timestamp', '1', '--identity-label=false']
   const given = ['--build-arg', `NODE_IMAGE=${BASE}`, '--build-arg', `VERSION=${version}`]
-  await buildah.run('bud', ...fixed, ...secret, ...given, '--tag', IMAGE, packageFolder)
-  return (await buildah.run('images', '--no-trunc', '--quiet', IMAGE)).trim()
+  await buildah.run('bud', ...fixed, ...secret, ...given, ...target, packageFolder)
+  return (await buildah.run('images', '--no-trunc', '--quiet', target.at(-1) ?? IMAGE)).trim()
 }
 
-/** What the image says of itself; throws where that is not as platforms expect it. */
-export async function configOf(buildah: Buildah): Promise<ImageConfig> {
-  const { OCIv1 } = JSON.parse(await buildah.run('inspect', '--type', 'image', IMAGE)) as {
+/** What an image says of itself; throws where that is not as platforms expect it. */
+export async function configOf(
+  buildah: Buildah,
+  image = IMAGE,
+  program = 'source-protime',
+): Promise<ImageConfig> {
+  const { OCIv1 } = JSON.parse(await buildah.run('inspect', '--type', 'image', image)) as {
     OCIv1: { config: ImageConfig }
   }
   const { config } = OCIv1
@@ -39,11 +49,11 @@ export async function configOf(buildah: Buildah): Promise<ImageConfig> {
     },
     {
       User: '1000:1000',
-      Entrypoint: [`${HOME}/bin/source-protime`],
-      asked: `AIRBYTE_ENTRYPOINT=${HOME}/bin/source-protime`,
-      name: 'source-protime',
+      Entrypoint: [`${HOME}/bin/${program}`],
+      asked: `AIRBYTE_ENTRYPOINT=${HOME}/bin/${program}`,
+      name: program,
       version: packageVersion(),
-      title: 'source-protime',
+      title: program,
       release: packageVersion(),
       licence: 'MIT',
     },

@@ -7,7 +7,7 @@ import { startTenant, type Tenant } from '../engines/tenant.ts'
 import { createSteps, type Steps } from '../steps.ts'
 import { type Buildah, openStorage, whyNoImages } from './buildah.ts'
 import { filesOf, judgeFiles } from './files.ts'
-import { BASE, build, configOf, IMAGE, mounted } from './image.ts'
+import { BASE, build, configOf, DESTINATION, IMAGE, mounted } from './image.ts'
 import { tryPlatform } from './platform.ts'
 import { writeStandIn } from './stand-in.ts'
 import { trySyncImage } from './sync-image.ts'
@@ -50,6 +50,10 @@ async function tried(buildah: Buildah, tenant: Tenant, folder: string, { step, n
   })
   const config = await step('names, labels, user and entry point', () => configOf(buildah))
   if (config === undefined) return
+  await step('the same programs as a destination', async () => {
+    await build(buildah, packageVersion(), ['--target', 'destination', '--tag', DESTINATION])
+    await configOf(buildah, DESTINATION, 'destination-protime')
+  })
   const root = await mounted(buildah, IMAGE)
   const base = await mounted(buildah, BASE)
   const bytes = await step('nothing that does not belong', () =>

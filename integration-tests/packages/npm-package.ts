@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { packageFolder } from '../../scripts/demo/paths.ts'
@@ -11,7 +11,7 @@ import { leftBehind } from './project-copy.ts'
 import type { Trial } from './trial.ts'
 
 const NEEDED =
-  /^(LICENSE|NOTICE|CHANGELOG\.md|README\.md|package\.json|spec\.json|dist\/scan\.wasm)$/
+  /^(LICENSE|NOTICE|CHANGELOG\.md|README\.md|package\.json|(spec|write-settings)\.json|dist\/scan\.wasm)$/
 const ALLOWED = /^(bin\/[a-z-]+|schemas\/[a-z_]+\.json|dist\/(src|emulator)\/.+\.(js|d\.ts))$/
 const WRONG = /(^|\/)(testing|test-[^/]*|stale[^/]*)(\/|$)|\.test\./
 
@@ -42,7 +42,7 @@ export async function tryNpmPackage({ project, folder, tenant, step, note }: Tri
       .split('\n')
       .map((path) => path.replace('package/', ''))
     const needed = files.filter((path) => NEEDED.test(path))
-    expectSame(needed.length, 7)
+    expectSame(needed.length, 8)
     const others = files.filter((path) => !NEEDED.test(path))
     expectSame(
       others.filter((path) => !ALLOWED.test(path) || WRONG.test(path)),
@@ -93,6 +93,22 @@ export async function tryNpmPackage({ project, folder, tenant, step, note }: Tri
   await step('nothing else can be imported', async () => {
     const { stderr } = await node("await import('source-protime/dist/src/errors.js')")
     if (!stderr.includes('ERR_PACKAGE_PATH_NOT_EXPORTED')) throw new Error(stderr)
+  })
+  await step('source-protime/webhooks needs nothing but Node', async () => {
+    const alone = join(folder, 'alone')
+    cpSync(inPackage, join(alone, 'node_modules/source-protime'), { recursive: true })
+    const text = "await import('source-protime/webhooks')"
+    const args = ['--input-type=module', '-e', text]
+    await output({ program: process.execPath, args, folder: alone })
+  })
+  await step('a receiver of somebody else compiles against it, and receives', async () => {
+    const name = 'webhook-receiver.ts'
+    copyFileSync(join(packageFolder, 'integration-tests/packages/consumer', name), join(home, name))
+    await compile(home, name)
+    const args = ['webhook-receiver.js']
+    const said = await output({ program: process.execPath, args, folder: home })
+    const outcome = { statusCode: 200, collection: 'clockings', id: 4712 }
+    expectSame(JSON.parse(said), { ...outcome, isNewest: true, isGenuine: true })
   })
   await step('a connector of somebody else compiles against it, and runs', async () => {
     const name = 'source-planets.ts'

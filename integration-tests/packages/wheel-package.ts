@@ -78,6 +78,13 @@ async function tryInstalled(wheel: InstalledWheel, { folder, tenant, step, note 
     )
     expectSame(answers.length, (await tenant.truth('work_locations')).length)
   })
+  await step('destination-protime and target-protime start', async () => {
+    expectSame(answersOf(await run(wheel.destination, 'spec')).length, 1)
+    expectSame(
+      (await run(wheel.target, '--version')).stdout,
+      `target-protime v${packageVersion()}\n`,
+    )
+  })
   await step('source-protime passes the exit code on', async () =>
     expectSame((await run(wheel.source, 'read', '--config', 'missing.json')).exitCode, 1),
   )

@@ -4,7 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 /** The programs that people run. */
-export type ProgramName = 'source-protime' | 'tap-protime' | 'protime'
+export type ProgramName =
+  | 'source-protime'
+  | 'tap-protime'
+  | 'destination-protime'
+  | 'target-protime'
+  | 'protime'
 
 /** The path of its executable. */
 export function executableOf(program: ProgramName): string {
@@ -50,6 +55,8 @@ export interface ChildOptions {
   readonly isMerged?: boolean | undefined
   /** Takes stdout, of which nothing is kept then. */
   readonly stdout?: Writable | undefined
+  /** Makes stdin a pipe, which is nobody's else. */
+  readonly hasInput?: boolean
 }
 
 /**
@@ -63,7 +70,7 @@ const STARTS = 10
 export function startChild(
   program: ProgramName,
   args: readonly string[],
-  { cwd, environment = {}, isMerged = false, stdout: target }: ChildOptions,
+  { cwd, environment = {}, isMerged = false, stdout: target, hasInput = false }: ChildOptions,
 ): Child {
   const startedAt = performance.now()
   const executable = executableOf(program)
@@ -71,7 +78,7 @@ export function startChild(
   const [command, words] = isMerged
     ? ['sh', ['-c', 'exec "$0" "$@" 2>&1', executable, ...args]]
     : [executable, args]
-  const stdio: StdioOptions = ['ignore', 'pipe', 'pipe']
+  const stdio: StdioOptions = [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe']
   const child = spawn(command, words, { cwd, env: { ...process.env, ...environment }, stdio })
   const { stdout, stderr } = child
   if (stdout === null || stderr === null) throw new Error('the outputs are pipes')

@@ -15,6 +15,16 @@ def tap() -> None:
     _become("tap-protime")
 
 
+def destination() -> None:
+    """destination-protime: what writes, over the Airbyte protocol."""
+    _become("destination-protime")
+
+
+def target() -> None:
+    """target-protime: what writes, over Singer."""
+    _become("target-protime")
+
+
 def protime() -> None:
     """protime: what is no sync, such as external references and webhooks."""
     _become("protime")

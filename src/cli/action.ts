@@ -1,7 +1,9 @@
 import type { Config } from '../config.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { Mask } from '../protocol/mask.ts'
+import type { Program } from '../protocol/program.ts'
 import type { ExitCode } from './exit-code.ts'
+import type { Asked } from './questions.ts'
 
 /** What a command of `protime` works with. */
 export interface ActionTools {
@@ -10,11 +12,15 @@ export interface ActionTools {
   readonly input: unknown
   /** Writes one JSON line to stdout; a promise when the reader is behind. */
   say(value: unknown): Promise<void> | undefined
+  /** Writes lines of text to stdout, for people. */
+  print(text: string): Promise<void> | undefined
   /** Words on stderr. Secrets are masked. */
   readonly log: Log
   readonly mask: Mask
   /** Aborted when the process is to stop, or when its output is closed. */
   readonly signal: AbortSignal
+  /** See `Program.allowToEnd`. */
+  readonly allowToEnd: Program['allowToEnd']
 }
 
 /** What a command does; answers with the exit code. */
@@ -22,3 +28,9 @@ export type Action = (tools: ActionTools) => Promise<ExitCode>
 
 /** Runs the action of the command that the command line names, with the configuration of `--config`. */
 export type Act = (action: Action) => Promise<void>
+
+/** What a command works with that makes the configuration. */
+export type BareTools = Pick<ActionTools, 'log' | 'mask' | 'signal'> & Asked
+
+/** Runs an action that needs no configuration. */
+export type BareAct = (action: (tools: BareTools) => Promise<ExitCode>) => Promise<void>

@@ -1,3 +1,5 @@
+import { ConnectorError } from '../protocol/errors.ts'
+
 /** How a command of `protime` ends. */
 export const EXIT = {
   done: 0,
@@ -10,6 +12,11 @@ export const EXIT = {
 } as const
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** What was asked for cannot be started here, as the sentence says; nothing was done. */
+export class StartError extends ConnectorError {
+  override name = 'StartError'
+}
 
 /** A command line that asks for nothing sensible; nothing was done. */
 export class UsageError extends Error {

@@ -5,18 +5,27 @@ import type { Log } from '../protocol/connector.ts'
 import { ConnectorError } from '../protocol/errors.ts'
 import { createMask, type Mask } from '../protocol/mask.ts'
 import { type Io, type Program, processOr, runProgram } from '../protocol/program.ts'
-import type { Act } from './action.ts'
-import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
+import type { Act, BareAct } from './action.ts'
+import { EXIT, type ExitCode, StartError, UsageError } from './exit-code.ts'
+import { addInit } from './init.ts'
 import { addJobCategories } from './job-categories.ts'
+import { addPreview } from './preview.ts'
+import type { Asked } from './questions.ts'
 import { addReferences } from './references.ts'
 import { addWebhooks } from './webhooks.ts'
+import { addServe } from './webhooks-serve.ts'
 import { addWorkLocations } from './work-locations.ts'
+import { addWrite } from './write.ts'
 
 /**
  * Runs one command of `protime` and answers with the exit code. Never throws; every error is a sentence
  * on stderr. What is left out of `io` is the process's own.
  */
-export async function runProtime(argv: readonly string[], io: Partial<Io> = {}): Promise<number> {
+export async function runProtime(
+  argv: readonly string[],
+  io: Partial<Io> & { readonly stdin?: Asked['stdin'] } = {},
+): Promise<number> {
+  const { stdin = process.stdin } = io
   const { stdout, stderr, env } = processOr(io)
   const mask = createMask(LINK_TOKENS)
   const isDebug = argv.includes('--debug') || env['LOG_LEVEL']?.toLowerCase() === 'debug'
@@ -24,7 +33,7 @@ export async function runProtime(argv: readonly string[], io: Partial<Io> = {}):
   let usage: ExitCode | undefined
   const exitCode = await runProgram(
     { stdout, stderr },
-    (program) => execute(argv, { ...program, stderr, log, mask }),
+    (program) => execute(argv, { ...program, stdin, stderr, log, mask }),
     (error) => {
       if (isUsage(error)) usage = EXIT.usage
       stderr.write(`${mask.text(sentence(error))}\n`)
@@ -35,6 +44,7 @@ export async function runProtime(argv: readonly string[], io: Partial<Io> = {}):
 }
 
 interface Tools extends Program {
+  readonly stdin: Asked['stdin']
   readonly stderr: Io['stderr']
   readonly log: Log
   readonly mask: Mask
@@ -45,7 +55,7 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
   let exitCode: ExitCode = EXIT.done
   let help = ''
   const program = new Command('protime')
-    .description('Writes to a tenant of the service, and manages its webhooks.')
+    .description('Reads and writes a tenant of the service, and manages its webhooks.')
     .version(packageVersion())
     .option('--config <file>', 'the configuration, that of the connector')
     .option('--debug', 'log every request as well, as LOG_LEVEL=debug does')
@@ -63,7 +73,10 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
     const { act: run } = await import('./act.ts')
     exitCode = await run(action, { file: program.opts<{ config?: string }>().config, ...tools })
   }
-  addCommands(program, act)
+  const bare: BareAct = async (action) => {
+    exitCode = await action(tools)
+  }
+  addCommands(program, act, bare)
   try {
     await program.parseAsync([...argv], { from: 'user' })
   } catch (error) {
@@ -78,15 +91,18 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
 }
 
 /** One line each: the command line of a noun, whose verbs load what they do when they are called. */
-function addCommands(program: Command, act: Act): void {
+function addCommands(program: Command, act: Act, bare: BareAct): void {
+  addInit(program, bare)
+  addPreview(program, act)
   addReferences(program, act)
   addJobCategories(program, act)
   addWorkLocations(program, act)
-  addWebhooks(program, act)
+  addServe(addWebhooks(program, act), act)
+  addWrite(program, act)
 }
 
 function isUsage(error: unknown): boolean {
-  return error instanceof UsageError || error instanceof CommanderError
+  return [UsageError, StartError, CommanderError].some((type) => error instanceof type)
 }
 
 function sentence(error: unknown): string {
@@ -97,7 +113,7 @@ function sentence(error: unknown): string {
     .replace(/^error: /, '')
     .replaceAll('\n', ' ')
     .replace(/\.$/, '')
-  return `protime: ${reason}. Try --help.`
+  return `protime: ${reason}${reason.endsWith('?') ? '' : '.'} Try --help.`
 }
 
 function createLog(stderr: Io['stderr'], mask: Mask, isDebug: boolean): Log {

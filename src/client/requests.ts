@@ -104,12 +104,6 @@ export function createRequests({ client, endpoints }: Session): Requests {
   }
 
   function addressOf({ path, query }: Operation): string {
-    if (path.some((segment) => /\p{Surrogate}/u.test(segment))) {
-      throw new ClientError(
-        'config',
-        'A part of the address is no text: it holds half a character.',
-      )
-    }
     const { origin, mount, prefix } = endpoints
     const url = `${origin}${mount}${prefix}${pathOf(path)}${query === undefined ? '' : `?${query}`}`
     if (url.length <= MAX_URL_LENGTH) return url

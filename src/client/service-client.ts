@@ -10,7 +10,7 @@ export interface ServiceClient {
   readonly jobCategories: JobCategories
   readonly workLocations: WorkLocations
   readonly webhooks: Webhooks
-  /** The service's time, by the answer to the request for the token; the local one before that. */
+  /** The service's time, by the Date of its last answer; the local one before the first. */
   now(): Date
   /** Ends all connections; requests under way fail. */
   close(): Promise<void>

@@ -144,3 +144,11 @@ it.each(['webhooks.write', 'webhooks.read'])(
     ])
   },
 )
+
+it('the time is that of the last answer', async () => {
+  const { client } = await openServiceClient((response) =>
+    reply(response, 200, [], { date: 'Wed, 15 Jul 2037 08:30:00 GMT' }),
+  )
+  await all(client.webhooks.list())
+  expect(client.now().toISOString()).toMatch(/^2037-07-15T08:30:0/)
+})

@@ -5,6 +5,7 @@ import { createEndpoints } from './endpoints.ts'
 import type { Trouble } from './exchange.ts'
 import { toNetworkError } from './network-error.ts'
 import { createRateLimiter } from './rate-limiter.ts'
+import { ReceivedBody } from './received-body.ts'
 import { retryPolicyOf } from './retry-policy.ts'
 import { createServerClock } from './server-clock.ts'
 import { failureOf, PREFIX } from './testing/open-client.ts'
@@ -44,12 +45,14 @@ function scene(
       if (said instanceof Error) throw said
       const [status, headers = {}] = said
       const body = Buffer.from(isToken && status === 200 ? '{"access_token":"t"}' : '')
+      const received = new ReceivedBody({ pause() {}, resume() {}, abort() {} }, (error) => error)
+      received.push(body)
+      received.end()
       return {
         status,
         header: (name) => headers[name],
-        body: (async function* () {
-          yield body
-        })(),
+        body: received,
+        collect: (most, until) => received.collect(most, until),
         discard() {},
       }
     },

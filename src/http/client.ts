@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { ConnectorError } from '../protocol/errors.ts'
 import type { Mask } from '../protocol/mask.ts'
 import type { Endpoints } from './endpoints.ts'
@@ -84,6 +85,8 @@ export interface ClientSettings {
 
 export function createClient(settings: ClientSettings): Client {
   const { endpoints, clock, retryPolicy, onTrouble } = settings
+  // Every request under way listens to it, which is no leak that Node would have to warn of.
+  setMaxListeners(0, settings.signal)
   const told = onTrouble === undefined ? {} : { onTrouble }
   const traffic: Traffic = { requests: 0, retries: 0, refusals: 0, answerMs: 0, bytes: 0 }
   const exchanges = createExchanges({ ...settings, counts: traffic })
@@ -123,11 +126,10 @@ export function createClient(settings: ClientSettings): Client {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }
-    const use = async (reply: Reply): Promise<ServiceAnswer> => ({
-      status: reply.status,
-      header: reply.header,
-      text: await readText(reply),
-    })
+    const use = async (reply: Reply): Promise<ServiceAnswer> => {
+      clock.set(reply.header('date'))
+      return { status: reply.status, header: reply.header, text: await readText(reply) }
+    }
     return exchanges.exchange({ ...request, ...told, call, tokens, use, isExpected: isSuccess })
   }
 
@@ -169,32 +171,21 @@ export function createClient(settings: ClientSettings): Client {
 
   /** Reads a body whole, or the first part of a large one with the rest to come. */
   async function readBody(reply: Reply): Promise<Body> {
-    const parts: Buffer[] = []
-    let size = 0
     const until = performance.now() + (retryPolicy.bodyMs ?? SLOWEST_BODY_MS)
-    const iterator = reply.body[Symbol.asyncIterator]()
-    while (size <= WHOLE_BYTES) {
-      const { done, value } = await iterator.next()
-      if (done) return { whole: parts }
-      parts.push(value)
-      size += value.length
-      traffic.bytes += value.length
-      if (performance.now() > until) {
-        reply.discard()
-        throw tooSlow()
-      }
-    }
-    return { parts: rest(parts, iterator, reply) }
+    const { parts, state } = await reply.collect(WHOLE_BYTES, until)
+    for (const part of parts) traffic.bytes += part.length
+    if (state === 'whole') return { whole: parts }
+    if (state === 'large') return { parts: rest(parts, reply) }
+    reply.discard()
+    throw tooSlow()
   }
 
-  async function* rest(parts: Buffer[], iterator: AsyncIterator<Buffer>, reply: Reply) {
+  async function* rest(parts: Buffer[], reply: Reply) {
     try {
       yield* parts.splice(0)
-      for (;;) {
-        const { done, value } = await iterator.next()
-        if (done) return
-        traffic.bytes += value.length
-        yield value
+      for await (const part of reply.body) {
+        traffic.bytes += part.length
+        yield part
       }
     } finally {
       reply.discard()

@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { createMask } from '../protocol/mask.ts'
-import { toHttpError } from './http-error.ts'
+import { type ErrorReply, toHttpError } from './http-error.ts'
 import { LINK_TOKENS } from './links.ts'
-import type { Reply } from './transport.ts'
 
 const URL = 'https://acme.protime.test/connector/svcapi/api/v1/people?deltaToken=opaque'
 
 function refusal(status: number, body: string | Buffer[], mask = createMask(LINK_TOKENS)) {
   const parts = typeof body === 'string' ? [Buffer.from(body)] : body
-  const reply: Reply = {
+  const reply: ErrorReply = {
     status,
-    header: () => undefined,
     body: (async function* () {
       yield* parts
     })(),
@@ -70,9 +68,8 @@ describe('the message of a refusal', () => {
   })
 
   it('says the status when the body breaks', async () => {
-    const reply: Reply = {
+    const reply: ErrorReply = {
       status: 400,
-      header: () => undefined,
       body: {
         [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('broken')) }),
       },

@@ -80,13 +80,16 @@ export interface Telling {
   readonly hidden?: readonly string[] | undefined
 }
 
+/** What is looked at of an answer. */
+export type ErrorReply = Pick<Reply, 'status' | 'body' | 'discard'>
+
 /**
  * Reads an error answer into a sentence: the service's own words are added, whatever their form.
  * They are masked here, because a secret that is cut off cannot be found any more.
  */
 export async function toHttpError(
   url: string,
-  reply: Reply,
+  reply: ErrorReply,
   mask: Mask,
   { isRepeat = false, shown: address = shown(url), hidden = [] }: Telling = {},
 ): Promise<HttpError> {
@@ -137,7 +140,7 @@ function tokensOf(url: string): string[] {
 }
 
 /** The text of an error body, as far as it came; none when it is too large for a message. */
-async function textOf(reply: Reply): Promise<string> {
+async function textOf(reply: Pick<ErrorReply, 'body' | 'discard'>): Promise<string> {
   const parts: Buffer[] = []
   const until = performance.now() + MAX_TEXT_MS
   let size = 0

@@ -54,6 +54,11 @@ describe('a link of the service', () => {
       `${PREFIX}/people?a=1\t2\n3`,
       `${PREFIX}/people?a=1%092%0A3`,
     ],
+    [
+      'with every character that a query may hold',
+      `${PREFIX}/people?a=Az09-._~!$&()*+,;=:@/?%41`,
+      new URL(`${ORIGIN}${PREFIX}/people?a=Az09-._~!$&()*+,;=:@/?%41`).href.slice(ORIGIN.length),
+    ],
     ['whose dot segments stay below the prefix', `${PREFIX}/a/../people`, `${PREFIX}/people`],
     ['with dots inside a name', `${PREFIX}/people?x=..%2f`, `${PREFIX}/people?x=..%2f`],
   ])('is followed when it is %s', (_, link, expected) => {

@@ -7,6 +7,9 @@ export const LINK_TOKENS = ['deltaToken', 'continuationToken'] as const
 /** Longest URL the service takes; above it answers 414. */
 export const MAX_URL_LENGTH = 4096
 
+/** A path and a query that a URL parser leaves as they are: no dots in the path, nothing to encode. */
+const PLAIN = /^[\w/-]+(?:\?[\w.~!$&()*+,;=:@/?%-]+)?$/
+
 /** Characters that no path or query may hold raw; the service's links hold spaces and quotes. */
 const ILLEGAL = /[\s"#'<>\\^`{|}]|[^\x20-\x7e]/gu
 
@@ -19,6 +22,19 @@ const ILLEGAL = /[\s"#'<>\\^`{|}]|[^\x20-\x7e]/gu
  * to `from`, the URL that answered with it; the links in bodies are relative to the origin.
  */
 export function resolveLink(link: string, endpoints: Endpoints, from = endpoints.origin): string {
+  return plainLink(link, endpoints) ?? parsedLink(link, endpoints, from)
+}
+
+/** A link that needs no parser, which would cost more than all else that a page is asked for with. */
+function plainLink(link: string, { origin, mount, prefix }: Endpoints): string | undefined {
+  const path = link.startsWith(origin) ? link.slice(origin.length) : link
+  const isMounted = isBelow(path, mount + prefix)
+  if (!PLAIN.test(path) || !(isMounted || isBelow(path, prefix))) return undefined
+  const resolved = origin + (isMounted ? path : mount + path)
+  return resolved.length > MAX_URL_LENGTH ? undefined : resolved
+}
+
+function parsedLink(link: string, endpoints: Endpoints, from: string): string {
   if (/\p{Surrogate}/u.test(link)) throw refused('is not an address')
   const encoded = link.trim().replace(ILLEGAL, encodeURIComponent).replaceAll("'", '%27')
   if (!URL.canParse(encoded, from)) throw refused('is not an address')

@@ -54,6 +54,10 @@ export function pathOf(segments: readonly string[]): string {
     .join('')
 }
 
+/** Half a character becomes the character that stands for none. */
 function encode(text: string): string {
-  return encodeURIComponent(text).replace(/['()]/g, (c) => `%${c.charCodeAt(0).toString(16)}`)
+  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd')).replace(
+    /['()]/g,
+    (c) => `%${c.charCodeAt(0).toString(16)}`,
+  )
 }

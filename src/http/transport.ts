@@ -1,8 +1,10 @@
-import { Socket } from 'node:net'
-import { createBrotliDecompress, createGunzip } from 'node:zlib'
-import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
+import type { Dispatcher } from 'undici'
 import { ConnectorError } from '../protocol/errors.ts'
-import { ProxyFailure, toNetworkError } from './network-error.ts'
+import { createConnections } from './connections.ts'
+import { type Received, receive } from './decompression.ts'
+import { toNetworkError } from './network-error.ts'
+import { keepNextUnoptimised, optimiseAgain } from './parser-tier.ts'
+import type { Collected } from './received-body.ts'
 
 export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
 
@@ -22,8 +24,10 @@ export interface Call {
 export interface Reply {
   readonly status: number
   header(name: string): string | undefined
-  /** The body, decompressed. Throws a ConnectorError when it breaks. */
+  /** The body, decompressed, or what `collect` has left of it. Throws a ConnectorError when it breaks. */
   readonly body: AsyncIterable<Buffer>
+  /** See ReceivedBody; throws as `body` does. */
+  collect(most: number, until: number): Promise<Collected>
   discard(): void
 }
 
@@ -34,53 +38,123 @@ export interface Transport {
   close(): Promise<void>
 }
 
-/** Proxies come from HTTPS_PROXY, HTTP_PROXY and NO_PROXY, certificate authorities from NODE_EXTRA_CA_CERTS. */
+/** Over the connections of `createConnections`; gives up a service that is silent for so long. */
 export function createTransport(silenceSeconds: number): Transport {
-  const silence = silenceSeconds * 1000
-  const connections = createConnections(Math.min(silence, 30_000))
-  const options = {
-    headersTimeout: silence,
-    // Not counted while we read nothing, that is while our own reader blocks us.
-    bodyTimeout: silence,
-    keepAliveTimeout: 30_000,
-    connect: connections.connect,
-  }
-  const dispatcher = createDispatcher(options)
+  const { dispatcher, close } = createConnections(silenceSeconds * 1000)
   return {
-    async send({ url, signal, ...call }) {
-      const { host, origin } = new URL(url)
-      const path = url.replace(/^\w+:\/\/[^/?]*/, '') || '/'
-      try {
-        const onInfo = announcements(host)
-        const asked = dispatcher.request({ ...call, origin, path, signal, onInfo })
-        return toReply(await untilAborted(asked, signal), host)
-      } catch (error) {
-        signal.throwIfAborted()
-        throw toNetworkError(error, host)
-      }
-    },
-    async close() {
-      const destroyed = dispatcher.destroy()
-      connections.giveUp()
-      await destroyed
-    },
+    close,
+    send: (call) =>
+      new Promise((resolve, reject) => {
+        if (call.signal.aborted) reject(call.signal.reason)
+        else new PendingRequest(call, resolve, reject).dispatch(dispatcher)
+      }),
+  }
+}
+
+/** Scheme and host of an address, and what follows. */
+const PARTS = /^(\w+:\/\/[^/?]*)(.*)$/s
+
+/**
+ * One request on undici's lowest level, where a page costs a fraction of what it costs as a stream: its
+ * body is taken by events, without a promise per part.
+ */
+class PendingRequest implements Dispatcher.DispatchHandler {
+  readonly #call: Call
+  readonly #resolve: (reply: Reply) => void
+  readonly #reject: (error: unknown) => void
+  #controller: Dispatcher.DispatchController | undefined
+  #received: Received | undefined
+  #announcements = 0
+
+  constructor(call: Call, resolve: (reply: Reply) => void, reject: (error: unknown) => void) {
+    this.#call = call
+    this.#resolve = resolve
+    this.#reject = reject
   }
 
-  function toReply({ statusCode, headers, body }: Dispatcher.ResponseData, host: string): Reply {
+  dispatch(dispatcher: Dispatcher): void {
+    const { url, method, headers, body, signal } = this.#call
+    const [, origin = '', path] = PARTS.exec(url) ?? []
+    keepNextUnoptimised()
+    signal.addEventListener('abort', this.#onAbort, { once: true })
+    dispatcher.dispatch(
+      { origin, path: path || '/', method, headers, ...(body !== undefined && { body }) },
+      this,
+    )
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    const { signal } = this.#call
+    if (signal.aborted) controller.abort(signal.reason)
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    optimiseAgain()
+    if (status < 200) {
+      this.#onAnnouncement()
+      return
+    }
     const header = (name: string) => {
       const value = headers[name]
       return Array.isArray(value) ? value[0] : value
     }
-    // An error nobody waits for any more (a discarded body, an aborted sync) must not end the process.
-    body.on('error', () => {})
-    return {
-      status: statusCode,
+    const received = receive(header('content-encoding'), controller, this.#toFailure)
+    const { body } = received
+    this.#received = received
+    this.#resolve({
+      status,
       header,
-      body: decoded(body, header('content-encoding'), host),
-      discard: () => void body.destroy(),
-    }
+      body,
+      collect: (most, until) => body.collect(most, until),
+      discard: () => body.discard(new Error('it was discarded')),
+    })
+  }
+
+  onResponseData(_: unknown, chunk: Buffer): void {
+    this.#received?.sink.push(chunk)
+  }
+
+  onResponseEnd(): void {
+    this.#forgetSignal()
+    this.#received?.sink.end()
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    this.#forgetSignal()
+    if (this.#received === undefined) this.#reject(this.#toFailure(error))
+    else this.#received.sink.fail(error)
+  }
+
+  /** Ends at once: undici does not look at the signal while a connection is being made. */
+  readonly #onAbort = () => {
+    const { reason } = this.#call.signal
+    this.#reject(reason)
+    this.#controller?.abort(reason)
+  }
+
+  #forgetSignal(): void {
+    this.#call.signal.removeEventListener('abort', this.#onAbort)
+  }
+
+  readonly #toFailure = (error: Error) => toNetworkError(error, this.#host)
+
+  get #host(): string {
+    return new URL(this.#call.url).host
+  }
+
+  /** An answer 1xx before the real one; each resets the clock that waits for it. */
+  #onAnnouncement(): void {
+    if (++this.#announcements <= MAX_ANNOUNCEMENTS) return
+    throw new ConnectorError('transient', `${this.#host} announces an answer that never comes.`)
   }
 }
+
+const MAX_ANNOUNCEMENTS = 16
 
 /**
  * Ends when a request that was just made has been sent: undici lets two turns of the event loop
@@ -88,107 +162,4 @@ export function createTransport(silenceSeconds: number): Transport {
  */
 export async function afterRequestSent(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
-}
-
-/** Makes connections; undici leaves those that are still being made at the end to their time-out. */
-function createConnections(timeout: number) {
-  const connector = buildConnector({ timeout })
-  const sockets = new Set<Socket>()
-  return {
-    connect(options: buildConnector.Options, callback: buildConnector.Callback): void {
-      // What its types do not tell: it answers with the socket.
-      const socket: unknown = connector(options, callback)
-      if (!(socket instanceof Socket)) return
-      sockets.add(socket)
-      socket.once('close', () => sockets.delete(socket))
-    },
-    giveUp(): void {
-      for (const socket of sockets) socket.destroy()
-    },
-  }
-}
-
-/** Ends with the signal at once: undici does not look at it while a connection is being made. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-  })
-}
-
-const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']
-
-function createDispatcher(options: Agent.Options): Dispatcher {
-  if (!PROXIES.some((name) => process.env[name])) return new Agent(options)
-  try {
-    return new EnvHttpProxyAgent({ ...options, clientFactory: proxyConnections })
-  } catch (error) {
-    throw new ConnectorError(
-      'config',
-      'The proxy cannot be used: the value of HTTPS_PROXY or HTTP_PROXY is not an address such as http://proxy:3128.',
-      { cause: error },
-    )
-  }
-}
-
-type Dial = (call: Dispatcher.ConnectOptions) => Promise<Dispatcher.ConnectData>
-
-/** Connections to a proxy; what it fails with tells that it was the proxy, and which. */
-function proxyConnections(origin: URL, options: object): Dispatcher {
-  const pool = new Pool(origin, options)
-  const ask: Dial = pool.connect.bind(pool)
-  const connect: Dial = async (call) => {
-    const answer = await ask(call).catch((cause) => {
-      throw new ProxyFailure(origin.host, { cause })
-    })
-    const { statusCode: status, socket } = answer
-    if (status === 200) return answer
-    socket.on('error', () => {}).destroy()
-    throw new ProxyFailure(origin.host, { status })
-  }
-  return Object.assign(pool, { connect })
-}
-
-async function* decoded(
-  body: Dispatcher.ResponseData['body'],
-  encoding: string | undefined,
-  host: string,
-): AsyncGenerator<Buffer> {
-  try {
-    const decoder = decoderOf(encoding?.trim().toLowerCase())
-    if (decoder !== undefined) {
-      body.on('error', (error) => decoder.destroy(error))
-      body.pipe(decoder)
-    }
-    yield* (decoder ?? body) as AsyncIterable<Buffer>
-  } catch (error) {
-    throw toNetworkError(error, host)
-  } finally {
-    body.destroy()
-  }
-}
-
-/** Each chunk is a trip to another thread and back: at zlib's default of 16 KiB they cost more than the work. */
-const DECODER = { chunkSize: 256 * 1024 }
-
-function decoderOf(encoding: string | undefined) {
-  if (encoding === undefined || encoding === '' || encoding === 'identity') return undefined
-  if (encoding === 'gzip' || encoding === 'x-gzip') return createGunzip(DECODER)
-  if (encoding === 'br') return createBrotliDecompress(DECODER)
-  // What is cut off could hide a secret from the mask: a long name is not shown at all.
-  const name = encoding.length <= 20 ? `the encoding "${encoding}"` : 'an encoding'
-  throw new ConnectorError('system', `The service answered in ${name}, which was not asked for.`)
-}
-
-/** Answers 1xx before the real one; each resets the clock that waits for it. */
-const MAX_ANNOUNCEMENTS = 16
-
-function announcements(host: string): () => void {
-  let count = 0
-  return () => {
-    if (++count > MAX_ANNOUNCEMENTS) {
-      throw new ConnectorError('transient', `${host} announces an answer that never comes.`)
-    }
-  }
 }

@@ -5,12 +5,9 @@ import type { SettingsSchema } from './settings-schema.ts'
 import type { StreamOutput } from './stream-output.ts'
 import type { StreamSpec } from './stream-spec.ts'
 
-/**
- * What a connector says of itself: enough for its specification, its version and its help. `runAirbyte`
- * and `runSinger` make programs of it.
- */
-export interface Connector<Config> {
-  /** In lower case; the programs are `source-<name>` and `tap-<name>`. */
+/** What a connector says of itself: enough for its specification, its version and its help. */
+export interface ConnectorFacts {
+  /** In lower case; the programs are `source-<name>` and `tap-<name>`, or `destination-<name>` and `target-<name>`. */
   readonly name: string
   readonly version: string
   /** One sentence. */
@@ -22,6 +19,10 @@ export interface Connector<Config> {
   }
   /** Parameters of URLs and members of JSON whose values must not be printed, whatever they are. */
   readonly secretParameters?: readonly string[]
+}
+
+/** A connector that reads. `runAirbyte` and `runSinger` make programs of it. */
+export interface Connector<Config> extends ConnectorFacts {
   /** Loads what reads; called once, by the commands that need it. */
   load(): Promise<Source<Config>>
 }

@@ -28,6 +28,8 @@ export interface Program {
   readonly writer: LineWriter
   /** Aborted with `InterruptedError` on SIGTERM, SIGINT, or when the reader of stdout is gone. */
   readonly signal: AbortSignal
+  /** For a server: see `Signals.allow`. */
+  readonly allowToEnd: (ms: number) => void
 }
 
 /** What a sync over a protocol goes on from, for whoever stopped it. */
@@ -47,8 +49,8 @@ export async function runProgram(
 ): Promise<number> {
   const stop = new AbortController()
   const writer = createLineWriter(stdout, { onGone: () => stop.abort(new InterruptedError()) })
-  const program: Program = { writer, signal: stop.signal }
   const signals = onSignals((signal) => stop.abort(new InterruptedError(signal)))
+  const program: Program = { writer, signal: stop.signal, allowToEnd: signals.allow }
   let exitCode = 0
   try {
     exitCode = await run(program)

@@ -23,11 +23,16 @@ export interface ByteSink {
 /** Appends a record, valid JSON text of an object, as its rules leave it. */
 export type RecordRewriter = (record: Uint8Array, sink: ByteSink) => void
 
-/** The record under rules, as text. */
+/** One record under rules, as text; for many of them make a rewriter. */
 export function rewriteRecord(record: Uint8Array, rules: ObjectRules): string {
+  return rewritten(record, createRecordRewriter(rules)).toString('utf8')
+}
+
+/** A record as a rewriter leaves it, in bytes of its own. */
+export function rewritten(record: Uint8Array, rewrite: RecordRewriter): Buffer {
   const sink = createByteSink(record.length)
-  createRecordRewriter(rules)(record, sink)
-  return sink.bytes.toString('utf8', 0, sink.length)
+  rewrite(record, sink)
+  return sink.bytes.subarray(0, sink.length)
 }
 
 export function createByteSink(bytes: number): ByteSink {

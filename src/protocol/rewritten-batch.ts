@@ -1,11 +1,6 @@
 import { acquireBuffer } from './buffer-pool.ts'
 import { type Batch, DROP, UPSERT } from './record-batch.ts'
-import {
-  createRecordRewriter,
-  type ObjectRules,
-  reserve,
-  rewriteRecord,
-} from './record-rewriter.ts'
+import { createRecordRewriter, type ObjectRules, reserve, rewritten } from './record-rewriter.ts'
 
 /** Rewrites batches by rules: of their records, and of nothing else. Their `ops` are shared. */
 export function createBatchRewriter(rules: ObjectRules): (batch: Batch) => Batch {
@@ -20,7 +15,7 @@ export function createBatchRewriter(rules: ObjectRules): (batch: Batch) => Batch
     get highestVersion() {
       return batch.highestVersion
     },
-    record: (index) => Buffer.from(rewriteRecord(batch.record(index), rules)),
+    record: (index) => rewritten(batch.record(index), rewrite),
     lines({ prefix, suffix, deleteSuffix }) {
       const sink = { bytes: acquireBuffer(expected), length: 0 }
       for (let index = 0; index < batch.count; index++) {

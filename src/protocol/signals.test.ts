@@ -57,6 +57,22 @@ describe('a signal', () => {
     expect(ends).toEqual([`exit ${code}`])
   })
 
+  it('lets a server end by itself for as long as it has asked for', () => {
+    const { self, ends, signals } = processOf(77)
+    signals.allow(20_000)
+    self.emit('SIGTERM', 'SIGTERM')
+    vi.advanceTimersByTime(19_000)
+    signals.finish()
+    vi.runAllTimers()
+    expect(ends).toEqual([])
+
+    const slow = processOf(78)
+    slow.signals.allow(20_000)
+    slow.self.emit('SIGTERM', 'SIGTERM')
+    vi.advanceTimersByTime(20_000)
+    expect(slow.ends).toEqual(['kill 78 SIGTERM'])
+  })
+
   it('that never came ends nothing', () => {
     const { self, ends, signals } = processOf(77)
     signals.finish()

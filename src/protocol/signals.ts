@@ -5,6 +5,17 @@ const MAX_FLUSH_MS = 1500
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 type Signal = (typeof SIGNALS)[number]
 
+/** What a signal does to a command that has asked for it. */
+export interface Signals {
+  /** Ends the process by the signal that came, if one did. */
+  finish(): void
+  /**
+   * From now on a signal lets the command end by itself, with an exit code of its own, in so many
+   * milliseconds; only one that takes longer ends by the signal.
+   */
+  allow(ms: number): void
+}
+
 /** The part of `process` that signals need. */
 export type SignalledProcess = Pick<NodeJS.Process, 'on' | 'off' | 'kill' | 'exit' | 'pid'>
 
@@ -17,20 +28,26 @@ export type SignalledProcess = Pick<NodeJS.Process, 'on' | 'off' | 'kill' | 'exi
 export function onSignals(
   stop: (signal: Signal) => void,
   self: SignalledProcess = process,
-): { finish(): void } {
+): Signals {
   let received: Signal | undefined
+  let isServing = false
+  let mostMs = MAX_FLUSH_MS
   let timer: NodeJS.Timeout | undefined
   const onSignal = (signal: Signal) => {
     if (received !== undefined) return leave(received)
     received = signal
-    timer = setTimeout(leave, MAX_FLUSH_MS, signal).unref()
+    timer = setTimeout(leave, mostMs, signal).unref()
     stop(signal)
   }
   for (const signal of SIGNALS) self.on(signal, onSignal)
   return {
     finish() {
       release()
-      if (received !== undefined) leave(received)
+      if (received !== undefined && !isServing) leave(received)
+    },
+    allow(ms) {
+      isServing = true
+      mostMs = ms
     },
   }
 

@@ -2,7 +2,7 @@ import { HttpError } from '../http/http-error.ts'
 import { ConnectorError } from '../protocol/errors.ts'
 import { type EmitSettings, emitPages } from './emit-pages.ts'
 import { DeadLinkError } from './page-failures.ts'
-import type { LinkKind } from './pages.ts'
+import type { LinkKind } from './page-retries.ts'
 import type { Link, Position } from './position.ts'
 import type { StreamContext } from './stream-context.ts'
 

@@ -2,7 +2,7 @@ import type { PageEnd } from '../page/page-scanner.ts'
 import { type Batch, SOFT_DELETE, UPSERT } from '../protocol/record-batch.ts'
 import type { Day } from './days.ts'
 import type { Place, PlaceOf } from './live-keys.ts'
-import type { LinkKind } from './pages.ts'
+import type { LinkKind } from './page-retries.ts'
 import type { StreamContext } from './stream-context.ts'
 
 /** How the records of pages are written. */

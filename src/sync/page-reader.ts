@@ -2,7 +2,12 @@ import { createPageScanner } from '../page/create-page-scanner.ts'
 import { MalformedPageError } from '../page/malformed-page.ts'
 import { parseReferencePage } from '../page/reference-page.ts'
 import { createJsonBatch } from '../protocol/json-batch.ts'
-import { type ObjectRules, rewriteRecord } from '../protocol/record-rewriter.ts'
+import {
+  createRecordRewriter,
+  type ObjectRules,
+  type RecordRewriter,
+  rewritten,
+} from '../protocol/record-rewriter.ts'
 import type { Stream } from '../streams/collection.ts'
 import type { PageReader } from './pages.ts'
 
@@ -11,8 +16,10 @@ export function createPageReader(
   { nested, softDelete, array }: Stream,
   rules: ObjectRules | undefined,
 ): PageReader {
-  if (nested === 'referenced_collections')
-    return { parse: (body, collection) => references(body, collection, rules) }
+  if (nested === 'referenced_collections') {
+    const rewrite = rules && createRecordRewriter(rules)
+    return { parse: (body, collection) => references(body, collection, rewrite) }
+  }
   return {
     scanner: createPageScanner({
       key: 'id',
@@ -23,13 +30,14 @@ export function createPageReader(
   }
 }
 
-function references(body: Buffer, collection: string, rules: ObjectRules | undefined) {
+function references(body: Buffer, collection: string, rewrite: RecordRewriter | undefined) {
   try {
     const { references, nextLink } = parseReferencePage(body.toString('utf8'), collection)
     const records = references.map((reference) => {
       const whole = JSON.stringify(reference)
       // The state holds keys, so what is hashed is hashed before it is one.
-      const json = rules === undefined ? whole : rewriteRecord(Buffer.from(whole), rules)
+      const json =
+        rewrite === undefined ? whole : rewritten(Buffer.from(whole), rewrite).toString('utf8')
       const left = JSON.parse(json) as typeof reference
       return { json, key: JSON.stringify([left.collection, left.name, left.value]) }
     })

@@ -1,19 +1,11 @@
 import { createCircleCheck } from '../http/circle-check.ts'
 import type { Body, Client } from '../http/client.ts'
 import type { Trouble } from '../http/exchange.ts'
-import { HttpError } from '../http/http-error.ts'
-import {
-  createFailureCount,
-  type FailureCount,
-  type RetryPolicy,
-  SLOWEST_BODY_MS,
-  tooSlow,
-  waitMs,
-} from '../http/retry-policy.ts'
+import { type RetryPolicy, SLOWEST_BODY_MS, tooSlow } from '../http/retry-policy.ts'
 import { REAL_TIME } from '../http/time.ts'
 import { afterRequestSent } from '../http/transport.ts'
 import { lastNextLink } from '../page/last-next-link.ts'
-import { MalformedPageError, RecordTooLargeError } from '../page/malformed-page.ts'
+import { MalformedPageError } from '../page/malformed-page.ts'
 import type { PageEnd, PageScanner } from '../page/page-scanner.ts'
 import { asConnectorError, ConnectorError } from '../protocol/errors.ts'
 import { createJsonBatch } from '../protocol/json-batch.ts'
@@ -23,9 +15,9 @@ import {
   endlessBody,
   endlessChain,
   InterruptedPageError,
-  listConflict,
   pageFailure,
 } from './page-failures.ts'
+import { createTries, type LinkKind, pauseAfter, type Tries } from './page-retries.ts'
 import { createWaiting, type WaitListener } from './waiting.ts'
 
 /** What the reading of pages comes to, in its order. */
@@ -34,14 +26,14 @@ export type PageEvent =
   | { readonly type: 'records'; readonly batch: Batch }
   /** The page broke off after records of it had come; it is requested again. */
   | { readonly type: 'interrupted' }
-  /** The last records of a page, and its end; its links can be followed. */
-  | { readonly type: 'page'; readonly batch: Batch; readonly end: PageEnd }
+  | LastEvent
 
-/**
- * Where a link comes from: the first of a list or the start of a delta, which are made by us; a next
- * link of the service, or its delta link.
- */
-export type LinkKind = 'list' | 'start' | 'next' | 'delta'
+/** The last records of a page, and its end; its links can be followed. */
+interface LastEvent {
+  readonly type: 'page'
+  readonly batch: Batch
+  readonly end: PageEnd
+}
 
 export interface Pages {
   /**
@@ -77,11 +69,6 @@ export interface PagesSettings {
   readonly waits: WaitListener
 }
 
-/** Statuses by which the service says that a token in a link is of no use any more . */
-const DEAD: ReadonlySet<number> = new Set([400, 404, 409, 410])
-/** Those among them that are about what was a good link once. */
-const EXPIRED: ReadonlySet<number> = new Set([409, 410])
-const CONFLICT = 409
 /** Pages without records are normal, but a chain of them that never ends is not. */
 const MAX_EMPTY_PAGES = 1000
 /** A page that has to be parsed must fit into memory several times. */
@@ -118,25 +105,44 @@ export function createPages(settings: PagesSettings): Pages {
   async function* read(first: string, kind: LinkKind, slice = ''): AsyncGenerator<PageEvent, void> {
     const onAbort = () => stop.abort(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
+    const waiting = createWaiting(time, () => waits.waiting(trouble ?? client.trouble))
     try {
       if (kind === 'next' || kind === 'delta') acceptStored(first)
       const isCircle = createCircleCheck(first)
       let empty = 0
       for (let link: string | undefined = first; link !== undefined; ) {
-        let next: string | undefined
-        for await (const event of page(link, link === first ? kind : 'next', slice)) {
-          if (event.type === 'page') {
-            count++
-            next = event.end.nextLink
-            empty = event.end.count === 0 ? empty + 1 : 0
-            check(event.end, isCircle, empty)
+        waiting.restart()
+        const from: LinkKind = link === first ? kind : 'next'
+        let tries: Tries | undefined
+        let page: LastEvent | undefined
+        while (page === undefined) {
+          try {
+            waiting.begin()
+            const body: Body = await request(link, tries?.isRepeat ?? false)
+            waiting.end()
+            if ('whole' in body) page = await whole(body.whole, slice)
+            else if ('parse' in reader) page = await whole(await collected(body.parts), slice)
+            else page = yield* parts(reader.scanner, body.parts)
+          } catch (error) {
+            signal.throwIfAborted()
+            tries ??= createTries(time)
+            const pause = pauseAfter(error, from, tries, retryPolicy)
+            client.traffic.retries++
+            trouble = { reason: asConnectorError(pageFailure(error)).message }
+            waiting.begin()
+            await time.sleep(pause, signal)
           }
-          yield event
         }
-        link = next
+        const { end } = page
+        count++
+        empty = end.count === 0 ? empty + 1 : 0
+        check(end, isCircle, empty)
+        yield page
+        link = end.nextLink
       }
     } finally {
       signal.removeEventListener('abort', onAbort)
+      waiting.close()
       dropAhead()
     }
   }
@@ -161,49 +167,6 @@ export function createPages(settings: PagesSettings): Pages {
     }
   }
 
-  /** One page, asked for until it arrives whole. */
-  async function* page(
-    link: string,
-    kind: LinkKind,
-    slice: string,
-  ): AsyncGenerator<PageEvent, void> {
-    const failures = createFailureCount(time)
-    const waiting = createWaiting(time, () => waits.waiting(trouble ?? client.trouble))
-    let conflicts = 0
-    let isRepeat = false
-    try {
-      for (;;) {
-        try {
-          const body = await waiting.during(request(link, isRepeat))
-          if ('whole' in body) yield await whole(body.whole, slice)
-          else if ('parse' in reader) yield await whole(await collected(body.parts), slice)
-          else yield* parts(reader.scanner, body.parts)
-          return
-        } catch (error) {
-          signal.throwIfAborted()
-          const conflict = kind === 'next' ? undefined : conflictOf(error)
-          const pause = conflict ? retryPolicy.conflictMs[conflicts++] : pauseAfter(error, failures)
-          if (pause === undefined) throw failure(error, kind, conflicts)
-          isRepeat ||= conflict === undefined || conflict.isRepeat
-          client.traffic.retries++
-          trouble = { reason: asConnectorError(pageFailure(error)).message }
-          await waiting.during(time.sleep(pause, signal))
-        }
-      }
-    } finally {
-      waiting.end()
-    }
-  }
-
-  /** The wait before a page is requested again; undefined when that would not help. */
-  function pauseAfter(error: unknown, failures: FailureCount): number | undefined {
-    const isDamaged = error instanceof MalformedPageError && !(error instanceof RecordTooLargeError)
-    if (!isDamaged && !(error instanceof InterruptedPageError)) return undefined
-    const pause = waitMs(failures.now(), retryPolicy)
-    failures.add()
-    return pause
-  }
-
   function request(link: string, isRepeat: boolean): Promise<Body> {
     if (ahead?.link !== link) return start(link, isRepeat)
     const { body } = ahead
@@ -224,13 +187,13 @@ export function createPages(settings: PagesSettings): Pages {
   }
 
   /** Ends when the request is on the wire, so that the work after it does not hold it back. */
-  async function requestAhead(link: string | undefined): Promise<void> {
-    if (link === undefined || ahead?.link === link) return
+  function requestAhead(link: string | undefined): Promise<void> | undefined {
+    if (link === undefined || ahead?.link === link) return undefined
     if (ahead !== undefined) dropAhead()
     ahead = { link, body: start(link, false) }
     // Whoever awaits it later sees its failure; until then it must not count as unhandled.
     ahead.body.catch(() => {})
-    await afterRequestSent()
+    return afterRequestSent()
   }
 
   /** A page that was requested, and that nobody wants any more, would keep a connection and its bytes. */
@@ -240,18 +203,19 @@ export function createPages(settings: PagesSettings): Pages {
     stop = new AbortController()
   }
 
-  async function whole(chunks: readonly Buffer[], slice: string): Promise<PageEvent> {
+  async function whole(chunks: readonly Buffer[], slice: string): Promise<LastEvent> {
     await requestAhead(lastNextLink(chunks))
     const { batch, end } =
       'parse' in reader ? reader.parse(Buffer.concat(chunks), slice) : scan(reader.scanner, chunks)
-    await requestAhead(end.nextLink)
+    const isLinkNew = requestAhead(end.nextLink)
+    if (isLinkNew !== undefined) await isLinkNew
     return { type: 'page', batch, end }
   }
 
   async function* parts(
     scanner: PageScanner,
     chunks: AsyncIterable<Buffer>,
-  ): AsyncGenerator<PageEvent, void> {
+  ): AsyncGenerator<PageEvent, LastEvent> {
     scanner.begin()
     let isBegun = false
     let bytes = 0
@@ -269,7 +233,7 @@ export function createPages(settings: PagesSettings): Pages {
           throw endlessBody()
         if (performance.now() - lastRecord.at > slowestMs) throw tooSlow()
       }
-      yield { type: 'page', batch: EMPTY, end: ended(scanner) }
+      return { type: 'page', batch: EMPTY, end: ended(scanner) }
     } catch (error) {
       const mayPass = error instanceof ConnectorError && error.failure === 'transient'
       if (isBegun && (mayPass || error instanceof MalformedPageError)) yield { type: 'interrupted' }
@@ -279,21 +243,6 @@ export function createPages(settings: PagesSettings): Pages {
 }
 
 const EMPTY = createJsonBatch([])
-
-function conflictOf(error: unknown): HttpError | undefined {
-  return error instanceof HttpError && error.status === CONFLICT ? error : undefined
-}
-
-/** What a page failed with, as the reading of the stream is to see it. */
-function failure(error: unknown, kind: LinkKind, conflicts: number): unknown {
-  if (!(error instanceof HttpError)) return pageFailure(error)
-  if (kind === 'list' && error.status === CONFLICT) return listConflict(error, conflicts)
-  const isOurs = kind === 'list' || kind === 'start'
-  const isDead =
-    DEAD.has(error.status) && !isOurs && !(kind === 'delta' && error.status === CONFLICT)
-  if (!isDead) return error
-  return new DeadLinkError(EXPIRED.has(error.status) ? 'expired' : 'unusable', error.message)
-}
 
 function scan(scanner: PageScanner, chunks: readonly Buffer[]) {
   scanner.begin()

@@ -1,4 +1,3 @@
-import { type Endpoints, scopeName } from '../http/endpoints.ts'
 import { createSession, type Session, type SessionSettings } from '../http/session.ts'
 import { hasScope } from '../http/token.ts'
 import type { Failure, Log } from '../protocol/connector.ts'
@@ -15,6 +14,7 @@ import { continuesDelta, storedCharacters } from './bookmark.ts'
 import { createEarlyEnds, type EarlyEnds } from './early-ends.ts'
 import { createIdBudget, type IdBudget } from './id-budget.ts'
 import type { Job } from './job.ts'
+import { notEntitled } from './not-entitled.ts'
 import { createPageReader } from './page-reader.ts'
 import { createPages } from './pages.ts'
 import { plan } from './plan.ts'
@@ -88,10 +88,11 @@ async function begin(
   const waiting = createWaiting(retryPolicy.time, () =>
     log.warn(stillWaiting('The sync', client.trouble)),
   )
+  waiting.begin()
   try {
-    await waiting.during(client.token())
+    await client.token()
   } finally {
-    waiting.end()
+    waiting.close()
   }
   refuseLateStart(config.startDate, clock.now())
 }
@@ -205,12 +206,5 @@ function inContext(error: ConnectorError): ConnectorError {
     'config',
     `${error.message} Ask the operator of the service for the permission, or deselect the stream.`,
     { cause: error },
-  )
-}
-
-function notEntitled(scope: string, endpoints: Endpoints): ConnectorError {
-  return new ConnectorError(
-    'config',
-    `The client is not entitled to the scope ${scopeName(endpoints, scope)}. Ask the operator of the service for it, or deselect the stream.`,
   )
 }

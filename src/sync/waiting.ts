@@ -4,28 +4,40 @@ import type { Log } from '../protocol/connector.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 
 const MINUTE_MS = 60_000
+/** How exactly the minutes are kept. */
+const TICK_MS = 10_000
 
 /** Says so each minute as long as something is waited for. */
 export interface Waiting {
-  during<T>(work: Promise<T>): Promise<T>
-  /** Must be called when nothing will be waited for any more. */
+  /** The minutes count from now: what is waited for from here on is something new. */
+  restart(): void
+  /** Work that is waited for begins. */
+  begin(): void
+  /** It has ended. */
   end(): void
+  /** Must be called when nothing will be waited for any more. */
+  close(): void
 }
 
+/** One for many waits: a timer for each would cost more than most of them take. */
 export function createWaiting(time: Time = REAL_TIME, say: () => void): Waiting {
   let isWaiting = false
-  const end = time.every(MINUTE_MS, () => {
+  let sayAt = time.now() + MINUTE_MS
+  const close = time.every(TICK_MS, () => {
+    if (time.now() < sayAt) return
+    sayAt += MINUTE_MS
     if (isWaiting) say()
   })
   return {
-    end,
-    async during(work) {
+    close,
+    restart() {
+      sayAt = time.now() + MINUTE_MS
+    },
+    begin() {
       isWaiting = true
-      try {
-        return await work
-      } finally {
-        isWaiting = false
-      }
+    },
+    end() {
+      isWaiting = false
     },
   }
 }

@@ -9,12 +9,13 @@ import { postgresTarget } from './postgres-target.ts'
 import { startPostgreSql } from './postgresql.ts'
 import { createProject, type Project, tapVariables } from './project.ts'
 import { type Comparison, storedDifferences } from './stored-differences.ts'
+import { written } from './written.ts'
 
 const REQUIREMENTS = ['meltano==4.4.1']
 const CHANGES = { inserts: 60, updates: 60, deletes: 40, softDeletes: 5 }
 const WRONG_SECRET = 'a-wrong-secret-5b1f'
 
-/** Real Meltano with the repository's own meltano.yml, into three real targets. */
+/** Real Meltano with the repository's own meltano.yml, into three real targets and back into the service. */
 export const meltano: Engine = {
   name: 'meltano',
   requirements: REQUIREMENTS,
@@ -40,6 +41,7 @@ export const meltano: Engine = {
       for (const target of targets) {
         await inTenant((tenant) => loaded({ target, project, tenant }, step))
       }
+      await written({ project, postgres, projectFolder, step })
     } finally {
       await postgres.stop()
     }

@@ -1,9 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { installDebian } from '../debian.ts'
+import { freePort } from '../free-port.ts'
 import { execute, output } from './command.ts'
 
 /** A PostgreSQL server of our own on loopback. */
@@ -61,10 +62,7 @@ export async function startPostgreSql(folder: string): Promise<PostgreSql> {
 
 /** The folder with the server's programs; the client's package alone makes such a folder, too. */
 function programs(): string {
-  if (installed() === undefined) {
-    aptGet('update', '-qq')
-    aptGet('install', '-y', '-qq', 'postgresql')
-  }
+  if (installed() === undefined) installDebian('postgresql')
   const bin = installed()
   if (bin === undefined)
     throw new Error(`the package postgresql has left no initdb in ${INSTALLED}`)
@@ -77,11 +75,6 @@ function installed(): string | undefined {
     .toSorted((a, b) => Number(b) - Number(a))
     .map((version) => join(INSTALLED, version, 'bin'))
     .find((bin) => existsSync(join(bin, 'initdb')))
-}
-
-function aptGet(...args: readonly string[]): void {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  execFileSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'], env })
 }
 
 function isRoot(): boolean {
@@ -98,15 +91,6 @@ function unprivileged(program: string, args: readonly string[]) {
   return isRoot()
     ? { program: 'runuser', args: ['-u', 'nobody', '--', program, ...args], folder: '/' }
     : { program, args, folder: '/' }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 async function answering(child: ChildProcess, query: (sql: string) => Promise<string>) {

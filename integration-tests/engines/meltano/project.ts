@@ -27,14 +27,17 @@ export interface ProjectSettings {
   readonly environment: Environment
 }
 
-/** Makes a project of the repository's own meltano.yml, in a folder like a clone; only the tap is the one that pip installs. */
+/** Makes a project of the repository's own meltano.yml, in a folder like a clone; only the tap and the target are those that pip installs. */
 export function createProject(settings: ProjectSettings): Project {
   const { folder, projectFolder, wheel, interpreter, environment } = settings
-  const relative = 'executable: ./bin/tap-protime\n'
-  const file = readFileSync(join(projectFolder, 'meltano.yml'), 'utf8')
-  if (!file.includes(relative)) throw new Error(`meltano.yml lacks the line ${relative}`)
-  const installed = `pip_url: ${pathToFileURL(wheel)}\n    executable: tap-protime\n`
-  writeFileSync(join(folder, 'meltano.yml'), file.replace(relative, installed))
+  let file = readFileSync(join(projectFolder, 'meltano.yml'), 'utf8')
+  for (const program of ['tap-protime', 'target-protime']) {
+    const relative = `executable: ./bin/${program}\n`
+    if (!file.includes(relative)) throw new Error(`meltano.yml lacks the line ${relative}`)
+    const installed = `pip_url: ${pathToFileURL(wheel)}\n    executable: ${program}\n`
+    file = file.replace(relative, installed)
+  }
+  writeFileSync(join(folder, 'meltano.yml'), file)
   const kept = 'meltano-output/.gitkeep'
   cpSync(join(projectFolder, kept), join(folder, kept))
   // PostgreSQL's folder may be a neighbour, and its user has to pass.

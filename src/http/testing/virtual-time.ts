@@ -36,8 +36,8 @@ export function createVirtualTime(): VirtualTime {
       for (;;) {
         // A turn of the real event loop: every promise that can go on has done so.
         await new Promise(setImmediate)
-        const next = sleepers.shift()
-        if (isDone || next === undefined) return work
+        const next = isDone ? undefined : sleepers.shift()
+        if (next === undefined) return work
         time = next.at
         next.wake()
       }

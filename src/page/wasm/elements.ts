@@ -32,6 +32,8 @@ let dataEnd: u32 = 0
 
 /** Where the element under way begins. */
 export let elementStart: u32 = 0
+/** Whether the element completed last is a change. */
+export let isChange: bool = false
 /** Elements completed: on the page, and in the rows of this chunk. */
 export let elements: f64 = 0
 export let count: u32 = 0
@@ -117,7 +119,7 @@ export const TOO_LARGE: u32 = 2
 
 /** Writes the row of the element that ends before `end`; 0 when it is in order. */
 export function finishElement(end: u32): u32 {
-  const isChange = changeStart != 0 && dataStart != 0
+  isChange = changeStart != 0 && dataStart != 0
   const facts = isChange ? FACTS + LEVEL_BYTES : FACTS
   if (end - elementStart > limit) return TOO_LARGE
   const key = load<u32>(facts, KEY_START)
@@ -136,6 +138,30 @@ export function finishElement(end: u32): u32 {
   count++
   elements += 1
   return 0
+}
+
+/** Writes the row of an element that has a known shape. */
+export function addRow(
+  start: u32,
+  end: u32,
+  key: u32,
+  keyEnd: u32,
+  version: u32,
+  versionEnd: u32,
+  flags: u32,
+): void {
+  ensure(rowEnd + ROW_BYTES)
+  store<u32>(rowEnd, start)
+  store<u32>(rowEnd, end, 4)
+  store<u32>(rowEnd, key, 8)
+  store<u32>(rowEnd, keyEnd, 12)
+  store<u32>(rowEnd, version, 16)
+  store<u32>(rowEnd, versionEnd, 20)
+  store<u64>(rowEnd, 0, ROW_LONE)
+  store<u32>(rowEnd, flags, ROW_FLAGS)
+  rowEnd += ROW_BYTES
+  count++
+  elements += 1
 }
 
 /** Grows the memory so that it holds `bytes`. */

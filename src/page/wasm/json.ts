@@ -14,6 +14,7 @@ import {
   TOO_DEEP,
   TRAILING,
 } from './layout'
+import { matchElements } from './match'
 import { FIRST_LINK, isKnown, knownLength, knownWanted, linkOf, remember } from './name-cache'
 import { NONE, pageName, recordName } from './names'
 import { close, depth, inside, misplaced, open, settle, startsValue } from './page'
@@ -176,7 +177,15 @@ export function run(end: u32): u32 {
           }
         } else if (c == 0x7b || c == 0x5b) {
           if (depth == MAX_DEPTH) return fail(p, TOO_DEEP)
-          if (inside == LIST) link = FIRST_LINK
+          if (inside == LIST) {
+            link = FIRST_LINK
+            const after = matchElements(p, end)
+            if (after != 0) {
+              p = after
+              st = AFTER
+              continue
+            }
+          }
           open(p++, c, want)
           want = NONE
           inObject = c == 0x7b

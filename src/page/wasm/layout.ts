@@ -19,7 +19,12 @@ export const WINDOW_ROOM: u32 = 262144
 /** Names seen in records. */
 export const KNOWN: u32 = 336128
 export const KNOWN_ENTRIES: u32 = 256
-export const INPUT: u32 = 352768
+/** The shapes of elements (shape.ts), and room for the one that is being written. */
+export const SHAPES: u32 = 352784
+export const SHAPE_COUNT: u32 = 4
+export const SHAPE_ROOM: u32 = 12288
+export const MAX_STEPS: u32 = 256
+export const INPUT: u32 = 414224
 
 /** Zero bytes behind the input: longer than any look-ahead. */
 export const PADDING: u32 = 32

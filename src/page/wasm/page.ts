@@ -1,4 +1,12 @@
-import { beginElement, finishElement, forgetLevel, KEYLESS, take } from './elements'
+import {
+  beginElement,
+  elementStart,
+  finishElement,
+  forgetLevel,
+  isChange,
+  KEYLESS,
+  take,
+} from './elements'
 import {
   CHANGE_DATA,
   ELEMENT,
@@ -14,6 +22,7 @@ import {
   PAGE,
   STACK,
 } from './layout'
+import { learnElement } from './match'
 import { DATA, DELTA_LINK, ITEMS, NEXT_LINK, NONE } from './names'
 
 /** Open containers, and what the innermost one is. */
@@ -118,7 +127,10 @@ export function close(at: u32): u32 {
   if (inside == ELEMENT) {
     inside = LIST
     const problem = finishElement(at)
-    if (problem == FINE) return FINE
+    if (problem == FINE) {
+      learnElement(elementStart, at, isChange)
+      return FINE
+    }
     return problem == KEYLESS ? ELEMENT_WITHOUT_KEY : ELEMENT_TOO_LARGE
   }
   if (inside == CHANGE_DATA) dataOpen = false

@@ -21,6 +21,12 @@ export function textStops(at: u32): i32 {
   )
 }
 
+/** How many digits stand at `at`; 16 if there are as many or more. */
+export function digits(at: u32): u32 {
+  const isOther = i8x16.gt_u(i8x16.sub(v128.load(at), i8x16.splat(0x30)), i8x16.splat(9))
+  return ctz(i8x16.bitmask(isOther) | 0x10000)
+}
+
 /** Skips white space; line breaks become spaces, because a record must stay on one line. */
 export function space(at: u32): u32 {
   while (true) {

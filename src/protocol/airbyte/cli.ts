@@ -1,4 +1,4 @@
-import type { Connector } from '../connector.ts'
+import type { Connector, ConnectorFacts } from '../connector.ts'
 import { asConnectorError } from '../errors.ts'
 import { createMask } from '../mask.ts'
 import { type Io, type Program, processOr, runProgram } from '../program.ts'
@@ -10,13 +10,26 @@ import { type CommandTools, createLog, report } from './report.ts'
  * did all it was asked for. Never throws; every error becomes a TRACE message. What is left out of
  * `io` is the process's own.
  */
-export async function runAirbyte<Config>(
+export function runAirbyte<Config>(
   argv: readonly string[],
   connector: Connector<Config>,
   io: Partial<Io> = {},
 ): Promise<number> {
+  return runConnector(argv, connector, io, async (tools, whole) => {
+    const { runCommand } = await import('./commands.ts')
+    return runCommand(argv, connector, tools, whole)
+  })
+}
+
+/** The frame of both kinds of connectors; `run` is called for every command but `spec`. */
+export async function runConnector(
+  argv: readonly string[],
+  facts: ConnectorFacts,
+  io: Partial<Io>,
+  run: (tools: CommandTools, io: Io) => Promise<number>,
+): Promise<number> {
   const { stdout, stderr, env } = processOr(io)
-  const mask = createMask(connector.secretParameters)
+  const mask = createMask(facts.secretParameters)
   const isDebug = argv.includes('--debug') || env['LOG_LEVEL']?.toLowerCase() === 'debug'
   const toolsOf = (program: Program): CommandTools => ({
     ...program,
@@ -28,11 +41,10 @@ export async function runAirbyte<Config>(
     async (program) => {
       // Platforms ask for the specification again and again: nothing else is loaded for it.
       if (argv.length === 1 && argv[0] === 'spec') {
-        void program.writer.write(`${messages.spec(connector.spec)}\n`)
+        void program.writer.write(`${messages.spec(facts.spec)}\n`)
         return 0
       }
-      const { runCommand } = await import('./commands.ts')
-      return runCommand(argv, connector, toolsOf(program), { stdout, stderr, env })
+      return run(toolsOf(program), { stdout, stderr, env })
     },
     (error, program) => report({ error: asConnectorError(error) }, toolsOf(program)),
   )

@@ -31,6 +31,11 @@ export function catalog(streams: readonly object[]): Line {
   return line('CATALOG', { catalog: { streams } })
 }
 
+/** What can be done to the objects of a destination. */
+export function destinationCatalog(operations: readonly object[]): Line {
+  return line('DESTINATION_CATALOG', { destination_catalog: { operations } })
+}
+
 /** A checkpoint; `recordCount` is the number of records of the stream since its previous one. */
 export function state(stream: string, blob: object, recordCount: number): Line {
   return line('STATE', {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { type About, aboutJson, aboutMarkdown } from './about.ts'
+import { type About, aboutText } from './about.ts'
 import { settingRows } from './setting-rows.ts'
 
 const about: About = {
   name: 'tap-x',
   version: '1.2.3',
   description: 'Reads x.',
+  capabilities: ['catalog', 'state'],
   settings: {
     type: 'object',
     required: ['key'],
@@ -34,7 +35,7 @@ const about: About = {
 }
 
 describe('--about as JSON', () => {
-  const told = JSON.parse(aboutJson(about))
+  const told = JSON.parse(aboutText(about, 'json'))
 
   it('has the fields that the hub reads', () => {
     expect(Object.keys(told)).toEqual([
@@ -56,7 +57,7 @@ describe('--about as JSON', () => {
 
 describe('--about as Markdown', () => {
   it('is a table with a row for each setting, whatever its text', () => {
-    const rows = aboutMarkdown(about)
+    const rows = aboutText(about, 'markdown')
       .split('\n')
       .filter((line) => line.startsWith('| `'))
     expect(rows).toEqual([

@@ -1,17 +1,19 @@
 import type { SettingsSchema } from '../settings-schema.ts'
 import { settingRows } from './setting-rows.ts'
 
-/** What `--about` says of a tap. */
+/** What `--about` says of a tap or a target. */
 export interface About {
   readonly name: string
   readonly version: string
   readonly description: string
+  /** What it can do, in the words of Meltano's hub. */
+  readonly capabilities: readonly string[]
   /** JSON Schema of the settings; secrets are marked by `airbyte_secret`. */
   readonly settings: SettingsSchema
 }
 
-/** What the tap can do, in the words of Meltano's hub. */
-export const CAPABILITIES = [
+/** What every tap can do. */
+export const TAP_CAPABILITIES = [
   'catalog',
   'discover',
   'state',
@@ -22,19 +24,31 @@ export const CAPABILITIES = [
   'structured-logging',
 ] as const
 
+/** What every target can do. */
+export const TARGET_CAPABILITIES = ['about', 'activate-version', 'structured-logging'] as const
+
+/** `--about` in a format; text is Markdown, which is read as well. */
+export function aboutText(about: About, format: AboutFormat): string {
+  return format === 'json' ? aboutJson(about) : aboutMarkdown(about)
+}
+
+/** The values of `--format`. */
+export const ABOUT_FORMATS = ['text', 'json', 'markdown'] as const
+export type AboutFormat = (typeof ABOUT_FORMATS)[number]
+
 /** The JSON form, which Meltano's hub tools read. */
-export function aboutJson({ name, version, description, settings }: About): string {
+function aboutJson({ name, version, description, capabilities, settings }: About): string {
   const about = {
     name,
     description,
     version,
-    capabilities: CAPABILITIES,
+    capabilities,
     settings: marked(settings),
   }
   return JSON.stringify(about, null, 2)
 }
 
-export function aboutMarkdown({ name, version, description, settings }: About): string {
+function aboutMarkdown({ name, version, description, capabilities, settings }: About): string {
   const rows = settingRows(settings).map(
     ({ path, isRequired, fallback, text }) =>
       `| \`${path}\` | ${isRequired ? 'yes' : 'no'} | ${fallback} | ${text.replaceAll('|', '\\|')} |`,
@@ -48,7 +62,7 @@ export function aboutMarkdown({ name, version, description, settings }: About): 
     '',
     '## Capabilities',
     '',
-    ...CAPABILITIES.map((capability) => `* \`${capability}\``),
+    ...capabilities.map((capability) => `* \`${capability}\``),
     '',
     '## Settings',
     '',

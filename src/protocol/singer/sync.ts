@@ -1,19 +1,12 @@
-import type { Connector, Failure, ReadJob, ReadTools, Tools } from '../connector.ts'
+import type { Connector, Failure, ReadJob, ReadTools } from '../connector.ts'
 import { unknownStream } from '../errors.ts'
 import { schemaUnder, selectionRules } from '../field-selection.ts'
-import type { LineWriter } from '../line-writer.ts'
 import { recordSchema, type SelectedStream } from './catalog.ts'
-import type { SingerLog } from './log.ts'
 import type { StateValue } from './messages.ts'
+import type { SingerTools } from './singer-program.ts'
 import type { StateWriter } from './state.ts'
 import { createSingerOutput } from './stream-output.ts'
 import { withoutTwins } from './without-twins.ts'
-
-/** What a command works with. */
-export interface TapTools extends Tools {
-  readonly log: SingerLog
-  readonly writer: LineWriter
-}
 
 /** What is to be read. */
 export interface Selection {
@@ -28,7 +21,7 @@ export async function sync<Config>(
   connector: Connector<Config>,
   input: unknown,
   { selection, stored, states }: Selection,
-  tools: TapTools & Pick<ReadTools, 'observer'>,
+  tools: SingerTools & Pick<ReadTools, 'observer'>,
 ): Promise<readonly Failure[]> {
   const source = await connector.load()
   const config = source.configure(input, tools.log)

@@ -1,0 +1,257 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { type Emulator, startEmulator } from '../emulator/emulator.ts'
+import { startChild } from './testing/child.ts'
+import { temporaryFolder, writeFiles } from './testing/files.ts'
+import { run } from './testing/run.ts'
+import {
+  complete,
+  linesOf,
+  record,
+  runDestination,
+  state,
+  writtenCatalog,
+} from './testing/run-destination.ts'
+
+let emulator: Emulator
+let config: Record<string, unknown>
+beforeEach(async () => {
+  const clients = [{ id: 'writer', secret: 'b-secret', scopes: 'all' }] as const
+  emulator = await startEmulator({ people: 12, months: 1, clients })
+  config = emulator.config()
+})
+afterEach(() => emulator.close())
+
+const STREAM = 'external_references'
+const streams = [{ name: STREAM }]
+const reference = (value: string, id: unknown, more = {}) =>
+  record(STREAM, { collection: 'people', name: 'hr', value, internalReference: id, ...more })
+const values = (name = 'hr') =>
+  emulator
+    .references('people')
+    .filter(({ referenceName }) => referenceName === name)
+    .map(({ externalReference, internalReference }) => [externalReference, internalReference])
+    .toSorted()
+/** What has been asked of the service that changes it. */
+const changes = () =>
+  emulator.requests.filter(({ method, path }) => method !== 'GET' && !path.startsWith('/connect'))
+const write = (input: readonly object[], more: object = {}, chosen: typeof streams = streams) =>
+  runDestination('write', { ...config, ...more }, { streams: chosen, input })
+
+describe('destination-protime', () => {
+  it('writes references, deletes those that are marked, and counts those that it rejects', async () => {
+    emulator.setReference('people', 'hr', 'gone', 3)
+    const input = [
+      reference('anna', '1'),
+      reference('bert', 2),
+      reference('gone', null, { _ab_cdc_deleted_at: '2026-01-01T00:00:00Z' }),
+      reference('carl-1', '12a'),
+      state(STREAM, 1),
+    ]
+    const { exitCode, states, logs, errors, stdout } = await write(input)
+    expect(values()).toEqual([
+      ['anna', '1'],
+      ['bert', '2'],
+    ])
+    const { destinationStats } = states[0] as { destinationStats?: object }
+    expect(destinationStats).toEqual({ recordCount: 3, rejectedRecordCount: 1 })
+    expect(logs).toContainEqual(
+      expect.stringMatching(/^WARN external_references: record 4 was rejected: .*whole number/),
+    )
+    expect(stdout).not.toContain('carl')
+    expect([exitCode, errors]).toEqual([
+      1,
+      [expect.stringMatching(/^1 record was rejected, and max_rejected allows 0\./)],
+    ])
+  })
+
+  it('takes columns as databases spell them, and no more rejections than are allowed', async () => {
+    const row = { collection: 'people', name: 'hr', value: 'anna', internal_reference: 1 }
+    const { exitCode } = await write([record(STREAM, row), reference('', 1)], { max_rejected: 1 })
+    expect([exitCode, values()]).toEqual([0, [['anna', '1']]])
+  })
+
+  // scenario 71
+  it('passes a state on when the records before it are written, and not before it is killed', async () => {
+    const folder = temporaryFolder()
+    onTestFinished(folder.remove)
+    const slow = /external-references\/people\/hr\/b$/
+    const files = writeFiles(folder.path, { config, catalog: writtenCatalog(streams) })
+    const start = () => {
+      const child = startChild('destination-protime', ['write', ...files], {
+        cwd: folder.path,
+        hasInput: true,
+      })
+      const messages = [reference('a', 1), reference('b', 2), reference('c', 3), state(STREAM, 1)]
+      child.child.stdin?.write(linesOf(messages))
+      return child
+    }
+    emulator.fault(slow, 'hang')
+    const killed = start()
+    await expect.poll(() => emulator.requests.filter(({ path }) => slow.test(path)).length).toBe(1)
+    await expect.poll(() => values().length).toBe(2)
+    const { signal } = await killed.endsSoonAfter(() => killed.child.kill('SIGTERM'), killed.ended)
+    expect(signal).toBe('SIGTERM')
+    expect(killed.heard()).not.toContain('STATE')
+    emulator.clearFaults()
+    const finished = start()
+    await finished.until(() => finished.heard().includes('"STATE"'), 'a state')
+    expect(values().length).toBe(3)
+    finished.child.stdin?.end()
+    expect((await finished.ended).exitCode).toBe(0)
+  })
+
+  // scenario 72
+  it.each<[string, () => Promise<{ exitCode: number }>]>([
+    ['a check', () => runDestination('check', config)],
+    ['a dry run', () => write([reference('anna', 1), state(STREAM, 1)], { dry_run: true })],
+  ])('changes nothing in %s', async (_what, act) => {
+    emulator.respond(/./, ({ method, path }) =>
+      method === 'GET' || path.startsWith('/connect')
+        ? undefined
+        : { status: 500, headers: {}, body: '' },
+    )
+    expect((await act()).exitCode).toBe(0)
+    expect(changes()).toEqual([])
+  })
+
+  it('says in a dry run what it would do, and passes no state on', async () => {
+    const { logs, states } = await write([reference('anna', 1), state(STREAM, 1)], {
+      dry_run: true,
+    })
+    expect(logs).toContain('INFO external_references: collection people, name hr: would be written')
+    expect(states).toEqual([])
+  })
+
+  it('says in a check what can be written, and which scope is missing for the rest', async () => {
+    const scopes = [
+      'external-references.write',
+      'external-references',
+      'job-categories',
+      'work-locations',
+    ]
+    Object.assign(emulator.options, { clients: [{ id: 'writer', secret: 'b-secret', scopes }] })
+    const { messages } = await runDestination('check', config)
+    const { status, message } = messages[0]?.connectionStatus ?? {}
+    expect(status).toBe('SUCCEEDED')
+    expect(message).toMatch(
+      /^external_references can be written\. job_categories: the client lacks connector-protimeapi-job-categories\.write\./,
+    )
+  })
+
+  it.each<[string, object, RegExp]>([
+    [
+      'a wrong secret',
+      { client_secret: 'wrong-secret' },
+      /^Nothing can be written\. .*client secret/,
+    ],
+    ['a setting that is not valid', { max_rejected: -1 }, /max_rejected must be a number from 0/],
+  ])('fails a check with %s', async (_what, more, reason) => {
+    const { messages } = await runDestination('check', { ...config, ...more })
+    expect(messages.at(-1)?.connectionStatus).toEqual({
+      status: 'FAILED',
+      message: expect.stringMatching(reason),
+    })
+  })
+
+  // scenario 70
+  it('names the scope that is missing, keeps the states of that stream, and writes the others', async () => {
+    const scopes = ['external-references.write', 'external-references', 'job-categories']
+    Object.assign(emulator.options, { clients: [{ id: 'writer', secret: 'b-secret', scopes }] })
+    const input = [
+      record('job_categories', { id: 1, externalCode: 'x' }),
+      reference('anna', 1),
+      state('job_categories', 1),
+      state(STREAM, 1),
+    ]
+    const { exitCode, errors, states } = await write(input, {}, [
+      ...streams,
+      { name: 'job_categories' },
+    ])
+    expect([exitCode, errors]).toEqual([
+      1,
+      [expect.stringMatching(/^job_categories: .*connector-protimeapi-job-categories\.write/)],
+    ])
+    expect(states.map(({ stream }) => stream.stream_descriptor.name)).toEqual([STREAM])
+    expect(values()).toEqual([['anna', '1']])
+  })
+
+  // scenario 60
+  it.each<[string, number, readonly object[], object, number]>([
+    ['deletes what a complete sync does not have', 9, [complete(STREAM)], {}, 9],
+    ['deletes nothing if that were more than a fifth', 7, [complete(STREAM)], {}, 10],
+    ['deletes nothing after a sync that did not end', 9, [], {}, 10],
+    [
+      'deletes nothing when only changes are sent',
+      9,
+      [complete(STREAM)],
+      { sync_mode: 'incremental' },
+      10,
+    ],
+  ])('as a mirror %s', async (_what, sent, end, more, left) => {
+    for (let id = 1; id <= 10; id++) emulator.setReference('people', 'hr', `p${id}`, id)
+    const input = Array.from({ length: sent }, (_, i) => reference(`p${i + 1}`, i + 1))
+    const chosen = [
+      { name: STREAM, sync_mode: 'full_refresh', destination_sync_mode: 'overwrite', ...more },
+    ]
+    const { exitCode } = await write([...input, ...end], { mirror: true }, chosen)
+    expect([values().length, exitCode]).toEqual([left, sent < 8 ? 1 : 0])
+  })
+
+  it('overwrites nothing without the setting mirror', async () => {
+    const chosen = [{ name: STREAM, sync_mode: 'full_refresh', destination_sync_mode: 'overwrite' }]
+    const { exitCode, errors } = await write([reference('anna', 1)], {}, chosen)
+    expect([exitCode, errors, values()]).toEqual([
+      1,
+      [expect.stringContaining('overwrite cannot be used')],
+      [],
+    ])
+  })
+
+  it('changes nothing with what the source has read of the same tenant', async () => {
+    for (const id of [1, 2, 3]) emulator.setReference('people', 'hr', `p/${id} é`, id)
+    emulator.setReference(
+      'job-categories',
+      'erp',
+      'J1',
+      emulator.all('job-categories')[0]?.['id'] as number,
+    )
+    const names = [STREAM, 'job_categories', 'work_locations']
+    const { messages } = await run({
+      program: 'source-protime',
+      command: 'read',
+      in: 'process',
+      config,
+      catalog: names,
+    })
+    const before = emulator.requests.length
+    const { exitCode, states, logs } = await write(
+      messages,
+      {},
+      names.map((name) => ({ name })),
+    )
+    expect([exitCode, states.length > 0]).toEqual([0, true])
+    expect(
+      emulator.requests
+        .slice(before)
+        .filter(({ method, path }) => method !== 'GET' && !path.startsWith('/connect')),
+    ).toEqual([])
+    expect(logs).toContainEqual(expect.stringMatching(/^INFO external_references: \d+ skipped$/))
+  })
+
+  it('keeps the records that it rejects in a file for its owner', async () => {
+    const folder = temporaryFolder()
+    onTestFinished(folder.remove)
+    const file = join(folder.path, 'rejected.jsonl')
+    await write([reference('anna', 'x'), reference('bert', 1)], { rejected_records: file })
+    const lines = readFileSync(file, 'utf8').trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      {
+        object: STREAM,
+        reason: expect.stringContaining('whole number'),
+        record: expect.objectContaining({ value: 'anna' }),
+      },
+    ])
+  })
+})

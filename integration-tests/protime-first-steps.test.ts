@@ -1,0 +1,136 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PassThrough, type Writable } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Emulator, startEmulator } from '../emulator/emulator.ts'
+import { runProtime } from '../src/cli/main.ts'
+import { temporaryFolder } from './testing/files.ts'
+import { createCollector, parseLines } from './testing/run.ts'
+
+let emulator: Emulator
+let folder: ReturnType<typeof temporaryFolder>
+let file: string
+beforeEach(async () => {
+  emulator = await startEmulator({ people: 5, months: 2, pageSize: 2 })
+  folder = temporaryFolder()
+  file = join(folder.path, 'config.json')
+})
+afterEach(async () => {
+  await emulator.close()
+  folder.remove()
+})
+
+/** A pipe with one answer per line. */
+function piped(lines: readonly string[]) {
+  const stdin = new PassThrough()
+  stdin.end(lines.map((line) => `${line}\n`).join(''))
+  return stdin
+}
+
+/** A terminal with somebody who types an answer to each question. */
+function typed(lines: readonly string[], stderr: Writable) {
+  const stdin = Object.assign(new PassThrough(), { isTTY: true })
+  const left = [...lines]
+  const write = stderr.write.bind(stderr)
+  stderr.write = (text: string) => {
+    if (/: $/.test(String(text))) setImmediate(() => stdin.write(`${left.shift() ?? ''}\n`))
+    return write(text)
+  }
+  return stdin
+}
+
+async function protime(
+  words: readonly string[],
+  stdinOf: (stderr: Writable) => PassThrough = () => piped([]),
+) {
+  const [stdout, stderr] = [createCollector(), createCollector()]
+  const stdin = stdinOf(stderr)
+  const exitCode = await runProtime([...words, '--config', file], { stdin, stdout, stderr })
+  return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
+}
+
+function answers(secret = 'emulator-secret'): string[] {
+  const { tenant, environment } = emulator.config() as {
+    tenant: string
+    environment: { base_url: string; api_name: string }
+  }
+  return [tenant, environment.base_url, '', environment.api_name, 'connector', secret]
+}
+
+describe('protime init', () => {
+  it('writes a configuration that has been checked, for its owner alone', async () => {
+    const { exitCode, stderr } = await protime(['init'], () => piped(answers()))
+    expect([exitCode, statSync(file).mode & 0o777]).toEqual([0, 0o600])
+    expect(stderr).toContain('31 of 31 streams can be read.')
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ client_id: 'connector' })
+    expect((await protime(['preview', 'jobs'])).exitCode).toBe(0)
+  })
+
+  it('does not show the secret, and asks again for what is missing', async () => {
+    const [tenant = '', ...rest] = answers()
+    const { exitCode, stderr } = await protime(['init'], (output) =>
+      typed(['', tenant, ...rest], output),
+    )
+    expect(exitCode).toBe(0)
+    expect(stderr.match(/Tenant/g)).toHaveLength(2)
+    expect(stderr).not.toContain('emulator-secret')
+  })
+
+  it.each([
+    ['a secret that the service refuses', () => answers('wrong'), 1, 'invalid_client'],
+    ['answers that end early', () => answers().slice(0, 3), 1, 'ended before the last question'],
+  ])('writes nothing for %s', async (_, given, expected, words) => {
+    const { exitCode, stderr } = await protime(['init'], () => piped(given()))
+    expect(exitCode).toBe(expected)
+    expect(stderr).toContain(words)
+    expect(() => statSync(file)).toThrow('ENOENT')
+  })
+
+  it('leaves an existing file alone', async () => {
+    writeFileSync(file, 'mine')
+    expect((await protime(['init'], () => piped(answers()))).exitCode).toBe(2)
+    expect(readFileSync(file, 'utf8')).toBe('mine')
+  })
+})
+
+describe('protime preview', () => {
+  beforeEach(() => writeFileSync(file, JSON.stringify(emulator.config())))
+
+  it('shows the first records of every stream by lists, and starts no delta', async () => {
+    const { exitCode, stdout, stderr } = await protime(['preview', '--limit', '3'])
+    expect([exitCode, stderr]).toEqual([0, ''])
+    expect(stdout.match(/^\w+: \d+/gm)).toHaveLength(32)
+    expect(stdout).toMatch(/^people: 2 of more records\n {2}id {2}changeVersion/m)
+    expect(stdout).toMatch(/^clockings: \d+ of more records from 2026-10-\d\d to 2026-11-20$/m)
+    expect(emulator.requests.filter(({ path, query }) => /delta/.test(`${path}?${query}`))).toEqual(
+      [],
+    )
+  })
+
+  it('prints JSON lines, exactly as the service has them', async () => {
+    const { stdout } = await protime(['preview', 'jobs', '--json', '--limit', '1'])
+    expect(parseLines(stdout)).toEqual([{ stream: 'jobs', record: emulator.all('jobs')[0] }])
+  })
+
+  it('leaves out what personal_data leaves out', async () => {
+    writeFileSync(file, JSON.stringify({ ...emulator.config(), personal_data: 'minimal' }))
+    const { stdout } = await protime(['preview', 'people', '--json'])
+    expect(stdout).not.toContain('lastName')
+  })
+
+  it('says what the client may not read, and fails when that is everything', async () => {
+    emulator.fail('/jobs', 403)
+    const one = await protime(['preview', 'jobs'])
+    expect([one.exitCode, one.stdout]).toEqual([1, ''])
+    expect(one.stderr).toContain('WARN jobs: The client has no access')
+    expect((await protime(['preview', 'jobs', 'people'])).exitCode).toBe(0)
+  })
+
+  it('knows which stream was meant', async () => {
+    const { exitCode, stderr } = await protime(['preview', 'peple'])
+    expect([exitCode, stderr]).toEqual([
+      2,
+      'protime: there is no stream peple; did you mean people? Try --help.\n',
+    ])
+  })
+})

@@ -1,0 +1,155 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { runProtime } from '../../src/cli/main.ts'
+import { startChild } from '../testing/child.ts'
+import { temporaryFolder } from '../testing/files.ts'
+import { createCollector, run } from '../testing/run.ts'
+import { openTenant, type WritableTenant } from './tenant.ts'
+
+let tenant: WritableTenant
+afterEach(() => tenant.close())
+
+const hr = (value: string, id: number) => ({
+  collection: 'people',
+  name: 'hr',
+  value,
+  internalReference: String(id),
+})
+const SITE = { externalReferences: { erp: 'N1' }, name: 'Nowhere' }
+
+describe('a run', () => {
+  it.each([
+    ['a refusal for now', { status: 429, headers: { 'retry-after': '1' } }],
+    ['maintenance', { status: 503, headers: { 'retry-after': '1' } }],
+    ['a failure', { status: 500 }],
+    ['an expired token', { status: 401 }],
+  ])('ends as it should after %s', async (_, { status, ...options }) => {
+    tenant = await openTenant()
+    for (const [path, method] of [
+      ['/external-references/people', 'PUT'],
+      ['/job-categories', 'PUT'],
+      ['/work-locations', 'POST'],
+    ] as const)
+      tenant.emulator.fail(path, status, { ...options, times: 1, method })
+    const outcomes = [
+      await tenant.write('external_references', [hr('A', 1)]),
+      await tenant.write('job_categories', [{ id: 1, externalCode: 'NEW' }]),
+      await tenant.write('work_locations', [SITE]),
+    ]
+    expect(outcomes.flatMap((one) => one.outcomes)).toEqual(['written', 'written', 'created'])
+    const sites = tenant.emulator.all('work-locations').map((one) => Object(one['name']).default)
+    expect(sites.filter((name) => name === 'Nowhere')).toHaveLength(1)
+  })
+
+  // spec: Authentication 6
+  it('names the scope that is missing, asks for nothing else, and writes nothing', async () => {
+    const scopes = ['job-categories.read', 'external-references.read', 'external-references.write']
+    tenant = await openTenant({ clients: [{ id: 'poor', secret: 'secret-of-the-poor', scopes }] })
+    const refused = await tenant.write('job_categories', [{ id: 1, externalCode: 'NEW' }])
+    expect([refused.exitCode, refused.outcomes, refused.stderr]).toEqual([
+      1,
+      ['rejected'],
+      expect.stringMatching(/connector-protimeapi-job-categories\.write/),
+    ])
+    const { exitCode } = await tenant.write('external_references', [hr('A', 1)])
+    expect([exitCode, tenant.requested('PUT')]).toEqual([
+      0,
+      ['PUT /external-references/people/hr/A'],
+    ])
+  })
+
+  it.each([
+    ['external_references', [hr('A', 2), hr('B', 3), { ...hr('C', 4), _deleted: true }]],
+    ['job_categories', [{ id: 1, externalCode: 'NEW' }]],
+    ['work_locations', [SITE, SITE]],
+  ])('of %s that is dry tells what it would do, and writes nothing', async (object, records) => {
+    tenant = await openTenant()
+    tenant.emulator.setReference('people', 'hr', 'A', 1)
+    tenant.emulator.setReference('people', 'hr', 'C', 4)
+    const dry = await tenant.write(object, records, {}, '--dry-run')
+    expect(tenant.requested('PUT', 'POST', 'DELETE')).toEqual([])
+    expect(dry.lines.map((line) => Object(line).dryRun)).toEqual(records.map(() => true))
+    const real = await tenant.write(object, records)
+    expect(real.outcomes).toEqual(dry.outcomes)
+  })
+
+  it.each([
+    ['external_references', [hr('A', 2)], 'PUT', ['written']],
+    ['work_locations', [SITE], 'PUT', ['adopted']],
+  ])(
+    'of %s that is killed at its PUT is ended by the next one',
+    async (object, records, method, outcomes) => {
+      tenant = await openTenant()
+      tenant.emulator.setReference('people', 'hr', 'A', 1)
+      const folder = temporaryFolder()
+      const [input, config] = [join(folder.path, 'input'), join(folder.path, 'config')]
+      writeFileSync(input, records.map((one) => JSON.stringify(one)).join('\n'))
+      writeFileSync(config, JSON.stringify(tenant.emulator.config()))
+      tenant.emulator.fault('/external-references', 'hang', { times: 1, method })
+      const words = ['write', object, '--from', input, '--config', config]
+      const child = startChild('protime', words, { cwd: folder.path })
+      const stop = tenant.emulator.onRequest((request) => {
+        if (request.method === method) child.child.kill('SIGKILL')
+      })
+      expect(await child.exited).toBe('SIGKILL')
+      stop()
+      folder.remove()
+      expect((await tenant.write(object, records)).outcomes).toEqual(outcomes)
+      expect((await tenant.write(object, records)).outcomes).toEqual(['skipped'])
+      expect(tenant.requested('POST').length).toBeLessThan(2)
+    },
+  )
+
+  it('fails with 2 for a command line that is none', async () => {
+    tenant = await openTenant()
+    const ends = [
+      await tenant.write('people', []),
+      await tenant.write('job_categories', [], {}, '--mirror'),
+      await tenant.write('job_categories', [], {}, '--from', 'missing.jsonl'),
+    ]
+    expect(ends.map(({ exitCode }) => exitCode)).toEqual([2, 2, 2])
+    expect(tenant.emulator.requests).toEqual([])
+  })
+})
+
+// spec: Service 4
+it('what the source emits is written back without a request that writes', async () => {
+  tenant = await openTenant()
+  for (const collection of ['people', 'job-categories', 'work-locations'])
+    tenant.emulator.setReference(collection, 'erp', 'É/1', 1)
+  const objects = ['external_references', 'job_categories', 'work_locations']
+  const config = tenant.emulator.config()
+  const { records } = await run({
+    program: 'source-protime',
+    command: 'read',
+    in: 'process',
+    config,
+    catalog: objects,
+  })
+  for (const object of objects) {
+    const rows = records(object)
+    const { exitCode, outcomes } = await tenant.write(object, rows)
+    expect([exitCode, [...new Set(outcomes)], outcomes.length]).toEqual([
+      0,
+      ['skipped'],
+      rows.length,
+    ])
+  }
+  expect(tenant.requested('PUT', 'POST', 'DELETE')).toEqual([])
+})
+
+it('protime work-locations create makes one, however often it is called', async () => {
+  tenant = await openTenant()
+  const folder = temporaryFolder()
+  const config = join(folder.path, 'config.json')
+  writeFileSync(config, JSON.stringify(tenant.emulator.config()))
+  const words = ['work-locations', 'create', '--name', 'Nowhere', '--as', 'erp=N=1']
+  for (const outcome of ['created', 'skipped']) {
+    const [stdout, stderr] = [createCollector(), createCollector()]
+    expect(await runProtime([...words, '--config', config], { stdout, stderr })).toBe(0)
+    expect(JSON.parse(stdout.text())).toMatchObject({ outcome })
+  }
+  folder.remove()
+  expect(Object.keys(tenant.links('work-locations', 'erp'))).toContain('N=1')
+})

@@ -1,0 +1,170 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { openTenant, type WritableTenant } from './tenant.ts'
+
+let tenant: WritableTenant
+afterEach(() => tenant.close())
+
+const category = (id: number) =>
+  tenant.emulator.all('job-categories').find((one) => one['id'] === id) as {
+    name: { default: string; translations: object }
+    externalCode?: string
+    changeVersion: string
+  }
+
+describe('job categories', () => {
+  // spec: Job categories: PUT
+  it('keep what a record leaves out', async () => {
+    tenant = await openTenant()
+    const { name } = category(1)
+    const { outcomes } = await tenant.write('job_categories', [{ id: 1, externalCode: 'NEW' }])
+    expect([outcomes, category(1)]).toMatchObject([['written'], { name, externalCode: 'NEW' }])
+  })
+
+  it('lose what a record leaves out with missing_fields empty, but never their name', async () => {
+    tenant = await openTenant()
+    const { outcomes } = await tenant.write(
+      'job_categories',
+      [
+        { id: 1, externalCode: 'NEW' },
+        { id: 2, name: 'Workers' },
+      ],
+      { missing_fields: 'empty' },
+    )
+    expect([outcomes, tenant.requested('PUT')]).toEqual([
+      ['rejected', 'written'],
+      ['PUT /job-categories/2'],
+    ])
+    expect(category(2).name.default).toBe('Workers')
+    expect(category(2)).not.toHaveProperty('externalCode')
+  })
+
+  // spec: Errors: 400 validation
+  it.each([
+    ['a code of 50 characters', { id: 1, externalCode: 'x'.repeat(50) }, 'written', undefined],
+    ['a code of 51 characters', { id: 1, externalCode: 'x'.repeat(51) }, 'rejected', undefined],
+    [
+      'an unknown language',
+      { id: 1, name: { translations: { 'xx-INVALID': 'x' } } },
+      'rejected',
+      400,
+    ],
+    ['an unknown id', { id: 999999, externalCode: 'x' }, 'rejected', 404],
+    ['a text in place of an id', { id: 'BAKER' }, 'rejected', undefined],
+    ['no key', { name: 'x' }, 'rejected', undefined],
+    ['a deletion', { id: 1, _deleted: true }, 'rejected', undefined],
+  ])('with %s: %j is %s', async (_, record, outcome, status) => {
+    tenant = await openTenant()
+    const { lines, exitCode } = await tenant.write('job_categories', [
+      record,
+      { id: 2, externalCode: 'OTHER' },
+    ])
+    expect(lines).toMatchObject([{ outcome, ...(status && { status }) }, { outcome: 'written' }])
+    expect(exitCode).toBe(outcome === 'rejected' ? 1 : 0)
+  })
+
+  // spec: Addressing: PUT
+  it('are found by a custom reference that the query names', async () => {
+    tenant = await openTenant()
+    tenant.emulator.setReference('job-categories', 'erp', 'B/1', 1)
+    const record = { externalReferences: { erp: 'B/1', other: 'x' }, externalCode: 'NEW' }
+    const settings = { job_category_reference: 'erp' }
+    const { outcomes } = await tenant.write('job_categories', [record], settings)
+    expect([outcomes, category(1).externalCode]).toEqual([['written'], 'NEW'])
+    const put = tenant.emulator.requests.find(({ method }) => method === 'PUT')
+    expect(decodeURIComponent(put?.query ?? '')).toBe('externalReferences=(job-categories,erp)')
+  })
+
+  it.each(['precondition-failed', 'conflict'] as const)(
+    'that somebody else changed in between are merged once more (%s)',
+    async (staleEtag) => {
+      tenant = await openTenant({ etags: true, staleEtag })
+      let isChanged = false
+      tenant.emulator.onRequest(({ method }) => {
+        if (method !== 'PUT' || isChanged) return
+        isChanged = true
+        tenant.emulator.update('job-categories', 1, { externalCode: 'THEIRS' })
+      })
+      const record = { id: 1, name: { default: 'Ours' } }
+      const { outcomes } = await tenant.write('job_categories', [record])
+      expect([outcomes, category(1)]).toMatchObject([
+        ['written'],
+        { name: { default: 'Ours' }, externalCode: 'THEIRS' },
+      ])
+    },
+  )
+
+  it('that are equal are not put', async () => {
+    tenant = await openTenant()
+    const before = category(1)
+    const { outcomes } = await tenant.write('job_categories', [before])
+    expect([outcomes, tenant.requested('PUT'), category(1)]).toEqual([['skipped'], [], before])
+  })
+})
+
+describe('work locations', () => {
+  const record = { externalReferences: { erp: 'N1' }, name: 'Nowhere', description: 'Hall 1' }
+  const named = () =>
+    tenant.emulator.all('work-locations').filter((one) => Object(one['name']).default === 'Nowhere')
+
+  // spec: Work locations: POST
+  it('are created once, with a reference, and never changed', async () => {
+    tenant = await openTenant()
+    const first = await tenant.write('work_locations', [record])
+    const second = await tenant.write('work_locations', [record])
+    const third = await tenant.write('work_locations', [{ ...record, name: 'Elsewhere' }])
+    expect([first.outcomes, second.outcomes, third.lines]).toMatchObject([
+      ['created'],
+      ['skipped'],
+      [{ outcome: 'rejected', reason: expect.stringMatching(/cannot be changed by this API/) }],
+    ])
+    expect(tenant.requested('POST')).toHaveLength(1)
+    expect(tenant.links('work-locations', 'erp')).toEqual({ N1: String(named()[0]?.['id']) })
+  })
+
+  it.each(['relative', 'absolute'] as const)(
+    'have their id in a Location that is %s',
+    async (location) => {
+      tenant = await openTenant({ location })
+      expect((await tenant.write('work_locations', [record])).outcomes).toEqual(['created'])
+      expect(tenant.requested('GET').filter((one) => one === 'GET /work-locations')).toHaveLength(1)
+    },
+  )
+
+  it('are found in the list when the answer to the creation is lost', async () => {
+    tenant = await openTenant()
+    tenant.emulator.fault('/work-locations', 'after-last-byte', { times: 1, method: 'POST' })
+    const { outcomes } = await tenant.write('work_locations', [record])
+    expect([outcomes, named().length, tenant.requested('POST').length]).toEqual([['created'], 1, 1])
+  })
+
+  it('are not asked for again while nobody knows, and are created by the next run', async () => {
+    tenant = await openTenant()
+    tenant.emulator.fault('/work-locations', 'reset', { times: 1, method: 'POST' })
+    const first = await tenant.write('work_locations', [record])
+    expect([first.outcomes, named()]).toEqual([['rejected'], []])
+    expect((await tenant.write('work_locations', [record])).outcomes).toEqual(['created'])
+    expect(named()).toHaveLength(1)
+  })
+
+  it('are asked for again after an answer that says it failed', async () => {
+    tenant = await openTenant()
+    tenant.emulator.fail('/work-locations', 500, { times: 1, method: 'POST' })
+    const { outcomes } = await tenant.write('work_locations', [record])
+    expect([outcomes, named().length]).toEqual([['created'], 1])
+  })
+
+  it('without the reference are adopted when there is one of the name, and refused when there are two', async () => {
+    tenant = await openTenant()
+    const { externalReferences: _, ...body } = record
+    const insert = () =>
+      tenant.emulator.insert('work-locations', { ...body, name: { default: body.name } })
+    insert()
+    expect((await tenant.write('work_locations', [record])).outcomes).toEqual(['adopted'])
+    insert()
+    insert()
+    const other = { ...record, externalReferences: { erp: 'N2' } }
+    const { lines } = await tenant.write('work_locations', [other])
+    expect(lines).toMatchObject([{ outcome: 'rejected', reason: expect.stringMatching(/Several/) }])
+    expect(tenant.requested('POST')).toEqual([])
+  })
+})

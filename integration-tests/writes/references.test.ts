@@ -1,0 +1,204 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { openTenant, type WritableTenant } from './tenant.ts'
+
+let tenant: WritableTenant
+afterEach(() => tenant.close())
+
+const hr = (value: string, id: string | number, more: object = {}) => ({
+  collection: 'people',
+  name: 'hr',
+  value,
+  internalReference: id,
+  ...more,
+})
+const SECOND_VALUES = ['replaces', 'conflict'] as const
+
+describe('references', () => {
+  it('are put unless they are there already', async () => {
+    tenant = await openTenant()
+    tenant.emulator.setReference('people', 'hr', 'E1', 1)
+    const { exitCode, outcomes } = await tenant.write('external_references', [
+      hr('E1', 1),
+      hr('E2', '2'),
+      hr('E3', 3),
+    ])
+    expect([exitCode, outcomes]).toEqual([0, ['skipped', 'written', 'written']])
+    expect(tenant.requested('PUT')).toHaveLength(2)
+    expect(tenant.links('people', 'hr')).toEqual({ E1: '1', E2: '2', E3: '3' })
+  })
+
+  it.each(SECOND_VALUES)(
+    'are linked anew by DELETE and PUT where a second value %s',
+    async (secondValue) => {
+      tenant = await openTenant({ secondValue })
+      tenant.emulator.setReference('people', 'hr', 'moved', 1)
+      tenant.emulator.setReference('people', 'hr', 'old', 3)
+      const { lines } = await tenant.write('external_references', [hr('moved', 2), hr('new', 3)])
+      expect(lines).toMatchObject([
+        { outcome: 'written', relinked: true },
+        { outcome: 'written', relinked: true },
+      ])
+      expect(tenant.requested('PUT', 'DELETE').map((one) => one.split(' ')[0])).toEqual([
+        'DELETE',
+        'DELETE',
+        'PUT',
+        'PUT',
+      ])
+      expect(tenant.links('people', 'hr')).toEqual({ moved: '2', new: '3' })
+    },
+  )
+
+  it.each(SECOND_VALUES)(
+    'stay as they are with relink off where a second value %s',
+    async (secondValue) => {
+      tenant = await openTenant({ secondValue })
+      tenant.emulator.setReference('people', 'hr', 'taken', 1)
+      tenant.emulator.setReference('people', 'hr', 'old', 3)
+      const { exitCode, lines } = await tenant.write(
+        'external_references',
+        [hr('taken', 2), hr('new', 3), hr('free', 4)],
+        { relink: false },
+      )
+      expect([exitCode, lines]).toMatchObject([
+        1,
+        [
+          { outcome: 'rejected', status: 400, reason: expect.stringMatching(/is linked to 1/) },
+          { outcome: 'rejected', reason: expect.stringMatching(/relink is off/) },
+          { outcome: 'written' },
+        ],
+      ])
+      expect(tenant.links('people', 'hr')).toEqual({ taken: '1', old: '3', free: '4' })
+    },
+  )
+
+  it.each(SECOND_VALUES)('swap where a second value %s', async (secondValue) => {
+    tenant = await openTenant({ secondValue })
+    tenant.emulator.setReference('people', 'hr', 'A', 1)
+    tenant.emulator.setReference('people', 'hr', 'B', 2)
+    const { outcomes } = await tenant.write('external_references', [hr('A', 2), hr('B', 1)])
+    expect([outcomes, tenant.links('people', 'hr')]).toEqual([
+      ['written', 'written'],
+      { A: '2', B: '1' },
+    ])
+  })
+
+  // spec: External reference management: PUT
+  it('come back when the record that replaces them is refused', async () => {
+    tenant = await openTenant()
+    tenant.emulator.setReference('people', 'hr', 'A', 1)
+    const { lines } = await tenant.write('external_references', [hr('A', 99999)])
+    expect(lines).toMatchObject([{ outcome: 'rejected', status: 404 }])
+    expect(tenant.links('people', 'hr')).toEqual({ A: '1' })
+  })
+
+  it('are deleted by records with a mark, and are absent when there are none', async () => {
+    tenant = await openTenant()
+    tenant.emulator.setReference('people', 'hr', 'A', 1)
+    const marked = (value: string) => ({ collection: 'people', name: 'hr', value, _deleted: true })
+    const { exitCode, outcomes } = await tenant.write('external_references', [
+      marked('A'),
+      marked('B'),
+    ])
+    expect([exitCode, outcomes, tenant.links('people', 'hr')]).toEqual([
+      0,
+      ['deleted', 'absent'],
+      {},
+    ])
+  })
+
+  // spec: Errors: 400 external reference management
+  it.each([
+    ['a predefined name', hr('E', 1, { name: '@badge-number' }), /predefined/],
+    ['an id with a letter', hr('E', '12a'), /whole number/],
+    ['an id with leading zeros', hr('E', '007'), /whole number/],
+    ['a GUID for people', hr('E', '3f0b7c52-1d7e-4a55-9f0e-0c5a61d2b701'), /whole number/],
+    ['an empty value', hr('', 1), /no value/],
+    ['no id', { collection: 'people', name: 'hr', value: 'E' }, /no internalReference/],
+    ['a URL that is too long', hr('é'.repeat(700), 2), /4096/],
+    ['half a character', hr('a\ud800', 1), /Unicode/],
+    ['a list in place of an object', '[]', /not a JSON object/],
+    ['no JSON', '{"collection":', /not a JSON object/],
+  ])('with %s are rejected without a request', async (_, record, reason) => {
+    tenant = await openTenant()
+    const { exitCode, lines } = await tenant.write('external_references', [record, hr('ok', 1)])
+    expect([exitCode, lines]).toMatchObject([
+      1,
+      [{ outcome: 'rejected', reason: expect.stringMatching(reason) }, { outcome: 'written' }],
+    ])
+    expect(tenant.requested('PUT')).toEqual(['PUT /external-references/people/hr/ok'])
+  })
+
+  it('of an unknown collection are rejected by the service', async () => {
+    tenant = await openTenant()
+    const record = hr('E', 1, { collection: 'planets' })
+    const { lines } = await tenant.write('external_references', [record])
+    expect(lines).toMatchObject([{ outcome: 'rejected', status: 400 }])
+  })
+
+  it.each(['a/b', '?', '#', '%41', 'a b', 'é', '..', '+', '"'])(
+    'have the value %j carried exactly',
+    async (value) => {
+      tenant = await openTenant()
+      await tenant.write('external_references', [hr(value, 1)])
+      expect(tenant.links('people', 'hr')).toEqual({ [value]: '1' })
+      const again = await tenant.write('external_references', [hr(value, 1)])
+      const gone = await tenant.write('external_references', [hr(value, 1, { _deleted: true })])
+      expect([again.outcomes, gone.outcomes]).toEqual([['skipped'], ['deleted']])
+    },
+  )
+
+  it('of which the last one of a key counts', async () => {
+    tenant = await openTenant()
+    const { lines } = await tenant.write('external_references', [
+      hr('A', 1),
+      hr('A', 2),
+      hr('B', 2),
+    ])
+    expect(lines.map(({ outcome, reason }) => reason ?? outcome)).toEqual([
+      expect.stringMatching(/later record/),
+      expect.stringMatching(/later record/),
+      'written',
+    ])
+    expect(tenant.links('people', 'hr')).toEqual({ B: '2' })
+  })
+
+  it('have no value in what is printed, unless it is asked for', async () => {
+    tenant = await openTenant()
+    tenant.emulator.setReference('people', 'hr', 'E-SECRET', 1)
+    const records = [hr('E-SECRET', 2), hr('E-SECRET', '12a')]
+    const quiet = await tenant.write('external_references', records, { relink: false })
+    expect(quiet.stdout + quiet.stderr).not.toContain('E-SECRET')
+    const { lines } = await tenant.write('external_references', records, {}, '--show-values')
+    expect(lines[0]).toMatchObject({ key: { value: 'E-SECRET' } })
+  })
+})
+
+describe('the mirror', () => {
+  const open = async () => {
+    tenant = await openTenant()
+    for (let id = 1; id <= 10; id++) tenant.emulator.setReference('people', 'hr', `E${id}`, id)
+    tenant.emulator.setReference('people', 'other', 'P1', 1)
+  }
+  const first = (count: number) => Array.from({ length: count }, (_, i) => hr(`E${i + 1}`, i + 1))
+
+  it('deletes what complete input does not have, under the names that it mentions', async () => {
+    await open()
+    const { exitCode, lines } = await tenant.write('external_references', first(9), {}, '--mirror')
+    expect([exitCode, lines.at(-1)]).toMatchObject([0, { outcome: 'deleted' }])
+    expect(Object.keys(tenant.links('people', 'hr'))).toHaveLength(9)
+    expect(tenant.links('people', 'other')).toEqual({ P1: '1' })
+  })
+
+  it.each([
+    ['that is more than a fifth', first(7), /3 of 10 references .* \(30 %\)/],
+    ['a line cannot be read', [...first(9), 'x'], /could not be read/],
+    ['a key cannot be one', [...first(9), hr('E', 1, { name: '@x' })], /could not be read/],
+  ])('deletes nothing when %s', async (_, records, message) => {
+    await open()
+    const { exitCode, stderr } = await tenant.write('external_references', records, {
+      mirror: true,
+    })
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(message)])
+    expect(tenant.requested('DELETE')).toEqual([])
+  })
+})

@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { ConnectorError } from '../protocol/errors.ts'
+import { createSource } from '../source.ts'
+import type { BareTools } from './action.ts'
+import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
+import { createQuestions, type Questions } from './questions.ts'
+
+/** Asks for a configuration, checks it and writes it to a new file. */
+export async function init(tools: BareTools, file: string): Promise<ExitCode> {
+  if (existsSync(file)) throw exists(file)
+  const questions = createQuestions(tools)
+  try {
+    const settings = await askSettings(questions, tools)
+    if (!(await isUsable(settings, tools))) return EXIT.failed
+    await write(file, settings)
+    tools.log.info(
+      `${file} is written; only you may read it. Next: protime preview --config ${file}`,
+    )
+    return EXIT.done
+  } finally {
+    questions.close()
+  }
+}
+
+async function askSettings({ ask, askSecret }: Questions, { mask }: BareTools): Promise<object> {
+  const tenant = await ask('Tenant, the first part of its address')
+  const environment = await ask(
+    'Environment: production, sandbox, or the address of a service',
+    'production',
+  )
+  const isNamed = environment === 'production' || environment === 'sandbox'
+  const where = isNamed ? { type: environment } : await askService(ask, environment, tenant)
+  const client_id = await ask('Client id')
+  const client_secret = await askSecret('Client secret')
+  mask.add(client_secret)
+  return {
+    tenant,
+    environment: where,
+    client_id,
+    client_secret,
+  }
+}
+
+async function askService(ask: Questions['ask'], address: string, tenant: string): Promise<object> {
+  const below = `${address.replace(/\/+$/, '')}/tenants/${tenant}`
+  return {
+    type: 'custom',
+    base_url: address,
+    auth_url: await ask('Address of its token service', below),
+    api_name: await ask('Name of its API', 'svcapi'),
+  }
+}
+
+async function isUsable(settings: object, { log, mask, signal }: BareTools): Promise<boolean> {
+  const source = createSource()
+  try {
+    const config = source.configure(settings, log)
+    const { isReadable, message } = await source.check(config, { log, mask, signal })
+    if (isReadable) log.info(message)
+    else log.warn(`${message} Nothing was written.`)
+    return isReadable
+  } catch (error) {
+    if (!(error instanceof ConnectorError)) throw error
+    log.warn(`${error.message} Nothing was written.`)
+    return false
+  }
+}
+
+async function write(file: string, settings: object): Promise<void> {
+  const handle = await open(file, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') throw exists(file)
+    throw new ConnectorError('config', `${file} cannot be written: ${error.message}.`)
+  })
+  try {
+    await handle.writeFile(`${JSON.stringify(settings, null, 2)}\n`)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+function exists(file: string): UsageError {
+  return new UsageError(`${file} exists already; name another file by --config`)
+}

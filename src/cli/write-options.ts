@@ -1,0 +1,7 @@
+/** The options of `protime write`. */
+export interface WriteOptions {
+  readonly from: string
+  readonly dryRun?: true
+  readonly mirror?: true
+  readonly showValues?: true
+}

@@ -1,0 +1,126 @@
+/** What the bytes of a body come from. */
+export interface ByteSource {
+  pause(): void
+  resume(): void
+  /** Gives up the rest, and the connection with it. */
+  abort(reason: Error): void
+}
+
+/** The beginning of a body, or all of it. */
+export interface Collected {
+  readonly parts: Buffer[]
+  /** `large` when there is more than was asked for, `late` when the time was over before the end. */
+  readonly state: 'whole' | 'large' | 'late'
+}
+
+/** So much waits for a reader who takes part by part, before the source is paused. */
+const ROOM_BYTES = 256 * 1024
+
+/**
+ * A body that arrives by events and is taken in the reader's time: the source is paused while more than
+ * a bound waits, so a body of any size takes little memory.
+ */
+export class ReceivedBody implements AsyncIterable<Buffer> {
+  readonly #source: ByteSource
+  readonly #toFailure: (error: Error) => Error
+  #parts: Buffer[] = []
+  #bytes = 0
+  #room = ROOM_BYTES
+  #isPaused = false
+  #isEnded = false
+  #failure: Error | undefined
+  /** Called with each part, at the end and at a failure. */
+  #changed: (() => void) | undefined
+
+  /** What breaks the body is thrown as `toFailure` says. */
+  constructor(source: ByteSource, toFailure: (error: Error) => Error) {
+    this.#source = source
+    this.#toFailure = toFailure
+  }
+
+  push(part: Buffer): void {
+    if (this.#failure !== undefined) return
+    this.#parts.push(part)
+    this.#bytes += part.length
+    if (this.#bytes > this.#room && !this.#isPaused) {
+      this.#isPaused = true
+      this.#source.pause()
+    }
+    this.#changed?.()
+  }
+
+  end(): void {
+    this.#isEnded = true
+    this.#changed?.()
+  }
+
+  fail(error: Error): void {
+    if (this.#isEnded) return
+    this.#failure ??= this.#toFailure(error)
+    this.#changed?.()
+  }
+
+  /** Lets go of what has not arrived; whoever waits for it fails with the reason. */
+  discard(reason: Error): void {
+    if (this.#isEnded || this.#failure !== undefined) return
+    this.#parts = []
+    this.fail(reason)
+    this.#source.abort(reason)
+  }
+
+  /**
+   * Takes the body whole, or its beginning as soon as that is larger than `most` bytes, or when a part
+   * arrives after `until` of `performance.now()`. The rest is read by iterating.
+   */
+  collect(most: number, until: number): Promise<Collected> {
+    this.#room = most
+    this.#resume()
+    return new Promise((resolve, reject) => {
+      const settle = (state: Collected['state']) => {
+        this.#changed = undefined
+        this.#room = ROOM_BYTES
+        resolve({ parts: this.#take(), state })
+      }
+      const look = () => {
+        if (this.#failure !== undefined) reject(this.#failure)
+        else if (this.#isEnded) settle('whole')
+        else if (this.#bytes > most) settle('large')
+        else if (this.#parts.length > 0 && performance.now() > until) settle('late')
+      }
+      this.#changed = look
+      look()
+    })
+  }
+
+  /** The parts that have not been taken. A reader who leaves lets go of the rest. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    try {
+      for (;;) {
+        const parts = this.#take()
+        this.#resume()
+        for (const part of parts) yield part
+        if (this.#parts.length > 0) continue
+        if (this.#failure !== undefined) throw this.#failure
+        if (this.#isEnded) return
+        await new Promise<void>((resolve) => {
+          this.#changed = resolve
+        })
+      }
+    } finally {
+      this.discard(new Error('the rest of the body is not wanted'))
+    }
+  }
+
+  #take(): Buffer[] {
+    const parts = this.#parts
+    this.#parts = []
+    this.#bytes = 0
+    return parts
+  }
+
+  #resume(): void {
+    if (!this.#isPaused || this.#bytes > this.#room) return
+    this.#isPaused = false
+    this.#source.resume()
+  }
+}

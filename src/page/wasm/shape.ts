@@ -1,0 +1,146 @@
+import { MAX_STEPS, SHAPE_COUNT, SHAPE_ROOM, SHAPES } from './layout'
+import { ARRAY, CHANGE_TYPE, DATA, NONE, recordName } from './names'
+
+// Records of a stream have the same members in the same order, or one of a few orders. What stands
+// between the values of an element, its names and punctuation, is its shape. The next element is
+// compared with the shapes of those before (match.ts): only its values are left to look at.
+
+/** A step of a shape: a text, and what the value behind it is wanted for, a name or one of those below. */
+export const STEP_BYTES: u32 = 16
+export const TEXT: usize = 0
+export const LENGTH: usize = 4
+/** The bytes of the text's last vector that are not its own. */
+export const IGNORED: usize = 8
+export const WANTED: usize = 12
+
+/** Behind the text is no value: the element ends, or its `data` begins or ends. */
+export const LAST: u32 = 32
+export const DATA_BEGINS: u32 = 33
+export const DATA_ENDS: u32 = 34
+
+const MAX_SHAPE_DEPTH: u32 = 32
+const TEXTS: u32 = MAX_STEPS * STEP_BYTES
+
+/** How many shapes are known. */
+export let known: u32 = 0
+// Shapes stand in a ring; the place behind the newest is where the next one is written.
+let place: u32 = 0
+
+let steps: u32 = 0
+let step: u32 = 0
+let textTo: u32 = 0
+
+/** The first step of a known shape; 0 is the newest one. */
+export function stepsOf(shape: u32): u32 {
+  return SHAPES + ((place + SHAPE_COUNT - shape) % (SHAPE_COUNT + 1)) * SHAPE_ROOM
+}
+
+/** Takes down the shape of an element that was read in the general way; false if it has none. */
+export function learn(start: u32, end: u32, isChange: bool): bool {
+  steps = SHAPES + place * SHAPE_ROOM
+  step = steps
+  textTo = steps + TEXTS
+  if (!writeSteps(start, end, isChange)) return false
+  place = (place + 1) % (SHAPE_COUNT + 1)
+  if (known < SHAPE_COUNT) known++
+  return true
+}
+
+function writeSteps(start: u32, end: u32, isChange: bool): bool {
+  let text = start
+  let p = start
+  let depth: u32 = 0
+  let wanted: u32 = NONE
+  let isValue = true
+  let dataSeen = false
+  let inData = false
+  while (p < end) {
+    const c: u32 = load<u8>(p)
+    if (c == 0x22 && !isValue) {
+      const close = stringEnd(p + 1)
+      // White space makes no shape, nor does an escape.
+      if (load<u8>(close + 1) != 0x3a || hasEscape(p, close)) return false
+      const name = recordName(p + 1, close, false)
+      wanted = NONE
+      if (depth == 1 && name == DATA) {
+        if (dataSeen) return false
+        dataSeen = true
+        wanted = DATA
+      } else if (isChange ? inData && depth == 2 : depth == 1) {
+        if (name < DATA) wanted = name
+      } else if (depth == 1 && name == CHANGE_TYPE) wanted = name
+      p = close + 2
+      isValue = true
+    } else if (c == 0x7b) {
+      if (wanted == DATA) {
+        if (!isChange || !add(text, p, DATA_BEGINS)) return false
+        inData = true
+        text = p
+      } else if (wanted != NONE || depth == MAX_SHAPE_DEPTH) return false
+      depth++
+      p++
+      isValue = false
+    } else if (c == 0x7d) {
+      depth--
+      p++
+      if (inData && depth == 1) {
+        if (!add(text, p, DATA_ENDS)) return false
+        inData = false
+        text = p
+      }
+      isValue = false
+    } else if (c == 0x2c) {
+      p++
+      isValue = false
+    } else if (c <= 0x20) return false
+    else {
+      if (!add(text, p, wanted == DATA || wanted == ARRAY ? NONE : wanted)) return false
+      p = valueEnd(p, c)
+      text = p
+      isValue = false
+    }
+  }
+  return add(text, end, LAST)
+}
+
+/** Adds the step of the text from `from` up to `to`; false when there is no room. */
+function add(from: u32, to: u32, wanted: u32): bool {
+  const length = to - from
+  const room = (length + 15) & ~15
+  if (step >= steps + TEXTS - STEP_BYTES || textTo + room > steps + SHAPE_ROOM) return false
+  memory.copy(textTo, from, length)
+  store<u32>(step, textTo, TEXT)
+  store<u32>(step, length, LENGTH)
+  store<u32>(step, (0xffff << (length - (room - 16))) & 0xffff, IGNORED)
+  store<u32>(step, wanted, WANTED)
+  step += STEP_BYTES
+  textTo += room
+  return true
+}
+
+/** Behind the value that begins at `at` with the byte `c`. What is valid is only skipped. */
+function valueEnd(at: u32, c: u32): u32 {
+  if (c == 0x22) return stringEnd(at + 1) + 1
+  let depth: u32 = 0
+  while (true) {
+    c = load<u8>(at)
+    if (c == 0x22) at = stringEnd(at + 1)
+    else if (c == 0x5b || c == 0x7b) depth++
+    else if (depth == 0 && (c == 0x2c || c == 0x7d || c <= 0x20)) return at
+    else if (c == 0x5d || c == 0x7d) {
+      if (--depth == 0) return at + 1
+    }
+    at++
+  }
+}
+
+/** The closing quote of a string whose next byte is at `at`. */
+function stringEnd(at: u32): u32 {
+  while (load<u8>(at) != 0x22) at += load<u8>(at) == 0x5c ? 2 : 1
+  return at
+}
+
+function hasEscape(at: u32, end: u32): bool {
+  for (; at < end; at++) if (load<u8>(at) == 0x5c) return true
+  return false
+}

@@ -1,0 +1,123 @@
+import type { Writable } from 'node:stream'
+import { Command, CommanderError } from 'commander'
+import { readJsonOption, refusedCommandLine, requiredOption } from '../command-line.ts'
+import type { CheckResult, ConnectorFacts, Failure } from '../connector.ts'
+import { ConnectorError, type FailureType } from '../errors.ts'
+import { secretsOf } from '../settings-schema.ts'
+import * as messages from './messages.ts'
+import { type CommandTools, report } from './report.ts'
+
+/** The exit code of a program that was called without a command. */
+const USAGE = 2
+
+/** The options of a command: mostly files. */
+export interface Files {
+  readonly config?: string
+  readonly catalog?: string
+  readonly state?: string
+  readonly metrics?: string
+  readonly quiet?: true
+}
+
+type FilesCommand = Command & { action(run: (files: Files) => Promise<void>): FilesCommand } & {
+  option(flags: string, description: string): FilesCommand
+}
+
+/** The commands of a connector. */
+export interface Commands {
+  /** Adds a command that works with files. */
+  add(name: string, description: string): FilesCommand
+  /** Adds `check`; a configuration that cannot be used is a result too. */
+  addCheck(check: (settings: unknown) => Promise<CheckResult>): void
+  /** The JSON of the option --config; its secrets are masked from now on. */
+  settings(files: Files): Promise<unknown>
+  /** Writes a message. */
+  say(line: messages.Line): void
+  /** Tells failures; the exit code is then 1. */
+  fail(failures: readonly Failure[]): void
+  /**
+   * Parses the command line and runs the command that it names. Answers with the exit code; throws a config
+   * error for a command line that is not one.
+   */
+  run(argv: readonly string[]): Promise<number>
+}
+
+/** The commands of a program, with `spec` among them. */
+export function createCommands(
+  name: string,
+  { version, spec }: ConnectorFacts,
+  tools: CommandTools,
+  stderr: Writable,
+): Commands {
+  const { mask, writer } = tools
+  let exitCode = 0
+  const program = new Command(name).version(version).exitOverride()
+  // What it would say of a command line that it refuses is said once, by the error below.
+  program.configureOutput({ writeOut: (text) => void writer.write(text), writeErr: () => {} })
+  withDebug(program.command('spec'))
+    .description('print the specification of the configuration')
+    .action(() => say(messages.spec(spec)))
+  return { add, addCheck, settings, say, fail, run }
+
+  function add(command: string, description: string): FilesCommand {
+    return withDebug(program.command(command))
+      .description(description)
+      .option('--config <file>', 'the configuration')
+  }
+
+  function addCheck(check: (settings: unknown) => Promise<CheckResult>): void {
+    add('check', 'test a configuration').action(async (files) => {
+      const config = requiredOption('--config', files.config)
+      const { isReadable, message } = await settings({ config }).then(check).catch(asResult)
+      const status = isReadable ? 'SUCCEEDED' : 'FAILED'
+      say(messages.connectionStatus(status, mask.text(message)))
+    })
+  }
+
+  async function settings({ config }: Files): Promise<unknown> {
+    const input = await readJsonOption('--config', requiredOption('--config', config))
+    for (const secret of secretsOf(spec.connectionSpecification, input)) mask.add(secret)
+    return input
+  }
+
+  function say(line: messages.Line): void {
+    void writer.write(`${line}\n`)
+  }
+
+  function fail(failures: readonly Failure[]): void {
+    for (const failure of failures.toSorted(byFailure)) report(failure, tools)
+    if (failures.length > 0) exitCode = 1
+  }
+
+  async function run(argv: readonly string[]): Promise<number> {
+    try {
+      await program.parseAsync([...argv], { from: 'user' })
+    } catch (error) {
+      if (!(error instanceof CommanderError)) throw error
+      if (error.code === 'commander.help') {
+        // Without a command nothing was asked of the protocol: its stdout stays empty.
+        stderr.write(program.helpInformation())
+        return USAGE
+      }
+      if (error.exitCode !== 0) throw refusedCommandLine(error)
+    }
+    return exitCode
+  }
+}
+
+function asResult(error: unknown): CheckResult {
+  if (error instanceof ConnectorError && error.failure === 'config')
+    return { isReadable: false, message: error.message }
+  throw error
+}
+
+function withDebug(command: Command): Command {
+  return command.option('--debug', 'log every request as well, as LOG_LEVEL=debug does')
+}
+
+/** Errors come last and in this order, because the first one decides whether the platform retries. */
+const ORDER: readonly FailureType[] = ['transient', 'system', 'config']
+
+function byFailure(a: Failure, b: Failure): number {
+  return ORDER.indexOf(a.error.failure) - ORDER.indexOf(b.error.failure)
+}

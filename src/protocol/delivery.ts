@@ -1,0 +1,136 @@
+import type { Tools } from './connector.ts'
+import { isDeleted } from './deleted-record.ts'
+import type { Destination, RecordOutcome, WriteSession } from './destination.ts'
+import { ConnectorError } from './errors.ts'
+import { InputFault, type InputMessage, type InputMessages } from './input-messages.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** A stream of the input, and the object that its records are written to. */
+export interface DeliveredStream {
+  readonly name: string
+  readonly object: string
+}
+
+/** The records of one stream between two of its states; both numbers are final once it is settled. */
+export interface Tally {
+  records: number
+  rejected: number
+}
+
+/** The records of an input on their way to the destination, and the states that wait for them. */
+export interface Delivery {
+  readonly session: WriteSession
+  /** Hands a record of a stream to the destination; it counts in the stream's tally. */
+  add(stream: DeliveredStream, data: Row): Promise<void>
+  /** The tally of a stream since this was called last. It goes on changing until it is settled. */
+  takeTally(stream: DeliveredStream): Tally
+  /** Calls `pass` when every record that was added before has its final outcome; never in a dry run. */
+  hold(pass: () => void): void
+  /** Whether a state waits. */
+  readonly isHolding: boolean
+  /** Waits for the outcomes of all records, and passes the states on that are settled by then. */
+  settle(): Promise<void>
+  /** Passes the states on that are settled already: when the rest cannot be written, these need not come again. */
+  passSettled(): void
+}
+
+/** What a delivery is made of. */
+export interface DeliverySettings<Config> {
+  readonly destination: Destination<Config>
+  readonly config: Config
+  readonly tools: Tools
+}
+
+/** Opens the destination for the records of one input. */
+export async function openDelivery<Config>(settings: DeliverySettings<Config>): Promise<Delivery> {
+  const { destination, config, tools } = settings
+  const tallies = new Map<DeliveredStream, Tally>()
+  const unsettled = new Map<number, { readonly stream: string; readonly tally: Tally }>()
+  let held: { readonly behind: number; readonly pass: () => void }[] = []
+  let ordinal = 0
+  const session = await destination.open(config, { ...tools, onOutcome })
+  return {
+    session,
+    add,
+    takeTally,
+    hold: (pass) => void held.push({ behind: ordinal, pass }),
+    get isHolding() {
+      return held.length > 0
+    },
+    settle,
+    passSettled,
+  }
+
+  async function add(stream: DeliveredStream, data: Row): Promise<void> {
+    const tally = tallyOf(stream)
+    tally.records++
+    const record = { ordinal: ordinal++, object: stream.object, data, isDelete: isDeleted(data) }
+    unsettled.set(record.ordinal, { stream: stream.name, tally })
+    await session.add(record)
+  }
+
+  function takeTally(stream: DeliveredStream): Tally {
+    const tally = tallyOf(stream)
+    tallies.delete(stream)
+    return tally
+  }
+
+  async function settle(): Promise<void> {
+    await session.flush()
+    passSettled()
+    if (unsettled.size > 0)
+      throw new ConnectorError(
+        'system',
+        `The outcome of ${unsettled.size} records is not known, so no state is passed on.`,
+      )
+  }
+
+  function passSettled(): void {
+    const [oldest = ordinal] = unsettled.keys()
+    const settled = held.filter(({ behind }) => behind <= oldest)
+    held = held.slice(settled.length)
+    if (session.isDryRun !== true) for (const { pass } of settled) pass()
+  }
+
+  function onOutcome({ ordinal, rejection }: RecordOutcome): void {
+    const record = unsettled.get(ordinal)
+    if (record === undefined) return
+    unsettled.delete(ordinal)
+    if (rejection === undefined) return
+    record.tally.rejected++
+    tools.log.warn(`${record.stream}: record ${ordinal + 1} was rejected: ${rejection}`)
+  }
+
+  function tallyOf(stream: DeliveredStream): Tally {
+    const known = tallies.get(stream)
+    if (known !== undefined) return known
+    const tally = { records: 0, rejected: 0 }
+    tallies.set(stream, tally)
+    return tally
+  }
+}
+
+/**
+ * Reads an input to its end. The states of what has been read together are passed on together, before
+ * anything more is waited for. Of an input with a damaged line everything before the line is passed on.
+ */
+export async function deliver(
+  input: InputMessages,
+  delivery: Delivery,
+  handle: (message: InputMessage) => Promise<void> | undefined,
+): Promise<void> {
+  try {
+    for (;;) {
+      if (delivery.isHolding && !input.isReady) await delivery.settle()
+      const message = await input.next()
+      if (message === undefined) break
+      await handle(message)
+    }
+    await delivery.settle()
+  } catch (error) {
+    if (error instanceof InputFault) await delivery.settle()
+    else delivery.passSettled()
+    throw error
+  }
+}

@@ -1,0 +1,126 @@
+import type { Readable } from 'node:stream'
+import { ConnectorError } from './errors.ts'
+import { jsonFault } from './json-fault.ts'
+
+const LINE_FEED = 10
+
+/** A message of the input. */
+export interface InputMessage {
+  /** Its place in the input, from 1. */
+  readonly line: number
+  /** The line as it came. */
+  readonly text: string
+  readonly value: Readonly<Record<string, unknown>>
+}
+
+/** The messages of an input, one JSON object per line. */
+export interface InputMessages {
+  /**
+   * The next message, undefined at the end. Throws an InputFault for a line that is none, and
+   * what `signal` was aborted with.
+   */
+  next(): Promise<InputMessage | undefined>
+  /** Whether the next line has been read already. */
+  readonly isReady: boolean
+}
+
+/** Reads messages from stdin, or from what stands for it. */
+export function readMessages(input: Readable, signal: AbortSignal): InputMessages {
+  const chunks = input[Symbol.asyncIterator]() as AsyncIterator<Buffer | string>
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const interrupted = new Promise<never>((_resolve, reject) => {
+    const stop = () => {
+      // Nobody waits for the rest of it, and an open input would keep the process alive.
+      input.destroy()
+      reject(signal.reason)
+    }
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+  })
+  interrupted.catch(() => {})
+  /** Lines without their ends, and the beginning of the next one. */
+  let lines: Buffer[] = []
+  let rest: Buffer[] = []
+  let at = 0
+  let line = 0
+  return {
+    get isReady() {
+      return at < lines.length
+    },
+    async next() {
+      for (;;) {
+        const bytes = await nextLine()
+        if (bytes === undefined) return undefined
+        line++
+        const text = decoded(bytes)
+        if (text.trim() !== '') return { line, text, value: parsed(text) }
+      }
+    },
+  }
+
+  async function nextLine(): Promise<Buffer | undefined> {
+    while (at >= lines.length) {
+      // What aborts the signal also ends the iteration.
+      const { done, value } = await Promise.race([interrupted, chunks.next()])
+      if (signal.aborted) throw signal.reason
+      if (done) return lastLine()
+      split(typeof value === 'string' ? Buffer.from(value) : value)
+    }
+    return lines[at++]
+  }
+
+  function split(chunk: Buffer): void {
+    lines = []
+    at = 0
+    let from = 0
+    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, from)) {
+      lines.push(joined(chunk.subarray(from, end)))
+      from = end + 1
+    }
+    if (from < chunk.length) rest.push(chunk.subarray(from))
+  }
+
+  function joined(piece: Buffer): Buffer {
+    if (rest.length === 0) return piece
+    const whole = Buffer.concat([...rest, piece])
+    rest = []
+    return whole
+  }
+
+  function lastLine(): Buffer | undefined {
+    return rest.length === 0 ? undefined : joined(Buffer.alloc(0))
+  }
+
+  function decoded(bytes: Buffer): string {
+    try {
+      return decoder.decode(bytes)
+    } catch {
+      throw new InputFault(line, 'is not UTF-8')
+    }
+  }
+
+  function parsed(text: string): Readonly<Record<string, unknown>> {
+    let value: unknown
+    try {
+      value = JSON.parse(text)
+    } catch {
+      throw new InputFault(line, `is not JSON: see its column ${jsonFault(text) + 1}`)
+    }
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return value as Readonly<Record<string, unknown>>
+    throw new InputFault(line, 'is not a message: it is no JSON object')
+  }
+}
+
+/**
+ * A line of the input that cannot be used; the sentence holds no word of the line. What came before it is
+ * written and passed on, nothing behind it is.
+ */
+export class InputFault extends ConnectorError {
+  constructor(line: number, reason: string) {
+    super(
+      'system',
+      `Line ${line} of the input ${reason}. Everything before it is written. Nothing behind it is, and no state that covers it was passed on, so the next run sends it again.`,
+    )
+  }
+}

@@ -1,0 +1,139 @@
+import { Command, CommanderError, Option } from 'commander'
+import { refusedCommandLine } from '../command-line.ts'
+import type { ConnectorFacts, Failure, Tools } from '../connector.ts'
+import { asConnectorError, ConnectorError } from '../errors.ts'
+import type { LineWriter } from '../line-writer.ts'
+import { createMask } from '../mask.ts'
+import { type Io, processOr, runProgram } from '../program.ts'
+import { createScreen, type Screen } from '../progress/screen.ts'
+import { ABOUT_FORMATS, type About, type AboutFormat, aboutText } from './about.ts'
+import { configOf } from './config-option.ts'
+import { createSingerLog, isJsonLog, type SingerLog } from './log.ts'
+
+/** What a command works with. */
+export interface SingerTools extends Tools {
+  readonly log: SingerLog
+  readonly writer: LineWriter
+  /** Where a block is drawn, if one may be. */
+  readonly screen: Screen | undefined
+}
+
+/** A connector as a program of Singer, and the environment that it is run in. */
+export interface SingerProgram {
+  readonly about: About
+  /** Begins the names of environment variables with settings. */
+  readonly prefix: string
+  readonly env: Io['env']
+}
+
+/** The options that taps and targets share. */
+export interface SharedOptions {
+  readonly config?: readonly string[]
+  readonly about?: true
+  readonly format: AboutFormat
+}
+
+/**
+ * Runs a program named `name` by what `execute` does, and answers with the exit code. What is left out of
+ * `io` is the process's own.
+ */
+export async function runSingerProgram(
+  { name, capabilities }: Pick<About, 'name' | 'capabilities'>,
+  { version, description, spec, secretParameters }: ConnectorFacts,
+  io: Partial<Io>,
+  execute: (program: SingerProgram, tools: SingerTools) => Promise<number>,
+): Promise<number> {
+  const { stdout, stderr, env } = processOr(io)
+  const settings = spec.connectionSpecification
+  const prefix = name.toUpperCase().replaceAll('-', '_')
+  const self = { about: { name, version, description, capabilities, settings }, prefix, env }
+  const mask = createMask(secretParameters)
+  const screen = createScreen(stderr, env, mask)
+  const log = createSingerLog({ name, prefix, mask, environment: env, stderr: screen })
+  // Messages on the same terminal, and lines that programs read, leave no room for a block.
+  const hasRoom = stdout.isTTY !== true && !isJsonLog(env, prefix)
+  const tools = { log, mask, screen: hasRoom ? screen : undefined }
+  return runProgram(
+    { stdout, stderr },
+    (program) => execute(self, { ...program, ...tools }),
+    (error) => report({ error: asConnectorError(error) }, log),
+  )
+}
+
+/** The parser of a command line, with the options that taps and targets share. */
+export function createSingerCommand(
+  { about, prefix }: SingerProgram,
+  { writer }: SingerTools,
+): Command {
+  const collect = (value: string, all: readonly string[] = []) => [...all, value]
+  const kind = about.name.split('-')[0]
+  return (
+    new Command(about.name)
+      .description(about.description)
+      .version(`${about.name} v${about.version}`)
+      .option(
+        '--config <file>',
+        `settings, may be repeated, later ones win; ENV reads ${prefix}_* variables, which win over files`,
+        collect,
+      )
+      .option('--about', `print what this ${kind} can do and its settings`)
+      .addOption(
+        new Option('--format <format>', 'of --about').choices(ABOUT_FORMATS).default('text'),
+      )
+      .exitOverride()
+      // What it would say is said once, by the error of `parseOptions`.
+      .configureOutput({ writeOut: (text) => void writer.write(text), writeErr: () => {} })
+  )
+}
+
+/** The options of a command line; `answered` if it asked for the help or the version. Throws a config error. */
+export function parseOptions<Options extends SharedOptions>(
+  command: Command,
+  argv: readonly string[],
+): Options | 'answered' {
+  try {
+    return command.parse([...argv], { from: 'user' }).opts<Options>()
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return 'answered'
+    throw refusedCommandLine(error)
+  }
+}
+
+/** Answers `--about`. */
+export function tellAbout(
+  { about }: SingerProgram,
+  format: AboutFormat,
+  tools: SingerTools,
+): number {
+  return tell(aboutText(about, format), tools)
+}
+
+/** Writes a text that is the whole answer. */
+export function tell(text: string, { writer }: SingerTools): number {
+  void writer.write(`${text}\n`)
+  return 0
+}
+
+/** The settings that the options give; undefined when they give none. */
+export function settingsOf(
+  { config = [] }: SharedOptions,
+  { about, prefix, env }: SingerProgram,
+  tools: SingerTools,
+): Promise<unknown> {
+  return configOf(config, { schema: about.settings, prefix, env }, tools)
+}
+
+/** The config error for a command line without settings. */
+export function noConfig(): ConnectorError {
+  return new ConnectorError(
+    'config',
+    'The option --config is missing: name the file with the settings.',
+  )
+}
+
+/** Tells a failure. */
+export function report({ stream, error }: Failure, log: SingerLog): void {
+  const subject = stream === undefined ? '' : `${stream}: `
+  log.error(`${subject}${error.message} (${error.failure})`, stream)
+  if (error.failure === 'system' && error.stack !== undefined) log.debug(error.stack)
+}

@@ -1,0 +1,92 @@
+import { stat } from 'node:fs/promises'
+import { sleep } from '../../http/time.ts'
+import type { Log } from '../../protocol/connector.ts'
+import type { HookStore } from './hook-store.ts'
+import type { Keeper } from './keeper.ts'
+
+/** The pause after a round that failed; doubled by each further one, up to the usual pause. */
+const RETRY_MS = 60_000
+/** So much of a pause is random, so that many receivers do not ask in step. */
+const JITTER = 0.1
+/** How often a store that somebody else writes is looked at. */
+const FOLLOW_MS = 1000
+
+export interface KeepSettings {
+  readonly keeper: Keeper
+  readonly watchMs: number
+  /** Called after each round, also after one that failed. */
+  readonly onRound: () => void
+  readonly log: Log
+  readonly signal: AbortSignal
+}
+
+/** Runs the keeper's rounds until the signal is aborted. */
+export async function keepWebhooks(settings: KeepSettings): Promise<void> {
+  const { keeper, watchMs, onRound, log, signal } = settings
+  while (!signal.aborted) {
+    await keeper.round().then(
+      () => {
+        keeper.keeping.failures = 0
+      },
+      (error: Error) => {
+        if (signal.aborted) return
+        const pause = pauseMs(keeper.keeping.failures++)
+        log.warn(
+          `The webhooks could not be looked after. ${error.message} The next try is in ${Math.ceil(pause / 1000)} seconds.`,
+        )
+      },
+    )
+    if (signal.aborted) return
+    onRound()
+    const { failures } = keeper.keeping
+    const pause =
+      failures === 0 ? watchMs * (1 + JITTER * (Math.random() - 0.5)) : pauseMs(failures - 1)
+    await sleep(pause, signal).catch(() => {})
+  }
+
+  function pauseMs(before: number): number {
+    return Math.min(watchMs, RETRY_MS * 2 ** before)
+  }
+}
+
+export interface FollowSettings {
+  readonly store: HookStore
+  readonly path: string
+  /** Called at once with all collections of the store, and later with those whose keys have changed. */
+  readonly onChanged: (collections: readonly string[]) => void
+  readonly log: Log
+  readonly signal: AbortSignal
+}
+
+/** Takes over what others write to the store, until the signal is aborted. */
+export async function followStore({
+  store,
+  path,
+  onChanged,
+  log,
+  signal,
+}: FollowSettings): Promise<void> {
+  let seen = await fingerprint(path)
+  onChanged(store.hooks.map(({ collection }) => collection))
+  while (!signal.aborted) {
+    await sleep(FOLLOW_MS, signal).catch(() => {})
+    const now = await fingerprint(path)
+    if (now === seen) continue
+    seen = now
+    const before = new Set(store.hooks.map(({ key }) => key))
+    try {
+      await store.reload()
+    } catch (error) {
+      log.warn(`${(error as Error).message} The keys that were read before stay in use.`)
+      continue
+    }
+    const changed = store.hooks.filter(({ key }) => !before.has(key))
+    log.info(`The store was read again: ${changed.length} new keys.`)
+    onChanged(changed.map(({ collection }) => collection))
+  }
+}
+
+async function fingerprint(path: string): Promise<string> {
+  const { mtimeMs, ino, size } = await stat(path).catch(() => ({ mtimeMs: 0, ino: 0, size: 0 }))
+  return `${mtimeMs} ${ino} ${size}`
+}

@@ -1,0 +1,195 @@
+import { randomBytes } from 'node:crypto'
+import { ClientError } from '../../client/client-error.ts'
+import type { ServiceClient, Webhook } from '../../client/service-client.ts'
+import { isRetryable } from '../../http/retry-policy.ts'
+import type { Log } from '../../protocol/connector.ts'
+import { deliveryPath } from '../delivery-path.ts'
+import type { HookStore } from './hook-store.ts'
+import { type Action, type KeeperSettings, planKeeping, recordOf } from './keeper-plan.ts'
+import { createKeeping, type Keeping } from './keeping.ts'
+import type { StoredHook } from './store.ts'
+
+/** What the keeper uses of the typed client. */
+export type WebhookService = Pick<ServiceClient, 'webhooks' | 'now' | 'close'>
+
+export interface KeeperTools {
+  readonly settings: KeeperSettings
+  readonly store: Pick<HookStore, 'hooks' | 'replace'>
+  /** A connection to the service for one round: its time is that of its first answer. */
+  readonly connect: () => WebhookService
+  /** Called when a webhook has its key and is stored. */
+  readonly onCreated: (collection: string) => void
+  readonly log: Log
+  /** Which scopes a webhook of the collection needs, by their full names. */
+  readonly scopesOf: (collection: string) => readonly string[]
+}
+
+/** Keeps one live webhook per collection at the service. */
+export interface Keeper {
+  /**
+   * Looks at the webhooks once and mends what is wrong. What is refused for one collection leaves the
+   * others alone; throws when the service cannot be asked, or the store not be written.
+   */
+  round(): Promise<void>
+  /** What the last round has found. */
+  readonly keeping: Keeping
+}
+
+/** A round's view, which its own actions bring up to date. */
+interface Round {
+  readonly client: WebhookService
+  listed: Webhook[]
+  /** Collections whose webhook was asked for in this round: once is enough. */
+  readonly asked: Set<string>
+  /** What a later round may do better. */
+  failure: ClientError | undefined
+}
+
+export function createKeeper(tools: KeeperTools): Keeper {
+  const { settings, store, log } = tools
+  const keeping = createKeeping(settings.collections, store.hooks)
+  return { round, keeping }
+
+  async function round(): Promise<void> {
+    const client = tools.connect()
+    try {
+      const view: Round = {
+        client,
+        listed: await all(client.webhooks.list()),
+        asked: new Set(),
+        failure: undefined,
+      }
+      // A successor's predecessor is deleted by a second plan, as it would be after a crash.
+      while (await carryOut(view)) {}
+      keeping.found(store.hooks, view.listed, client.now())
+      if (view.failure !== undefined) throw view.failure
+    } finally {
+      await client.close()
+    }
+  }
+
+  /** Answers whether something was created. */
+  async function carryOut(view: Round): Promise<boolean> {
+    const { listed, client } = view
+    const plan = planKeeping({ hooks: store.hooks, listed, now: client.now() }, settings)
+    let isCreated = false
+    for (const action of plan) {
+      if (action.do === 'create') isCreated = (await create(action, view)) || isCreated
+      else await tidy(action, view)
+    }
+    return isCreated
+  }
+
+  async function tidy(action: Exclude<Action, { do: 'create' }>, view: Round): Promise<void> {
+    const now = view.client.now()
+    if (action.do === 'warn') {
+      keeping.warn(`${action.collection}: ${action.text}`, now, log)
+    } else if (action.do === 'forget') {
+      await store.replace(store.hooks.filter((hook) => hook !== action.hook))
+    } else if (action.do === 'delete') {
+      await remove(action.id, view)
+      log.info(`${action.collection}: deleted a webhook, because ${action.why}.`)
+    } else {
+      const record = recordOf(action.hook, view.listed)
+      if (record !== undefined) await remove(record.id, view)
+      await change(action.hook, {
+        ...action.hook,
+        state: 'retiring',
+        retiredAt: now.toISOString(),
+      })
+      log.info(`${action.hook.collection}: retired a webhook, because ${action.why}.`)
+    }
+  }
+
+  async function create(
+    { collection, why }: Extract<Action, { do: 'create' }>,
+    view: Round,
+  ): Promise<boolean> {
+    const { client, listed, asked } = view
+    if (asked.has(collection)) return false
+    asked.add(collection)
+    const path = deliveryPath({ collection, nonce: randomBytes(16).toString('hex') })
+    const destinationUrl = `${settings.publicUrl}${path}`
+    const createdAt = client.now().toISOString()
+    const creating: StoredHook = { collection, destinationUrl, state: 'creating', createdAt }
+    await store.replace([...store.hooks, creating])
+    const record = await client.webhooks
+      .create({ collectionName: collection, destinationUrl })
+      .catch((error: unknown) => refused(error, creating, view))
+    if (record === undefined) return false
+    const { id, key, validUntil } = record
+    const until = validUntil === undefined ? {} : { validUntil: validUntil.toISOString() }
+    await change(creating, { ...creating, state: 'live', id, key, ...until })
+    listed.push(record)
+    keeping.accepted(collection)
+    log.info(`${collection}: created a webhook${why === undefined ? '' : `, because ${why}`}.`)
+    tools.onCreated(collection)
+    return true
+  }
+
+  /** Goes on without this collection where the service has answered. */
+  async function refused(error: unknown, creating: StoredHook, view: Round): Promise<undefined> {
+    if (!(error instanceof ClientError)) throw error
+    if (!error.mayHaveHappened) {
+      await store.replace(store.hooks.filter((hook) => hook !== creating))
+    }
+    const { collection } = creating
+    const isKeyless =
+      error.mayHaveHappened && error.status === undefined && error.failure !== 'transient'
+    if (isKeyless) await removeKeyless(creating, view)
+    else if (error.status === undefined) throw error
+    else if (isRetryable(error.status)) {
+      view.failure ??= error
+      return
+    }
+    const isForbidden = error.status === 401 || error.status === 403
+    const remedy = isForbidden
+      ? ` It needs the scopes ${tools.scopesOf(collection).join(' and ')}.`
+      : ''
+    const sentence = `${collection}: no webhook could be made. ${error.message}${remedy}`
+    keeping.refused(collection, sentence)
+    keeping.warn(sentence, view.client.now(), log)
+  }
+
+  /** Whoever does not know its key cannot use a webhook, and the next one is not made before an hour is over. */
+  async function removeKeyless(creating: StoredHook, view: Round): Promise<void> {
+    const record = recordOf(creating, await all(view.client.webhooks.list()))
+    if (record !== undefined) await remove(record.id, view)
+    const retiredAt = view.client.now().toISOString()
+    await change(creating, { ...creating, state: 'retiring', retiredAt })
+  }
+
+  async function remove(id: string, view: Round): Promise<void> {
+    await view.client.webhooks.remove(id)
+    view.listed = view.listed.filter((record) => record.id !== id)
+  }
+
+  async function change(hook: StoredHook, changed: StoredHook): Promise<void> {
+    await store.replace(store.hooks.map((one) => (one === hook ? changed : one)))
+  }
+}
+
+/** Deletes all webhooks of the store at the service, and empties it. Those of others are left alone. */
+export async function unsubscribe(
+  store: KeeperTools['store'],
+  { connect, log }: Pick<KeeperTools, 'connect' | 'log'>,
+): Promise<void> {
+  const client = connect()
+  try {
+    const listed = await all(client.webhooks.list())
+    const ours = store.hooks
+      .map((hook) => recordOf(hook, listed))
+      .filter((one) => one !== undefined)
+    for (const { id } of ours) await client.webhooks.remove(id)
+    await store.replace([])
+    log.info(`Deleted ${ours.length} webhooks. The store is empty.`)
+  } finally {
+    await client.close()
+  }
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = []
+  for await (const item of items) found.push(item)
+  return found
+}

@@ -1,0 +1,96 @@
+import type { Page } from '../receiver.ts'
+import { REASONS } from './doorbell-state.ts'
+import type { Facts } from './health.ts'
+
+interface Metric {
+  readonly name: string
+  readonly type: 'counter' | 'gauge'
+  readonly help: string
+  /** Values by the label's value; without a label by an empty text. */
+  readonly label?: string
+  values(facts: Facts): Iterable<readonly [string | number, number]>
+}
+
+/** Every metric, in the order of the page. */
+export const METRICS: readonly Metric[] = [
+  {
+    name: 'protime_webhook_deliveries_total',
+    type: 'counter',
+    help: 'Requests to the receiver, by the status code of the answer.',
+    label: 'code',
+    values: ({ deliveries }) => [...zeros([200, 401]), ...deliveries],
+  },
+  {
+    name: 'protime_webhook_rings_total',
+    type: 'counter',
+    help: 'Reasons for a sync: the start, renewals of webhooks, verified deliveries.',
+    label: 'reason',
+    values: ({ activity }) => [...zeros(REASONS), ...activity.rings],
+  },
+  {
+    name: 'protime_webhook_triggers_total',
+    type: 'counter',
+    help: 'Syncs that were asked for, by how they ended.',
+    label: 'result',
+    values: ({ activity }) => [...zeros(['done', 'failed', 'busy']), ...activity.triggers],
+  },
+  {
+    name: 'protime_webhook_failures',
+    type: 'gauge',
+    help: 'Syncs that failed since the last good one.',
+    values: ({ doorbell }) => [['', doorbell.failures]],
+  },
+  {
+    name: 'protime_webhook_waiting_collections',
+    type: 'gauge',
+    help: 'Collections that rang and that no sync has taken yet.',
+    values: ({ doorbell }) => [['', doorbell.waiting?.collections.length ?? 0]],
+  },
+  {
+    name: 'protime_webhook_last_sync_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the last good sync began.',
+    values: ({ activity: { lastSync } }) =>
+      lastSync === undefined ? [] : [['', lastSync.getTime() / 1000]],
+  },
+  {
+    name: 'protime_webhook_validity_seconds',
+    type: 'gauge',
+    help: 'How long the webhook of a collection is still valid; 0 when it cannot be used.',
+    label: 'collection',
+    values: ({ keeping }) =>
+      [...keeping.subscriptions].flatMap(([name, { validUntil, lackingSince }]) => {
+        if (lackingSince !== undefined) return [[name, 0] as const]
+        if (validUntil === undefined) return []
+        const left = validUntil.getTime() - keeping.now().getTime()
+        return [[name, Math.max(0, left / 1000)] as const]
+      }),
+  },
+  {
+    name: 'protime_webhook_keeper_failures',
+    type: 'gauge',
+    help: 'Rounds of looking after the webhooks that failed since the last good one.',
+    values: ({ keeping }) => [['', keeping.failures]],
+  },
+]
+
+/** Values that are there before something is counted, so that rates begin at 0. */
+function zeros<T extends string | number>(keys: readonly T[]): [T, number][] {
+  return keys.map((key) => [key, 0])
+}
+
+/** `/metrics`, in the text format of Prometheus. */
+export function metricsPage(facts: Facts): ReturnType<Page> {
+  const lines = METRICS.flatMap(({ name, type, help, label, values }) => [
+    `# HELP ${name} ${help}`,
+    `# TYPE ${name} ${type}`,
+    ...[...new Map(values(facts))].map(
+      ([key, value]) => `${name}${label === undefined ? '' : `{${label}="${key}"}`} ${value}`,
+    ),
+  ])
+  return {
+    status: 200,
+    contentType: 'text/plain; version=0.0.4; charset=utf-8',
+    body: `${lines.join('\n')}\n`,
+  }
+}

@@ -1,0 +1,165 @@
+import { REAL_TIME } from '../../http/time.ts'
+import type { Log } from '../../protocol/connector.ts'
+import { ConnectorError } from '../../protocol/errors.ts'
+import { createReceiver, type Receiver } from '../receiver.ts'
+import { createActivity } from './activity.ts'
+import { createDoorbell } from './doorbell.ts'
+import type { Batch, DoorbellTimes, Reason, Result } from './doorbell-state.ts'
+import { type Facts, healthPage } from './health.ts'
+import { openHookStore } from './hook-store.ts'
+import { followStore, keepWebhooks } from './keep-webhooks.ts'
+import { createKeeper, type KeeperTools } from './keeper.ts'
+import { metricsPage } from './metrics.ts'
+import type { Trigger } from './triggers/trigger.ts'
+import { streamOf } from './webhook-collections.ts'
+
+export interface ServeSettings {
+  /** Without a slash at the end. */
+  readonly publicUrl: string
+  readonly host: string
+  /** 0: any that is free. */
+  readonly port: number
+  readonly storePath: string
+  readonly collections: readonly string[]
+  /** See KeeperSettings. */
+  readonly adopt: boolean
+  /** Whether somebody else makes the webhooks and writes the store. */
+  readonly keysOnly: boolean
+  /** Whether to end after the first sync that was done or has failed. */
+  readonly once: boolean
+  readonly times: DoorbellTimes
+  /** From one round of the keeper to the next. */
+  readonly watchMs: number
+  readonly trigger: Trigger
+}
+
+export interface ServeTools extends Pick<KeeperTools, 'connect' | 'scopesOf'> {
+  /** Takes keys and nonces, which must not appear in any text. */
+  readonly hide: (secret: string) => void
+  readonly log: Log
+  /** Ends it: requests under way are answered, and a command that runs is ended. */
+  readonly signal: AbortSignal
+}
+
+/** A server that listens, and has created nothing yet. */
+export interface WebhookServer {
+  /**
+   * Receives deliveries, keeps the webhooks, and triggers syncs, until the signal is aborted. Answers
+   * whether the last sync was good.
+   */
+  run(): Promise<boolean>
+}
+
+/** Throws a config error when the store cannot be used, or the address cannot be listened at. */
+export async function startServer(
+  settings: ServeSettings,
+  tools: ServeTools,
+): Promise<WebhookServer> {
+  const { times, trigger, keysOnly, collections, publicUrl } = settings
+  const { log } = tools
+  const store = await openHookStore(settings.storePath, tools.hide)
+  // A store that cannot be written would cost a webhook's key.
+  if (!keysOnly) await store.replace(store.hooks)
+  const ended = new AbortController()
+  const signal = AbortSignal.any([tools.signal, ended.signal])
+  const activity = createActivity()
+  const doorbell = createDoorbell({ times, time: REAL_TIME, trigger: sync })
+  let hasStarted = false
+  const keeper = createKeeper({
+    ...tools,
+    store,
+    settings: { publicUrl, adopt: settings.adopt, collections: keysOnly ? [] : collections },
+    onCreated: (collection) => hasStarted && ring([collection], 'renewal'),
+  })
+  const page = (render: (facts: Facts) => ReturnType<typeof healthPage>) => () =>
+    render({
+      keeping: keeper.keeping,
+      doorbell: doorbell.state,
+      activity,
+      deliveries: receiver.counts,
+    })
+  const receiver = createReceiver({
+    hooks: store,
+    onRing: (collection) => ring([collection], 'delivery'),
+    log,
+    prefix: publicUrl === '' ? '' : new URL(publicUrl).pathname.replace(/\/$/, ''),
+    pages: new Map([
+      ['/healthz', page(healthPage)],
+      ['/metrics', page(metricsPage)],
+    ]),
+  })
+  await listen(receiver, settings, log)
+  return { run }
+
+  async function run(): Promise<boolean> {
+    const closing = closed(receiver, signal)
+    try {
+      await Promise.all([
+        doorbell.run(signal),
+        keysOnly
+          ? followStore({ store, path: settings.storePath, onChanged: ringAnew, log, signal })
+          : keepWebhooks({ keeper, onRound: start, ...settings, ...tools, signal }),
+      ])
+    } finally {
+      ended.abort()
+      await closing
+    }
+    return doorbell.state.failures === 0
+  }
+
+  /** Rings for everything that is subscribed, once: what happened before the start is not known. */
+  function start(): void {
+    const subscribed = [...new Set(store.hooks.map(({ collection }) => collection))]
+    if (hasStarted || subscribed.length === 0) return
+    hasStarted = true
+    ring(subscribed, 'start')
+  }
+
+  function ringAnew(changed: readonly string[]): void {
+    if (hasStarted) ring(changed, 'renewal')
+    else start()
+  }
+
+  function ring(names: readonly string[], reason: Reason): void {
+    activity.rang(names, reason)
+    doorbell.ring(names, reason)
+  }
+
+  async function sync(batch: Batch, stop: AbortSignal): Promise<Result> {
+    const beganAt = new Date()
+    const streams = batch.collections.map(streamOf).sort()
+    const { reason, deliveries } = batch
+    log.info(`Sync begins: reason=${reason} deliveries=${deliveries} streams=${streams.join(',')}`)
+    const { result, detail } = await trigger({ streams, reason }, stop)
+    activity.triggered(result, beganAt)
+    const seconds = ((Date.now() - beganAt.getTime()) / 1000).toFixed(1)
+    const text = `Sync ${result === 'done' ? 'done' : `${result}, and is tried again`}: ${detail}, seconds=${seconds}`
+    if (result === 'failed' && !stop.aborted) log.warn(text)
+    else log.info(text)
+    if (settings.once && result !== 'busy') ended.abort()
+    return result
+  }
+}
+
+async function listen(receiver: Receiver, { host, port }: ServeSettings, log: Log): Promise<void> {
+  try {
+    const address = await receiver.listen(port, host)
+    const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
+    log.info(`Listens at http://${name}:${address.port}`)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const reason = code === 'EADDRINUSE' ? 'another program listens there' : (code ?? message)
+    throw new ConnectorError(
+      'config',
+      `Cannot listen at ${host}:${port}: ${reason}. Choose another address with --listen.`,
+    )
+  }
+}
+
+async function closed(receiver: Receiver, signal: AbortSignal): Promise<void> {
+  await new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined)
+    else signal.addEventListener('abort', resolve, { once: true })
+  })
+  await receiver.close()
+}

@@ -1,0 +1,62 @@
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readStore, type StoredHook, writeStore } from './store.ts'
+
+const HOOK: StoredHook = {
+  collection: 'people',
+  destinationUrl: 'https://hooks.acme.example/hooks/people/4fd9a1b2c3d4e5f60718293a4b5c6d7e',
+  state: 'live',
+  id: '42',
+  key: 'k3y-é/+=',
+  createdAt: '2026-07-15T08:30:00.000Z',
+}
+
+const newPath = () => join(mkdtempSync(join(tmpdir(), 'protime-')), 'webhooks.json')
+
+describe('the store', () => {
+  it('is empty while there is no file', async () => {
+    expect(await readStore(newPath())).toEqual([])
+  })
+
+  it('reads what it has written, in a file that its owner alone can read', async () => {
+    const path = newPath()
+    writeFileSync(`${path}.new`, 'left by a crash', { mode: 0o644 })
+    await writeStore(path, [HOOK])
+    expect(await readStore(path)).toEqual([HOOK])
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(readFileSync(path, 'utf8')).toContain('"version": 1')
+  })
+
+  it('takes a webhook that somebody wrote by hand for a live one', async () => {
+    const path = newPath()
+    const { collection, destinationUrl, key } = HOOK
+    writeFileSync(
+      path,
+      JSON.stringify({ version: 1, webhooks: [{ collection, destinationUrl, key }] }),
+    )
+    expect(await readStore(path)).toMatchObject([{ collection, state: 'live' }])
+  })
+
+  it.each([
+    ['{"version": 999, "webhooks": []}', 'has version 999'],
+    ['{"version": 1', 'is damaged'],
+    ['[]', 'is damaged'],
+    ['null', 'is damaged'],
+    ['{"version": 1, "webhooks": [{"collection": "people"}]}', 'is damaged'],
+    [
+      '{"version": 1, "webhooks": [{"collection": "people", "destinationUrl": "https://a.example/x"}]}',
+      'is damaged',
+    ],
+  ])('refuses %s in a sentence', async (text, sentence) => {
+    const path = newPath()
+    writeFileSync(path, text)
+    await expect(readStore(path)).rejects.toThrow(sentence)
+  })
+
+  it('says that a place cannot be written', async () => {
+    const path = join(newPath(), 'webhooks.json')
+    await expect(writeStore(path, [])).rejects.toThrow(/cannot be written \(ENOENT\)/)
+  })
+})

@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { noAnswer, type Outcome, type Trigger } from './trigger.ts'
+
+export interface AirbyteSettings {
+  /** The address of Airbyte's public API, such as `https://airbyte.acme.example/api/public`. */
+  readonly url: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly connectionId: string
+  /** From one question for the status of a job to the next. */
+  readonly pollMs: number
+}
+
+interface Answer {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** Statuses of a job that has ended; every other one may still change. */
+const ENDED: ReadonlySet<unknown> = new Set(['succeeded', 'failed', 'cancelled'])
+const REQUEST_MS = 30_000
+
+/**
+ * Starts a sync of an Airbyte connection and waits for the end of its job, which may take hours. A job
+ * that Airbyte runs already is busy. Where the answer to the start was lost, the next try finds it so.
+ */
+export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
+  const { url, clientId, clientSecret, connectionId, pollMs } = settings
+  return async (_order, signal) => {
+    try {
+      const start = await request('POST', '/v1/jobs', { connectionId, jobType: 'sync' }, signal)
+      if (start.status === 409)
+        return { result: 'busy', detail: 'Airbyte runs a sync of it already' }
+      if (start.status >= 300) return refused(start, 'the start of a sync')
+      const jobId = start.body['jobId']
+      if (jobId === undefined) return failed('Airbyte answered without the id of a job')
+      return await awaitJob(String(jobId), start.body['status'], signal)
+    } catch (error) {
+      if (error instanceof TokenError) return refused(error, 'a token')
+      return failed(`Airbyte does not answer (${noAnswer(error)})`)
+    }
+  }
+
+  async function awaitJob(id: string, first: unknown, signal: AbortSignal): Promise<Outcome> {
+    for (let status = first; ; ) {
+      if (ENDED.has(status)) {
+        return { result: status === 'succeeded' ? 'done' : 'failed', detail: `job ${id} ${status}` }
+      }
+      await sleep(pollMs, undefined, { signal })
+      // A job goes on while its status cannot be asked.
+      const answer = await request(
+        'GET',
+        `/v1/jobs/${encodeURIComponent(id)}`,
+        undefined,
+        signal,
+      ).catch((error: unknown) => {
+        if (signal.aborted) throw error
+        return undefined
+      })
+      if (answer === undefined) continue
+      if (isFinal(answer.status)) return refused(answer, `the status of job ${id}`)
+      status = answer.body['status'] ?? status
+    }
+  }
+
+  /** With a token of its own, because tokens live for minutes only; one may expire on the way. */
+  async function request(
+    method: 'GET' | 'POST',
+    path: string,
+    body: object | undefined,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const answer = await send(method, path, { signal, body, token: await newToken(signal) })
+    if (answer.status !== 401) return answer
+    return send(method, path, { signal, body, token: await newToken(signal) })
+  }
+
+  async function newToken(signal: AbortSignal): Promise<string> {
+    const credentials = { client_id: clientId, client_secret: clientSecret }
+    const body = { ...credentials, 'grant-type': 'client_credentials' }
+    const granted = await send('POST', '/v1/applications/token', { signal, body })
+    const token = granted.body['access_token']
+    if (typeof token !== 'string') throw new TokenError(granted.status)
+    return token
+  }
+
+  async function send(
+    method: string,
+    path: string,
+    { body, token, signal }: { body?: object | undefined; token?: string; signal: AbortSignal },
+  ): Promise<Answer> {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      redirect: 'error',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]),
+    })
+    return { status: response.status, body: parsed(await response.text()) }
+  }
+}
+
+/** Whether asking again would not help. */
+function isFinal(status: number): boolean {
+  return status >= 300 && status < 500 && status !== 429
+}
+
+/** Airbyte answered the request for a token without one. */
+class TokenError extends Error {
+  readonly status: number
+
+  constructor(status: number) {
+    super(`status ${status}`)
+    this.status = status
+  }
+}
+
+function refused({ status }: Pick<Answer, 'status'>, what: string): Outcome {
+  const remedy =
+    status === 401 || status === 403
+      ? ': check AIRBYTE_CLIENT_ID, AIRBYTE_CLIENT_SECRET and what they may do'
+      : ''
+  return failed(`Airbyte refused ${what} with status ${status}${remedy}`)
+}
+
+function failed(detail: string): Outcome {
+  return { result: 'failed', detail }
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,26 @@
+import type { Result } from '../doorbell-state.ts'
+
+/** What a trigger is to sync. */
+export interface Order {
+  /** Names of streams, such as `access_clockings`. */
+  readonly streams: readonly string[]
+  readonly reason: string
+}
+
+export interface Outcome {
+  readonly result: Result
+  /** What happened, in words, without a full stop. */
+  readonly detail: string
+}
+
+/**
+ * Starts a sync and answers when it has ended, or when it is known not to have begun. Once the signal
+ * is aborted it answers soon. Never throws.
+ */
+export type Trigger = (order: Order, signal: AbortSignal) => Promise<Outcome>
+
+/** A request that got no answer, in words. */
+export function noAnswer(error: unknown): string {
+  const { message, cause } = error as Error & { readonly cause?: { readonly code?: string } }
+  return cause?.code ?? message
+}

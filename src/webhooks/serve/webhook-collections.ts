@@ -1,0 +1,26 @@
+/** The collections of which the service offers webhooks. */
+export const webhookCollections = [
+  'absence-definitions',
+  'absence-groups',
+  'absences',
+  'access-clockings',
+  'activity-durations',
+  'assignments',
+  'break-definitions',
+  'breaks',
+  'calculated-totals',
+  'clockings',
+  'contracts',
+  'counter-definitions',
+  'counter-groups',
+  'counters',
+  'paid-presences',
+  'people',
+  'shift-definitions',
+  'work-interruptions',
+] as const
+
+/** The stream that a collection is read as. */
+export function streamOf(collection: string): string {
+  return collection.replaceAll('-', '_')
+}

@@ -1,0 +1,160 @@
+import { groupBy } from './group-by.ts'
+import type { Lanes } from './lanes.ts'
+import { changesOf, type KnownLinks } from './links.ts'
+import type { Verdict } from './outcome.ts'
+import {
+  planReferences,
+  type ReferenceChange,
+  type ReferenceDelete,
+  type ReferencePut,
+} from './plan-references.ts'
+import { canonicalId } from './read-reference.ts'
+import { redact } from './redact.ts'
+import { refusalOf } from './refusal.ts'
+import type { WriteClient } from './write-client.ts'
+
+/** What changes of one name of one collection are applied with. */
+export interface ReferenceTools {
+  readonly client: WriteClient
+  readonly collection: string
+  readonly name: string
+  readonly links: KnownLinks
+  readonly lanes: Lanes
+  readonly relink: boolean
+  readonly isDryRun: boolean
+  /** Told once for each record, when its verdict is final. */
+  readonly settle: (ordinal: number, verdict: Verdict) => void
+}
+
+/**
+ * Applies changes of one name of one collection: plans, requests all deletes and then all puts, and
+ * plans again without the records that were refused. So a link that was deleted for a record that is
+ * refused comes back.
+ */
+export async function applyReferences(
+  changes: readonly ReferenceChange[],
+  tools: ReferenceTools,
+): Promise<void> {
+  const { client, collection, name, links, lanes, settle } = tools
+  const current = changesOf(links)
+  const deletions = new Set(changes.filter(({ id }) => id === undefined).map((c) => c.ordinal))
+  const verdicts = new Map<number, Verdict>()
+  const refused = new Set<number>()
+  /** Records whose value was asked for because it turned out not to be what was known. */
+  const reread = new Set<number>()
+  /** The record that each value lost its link for. */
+  const lostFor = new Map<string, number>()
+  let isDone = false
+  try {
+    while (!isDone) await round()
+    for (const [ordinal, verdict] of verdicts) settle(ordinal, verdict)
+  } catch (error) {
+    // What was requested is done; of the others the next run decides.
+    for (const [ordinal, verdict] of verdicts) if (isWritten(ordinal)) settle(ordinal, verdict)
+    throw error
+  } finally {
+    current.commit()
+  }
+
+  async function round(): Promise<void> {
+    const remaining = changes.filter(({ ordinal }) => !refused.has(ordinal))
+    const plan = planReferences({ ...tools, start: links, current, changes: remaining })
+    for (const [ordinal, verdict] of plan.settled)
+      if (!isWritten(ordinal)) verdicts.set(ordinal, verdict)
+    isDone = true
+    await lanes.each(plan.deletes, remove)
+    await lanes.each(plan.puts, put)
+    // A dry run cannot ask for the service's words.
+    if (tools.isDryRun) return
+    await lanes.each(
+      groupBy(plan.refusals, ({ value }) => value),
+      async (ofValue) => {
+        for (const refusal of ofValue) await put(refusal)
+      },
+    )
+  }
+
+  async function remove({ value, ordinal }: ReferenceDelete): Promise<void> {
+    try {
+      const outcome = await client.references.remove(collection, name, value)
+      current.unlink(value)
+      if (ordinal === undefined) return
+      lostFor.set(value, ordinal)
+      if (deletions.has(ordinal)) verdicts.set(ordinal, { outcome })
+    } catch (error) {
+      if (ordinal !== undefined) refuse(ordinal, refusalOf(error))
+      else throw error
+    }
+  }
+
+  async function put({ value, id, ordinal, isRelink }: ReferencePut): Promise<void> {
+    // Its delete was refused.
+    if (ordinal !== undefined && refused.has(ordinal)) return
+    try {
+      await client.references.put({ collection, name, value, internalReference: id })
+      current.link(value, id)
+      if (ordinal !== undefined)
+        verdicts.set(ordinal, { outcome: 'written', ...(isRelink && { relinked: true }) })
+    } catch (error) {
+      const refusal = withoutValues(refusalOf(error), [value, current.valueOfId(id)])
+      if (ordinal === undefined) giveUp(value)
+      // 404: there is no such record.
+      else if (refusal.status === 404 || !(await hasChanged(value, ordinal)))
+        refuse(ordinal, refusal)
+    }
+  }
+
+  /** Whether the value is linked to another record than was known: then the plan was wrong. */
+  async function hasChanged(value: string, ordinal: number): Promise<boolean> {
+    if (!tools.relink || reread.has(ordinal)) return false
+    reread.add(ordinal)
+    const id = await lookUp(value)
+    if (id === undefined) return false
+    if (id === current.idOf(value)) return false
+    links.link(value, id)
+    current.link(value, id)
+    isDone = false
+    return true
+  }
+
+  /** Where not even that is answered, the refusal of the put counts. */
+  async function lookUp(value: string): Promise<string | undefined> {
+    try {
+      const id = (await client.references.get(collection, name, value))?.internalReference
+      return typeof id === 'string' ? canonicalId(collection, id) : undefined
+    } catch (error) {
+      refusalOf(error)
+      return undefined
+    }
+  }
+
+  function refuse(ordinal: number, verdict: Verdict): void {
+    refused.add(ordinal)
+    verdicts.set(ordinal, verdict)
+    isDone = false
+  }
+
+  /** The link that a refused record replaced does not come back. */
+  function giveUp(value: string): void {
+    links.unlink(value)
+    current.unlink(value)
+    isDone = false
+    const ordinal = lostFor.get(value)
+    const verdict = ordinal === undefined ? undefined : verdicts.get(ordinal)
+    if (ordinal === undefined || verdict?.outcome !== 'rejected') return
+    const reason = `${verdict.reason ?? ''} The link that it replaced was deleted and could not be made again.`
+    verdicts.set(ordinal, { ...verdict, reason })
+  }
+
+  /** Whether a request was made for the record: later rounds have nothing to add. */
+  function isWritten(ordinal: number): boolean {
+    const outcome = verdicts.get(ordinal)?.outcome
+    return outcome === 'written' || outcome === 'deleted'
+  }
+}
+
+/** The service's words may name the value, and the one that the record has. */
+function withoutValues(verdict: Verdict, values: readonly (string | undefined)[]): Verdict {
+  const known = values.filter((value) => value !== undefined)
+  return { ...verdict, reason: redact(verdict.reason ?? '', known) }
+}

@@ -1,0 +1,229 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createFakeService, RECORDS } from './testing/fake-service.ts'
+import { histories, values, write } from './testing/histories.ts'
+
+/** `npm run test:histories -- --place write` runs more, with another seed each time. */
+const { HISTORIES_RUNS, HISTORIES_SCALE = '1', HISTORIES_PATH: path } = process.env
+const numRuns = Number(HISTORIES_RUNS ?? 100 * Number(HISTORIES_SCALE))
+const parameters = { numRuns, ...(path !== undefined && { path }) }
+const UNLIMITED = { timeout: 86_400_000 }
+
+const ids = fc.integer({ min: 1, max: RECORDS }).map(String)
+
+describe('after any history of faults and kills', () => {
+  const link = fc.record({
+    value: values,
+    id: ids,
+    isUnknown: fc.constant(false),
+    isDelete: fc.constant(false),
+  })
+  const change = fc.record({
+    value: values,
+    id: ids,
+    isUnknown: fc.boolean(),
+    isDelete: fc.boolean(),
+  })
+
+  it(
+    'the references are those that the records lead to, one after another',
+    UNLIMITED,
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          histories(link, change, ['lost', 'kill-before', 'kill-after', 'other']),
+          async ({ options, start, wanted, runs, batchSize }) => {
+            const service = createFakeService(options)
+            const stored = service.linksOf('people', 'hr')
+            for (const { value, id } of start) relink(stored, value, id)
+            const records = wanted.map(({ value, id, isUnknown, isDelete }, i) => ({
+              data: {
+                collection: 'people',
+                name: 'hr',
+                value,
+                // One of its own: a record that a later one replaces is not sent, and so not refused.
+                internalReference: isUnknown ? String(RECORDS + 1 + i) : id,
+              },
+              isDelete,
+            }))
+            const input = { service, object: 'external_references', records, batchSize } as const
+            for (const faults of runs) await write({ ...input, faults })
+            const expected = new Map(stored)
+            for (const { value, id, isUnknown, isDelete } of wanted) {
+              if (isDelete) expected.delete(value)
+              else if (!isUnknown) relink(expected, value, id)
+            }
+            const outcomes = await write(input)
+            expect(sorted(stored)).toEqual(sorted(expected))
+            expect(outcomes.map(({ ordinal }) => ordinal).toSorted(byNumber)).toEqual([
+              ...records.keys(),
+            ])
+            for (const { ordinal } of outcomes.filter(({ outcome }) => outcome === 'rejected'))
+              expect(wanted[ordinal ?? -1]).toMatchObject({ isUnknown: true, isDelete: false })
+          },
+        ),
+        parameters,
+      )
+    },
+  )
+
+  it('no link that is in the way was deleted with relink off', UNLIMITED, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        histories(link, link, ['lost', 'kill-before', 'kill-after']),
+        async ({ options, start, wanted, runs, batchSize }) => {
+          const service = createFakeService(options)
+          const stored = service.linksOf('people', 'hr')
+          for (const { value, id } of start) relink(stored, value, id)
+          const expected = new Map(stored)
+          for (const { value, id } of wanted) {
+            const isFree = ![...expected].some(([v, i]) => (v === value) !== (i === id))
+            if (isFree) expected.set(value, id)
+          }
+          const records = wanted.map(({ value, id }) => ({
+            data: { collection: 'people', name: 'hr', value, internalReference: id },
+            isDelete: false,
+          }))
+          const input = {
+            service,
+            object: 'external_references',
+            records,
+            batchSize,
+            settings: { relink: false },
+          } as const
+          for (const faults of runs) await write({ ...input, faults })
+          await write(input)
+          for (const [value, id] of start.map(({ value }) => [value, expected.get(value)]))
+            if (value !== undefined) expect(stored.get(value)).toBe(id)
+          if (runs.length === 0) expect(sorted(stored)).toEqual(sorted(expected))
+        },
+      ),
+      parameters,
+    )
+  })
+
+  const category = fc.record({
+    id: ids,
+    isByReference: fc.boolean(),
+    name: fc.option(fc.constantFrom('Clerks', 'Workers'), { nil: undefined }),
+    nl: fc.option(fc.constantFrom('Bedienden', null), { nil: undefined }),
+    externalCode: fc.option(fc.constantFrom('A', 'B', null), { nil: undefined }),
+  })
+
+  it('the job categories have all that the records say, and keep the rest', UNLIMITED, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        histories(category, category, ['lost', 'kill-before', 'kill-after', 'other']),
+        async ({ options, wanted, runs, batchSize }) => {
+          const service = createFakeService(options)
+          for (let id = 1; id <= RECORDS; id++) {
+            const name = { default: `Category ${id}`, translations: { fr: 'Catégorie' } }
+            service.categories.set(String(id), { name, externalCode: 'old', version: 1 })
+            service.linksOf('job-categories', 'erp').set(`c${id}`, String(id))
+          }
+          const records = wanted.map(({ id, isByReference, name, nl, externalCode }) => ({
+            data: {
+              ...(isByReference ? { externalReferences: { erp: `c${id}` } } : { id: Number(id) }),
+              name: { default: name, translations: nl === undefined ? undefined : { nl } },
+              externalCode,
+            },
+            isDelete: false,
+          }))
+          const input = { service, object: 'job_categories', records, batchSize } as const
+          for (const faults of runs) await write({ ...input, faults })
+          const expected = new Map(
+            [...service.categories].map(([id, { name, externalCode }]) => [
+              id,
+              { default: name.default, ...name.translations, externalCode },
+            ]),
+          )
+          for (const { id, name, nl, externalCode } of wanted) {
+            const known = expected.get(id)
+            const texts = { ...(name && { default: name }), ...given('nl', nl) }
+            if (known !== undefined)
+              expected.set(id, { ...known, ...texts, ...given('externalCode', externalCode) })
+          }
+          const outcomes = await write(input)
+          expect(outcomes.filter(({ outcome }) => outcome === 'rejected')).toEqual([])
+          for (const [id, { name, externalCode }] of service.categories)
+            expect({ default: name.default, ...name.translations, externalCode }).toEqual(
+              expected.get(id),
+            )
+          service.writes.length = 0
+          const isStable = new Set(wanted.map(({ id }) => id)).size === wanted.length
+          await write(input)
+          if (isStable) expect(service.writes).toEqual([])
+        },
+      ),
+      parameters,
+    )
+  })
+
+  const place = fc.record({
+    value: values,
+    name: fc.constantFrom('North', 'South', 'East'),
+    isHere: fc.boolean(),
+  })
+
+  it(
+    'there is one work location for each reference, and none that nobody asked for',
+    UNLIMITED,
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          histories(place, place, ['lost', 'lost-before', 'kill-before', 'kill-after']),
+          async ({ options, start, wanted, runs, batchSize }) => {
+            const service = createFakeService(options)
+            const { locations } = service
+            const stored = service.linksOf('work-locations', 'erp')
+            for (const [i, { name, value, isHere }] of start.entries()) {
+              const id = String(100 + i)
+              locations.set(id, { id, name: { default: name } })
+              if (isHere) relink(stored, value, id)
+            }
+            const before = new Set(locations.keys())
+            const records = wanted.map(({ value, name }) => ({
+              data: { externalReferences: { erp: value }, name: { default: name } },
+              isDelete: false,
+            }))
+            const input = { service, object: 'work_locations', records, batchSize } as const
+            for (const faults of runs) await write({ ...input, faults })
+            const outcomes = await write(input)
+            const linked = [...stored.values()]
+            expect(new Set(linked).size).toBe(linked.length)
+            for (const id of locations.keys())
+              expect(before.has(id) || linked.includes(id)).toBe(true)
+            for (const { ordinal, outcome, reason } of outcomes) {
+              const { value, name } = wanted[ordinal ?? -1] ?? {}
+              const location = locations.get(stored.get(value ?? '') ?? '')
+              if (outcome !== 'rejected') expect(location?.name.default).toBe(name)
+              else expect(reason).toMatch(/cannot be changed|Several work locations/)
+            }
+            service.writes.length = 0
+            await write(input)
+            expect(service.writes).toEqual([])
+          },
+        ),
+        parameters,
+      )
+    },
+  )
+})
+
+/** The service's rule: one value per record, one record per value. */
+function relink(links: Map<string, string>, value: string, id: string): void {
+  for (const [other, linked] of links) if (linked === id) links.delete(other)
+  links.set(value, id)
+}
+
+function given(member: string, text: string | null | undefined): object {
+  return text === undefined ? {} : { [member]: text ?? undefined }
+}
+
+function sorted(links: Map<string, string>): unknown {
+  return [...links].toSorted()
+}
+
+function byNumber(a: number | undefined, b: number | undefined): number {
+  return (a ?? -1) - (b ?? -1)
+}

@@ -1,0 +1,32 @@
+/** Runs tasks, so many at a time, in the order in which they were given. */
+export interface Lanes {
+  /** Runs a task for each item and waits for all. After one has failed, none is begun; throws its error. */
+  each<T>(items: readonly T[], task: (item: T) => Promise<void>): Promise<void>
+}
+
+export function createLanes(count: number, signal: AbortSignal): Lanes {
+  const waiting: (() => void)[] = []
+  let free = count
+  let failure: { readonly error: unknown } | undefined
+  return { each }
+
+  async function each<T>(items: readonly T[], task: (item: T) => Promise<void>): Promise<void> {
+    await Promise.all(items.map((item) => run(() => task(item))))
+    if (failure !== undefined) throw failure.error
+  }
+
+  async function run(task: () => Promise<void>): Promise<void> {
+    if (free > 0) free--
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    try {
+      signal.throwIfAborted()
+      if (failure === undefined) await task()
+    } catch (error) {
+      failure ??= { error }
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) free++
+      else next()
+    }
+  }
+}

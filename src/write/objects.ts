@@ -1,0 +1,126 @@
+/** What can be written; the name of the stream that reads it, too. */
+export type ObjectName = 'external_references' | 'job_categories' | 'work_locations'
+
+/** What is particular to one object. */
+export interface WriteObject {
+  /** One sentence for people who choose objects. */
+  readonly description: string
+  /** Alternatives of members that tell its records apart. */
+  readonly keys: readonly (readonly string[])[]
+  /** JSON schemas of the members that are taken; others are ignored. */
+  readonly properties: Readonly<Record<string, JsonSchema>>
+  /** Members without which a record is rejected. */
+  readonly required: readonly string[]
+  /** Middle and last part of the scopes that writing it needs, such as `job-categories.write`. */
+  readonly scopes: readonly string[]
+  /** Whether its records can be deleted. */
+  readonly isDeletable: boolean
+  /** What is requested to write a record, after it was read whether that is needed. */
+  readonly requests: string
+  /** What the service limits, in words. */
+  readonly limits: readonly string[]
+}
+
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+const name: JsonSchema = {
+  type: ['object', 'string'],
+  description: 'The name; a text is the default name.',
+  additionalProperties: true,
+  properties: {
+    default: {
+      type: 'string',
+      description: 'Name for readers without a translation of their own.',
+    },
+    translations: {
+      type: ['object', 'null'],
+      description: 'Name by language code (nl) or culture code (nl-BE).',
+      additionalProperties: { type: ['string', 'null'] },
+    },
+  },
+}
+
+const externalReferences: JsonSchema = {
+  type: ['object', 'null'],
+  description: 'Custom references by name; one of them is the key where there is no id.',
+  additionalProperties: { type: ['string', 'integer', 'null'] },
+}
+
+export const objects: Readonly<Record<ObjectName, WriteObject>> = {
+  external_references: {
+    description: 'Custom external references: a value of yours that names a record of the service.',
+    keys: [['collection', 'name', 'value']],
+    properties: {
+      collection: {
+        type: 'string',
+        description: 'Collection at the service, such as people or job-categories.',
+      },
+      name: {
+        type: 'string',
+        description: 'Name of the reference, never with @ at its beginning.',
+      },
+      value: { type: ['string', 'integer'], description: 'Value of the reference.' },
+      internalReference: {
+        type: ['string', 'integer', 'null'],
+        description: 'Id of the record at the service; not needed for a deletion.',
+      },
+    },
+    required: ['collection', 'name', 'value'],
+    scopes: ['external-references.write', 'external-references.read'],
+    isDeletable: true,
+    requests: 'PUT; DELETE',
+    limits: [
+      'names do not begin with `@`',
+      'ids are whole numbers, of activity-definitions GUIDs',
+      'one value per record and name, one record per value and name',
+      'URLs of at most 4096 characters',
+    ],
+  },
+  job_categories: {
+    description: 'Names and codes of job categories that exist.',
+    keys: [['id'], ['externalReferences']],
+    properties: {
+      id: { type: ['integer', 'string', 'null'], description: 'Id of the job category.' },
+      externalReferences,
+      name,
+      externalCode: {
+        type: ['string', 'null'],
+        description: 'Code of the category outside the service.',
+        maxLength: 50,
+      },
+    },
+    required: [],
+    scopes: ['job-categories.write', 'job-categories.read'],
+    isDeletable: false,
+    requests: 'PUT of the whole record',
+    limits: ['`externalCode` has at most 50 characters', 'cannot be created or deleted'],
+  },
+  work_locations: {
+    description: 'Work locations, created once each.',
+    keys: [['externalReferences'], ['id']],
+    properties: {
+      id: {
+        type: ['integer', 'string', 'null'],
+        description: 'Id of a work location that exists.',
+      },
+      externalReferences,
+      name,
+      description: { type: ['string', 'null'], description: 'Free text about the place.' },
+    },
+    required: ['name'],
+    scopes: [
+      'work-locations.write',
+      'work-locations.read',
+      'external-references.write',
+      'external-references.read',
+    ],
+    isDeletable: false,
+    requests: 'POST, then PUT of its reference',
+    limits: ['cannot be changed or deleted'],
+  },
+}
+
+/** The scopes that writing these objects needs, each once. */
+export function scopesOf(names: readonly ObjectName[]): readonly string[] {
+  return [...new Set(names.flatMap((name) => objects[name].scopes))]
+}

@@ -1,0 +1,46 @@
+import type { ObjectName } from './objects.ts'
+
+/**
+ * What became of a record. `skipped`: the service has it already, or a later record of the same key
+ * counts; `absent`: what is to be deleted is not there; `adopted`: an existing work location got the
+ * reference; `rejected`: nothing was changed, `reason` says why.
+ */
+export type OutcomeKind =
+  | 'written'
+  | 'skipped'
+  | 'deleted'
+  | 'absent'
+  | 'created'
+  | 'adopted'
+  | 'rejected'
+
+/** What became of a record, without what the record says itself. */
+export interface Verdict {
+  readonly outcome: OutcomeKind
+  /** One sentence or more; always there when rejected. */
+  readonly reason?: string
+  /** The status with which the service refused the record. */
+  readonly status?: number
+  /** A value that named another record, or another value of this record, was deleted first. */
+  readonly relinked?: true
+}
+
+/**
+ * The final outcome of one record, or of one deletion of the mirror. `reason` holds no value of an
+ * external reference unless values are shown.
+ */
+export interface Outcome extends Verdict {
+  /** That of the record; undefined for a deletion of the mirror, which no record asked for. */
+  readonly ordinal: number | undefined
+  readonly object: ObjectName
+  /**
+   * What the record is found by, as far as it could be read; that of an external reference is without
+   * its value unless values are shown.
+   */
+  readonly key: Readonly<Record<string, string>>
+  /** Nothing was changed: this is what would have become of the record. */
+  readonly dryRun?: true
+}
+
+/** How many records had which outcome. */
+export type OutcomeCounts = Readonly<Record<OutcomeKind, number>>

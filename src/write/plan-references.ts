@@ -1,0 +1,118 @@
+import { changesOf, type Links } from './links.ts'
+import type { Verdict } from './outcome.ts'
+
+/** What one record asks for, under one name of one collection. */
+export interface ReferenceChange {
+  readonly ordinal: number
+  readonly value: string
+  /** The id that the value is to be linked to; undefined deletes the value. */
+  readonly id: string | undefined
+}
+
+/** A request, and the record that it is made for; undefined: it undoes what a rejected one began. */
+export interface ReferenceDelete {
+  readonly value: string
+  readonly ordinal: number | undefined
+}
+export interface ReferencePut extends ReferenceDelete {
+  readonly id: string
+  /** A link that was in the way is deleted first. */
+  readonly isRelink: boolean
+}
+
+/** What is to be requested: all deletes, then all puts. */
+export interface ReferencePlan {
+  readonly deletes: readonly ReferenceDelete[]
+  readonly puts: readonly ReferencePut[]
+  /** Puts that the service will refuse, in its own words, because its link is not to be deleted. */
+  readonly refusals: readonly ReferencePut[]
+  /** Records that need no request, by their ordinals. */
+  readonly settled: ReadonlyMap<number, Verdict>
+}
+
+export interface ReferencePlanInput {
+  /** The links before any of the changes. */
+  readonly start: Links
+  /** The links of this moment: an earlier attempt may have done a part. */
+  readonly current: Links & { changed(): Iterable<string> }
+  /** In the order of the input: of two changes of one key the later one counts. */
+  readonly changes: readonly ReferenceChange[]
+  /** Whether links that are in the way are deleted. */
+  readonly relink: boolean
+}
+
+/**
+ * Compares the links that the changes lead to, one after another, with those of this moment. Whatever
+ * the order of the changes, deletes before puts never meet a value or a record that is taken.
+ */
+export function planReferences(input: ReferencePlanInput): ReferencePlan {
+  const { start, current, changes } = input
+  const { target, owners, settled, refusals } = fold(input)
+  const deletes: ReferenceDelete[] = []
+  const puts: ReferencePut[] = []
+  for (const value of new Set([...target.changed(), ...current.changed()])) {
+    const ordinal = owners.get(value)
+    const [have, want] = [current.idOf(value), target.idOf(value)]
+    const isThere = have !== undefined || !current.isKnown(value)
+    if (want === undefined ? isThere : have !== undefined && have !== want)
+      deletes.push({ value, ordinal })
+    if (want !== undefined && have !== want)
+      puts.push({ value, id: want, ordinal, isRelink: isRelink(start, value, want) })
+  }
+  for (const { ordinal, value, id } of changes) {
+    if (settled.has(ordinal)) continue
+    if (owners.get(value) !== ordinal) settled.set(ordinal, SUPERSEDED)
+    else if (id === undefined) settled.set(ordinal, { outcome: 'absent' })
+    else settled.set(ordinal, { outcome: 'skipped' })
+  }
+  return { deletes, puts, refusals, settled }
+}
+
+const SUPERSEDED: Verdict = {
+  outcome: 'skipped',
+  reason: 'A later record of the same value, or for the same internalReference, counts.',
+}
+const HAS_ANOTHER_VALUE: Verdict = {
+  outcome: 'rejected',
+  reason:
+    'The record of this internalReference has another value under this name, and relink is off.',
+}
+const IS_LINKED: Verdict = {
+  outcome: 'rejected',
+  reason: 'The value is linked to another internalReference, and relink is off.',
+}
+
+/** Where the changes lead, and the last record that touched each value. */
+function fold({ start, changes, relink }: ReferencePlanInput) {
+  const target = changesOf(start)
+  const owners = new Map<string, number>()
+  const settled = new Map<number, Verdict>()
+  const refusals: ReferencePut[] = []
+  for (const { ordinal, value, id } of changes) {
+    if (id === undefined) target.unlink(value)
+    else {
+      const linked = target.idOf(value)
+      const other = target.valueOfId(id)
+      const isTaken = other !== undefined && other !== value
+      if (!relink && isTaken) {
+        settled.set(ordinal, HAS_ANOTHER_VALUE)
+        continue
+      }
+      if (!relink && linked !== undefined && linked !== id) {
+        settled.set(ordinal, IS_LINKED)
+        refusals.push({ value, id, ordinal, isRelink: false })
+        continue
+      }
+      if (isTaken) owners.set(other, ordinal)
+      target.link(value, id)
+    }
+    owners.set(value, ordinal)
+  }
+  return { target, owners, settled, refusals }
+}
+
+function isRelink(start: Links, value: string, id: string): boolean {
+  const [formerId, formerValue] = [start.idOf(value), start.valueOfId(id)]
+  const isMoved = formerId !== undefined && formerId !== id
+  return isMoved || (formerValue !== undefined && formerValue !== value)
+}

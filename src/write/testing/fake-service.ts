@@ -1,0 +1,194 @@
+import { ClientError } from '../../client/client-error.ts'
+import type {
+  JobCategory,
+  JobCategoryBody,
+  RecordKey,
+  Reference,
+  WorkLocation,
+} from '../../client/service-client.ts'
+import type { WriteClient } from '../write-client.ts'
+
+/** What the service may do as it likes. */
+export interface FakeOptions {
+  /** What becomes of the value that a record has when it is given another one. */
+  readonly secondValue: 'replaces' | 'conflict'
+  readonly hasEtags: boolean
+  /** Whether the client can read lists of references. */
+  readonly hasReadableLists: boolean
+}
+
+/** What happens at a request: nothing special, or something else before, or instead of, its answer. */
+export type Fault =
+  | 'none'
+  /** The work is done and the answer lost; the client repeats what is idempotent. */
+  | 'lost'
+  /** No work is done and nobody knows. */
+  | 'lost-before'
+  /** The process ends before, or after, the work is done. */
+  | 'kill-before'
+  | 'kill-after'
+  /** Somebody else changes something first. */
+  | 'other'
+
+/** The process is gone: nothing that it would do after this is done. */
+export class Killed extends Error {}
+
+interface StoredCategory extends JobCategoryBody {
+  readonly version: number
+}
+
+/** The records that references may name: 1 to this. */
+export const RECORDS = 6
+
+/** The service in memory: what is stored, and its rules. */
+export function createFakeService(options: FakeOptions) {
+  const links = new Map<string, Map<string, string>>()
+  const categories = new Map<string, StoredCategory>()
+  const locations = new Map<string, WorkLocation>()
+  const writes: string[] = []
+  return { links, linksOf, categories, locations, writes, connect, change }
+
+  /** Values and ids of one name of a collection. */
+  function linksOf(collection: string, name: string): Map<string, string> {
+    const key = `${collection} ${name}`
+    const found = links.get(key) ?? new Map<string, string>()
+    links.set(key, found)
+    return found
+  }
+
+  /** Somebody else's change; `seed` chooses it. */
+  function change(seed: number): void {
+    const people = linksOf('people', 'hr')
+    const value = `v${seed % 5}`
+    const id = String((seed % RECORDS) + 1)
+    for (const [other, linked] of people) if (linked === id) people.delete(other)
+    if (seed % 3 === 0) people.delete(value)
+    else people.set(value, id)
+    const category = categories.get(id)
+    if (category !== undefined)
+      categories.set(id, { ...category, externalCode: `theirs${seed}`, version: seed })
+  }
+
+  /** A client of one process; its requests meet the faults in order, and none after them. */
+  function connect(faults: readonly Fault[] = []): WriteClient {
+    let requests = 0
+    let isDead = false
+    const busy = new Set<string>()
+    return {
+      references: {
+        list: async function* (collection, name) {
+          await request(`list ${collection}`, () => {})
+          if (!options.hasReadableLists) throw new ClientError('system', 'not readable')
+          const found = [...linksOf(collection, name ?? '')]
+          for (const [value, id] of found) yield reference(collection, name ?? '', value, id)
+        },
+        get: (collection, name, value) =>
+          request(`get ${collection} ${value}`, () => {
+            const id = linksOf(collection, name).get(value)
+            return id === undefined ? undefined : reference(collection, name, value, id)
+          }),
+        put: (wanted) =>
+          request(`put ${wanted.collection} ${wanted.value}`, () => putReference(wanted), true),
+        remove: (collection, name, value) =>
+          request(
+            `delete ${collection} ${value}`,
+            () => (linksOf(collection, name).delete(value) ? 'deleted' : 'absent'),
+            true,
+          ),
+      },
+      jobCategories: {
+        get: (key) => request(`get category ${textOf(key)}`, () => getCategory(key)),
+        put: (key, body, etag) =>
+          request(`put category ${textOf(key)}`, () => putCategory(key, body, etag), true),
+      },
+      workLocations: {
+        list: async function* () {
+          await request('list locations', () => {})
+          yield* [...locations.values()]
+        },
+        create: (body) =>
+          request('post location', () => {
+            const id = String(100 + locations.size)
+            locations.set(id, { ...body, id })
+            return { id }
+          }),
+      },
+    }
+
+    async function request<T>(what: string, work: () => T, isWrite = false): Promise<T> {
+      if (busy.has(what)) throw new Error(`Two requests at a time: ${what}`)
+      busy.add(what)
+      if (busy.size > 4) throw new Error('More than four requests at a time.')
+      const fault = faults[requests++] ?? 'none'
+      // Requests that run side by side end in another order than they began in.
+      for (let turns = requests % 3; turns >= 0; turns--) await Promise.resolve()
+      busy.delete(what)
+      if (isDead || fault === 'kill-before') throw die()
+      if (fault === 'other') change(requests)
+      const isPost = what.startsWith('post')
+      if (isWrite || isPost) writes.push(what)
+      if (isPost && fault === 'lost-before') throw lost()
+      if (isPost && fault === 'lost') {
+        work()
+        throw lost()
+      }
+      const done = work()
+      if (fault === 'kill-after') throw die()
+      return fault === 'lost' ? work() : done
+    }
+
+    function die(): Killed {
+      isDead = true
+      return new Killed()
+    }
+  }
+
+  function putReference({ collection, name, value, internalReference: id }: Reference): void {
+    if (Number(id) > RECORDS && Number(id) < 100) throw refused('There is no such record.')
+    const known = linksOf(collection, name)
+    const linked = known.get(value)
+    if (linked !== undefined && linked !== id) throw refused(`Delete ${value} first.`)
+    const other = [...known].find(([given, record]) => record === id && given !== value)
+    if (other !== undefined && options.secondValue === 'conflict')
+      throw refused('The record has another value.')
+    if (other !== undefined) known.delete(other[0])
+    known.set(value, id)
+  }
+
+  function getCategory(key: RecordKey): { record: JobCategory; etag?: string } | undefined {
+    const id = idOf(key)
+    const stored = categories.get(id ?? '')
+    if (id === undefined || stored === undefined) return undefined
+    const { version, ...body } = stored
+    return { record: { id, ...body }, ...(options.hasEtags && { etag: String(version) }) }
+  }
+
+  function putCategory(key: RecordKey, body: JobCategoryBody, etag?: string): void {
+    const id = idOf(key) ?? ''
+    const stored = categories.get(id)
+    if (stored === undefined) throw new ClientError('config', 'not found', { status: 404 })
+    if (etag !== undefined && etag !== String(stored.version))
+      throw new ClientError('transient', 'outdated', { status: 412 })
+    categories.set(id, { ...body, version: stored.version + 1 })
+  }
+
+  function idOf(key: RecordKey): string | undefined {
+    return 'id' in key ? key.id : linksOf('job-categories', key.name).get(key.value)
+  }
+}
+
+function reference(collection: string, name: string, value: string, id: string): Reference {
+  return { collection, name, value, internalReference: id }
+}
+
+function textOf(key: RecordKey): string {
+  return 'id' in key ? key.id : key.value
+}
+
+function refused(reason: string): ClientError {
+  return new ClientError('config', 'refused', { status: 400, reasons: [reason] })
+}
+
+function lost(): ClientError {
+  return new ClientError('transient', 'no answer', { mayHaveHappened: true })
+}

@@ -1,0 +1,170 @@
+import type { ConnectorError } from '../protocol/errors.ts'
+import { applyJobCategories, type NamedChange } from './apply-job-categories.ts'
+import { applyReferences } from './apply-references.ts'
+import { applyWorkLocations } from './apply-work-locations.ts'
+import { groupBy } from './group-by.ts'
+import type { Known } from './known.ts'
+import { createLanes } from './lanes.ts'
+import type { Mentions } from './mirror.ts'
+import { type ObjectName, objects } from './objects.ts'
+import type { Verdict } from './outcome.ts'
+import type { ReferenceChange } from './plan-references.ts'
+import { type NamedRules, readNamed } from './read-named.ts'
+import { readReference, type WantedReference } from './read-reference.ts'
+import { isOfObject } from './refusal.ts'
+import type { Teller } from './teller.ts'
+import type { WriteClient } from './write-client.ts'
+import type { WriteRecord } from './write-record.ts'
+import type { WriteSettings } from './write-settings.ts'
+
+/** Requests at a time, beside what the limiter of the client allows. */
+export const LANES = 4
+
+export interface BatchTools {
+  readonly client: WriteClient
+  readonly settings: WriteSettings
+  readonly known: Known
+  readonly mentions: Mentions
+  readonly teller: Teller
+  readonly signal: AbortSignal
+  /** Objects that cannot be written at all; one that turns out to be is added. */
+  readonly failures: Map<ObjectName, ConnectorError>
+}
+
+type Key = Readonly<Record<string, string>>
+
+/** Writes records, the objects one after another, and tells the outcome of each, in their order. */
+export async function writeBatch(
+  records: readonly WriteRecord[],
+  tools: BatchTools,
+): Promise<void> {
+  for (const name of Object.keys(objects) as ObjectName[]) {
+    const own = records.filter(({ object }) => object === name)
+    if (own.length > 0) await writeObject(name, own, tools)
+  }
+}
+
+async function writeObject(
+  object: ObjectName,
+  records: readonly WriteRecord[],
+  tools: BatchTools,
+): Promise<void> {
+  const { failures, teller } = tools
+  const verdicts = new Map<number, Verdict>()
+  const keys = new Map<number, Key>()
+  const settle = (ordinal: number, verdict: Verdict) => void verdicts.set(ordinal, verdict)
+  for (const { ordinal, fault } of records) {
+    if (fault === undefined) continue
+    settle(ordinal, { outcome: 'rejected', reason: fault })
+    tools.mentions.addUnreadable()
+  }
+  const readable = records.filter(({ fault }) => fault === undefined)
+  try {
+    if (!failures.has(object)) await WRITE[object](readable, { ...tools, settle, keys })
+  } catch (error) {
+    if (!isOfObject(error)) throw error
+    failures.set(object, error)
+  } finally {
+    const failure = failures.get(object)
+    for (const { ordinal } of records) {
+      const verdict = verdicts.get(ordinal) ?? (failure && rejectionBy(failure))
+      if (verdict !== undefined) teller.tell(object, ordinal, keys.get(ordinal) ?? {}, verdict)
+    }
+  }
+}
+
+function rejectionBy({ message }: ConnectorError): Verdict {
+  return { outcome: 'rejected', reason: message }
+}
+
+interface ObjectTools extends BatchTools {
+  readonly settle: (ordinal: number, verdict: Verdict) => void
+  /** What each record is found by, as far as it could be read. */
+  readonly keys: Map<number, Key>
+}
+
+const WRITE: Readonly<
+  Record<ObjectName, (records: readonly WriteRecord[], tools: ObjectTools) => Promise<void>>
+> = {
+  external_references: writeReferences,
+  job_categories: writeJobCategories,
+  work_locations: writeWorkLocations,
+}
+
+type Wanted = WantedReference & ReferenceChange
+
+async function writeReferences(records: readonly WriteRecord[], tools: ObjectTools): Promise<void> {
+  const { settle, keys, mentions, known, settings, signal } = tools
+  const wanted: Wanted[] = []
+  for (const { data, isDelete, ordinal } of records) {
+    const reading = readReference(data, isDelete)
+    keys.set(ordinal, reading.key)
+    const { collection, name, value } = reading.key
+    if (collection === undefined || name === undefined || value === undefined)
+      mentions.addUnreadable()
+    else mentions.add(collection, name, isDelete ? undefined : value)
+    if ('rejection' in reading) settle(ordinal, reading.rejection)
+    else wanted.push({ ...reading.wanted, ordinal })
+  }
+  const lanes = createLanes(LANES, signal)
+  const groups = groupBy(wanted, ({ collection, name }) => JSON.stringify([collection, name]))
+  const { relink, dryRun: isDryRun } = settings
+  const ends = await Promise.allSettled(
+    groups.map(async (group) => {
+      const [{ collection, name }] = group as [Wanted, ...Wanted[]]
+      const links = await known.links(collection, name)
+      await applyReferences(group, { ...tools, collection, name, links, lanes, relink, isDryRun })
+    }),
+  )
+  // All requests have ended by now, those of the other groups too.
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
+}
+
+async function writeJobCategories(
+  records: readonly WriteRecord[],
+  tools: ObjectTools,
+): Promise<void> {
+  const changes = namedChanges(records, tools, {
+    textField: 'externalCode',
+    reference: tools.settings.jobCategoryReference,
+    setting: 'job_category_reference',
+  })
+  const { missingFields } = tools.settings
+  const lanes = createLanes(LANES, tools.signal)
+  await applyJobCategories(changes, { ...tools, lanes, missingFields })
+}
+
+async function writeWorkLocations(
+  records: readonly WriteRecord[],
+  tools: ObjectTools,
+): Promise<void> {
+  const changes = namedChanges(records, tools, {
+    textField: 'description',
+    reference: tools.settings.workLocationReference,
+    setting: 'work_location_reference',
+  })
+  await applyWorkLocations(changes, tools)
+}
+
+function namedChanges(
+  records: readonly WriteRecord[],
+  { settle, keys }: ObjectTools,
+  rules: NamedRules,
+): NamedChange[] {
+  return records.flatMap(({ data, isDelete, ordinal }) => {
+    const reading = readNamed(data, rules)
+    if ('rejection' in reading) {
+      settle(ordinal, reading.rejection)
+      return []
+    }
+    keys.set(ordinal, reading.wanted.key)
+    if (!isDelete) return [{ ordinal, wanted: reading.wanted }]
+    settle(ordinal, UNDELETABLE)
+    return []
+  })
+}
+
+const UNDELETABLE: Verdict = {
+  outcome: 'rejected',
+  reason: 'This API cannot delete it: only external references can be deleted.',
+}

@@ -1,0 +1,54 @@
+import { applyDefaults } from '../config-faults.ts'
+import { readProjectJson } from '../project-files.ts'
+import { ConnectorError } from '../protocol/errors.ts'
+import type { SettingsSchema } from '../protocol/settings-schema.ts'
+
+/** What the writer can be told by the configuration, complete. */
+export interface WriteSettings {
+  /** Whether a link that is in the way of a wanted one is deleted; else the record is rejected. */
+  readonly relink: boolean
+  /** What becomes of the fields that a record leaves out. */
+  readonly missingFields: 'keep' | 'empty'
+  /** Whether complete input also deletes the references that it does not have. */
+  readonly mirror: boolean
+  /** A run with more rejected records than this fails, after all others are written. */
+  readonly maxRejected: number
+  /** Tells what would be done, and changes nothing. */
+  readonly dryRun: boolean
+  /** The custom reference that is the key of job categories without an id. */
+  readonly jobCategoryReference: string | undefined
+  /** The custom reference that is the key of work locations. */
+  readonly workLocationReference: string | undefined
+  /** Singer only: the file that rejected records are appended to. */
+  readonly rejectedRecords: string | undefined
+}
+
+/** The schema of the settings of the writer; they are in the same configuration as the reader's. */
+export function writeSettingsSchema(): SettingsSchema {
+  return readProjectJson('#write-settings') as SettingsSchema
+}
+
+/**
+ * Takes the settings of the writer from a configuration, with their defaults; the reader's are left
+ * alone. Throws a config error with one sentence per fault.
+ */
+export function parseWriteSettings(input: unknown): WriteSettings {
+  const schema = writeSettingsSchema()
+  const given = Object.entries((input ?? {}) as Record<string, unknown>)
+  const known = given.filter(([name]) => Object.hasOwn(schema.properties ?? {}, name))
+  const settings = structuredClone(Object.fromEntries(known)) as Record<string, unknown>
+  const faults = applyDefaults(settings, schema)
+  if (faults.length > 0) {
+    throw new ConnectorError('config', `The configuration is not valid. ${faults.join(' ')}`)
+  }
+  return {
+    relink: settings['relink'] as boolean,
+    missingFields: settings['missing_fields'] as WriteSettings['missingFields'],
+    mirror: settings['mirror'] as boolean,
+    maxRejected: settings['max_rejected'] as number,
+    dryRun: settings['dry_run'] as boolean,
+    jobCategoryReference: settings['job_category_reference'] as string | undefined,
+    workLocationReference: settings['work_location_reference'] as string | undefined,
+    rejectedRecords: settings['rejected_records'] as string | undefined,
+  }
+}

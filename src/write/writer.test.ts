@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import { ClientError } from '../client/client-error.ts'
+import { createFakeService } from './testing/fake-service.ts'
+import { write } from './testing/histories.ts'
+import { parseWriteSettings } from './write-settings.ts'
+import { createWriter } from './writer.ts'
+
+const OPTIONS = { secondValue: 'conflict', hasEtags: false, hasReadableLists: true } as const
+const hr = (value: string, id: string) => ({
+  data: { collection: 'people', name: 'hr', value, internalReference: id },
+  isDelete: false,
+})
+
+describe('a list of references that cannot be read', () => {
+  const open = () => createFakeService({ ...OPTIONS, hasReadableLists: false })
+
+  it('says nothing of them: they are put, and asked for one by one when that is refused', async () => {
+    const service = open()
+    service.linksOf('people', 'hr').set('A', '1').set('B', '2')
+    const records = [hr('A', '1'), hr('B', '3'), { ...hr('C', '4'), isDelete: true }]
+    const outcomes = await write({ service, object: 'external_references', records })
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['written', 'written', 'absent'])
+    expect([...service.linksOf('people', 'hr')]).toEqual([
+      ['A', '1'],
+      ['B', '3'],
+    ])
+  })
+
+  it('is no reason to delete anything', async () => {
+    const service = open()
+    const settings = { mirror: true }
+    const records = [hr('A', '1')]
+    const mirrored = write({ service, object: 'external_references', records, settings })
+    await expect(mirrored).rejects.toThrow(/cannot be read/)
+  })
+})
+
+it('a batch that is split relinks as a whole one does', async () => {
+  const service = createFakeService(OPTIONS)
+  service.linksOf('people', 'hr').set('A', '1').set('B', '2')
+  const records = [hr('A', '2'), hr('B', '1')]
+  await write({ service, object: 'external_references', records, batchSize: 1 })
+  expect([...service.linksOf('people', 'hr')].toSorted()).toEqual([
+    ['A', '2'],
+    ['B', '1'],
+  ])
+})
+
+it('a failure that is about no record stops everything, and what was done is told', async () => {
+  const { connect } = createFakeService(OPTIONS)
+  const client = connect()
+  const down = new ClientError('transient', 'The service fails.', { status: 500 })
+  const put = client.references.put
+  Object.assign(client.references, {
+    put: (reference: Parameters<typeof put>[0]) =>
+      reference.value === 'B' ? Promise.reject(down) : put(reference),
+  })
+  const outcomes: unknown[] = []
+  const writer = createWriter({
+    client,
+    settings: parseWriteSettings({}),
+    onOutcome: ({ ordinal, outcome }) => void outcomes.push([ordinal, outcome]),
+    signal: new AbortController().signal,
+  })
+  for (const [ordinal, value] of ['A', 'B', 'C'].entries())
+    await writer.add({ object: 'external_references', ordinal, ...hr(value, String(ordinal + 1)) })
+  await expect(writer.flush()).rejects.toBe(down)
+  expect(outcomes).toContainEqual([0, 'written'])
+  expect(outcomes).not.toContainEqual([1, expect.anything()])
+})
+
+it('an object without its scope is rejected whole, and the others are written', async () => {
+  const { connect, categories } = createFakeService(OPTIONS)
+  categories.set('1', { name: { default: 'Clerks' }, version: 1 })
+  const client = connect()
+  const missingScope = 'connector-svcapi-job-categories.write'
+  const refusal = new ClientError('config', `It lacks ${missingScope}.`, { missingScope })
+  Object.assign(client.jobCategories, { put: () => Promise.reject(refusal) })
+  const outcomes: string[] = []
+  const writer = createWriter({
+    client,
+    settings: parseWriteSettings({}),
+    onOutcome: ({ outcome, reason = '' }) => void outcomes.push(`${outcome} ${reason}`.trim()),
+    signal: new AbortController().signal,
+  })
+  const data = { id: 1, externalCode: 'X' }
+  await writer.add({ object: 'job_categories', data, isDelete: false, ordinal: 0 })
+  await writer.add({ object: 'external_references', ordinal: 1, ...hr('A', '1') })
+  await writer.flush()
+  expect(outcomes).toEqual(['written', `rejected It lacks ${missingScope}.`])
+  expect([...writer.summary.failures]).toEqual([['job_categories', refusal]])
+})

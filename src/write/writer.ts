@@ -1,0 +1,106 @@
+import type { ConnectorError } from '../protocol/errors.ts'
+import { createKnown } from './known.ts'
+import { createLanes } from './lanes.ts'
+import { createMentions } from './mirror.ts'
+import type { ObjectName } from './objects.ts'
+import type { Outcome, OutcomeCounts } from './outcome.ts'
+import { refusalOf } from './refusal.ts'
+import { createTeller } from './teller.ts'
+import { LANES, writeBatch } from './write-batch.ts'
+import { type WriteClient, withoutWrites } from './write-client.ts'
+import type { WriteRecord } from './write-record.ts'
+import type { WriteSettings } from './write-settings.ts'
+
+/** Writes records in the order in which they are added; calls must not overlap. */
+export interface Writer {
+  /**
+   * Takes one record; may wait until others are written. Its outcome is told at the latest before
+   * `flush` resolves. Throws a ConnectorError for what must stop everything.
+   */
+  add(record: WriteRecord): Promise<void>
+  /** Resolves when every record that was added has its final outcome. Throws as `add` does. */
+  flush(): Promise<void>
+  /**
+   * Deletes what the service has beyond the records of an object, all of which have been added:
+   * references of the collections and names that the records mention. Throws a config error, and
+   * deletes nothing, when that is more than a fifth of what was there under one of the names. Needs
+   * `mirror` in the settings.
+   */
+  mirror(object: ObjectName): Promise<void>
+  readonly summary: WriteSummary
+}
+
+/** What a writer has done so far. */
+export interface WriteSummary {
+  readonly counts: OutcomeCounts
+  /** More records were rejected than `max_rejected` allows. */
+  readonly isOverLimit: boolean
+  /**
+   * Objects that cannot be written at all, such as for a missing scope. Their records are rejected with
+   * this reason: a state that follows them must not be confirmed.
+   */
+  readonly failures: ReadonlyMap<ObjectName, ConnectorError>
+}
+
+export interface WriterOptions {
+  readonly client: WriteClient
+  readonly settings: WriteSettings
+  /** Told once for each record, by batch, and once for each deletion of the mirror. */
+  readonly onOutcome: (outcome: Outcome) => void
+  readonly signal: AbortSignal
+  /** Whether outcomes show values of external references, which may name people. */
+  readonly showValues?: boolean
+  /** So many records are planned together: more take more memory, and are no faster. */
+  readonly batchSize?: number
+}
+
+const BATCH_SIZE = 1000
+
+/** Makes a writer; see Writer. What the service has is read once, when it is first needed. */
+export function createWriter(options: WriterOptions): Writer {
+  const { settings, signal, batchSize = BATCH_SIZE } = options
+  const client = settings.dryRun ? withoutWrites(options.client) : options.client
+  const known = createKnown(client)
+  const mentions = createMentions()
+  const failures = new Map<ObjectName, ConnectorError>()
+  const teller = createTeller({ ...options, isDryRun: settings.dryRun })
+  const tools = { client, settings, known, mentions, teller, signal, failures }
+  let batch: WriteRecord[] = []
+  return {
+    async add(record) {
+      batch.push(record)
+      if (batch.length >= batchSize) await flush()
+    },
+    flush,
+    mirror,
+    summary: {
+      counts: teller.counts,
+      get isOverLimit() {
+        return teller.counts.rejected > settings.maxRejected
+      },
+      failures,
+    },
+  }
+
+  async function flush(): Promise<void> {
+    const records = batch
+    batch = []
+    await writeBatch(records, tools)
+  }
+
+  async function mirror(object: ObjectName): Promise<void> {
+    if (!settings.mirror) throw new Error('The writer was not made for a mirror.')
+    await flush()
+    if (object !== 'external_references' || failures.has(object)) return
+    const surplus = await mentions.surplus(known)
+    await createLanes(LANES, signal).each(surplus, async ({ links, ...key }) => {
+      try {
+        const outcome = await client.references.remove(key.collection, key.name, key.value)
+        links.unlink(key.value)
+        teller.tell(object, undefined, key, { outcome })
+      } catch (error) {
+        teller.tell(object, undefined, key, refusalOf(error))
+      }
+    })
+  }
+}
