@@ -24,7 +24,7 @@ const numbers: Connector<{ readonly numbers: readonly number[] }> = {
   load: async () => ({
     configure: (input) => input as { numbers: number[] },
     streams: () => [{ name: 'numbers', schema: integers, key: ['id'] }],
-    check: async ({ numbers }) => ({ isReadable: numbers.length > 0, message: 'A list.' }),
+    check: async ({ numbers }) => ({ isUsable: numbers.length > 0, message: 'A list.' }),
     async read({ numbers }, jobs) {
       for (const output of jobs.map((job) => job.output())) {
         output.started(() => ({ count: numbers.length }))

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { destinationSpec } from '../src/destination-spec.ts'
+import { destinationSpec } from '../src/destination/destination-spec.ts'
 import { readProjectJson } from '../src/project-files.ts'
 import { type MetadataFacts, withFacts } from './airbyte-metadata.ts'
 import { coverageDocument } from './coverage.ts'

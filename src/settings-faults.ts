@@ -1,3 +1,4 @@
+import { isJsonObject } from './protocol/json-object.ts'
 import type { SettingsSchema } from './protocol/settings-schema.ts'
 
 /** What is wrong with one setting. */
@@ -43,7 +44,7 @@ function faultsOf(value: unknown, schema: SettingsSchema, path: readonly string[
     const { items = {} } = schema
     return [...faults, ...value.flatMap((item, i) => faultsOf(item, items, [...path, String(i)]))]
   }
-  return isObject(value) ? [...faults, ...membersOf(value, schema, path)] : faults
+  return isJsonObject(value) ? [...faults, ...membersOf(value, schema, path)] : faults
 }
 
 function membersOf(
@@ -90,7 +91,7 @@ function brokenKeywords(value: unknown, schema: SettingsSchema): string[] {
 function isOfType(value: unknown, type: string): boolean {
   switch (type) {
     case 'object':
-      return isObject(value)
+      return isJsonObject(value)
     case 'array':
       return Array.isArray(value)
     case 'integer':
@@ -98,8 +99,4 @@ function isOfType(value: unknown, type: string): boolean {
     default:
       return typeof value === type
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { expect } from 'vitest'
-import { createDestinationConnector } from '../../src/destination-connector.ts'
+import { createDestinationConnector } from '../../src/destination/connector.ts'
 import { shortRetryPolicy } from '../../src/http/testing/short-retry-policy.ts'
 import { runAirbyteDestination } from '../../src/protocol/airbyte/destination/cli.ts'
 import { runSingerTarget } from '../../src/protocol/singer/target/cli.ts'

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
-import { createConnector } from '../../src/connector.ts'
 import type { RetryPolicy } from '../../src/http/retry-policy.ts'
 import { shortRetryPolicy } from '../../src/http/testing/short-retry-policy.ts'
 import { runAirbyte } from '../../src/protocol/airbyte/cli.ts'
 import type { Io } from '../../src/protocol/program.ts'
 import { runSinger } from '../../src/protocol/singer/cli.ts'
+import { createConnector } from '../../src/source/connector.ts'
 import type { Message } from './airbyte-messages.ts'
 import { airbyteFaults } from './airbyte-rules.ts'
 import { type Child, startChild } from './child.ts'
@@ -163,7 +163,8 @@ async function runHere(
   const cut = killAfter > 0 ? createCutOutput(killAfter) : undefined
   const output = cut ?? createCollector()
   const said = createCollector()
-  const io = { stdout: stdout ?? output, stderr: stderr ?? said, env: environment }
+  const env = { ...process.env, ...environment }
+  const io = { stdout: stdout ?? output, stderr: stderr ?? said, env }
   const exitCode = await RUN[program](args, retryPolicy, io)
   const whole = cut?.wholeLines()
   return { exitCode, signal: null, stdout: output.text(), stderr: said.text(), whole }

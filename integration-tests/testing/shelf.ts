@@ -55,7 +55,7 @@ export function createShelf(): Shelf {
     ],
     async check({ token = '' }) {
       if (token === '') throw new ConnectorError('config', 'A token is missing.')
-      return { isReadable: true, message: 'A shelf.' }
+      return { isUsable: true, message: 'A shelf.' }
     },
     async open({ mayWriteBooks = true, isDryRun = false }, { onOutcome, signal }) {
       const failed = new Map<string, ConnectorError>()

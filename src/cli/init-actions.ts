@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { ConnectorError } from '../protocol/errors.ts'
-import { createSource } from '../source.ts'
+import { createSource } from '../source/source.ts'
 import type { BareTools } from './action.ts'
 import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
+import { createPrivateFile } from './private-file.ts'
 import { createQuestions, type Questions } from './questions.ts'
 
 /** Asks for a configuration, checks it and writes it to a new file. */
@@ -56,10 +56,10 @@ async function isUsable(settings: object, { log, mask, signal }: BareTools): Pro
   const source = createSource()
   try {
     const config = source.configure(settings, log)
-    const { isReadable, message } = await source.check(config, { log, mask, signal })
-    if (isReadable) log.info(message)
-    else log.warn(`${message} Nothing was written.`)
-    return isReadable
+    const result = await source.check(config, { log, mask, signal })
+    if (result.isUsable) log.info(result.message)
+    else log.warn(`${result.message} Nothing was written.`)
+    return result.isUsable
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error
     log.warn(`${error.message} Nothing was written.`)
@@ -68,15 +68,13 @@ async function isUsable(settings: object, { log, mask, signal }: BareTools): Pro
 }
 
 async function write(file: string, settings: object): Promise<void> {
-  const handle = await open(file, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EEXIST') throw exists(file)
-    throw new ConnectorError('config', `${file} cannot be written: ${error.message}.`)
-  })
   try {
-    await handle.writeFile(`${JSON.stringify(settings, null, 2)}\n`)
-    await handle.sync()
-  } finally {
-    await handle.close()
+    const created = await createPrivateFile(file)
+    await created.write(`${JSON.stringify(settings, null, 2)}\n`)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') throw exists(file)
+    throw new ConnectorError('config', `${file} cannot be written: ${message}.`)
   }
 }
 

@@ -1,6 +1,6 @@
-import { ClientError } from '../client/client-error.ts'
 import { idFault } from '../client/reference-rules.ts'
-import type { JobCategory, JobCategoryBody, RecordKey } from '../client/service-client.ts'
+import type { RecordKey } from '../client/service-client.ts'
+import { changeJobCategory } from '../write/change-job-category.ts'
 import type { ActionTools } from './action.ts'
 import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
 import { sayAll, withClient } from './with-client.ts'
@@ -34,7 +34,7 @@ export async function get(
   return EXIT.done
 }
 
-/** Reads and merges first: the service empties what a PUT leaves out. */
+/** Changes what is given, keeps the rest, and prints what the job category has then. */
 export async function put(
   tools: ActionTools,
   ref: string,
@@ -45,37 +45,18 @@ export async function put(
   if (name === undefined && translation === undefined && externalCode === undefined) {
     throw new UsageError('nothing is to change: give --name, --translation or --external-code')
   }
-  return withClient(tools, WRITE, async ({ jobCategories }) => {
-    const change = async () => {
-      const found = await jobCategories.get(key)
-      if (found === undefined) return notFound(tools)
-      const body = merged(found.record, options)
-      await jobCategories.put(key, body, found.etag)
-      await tools.say({ ...body, id: found.record.id })
-      return EXIT.done
-    }
-    // Somebody else was faster: what they have changed is merged, too.
-    return change().catch((error) => {
-      const isStale = error instanceof ClientError && [409, 412].includes(error.status ?? 0)
-      if (isStale) return change()
-      throw error
-    })
-  })
-}
-
-function merged({ name, externalCode }: JobCategory, wanted: JobCategoryOptions): JobCategoryBody {
-  const translations = Object.fromEntries(
-    Object.entries({ ...name.translations, ...wanted.translation }).filter(
-      ([, text]) => text !== '',
-    ),
+  const wanted = { key, defaultName: name, translations: translation, text: externalCode }
+  const change = await withClient(tools, WRITE, ({ jobCategories }) =>
+    changeJobCategory(jobCategories, wanted, 'keep'),
   )
-  const code = wanted.externalCode ?? externalCode
-  return {
-    name: {
-      default: wanted.name ?? name.default,
-      ...(Object.keys(translations).length > 0 && { translations }),
-    },
-    ...(code !== undefined && { externalCode: code }),
+  switch (change.outcome) {
+    case 'absent':
+      return notFound(tools)
+    case 'nameless':
+      throw new UsageError('a job category has to have a name: give one by --name')
+    default:
+      await tools.say({ ...change.body, id: change.id })
+      return EXIT.done
   }
 }
 

@@ -1,6 +1,6 @@
 import { nearest } from '../nearest.ts'
-import { offeredStreams } from '../offered-streams.ts'
 import { treatmentOfStream } from '../privacy/treated-stream.ts'
+import { offeredStreams } from '../source/offered-streams.ts'
 import type { Stream } from '../streams/collection.ts'
 import { type Preview, preview } from '../sync/preview.ts'
 import type { ActionTools } from './action.ts'

@@ -1,5 +1,7 @@
 import { open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
+import { isDeleted } from '../protocol/deleted-record.ts'
+import { isJsonObject } from '../protocol/json-object.ts'
 import type { WriteRecord } from '../write/write-record.ts'
 import { UsageError } from './exit-code.ts'
 
@@ -33,10 +35,9 @@ async function* toRecords(input: NodeJS.ReadableStream): AsyncGenerator<InputRec
 
 function toRecord(text: string): Omit<InputRecord, 'line'> {
   const data = parsed(text)
-  if (typeof data !== 'object' || data === null || Array.isArray(data))
+  if (!isJsonObject(data))
     return { data: {}, isDelete: false, fault: 'The line is not a JSON object.' }
-  const fields = data as Record<string, unknown>
-  return { data: fields, isDelete: fields['_deleted'] === true }
+  return { data, isDelete: isDeleted(data) }
 }
 
 function parsed(text: string): unknown {

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../protocol/json-object.ts'
+
 /** Longer values are cut. */
 const LONGEST = 32
 const GAP = 2
@@ -28,8 +30,7 @@ export function recordTable(records: readonly string[], width: number): string {
 function membersOf(value: object, at = ''): [string, string][] {
   return Object.entries(value).flatMap(([name, member]): [string, string][] => {
     const path = `${at}${name}`
-    const isObject = typeof member === 'object' && member !== null && !Array.isArray(member)
-    return isObject ? membersOf(member as object, `${path}.`) : [[path, shown(member)]]
+    return isJsonObject(member) ? membersOf(member, `${path}.`) : [[path, shown(member)]]
   })
 }
 

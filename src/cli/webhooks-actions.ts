@@ -10,7 +10,7 @@ import type { ReferenceChoice } from '../config.ts'
 import { ConnectorError, InterruptedError } from '../protocol/errors.ts'
 import type { ActionTools } from './action.ts'
 import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
-import { createKeyFile, type KeyFile } from './key-file.ts'
+import { createPrivateFile, type PrivateFile } from './private-file.ts'
 import { sayAll, withClient } from './with-client.ts'
 
 export interface CreateOptions {
@@ -42,7 +42,7 @@ export async function create(tools: ActionTools, options: CreateOptions): Promis
 
 async function createOrDiscard(
   { webhooks }: ServiceClient,
-  file: KeyFile,
+  file: PrivateFile,
   log: ActionTools['log'],
   wanted: WebhookRequest,
 ): Promise<CreatedWebhook> {
@@ -57,17 +57,31 @@ async function createOrDiscard(
   }
 }
 
+/** The file for the key, made before anything else is done. */
+async function createKeyFile(path: string): Promise<PrivateFile> {
+  try {
+    return await createPrivateFile(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new ConnectorError(
+      'config',
+      code === 'EEXIST'
+        ? `The key file exists already: ${path}. Nothing was done; name a new file.`
+        : `The key file cannot be made (${code}): ${path}. Nothing was done; name a file in a folder that you may write to.`,
+    )
+  }
+}
+
 /** A webhook whose key is lost is of no use to anybody: it is deleted. */
 async function keep(
   { id, key }: CreatedWebhook,
-  file: KeyFile,
+  file: PrivateFile,
   { webhooks }: ServiceClient,
 ): Promise<void> {
   try {
     await file.write(key)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    await file.discard()
     const outcome = await webhooks.remove(id).then(
       () => 'so the new webhook was deleted',
       () => `and the new webhook could not be deleted: do it by \`protime webhooks delete ${id}\``,

@@ -1,5 +1,6 @@
 import type { ServiceAnswer } from '../http/client.ts'
-import { isObject, type Json, member, textOf } from './list-page.ts'
+import { isJsonObject, type JsonObject } from '../protocol/json-object.ts'
+import { member, textOf } from './list-page.ts'
 
 /** The id of what a POST has made: the end of its Location, relative or absolute, or that in its body. */
 export function createdId({
@@ -13,10 +14,10 @@ export function createdId({
 }
 
 /** The object in the body of such an answer; an empty one when there is none. */
-export function createdBody(text: string): Json {
+export function createdBody(text: string): JsonObject {
   try {
     const body: unknown = JSON.parse(text)
-    return isObject(body) ? body : {}
+    return isJsonObject(body) ? body : {}
   } catch {
     // The body of a creation is empty, unless it is documented to hold something.
     return {}

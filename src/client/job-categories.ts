@@ -1,6 +1,7 @@
 import { referencesParameter } from '../http/request-url.ts'
+import type { JsonObject } from '../protocol/json-object.ts'
 import { ClientError } from './client-error.ts'
-import { type Json, member, parseListPage, parseOne, textOf } from './list-page.ts'
+import { member, parseListPage, parseOne, textOf } from './list-page.ts'
 import { idFault, nameFault, valueFault } from './reference-rules.ts'
 import type { Operation, Requests } from './requests.ts'
 import type { JobCategories, JobCategory, RecordKey } from './service-client.ts'
@@ -47,7 +48,7 @@ function address(key: RecordKey): Pick<Operation, 'path' | 'value' | 'query'> {
   return { path: [COLLECTION, value], value, query }
 }
 
-function readJobCategory(record: Json): JobCategory {
+function readJobCategory(record: JsonObject): JobCategory {
   const id = textOf(member(record, 'id'))
   if (id === undefined) throw new SyntaxError('a job category has no id')
   const externalCode = textOf(member(record, 'externalCode'))

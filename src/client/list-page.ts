@@ -1,19 +1,18 @@
+import { isJsonObject, type JsonObject } from '../protocol/json-object.ts'
+
 /** One answer of a list. */
 export interface ListPage<T> {
   readonly items: readonly T[]
   readonly nextLink?: string | undefined
 }
 
-/** A JSON object, of which nothing is known yet. */
-export type Json = Readonly<Record<string, unknown>>
-
 /**
  * Reads one answer of a list of objects: a list, bare or in `value`, an object of objects by their id, or a lone
  * object. Throws a SyntaxError with a reason for a body that is not JSON or has none of these forms.
  */
-export function parseListPage(text: string): ListPage<Json> {
+export function parseListPage(text: string): ListPage<JsonObject> {
   const body: unknown = JSON.parse(text)
-  const nextLink = isObject(body) ? member(body, 'nextLink') : undefined
+  const nextLink = isJsonObject(body) ? member(body, 'nextLink') : undefined
   return {
     items: itemsOf(body),
     ...(typeof nextLink === 'string' && nextLink !== '' && { nextLink }),
@@ -21,14 +20,14 @@ export function parseListPage(text: string): ListPage<Json> {
 }
 
 /** The one object of an answer, in any form of a list. Throws a SyntaxError where there is another number. */
-export function parseOne(text: string): Json {
+export function parseOne(text: string): JsonObject {
   const [item, ...others] = itemsOf(JSON.parse(text))
   if (item === undefined || others.length > 0) throw new SyntaxError('it is not one object')
   return item
 }
 
 /** A member of an object, however it is capitalised. */
-export function member(object: Json, name: string): unknown {
+export function member(object: JsonObject, name: string): unknown {
   if (name in object) return object[name]
   const key = Object.keys(object).find((key) => key.toLowerCase() === name.toLowerCase())
   return key === undefined ? undefined : object[key]
@@ -39,19 +38,18 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined
 }
 
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function itemsOf(body: unknown): Json[] {
+function itemsOf(body: unknown): JsonObject[] {
   if (Array.isArray(body)) {
-    if (body.every(isObject)) return body
+    if (body.every(isJsonObject)) return body
     throw new SyntaxError('an item is not an object')
   }
-  if (!isObject(body)) throw new SyntaxError('it is neither a list nor an object')
+  if (!isJsonObject(body)) throw new SyntaxError('it is neither a list nor an object')
   const value = member(body, 'value')
-  if (Array.isArray(value) || isObject(value)) return itemsOf(value)
+  if (Array.isArray(value) || isJsonObject(value)) return itemsOf(value)
   if (textOf(member(body, 'id')) !== undefined) return [body]
-  const byId = Object.entries(body).filter(([, item]) => isObject(item)) as [string, Json][]
+  const byId = Object.entries(body).filter(([, item]) => isJsonObject(item)) as [
+    string,
+    JsonObject,
+  ][]
   return byId.map(([id, item]) => ({ id, ...item }))
 }

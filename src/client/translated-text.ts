@@ -1,17 +1,18 @@
-import { isObject, type Json, member, textOf } from './list-page.ts'
+import { isJsonObject, type JsonObject } from '../protocol/json-object.ts'
+import { member, textOf } from './list-page.ts'
 import type { TranslatedText } from './service-client.ts'
 
 /** The `name` of a record, whatever of it was sent. */
 export function readTranslatedText(value: unknown): TranslatedText {
-  if (!isObject(value)) return { default: textOf(value) ?? '' }
+  if (!isJsonObject(value)) return { default: textOf(value) ?? '' }
   const translations = member(value, 'translations')
   return {
     default: textOf(member(value, 'default')) ?? '',
-    ...(isObject(translations) && { translations: texts(translations) }),
+    ...(isJsonObject(translations) && { translations: texts(translations) }),
   }
 }
 
-function texts(object: Json): Record<string, string> {
+function texts(object: JsonObject): Record<string, string> {
   return Object.fromEntries(
     Object.entries(object).flatMap(([key, value]) => {
       const text = textOf(value)

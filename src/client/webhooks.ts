@@ -1,8 +1,9 @@
 import { referencesParameter } from '../http/request-url.ts'
+import { isJsonObject, type JsonObject } from '../protocol/json-object.ts'
 import type { Mask } from '../protocol/mask.ts'
 import { ClientError } from './client-error.ts'
 import { createdBody, createdId } from './created-id.ts'
-import { isObject, type Json, member, parseListPage, parseOne, textOf } from './list-page.ts'
+import { member, parseListPage, parseOne, textOf } from './list-page.ts'
 import type { Requests } from './requests.ts'
 import type { Webhook, WebhookFilter, WebhookRequest, Webhooks } from './service-client.ts'
 
@@ -80,7 +81,7 @@ function filterQuery({ collections = [], status }: WebhookFilter): string | unde
   return `filter=${encodeURIComponent(conditions.join(' and ')).replaceAll("'", '%27')}`
 }
 
-function readWebhook(record: Json): Webhook {
+function readWebhook(record: JsonObject): Webhook {
   const id = textOf(member(record, 'id'))
   if (id === undefined) throw new SyntaxError('a webhook has no id')
   return {
@@ -94,7 +95,7 @@ function readWebhook(record: Json): Webhook {
 }
 
 /** The documented spelling, whatever the case; a webhook that is marked as deleted is nothing else. */
-function statusOf(record: Json): string {
+function statusOf(record: JsonObject): string {
   const isDeleted = ['isDeleted', 'deleted'].some((name) => member(record, name) === true)
   if (isDeleted) return 'Deleted'
   const status = textOf(member(record, 'status')) ?? UNKNOWN
@@ -110,7 +111,7 @@ function dateOf(text: string | undefined): Date | undefined {
 }
 
 /** The private key: its member is not documented, but its name says what it is. */
-function keyOf(record: Json): string | undefined {
+function keyOf(record: JsonObject): string | undefined {
   const texts = Object.entries(record).flatMap(([name, value]) =>
     typeof value === 'string' && value !== '' ? [[name.toLowerCase(), value] as const] : [],
   )
@@ -118,15 +119,15 @@ function keyOf(record: Json): string | undefined {
   return named(/^(private|webhook|signing)?key$|^secret$/) ?? named(/key|secret/) ?? nested(record)
 }
 
-function nested(record: Json): string | undefined {
+function nested(record: JsonObject): string | undefined {
   return Object.values(record)
-    .filter(isObject)
+    .filter(isJsonObject)
     .map(keyOf)
     .find((key) => key !== undefined)
 }
 
 /** What was made cannot be used without its key, which is told once. */
-function unusable(id: string | undefined, record: Json): ClientError {
+function unusable(id: string | undefined, record: JsonObject): ClientError {
   const members = Object.keys(record).join(', ')
   return new ClientError(
     'system',

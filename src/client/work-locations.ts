@@ -1,5 +1,6 @@
+import type { JsonObject } from '../protocol/json-object.ts'
 import { createdId } from './created-id.ts'
-import { type Json, member, parseListPage, textOf } from './list-page.ts'
+import { member, parseListPage, textOf } from './list-page.ts'
 import type { Requests } from './requests.ts'
 import type { WorkLocation, WorkLocations } from './service-client.ts'
 import { readTranslatedText } from './translated-text.ts'
@@ -23,7 +24,7 @@ export function createWorkLocations({ send, pages }: Requests): WorkLocations {
   }
 }
 
-function readWorkLocation(record: Json): WorkLocation {
+function readWorkLocation(record: JsonObject): WorkLocation {
   const id = textOf(member(record, 'id'))
   if (id === undefined) throw new SyntaxError('a work location has no id')
   const description = textOf(member(record, 'description'))

@@ -1,4 +1,5 @@
 import { ConnectorError, type FailureType } from '../protocol/errors.ts'
+import { isJsonObject } from '../protocol/json-object.ts'
 import type { Mask } from '../protocol/mask.ts'
 import { LINK_TOKENS, shown } from './links.ts'
 import { isRetryable } from './retry-policy.ts'
@@ -171,8 +172,8 @@ function readWords(text: string): Words {
   const words: string[] = []
   collect(body, words)
   if (words.length === 0 && !text.trimStart().startsWith('<')) words.push(text)
-  const inner = isObject(body) && isObject(body['error']) ? body['error'] : body
-  const code = isObject(inner) ? inner['code'] : undefined
+  const inner = isJsonObject(body) && isJsonObject(body['error']) ? body['error'] : body
+  const code = isJsonObject(inner) ? inner['code'] : undefined
   return { words, code: typeof code === 'string' ? code : undefined }
 }
 
@@ -189,9 +190,9 @@ function collect(value: unknown, found: string[], level = 0): void {
   if (typeof value === 'string') found.push(value)
   else if (Array.isArray(value))
     for (const item of value.slice(0, 10)) collect(item, found, level + 1)
-  else if (isObject(value)) {
+  else if (isJsonObject(value)) {
     const { error, error_description, code, message, reasons, validationErrors, detail } = value
-    const nested = isObject(error) ? error : undefined
+    const nested = isJsonObject(error) ? error : undefined
     const known = [error, code, message ?? error_description ?? detail, reasons]
     collect(nested ?? known, found, level + 1)
     collectAll(validationErrors, found, level + 1)
@@ -204,10 +205,6 @@ function collectAll(value: unknown, found: string[], level: number): void {
   if (typeof value === 'string') found.push(value)
   else if (typeof value === 'object' && value !== null)
     for (const item of Object.values(value)) collectAll(item, found, level + 1)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function parsed(text: string): unknown {

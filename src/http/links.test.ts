@@ -61,6 +61,11 @@ describe('a link of the service', () => {
     ],
     ['whose dot segments stay below the prefix', `${PREFIX}/a/../people`, `${PREFIX}/people`],
     ['with dots inside a name', `${PREFIX}/people?x=..%2f`, `${PREFIX}/people?x=..%2f`],
+    [
+      'with slashes in the name of a reference',
+      `${PREFIX}/external-references/people/a%2Fb%5Cc..d?continuationToken=1`,
+      `${PREFIX}/external-references/people/a%2Fb%5Cc..d?continuationToken=1`,
+    ],
   ])('is followed when it is %s', (_, link, expected) => {
     expect(resolveLink(link, endpoints())).toBe(ORIGIN + expected)
   })

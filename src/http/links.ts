@@ -49,8 +49,7 @@ function parsedLink(link: string, endpoints: Endpoints, from: string): string {
     : isBelow(path, prefix)
       ? mount + path
       : undefined
-  // A dot segment in disguise would be taken apart by a proxy behind our check.
-  if (mounted === undefined || /%2f|%5c|%2e%2e/i.test(path)) throw refused('leaves the API')
+  if (mounted === undefined || hasHiddenStep(path)) throw refused('leaves the API')
   const resolved = endpoints.origin + mounted + url.search
   if (resolved.length > MAX_URL_LENGTH) {
     throw new ConnectorError(
@@ -65,6 +64,15 @@ function parsedLink(link: string, endpoints: Endpoints, from: string): string {
 export function shown(url: string): string {
   const end = url.search(/[?#]/)
   return end < 0 ? url : url.slice(0, end)
+}
+
+/**
+ * Whether a path has dot segments once its slashes and dots are decoded, as a proxy may do behind our check.
+ * Slashes alone stay below the prefix: the name of a reference may hold them.
+ */
+function hasHiddenStep(path: string): boolean {
+  const decoded = path.replace(/%(?:2e|2f|5c)/gi, decodeURIComponent)
+  return decoded.split(/[/\\]/).some((segment) => segment === '.' || segment === '..')
 }
 
 function isBelow(path: string, prefix: string): boolean {

@@ -75,9 +75,10 @@ export interface Failure {
   readonly error: ConnectorError
 }
 
-/** The outcome of a check: what can be read, in words, or why nothing can. */
+/** The outcome of a check: what can be read or written, in words, or why nothing can. */
 export interface CheckResult {
-  readonly isReadable: boolean
+  /** Whether anything can be read or written with the configuration. */
+  readonly isUsable: boolean
   readonly message: string
 }
 

@@ -1,4 +1,4 @@
-import type { Tools } from './connector.ts'
+import type { Failure, Tools } from './connector.ts'
 import { isDeleted } from './deleted-record.ts'
 import type { Destination, RecordOutcome, WriteSession } from './destination.ts'
 import { ConnectorError } from './errors.ts'
@@ -21,9 +21,9 @@ export interface Tally {
 /** The records of an input on their way to the destination, and the states that wait for them. */
 export interface Delivery {
   readonly session: WriteSession
-  /** Hands a record of a stream to the destination; it counts in the stream's tally. */
+  /** Adds a record of a stream to the session, and to the stream's tally. */
   add(stream: DeliveredStream, data: Row): Promise<void>
-  /** The tally of a stream since this was called last. It goes on changing until it is settled. */
+  /** The tally of a stream since this was called last. It changes until it is settled. */
   takeTally(stream: DeliveredStream): Tally
   /** Calls `pass` when every record that was added before has its final outcome; never in a dry run. */
   hold(pass: () => void): void
@@ -111,14 +111,39 @@ export async function openDelivery<Config>(settings: DeliverySettings<Config>): 
   }
 }
 
+/** How a protocol reads its input. */
+export interface InputReader {
+  /** Takes one message; may wait. */
+  handle(message: InputMessage): Promise<void> | undefined
+  /** Asked at the end: the objects of which all records came in this run. */
+  completeObjects(): readonly string[]
+}
+
 /**
- * Reads an input to its end. The states of what has been read together are passed on together, before
- * anything more is waited for. Of an input with a damaged line everything before the line is passed on.
+ * Reads an input to its end, completes what can be, and closes the session; answers with what the session
+ * says then. The states of what has been read together are passed on together, before anything more is
+ * waited for. Of an input with a damaged line everything before the line is passed on.
  */
 export async function deliver(
   input: InputMessages,
   delivery: Delivery,
-  handle: (message: InputMessage) => Promise<void> | undefined,
+  { handle, completeObjects }: InputReader,
+): Promise<readonly Failure[]> {
+  const { session } = delivery
+  let failures: readonly Failure[] = []
+  try {
+    await readToEnd(input, delivery, handle)
+    for (const object of completeObjects()) await session.complete(object)
+  } finally {
+    failures = await session.close()
+  }
+  return failures
+}
+
+async function readToEnd(
+  input: InputMessages,
+  delivery: Delivery,
+  handle: InputReader['handle'],
 ): Promise<void> {
   try {
     for (;;) {

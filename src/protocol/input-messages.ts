@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { ConnectorError } from './errors.ts'
 import { jsonFault } from './json-fault.ts'
+import { isJsonObject, type JsonObject } from './json-object.ts'
 
 const LINE_FEED = 10
 
@@ -10,7 +11,7 @@ export interface InputMessage {
   readonly line: number
   /** The line as it came. */
   readonly text: string
-  readonly value: Readonly<Record<string, unknown>>
+  readonly value: JsonObject
 }
 
 /** The messages of an input, one JSON object per line. */
@@ -99,15 +100,14 @@ export function readMessages(input: Readable, signal: AbortSignal): InputMessage
     }
   }
 
-  function parsed(text: string): Readonly<Record<string, unknown>> {
+  function parsed(text: string): JsonObject {
     let value: unknown
     try {
       value = JSON.parse(text)
     } catch {
       throw new InputFault(line, `is not JSON: see its column ${jsonFault(text) + 1}`)
     }
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return value as Readonly<Record<string, unknown>>
+    if (isJsonObject(value)) return value
     throw new InputFault(line, 'is not a message: it is no JSON object')
   }
 }

@@ -157,6 +157,14 @@ function isDeletes(group: unknown): group is StoredDeletes {
   return typeof keys === 'string' && isVersion && typeof isUnseen === 'boolean'
 }
 
+/**
+ * A stored blob for a stream that is to be read from the beginning: it starts over, and deletes what it
+ * does not meet.
+ */
+export function startingOver(blob: unknown): unknown {
+  return typeof blob === 'object' && blob !== null ? { ...blob, settings: 'reset' } : blob
+}
+
 /** How many characters of a stored blob are sets of ids. */
 export function storedCharacters(blob: unknown): number {
   const stored = readBookmark(blob)

@@ -52,11 +52,11 @@ export function verdict(facts: Findings & Circumstances): CheckResult {
     unregistered(facts.unregistered),
   ]
   const message = clauses.filter((clause) => clause !== '').join(' ')
-  return { isReadable: readable > 0, message }
+  return { isUsable: readable > 0, message }
 }
 
 function failed(message: string): CheckResult {
-  return { isReadable: false, message }
+  return { isUsable: false, message }
 }
 
 function opening(readable: number, all: number): string {

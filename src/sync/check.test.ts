@@ -77,8 +77,8 @@ const references = (collection: string, ...names: string[]) => ({
 
 describe('a check of a service that works', () => {
   it('asks every stream for its first page, and never for a delta', async () => {
-    const { isReadable, message, asked } = await check()
-    expect([isReadable, message]).toEqual([true, `${COUNT} of ${COUNT} streams can be read.`])
+    const { isUsable, message, asked } = await check()
+    expect([isUsable, message]).toEqual([true, `${COUNT} of ${COUNT} streams can be read.`])
     expect([asked.length, new Set(asked).size]).toEqual([COUNT, COUNT])
     expect(asked.filter((url) => /delta/i.test(url))).toEqual([])
   })
@@ -115,8 +115,8 @@ describe('a check of a service that works', () => {
 describe('a stream that cannot be read', () => {
   it('is named with its status and the words of the service', async () => {
     const api = { '/people': status(403, { message: 'Not for you.' }), '/sectors': status(404) }
-    const { isReadable, message } = await check({ api })
-    expect([isReadable, message]).toEqual([
+    const { isUsable, message } = await check({ api })
+    expect([isUsable, message]).toEqual([
       true,
       `${COUNT - 2} of ${COUNT} streams can be read. Not readable: people (403: the client has no access: Not for you); sectors (404: the service does not offer this to your tenant or API).`,
     ])
@@ -149,8 +149,8 @@ describe('a stream that cannot be read', () => {
 
   it('is named when it does not answer in time', async () => {
     const api = { '/people': silent }
-    const { isReadable, message } = await check({ api, check: { limitMs: 500 } })
-    expect([isReadable, message]).toEqual([
+    const { isUsable, message } = await check({ api, check: { limitMs: 500 } })
+    expect([isUsable, message]).toEqual([
       true,
       `${COUNT - 1} of ${COUNT} streams can be read. No answer within 0.5 seconds: people.`,
     ])
@@ -166,11 +166,11 @@ describe('an external reference', () => {
         : page(response, { url } as Received)
 
   it('that the service refuses is named, with the setting to correct', async () => {
-    const { isReadable, message } = await check({
+    const { isUsable, message } = await check({
       all: refuses('@badge'),
       settings: references('people', '@badge'),
     })
-    expect(isReadable).toBe(true)
+    expect(isUsable).toBe(true)
     expect(message).toMatch(
       /Not readable: absences, .*people.* \(the service refuses the external reference @badge of people; correct external_references\)\.$/,
     )
@@ -200,11 +200,11 @@ describe('an external reference', () => {
     ['an empty page', status(200, '{"value":[]}')],
     ['404', status(404)],
   ])('of which the service holds none (%s) is named', async (_, none) => {
-    const { isReadable, message } = await check({
+    const { isUsable, message } = await check({
       api: { '/external-references/people/hr-id': none },
       settings: references('people', 'hr-id'),
     })
-    expect([isReadable, message]).toEqual([
+    expect([isUsable, message]).toEqual([
       true,
       `${COUNT} of ${COUNT} streams can be read. The service holds no external reference hr-id of people: external_references adds nothing by that name.`,
     ])
@@ -284,15 +284,15 @@ describe('a check that finds nothing to read', () => {
       /^No stream can be read\. The service asks to wait 1 minute, which is longer/,
     ],
   ])('asks %s', async (_, scenario, words) => {
-    const { isReadable, message } = await check(scenario)
-    expect([isReadable, message]).toEqual([false, expect.stringMatching(words)])
+    const { isUsable, message } = await check(scenario)
+    expect([isUsable, message]).toEqual([false, expect.stringMatching(words)])
   })
 
   it('names every stream when the causes differ', async () => {
     const all: Respond = (response, { url }) =>
       reply(response, url.includes('/people') ? 403 : 401, '')
-    const { isReadable, message } = await check({ all })
-    expect([isReadable, message]).toEqual([
+    const { isUsable, message } = await check({ all })
+    expect([isUsable, message]).toEqual([
       false,
       expect.stringMatching(
         /^No stream can be read\. Not readable: .*absences.*\(401: .*\); people \(403: /,
@@ -304,8 +304,8 @@ describe('a check that finds nothing to read', () => {
     ['a host that is not known', 'https://does-not-exist.invalid', /does-not-exist\.invalid/],
     ['a port that is closed', 'http://127.0.0.1:9', /127\.0\.0\.1:9/],
   ])('names %s', async (_, origin, words) => {
-    const { isReadable, message } = await checkAt(origin)
-    expect([isReadable, message]).toEqual([false, expect.stringMatching(words)])
+    const { isUsable, message } = await checkAt(origin)
+    expect([isUsable, message]).toEqual([false, expect.stringMatching(words)])
   })
 
   it('is no result when the process is to stop', async () => {

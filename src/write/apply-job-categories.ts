@@ -1,9 +1,8 @@
-import { ClientError } from '../client/client-error.ts'
+import { changeJobCategory } from './change-job-category.ts'
 import { groupBy } from './group-by.ts'
 import type { Lanes } from './lanes.ts'
-import { fieldsOf, isEqual, mergeNamed, nameOf } from './merge-named.ts'
 import type { Verdict } from './outcome.ts'
-import type { WantedNamed } from './read-named.ts'
+import { NAMELESS, type WantedNamed } from './read-named.ts'
 import { refusalOf } from './refusal.ts'
 import type { WriteClient } from './write-client.ts'
 
@@ -33,42 +32,19 @@ export async function applyJobCategories(
 
   async function change(wanted: WantedNamed): Promise<Verdict> {
     const { defaultName } = wanted
+    // Known without a request.
     if (defaultName === '' || (defaultName === undefined && missingFields === 'empty'))
       return NAMELESS
     try {
-      return await mergeAndPut(wanted)
+      const { outcome } = await changeJobCategory(client.jobCategories, wanted, missingFields)
+      if (outcome === 'absent') return UNKNOWN
+      return outcome === 'nameless' ? NAMELESS : { outcome }
     } catch (error) {
       return refusalOf(error)
     }
   }
-
-  async function mergeAndPut(wanted: WantedNamed, isSecond = false): Promise<Verdict> {
-    const { key } = wanted
-    const found = await client.jobCategories.get(key)
-    if (found === undefined) return UNKNOWN
-    const { record, etag } = found
-    const current = fieldsOf({ name: record.name, text: record.externalCode })
-    const merged = mergeNamed(current, wanted, missingFields)
-    if (merged.defaultName === '') return NAMELESS
-    // What was put and answered by 412 may be ours: the answer to the first attempt was lost then.
-    if (isEqual(current, merged)) return { outcome: isSecond ? 'written' : 'skipped' }
-    const body = { name: nameOf(merged), ...(merged.text !== '' && { externalCode: merged.text }) }
-    try {
-      await client.jobCategories.put(key, body, etag)
-    } catch (error) {
-      if (etag !== undefined && !isSecond && isOutdated(error)) return mergeAndPut(wanted, true)
-      throw error
-    }
-    return { outcome: 'written' }
-  }
 }
 
-/** Somebody else wrote it since it was read; the documents name 409 for it, HTTP 412. */
-function isOutdated(error: unknown): boolean {
-  return error instanceof ClientError && (error.status === 412 || error.status === 409)
-}
-
-const NAMELESS: Verdict = { outcome: 'rejected', reason: 'The record has no name.default.' }
 const UNKNOWN: Verdict = {
   outcome: 'rejected',
   status: 404,

@@ -5,7 +5,7 @@ import type { Known } from './known.ts'
 import type { KnownLinks } from './links.ts'
 import { EMPTY, fieldsOf, isEqual, mergeNamed, type NamedFields, nameOf } from './merge-named.ts'
 import type { Verdict } from './outcome.ts'
-import type { WantedNamed } from './read-named.ts'
+import { NAMELESS, type WantedNamed } from './read-named.ts'
 import { refusalOf } from './refusal.ts'
 import type { WriteClient } from './write-client.ts'
 
@@ -144,7 +144,6 @@ const CHANGED: Verdict = {
   outcome: 'rejected',
   reason: `The work location differs from the record. ${UNCHANGEABLE}`,
 }
-const NAMELESS: Verdict = { outcome: 'rejected', reason: 'The record has no name.default.' }
 const UNKNOWN: Verdict = {
   outcome: 'rejected',
   reason:

@@ -1,4 +1,5 @@
 import type { RecordKey } from '../client/service-client.ts'
+import type { Verdict } from './outcome.ts'
 import { objectOf, type Reading, read, rejected, textOf } from './read-members.ts'
 
 /** The optional text of a record beside its name. */
@@ -24,6 +25,9 @@ export interface NamedRules {
   /** The setting that names it. */
   readonly setting: string
 }
+
+/** The verdict on a record that would leave what it writes without a name. */
+export const NAMELESS: Verdict = { outcome: 'rejected', reason: 'The record has no name.default.' }
 
 /** In code points: the service does not say what it counts, and may allow fewer. */
 const MAX_EXTERNAL_CODE = 50

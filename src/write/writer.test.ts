@@ -35,6 +35,13 @@ describe('a list of references that cannot be read', () => {
   })
 })
 
+it('a record has the columns of a database as its members', async () => {
+  const service = createFakeService(OPTIONS)
+  const data = { COLLECTION: 'people', NAME: 'hr', VALUE: 'A', INTERNAL_REFERENCE: 1 }
+  await write({ service, object: 'external_references', records: [{ data, isDelete: false }] })
+  expect([...service.linksOf('people', 'hr')]).toEqual([['A', '1']])
+})
+
 it('a batch that is split relinks as a whole one does', async () => {
   const service = createFakeService(OPTIONS)
   service.linksOf('people', 'hr').set('A', '1').set('B', '2')

@@ -1,8 +1,9 @@
 import type { ConnectorError } from '../protocol/errors.ts'
+import { withNames } from './folded-names.ts'
 import { createKnown } from './known.ts'
 import { createLanes } from './lanes.ts'
 import { createMentions } from './mirror.ts'
-import type { ObjectName } from './objects.ts'
+import { type ObjectName, objects } from './objects.ts'
 import type { Outcome, OutcomeCounts } from './outcome.ts'
 import { refusalOf } from './refusal.ts'
 import { createTeller } from './teller.ts'
@@ -14,7 +15,8 @@ import type { WriteSettings } from './write-settings.ts'
 /** Writes records in the order in which they are added; calls must not overlap. */
 export interface Writer {
   /**
-   * Takes one record; may wait until others are written. Its outcome is told at the latest before
+   * Takes one record, its members under any spelling that databases give their columns
+   * (`internal_reference`, `INTERNALREFERENCE`); may wait until others are written. Its outcome is told at the latest before
    * `flush` resolves. Throws a ConnectorError for what must stop everything.
    */
   add(record: WriteRecord): Promise<void>
@@ -68,7 +70,8 @@ export function createWriter(options: WriterOptions): Writer {
   let batch: WriteRecord[] = []
   return {
     async add(record) {
-      batch.push(record)
+      const members = Object.keys(objects[record.object].properties)
+      batch.push({ ...record, data: withNames(record.data, members) })
       if (batch.length >= batchSize) await flush()
     },
     flush,

@@ -19,7 +19,7 @@ const planets: Connector<object> = {
   load: async () => ({
     configure: () => ({}),
     streams: () => [{ name: 'planets', schema, key: ['id'] }],
-    check: async () => ({ isReadable: true, message: 'All planets can be read.' }),
+    check: async () => ({ isUsable: true, message: 'All planets can be read.' }),
     async read(_config, jobs) {
       for (const output of jobs.map((job) => job.output())) {
         output.started(() => ({ isRead: true }))

@@ -11,6 +11,11 @@ import { createEstimates, read } from './read.ts'
 import type { CommandTools } from './report.ts'
 import { parseStateFile } from './state.ts'
 
+interface ReadOptions extends Files {
+  readonly metrics?: string
+  readonly quiet?: true
+}
+
 /**
  * Parses the command line of a source and runs the command that it names. Answers with the exit code;
  * throws a config error for a command line that is not one.
@@ -42,26 +47,30 @@ export function runCommand<Config>(
       `write metrics of the sync for Prometheus at its end; ${metricsVariable(connector.name)} names the file too`,
     )
     .option('--quiet', 'show no progress of the sync: warnings, errors and its summary alone')
-    .action(async (files) => {
-      commands.fail(await observed(shownBy(files), (observer) => sync(files, observer)))
+    .action(async (options: ReadOptions) => {
+      commands.fail(await observed(shownBy(options), sync(options)))
     })
   return commands.run(argv)
 
-  async function sync(files: Files, observer: SyncObserver): Promise<readonly Failure[]> {
-    const input = await commands.settings(files)
-    const chosen = await chosenStreams(requiredOption('--catalog', files.catalog))
-    const states = parseStateFile(
-      files.state ? await readOption('--state', files.state) : '',
-      connector.name,
-    )
-    const source = await connector.load()
-    const config = source.configure(input, log)
-    return read(source, config, { chosen, states }, { ...tools, observer })
+  function sync(files: Files) {
+    return async (observer: SyncObserver): Promise<readonly Failure[]> => {
+      const input = await commands.settings(files)
+      const chosen = await chosenStreams(requiredOption('--catalog', files.catalog))
+      const states = parseStateFile(
+        files.state ? await readOption('--state', files.state) : '',
+        connector.name,
+      )
+      const source = await connector.load()
+      const config = source.configure(input, log)
+      return read(source, config, { chosen, states }, { ...tools, observer })
+    }
   }
 
   /** The messages are on stdout: a block has a terminal for itself, or there is none. */
-  function shownBy(files: Files): ObservedSettings {
-    const { metrics = env[metricsVariable(connector.name)], quiet = false } = files
+  function shownBy({
+    metrics = env[metricsVariable(connector.name)],
+    quiet,
+  }: ReadOptions): ObservedSettings {
     return {
       program: `source-${connector.name}`,
       version: connector.version,
@@ -71,7 +80,7 @@ export function runCommand<Config>(
       logsBesideBlock: true,
       tellsFailures: true,
       metrics,
-      isQuiet: quiet,
+      isQuiet: quiet === true,
       kept: NEXT_FROM_STATE,
       listeners: [createEstimates(tools)],
     }

@@ -68,8 +68,8 @@ export function createCommands(
   function addCheck(check: (settings: unknown) => Promise<CheckResult>): void {
     add('check', 'test a configuration').action(async (files) => {
       const config = requiredOption('--config', files.config)
-      const { isReadable, message } = await settings({ config }).then(check).catch(asResult)
-      const status = isReadable ? 'SUCCEEDED' : 'FAILED'
+      const { isUsable, message } = await settings({ config }).then(check).catch(asResult)
+      const status = isUsable ? 'SUCCEEDED' : 'FAILED'
       say(messages.connectionStatus(status, mask.text(message)))
     })
   }
@@ -107,7 +107,7 @@ export function createCommands(
 
 function asResult(error: unknown): CheckResult {
   if (error instanceof ConnectorError && error.failure === 'config')
-    return { isReadable: false, message: error.message }
+    return { isUsable: false, message: error.message }
   throw error
 }
 

@@ -55,7 +55,7 @@ async function execute<Config>(
   program: SingerProgram,
   tools: SingerTools,
 ): Promise<number> {
-  const options = parseArguments(argv, connector.name, program, tools)
+  const options = parseArguments(argv, program, tools)
   if (options === 'answered') return 0
   if (options.about) return tellAbout(program, options.format, tools)
   const isSync = options.discover === undefined && options.test === undefined
@@ -74,7 +74,6 @@ async function execute<Config>(
 
 function parseArguments(
   argv: readonly string[],
-  name: string,
   program: SingerProgram,
   tools: SingerTools,
 ): Options | 'answered' {
@@ -85,11 +84,44 @@ function parseArguments(
     .option('--state <file>', 'the state of the last run')
     .option(
       '--metrics <file>',
-      `write metrics of the sync for Prometheus at its end; ${metricsVariable(name)} names the file too`,
+      `write metrics of the sync for Prometheus at its end; ${metricsVariable(program.about.name.replace(/^tap-/, ''))} names the file too`,
     )
     .option('--quiet', 'show no progress of the sync: warnings, errors and its summary alone')
     .option('--test', 'test the settings and the connection; starts no delta')
   return parseOptions<Options>(command, argv)
+}
+
+/** A sync with all that is shown of it. */
+async function observedSync<Config>(
+  options: Options,
+  connector: Connector<Config>,
+  program: SingerProgram,
+  tools: SingerTools,
+): Promise<number> {
+  const { about, env } = program
+  const { log } = tools
+  const { metrics = env[metricsVariable(connector.name)], quiet = false } = options
+  const settings: ObservedSettings = {
+    program: about.name,
+    version: about.version,
+    name: connector.name,
+    log,
+    screen: tools.screen,
+    logsBesideBlock: true,
+    // The log is on the same terminal, and has the errors last.
+    tellsFailures: false,
+    metrics,
+    isQuiet: quiet,
+    kept: NEXT_FROM_STATE,
+    listeners: [createSingerMetrics(log)],
+  }
+  const failures = await observed(settings, async (observer) => {
+    const input = await settingsOf(options, program, tools)
+    if (input === undefined) throw noConfig()
+    return readAll(input, options, connector, { ...tools, observer })
+  })
+  for (const failure of failures) report(failure, log)
+  return failures.length === 0 ? 0 : 1
 }
 
 async function readAll<Config>(
@@ -114,41 +146,8 @@ async function readAll<Config>(
   })
 }
 
-/** A sync with all that is shown of it. */
-async function observedSync<Config>(
-  options: Options,
-  connector: Connector<Config>,
-  program: SingerProgram,
-  tools: SingerTools,
-): Promise<number> {
-  const { about, env } = program
-  const { log, screen } = tools
-  const { metrics = env[metricsVariable(connector.name)], quiet = false } = options
-  const settings: ObservedSettings = {
-    program: about.name,
-    version: about.version,
-    name: connector.name,
-    log,
-    screen,
-    logsBesideBlock: true,
-    // The log is on the same terminal, and has the errors last.
-    tellsFailures: false,
-    metrics,
-    isQuiet: quiet,
-    kept: NEXT_FROM_STATE,
-    listeners: [createSingerMetrics(log)],
-  }
-  const failures = await observed(settings, async (observer) => {
-    const input = await settingsOf(options, program, tools)
-    if (input === undefined) throw noConfig()
-    return readAll(input, options, connector, { ...tools, observer })
-  })
-  for (const failure of failures) report(failure, log)
-  return failures.length === 0 ? 0 : 1
-}
-
-function test({ isReadable, message }: CheckResult, { log }: SingerTools): number {
-  if (isReadable) log.answer(message)
+function test({ isUsable, message }: CheckResult, { log }: SingerTools): number {
+  if (isUsable) log.answer(message)
   else log.error(message)
-  return isReadable ? 0 : 1
+  return isUsable ? 0 : 1
 }

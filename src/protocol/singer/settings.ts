@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json-object.ts'
 import type { SettingsSchema } from '../settings-schema.ts'
 import { settingRows } from './setting-rows.ts'
 
@@ -52,7 +53,7 @@ export function mergeSettings(configs: readonly unknown[]): unknown {
  * what another layer of its configuration gives, there being no other way.
  */
 export function withoutUnset(settings: unknown): unknown {
-  if (!isObject(settings)) return settings
+  if (!isJsonObject(settings)) return settings
   return Object.fromEntries(
     Object.entries(settings)
       .filter(([, value]) => value !== null && value !== '')
@@ -61,16 +62,12 @@ export function withoutUnset(settings: unknown): unknown {
 }
 
 function mergeTwo(earlier: unknown, later: unknown): unknown {
-  if (!isObject(earlier) || !isObject(later)) return later
+  if (!isJsonObject(earlier) || !isJsonObject(later)) return later
   const merged = { ...earlier }
   for (const [name, value] of Object.entries(later)) {
     merged[name] = name in merged ? mergeTwo(merged[name], value) : value
   }
   return merged
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function settingOf(text: string, { type }: SettingsSchema): unknown {

@@ -14,7 +14,7 @@ import { createSingerLog, isJsonLog, type SingerLog } from './log.ts'
 export interface SingerTools extends Tools {
   readonly log: SingerLog
   readonly writer: LineWriter
-  /** Where a block is drawn, if one may be. */
+  /** Where progress is drawn; undefined where it may not be. */
   readonly screen: Screen | undefined
 }
 
@@ -50,12 +50,12 @@ export async function runSingerProgram(
   const mask = createMask(secretParameters)
   const screen = createScreen(stderr, env, mask)
   const log = createSingerLog({ name, prefix, mask, environment: env, stderr: screen })
-  // Messages on the same terminal, and lines that programs read, leave no room for a block.
-  const hasRoom = stdout.isTTY !== true && !isJsonLog(env, prefix)
-  const tools = { log, mask, screen: hasRoom ? screen : undefined }
+  // Records on the same terminal, and lines that programs read, leave no room for a block.
+  const isShown = stdout.isTTY !== true && !isJsonLog(env, prefix)
+  const block = isShown ? screen : undefined
   return runProgram(
     { stdout, stderr },
-    (program) => execute(self, { ...program, ...tools }),
+    (program) => execute(self, { ...program, log, mask, screen: block }),
     (error) => report({ error: asConnectorError(error) }, log),
   )
 }

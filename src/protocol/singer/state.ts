@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json-object.ts'
 import type { LineWriter } from '../line-writer.ts'
 import { createStateBudget } from '../state-budget.ts'
 import { parseStateJson, refuseState } from '../state-file.ts'
@@ -12,9 +13,9 @@ export function parseState(text: string, connector: string): StateValue {
   if (typeof input !== 'object' || Array.isArray(input)) refuseState('it is not an object')
   const value = input as Record<string, unknown>
   // Some tools keep the whole STATE message.
-  const inner = value['type'] === 'STATE' && isObject(value['value']) ? value['value'] : value
+  const inner = value['type'] === 'STATE' && isJsonObject(value['value']) ? value['value'] : value
   const bookmarks = inner['bookmarks'] ?? {}
-  if (!isObject(bookmarks)) refuseState('its bookmarks are not an object')
+  if (!isJsonObject(bookmarks)) refuseState('its bookmarks are not an object')
   return { ...inner, bookmarks: bookmarks as Record<string, unknown>, currently_syncing: null }
 }
 
@@ -68,8 +69,4 @@ export function createStateWriter(input: StateValue, writer: LineWriter): StateW
     budget.onState(text.length)
     return text
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

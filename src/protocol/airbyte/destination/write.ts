@@ -37,13 +37,10 @@ export async function write<Config>(
   if (objects.length === 0) return refused
   const delivery = await openDelivery({ destination, config, tools })
   const { session } = delivery
-  let others: readonly Failure[] = []
-  try {
-    await deliver(input, delivery, handle)
-    for (const object of objects) if (isComplete(object)) await session.complete(object)
-  } finally {
-    others = await session.close()
-  }
+  const others = await deliver(input, delivery, {
+    handle,
+    completeObjects: () => objects.filter(isComplete),
+  })
   const failed = writable.flatMap(({ name, object }) => {
     const error = session.failed.get(object)
     return error === undefined ? [] : [{ stream: name, error }]

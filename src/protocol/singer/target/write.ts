@@ -33,15 +33,11 @@ export async function write<Config>(
   const versions = createVersions()
   const delivery = await openDelivery({ destination, config, tools })
   const { session } = delivery
-  let others: readonly Failure[] = []
-  try {
-    await deliver(input, delivery, handle)
-    for (const object of objects) if (isComplete(object)) await session.complete(object)
-  } finally {
-    others = await session.close()
+  const completeObjects = () => objects.filter(isComplete)
+  const others = await deliver(input, delivery, { handle, completeObjects }).finally(() => {
     for (const { name, records } of streams.values())
       log.metric(counterOf(name, 'record_count', records))
-  }
+  })
   const failed = [...streams.values()].flatMap(({ name, delivered }) => {
     const error = delivered === undefined ? noObject(objects) : session.failed.get(delivered.object)
     return error === undefined ? [] : [{ stream: name, error }]

@@ -1,0 +1,66 @@
+import { scopeName } from '../http/endpoints.ts'
+import { pathOf } from '../http/request-url.ts'
+import { retryPolicyOf } from '../http/retry-policy.ts'
+import { createSession, type Session, type SessionSettings } from '../http/session.ts'
+import { hasScope } from '../http/token.ts'
+import type { CheckResult } from '../protocol/connector.ts'
+import { ConnectorError } from '../protocol/errors.ts'
+import { type ObjectName, objects } from '../write/objects.ts'
+
+/** Somebody waits for the answer: a request of a check is not tried again for longer. */
+const PATIENCE_MS = 3000
+
+/** What is read of each object to see that it is there. */
+const LISTS: Readonly<Record<ObjectName, readonly string[]>> = {
+  external_references: ['external-references', 'people'],
+  job_categories: ['job-categories'],
+  work_locations: ['work-locations'],
+}
+
+/**
+ * Says which objects can be written, and why others cannot. Takes a token and reads the list of each object
+ * that the token covers; writes nothing. Succeeds when any object can be written.
+ */
+export async function checkWriting(settings: SessionSettings): Promise<CheckResult> {
+  const { config, retryPolicy = retryPolicyOf(config.retryMinutes, PATIENCE_MS) } = settings
+  const session = createSession({ ...settings, retryPolicy }, undefined)
+  try {
+    const names = Object.keys(objects) as ObjectName[]
+    const faults = await Promise.all(names.map((name) => faultOf(name, session)))
+    const writable = names.filter((_name, i) => faults[i] === undefined)
+    const others = names.flatMap((name, i) => (faults[i] ? `${name}: ${faults[i]}` : []))
+    // What all objects have in common, such as a wrong secret, is said once.
+    const reasons = new Set(faults).size === 1 ? faults.slice(0, 1) : others
+    const opening =
+      writable.length === 0 ? 'Nothing can be written.' : `${list(writable)} can be written.`
+    return {
+      isUsable: writable.length > 0,
+      message: [opening, ...reasons].filter(Boolean).join(' '),
+    }
+  } finally {
+    await session.close()
+  }
+}
+
+/** Why an object cannot be written; undefined when it can. */
+async function faultOf(
+  name: ObjectName,
+  { client, endpoints }: Session,
+): Promise<string | undefined> {
+  try {
+    const token = await client.token()
+    const missing = objects[name].scopes.filter((scope) => !hasScope(token, endpoints, [scope]))
+    if (missing.length > 0)
+      return `the client lacks ${list(missing.map((scope) => scopeName(endpoints, scope)))}.`
+    const { origin, mount, prefix } = endpoints
+    await client.probe(`${origin}${mount}${prefix}${pathOf(LISTS[name])}`)
+    return undefined
+  } catch (error) {
+    if (error instanceof ConnectorError) return error.message
+    throw error
+  }
+}
+
+function list(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+}

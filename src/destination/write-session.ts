@@ -1,0 +1,126 @@
+import { createServiceClient } from '../client/create-service-client.ts'
+import type { ServiceClient } from '../client/service-client.ts'
+import type { Config } from '../config.ts'
+import type { RetryPolicy } from '../http/retry-policy.ts'
+import type { Failure } from '../protocol/connector.ts'
+import type { WriteSession, WriteTools } from '../protocol/destination.ts'
+import { ConnectorError } from '../protocol/errors.ts'
+import { type ObjectName, scopesOf } from '../write/objects.ts'
+import type { Outcome } from '../write/outcome.ts'
+import type { WriteSettings } from '../write/write-settings.ts'
+import { createWriter, type Writer } from '../write/writer.ts'
+import { createRejectedRecords } from './rejected-records.ts'
+
+/** The configuration of what writes: that of the connection, and the writer's own. */
+export interface DestinationConfig {
+  readonly service: Config
+  readonly writing: WriteSettings
+}
+
+/** A writer of one object, over a client whose token allows that alone. */
+interface ObjectWriter {
+  readonly client: ServiceClient
+  readonly writer: Writer
+}
+
+/**
+ * Opens a run of writing. Each object has a client of its own, made when its first record comes, so that the
+ * permissions that are asked for are those of the records.
+ */
+export function openWriteSession(
+  { service, writing }: DestinationConfig,
+  { log, mask, signal, onOutcome, ...waits }: WriteTools & { readonly retryPolicy?: RetryPolicy },
+): WriteSession {
+  const writers = new Map<ObjectName, ObjectWriter>()
+  const refusedMirrors: Failure[] = []
+  let rejected = 0
+  const rejectedRecords = createRejectedRecords(writing.rejectedRecords)
+  return {
+    isDryRun: writing.dryRun,
+
+    get failed() {
+      return new Map([...writers.values()].flatMap(({ writer }) => [...writer.summary.failures]))
+    },
+
+    async add({ object, ...record }) {
+      rejectedRecords.remember(record.ordinal, record.data)
+      const name = object as ObjectName
+      await writerOf(name).add({ object: name, ...record })
+    },
+
+    async flush() {
+      for (const { writer } of writers.values()) await writer.flush()
+    },
+
+    async complete(object) {
+      if (!writing.mirror) return
+      try {
+        await writerOf(object as ObjectName).mirror(object as ObjectName)
+      } catch (error) {
+        if (!(error instanceof ConnectorError && error.failure === 'config')) throw error
+        refusedMirrors.push({ stream: object, error })
+      }
+    },
+
+    async close() {
+      rejectedRecords.close()
+      for (const [object, { client, writer }] of writers) {
+        const counts = Object.entries(writer.summary.counts).filter(([, count]) => count > 0)
+        if (counts.length > 0)
+          log.info(`${object}: ${counts.map(([kind, count]) => `${count} ${kind}`).join(', ')}`)
+        await client.close()
+      }
+      return [...refusedMirrors, ...tooManyRejected()]
+    },
+  }
+
+  function writerOf(object: ObjectName): ObjectWriter['writer'] {
+    const known = writers.get(object)
+    if (known !== undefined) return known.writer
+    const client = createServiceClient(service, {
+      scopes: scopesOf([object]),
+      mask,
+      signal,
+      log,
+      onTrouble: ({ reason }) => log.info(`${object}: ${reason}`),
+      ...waits,
+    })
+    const writer = createWriter({ client, settings: writing, onOutcome: told, signal })
+    writers.set(object, { client, writer })
+    return writer
+  }
+
+  function told(outcome: Outcome): void {
+    const { ordinal, object, reason, outcome: kind } = outcome
+    const isRejected = kind === 'rejected'
+    if (writing.dryRun && !isRejected) log.info(inWords(outcome))
+    if (ordinal === undefined) {
+      // A deletion of the mirror; no record waits for it.
+      if (isRejected) log.warn(inWords(outcome))
+      return
+    }
+    // The failure of the object is told once, in place of a rejection per record.
+    const isFailed = writers.get(object)?.writer.summary.failures.has(object) === true
+    const rejection = isRejected && !isFailed ? reason : undefined
+    if (rejection !== undefined) {
+      rejected++
+      rejectedRecords.write(outcome)
+    }
+    rejectedRecords.forget(ordinal)
+    onOutcome({ ordinal, rejection })
+  }
+
+  function tooManyRejected(): Failure[] {
+    const { maxRejected } = writing
+    if (rejected <= maxRejected) return []
+    const subject = rejected === 1 ? '1 record was' : `${rejected} records were`
+    const message = `${subject} rejected, and max_rejected allows ${maxRejected}. All others are written. The log says why.`
+    return [{ error: new ConnectorError('config', message) }]
+  }
+}
+
+function inWords({ object, key, outcome, dryRun, reason }: Outcome): string {
+  const names = Object.entries(key).map(([name, value]) => `${name} ${value}`)
+  const words = `${object}: ${names.join(', ')}: ${dryRun ? 'would be ' : ''}${outcome}`
+  return reason === undefined ? words : `${words}: ${reason}`
+}

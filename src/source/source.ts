@@ -1,0 +1,61 @@
+import { type Config, parseConfig } from '../config.ts'
+import { configWarnings } from '../config-warnings.ts'
+import type { RetryPolicy } from '../http/retry-policy.ts'
+import { ruleWarnings } from '../privacy/rule-warnings.ts'
+import { treatedSpec, treatmentOfStream } from '../privacy/treated-stream.ts'
+import type { ReadJob, Source } from '../protocol/connector.ts'
+import type { RunSettings } from '../sync/run.ts'
+import { COMPLETE, offeredStreams } from './offered-streams.ts'
+
+/**
+ * Configuration, streams and sync put together; for `retryPolicy` see `createConnector`. What talks to
+ * the service is loaded by the commands that do.
+ */
+export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
+  const waits = retryPolicy === undefined ? {} : { retryPolicy }
+  return {
+    unknownStreamHint:
+      'For activity_definitions, name activity structures in the configuration. external_references is left out where personal_data leaves out its values.',
+
+    configure(input, log) {
+      // Also of a configuration that is not valid: a warning may tell why.
+      for (const warning of configWarnings(input)) log.warn(warning)
+      const config = parseConfig(input)
+      for (const warning of ruleWarnings(config.privacy.rules)) log.warn(warning)
+      return config
+    },
+
+    streams(config) {
+      const { privacy } = config ?? { privacy: COMPLETE }
+      return [...offeredStreams(config).values()].map((stream) => treatedSpec(stream, privacy))
+    },
+
+    async check(config, tools) {
+      const { checkService } = await import('../sync/check.ts')
+      return checkService([...offeredStreams(config).values()], { config, ...tools, ...waits })
+    },
+
+    async read(config, readJobs, tools) {
+      const { runSync } = await import('../sync/run.ts')
+      const available = offeredStreams(config)
+      const jobs = readJobs.flatMap(({ name, mode, state }) => {
+        const stream = available.get(name)
+        if (stream === undefined) return []
+        const onUnknown = (field: string) => tools.log.warn(leavesOut(name, field))
+        const treatment = treatmentOfStream(stream, config.privacy, onUnknown)
+        return [{ stream, mode, state, treatment }]
+      })
+      const outputs = new Map(readJobs.map(({ name, output }) => [name, output]))
+      const outputOf: RunSettings['outputOf'] = ({ stream }, now) =>
+        (outputs.get(stream.stream) as ReadJob['output'])(now)
+      const failures = await runSync(jobs, { config, outputOf, ...tools, ...waits })
+      return failures.filter((failure) => !tools.refused.includes(failure))
+    },
+
+    activatesVersions: ({ emitsActivateVersions }) => emitsActivateVersions,
+  }
+}
+
+function leavesOut(stream: string, field: string): string {
+  return `${stream}: the service sends ${field}, which the schema does not know, so it is left out (unknown_fields). Keep it by a rule in field_rules.`
+}
