@@ -76,7 +76,6 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
     },
     complete() {
       isChanged = true
-      log.info(`${stream}: complete, ${said(counts)}`)
       return commits.wrote(0)
     },
     incomplete: () => {},
@@ -108,8 +107,4 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
       else if (ops[i] !== DROP) counts.deletes++
     }
   }
-}
-
-function said({ records, deletes }: StreamOutput['counts']): string {
-  return deletes === 0 ? `${records} records` : `${records} records and ${deletes} deletes`
 }
