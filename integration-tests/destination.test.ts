@@ -66,13 +66,11 @@ describe('destination-protime', () => {
     ])
   })
 
-  it('takes columns as databases spell them, and no more rejections than are allowed', async () => {
-    const row = { collection: 'people', name: 'hr', value: 'anna', internal_reference: 1 }
-    const { exitCode } = await write([record(STREAM, row), reference('', 1)], { max_rejected: 1 })
+  it('succeeds with no more rejections than are allowed', async () => {
+    const { exitCode } = await write([reference('anna', 1), reference('', 1)], { max_rejected: 1 })
     expect([exitCode, values()]).toEqual([0, [['anna', '1']]])
   })
 
-  // scenario 71
   it('passes a state on when the records before it are written, and not before it is killed', async () => {
     const folder = temporaryFolder()
     onTestFinished(folder.remove)
@@ -102,7 +100,6 @@ describe('destination-protime', () => {
     expect((await finished.ended).exitCode).toBe(0)
   })
 
-  // scenario 72
   it.each<[string, () => Promise<{ exitCode: number }>]>([
     ['a check', () => runDestination('check', config)],
     ['a dry run', () => write([reference('anna', 1), state(STREAM, 1)], { dry_run: true })],
@@ -155,7 +152,6 @@ describe('destination-protime', () => {
     })
   })
 
-  // scenario 70
   it('names the scope that is missing, keeps the states of that stream, and writes the others', async () => {
     const scopes = ['external-references.write', 'external-references', 'job-categories']
     Object.assign(emulator.options, { clients: [{ id: 'writer', secret: 'b-secret', scopes }] })
@@ -177,7 +173,6 @@ describe('destination-protime', () => {
     expect(values()).toEqual([['anna', '1']])
   })
 
-  // scenario 60
   it.each<[string, number, readonly object[], object, number]>([
     ['deletes what a complete sync does not have', 9, [complete(STREAM)], {}, 9],
     ['deletes nothing if that were more than a fifth', 7, [complete(STREAM)], {}, 10],

@@ -1,6 +1,6 @@
-import { type Config, parseConfig } from '../config.ts'
-import { configWarnings } from '../config-warnings.ts'
-import { readProjectJson } from '../project-files.ts'
+import { type Config, parseConfig } from '../config/config.ts'
+import { configSchema } from '../config/config-schema.ts'
+import { configWarnings } from '../config/config-warnings.ts'
 import { readJsonOption } from '../protocol/command-line.ts'
 import type { Log } from '../protocol/connector.ts'
 import { ConnectorError } from '../protocol/errors.ts'
@@ -8,10 +8,11 @@ import type { LineWriter } from '../protocol/line-writer.ts'
 import type { Mask } from '../protocol/mask.ts'
 import type { Io, Program } from '../protocol/program.ts'
 import type { Screen } from '../protocol/progress/screen.ts'
-import { type SettingsSchema, secretsOf } from '../protocol/settings-schema.ts'
+import { secretsOf } from '../protocol/settings-schema.ts'
 import type { Action, CommandLog, Refuse } from './action.ts'
 import { type ExitCode, UsageError } from './exit-code.ts'
 
+/** What an action is run with. */
 export interface ActSettings {
   /** The file of `--config`. */
   readonly file: string | undefined
@@ -46,8 +47,7 @@ export async function act(
 
 async function configure(file: string, log: Log, mask: Mask) {
   const input = await readJsonOption('--config', file)
-  const spec = readProjectJson('#spec') as { readonly connectionSpecification: SettingsSchema }
-  for (const secret of secretsOf(spec.connectionSpecification, input)) mask.add(secret)
+  for (const secret of secretsOf(configSchema(), input)) mask.add(secret)
   for (const warning of configWarnings(input)) log.warn(warning)
   return { config: parseConfig(input), input }
 }

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { ConnectorError } from '../protocol/errors.ts'
 import type { Mask } from '../protocol/mask.ts'

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import type { ReferenceChoice } from '../config.ts'
+import type { ReferenceChoice } from '../config/config.ts'
 import type { Act } from './action.ts'
 import { examples } from './examples.ts'
 import type { CreateOptions } from './webhooks-actions.ts'

@@ -13,7 +13,7 @@ export interface HttpErrorFacts {
   readonly reasons?: readonly string[]
 }
 
-/** The service refused a request for good: the status says how, the message what to do. */
+/** The service refused a request, and a repetition would not help: the status says how, the message what to do. */
 export class HttpError extends ConnectorError {
   override name = 'HttpError'
   readonly status: number

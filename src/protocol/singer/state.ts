@@ -43,6 +43,7 @@ export interface StateWriter {
   write(): Promise<void> | undefined
 }
 
+/** Writes the bookmarks of `input` and what the streams add to them. */
 export function createStateWriter(input: StateValue, writer: LineWriter): StateWriter {
   const budget = createStateBudget(SMALL_STATE_BYTES)
   const bookmarks = new Map(

@@ -1,8 +1,8 @@
 import type { Failure } from '../../connector.ts'
-import { deliver, openDelivery, type Tally } from '../../delivery.ts'
 import type { Destination } from '../../destination.ts'
 import { InputFault, type InputMessage, type InputMessages } from '../../input-messages.ts'
 import { memberText } from '../../member-text.ts'
+import { openWriteRun, type Tally, writeInput } from '../../write-run.ts'
 import type { CommandTools } from '../report.ts'
 import { type ConfiguredStream, streamKey } from './catalog.ts'
 
@@ -35,9 +35,9 @@ export async function write<Config>(
   const objects = [...new Set(writable.map(({ object }) => object))]
   const complete = new Set<ConfiguredStream>()
   if (objects.length === 0) return refused
-  const delivery = await openDelivery({ destination, config, tools })
-  const { session } = delivery
-  const others = await deliver(input, delivery, {
+  const run = await openWriteRun({ destination, config, tools })
+  const { session } = run
+  const others = await writeInput(input, run, {
     handle,
     completeObjects: () => objects.filter(isComplete),
   })
@@ -63,7 +63,7 @@ export async function write<Config>(
     if (typeof data !== 'object' || data === null)
       throw new InputFault(line, 'is a record without data')
     if (stream.refusal !== undefined) return undefined
-    return delivery.add(stream, data as Json)
+    return run.add(stream, data as Json)
   }
 
   function pass({ line, text }: InputMessage, state: unknown): void {
@@ -76,8 +76,8 @@ export async function write<Config>(
       throw new InputFault(line, 'is a state of a stream that is not in the catalog')
     // A state that names no stream is one of all streams.
     const covered = only === undefined ? streams : [only]
-    const tallies = covered.map(delivery.takeTally)
-    delivery.hold(() => {
+    const tallies = covered.map(run.takeTally)
+    run.hold(() => {
       if (covered.some(isFailed)) return
       void writer.write(`${stateLine(body, tallies)}\n`)
     })

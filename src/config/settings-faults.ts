@@ -1,5 +1,5 @@
-import { isJsonObject } from './protocol/json-object.ts'
-import type { SettingsSchema } from './protocol/settings-schema.ts'
+import { isJsonObject } from '../protocol/json-object.ts'
+import type { SettingsSchema } from '../protocol/settings-schema.ts'
 
 /** What is wrong with one setting. */
 export interface Fault {

@@ -1,6 +1,6 @@
+import { nearest } from '../nearest.ts'
+import type { SettingsSchema } from '../protocol/settings-schema.ts'
 import { chosenEnvironment } from './config-schema.ts'
-import { nearest } from './nearest.ts'
-import type { SettingsSchema } from './protocol/settings-schema.ts'
 import { type Fault, settingsFaults } from './settings-faults.ts'
 
 /** A text given in place of a number is shown up to this length. */
