@@ -8,7 +8,7 @@ const page = readFileSync('docs/operations.md', 'utf8')
 
 /** What has no part in a sync over a protocol. */
 const OTHERS =
-  /\.test\.ts$|testing\/|page\/wasm|src\/(cli|client|warehouse|webhooks|write|destination|rejected)|\/(destination|target)\/|protocol\/delivery/
+  /\.test\.ts$|testing\/|page\/wasm|src\/(cli|client|warehouse|webhooks|write|destination)|\/(destination|target)\/|protocol\/write-run/
 
 /** What the programs that sync are made of. */
 const sources = filesOf('src', /\.ts$/)
