@@ -80,7 +80,6 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
     },
     complete() {
       isChanged = true
-      log.info(`${stream}: complete, ${said(counts)}`)
       return commits.wrote(0)
     },
     incomplete: () => {},
@@ -119,8 +118,4 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
       else if (ops[i] !== DROP) counts.deletes++
     }
   }
-}
-
-function said({ records, deletes }: StreamOutput['counts']): string {
-  return deletes === 0 ? `${records} records` : `${records} records and ${deletes} deletes`
 }

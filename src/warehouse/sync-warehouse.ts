@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { Failure, ReadJob, Source, Tools } from '../protocol/connector.ts'
+import type { Failure, ReadJob, ReadTools, Source, Tools } from '../protocol/connector.ts'
 import { ConnectorError, unknownStream } from '../protocol/errors.ts'
 import type { StreamSpec } from '../protocol/stream-spec.ts'
 import type { Column } from './column.ts'
@@ -22,7 +22,7 @@ export interface WarehouseSyncSettings<Config> {
   readonly keepsDeleted: boolean
   /** What a stream continues from, of what the last sync has left. */
   readonly stateOf?: (stored: unknown) => unknown
-  readonly tools: Tools
+  readonly tools: Tools & Pick<ReadTools, 'observer'>
 }
 
 /** What a sync did. */
