@@ -15,8 +15,8 @@ export interface Reading {
   readonly retryMinutes?: number
   /** More settings of the configuration. */
   readonly settings?: object
-  /** The program: the Airbyte protocol's, or Singer's. */
-  readonly protocol?: 'airbyte' | 'singer'
+  /** The program: the Airbyte protocol's, Singer's, or the one with a warehouse. */
+  readonly protocol?: 'airbyte' | 'singer' | 'warehouse'
   /** What is asked of it in the Airbyte protocol; to read if left out. */
   readonly command?: 'check' | 'read'
 }
@@ -50,15 +50,17 @@ export async function withConnector<T>(
     ...settings,
   })
   const catalog = file('catalog.json', {
-    streams: streams.map(protocol === 'airbyte' ? configured : selected),
+    streams: streams.map(protocol === 'singer' ? selected : configured),
   })
-  const program =
-    protocol === 'airbyte'
-      ? [join(PROJECT, 'bin/source-protime'), command]
-      : [join(PROJECT, 'bin/tap-protime')]
+  const programs = {
+    airbyte: [join(PROJECT, 'bin/source-protime'), command],
+    singer: [join(PROJECT, 'bin/tap-protime')],
+    warehouse: [join(PROJECT, 'bin/protime'), 'sync', '--streams', streams.join(',')],
+  }
   try {
-    const reads = command === 'read' ? ['--catalog', catalog] : []
-    return await use([...program, '--config', config, ...reads])
+    const takesCatalog = protocol !== 'warehouse' && command === 'read'
+    const reads = takesCatalog ? ['--catalog', catalog] : []
+    return await use([...programs[protocol], '--config', config, ...reads])
   } finally {
     rmSync(folder, { recursive: true })
   }

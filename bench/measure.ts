@@ -23,21 +23,34 @@ export interface MeasureOptions {
   readonly reader?: string
   /** How the program has to end. */
   readonly exitCode?: number
+  /** What runs the program: Node if left out. Anything else writes what it took to BENCH_COST itself. */
+  readonly interpreter?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  /** Whether its stderr is left out. */
+  readonly isQuiet?: boolean
 }
 
-/** Runs a Node program and measures it without its reader. Throws when it ends in another way. */
+const NODE = [process.execPath, '--import', here('report-cost.js')]
+
+/** Runs a program and measures it without its reader. Throws when it ends in another way. */
 export async function measure(
   program: readonly string[],
-  { reader = 'cat > /dev/null', exitCode = 0 }: MeasureOptions = {},
+  options: MeasureOptions = {},
 ): Promise<Cost> {
+  const {
+    reader = 'cat > /dev/null',
+    exitCode = 0,
+    interpreter = NODE,
+    env = {},
+    isQuiet = false,
+  } = options
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
   const file = join(folder, 'cost.json')
   try {
-    const words = [process.execPath, '--import', here('report-cost.js'), ...program]
-    const command = `${words.map(quoted).join(' ')} | ${reader}`
+    const command = `${[...interpreter, ...program].map(quoted).join(' ')} | ${reader}`
     const shell = spawn('bash', ['-o', 'pipefail', '-c', command], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...process.env, BENCH_COST: file },
+      stdio: ['ignore', 'ignore', isQuiet ? 'ignore' : 'inherit'],
+      env: { ...process.env, ...env, BENCH_COST: file, BENCH_STARTED: String(Date.now() / 1000) },
     })
     const [ended] = await once(shell, 'close')
     if (ended !== exitCode) throw new Error(`${program[0]} ended with exit code ${ended}`)

@@ -1,14 +1,17 @@
 import type { Judged } from './measure.ts'
 import { compressed } from './scenarios/compressed.ts'
+import { firstSync } from './scenarios/first-sync.ts'
 import { largePage } from './scenarios/large-page.ts'
 import { latency } from './scenarios/latency.ts'
 import { memory } from './scenarios/memory.ts'
+import { peers } from './scenarios/peers.ts'
 import { privacy } from './scenarios/privacy.ts'
 import { rateLimit } from './scenarios/rate-limit.ts'
 import { singer } from './scenarios/singer.ts'
 import { slowReader } from './scenarios/slow-reader.ts'
 import { start } from './scenarios/start.ts'
 import { throughput } from './scenarios/throughput.ts'
+import { warehouse } from './scenarios/warehouse.ts'
 import { webhooks } from './scenarios/webhooks.ts'
 import { write } from './scenarios/write.ts'
 
@@ -20,7 +23,9 @@ import { write } from './scenarios/write.ts'
 const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> = {
   throughput,
   compressed,
+  peers,
   singer,
+  warehouse,
   start,
   privacy,
   'large-page': largePage,
@@ -30,6 +35,7 @@ const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> 
   'rate-limit': rateLimit,
   webhooks,
   write,
+  'first-sync': firstSync,
 }
 
 const chosen = process.argv.slice(2)

@@ -9,6 +9,8 @@ import { clocking } from './clocking.ts'
  */
 export interface ServerOptions {
   readonly pages: number
+  /** How many of them differ; the others have the same records again. All if left out. */
+  readonly distinct?: number
   readonly pageSize: number
   readonly delayMs?: number
   /** Records of one answer to a delta link. */
@@ -22,12 +24,14 @@ export interface ServerOptions {
 export type Encoding = 'gzip' | 'br'
 
 const options = JSON.parse(process.argv[2] ?? '{}') as ServerOptions
-const { pages, pageSize, delayMs = 0, changes = 0, rateLimit, encoding } = options
+const { pages, distinct = pages, pageSize, delayMs = 0, changes = 0, rateLimit, encoding } = options
 const PREFIX = '/connector/svcapi/api/v1'
 const CHANGES_AT_ONCE = 10_000
 
 const compress = encoding === undefined ? undefined : compressorOf(encoding)
-const bodies = Array.from({ length: pages }, (_, number) => pageOf(number * pageSize))
+const bodies = Array.from({ length: Math.min(pages, distinct) }, (_, number) =>
+  pageOf(number * pageSize),
+)
 const compressed = compress && bodies.map((_, number) => compress(pageWithEnd('clockings', number)))
 const token = Buffer.from('{"access_token":"bench-token","expires_in":3600,"token_type":"Bearer"}')
 let tokens = rateLimit?.bucket ?? 0
@@ -59,7 +63,7 @@ function answer(url: string, response: ServerResponse): void {
 function pageParts(collection: string, number: number): readonly [Buffer, Buffer] {
   const next = `"nextLink":"${PREFIX}/${collection}?continuationToken=${number + 1}"`
   const end = number + 1 < pages ? next : deltaLink(collection)
-  return [bodies[number] ?? Buffer.from('{"value":['), Buffer.from(`],${end}}`)]
+  return [bodies[number % distinct] ?? Buffer.from('{"value":['), Buffer.from(`],${end}}`)]
 }
 
 function pageWithEnd(collection: string, number: number): Buffer {

@@ -13,6 +13,7 @@ import { createPersonGroups } from './filter/person-groups.ts'
 import { createRandom } from './generate/random.ts'
 import { structureLevels, structureVersion } from './generate/reference-data.ts'
 import { firstDay, generateTenant } from './generate/tenant.ts'
+import { checkTenantSize } from './generate/tenant-size.ts'
 import { type LoggedRequest, listen } from './http/http-server.ts'
 import type { ServiceRequest } from './http/http-types.ts'
 import { createLinks } from './http/links.ts'
@@ -55,6 +56,7 @@ export interface Emulator extends Controls {
 /** Makes a tenant and serves it on 127.0.0.1 until `close`. */
 export async function startEmulator(given: EmulatorOptions = {}): Promise<Emulator> {
   const options = resolveOptions(given)
+  checkTenantSize(options)
   const clock = createClock(options.now)
   const random = createRandom(options.seed)
   let url = ''

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
-import { type PropertySchema, sqlType } from '../scripts/demo/columns.ts'
 import { keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
+import { columnType } from '../src/warehouse/column.ts'
 import { type AirbyteRun, run } from './testing/run.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -84,9 +84,7 @@ function columnsOf(name: string): string {
   const properties = Object.entries(readStreamSchema(name).properties).filter(
     ([property]) => !/ISOCode$/.test(property),
   )
-  const types = properties.map(
-    ([property, schema]) => `"${property}": '${sqlType(schema as PropertySchema)}'`,
-  )
+  const types = properties.map(([property, schema]) => `"${property}": '${columnType(schema)}'`)
   return [...types, `_ab_cdc_deleted_at: 'TIMESTAMP'`, `_generation: 'BIGINT'`].join(', ')
 }
 

@@ -1,45 +1,25 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { configuredCatalog } from '../deploy/sync/source.ts'
+import { text } from 'node:stream/consumers'
 import { workAndWait, workOneDay } from './demo/changes.ts'
-import type { CatalogStream } from './demo/columns.ts'
-import { compare, type Difference } from './demo/compare.ts'
-import { ask, read } from './demo/connector.ts'
-import { type Destination, type Outcome, openDestination } from './demo/destination.ts'
+import type { Difference } from './demo/compare.ts'
 import { removeLeftovers } from './demo/leftovers.ts'
 import { outputFolder, warehouseFile } from './demo/paths.ts'
-import { createProgress } from './demo/progress.ts'
+import { startProgram } from './demo/program.ts'
 import { type Service, startService } from './demo/service.ts'
 import { grouped, table } from './demo/table.ts'
+import { type Compared, compareWarehouse } from './demo/warehouse.ts'
 
 /**
- * The whole story of a tenant: an emulated service, the real connector, and a warehouse that is
- * compared with the service after each of three syncs. Exit code 1 when anything differs.
+ * The whole story of a tenant: an emulated service, `protime sync`, and a warehouse that is compared with
+ * the service after each of three syncs. Exit code 1 when anything differs.
  */
 
 const SIZE = { people: 300, months: 12, pageSize: 1000 }
 /** Of a warehouse that differs, so many rows are shown. */
 const MAX_SHOWN = 20
 
-/** What happened to a stream over all syncs. */
-interface Tally {
-  read: number
-  changed: number
-  deleted: number
-  rows: number
-  inService: number
-}
-
-/** What the parts of the story share. */
-interface Scene {
-  readonly service: Service
-  readonly destination: Destination
-  readonly streams: readonly CatalogStream[]
-  readonly tallies: ReadonlyMap<string, Tally>
-  readonly signal: AbortSignal
-}
-
-const file = (name: string) => join(outputFolder, name)
+const configFile = join(outputFolder, 'config.json')
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
 async function story(signal: AbortSignal): Promise<readonly Difference[]> {
@@ -48,39 +28,25 @@ async function story(signal: AbortSignal): Promise<readonly Difference[]> {
       `Removing from ${basename(outputFolder)}/ what an earlier demo has left: ${names.join(', ')}.`,
     ),
   )
-  const destination = await openDestination(warehouseFile)
-  signal.addEventListener('abort', destination.interrupt, { once: true })
+  const service = await startService(SIZE, signal)
   try {
-    const service = await startService(SIZE, signal)
-    try {
-      return await syncThreeTimes(service, destination, signal)
-    } finally {
-      await service.stop()
-    }
+    const startedAt = Date.now()
+    say(`The service has ${SIZE.people} people and ${SIZE.months} months of their days.`)
+    await configure(service)
+    const first = await sync('First sync: everything', service, signal)
+    const second = await sync('Second sync: after a day of work', service, signal, workOneDay)
+    const third = await sync(
+      'Third sync: 73 hours later, every delta link is dead',
+      service,
+      signal,
+      workAndWait,
+    )
+    const differences = [first, second, third].flat().flatMap((compared) => compared.differences)
+    conclude([first, second, third], differences, startedAt)
+    return differences
   } finally {
-    signal.removeEventListener('abort', destination.interrupt)
-    destination.close()
+    await service.stop()
   }
-}
-
-async function syncThreeTimes(
-  service: Service,
-  destination: Destination,
-  signal: AbortSignal,
-): Promise<readonly Difference[]> {
-  const startedAt = Date.now()
-  say(`The service has ${SIZE.people} people and ${SIZE.months} months of their days.`)
-  await configure(service)
-  const streams = await introduce(signal)
-  const tallies = new Map(streams.map(({ name }) => [name, emptyTally()]))
-  const scene = { service, destination, streams, tallies, signal }
-  const differences = [
-    ...(await sync('First sync: everything', scene)),
-    ...(await sync('Second sync: after a day of work', scene, workOneDay)),
-    ...(await sync('Third sync: 73 hours later, every delta link is dead', scene, workAndWait)),
-  ]
-  conclude(scene, differences, startedAt)
-  return differences
 }
 
 /** Writes the configuration; activity definitions are offered for structures that it names. */
@@ -92,125 +58,64 @@ async function configure(service: Service): Promise<void> {
       { structure_version_id: structureVersion, level },
     ]),
   )
-  await save('config.json', {
+  const config = {
     ...(await service.config()),
     company: 'Demo',
     activity_structures: [...structures.values()],
-  })
+  }
+  await writeFile(configFile, `${JSON.stringify(config, null, 2)}\n`)
 }
 
-/** Runs spec, check and discover, and writes a catalog of all streams. */
-async function introduce(signal: AbortSignal): Promise<readonly CatalogStream[]> {
-  const withConfig = ['--config', file('config.json')]
-  const [spec] = await ask(['spec'], signal)
-  const properties = nested(spec, 'spec', 'connectionSpecification', 'properties') as object
-  say(`spec      ${Object.keys(properties).length} settings`)
-  const check = await ask(['check', ...withConfig], signal)
-  const status = nested(
-    check.find(({ type }) => type === 'CONNECTION_STATUS'),
-    'connectionStatus',
-  )
-  const { status: verdict, message } = status as { status: string; message?: string }
-  say(`check     ${verdict}${message === undefined ? '' : `: ${message}`}`)
-  if (verdict !== 'SUCCEEDED') throw new Error('The check of the configuration failed')
-  const discovered = await ask(['discover', ...withConfig], signal)
-  const catalog = discovered.find(({ type }) => type === 'CATALOG')
-  const streams = nested(catalog, 'catalog', 'streams') as CatalogStream[]
-  say(`discover  ${streams.length} streams`)
-  await save('catalog.json', configuredCatalog(streams))
-  return streams
-}
-
-/** One sync with what happens before it: read, load, and compare the warehouse with the service. */
+/** One sync with what happens before it, and the comparison of the warehouse with the service. */
 async function sync(
   title: string,
-  scene: Scene,
+  service: Service,
+  signal: AbortSignal,
   before?: (service: Service) => Promise<void>,
-): Promise<Difference[]> {
+): Promise<readonly Compared[]> {
   say(`\n${title}`)
-  await before?.(scene.service)
-  const { tallies, signal } = scene
-  const folder = file('records')
-  await mkdir(folder)
-  const startedAt = Date.now()
-  const progress = createProgress(process.stdout)
-  const state = before === undefined ? [] : ['--state', file('state.json')]
-  const { files, states } = await read({
-    args: ['--config', file('config.json'), '--catalog', file('catalog.json'), ...state],
-    folder,
-    signal,
-    onRecords(stream, count) {
-      progress.add(stream, count)
-      tallyOf(tallies, stream).read += count
-    },
-  })
-  const total = progress.end()
-  say(`  read ${grouped(total)} records in ${seconds(startedAt)}`)
-  await save('state.json', states)
-
-  const loadedAt = Date.now()
-  for (const stream of scene.streams) {
-    const outcome = await scene.destination.load(stream, files.file(stream.name))
-    add(tallyOf(tallies, stream.name), outcome)
-  }
-  await rm(folder, { recursive: true })
-  say(`  loaded into DuckDB in ${seconds(loadedAt)}`)
-  return verify(scene)
+  await before?.(service)
+  const words = ['--config', configFile, '--warehouse', warehouseFile]
+  const program = startProgram('protime', ['sync', ...words], signal)
+  const output = await text(program.stdout)
+  const code = await program.ended
+  signal.throwIfAborted()
+  if (code !== 0) throw new Error(`protime sync ended with ${code}:\n${program.stderr()}`)
+  const { records, seconds } = JSON.parse(output) as { records: number; seconds: number }
+  say(`  protime sync: ${grouped(records)} records in ${seconds.toFixed(1)} s`)
+  return verify(service, signal)
 }
 
-async function verify({
-  service,
-  destination,
-  streams,
-  tallies,
-  signal,
-}: Scene): Promise<Difference[]> {
+async function verify(service: Service, signal: AbortSignal): Promise<readonly Compared[]> {
   const startedAt = Date.now()
-  const progress = createProgress(process.stdout)
-  const differences: Difference[] = []
-  for (const stream of streams) {
+  const compared: Compared[] = []
+  const truth = (stream: string) => service.all(stream.replaceAll('_', '-'))
+  for await (const one of compareWarehouse(warehouseFile, truth)) {
     signal.throwIfAborted()
-    const records = await service.all(stream.name.replaceAll('_', '-'))
-    const tally = tallyOf(tallies, stream.name)
-    tally.inService = records.length
-    const key = stream.source_defined_primary_key.map(([column = '']) => column)
-    const sides = {
-      stream: stream.name,
-      key,
-      service: records,
-      warehouse: destination.rows(stream),
-    }
-    differences.push(...(await compare(sides)))
-    progress.add(stream.name, records.length)
+    compared.push(one)
   }
-  const rows = progress.end()
-  const verdict = differences.length === 0 ? 'all equal' : `${grouped(differences.length)} differ`
+  const rows = compared.reduce((sum, one) => sum + one.rows, 0)
+  const found = compared.reduce((sum, { differences }) => sum + differences.length, 0)
   say(
-    `  compared with ${grouped(rows)} records of the service in ${seconds(startedAt)}: ${verdict}`,
+    `  compared with ${grouped(rows)} records of the service in ${seconds(startedAt)}: ${found === 0 ? 'all equal' : `${grouped(found)} differ`}`,
   )
-  return differences
+  return compared
 }
 
-function conclude({ tallies }: Scene, differences: readonly Difference[], startedAt: number): void {
-  const head = [
-    'stream',
-    'records read',
-    'changes',
-    'deletes',
-    'rows in DuckDB',
-    'rows in the service',
-  ]
-  const rows = [...tallies].map(([stream, tally]) => [stream, ...numbers(tally)])
-  const text = (cell: string | number) => (typeof cell === 'number' ? grouped(cell) : cell)
-  const total = numbers(emptyTally()).map((_, i) =>
-    rows.reduce((sum, row) => sum + Number(row[i + 1]), 0),
-  )
-  say(
-    `\n${table(
-      head,
-      [...rows, ['total', ...total]].map((row) => row.map(text)),
-    )}\n`,
-  )
+function conclude(
+  syncs: readonly (readonly Compared[])[],
+  differences: readonly Difference[],
+  startedAt: number,
+): void {
+  const head = ['stream', 'after the first sync', 'the second', 'the third']
+  const streams = syncs[0]?.map(({ stream }) => stream) ?? []
+  const numbers = streams.map((_, i) => syncs.map((compared) => compared[i]?.rows ?? 0))
+  const totals = syncs.map((_, i) => numbers.reduce((sum, row) => sum + (row[i] ?? 0), 0))
+  const rows = [...streams, 'total'].map((stream, i) => [
+    stream,
+    ...(numbers[i] ?? totals).map(grouped),
+  ])
+  say(`\nRows of the warehouse, which are those of the service\n\n${table(head, rows)}\n`)
   for (const { stream, id, what } of differences.slice(0, MAX_SHOWN))
     say(`${stream} ${id}: ${what}`)
   if (differences.length > MAX_SHOWN) say(`... and ${grouped(differences.length - MAX_SHOWN)} more`)
@@ -220,35 +125,6 @@ function conclude({ tallies }: Scene, differences: readonly Difference[], starte
       : 'The warehouse differs from the service.',
   )
   say('Ask it: npm run ask -- "SELECT count(*) FROM clockings"')
-}
-
-function add(tally: Tally, { rows, changed, deleted }: Outcome): void {
-  tally.rows = rows
-  tally.changed += changed
-  tally.deleted += deleted
-}
-
-function tallyOf(tallies: ReadonlyMap<string, Tally>, stream: string): Tally {
-  const tally = tallies.get(stream)
-  if (tally === undefined)
-    throw new Error(`There are records of a stream that was not discovered: ${stream}`)
-  return tally
-}
-
-function emptyTally(): Tally {
-  return { read: 0, changed: 0, deleted: 0, rows: 0, inService: 0 }
-}
-
-function numbers({ read, changed, deleted, rows, inService }: Tally): number[] {
-  return [read, changed, deleted, rows, inService]
-}
-
-async function save(name: string, content: unknown): Promise<void> {
-  await writeFile(file(name), `${JSON.stringify(content, null, 2)}\n`)
-}
-
-function nested(value: unknown, ...path: readonly string[]): unknown {
-  return path.reduce((inner, step) => (inner as Record<string, unknown> | undefined)?.[step], value)
 }
 
 function seconds(since: number): string {

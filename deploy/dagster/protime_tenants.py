@@ -15,14 +15,13 @@ import dagster as dg
 
 TENANTS = Path(os.environ["PROTIME_TENANTS"])
 WAREHOUSES = Path(os.environ["PROTIME_WAREHOUSES"])
-SYNC = os.environ.get("PROTIME_SYNC", "sync-protime")
-SOURCE = os.environ.get("PROTIME_SOURCE", "source-protime")
+PROGRAM = os.environ.get("PROTIME_PROGRAM", "protime")
 NIGHT = os.environ.get("PROTIME_NIGHT", "0 2 * * *")
 TIME_ZONE = os.environ.get("PROTIME_TIME_ZONE", "Europe/Brussels")
 RETRY_SECONDS = float(os.environ.get("PROTIME_RETRY_SECONDS", "300"))
 SENSOR_SECONDS = int(os.environ.get("PROTIME_SENSOR_SECONDS", "60"))
 
-# Exit code of sync-protime: only a person can mend it.
+# Exit code of protime sync: only a person can mend it.
 MISCONFIGURED = 2
 # How long a sync may take to commit when it is asked to stop.
 STOP_SECONDS = 30
@@ -45,14 +44,14 @@ def warehouse(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
     file = WAREHOUSES / f"{tenant}.duckdb"
     config = TENANTS / f"{tenant}.json"
     exit_code, output = run(
-        [SYNC, "--config", config, "--warehouse", file, "--source", SOURCE, "--end-with-parent"]
+        [PROGRAM, "sync", "--config", config, "--warehouse", file, "--end-with-parent"]
     )
     result = json.loads(output) if output else {"records": 0, "failures": []}
     facts = {"exit_code": exit_code, "records": result["records"], **costs(file)}
     if exit_code != 0:
         reasons = [failure["message"] for failure in result["failures"]]
         raise dg.Failure(
-            "; ".join(reasons) or f"sync-protime ended with {exit_code}",
+            "; ".join(reasons) or f"protime sync ended with {exit_code}",
             metadata=facts,
             allow_retries=exit_code != MISCONFIGURED,
         )
@@ -87,7 +86,6 @@ def costs(file: Path) -> dict[str, float]:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
         "cpu_seconds": round(used.ru_utime + used.ru_stime, 2),
-        # Of the larger of the two processes.
         "memory_mb": round(used.ru_maxrss / 1024),
         "warehouse_mb": round(file.stat().st_size / 1e6, 1) if file.exists() else 0,
     }

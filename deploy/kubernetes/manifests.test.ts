@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { installText } from '../../scripts/install-guide.ts'
-import { MISCONFIGURED } from '../sync/exit-code.ts'
+import { EXIT } from '../../src/cli/exit-code.ts'
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
 
@@ -50,7 +50,7 @@ describe.each([
     const [rule] = cronJob(file).spec.jobTemplate.spec.podFailurePolicy.rules
     expect(rule).toEqual({
       action,
-      onExitCodes: { containerName: 'sync', operator: 'In', values: [MISCONFIGURED] },
+      onExitCodes: { containerName: 'sync', operator: 'In', values: [EXIT.misconfigured] },
     })
   })
 
@@ -61,7 +61,7 @@ describe.each([
 
   it('runs the image of this version', () => {
     const { version } = JSON.parse(read('../../package.json')) as { version: string }
-    expect(container(file).image).toBe(`sync-protime:${version}`)
+    expect(container(file).image).toBe(`protime-sync:${version}`)
   })
 })
 
@@ -72,8 +72,8 @@ describe('an index of all-tenants.yaml', () => {
     mkdirSync(join(folder, 'tenants'))
     for (const name of ['acme', 'umbrella'])
       writeFileSync(join(folder, 'tenants', `${name}.json`), '')
-    writeFileSync(join(folder, 'sync-protime'), '#!/bin/sh\necho "$@"\n')
-    chmodSync(join(folder, 'sync-protime'), 0o755)
+    writeFileSync(join(folder, 'protime'), '#!/bin/sh\necho "$@"\n')
+    chmodSync(join(folder, 'protime'), 0o755)
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -87,7 +87,7 @@ describe('an index of all-tenants.yaml', () => {
 
   it('is a tenant, with a warehouse of its name', () => {
     const config = join(folder, 'tenants', 'umbrella.json')
-    expect(called(1)).toBe(`--config ${config} --warehouse /warehouses/umbrella.duckdb`)
+    expect(called(1)).toBe(`sync --config ${config} --warehouse /warehouses/umbrella.duckdb`)
   })
 
   it('does nothing where there is no tenant', () => {

@@ -43,7 +43,7 @@ export function handlePersonHistory(service: Service, query: RecordQuery): Servi
   if (!person) throw missing('people', reference)
   const items = service.store
     .records(collection)
-    .filter((record) => record.person === person.id)
+    .about(person.id)
     .map(({ text }) => service.references.decorate(collection, text, pairs))
   return json(pageBody(items, {}, service.options.dialect))
 }

@@ -9,7 +9,7 @@ import { json, type ServiceRequest, type ServiceResponse } from '../http/http-ty
 import { notValid, ServiceError } from '../http/service-error.ts'
 import { parsePairs, type ReferencePair } from '../references/reference-pairs.ts'
 import type { StoredRecord } from '../store/store.ts'
-import { pageBody, takePage } from './page.ts'
+import { pageBody, pageOfParts, takePage } from './page.ts'
 import type { Service } from './service.ts'
 
 /** A request for a list, with the part of the collection that its path names. */
@@ -100,14 +100,20 @@ function listPage(
       ? undefined
       : continuations.read(list, token, factsOf(collection).unknownToken)
   const matches = (record: StoredRecord) => wanted.within(record) && wanted.filter.matches(record)
-  const page = takePage(store.records(collection), after, options.pageSize, matches)
+  const records = store.records(collection)
+  const start = after === undefined ? 0 : records.after(after)
+  const { positions, more } = takePage(records, start, options.pageSize, matches)
   // A delta cannot know that a full page is its last one, so it may end with an empty page.
-  const hasNext = delta ? page.records.length === options.pageSize : page.more
-  const last = page.records.at(-1)
-  const items = page.records.map(({ text }) => references.decorate(collection, text, wanted.pairs))
+  const hasNext = delta ? positions.length === options.pageSize : more
+  const last = records.at(positions.at(-1) ?? records.length)
   const links =
     hasNext && last ? { nextLink: nextLink(service, query, last, delta) } : end(service, delta)
-  return json(pageBody(items, links, options.dialect))
+  if (wanted.pairs.length === 0) {
+    return json(pageOfParts(records.parts(positions), links, options.dialect))
+  }
+  const decorated = (position: number) =>
+    references.decorate(collection, records.at(position)?.text ?? '', wanted.pairs)
+  return json(pageBody(positions.map(decorated), links, options.dialect))
 }
 
 function nextLink(service: Service, query: ListQuery, last: StoredRecord, delta?: Delta) {

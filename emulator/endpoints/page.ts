@@ -1,48 +1,54 @@
 import type { ResolvedOptions } from '../options.ts'
-import { type Id, position, type StoredRecord } from '../store/store.ts'
+import type { StoredRecord } from '../store/store.ts'
 
-/** Part of a list: the records, and whether matching ones follow. */
+/** Part of a list: the positions of its records, and whether matching ones follow. */
 export interface Page {
-  readonly records: readonly StoredRecord[]
+  readonly positions: readonly number[]
   readonly more: boolean
 }
 
-/**
- * The first `size` matching records with an id after `after` (undefined: from the start), as they are
- * now.
- */
+type Dialect = ResolvedOptions['dialect']
+
+/** The links of a page to what follows. */
+interface Links {
+  readonly nextLink?: string | undefined
+  readonly deltaLink?: string | undefined
+}
+
+/** The records that a page is taken from. */
+interface PagedRecords {
+  readonly length: number
+  at(position: number): StoredRecord | undefined
+}
+
+/** The first `size` matching records from the position `start` on, as they are now. */
 export function takePage(
-  records: readonly StoredRecord[],
-  after: Id | undefined,
+  records: PagedRecords,
+  start: number,
   size: number,
   matches: (record: StoredRecord) => boolean,
 ): Page {
-  const taken: StoredRecord[] = []
-  for (let at = startOf(records, after); at < records.length; at += 1) {
-    const record = records[at] as StoredRecord
-    if (!matches(record)) continue
-    if (taken.length === size) return { records: taken, more: true }
-    taken.push(record)
+  const positions: number[] = []
+  for (let position = start; position < records.length; position += 1) {
+    if (!matches(records.at(position) as StoredRecord)) continue
+    if (positions.length === size) return { positions, more: true }
+    positions.push(position)
   }
-  return { records: taken, more: false }
+  return { positions, more: false }
+}
+
+/** The body of a page of items that are JSON texts. */
+export function pageBody(items: readonly string[], links: Links, dialect: Dialect): Buffer {
+  return pageOfParts([Buffer.from(items.join(','))], links, dialect)
 }
 
 /**
- * The body of a page of items that are JSON texts. A missing next link is left out in the
+ * The body of a page whose items are bytes, commas included. A missing next link is left out in the
  * documentation, and null in the specification.
  */
-export function pageBody(
-  items: readonly string[],
-  links: { readonly nextLink?: string | undefined; readonly deltaLink?: string | undefined },
-  dialect: ResolvedOptions['dialect'],
-): string {
+export function pageOfParts(parts: readonly Buffer[], links: Links, dialect: Dialect): Buffer {
   const nextLink = links.nextLink ?? (dialect === 'specification' ? null : undefined)
   const rest = JSON.stringify({ nextLink, deltaLink: links.deltaLink }).slice(1)
-  return `{"value":[${items.join(',')}]${rest === '}' ? '' : ','}${rest}`
-}
-
-function startOf(records: readonly StoredRecord[], after: Id | undefined): number {
-  if (after === undefined) return 0
-  const at = position(records, after)
-  return records[at]?.id === after ? at + 1 : at
+  const end = `]${rest === '}' ? '' : ','}${rest}`
+  return Buffer.concat([Buffer.from('{"value":['), ...parts, Buffer.from(end)])
 }

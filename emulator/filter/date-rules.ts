@@ -63,7 +63,7 @@ export function checkDeltaDates(
   if (end !== undefined) checkYear(start, end)
 }
 
-function firstDate(records: readonly StoredRecord[]): string | undefined {
+function firstDate(records: Iterable<StoredRecord>): string | undefined {
   let first: string | undefined
   for (const { date } of records) {
     if (date !== undefined && (first === undefined || date < first)) first = date

@@ -12,7 +12,7 @@ export function createPersonGroups(store: Store): PersonGroups {
       return ids.filter((person) => (person % circles) + 1 === id)
     }
     if (group !== 'org-group') return undefined
-    return store.records('department-histories').flatMap(({ text, person }) => {
+    return [...store.records('department-histories')].flatMap(({ text, person }) => {
       const { until, department } = JSON.parse(text) as Fields
       const current = until === null && (department as Fields | undefined)?.['id'] === id
       return current && person !== undefined ? [person] : []

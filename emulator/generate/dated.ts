@@ -185,8 +185,9 @@ function totalsOfClockings(context: Context): Fields {
   const { store, date, person: id } = context
   const clockings = store
     .records('clockings')
-    .filter((record) => record.date === date && record.person === id)
-  const latest = store.records('calculated-totals').findLast((record) => record.person === id)
+    .about(id)
+    .filter((record) => record.date === date)
+  const latest = store.records('calculated-totals').about(id).at(-1)
   const balance = latest ? Number(JSON.parse(latest.text).flextimeBalanceInMinutes) : 0
   const present = presence(clockings.map(({ text }) => JSON.parse(text)))
   return totalsOf(context, present, dueOn(date), balance)

@@ -46,11 +46,12 @@ export function relinked(
   if (!property || !target) throw new Error(`${collection} is no collection of histories`)
   const linkOf = (record: Fields) => (record[property] as { id: Id } | undefined)?.id
   const owner = (before['person'] as { id: Id } | undefined)?.id
-  const own = store.records(collection).filter(({ person: one }) => one === owner)
+  const own = store.records(collection).about(owner)
   const known = new Set(own.map(({ text }) => linkOf(JSON.parse(text))))
-  const records = store.records(target).filter(({ id }) => id !== linkOf(before))
+  const all = [...store.records(target)]
+  const records = all.filter(({ id }) => id !== linkOf(before))
   const fresh = records.filter(({ id }) => !known.has(id))
-  const [choices = []] = [fresh, records, store.records(target)].filter(({ length }) => length > 0)
+  const [choices = []] = [fresh, records, all].filter(({ length }) => length > 0)
   return { [property]: { id: choices.length === 0 ? 1 : random.pick(choices).id } }
 }
 

@@ -13,11 +13,14 @@ import {
   womensNames,
 } from './words.ts'
 
+/** Nobody was hired longer ago. */
+export const mostDaysInService = 6000
+
 function someone({ random, store, date }: Context): Fields {
   const number = store.records('people').length + 1
   const [town, postalCode] = random.pick(towns)
   const { firstName, sex } = identity(random)
-  const daysInService = random.int(900, 6000)
+  const daysInService = random.int(900, mostDaysInService)
   // Hired at 17 or later, and 65 at most.
   const daysOfLife = random.int(daysInService + 17 * 366, 65 * 365)
   return {
@@ -96,7 +99,7 @@ function contract(context: Context): Fields {
 function termsOf({ random, store, date, person: id }: Context): Fields {
   const { inServiceDate = date, outOfServiceDate } = personOf(store, id)
   const from = String(inServiceDate)
-  const parent = store.records('contracts').find((record) => record.person === id)
+  const [parent] = store.records('contracts').about(id)
   if (!parent) {
     const until = outOfServiceDate === undefined ? {} : { until: outOfServiceDate }
     return { from, ...until, kind: 'Contract' }

@@ -1,8 +1,14 @@
+/** What one is picked from. */
+interface Choices<T> {
+  readonly length: number
+  at(index: number): T | undefined
+}
+
 /** A reproducible source of chance. */
 export interface Random {
   /** An integer from `min` to `max`, both included. */
   int(min: number, max: number): number
-  pick<T>(choices: readonly T[]): T
+  pick<T>(choices: Choices<T>): T
   /** True with the given probability. */
   chance(probability: number): boolean
   /** A GUID made of this source's numbers. */
@@ -22,7 +28,7 @@ export function createRandom(seed: number): Random {
   const hex = (length: number) => Array.from({ length }, () => int(0, 15).toString(16)).join('')
   return {
     int,
-    pick: <T>(choices: readonly T[]) => choices[int(0, choices.length - 1)] as T,
+    pick: <T>(choices: Choices<T>) => choices.at(int(0, choices.length - 1)) as T,
     chance: (probability) => next() < probability,
     guid: () => `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}`,
   }

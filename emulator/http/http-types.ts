@@ -30,6 +30,6 @@ export interface ServiceResponse {
 }
 
 /** A JSON response; default status 200. */
-export function json(body: string, status = 200): ServiceResponse {
+export function json(body: string | Buffer, status = 200): ServiceResponse {
   return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body }
 }

@@ -33,7 +33,8 @@ export async function sendResponse(
     response.end()
     return
   }
-  const { body, encoding } = encode(Buffer.from(answer.body), outgoing.encodings)
+  const whole = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
+  const { body, encoding } = encode(whole, outgoing.encodings)
   const bodiless = answer.status === 204 || answer.status === 304
   response.writeHead(answer.status, {
     ...headers,

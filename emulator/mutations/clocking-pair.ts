@@ -8,7 +8,8 @@ export function clockingsOfDay(
 ): StoredRecord[] {
   return store
     .records('clockings')
-    .filter((record) => record.date === date && record.person === person)
+    .about(person)
+    .filter((record) => record.date === date)
 }
 
 /**
@@ -19,7 +20,7 @@ export function clockingPair(clocking: StoredRecord, store: Store): readonly Sto
   const pairs = clockingsOfDay(clocking, store)
     .filter((record) => isInOut(fieldsOf(record)))
     .sort((a, b) => timeOf(fieldsOf(a)) - timeOf(fieldsOf(b)))
-  const at = pairs.indexOf(clocking)
+  const at = pairs.findIndex(({ id }) => id === clocking.id)
   const other = pairs.length % 2 === 0 ? pairs[at ^ 1] : undefined
   return at === -1 || other === undefined ? [clocking] : [clocking, other]
 }

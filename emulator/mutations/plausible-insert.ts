@@ -49,9 +49,10 @@ export function plausibleInsert(collection: string, left: number, tenant: Tenant
 
 function recentDay({ store, random }: Tenant): Day | undefined {
   const totals = store.records('calculated-totals')
-  const recent = totals.slice(-recentDays * store.records('people').length)
-  if (recent.length === 0) return undefined
-  const { person = 0, date = '' } = random.pick(recent)
+  const recent = Math.min(totals.length, recentDays * store.records('people').length)
+  if (recent === 0) return undefined
+  const { person = 0, date = '' } =
+    totals.at(totals.length - recent + random.int(0, recent - 1)) ?? {}
   return { person, date }
 }
 
@@ -69,7 +70,8 @@ function hire(left: number, { date }: Day, { random, mutations }: Tenant): numbe
 function move(collection: string, day: Day, { store, random, mutations }: Tenant): number {
   const before = store
     .records(collection)
-    .find(({ person, text }) => person === day.person && text.includes('"until":null'))
+    .about(day.person)
+    .find(({ text }) => text.includes('"until":null'))
   if (!before) return 0
   const fields = fieldsOf(before)
   const [, date = ''] = [day.date, addDays(String(fields['from']), 1)].sort()
@@ -81,7 +83,7 @@ function move(collection: string, day: Day, { store, random, mutations }: Tenant
 /** One more day of work, the first that has no totals yet. */
 function work(left: number, { person }: Day, { store, random, mutations }: Tenant): number {
   if (left < 3) return 0
-  const latest = store.records('calculated-totals').filter((record) => record.person === person)
+  const latest = store.records('calculated-totals').about(person)
   const dates = latest.map(({ date = '' }) => date).sort()
   const date = dates.length === 0 ? hiredOn(store, person) : addDays(dates.at(-1) ?? '', 1)
   const context = { store, random, date, person }

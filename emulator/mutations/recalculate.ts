@@ -8,11 +8,10 @@ import type { Mutations } from './mutations.ts'
  */
 export function recalculate(store: Store, mutations: Mutations, clocking: Fields): boolean {
   const person = (clocking['person'] as Fields | undefined)?.['id']
-  const sameDay = (record: StoredRecord) =>
-    record.date === clocking['date'] && record.person === person
-  const totals = store.records('calculated-totals').find(sameDay)
+  const sameDay = ({ date }: StoredRecord) => date === clocking['date']
+  const totals = store.records('calculated-totals').about(person).find(sameDay)
   if (!totals) return false
-  const present = presence(store.records('clockings').filter(sameDay).map(fieldsOf))
+  const present = presence(store.records('clockings').about(person).filter(sameDay).map(fieldsOf))
   const normal = Number(fieldsOf(totals)['normalTimeDurationInMinutes'])
   mutations.update('calculated-totals', totals.id, hoursOf(present, normal))
   return true

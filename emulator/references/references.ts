@@ -1,6 +1,13 @@
 import { hasRecords, relations } from '../collections/collections.ts'
 import type { ResolvedOptions } from '../options.ts'
-import { type Fields, type Id, type Store, type StoredRecord, withDigits } from '../store/store.ts'
+import {
+  type Fields,
+  fieldsOf,
+  type Id,
+  type Store,
+  type StoredRecord,
+  withDigits,
+} from '../store/store.ts'
 import { type CustomReferences, createCustomReferences } from './custom-references.ts'
 import { predefinedOf, type ReferencePair } from './reference-pairs.ts'
 
@@ -21,15 +28,10 @@ export function createReferences(
   options: Pick<ResolvedOptions, 'referenceCase'>,
 ): References {
   const custom = createCustomReferences(options)
-  const parsed = new WeakMap<StoredRecord, Fields>()
+  const parsed = createParsed()
 
-  const fieldsOf = (record: StoredRecord): Fields => {
-    const known = parsed.get(record) ?? (JSON.parse(record.text) as Fields)
-    parsed.set(record, known)
-    return known
-  }
   const predefined = ({ collection, name }: ReferencePair, record: StoredRecord) => {
-    const value = fieldsOf(record)[predefinedOf(collection)?.[name] ?? '']
+    const value = parsed(collection, record)[predefinedOf(collection)?.[name] ?? '']
     return typeof value === 'string' && value !== '' ? value : undefined
   }
   const referenceOf = (pair: ReferencePair, id: Id): string | undefined => {
@@ -72,6 +74,21 @@ export function createReferences(
       walk(fields, pairs)
       return withDigits(JSON.stringify(fields))
     },
+  }
+}
+
+/** Parses each version of a record once, because references of the same few are asked for often. */
+function createParsed(): (collection: string, record: StoredRecord) => Fields {
+  const tables = new Map<string, Map<Id, { readonly version: string; readonly fields: Fields }>>()
+  return (collection, record) => {
+    const { id, version } = record
+    const table = tables.get(collection) ?? new Map()
+    tables.set(collection, table)
+    const known = table.get(id)
+    if (known?.version === version) return known.fields
+    const fields = fieldsOf(record)
+    table.set(id, { version, fields })
+    return fields
   }
 }
 

@@ -1,23 +1,11 @@
 import { collections } from '../collections/collections.ts'
 import type { ResolvedOptions } from '../options.ts'
+import { Blocks } from './blocks.ts'
+import { Records } from './records.ts'
+import type { Fields, Id, StoredRecord } from './stored-record.ts'
+import { type NewVersion, Versions, versionOf } from './versions.ts'
 
-/** An internal id: an integer, or the GUID text of an activity definition. */
-export type Id = number | string
-
-/** The properties of a record as plain JSON values. */
-export type Fields = Record<string, unknown>
-
-/** One version of a record. It is immutable: a change of the record replaces it. */
-export interface StoredRecord {
-  readonly id: Id
-  readonly version: string
-  /** The date that filters test (`from` on assignments). */
-  readonly date: string | undefined
-  /** The person that filters test. */
-  readonly person: number | undefined
-  /** The record as JSON, made once and served as it is. */
-  readonly text: string
-}
+export type { Fields, Id, StoredRecord } from './stored-record.ts'
 
 /** One step in the history of a collection; no `before` is an insert, no `after` a delete. */
 export interface Change {
@@ -36,7 +24,7 @@ export type ChangeListener = (collection: string, change: Change) => void
  * start.
  */
 export interface Store {
-  records(collection: string): readonly StoredRecord[]
+  records(collection: string): Records
   changes(collection: string): readonly Change[]
   find(collection: string, id: Id): StoredRecord | undefined
   /** The number of the latest change in any collection. */
@@ -56,7 +44,7 @@ export interface Store {
 }
 
 interface Table {
-  readonly records: StoredRecord[]
+  readonly records: Records
   readonly changes: Change[]
   lastId: number
 }
@@ -69,14 +57,14 @@ export function createStore(
   options: Pick<ResolvedOptions, 'translationKeys'> = { translationKeys: 'cultures' },
 ): Store {
   const keep = () => (options.translationKeys === 'languages' ? withoutCultures : undefined)
+  const blocks = new Blocks()
   const tables = new Map<string, Table>(
     [...Object.keys(collections), 'terminals'].map((name) => [
       name,
-      { records: [], changes: [], lastId: 0 },
+      { records: new Records(new Versions(blocks)), changes: [], lastId: 0 },
     ]),
   )
   let sequence = 0
-  const next = () => versionOf(++sequence)
   const listeners: ChangeListener[] = []
 
   const table = (collection: string): Table => {
@@ -88,10 +76,12 @@ export function createStore(
     table(collection).changes.push(change)
     for (const listener of listeners) listener(collection, change)
   }
-  const find = (collection: string, id: Id) => {
-    const { records } = table(collection)
-    const record = records[position(records, id)]
-    return record?.id === id ? record : undefined
+  const find = (collection: string, id: Id) => table(collection).records.withId(id)
+  const place = (collection: string, id: Id, fields: Fields) => {
+    const target = table(collection)
+    sequence += 1
+    if (typeof id === 'number') target.lastId = Math.max(target.lastId, id)
+    return target.records.put(versionFrom(collection, id, sequence, fields, keep()))
   }
 
   return {
@@ -101,57 +91,24 @@ export function createStore(
     sequence: () => sequence,
     newId: (collection) => ++table(collection).lastId,
     load(collection, fields) {
-      const target = table(collection)
       const given = fields['id'] as Id | undefined
-      const id = given ?? ++target.lastId
-      const record = freeze(collection, id, next(), fields, keep())
-      place(target, record)
-      return record
+      return place(collection, given ?? table(collection).lastId + 1, fields)
     },
     put(collection, id, fields) {
-      const target = table(collection)
       const before = find(collection, id)
-      const after = freeze(collection, id, next(), fields, keep())
-      place(target, after)
+      const after = place(collection, id, fields)
       log(collection, { sequence, id, version: after.version, before, after })
       return after
     },
     remove(collection, id) {
-      const target = table(collection)
       const before = find(collection, id)
       if (!before) throw new Error(`There is no record ${id} in ${collection}`)
-      target.records.splice(position(target.records, id), 1)
-      log(collection, { sequence: sequence + 1, id, version: next(), before, after: undefined })
+      table(collection).records.remove(id)
+      sequence += 1
+      log(collection, { sequence, id, version: versionOf(sequence), before, after: undefined })
     },
     onChange: (listener) => void listeners.push(listener),
   }
-}
-
-/** The place of the first record whose id is not less than `id`. */
-export function position(records: readonly StoredRecord[], id: Id): number {
-  let low = 0
-  let high = records.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((records[middle] as StoredRecord).id < id) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-function place(target: Table, record: StoredRecord): void {
-  const last = target.records.at(-1)
-  const at =
-    last && last.id >= record.id ? position(target.records, record.id) : target.records.length
-  const taken = target.records[at]?.id === record.id
-  if (at === target.records.length) target.records.push(record)
-  else target.records.splice(at, taken ? 1 : 0, record)
-  if (typeof record.id === 'number') target.lastId = Math.max(target.lastId, record.id)
-}
-
-// 20 upper-case hexadecimal characters that rise with every change of any collection.
-function versionOf(sequence: number): string {
-  return `00000A1000${sequence.toString(16).toUpperCase().padStart(10, '0')}`
 }
 
 type Replacer = (name: string, value: unknown) => unknown
@@ -160,13 +117,13 @@ function withoutCultures(name: string, value: unknown): unknown {
   return /^[a-z]{2}-[A-Z]{2}$/.test(name) ? undefined : value
 }
 
-function freeze(
+function versionFrom(
   collection: string,
   id: Id,
-  version: string,
+  sequence: number,
   fields: Fields,
   keep: Replacer | undefined,
-): StoredRecord {
+): NewVersion {
   const facts = collections[collection]
   const date = facts?.dateField ? fields[facts.dateField] : undefined
   const person = collection === 'people' ? id : (fields['person'] as Fields | undefined)?.['id']
@@ -175,10 +132,10 @@ function freeze(
     keep,
   )
   // Joined as text because copying the properties costs more than all the rest of a large tenant.
-  const head = `{"id":${JSON.stringify(id)},"changeVersion":"${version}"`
+  const head = `{"id":${JSON.stringify(id)},"changeVersion":"${versionOf(sequence)}"`
   return {
     id,
-    version,
+    sequence,
     date: date as string | undefined,
     person: person as number | undefined,
     text: withDigits(rest === '{}' ? `${head}}` : `${head},${rest.slice(1)}`),

@@ -24,15 +24,16 @@ export function listWebhooks(service: Service, request: ServiceRequest): Service
     .list()
     .filter(({ isDeleted }) => !isDeleted || options.deletedWebhook === 'listed')
     .map((webhook) => recordOfWebhook(webhook, webhooks, options))
-  const page = takePage(records, after, options.pageSize, filter.matches)
-  const last = page.records.at(-1)
+  const start = after === undefined ? 0 : records.filter(({ id }) => id <= after).length
+  const { positions, more } = takePage(records, start, options.pageSize, filter.matches)
+  const page = positions.flatMap((position) => records[position] ?? [])
   const next = () =>
     service.links.to(path, [
       ['filter', filterText],
-      ['continuationToken', continuations.give(list, last?.id ?? '')],
+      ['continuationToken', continuations.give(list, page.at(-1)?.id ?? '')],
     ])
-  const value = page.records.map(({ text }) => JSON.parse(text))
-  const link = page.more ? next() : undefined
+  const value = page.map(({ text }) => JSON.parse(text))
+  const link = more ? next() : undefined
   const links =
     options.dialect === 'specification' ? { NextLink: link ?? null } : { nextLink: link }
   return json(JSON.stringify({ value, ...links }))

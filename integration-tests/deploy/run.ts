@@ -6,11 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { packageFolder } from '../../scripts/demo/paths.ts'
 import { type Service, startService } from '../../scripts/demo/service.ts'
 import { table } from '../../scripts/demo/table.ts'
+import { warehouseDifferences } from '../../scripts/demo/warehouse.ts'
 import { createDagster, type Dagster, type Run } from './dagster.ts'
 import { validateManifests } from './manifests.ts'
-import { warehouseDifferences } from './warehouse-differences.ts'
+import { deliverThroughNginx } from './nginx.ts'
 
-const SOURCE = join(packageFolder, 'bin', 'source-protime')
 const CHANGES = { inserts: 40, updates: 40, deletes: 30, softDeletes: 5 }
 /** People and months: another size is another tenant. */
 const SIZES = { amber: [100, 6], lost: [25, 2], cedar: [16, 1], wrong: [5, 1], killed: [10, 1] }
@@ -39,8 +39,7 @@ async function main(): Promise<void> {
     const dagster = createDagster(folder, {
       PROTIME_TENANTS: join(folder, 'tenants'),
       PROTIME_WAREHOUSES: join(folder, 'warehouses'),
-      PROTIME_SYNC: join(packageFolder, 'deploy', 'sync', 'sync-protime'),
-      PROTIME_SOURCE: SOURCE,
+      PROTIME_PROGRAM: join(packageFolder, 'bin', 'protime'),
       PROTIME_TIME_ZONE: 'UTC',
       PROTIME_RETRY_SECONDS: '1',
       PROTIME_SENSOR_SECONDS: '1',
@@ -48,6 +47,7 @@ async function main(): Promise<void> {
     // The first program makes the tables of the instance; two at once would not agree.
     await dagster.ended(0)
     await validateManifests(folder, say)
+    await deliverThroughNginx(folder, say)
     await firstNight({ tenants, dagster })
     await secondNight({ tenants, dagster })
   } finally {
@@ -139,12 +139,12 @@ function tenantOf(tenants: Scene['tenants'], name: string): Tenant {
   return tenant
 }
 
-/** The process that syncs a tenant whose source waits for a page, once it has committed the others. */
+/** The process that syncs a tenant and waits for a page, once it has committed the others. */
 async function syncAfterCommit({ warehouse, service }: Tenant, dagster: Dagster): Promise<number> {
   const committed = `records to ${basename(warehouse)}`
   while (!dagster.log().includes(committed)) await sleep(100)
   await service.tell('/clear-faults', {})
-  const [pid] = execFileSync('pgrep', ['-f', `sync-protime .*${warehouse}`], { encoding: 'utf8' })
+  const [pid] = execFileSync('pgrep', ['-f', `protime sync .*${warehouse}`], { encoding: 'utf8' })
     .trim()
     .split('\n')
   return Number(pid)
@@ -154,9 +154,9 @@ function parentOf(pid: number): number {
   return Number(execFileSync('ps', ['-o', 'ppid=', '-p', String(pid)], { encoding: 'utf8' }))
 }
 
-async function equals({ name, config, warehouse, service }: Tenant): Promise<void> {
+async function equals({ name, warehouse, service }: Tenant): Promise<void> {
   const truth = (stream: string) => service.all(stream.replaceAll('_', '-'))
-  const found = await warehouseDifferences({ source: SOURCE, config, warehouse, truth })
+  const found = await warehouseDifferences(warehouse, truth)
   same(`${name}: the warehouse equals the service`, found.slice(0, 5), [])
 }
 

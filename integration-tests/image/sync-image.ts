@@ -1,13 +1,13 @@
 import { chownSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageFolder } from '../../scripts/demo/paths.ts'
-import { warehouseDifferences } from '../deploy/warehouse-differences.ts'
+import { warehouseDifferences } from '../../scripts/demo/warehouse.ts'
 import type { Tenant } from '../engines/tenant.ts'
 import type { Steps } from '../steps.ts'
 import type { Buildah } from './buildah.ts'
 import { type ImageConfig, runContained, type Sandbox } from './container.ts'
 
-const IMAGE = 'localhost/sync-protime'
+const IMAGE = 'localhost/protime-sync'
 const USER = 1000
 
 export interface Given {
@@ -40,12 +40,7 @@ export async function trySyncImage(given: Given, { step }: Steps): Promise<void>
       { folders: { '/warehouses': volume } },
     )
     if (exitCode !== 0) throw new Error(`exit code ${exitCode}\n${stdout}\n${stderr}`.slice(-2000))
-    const found = await warehouseDifferences({
-      source: join(packageFolder, 'bin', 'source-protime'),
-      config: file,
-      warehouse: join(volume, 'demo.duckdb'),
-      truth: tenant.truth,
-    })
+    const found = await warehouseDifferences(join(volume, 'demo.duckdb'), tenant.truth)
     same(found.slice(0, 5), [])
   }
   await step('a pod makes the warehouse equal to the service', sync)

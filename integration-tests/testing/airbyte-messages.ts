@@ -30,6 +30,7 @@ export interface Message {
       readonly status: string
       readonly reasons?: readonly unknown[]
     }
+    readonly estimate?: { readonly name: string; readonly row_estimate: number }
     readonly analytics?: { readonly type: string; readonly value: string }
   }
   readonly connectionStatus?: { readonly status: string; readonly message?: string }

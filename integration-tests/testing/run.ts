@@ -4,6 +4,7 @@ import { Writable } from 'node:stream'
 import type { RetryPolicy } from '../../src/http/retry-policy.ts'
 import { shortRetryPolicy } from '../../src/http/testing/short-retry-policy.ts'
 import { runAirbyte } from '../../src/protocol/airbyte/cli.ts'
+import type { Io } from '../../src/protocol/program.ts'
 import { runSinger } from '../../src/protocol/singer/cli.ts'
 import { createConnector } from '../../src/source/connector.ts'
 import type { Message } from './airbyte-messages.ts'
@@ -24,6 +25,8 @@ interface RunOptions extends Files {
   readonly killAfter?: number
   /** Takes stdout in place of the run, which then checks nothing and has no messages. */
   readonly stdout?: Writable
+  /** Takes stderr in place of a run in this process. */
+  readonly stderr?: Io['stderr']
   /** More words of the command line. */
   readonly words?: readonly string[]
   /** More variables of the process. */
@@ -152,26 +155,25 @@ async function runHere(
     program,
     killAfter = 0,
     stdout,
+    stderr,
+    environment = {},
     retryPolicy = shortRetryPolicy(),
   }: AirbyteOptions | SingerOptions,
 ): Promise<Ended> {
   const cut = killAfter > 0 ? createCutOutput(killAfter) : undefined
   const output = cut ?? createCollector()
-  const exitCode = await RUN[program](args, retryPolicy, stdout ?? output)
-  return { exitCode, signal: null, stdout: output.text(), stderr: '', whole: cut?.wholeLines() }
+  const said = createCollector()
+  const io = { stdout: stdout ?? output, stderr: stderr ?? said, env: environment }
+  const exitCode = await RUN[program](args, retryPolicy, io)
+  const whole = cut?.wholeLines()
+  return { exitCode, signal: null, stdout: output.text(), stderr: said.text(), whole }
 }
 
-type RunProgram = (
-  args: readonly string[],
-  retryPolicy: RetryPolicy,
-  stdout: Writable,
-) => Promise<number>
+type RunProgram = (args: readonly string[], retryPolicy: RetryPolicy, io: Io) => Promise<number>
 
 const RUN: Readonly<Record<(AirbyteOptions | SingerOptions)['program'], RunProgram>> = {
-  'source-protime': (args, retryPolicy, stdout) =>
-    runAirbyte(args, createConnector(retryPolicy), { stdout }),
-  'tap-protime': (args, retryPolicy, stdout) =>
-    runSinger(args, createConnector(retryPolicy), { stdout }),
+  'source-protime': (args, retryPolicy, io) => runAirbyte(args, createConnector(retryPolicy), io),
+  'tap-protime': (args, retryPolicy, io) => runSinger(args, createConnector(retryPolicy), io),
 }
 
 function toAirbyteRun(ended: Ended, options: AirbyteOptions): AirbyteRun {

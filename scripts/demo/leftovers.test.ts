@@ -12,19 +12,19 @@ afterEach(() => rmSync(join(folder, '..'), { recursive: true }))
 
 describe('what an earlier demo has left', () => {
   it('is told of before it is removed', async () => {
-    mkdirSync(join(folder, 'records'), { recursive: true })
+    mkdirSync(join(folder, 'warehouse.duckdb.sync'), { recursive: true })
     writeFileSync(join(folder, 'warehouse.duckdb'), '')
     const told: string[][] = []
     await removeLeftovers(folder, (names) => {
       told.push(names.filter((name) => existsSync(join(folder, name))))
     })
-    expect(told).toEqual([['records', 'warehouse.duckdb']])
+    expect(told).toEqual([['warehouse.duckdb', 'warehouse.duckdb.sync']])
     expect(readdirSync(folder)).toEqual([])
   })
 
   it('is all that is removed', async () => {
     mkdirSync(folder)
-    for (const name of ['mine.csv', 'state.json']) writeFileSync(join(folder, name), '')
+    for (const name of ['mine.csv', 'config.json']) writeFileSync(join(folder, name), '')
     await removeLeftovers(folder, () => {})
     expect(readdirSync(folder)).toEqual(['mine.csv'])
   })

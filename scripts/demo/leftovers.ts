@@ -3,11 +3,9 @@ import { join } from 'node:path'
 
 /** All that a demo writes. */
 const MADE: ReadonlySet<string> = new Set([
-  'catalog.json',
   'config.json',
-  'records',
-  'state.json',
   'warehouse.duckdb',
+  'warehouse.duckdb.sync',
   'warehouse.duckdb.wal',
 ])
 

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
 import type { Log } from '../protocol/connector.ts'
+import type { ConnectorError } from '../protocol/errors.ts'
 import type { Mask } from '../protocol/mask.ts'
 import type { Program } from '../protocol/program.ts'
 import type { ExitCode } from './exit-code.ts'
@@ -15,7 +16,7 @@ export interface ActionTools {
   /** Writes lines of text to stdout, for people. */
   print(text: string): Promise<void> | undefined
   /** Words on stderr. Secrets are masked. */
-  readonly log: Log
+  readonly log: CommandLog
   readonly mask: Mask
   /** Aborted when the process is to stop, or when its output is closed. */
   readonly signal: AbortSignal
@@ -23,11 +24,25 @@ export interface ActionTools {
   readonly allowToEnd: Program['allowToEnd']
 }
 
+export interface CommandLog extends Log {
+  /** Of what has failed while the command goes on, or is told in its result. */
+  error(message: string): void
+}
+
 /** What a command does; answers with the exit code. */
 export type Action = (tools: ActionTools) => Promise<ExitCode>
 
-/** Runs the action of the command that the command line names, with the configuration of `--config`. */
-export type Act = (action: Action) => Promise<void>
+/** What a command makes of a configuration that cannot be used; answers with the exit code. */
+export type Refuse = (
+  error: ConnectorError,
+  tools: Pick<ActionTools, 'say' | 'log' | 'mask'>,
+) => ExitCode
+
+/**
+ * Runs the action of the command that the command line names, with the configuration of `--config`. One
+ * that cannot be used is an error of the program, unless `refuse` makes something else of it.
+ */
+export type Act = (action: Action, refuse?: Refuse) => Promise<void>
 
 /** What a command works with that makes the configuration. */
 export type BareTools = Pick<ActionTools, 'log' | 'mask' | 'signal'> & Asked

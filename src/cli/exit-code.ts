@@ -7,6 +7,8 @@ export const EXIT = {
   failed: 1,
   /** The command line is not one. */
   usage: 2,
+  /** Only a person can mend it: whoever schedules the command does not try again. */
+  misconfigured: 2,
   /** What was asked for does not exist. */
   notFound: 4,
 } as const

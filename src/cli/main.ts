@@ -1,17 +1,17 @@
 import { Command, CommanderError } from 'commander'
 import { LINK_TOKENS } from '../http/links.ts'
 import { packageVersion } from '../project-files.ts'
-import type { Log } from '../protocol/connector.ts'
 import { ConnectorError } from '../protocol/errors.ts'
 import { createMask, type Mask } from '../protocol/mask.ts'
 import { type Io, type Program, processOr, runProgram } from '../protocol/program.ts'
-import type { Act, BareAct } from './action.ts'
+import type { Act, BareAct, CommandLog } from './action.ts'
 import { EXIT, type ExitCode, StartError, UsageError } from './exit-code.ts'
 import { addInit } from './init.ts'
 import { addJobCategories } from './job-categories.ts'
 import { addPreview } from './preview.ts'
 import type { Asked } from './questions.ts'
 import { addReferences } from './references.ts'
+import { addSync } from './sync.ts'
 import { addWebhooks } from './webhooks.ts'
 import { addServe } from './webhooks-serve.ts'
 import { addWorkLocations } from './work-locations.ts'
@@ -46,7 +46,7 @@ export async function runProtime(
 interface Tools extends Program {
   readonly stdin: Asked['stdin']
   readonly stderr: Io['stderr']
-  readonly log: Log
+  readonly log: CommandLog
   readonly mask: Mask
 }
 
@@ -69,9 +69,10 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
     })
     .exitOverride()
   // Of an action alone is loaded what it needs: help and version answer at once.
-  const act: Act = async (action) => {
+  const act: Act = async (action, refuse) => {
     const { act: run } = await import('./act.ts')
-    exitCode = await run(action, { file: program.opts<{ config?: string }>().config, ...tools })
+    const { config: file } = program.opts<{ config?: string }>()
+    exitCode = await run(action, { file, ...tools }, refuse)
   }
   const bare: BareAct = async (action) => {
     exitCode = await action(tools)
@@ -94,6 +95,7 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
 function addCommands(program: Command, act: Act, bare: BareAct): void {
   addInit(program, bare)
   addPreview(program, act)
+  addSync(program, act)
   addReferences(program, act)
   addJobCategories(program, act)
   addWorkLocations(program, act)
@@ -116,8 +118,9 @@ function sentence(error: unknown): string {
   return `protime: ${reason}${reason.endsWith('?') ? '' : '.'} Try --help.`
 }
 
-function createLog(stderr: Io['stderr'], mask: Mask, isDebug: boolean): Log {
+function createLog(stderr: Io['stderr'], mask: Mask, isDebug: boolean): CommandLog {
   const say = (level: string) => (message: string) =>
     void stderr.write(`${level} ${mask.text(message)}\n`)
-  return { info: say('INFO'), warn: say('WARN'), debug: isDebug ? say('DEBUG') : () => {} }
+  const debug = isDebug ? say('DEBUG') : () => {}
+  return { info: say('INFO'), warn: say('WARN'), error: say('ERROR'), debug }
 }

@@ -90,7 +90,7 @@ export function createClient(settings: ClientSettings): Client {
   // Every request under way listens to it, which is no leak that Node would have to warn of.
   setMaxListeners(0, settings.signal)
   const told = onTrouble === undefined ? {} : { onTrouble }
-  const traffic: Traffic = { requests: 0, retries: 0, refusals: 0, bytes: 0 }
+  const traffic: Traffic = { requests: 0, retries: 0, refusals: 0, answerMs: 0, bytes: 0 }
   const exchanges = createExchanges({ ...settings, counts: traffic })
   const tokens = createTokens({ ...settings, post })
   const headers = {

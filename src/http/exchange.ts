@@ -52,6 +52,8 @@ export interface ExchangeCounts {
   retries: number
   /** Answers 429, and 503 with a Retry-After. */
   refusals: number
+  /** The time from each request to the head of its answer, or to its failure, summed up. */
+  answerMs: number
 }
 
 /** What exchanges are made with. */
@@ -150,7 +152,10 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     { use, isExpected = isOk }: Exchange<T>,
   ): Promise<{ readonly used: T } | Failed> {
     try {
-      const reply = await transport.send(call)
+      const sentAt = time.now()
+      const reply = await transport.send(call).finally(() => {
+        counts.answerMs += time.now() - sentAt
+      })
       if (!isExpected(reply.status)) return { reply }
       limiter.onSuccess()
       return { used: await use(reply) }

@@ -36,12 +36,20 @@ export function createRateLimiter(
   let nextTurn = heldUntil
   let boundUntil = heldUntil
   let lastTurn: Promise<unknown> = Promise.resolve()
+  let waiting = 0
   let admitted: Permit = 0
   /** The last request that was on its way when the service was found to refuse. */
   let answered: Permit = 0
   return {
     acquire(signal) {
-      const turn = lastTurn.then(() => pass(signal))
+      // A service that does not refuse costs nothing but this.
+      if (waiting === 0 && !signal.aborted && waitMs() <= 0) return Promise.resolve(admit())
+      waiting++
+      const turn = lastTurn
+        .then(() => pass(signal))
+        .finally(() => {
+          waiting--
+        })
       lastTurn = turn.catch(() => {})
       return turn
     },
@@ -60,6 +68,10 @@ export function createRateLimiter(
   async function pass(signal: AbortSignal): Promise<Permit> {
     signal.throwIfAborted()
     for (let wait = waitMs(); wait > 0; wait = waitMs()) await sleep(wait, signal)
+    return admit()
+  }
+
+  function admit(): Permit {
     nextTurn = Math.max(nextTurn, now() - CATCH_UP_MS) + 1000 / pace.perSecond(now())
     boundUntil = now() + bound
     return ++admitted

@@ -1,7 +1,10 @@
 /** Longer links are read with the rest of their page. */
 const TAIL_BYTES = 4096
-/** A member that is followed by the brace that ends the page. */
-const LAST_MEMBER = /[{,]\s*"nextLink"\s*:\s*("(?:[^"\\]|\\.)+")\s*\}\s*$/
+const NAME = Buffer.from('"nextLink"')
+/** From the name on: the member, and the brace that ends the page. */
+const LAST_MEMBER = /^"nextLink"\s*:\s*("(?:[^"\\]|\\.)+")\s*\}\s*$/
+/** What stands before a member. */
+const BEFORE = /[{,]\s*$/
 
 /**
  * The next link of a page that ends with it, found without looking at the records, so that the
@@ -9,7 +12,10 @@ const LAST_MEMBER = /[{,]\s*"nextLink"\s*:\s*("(?:[^"\\]|\\.)+")\s*\}\s*$/
  * else can stand there; undefined when the page ends with something else.
  */
 export function lastNextLink(chunks: readonly Buffer[]): string | undefined {
-  const [, text] = LAST_MEMBER.exec(tailOf(chunks)) ?? []
+  const tail = tailOf(chunks)
+  const at = tail.lastIndexOf(NAME)
+  if (at < 0 || !BEFORE.test(tail.toString('latin1', Math.max(0, at - 16), at))) return undefined
+  const [, text] = LAST_MEMBER.exec(tail.toString('utf8', at)) ?? []
   try {
     return text === undefined ? undefined : (JSON.parse(text) as string)
   } catch {
@@ -17,12 +23,14 @@ export function lastNextLink(chunks: readonly Buffer[]): string | undefined {
   }
 }
 
-function tailOf(chunks: readonly Buffer[]): string {
+function tailOf(chunks: readonly Buffer[]): Buffer {
+  const last = chunks.at(-1)
+  if (last !== undefined && last.length >= TAIL_BYTES) return last.subarray(-TAIL_BYTES)
   const parts: Buffer[] = []
   for (let i = chunks.length - 1, missing = TAIL_BYTES; i >= 0 && missing > 0; i--) {
     const part = (chunks[i] as Buffer).subarray(-missing)
     parts.unshift(part)
     missing -= part.length
   }
-  return Buffer.concat(parts).toString('utf8')
+  return Buffer.concat(parts)
 }

@@ -8,20 +8,20 @@ export class BodyGuard {
   /** Bytes of the byte order mark so far. */
   markBytes = 0
   #markOpen = true
-  #opening: number[] = []
+  #opening = Buffer.alloc(0)
   /** The bytes of a character that the chunk before did not finish: at most 3. */
   #unfinished: number[] = []
 
   /** The first bytes of the body, for messages. */
   get opening(): Uint8Array {
-    return Uint8Array.from(this.#opening)
+    return this.#opening
   }
 
   /** The part of the chunk to scan, or undefined if it is not UTF-8. */
   accept(chunk: Uint8Array): Uint8Array | undefined {
     if (this.#opening.length < OPENING_BYTES) {
-      for (const byte of chunk.subarray(0, OPENING_BYTES - this.#opening.length))
-        this.#opening.push(byte)
+      const more = chunk.subarray(0, OPENING_BYTES - this.#opening.length)
+      this.#opening = Buffer.concat([this.#opening, more])
     }
     if (!this.#isText(chunk)) return undefined
     return this.#markOpen ? this.#withoutMark(chunk) : chunk
@@ -50,7 +50,7 @@ export class BodyGuard {
       this.#unfinished = []
     }
     const to = completeLength(chunk, from)
-    this.#unfinished = [...chunk.subarray(to)]
+    if (to < chunk.length) this.#unfinished = [...chunk.subarray(to)]
     return isUtf8(chunk.subarray(from, to)) && this.#mayGoOn()
   }
 

@@ -1,5 +1,6 @@
 import type { ConnectorError } from './errors.ts'
 import type { Mask } from './mask.ts'
+import type { SyncObserver } from './progress/sync-observer.ts'
 import type { SettingsSchema } from './settings-schema.ts'
 import type { StreamOutput } from './stream-output.ts'
 import type { StreamSpec } from './stream-spec.ts'
@@ -54,6 +55,8 @@ export interface Tools {
 export interface ReadTools extends Tools {
   /** Streams that the catalog names and that cannot be read; they are reported without the source. */
   readonly refused: readonly Failure[]
+  /** Is told how far the sync is, by sources that tell it. */
+  readonly observer?: SyncObserver
 }
 
 /** A stream that is to be read. */

@@ -25,6 +25,13 @@ export type {
 export { ConnectorError, type FailureType } from './errors.ts'
 export { createJsonBatch, type JsonRecord } from './json-batch.ts'
 export type { Mask } from './mask.ts'
+export type {
+  RowCounts,
+  StreamStart,
+  SyncFacts,
+  SyncObserver,
+  SyncTraffic,
+} from './progress/sync-observer.ts'
 export {
   type Batch,
   DELETE,

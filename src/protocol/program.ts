@@ -5,8 +5,12 @@ import { onSignals } from './signals.ts'
 
 /** The parts of `process` that a program uses. */
 export interface Io {
-  readonly stdout: Writable
-  readonly stderr: Writable & { readonly isTTY?: boolean }
+  readonly stdout: Writable & { readonly isTTY?: boolean }
+  readonly stderr: Writable & {
+    readonly isTTY?: boolean
+    readonly columns?: number
+    readonly rows?: number
+  }
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
@@ -28,6 +32,9 @@ export interface Program {
   readonly allowToEnd: (ms: number) => void
 }
 
+/** What a sync over a protocol goes on from, for whoever stopped it. */
+export const NEXT_FROM_STATE = 'The next sync continues from the last state that was stored.'
+
 /**
  * Runs a command that owns stdout and answers with its exit code. An error that `run` throws goes to
  * `report`, unless it is only the end that somebody asked for; everything that was said is written
@@ -38,7 +45,7 @@ export async function runProgram(
   { stdout, stderr }: Pick<Io, 'stdout' | 'stderr'>,
   run: (program: Program) => Promise<number>,
   report: (error: unknown, program: Program) => void,
-  whenUnwritten = 'The next sync continues from the last state that was stored.',
+  whenUnwritten = NEXT_FROM_STATE,
 ): Promise<number> {
   const stop = new AbortController()
   const writer = createLineWriter(stdout, { onGone: () => stop.abort(new InterruptedError()) })

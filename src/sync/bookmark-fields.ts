@@ -32,6 +32,9 @@ export interface Bookmark {
   readonly backfill_ids: string | null
   /** The JSON text of the pending deletes; null for none. */
   readonly pending: string | null
+  /** For the progress of the next sync; older bookmarks have neither. */
+  readonly whole_rows: number | null
+  readonly rows_so_far: number | null
 }
 
 type Kind = 'string' | 'number' | 'boolean'
@@ -62,4 +65,6 @@ export const BOOKMARK_FIELDS: Readonly<Record<keyof Bookmark, Kind | `${Kind}?`>
   window_ids: 'string?',
   backfill_ids: 'string?',
   pending: 'string?',
+  whole_rows: 'number?',
+  rows_so_far: 'number?',
 }

@@ -30,6 +30,8 @@ function reading(position: Position, more: Partial<StoredReading> = {}): StoredR
       backfill: null,
       pending: [{ keys: 'rAA==', version: '09', isUnseen: true }],
     },
+    wholeRows: 1200,
+    rowsSoFar: 300,
     ...more,
   }
 }
@@ -61,6 +63,13 @@ describe('a bookmark', () => {
   it('of a delta that is complete continues with its changes', () => {
     const stored = readBookmark(writeBookmark(reading({ phase: 'complete', next: CHANGES })))
     expect(stored).toMatchObject({ position: CHANGES })
+  })
+
+  it('without counts, as older versions wrote it, or with impossible ones, is believed all the same', () => {
+    const { whole_rows: _, rows_so_far: __, ...older } = writeBookmark(reading(CHANGES))
+    const unknown = reading(CHANGES, { wholeRows: null, rowsSoFar: null })
+    expect(readBookmark(older)).toEqual(unknown)
+    expect(readBookmark({ ...older, whole_rows: -1, rows_so_far: 0.5 })).toEqual(unknown)
   })
 
   it('is none where a stream was never read or has been reset', () => {
@@ -121,7 +130,10 @@ describe('a bookmark of version 1', () => {
       { phase: 'complete', next: 'list' },
     ],
   ])('with %j is read in the words of now', (fields, position) => {
-    expect(readBookmark({ ...VERSION_1, ...fields })).toEqual(reading(position as Position))
+    const uncounted = { wholeRows: null, rowsSoFar: null }
+    expect(readBookmark({ ...VERSION_1, ...fields })).toEqual(
+      reading(position as Position, uncounted),
+    )
   })
 })
 

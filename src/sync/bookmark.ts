@@ -27,6 +27,10 @@ export interface StoredReading {
   readonly replacesOlder: boolean
   readonly position: Position
   readonly keys: StoredKeys
+  /** How many rows the last complete reading had; null where none was counted. */
+  readonly wholeRows: number | null
+  /** How many rows the present complete reading has had so far; null once it is settled. */
+  readonly rowsSoFar: number | null
 }
 
 const PHASES: ReadonlySet<string> = new Set(['initial', 'backfill', 'changes', 'list', 'complete'])
@@ -52,6 +56,8 @@ export function writeBookmark(reading: StoredReading): Bookmark {
     window_ids: keys.window,
     backfill_ids: keys.backfill,
     pending: keys.pending.length === 0 ? null : JSON.stringify(keys.pending),
+    whole_rows: reading.wholeRows,
+    rows_so_far: reading.rowsSoFar,
   }
 }
 
@@ -92,7 +98,14 @@ export function readBookmark(
       backfill: bookmark.backfill_ids,
       pending,
     },
+    wholeRows: count(bookmark.whole_rows),
+    rowsSoFar: count(bookmark.rows_so_far),
   }
+}
+
+/** Only progress depends on a count: one that is none is not known, and nothing else is in doubt. */
+function count(stored: number | null): number | null {
+  return Number.isSafeInteger(stored) && Number(stored) >= 0 ? stored : null
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -142,6 +155,14 @@ function isDeletes(group: unknown): group is StoredDeletes {
   const { keys, version, isUnseen } = (group ?? {}) as Fields
   const isVersion = version === null || typeof version === 'string'
   return typeof keys === 'string' && isVersion && typeof isUnseen === 'boolean'
+}
+
+/**
+ * A stored blob for a stream that is to be read from the beginning: it starts over, and deletes what it
+ * does not meet.
+ */
+export function startingOver(blob: unknown): unknown {
+  return typeof blob === 'object' && blob !== null ? { ...blob, settings: 'reset' } : blob
 }
 
 /** How many characters of a stored blob are sets of ids. */

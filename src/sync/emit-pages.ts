@@ -36,6 +36,7 @@ export async function* emitPages(
     }
     const { batch } = event
     if (batch.count > 0) {
+      reading.addRows(batch.count)
       if (isTracked) {
         mark?.(batch)
         const where = typeof place === 'function' ? place(batch) : place

@@ -7,11 +7,11 @@ import { type Batch, DELETE, SOFT_DELETE } from '../protocol/record-batch.ts'
 import { createBatchRewriter } from '../protocol/rewritten-batch.ts'
 import { readScopes } from '../streams/streams.ts'
 import { addDays, type Day, dayOf } from './days.ts'
+import type { Job } from './job.ts'
 import { notEntitled } from './not-entitled.ts'
 import { pageFailure } from './page-failures.ts'
 import { createPageReader } from './page-reader.ts'
 import type { PageReader } from './pages.ts'
-import type { Job } from './plan.ts'
 import { slicesOf } from './slices.ts'
 
 /** How far back records with a day are looked for: a pay period at most. */

@@ -6,6 +6,7 @@ import { changes } from './phases/changes.ts'
 import { initial } from './phases/initial.ts'
 import { list } from './phases/list.ts'
 import type { Position } from './position.ts'
+import type { StartOver } from './reading.ts'
 import type { StreamContext } from './stream-context.ts'
 
 /**
@@ -14,8 +15,9 @@ import type { StreamContext } from './stream-context.ts'
  * than the best one before it is the last.
  */
 export async function readStream(context: StreamContext): Promise<void> {
-  const { reading, output, pages, clock } = context
+  const { reading, output, pages, clock, onStart } = context
   output.started(() => reading.bookmark())
+  onStart(reading.begunFrom)
   for (let best = -1; ; ) {
     pages.restartCount()
     try {
@@ -27,6 +29,7 @@ export async function readStream(context: StreamContext): Promise<void> {
       if (pages.count <= best) throw neverFinishes(error)
       best = pages.count
       reading.startOver(reason, clock.now())
+      onStart(reading.begunFrom)
     }
   }
   output.running()
@@ -79,17 +82,23 @@ async function read(position: Position, context: StreamContext): Promise<Positio
   }
 }
 
-function reasonOf(error: DeadLinkError, context: StreamContext): string {
+function reasonOf(error: DeadLinkError, context: StreamContext): StartOver {
   const { reading, earlyEnds, pages, clock } = context
+  const reason = (why: string, message: string) => ({ why, message: `${message} ${error.message}` })
   if (error.why === 'used') {
-    return `its link is used up, because the answer to it was lost. ${error.message}`
+    return reason('lost answer', 'its link is used up, because the answer to it was lost.')
   }
-  if (error.why === 'unusable') return `its link cannot be used any more. ${error.message}`
+  if (error.why === 'unusable') {
+    return reason('unusable link', 'its link cannot be used any more.')
+  }
   const at = linkTime(reading.position)
-  if (at === null) return `its link has expired. ${error.message}`
+  if (at === null) return reason('expired link', 'its link has expired.')
   earlyEnds.add(reading.stream.stream, pages.count > 0)
   const hours = Math.max(0, (clock.now().getTime() - at.getTime()) / 3_600_000)
-  return `its delta has ended, although its link is only ${hours.toFixed(1)} hours old. ${error.message}`
+  return reason(
+    'ended delta',
+    `its delta has ended, although its link is only ${hours.toFixed(1)} hours old.`,
+  )
 }
 
 /** When the service sent the link of the delta that is being read. */

@@ -1,10 +1,12 @@
 import type { Log } from '../protocol/connector.ts'
+import type { StreamStart } from '../protocol/progress/sync-observer.ts'
 import type { Stream } from '../streams/collection.ts'
 import { type Mode, type StoredReading, writeBookmark } from './bookmark.ts'
 import type { Bookmark } from './bookmark-fields.ts'
 import type { Day } from './days.ts'
 import { createLiveKeys, type LiveKeys } from './live-keys.ts'
 import { INITIAL, LIST, type Position } from './position.ts'
+import { streamStart } from './stream-start.ts'
 
 /** The reading of one stream: where it stands, and what its bookmark says. */
 export interface Reading {
@@ -21,15 +23,25 @@ export interface Reading {
   readonly isSettled: boolean
   /** See `StoredReading.replacesOlder`. */
   readonly replacesOlder: boolean
+  /** From where it is read, and how many rows are expected. */
+  readonly begunFrom: StreamStart
   moveTo(position: Position): void
   /** Begins a complete reading, by the whole list if it is to be. */
   beginAnew(now: Date, position?: Position): void
   /** The same with a WARN that says why; from another first day, if one is given. */
-  startOver(reason: string, now: Date, start?: Day | null): void
+  startOver(reason: StartOver, now: Date, start?: Day | null): void
+  /** Rows of a page that were read. */
+  addRows(count: number): void
   /** Rows of older generations stay, because not everything could be read. */
   keepOlder(): void
   settle(): void
   bookmark(): Bookmark
+}
+
+/** Why a reading begins anew: in a few words, and as the clause of a warning. */
+export interface StartOver {
+  readonly why: string
+  readonly message: string
 }
 
 export interface ReadingSettings {
@@ -46,6 +58,8 @@ export interface ReadingSettings {
   readonly onOutgrown: () => void
   /** See `StoredReading.replacesOlder`; true unless given. */
   readonly replacesOlder?: boolean
+  /** Why it is read from the beginning, in a few words; needed where nothing is stored. */
+  readonly why?: string
 }
 
 /** A reading from the beginning, or from what is stored; throws when its sets cannot be decoded. */
@@ -59,6 +73,9 @@ export function createReading(settings: ReadingSettings, stored?: StoredReading)
   let isContinued = stored !== undefined
   let isSettled = stored?.isSettled ?? false
   let replacesOlder = stored?.replacesOlder ?? settings.replacesOlder ?? true
+  let begunFrom = streamStart(stored, settings.why)
+  let wholeRows = stored?.wholeRows ?? null
+  let rowsSoFar = stored?.rowsSoFar ?? 0
   return {
     stream,
     mode,
@@ -81,19 +98,27 @@ export function createReading(settings: ReadingSettings, stored?: StoredReading)
     get replacesOlder() {
       return replacesOlder
     },
+    get begunFrom() {
+      return begunFrom
+    },
     moveTo(next) {
       position = next
     },
     beginAnew,
     startOver(reason, now, from = start) {
-      log.warn(`${stream.stream}: ${reason}; the stream is read from the beginning.`)
+      log.warn(`${stream.stream}: ${reason.message}; the stream is read from the beginning.`)
       start = from
       beginAnew(now)
+      begunFrom = streamStart({ wholeRows }, reason.why)
+    },
+    addRows(count) {
+      if (!isSettled && position.phase !== 'changes') rowsSoFar += count
     },
     keepOlder() {
       replacesOlder = false
     },
     settle() {
+      if (!isSettled) wholeRows = rowsSoFar
       isSettled = true
     },
     bookmark: () =>
@@ -107,6 +132,8 @@ export function createReading(settings: ReadingSettings, stored?: StoredReading)
         replacesOlder,
         position: withDoubt(position),
         keys: keys.encode(),
+        wholeRows,
+        rowsSoFar: isSettled ? null : rowsSoFar,
       }),
   }
 
@@ -117,6 +144,7 @@ export function createReading(settings: ReadingSettings, stored?: StoredReading)
     isContinued = false
     isSettled = false
     replacesOlder = true
+    rowsSoFar = 0
   }
 
   /** A backfill in doubt is due at the next sync, should this one not get to it. */

@@ -3,6 +3,7 @@ import { hasScope } from '../http/token.ts'
 import type { Failure, Log } from '../protocol/connector.ts'
 import { asConnectorError, ConnectorError } from '../protocol/errors.ts'
 import { OutputClosedError } from '../protocol/line-writer.ts'
+import type { SyncObserver } from '../protocol/progress/sync-observer.ts'
 import type { Batch } from '../protocol/record-batch.ts'
 import type { ObjectRules } from '../protocol/record-rewriter.ts'
 import { createBatchRewriter } from '../protocol/rewritten-batch.ts'
@@ -12,13 +13,15 @@ import { readScopes } from '../streams/streams.ts'
 import { continuesDelta, storedCharacters } from './bookmark.ts'
 import { createEarlyEnds, type EarlyEnds } from './early-ends.ts'
 import { createIdBudget, type IdBudget } from './id-budget.ts'
+import type { Job } from './job.ts'
 import { notEntitled } from './not-entitled.ts'
 import { createPageReader } from './page-reader.ts'
 import { createPages } from './pages.ts'
-import { type Job, plan } from './plan.ts'
+import { plan } from './plan.ts'
 import { readStream } from './read-stream.ts'
 import { refuseLateStart } from './start-date.ts'
 import { summary } from './summary.ts'
+import { factsOf } from './sync-facts.ts'
 import { createDeltaBarrier, inOrder, isDelta, type Task } from './task.ts'
 import { createWaiting, createWaitReport, stillWaiting } from './waiting.ts'
 
@@ -28,6 +31,8 @@ export interface RunSettings extends SessionSettings {
   readonly outputOf: (job: Job, now: () => Date) => StreamOutput
   /** Streams that were asked for and cannot be read; they are reported with those that fail. */
   readonly refused?: readonly Failure[]
+  /** Is told how far the sync is. */
+  readonly observer?: SyncObserver
 }
 
 /**
@@ -45,10 +50,11 @@ export async function runSync(jobs: readonly Job[], settings: RunSettings): Prom
   }
   const tasks = jobs.map((job) => ({ job, output: settings.outputOf(job, () => clock.now()) }))
   const startedAt = performance.now()
+  settings.observer?.begun(factsOf(tasks, session, settings.config))
   try {
     const failed = await begin(session, settings).then(
       () => work(tasks, session, shared, settings),
-      (error) => refuseAll(tasks, error, settings.signal),
+      (error) => refuseAll(tasks, error, settings),
     )
     const advice = shared.earlyEnds.advice()
     if (advice !== undefined) settings.log.warn(advice)
@@ -105,6 +111,7 @@ async function work(
     for (const task of queue) {
       if (isDelta(task)) await gate.passed
       const error = await isolate(task, session, shared, settings)
+      settings.observer?.ended(task.job.stream.stream, error)
       if (error !== undefined) failures.push({ stream: task.job.stream.stream, error })
       // What the gate promises is about what has left the process.
       await task.output.flush()
@@ -122,7 +129,7 @@ async function isolate(
   shared: Shared,
   settings: RunSettings,
 ): Promise<ConnectorError | undefined> {
-  const { log, signal, config } = settings
+  const { log, signal, config, observer } = settings
   const { endpoints, clock, client, retryPolicy } = session
   try {
     signal.throwIfAborted()
@@ -154,6 +161,7 @@ async function isolate(
       output,
       treat: treatBatches(stream, treatment.rules),
       log,
+      onStart: (start) => observer?.started(stream.stream, start),
       earlyEnds: shared.earlyEnds,
     })
     return undefined
@@ -176,13 +184,19 @@ function treatBatches({ nested }: Stream, rules: ObjectRules | undefined): (batc
   return isUntouched ? (batch) => batch : createBatchRewriter(rules)
 }
 
-function refuseAll(tasks: readonly Task[], error: unknown, signal: AbortSignal): Failure[] {
+function refuseAll(
+  tasks: readonly Task[],
+  cause: unknown,
+  { signal, observer }: RunSettings,
+): Failure[] {
   signal.throwIfAborted()
-  for (const { output } of tasks) {
+  const error = asConnectorError(cause)
+  for (const { job, output } of tasks) {
     output.started()
     output.incomplete()
+    observer?.ended(job.stream.stream, error)
   }
-  return [{ error: asConnectorError(error) }]
+  return [{ error }]
 }
 
 function inContext(error: ConnectorError): ConnectorError {

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import type { Endpoints } from '../http/endpoints.ts'
 import type { ServerClock } from '../http/server-clock.ts'
 import type { Log } from '../protocol/connector.ts'
+import type { StreamStart } from '../protocol/progress/sync-observer.ts'
 import type { Batch } from '../protocol/record-batch.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 import type { EarlyEnds } from './early-ends.ts'
@@ -19,6 +20,8 @@ export interface StreamContext {
   /** What leaves of a batch of records. */
   readonly treat: (batch: Batch) => Batch
   readonly log: Log
+  /** Told from where the stream is read, and again when it begins anew. */
+  readonly onStart: (start: StreamStart) => void
   /** Shared by the streams of the sync. */
   readonly earlyEnds: EarlyEnds
 }

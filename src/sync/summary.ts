@@ -9,7 +9,7 @@ import type { Task } from './task.ts'
 export function summary(
   tasks: readonly Task[],
   failures: readonly Failure[],
-  { requests, retries, refusals, bytes }: Traffic,
+  { requests, retries, refusals, bytes }: Omit<Traffic, 'answerMs'>,
   seconds: number,
 ): string {
   const rows = tasks.map(({ job, output: { counts } }) => ({ name: job.stream.stream, ...counts }))

@@ -1,5 +1,5 @@
 import type { StreamOutput } from '../protocol/stream-output.ts'
-import type { Job } from './plan.ts'
+import type { Job } from './job.ts'
 
 /** A job with the protocol's end of its stream. */
 export interface Task {

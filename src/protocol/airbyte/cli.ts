@@ -15,9 +15,9 @@ export function runAirbyte<Config>(
   connector: Connector<Config>,
   io: Partial<Io> = {},
 ): Promise<number> {
-  return runConnector(argv, connector, io, async (tools, { stderr }) => {
+  return runConnector(argv, connector, io, async (tools, own) => {
     const { runCommand } = await import('./commands.ts')
-    return runCommand(argv, connector, tools, stderr)
+    return runCommand(argv, connector, tools, own)
   })
 }
 

@@ -1,12 +1,20 @@
-import type { Writable } from 'node:stream'
 import { readMessagesOption, readOption, requiredOption } from '../command-line.ts'
-import type { Connector } from '../connector.ts'
+import type { Connector, Failure } from '../connector.ts'
+import { type Io, NEXT_FROM_STATE } from '../program.ts'
+import { metricsVariable, type ObservedSettings, observed } from '../progress/observed.ts'
+import { createScreen } from '../progress/screen.ts'
+import type { SyncObserver } from '../progress/sync-observer.ts'
 import { airbyteStream, type ConfiguredStream, parseConfiguredCatalog } from './catalog.ts'
-import { createCommands } from './create-commands.ts'
+import { createCommands, type Files } from './create-commands.ts'
 import * as messages from './messages.ts'
-import { read } from './read.ts'
+import { createEstimates, read } from './read.ts'
 import type { CommandTools } from './report.ts'
 import { parseStateFile } from './state.ts'
+
+interface ReadOptions extends Files {
+  readonly metrics?: string
+  readonly quiet?: true
+}
 
 /**
  * Parses the command line of a source and runs the command that it names. Answers with the exit code;
@@ -16,9 +24,9 @@ export function runCommand<Config>(
   argv: readonly string[],
   connector: Connector<Config>,
   tools: CommandTools,
-  stderr: Writable,
+  { stdout, stderr, env }: Io,
 ): Promise<number> {
-  const { log } = tools
+  const { log, mask } = tools
   const commands = createCommands(`source-${connector.name}`, connector, tools, stderr)
   commands.addCheck(async (input) => {
     const source = await connector.load()
@@ -34,7 +42,18 @@ export function runCommand<Config>(
     .add('read', 'read the streams of a catalog')
     .option('--catalog <file>', 'the configured catalog, or the output of discover')
     .option('--state <file>', 'the state of the last sync')
-    .action(async (files) => {
+    .option(
+      '--metrics <file>',
+      `write metrics of the sync for Prometheus at its end; ${metricsVariable(connector.name)} names the file too`,
+    )
+    .option('--quiet', 'show no progress of the sync: warnings, errors and its summary alone')
+    .action(async (options: ReadOptions) => {
+      commands.fail(await observed(shownBy(options), sync(options)))
+    })
+  return commands.run(argv)
+
+  function sync(files: Files) {
+    return async (observer: SyncObserver): Promise<readonly Failure[]> => {
       const input = await commands.settings(files)
       const chosen = await chosenStreams(requiredOption('--catalog', files.catalog))
       const states = parseStateFile(
@@ -43,9 +62,29 @@ export function runCommand<Config>(
       )
       const source = await connector.load()
       const config = source.configure(input, log)
-      commands.fail(await read(source, config, { chosen, states }, tools))
-    })
-  return commands.run(argv)
+      return read(source, config, { chosen, states }, { ...tools, observer })
+    }
+  }
+
+  /** The messages are on stdout: a block has a terminal for itself, or there is none. */
+  function shownBy({
+    metrics = env[metricsVariable(connector.name)],
+    quiet,
+  }: ReadOptions): ObservedSettings {
+    return {
+      program: `source-${connector.name}`,
+      version: connector.version,
+      name: connector.name,
+      log,
+      screen: stdout.isTTY === true ? undefined : createScreen(stderr, env, mask),
+      logsBesideBlock: true,
+      tellsFailures: true,
+      metrics,
+      isQuiet: quiet === true,
+      kept: NEXT_FROM_STATE,
+      listeners: [createEstimates(tools)],
+    }
+  }
 
   async function chosenStreams(file: string): Promise<readonly ConfiguredStream[]> {
     const input = await readMessagesOption('--catalog', file)

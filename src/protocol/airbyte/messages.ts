@@ -81,6 +81,11 @@ export function error({ message, failure, stream, internal, stack }: ErrorFacts)
   })
 }
 
+/** How many rows of a stream are to come in this sync, about. */
+export function estimate(stream: string, rows: number): Line {
+  return trace('ESTIMATE', { estimate: { name: stream, type: 'STREAM', row_estimate: rows } })
+}
+
 /** An event that a platform counts; `type` is one of a fixed set. */
 export function analytics(type: string, value: string): Line {
   return trace('ANALYTICS', { analytics: { type, value } })

@@ -1,5 +1,6 @@
-import type { Failure, ReadJob, Source } from '../connector.ts'
+import type { Failure, ReadJob, ReadTools, Source } from '../connector.ts'
 import { ConnectorError, unknownStream } from '../errors.ts'
+import type { ProgressListener } from '../progress/sync-progress.ts'
 import { type ConfiguredStream, chosenFields } from './catalog.ts'
 import * as messages from './messages.ts'
 import type { CommandTools } from './report.ts'
@@ -20,7 +21,7 @@ export async function read<Config>(
   source: Source<Config>,
   config: Config,
   { chosen, states }: Reading,
-  tools: CommandTools,
+  tools: CommandTools & Pick<ReadTools, 'observer'>,
 ): Promise<readonly Failure[]> {
   const { writer } = tools
   const offered = new Map(source.streams(config).map((spec) => [spec.name, spec]))
@@ -52,6 +53,16 @@ export async function read<Config>(
     for (const status of ['STARTED', 'INCOMPLETE'] as const)
       void writer.write(`${messages.streamStatus(stream, status)}\n`)
     refused.push({ stream, error })
+  }
+}
+
+/** Tells the platform how many rows are to come of a stream that was counted before. */
+export function createEstimates({ writer }: Pick<CommandTools, 'writer'>): ProgressListener {
+  return {
+    started({ name, start }) {
+      if (start.expected === undefined) return
+      void writer.write(`${messages.estimate(name, start.expected)}\n`)
+    },
   }
 }
 

@@ -1,8 +1,10 @@
 import { readJsonOption, readOption } from '../command-line.ts'
-import type { CheckResult, Connector } from '../connector.ts'
-import type { Io } from '../program.ts'
+import type { CheckResult, Connector, Failure, ReadTools } from '../connector.ts'
+import { type Io, NEXT_FROM_STATE } from '../program.ts'
+import { metricsVariable, type ObservedSettings, observed } from '../progress/observed.ts'
 import { TAP_CAPABILITIES } from './about.ts'
 import { parseCatalog, singerStream } from './catalog.ts'
+import { createSingerMetrics } from './metrics.ts'
 import {
   createSingerCommand,
   noConfig,
@@ -25,6 +27,8 @@ interface Options extends SharedOptions {
   readonly properties?: string
   readonly state?: string
   readonly test?: true
+  readonly metrics?: string
+  readonly quiet?: true
 }
 
 /**
@@ -54,6 +58,8 @@ async function execute<Config>(
   const options = parseArguments(argv, program, tools)
   if (options === 'answered') return 0
   if (options.about) return tellAbout(program, options.format, tools)
+  const isSync = options.discover === undefined && options.test === undefined
+  if (isSync) return observedSync(options, connector, program, tools)
   const input = await settingsOf(options, program, tools)
   if (options.discover) {
     const source = await connector.load()
@@ -62,7 +68,6 @@ async function execute<Config>(
     return tell(JSON.stringify({ streams: streams.map(singerStream) }, null, 2), tools)
   }
   if (input === undefined) throw noConfig()
-  if (!options.test) return readAll(input, options, connector, tools)
   const source = await connector.load()
   return test(await source.check(source.configure(input, tools.log), tools), tools)
 }
@@ -77,16 +82,54 @@ function parseArguments(
     .option('--catalog <file>', 'what to read; everything if left out')
     .option('--properties <file>', 'an older name of --catalog')
     .option('--state <file>', 'the state of the last run')
+    .option(
+      '--metrics <file>',
+      `write metrics of the sync for Prometheus at its end; ${metricsVariable(program.about.name.replace(/^tap-/, ''))} names the file too`,
+    )
+    .option('--quiet', 'show no progress of the sync: warnings, errors and its summary alone')
     .option('--test', 'test the settings and the connection; starts no delta')
   return parseOptions<Options>(command, argv)
+}
+
+/** A sync with all that is shown of it. */
+async function observedSync<Config>(
+  options: Options,
+  connector: Connector<Config>,
+  program: SingerProgram,
+  tools: SingerTools,
+): Promise<number> {
+  const { about, env } = program
+  const { log } = tools
+  const { metrics = env[metricsVariable(connector.name)], quiet = false } = options
+  const settings: ObservedSettings = {
+    program: about.name,
+    version: about.version,
+    name: connector.name,
+    log,
+    screen: tools.screen,
+    logsBesideBlock: true,
+    // The log is on the same terminal, and has the errors last.
+    tellsFailures: false,
+    metrics,
+    isQuiet: quiet,
+    kept: NEXT_FROM_STATE,
+    listeners: [createSingerMetrics(log)],
+  }
+  const failures = await observed(settings, async (observer) => {
+    const input = await settingsOf(options, program, tools)
+    if (input === undefined) throw noConfig()
+    return readAll(input, options, connector, { ...tools, observer })
+  })
+  for (const failure of failures) report(failure, log)
+  return failures.length === 0 ? 0 : 1
 }
 
 async function readAll<Config>(
   input: unknown,
   { catalog, properties, state }: Options,
   connector: Connector<Config>,
-  tools: SingerTools,
-): Promise<number> {
+  tools: SingerTools & Pick<ReadTools, 'observer'>,
+): Promise<readonly Failure[]> {
   const file = catalog ?? properties
   const selection =
     file === undefined ? undefined : parseCatalog(await readJsonOption('--catalog', file))
@@ -96,15 +139,11 @@ async function readAll<Config>(
   const states = createStateWriter(stored, tools.writer)
   // Some targets take the first STATE for what they have stored, so it repeats the input.
   await states.write()
-  const failures = await sync(connector, input, { selection, stored, states }, tools).finally(
-    () => {
-      void states.write()
-      // An error comes last also where both outputs are one: `meltano config test` shows the last line.
-      return tools.writer.flush()
-    },
-  )
-  for (const failure of failures) report(failure, tools.log)
-  return failures.length === 0 ? 0 : 1
+  return sync(connector, input, { selection, stored, states }, tools).finally(() => {
+    void states.write()
+    // An error comes last also where both outputs are one: `meltano config test` shows the last line.
+    return tools.writer.flush()
+  })
 }
 
 function test({ isUsable, message }: CheckResult, { log }: SingerTools): number {

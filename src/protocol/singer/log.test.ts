@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createMask } from '../mask.ts'
 import { createSingerLog } from './log.ts'
@@ -12,22 +11,26 @@ afterEach(() => {
 })
 
 /** A log and everything that it has said. */
-function logging(environment: Record<string, string> = {}, isTerminal = false) {
-  const stream = Object.assign(new PassThrough(), { isTTY: isTerminal })
+function logging(environment: Record<string, string> = {}, isColored = false) {
   const mask = createMask()
   mask.add('hunter22')
-  const stderr = stream as unknown as NodeJS.WriteStream
-  let time = 1000
-  const now = () => time
-  const log = createSingerLog({ name: 'tap-x', prefix: 'TAP_X', mask, environment, stderr, now })
-  return {
-    log,
-    said: () => String(stream.read() ?? ''),
-    wait(milliseconds: number) {
-      time += milliseconds
+  let text = ''
+  const stderr = {
+    isColored,
+    write(more: string) {
+      text += more
     },
   }
+  const log = createSingerLog({ name: 'tap-x', prefix: 'TAP_X', mask, environment, stderr })
+  return { log, said: () => text }
 }
+
+const POINT = {
+  type: 'counter',
+  metric: 'record_count',
+  value: 3,
+  tags: { stream: 'people' },
+} as const
 
 function configured(config: object): Record<string, string> {
   const folder = mkdtempSync(join(tmpdir(), 'tap-'))
@@ -42,8 +45,7 @@ describe('the log of a tap', () => {
     const { log, said } = logging()
     log.debug('a')
     log.info('b')
-    log.metric('people', 3)
-    log.progress('people', 3)
+    log.metric(POINT)
     log.warn('c')
     log.error('d')
     expect(said()).toBe('WARNING c\nERROR d\n')
@@ -86,18 +88,17 @@ describe('the log of a tap', () => {
 
   it('says the fields that Meltano shows, and a metric in its own', () => {
     const { log, said } = logging({ TAP_X_LOG_FORMAT: 'json', TAP_X_LOG_LEVEL: 'info' })
-    log.metric('people', 3)
+    log.metric(POINT)
     const { pid, ts, message, ...fields } = JSON.parse(said())
-    const point = { type: 'counter', metric: 'record_count', value: 3, tags: { stream: 'people' } }
     expect([pid, Math.abs(ts * 1000 - Date.now()) < 60_000]).toEqual([process.pid, true])
-    expect(JSON.parse(message.replace('METRIC: ', ''))).toEqual(point)
+    expect(JSON.parse(message.replace('METRIC: ', ''))).toEqual(POINT)
     expect(fields).toEqual({
       level: 'info',
       logger_name: 'tap-x',
       thread_name: 'main',
       app_name: 'tap-x',
       stream_name: 'people',
-      metric_info: point,
+      metric_info: POINT,
     })
   })
 
@@ -107,23 +108,10 @@ describe('the log of a tap', () => {
     expect(said()).toContain('the secret **** was refused')
   })
 
-  it('shows progress on a terminal, and clears it before the next line', () => {
-    const { log, said, wait } = logging({}, true)
-    wait(600)
-    log.progress('people', 1200)
-    expect(said()).toBe('\r\u001b[Kpeople: 1200 records, 2000/s')
+  it('says errors in red where there are colours', () => {
+    const { log, said } = logging({}, true)
     log.warn('c')
-    expect(said()).toBe('\r\u001b[KWARNING c\n')
-    log.close()
-    expect(said()).toBe('')
-  })
-
-  it('shows progress not more than twice a second', () => {
-    const { log, said, wait } = logging({}, true)
-    for (let i = 0; i < 100; i++) {
-      wait(20)
-      log.progress('people', i)
-    }
-    expect(said().match(/people/g)).toHaveLength(4)
+    log.error('d')
+    expect(said()).toBe('WARNING c\n\u001b[31mERROR d\u001b[0m\n')
   })
 })

@@ -2,27 +2,28 @@ import { readFileSync } from 'node:fs'
 import type { Log } from '../connector.ts'
 import type { Mask } from '../mask.ts'
 import type { Io } from '../program.ts'
+import { red } from '../progress/screen.ts'
 
 /** What a tap says on stderr, stdout being the protocol's. */
 export interface SingerLog extends Log {
   error(message: string, stream?: string): void
   /** What somebody asked for: said at every level. */
   answer(message: string): void
-  /** How many records a stream sent: a METRIC line, as Meltano collects them. */
-  metric(stream: string, records: number): void
-  /** A METRIC line: rows of the stream that vanish are not deleted, see `StreamOutput.untracked`. */
-  untracked(stream: string): void
-  /** How far a stream is; shown on a terminal only. */
-  progress(stream: string, records: number): void
-  /** Leaves the terminal's last line. */
-  close(): void
+  /** A METRIC line, as Meltano collects them. */
+  metric(point: MetricPoint): void
+}
+
+/** A measurement in the form of the Singer specification. */
+export interface MetricPoint {
+  readonly type: 'counter' | 'timer'
+  readonly metric: string
+  /** A timer's are seconds. */
+  readonly value: number
+  readonly tags: Readonly<Record<string, string>>
 }
 
 const LEVELS = ['debug', 'info', 'warning', 'error', 'critical'] as const
 type Level = (typeof LEVELS)[number]
-
-/** How often the progress line moves. */
-const PROGRESS_MS = 500
 
 export interface SingerLogSettings {
   readonly name: string
@@ -30,9 +31,15 @@ export interface SingerLogSettings {
   readonly prefix: string
   readonly mask: Mask
   readonly environment: Io['env']
-  readonly stderr: Io['stderr']
-  /** Milliseconds of a monotonic clock. */
-  readonly now?: () => number
+  readonly stderr: { write(text: string): unknown; readonly isColored?: boolean }
+}
+
+/** Whether the log writes JSON objects, which programs read. */
+export function isJsonLog(environment: Io['env'], prefix: string): boolean {
+  return (
+    environment['SINGER_SDK_LOG_CONFIG'] !== undefined ||
+    environment[`${prefix}_LOG_FORMAT`] === 'json'
+  )
 }
 
 /**
@@ -42,13 +49,9 @@ export interface SingerLogSettings {
  */
 export function createSingerLog(settings: SingerLogSettings): SingerLog {
   const { name, prefix, mask, environment, stderr } = settings
-  const { now = () => performance.now() } = settings
   const configFile = environment['SINGER_SDK_LOG_CONFIG']
   const threshold = LEVELS.indexOf(levelOf(environment, prefix, configFile))
-  const isJson = configFile !== undefined || environment[`${prefix}_LOG_FORMAT`] === 'json'
-  const startedAt = now()
-  let shownAt = startedAt
-  let isLineOpen = false
+  const isJson = isJsonLog(environment, prefix)
   const ownLevel = environment[`${prefix}_LOG_LEVEL`]
   if (ownLevel && levelNamed(ownLevel) === undefined)
     say('warning', `${prefix}_LOG_LEVEL must be one of ${LEVELS.join(', ')}; it is ${ownLevel}.`)
@@ -58,15 +61,8 @@ export function createSingerLog(settings: SingerLogSettings): SingerLog {
     warn: (message) => say('warning', message),
     error: (message, stream) => say('error', message, stream),
     answer: (message) => write('info', message),
-    metric: (stream, records) => count('record_count', records, stream),
-    untracked: (stream) => count('untracked_deletes', 1, stream),
-    progress,
-    close: endLine,
-  }
-
-  function count(metric: string, value: number, stream: string): void {
-    const point = { type: 'counter', metric, value, tags: { stream } }
-    say('info', `METRIC: ${JSON.stringify(point)}`, stream, point)
+    metric: (point) =>
+      say('info', `METRIC: ${JSON.stringify(point)}`, point.tags['stream'] ?? null, point),
   }
 
   function say(level: Level, text: string, stream: string | null = null, metric?: object): void {
@@ -74,12 +70,13 @@ export function createSingerLog(settings: SingerLogSettings): SingerLog {
   }
 
   function write(level: Level, text: string, stream: string | null = null, metric?: object): void {
-    endLine()
     const message = mask.text(text)
+    const line = `${level.toUpperCase()} ${message}`
+    const isRed = level === 'error' && stderr.isColored === true
     stderr.write(
       isJson
         ? `${JSON.stringify(fields(level, message, stream, metric))}\n`
-        : `${level.toUpperCase()} ${message}\n`,
+        : `${red(line, { isColored: isRed })}\n`,
     )
   }
 
@@ -95,20 +92,6 @@ export function createSingerLog(settings: SingerLogSettings): SingerLog {
       message,
       ...(metric === undefined ? {} : { metric_info: metric }),
     }
-  }
-
-  function progress(stream: string, records: number): void {
-    const at = now()
-    if (!stderr.isTTY || at - shownAt < PROGRESS_MS) return
-    shownAt = at
-    isLineOpen = true
-    const rate = Math.round(records / ((at - startedAt) / 1000))
-    stderr.write(`\r\u001b[K${stream}: ${records} records, ${rate}/s`)
-  }
-
-  function endLine(): void {
-    if (isLineOpen) stderr.write('\r\u001b[K')
-    isLineOpen = false
   }
 }
 

@@ -5,14 +5,17 @@ import { asConnectorError, ConnectorError } from '../errors.ts'
 import type { LineWriter } from '../line-writer.ts'
 import { createMask } from '../mask.ts'
 import { type Io, processOr, runProgram } from '../program.ts'
+import { createScreen, type Screen } from '../progress/screen.ts'
 import { ABOUT_FORMATS, type About, type AboutFormat, aboutText } from './about.ts'
 import { configOf } from './config-option.ts'
-import { createSingerLog, type SingerLog } from './log.ts'
+import { createSingerLog, isJsonLog, type SingerLog } from './log.ts'
 
 /** What a command works with. */
 export interface SingerTools extends Tools {
   readonly log: SingerLog
   readonly writer: LineWriter
+  /** Where progress is drawn; undefined where it may not be. */
+  readonly screen: Screen | undefined
 }
 
 /** A connector as a program of Singer, and the environment that it is run in. */
@@ -45,16 +48,16 @@ export async function runSingerProgram(
   const prefix = name.toUpperCase().replaceAll('-', '_')
   const self = { about: { name, version, description, capabilities, settings }, prefix, env }
   const mask = createMask(secretParameters)
-  const log = createSingerLog({ name, prefix, mask, environment: env, stderr })
-  try {
-    return await runProgram(
-      { stdout, stderr },
-      (program) => execute(self, { ...program, log, mask }),
-      (error) => report({ error: asConnectorError(error) }, log),
-    )
-  } finally {
-    log.close()
-  }
+  const screen = createScreen(stderr, env, mask)
+  const log = createSingerLog({ name, prefix, mask, environment: env, stderr: screen })
+  // Records on the same terminal, and lines that programs read, leave no room for a block.
+  const isShown = stdout.isTTY !== true && !isJsonLog(env, prefix)
+  const block = isShown ? screen : undefined
+  return runProgram(
+    { stdout, stderr },
+    (program) => execute(self, { ...program, log, mask, screen: block }),
+    (error) => report({ error: asConnectorError(error) }, log),
+  )
 }
 
 /** The parser of a command line, with the options that taps and targets share. */

@@ -7,6 +7,7 @@ import type { BookmarkSource, StreamOutput } from '../stream-output.ts'
 import { DELETED_AT, GENERATION } from './columns.ts'
 import type { SingerLog } from './log.ts'
 import { activateVersion, schema } from './messages.ts'
+import { counterOf } from './metrics.ts'
 import type { StateWriter } from './state.ts'
 
 /** What the output of one stream is made of. */
@@ -46,7 +47,7 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
     untracked() {
       if (!counts.isTracked) return
       counts.isTracked = false
-      log.untracked(stream)
+      log.metric(counterOf(stream, 'untracked_deletes', 1))
     },
     onRecord(listener) {
       onFirst = listener
@@ -62,12 +63,12 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
     waiting: () => {},
     complete() {
       const done = checkpoint()
-      log.metric(stream, counts.records + counts.deletes)
+      log.metric(counterOf(stream, 'record_count', counts.records + counts.deletes))
       return done
     },
     incomplete() {
       if (isUnsaved) void checkpoint()
-      log.metric(stream, counts.records + counts.deletes)
+      log.metric(counterOf(stream, 'record_count', counts.records + counts.deletes))
     },
     records(batch, generation) {
       describe()
@@ -146,7 +147,6 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
       if (ops[i] === UPSERT) counts.records++
       else if (ops[i] !== DROP) counts.deletes++
     }
-    log.progress(stream, counts.records)
   }
 
   function parts(generation: number): LineParts & { prefix: Buffer; deleteSuffix: Buffer } {

@@ -1,4 +1,4 @@
-import type { Connector, Failure, ReadJob } from '../connector.ts'
+import type { Connector, Failure, ReadJob, ReadTools } from '../connector.ts'
 import { unknownStream } from '../errors.ts'
 import { schemaUnder, selectionRules } from '../field-selection.ts'
 import { recordSchema, type SelectedStream } from './catalog.ts'
@@ -21,7 +21,7 @@ export async function sync<Config>(
   connector: Connector<Config>,
   input: unknown,
   { selection, stored, states }: Selection,
-  tools: SingerTools,
+  tools: SingerTools & Pick<ReadTools, 'observer'>,
 ): Promise<readonly Failure[]> {
   const source = await connector.load()
   const config = source.configure(input, tools.log)

@@ -11,14 +11,6 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** When a keeper got a new webhook, of each service. */
-const creations = new WeakMap<FakeService, { collection: string; at: number }[]>()
-const creationsOf = (service: FakeService) => {
-  const known = creations.get(service) ?? []
-  creations.set(service, known)
-  return known
-}
-
 const quiet = { info: () => {}, warn: () => {}, debug: () => {} }
 
 /** A keeper's process: after a crash another one takes over its store. */
@@ -35,7 +27,7 @@ function start(
     connect: service.connect,
     onCreated(collection) {
       created.push(collection)
-      creationsOf(service).push({ collection, at: service.now })
+      service.creations.push({ collection, at: service.now })
     },
     log: { ...quiet, warn: (text) => warnings.push(text) },
     scopesOf: (collection) => ['connector-x-webhooks.write', `connector-x-${collection}.read`],
@@ -77,7 +69,7 @@ describe('the keeper', () => {
     const second = start(service)
     await second.keeper.round()
     expect(second.created).toEqual([])
-    expect(creationsOf(service)).toHaveLength(2)
+    expect(service.creations).toHaveLength(2)
   })
 
   it('replaces one that expires within a quarter of its validity: the successor first', async () => {
@@ -121,7 +113,7 @@ describe('the keeper', () => {
       await keeper.round()
       service.now += 15 * MINUTE
     }
-    expect(creationsOf(service)).toHaveLength(4)
+    expect(service.creations).toHaveLength(4)
     expect(warnings.length).toBeLessThanOrEqual(4)
     expect(warnings[0]).toMatch(/^people: .*status is Disabled/)
   })
@@ -203,6 +195,21 @@ describe('the keeper', () => {
     expect(service.records.map(({ id }) => id)).toEqual(['other'])
   })
 
+  it('deletes once more what the service lists although it was replaced', async () => {
+    const service = createFakeService()
+    const { keeper, store } = start(service)
+    await keeper.round()
+    const [kept] = store.hooks
+    const retiredAt = new Date(service.now).toISOString()
+    await store.replace(
+      store.hooks.map((hook) =>
+        hook === kept ? hook : { ...hook, state: 'retiring' as const, retiredAt },
+      ),
+    )
+    await keeper.round()
+    expect(service.records.map(({ id }) => id)).toEqual([kept?.id])
+  })
+
   it('ends any history of crashes, lost answers and loss of webhooks with one usable webhook each', async () => {
     const happening = fc.oneof(
       { weight: 4, arbitrary: fc.constant('round' as const) },
@@ -259,7 +266,7 @@ async function play(
   expectKept(service, process.store.hooks)
   expect(inState(process.store.hooks, 'creating')).toEqual([])
   for (const collection of COLLECTIONS) {
-    const times = creationsOf(service)
+    const times = service.creations
       .filter((one) => one.collection === collection)
       .map(({ at }) => at)
     const pauses = times.slice(1).map((at, i) => at - (times[i] ?? 0))

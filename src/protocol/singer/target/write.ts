@@ -4,6 +4,7 @@ import { ConnectorError } from '../../errors.ts'
 import { InputFault, type InputMessage, type InputMessages } from '../../input-messages.ts'
 import { memberText } from '../../member-text.ts'
 import { openWriteRun, type WrittenStream, writeInput } from '../../write-run.ts'
+import { counterOf } from '../metrics.ts'
 import type { SingerTools } from '../singer-program.ts'
 import { createVersions } from './versions.ts'
 
@@ -34,7 +35,8 @@ export async function write<Config>(
   const { session } = run
   const completeObjects = () => objects.filter(isComplete)
   const others = await writeInput(input, run, { handle, completeObjects }).finally(() => {
-    for (const { name, records } of streams.values()) log.metric(name, records)
+    for (const { name, records } of streams.values())
+      log.metric(counterOf(name, 'record_count', records))
   })
   const failed = [...streams.values()].flatMap(({ name, written }) => {
     const error = written === undefined ? noObject(objects) : session.failed.get(written.object)

@@ -19,6 +19,8 @@ type Record = { -readonly [K in keyof CreatedWebhook]: CreatedWebhook[K] }
 /** A service whose webhooks live, expire and are disabled in the test's hands. */
 export interface FakeService {
   readonly records: Record[]
+  /** When a keeper got a new webhook, as the test notes it. */
+  readonly creations: { readonly collection: string; readonly at: number }[]
   now: number
   validityMs: number
   /** The status of new webhooks. */
@@ -40,6 +42,7 @@ export function createFakeService(): FakeService {
   let isCrashed = false
   const service: FakeService = {
     records: [],
+    creations: [],
     now: Date.UTC(2026, 6, 15),
     validityMs: 30 * 86_400_000,
     status: 'Enabled',

@@ -1,0 +1,87 @@
+import { writeFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { PROJECT } from './connector.ts'
+import type { Medians } from './measure.ts'
+import { compressedCosts } from './scenarios/compressed.ts'
+import { type PeerCosts, peerCosts } from './scenarios/peers.ts'
+import { costsOf, PROGRAMS } from './scenarios/throughput.ts'
+
+/** `npm run bench:table` measures on this machine and writes docs/performance.md. */
+const HEAD = ['', 'records/s', 'CPU s per million', 'peak MB', 'time beside ours'] as const
+
+const one = await costsOf(1)
+const eight = await costsOf(8, 3)
+const packed = await compressedCosts()
+const others: PeerCosts[] = []
+for await (const costs of peerCosts()) others.push(costs)
+
+writeFileSync(
+  join(PROJECT, 'docs/performance.md'),
+  `# Performance
+
+Written by \`npm run bench:table\`; what is measured, and how, is in \`bench/\`. All traffic is on loopback, and
+programs of one table took turns. Seconds are one machine's: compare within a table.
+
+${machine()}
+
+The *conventional* program parses each page and stringifies each record, as other connectors do, and does that
+well. The *floors* download and write as many bytes and look at none of them.
+
+## A million records in pages of a thousand, start-up included
+
+${table(PROGRAMS, 1, one)}
+
+## Eight million
+
+${table(PROGRAMS, 8, eight)}
+
+## Each further million
+
+${rows(
+  ['', 'seconds', 'CPU s'],
+  PROGRAMS.map((name) => [name, further(name, 'seconds'), further(name, 'cpuSeconds')]),
+)}
+
+## A service that compresses its answers
+
+${table(['plain', 'gzip', 'brotli'], 1, packed, 'plain')}
+${others.map(beside).join('')}`,
+)
+
+function machine(): string {
+  const [cpu] = cpus()
+  const memory = Math.round(totalmem() / 1024 ** 3)
+  return `Machine: ${cpus().length} processors (${cpu?.model.trim()}), ${memory} GB, ${process.platform} ${process.arch}, Node ${process.versions.node}.`
+}
+
+function table<Name extends string>(
+  names: readonly Name[],
+  millions: number,
+  of: Medians<Name>,
+  first: Name = names[0] as Name,
+): string {
+  return rows(
+    HEAD,
+    names.map((name) => [
+      name,
+      String(Math.round((millions * 1e6) / of(name, 'seconds'))),
+      (of(name, 'cpuSeconds') / millions).toFixed(2),
+      of(name, 'peakMegabytes').toFixed(0),
+      (of(name, 'seconds') / of(first, 'seconds')).toFixed(2),
+    ]),
+  )
+}
+
+function further(name: (typeof PROGRAMS)[number], figure: 'seconds' | 'cpuSeconds'): string {
+  return ((eight(name, figure) - one(name, figure)) / 7).toFixed(2)
+}
+
+function beside({ name, records, of }: PeerCosts): string {
+  const body = table(['ours', 'peer'], records / 1e6, of).replace('| peer |', `| ${name} |`)
+  return `\n## ${records.toLocaleString('en')} records, beside ${name}\n\n${body}\n`
+}
+
+function rows(head: readonly string[], body: readonly (readonly string[])[]): string {
+  return [head, head.map(() => '---'), ...body].map((row) => `| ${row.join(' | ')} |`).join('\n')
+}

@@ -1,0 +1,192 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Emulator, startEmulator } from '../emulator/emulator.ts'
+import { createFakeTerminal } from '../src/protocol/progress/testing/fake-terminal.ts'
+import { temporaryFolder } from './testing/files.ts'
+import { type AirbyteOptions, run, start, tap } from './testing/run.ts'
+
+let emulator: Emulator
+beforeEach(async () => {
+  emulator = await startEmulator({ people: 4, months: 1, pageSize: 2 })
+})
+afterEach(() => emulator.close())
+
+function read(options: Partial<AirbyteOptions> = {}) {
+  return run({
+    program: 'source-protime',
+    command: 'read',
+    in: 'process',
+    config: emulator.config(),
+    catalog: ['job_categories', 'people'],
+    ...options,
+  })
+}
+
+/** A sync on a terminal: what it leaves there, times left out, and the run. */
+async function onTerminal(options: Partial<AirbyteOptions> = {}) {
+  const terminal = createFakeTerminal(80)
+  const sync = await read({ stderr: terminal.stderr, ...options })
+  return { ...sync, shown: terminal.shown().replaceAll(/ +\d+\.\d(?= |$)/gm, ' _') }
+}
+
+function estimates({ messages }: Awaited<ReturnType<typeof read>>) {
+  return messages.flatMap(({ trace }) =>
+    trace?.estimate === undefined ? [] : [[trace.estimate.name, trace.estimate.row_estimate]],
+  )
+}
+
+describe('a sync on a terminal', () => {
+  it('leaves a table that says how each stream was read, and why', async () => {
+    const first = await onTerminal()
+    expect(first.shown.split('\n').slice(0, 4)).toEqual([
+      'stream          rows  deletes  seconds  how',
+      'job_categories     7        0 _  from the beginning: first sync',
+      'people             4        0 _  from the beginning: first sync',
+      'total             11        0 _',
+    ])
+    emulator.update('people', 1, { lastName: 'Peeters' })
+    const second = await onTerminal({ state: first.state })
+    expect(second.shown).toMatch(/people +1 +0 _ {2}incremental/)
+    expect(second.shown).toMatch(/job_categories +7 +0 _ {2}whole list/)
+    emulator.advance({ hours: 73 })
+    const third = await onTerminal({ state: second.state })
+    expect(third.shown).toMatch(/people +4 +0 _ {2}from the beginning: expired link/)
+  })
+
+  it('shows nothing when it is to be quiet, or when the records are on the terminal themselves', async () => {
+    expect((await onTerminal({ words: ['--quiet'] })).shown).toBe('')
+    const stdout = Object.assign(createFakeTerminal(80).stderr, { isTTY: true })
+    expect((await onTerminal({ stdout })).shown).toBe('')
+  })
+
+  it('has the errors last, also those of a tap, in red', async () => {
+    const terminal = createFakeTerminal(80)
+    emulator.fail(/people/, 403)
+    await tap({ in: 'process', config: emulator.config(), stderr: terminal.stderr })
+    expect(terminal.written().split('\n').at(-2)).toMatch(/^.\[31mERROR people: .*\(config\).\[0m$/)
+  })
+})
+
+describe('what a sync expects', () => {
+  it('is the rows of the last whole reading, and nothing of changes', async () => {
+    const first = await read()
+    expect(estimates(first)).toEqual([])
+    const second = await read({ state: first.state })
+    expect(estimates(second)).toEqual([['job_categories', 7]])
+    emulator.advance({ hours: 73 })
+    const third = await read({ state: second.state })
+    expect(estimates(third)).toEqual([
+      ['job_categories', 7],
+      ['people', 4],
+    ])
+  })
+
+  it('is what is left where a reading was cut off', async () => {
+    const first = await read({ catalog: ['people'] })
+    emulator.advance({ hours: 73 })
+    const cut = await read({ catalog: ['people'], state: first.state, killAfter: 9 })
+    const last = await read({ catalog: ['people'], state: cut.state })
+    expect(estimates(last)).toEqual([['people', 2]])
+  })
+})
+
+describe('the log of a sync', () => {
+  it('says how it begins and how each stream ended, unless it is to be quiet', async () => {
+    const { logs } = await read()
+    const lines = logs.map((line) => line.replace(/\d+\.\d s/, '_ s'))
+    expect(lines.slice(0, -1)).toEqual([
+      expect.stringMatching(
+        /^INFO source-protime \d+\.\d+\.\d+, tenant \w+, 2 streams: 2 from the beginning\.$/,
+      ),
+      'INFO job_categories: 7 records in _ s, from the beginning: first sync.',
+      'INFO people: 4 records in _ s, from the beginning: first sync.',
+    ])
+    const quiet = await read({ words: ['--quiet'] })
+    expect(quiet.logs).toEqual([expect.stringMatching(/^INFO Sync finished: 2 streams/)])
+  })
+
+  it('says what is kept when a sync is stopped', async () => {
+    emulator.fault(/people/, 'hang')
+    const { ended, until, heard, child } = start({
+      program: 'source-protime',
+      command: 'read',
+      config: emulator.config(),
+      catalog: ['job_categories', 'people'],
+    })
+    await until(() => heard().includes('COMPLETE'), 'a stream is complete')
+    child.kill('SIGINT')
+    expect((await ended).stdout).toContain(
+      'Stopped by SIGINT. Handed over: 7 records, 1 of 2 streams complete. The next sync continues from the last state that was stored.',
+    )
+  })
+})
+
+it('a tap measures its sync in METRIC lines', async () => {
+  const { stderr } = await tap({
+    in: 'process',
+    config: emulator.config(),
+    environment: { TAP_PROTIME_LOG_LEVEL: 'info' },
+  })
+  const points = [...stderr.matchAll(/METRIC: (.*)/g)].map(([, json]) => JSON.parse(String(json)))
+  const named = (metric: string) => points.filter((point) => point.metric === metric)
+  expect(named('sync_duration')).toContainEqual({
+    type: 'timer',
+    metric: 'sync_duration',
+    value: expect.any(Number),
+    tags: { stream: 'people', status: 'succeeded' },
+  })
+  expect(named('http_request_count')).toEqual([
+    { type: 'counter', metric: 'http_request_count', value: emulator.requests.length, tags: {} },
+  ])
+  expect(points.slice(-6).map(({ metric }) => metric)).toEqual([
+    'http_request_count',
+    'http_retry_count',
+    'http_refusal_count',
+    'http_response_bytes',
+    'http_request_duration',
+    'job_duration',
+  ])
+})
+
+describe('the metrics of a sync', () => {
+  const folder = temporaryFolder()
+  const file = join(folder.path, 'protime.prom')
+  const metrics = () => readFileSync(file, 'utf8')
+  afterEach(() => writeFileSync(file, ''))
+
+  it('are in the file that an option or a variable names', async () => {
+    await read({ words: ['--metrics', file] })
+    expect(metrics()).toContain('protime_sync_success{program="source-protime",tenant="')
+    expect(metrics()).toMatch(/^protime_sync_stream_rows\{.*stream="people"\} 4$/m)
+    const environment = { PROTIME_METRICS_FILE: file }
+    await tap({ in: 'process', config: emulator.config(), environment })
+    expect(metrics()).toContain('protime_sync_success{program="tap-protime"')
+  })
+
+  it('tell a failure too, and keep when the streams were complete', async () => {
+    const words = ['--metrics', file]
+    await read({ words })
+    const complete = /^protime_sync_stream_last_complete.*stream="people"\} .*$/m
+    const [time] = complete.exec(metrics()) ?? []
+    emulator.fail(/people/, 403)
+    await read({ words })
+    expect(metrics()).toMatch(/^protime_sync_failures\{.*kind="config"\} 1$/m)
+    expect(metrics()).toMatch(/^protime_sync_stream_failed\{.*stream="people"\} 1$/m)
+    expect(complete.exec(metrics())?.[0]).toBe(time)
+    await read({ words, config: { tenant: 7 }, catalog: [] })
+    expect(metrics()).toMatch(/^protime_sync_success\{program="source-protime"\} 0$/m)
+    expect(complete.exec(metrics())?.[0]).toBe(time)
+  })
+
+  it('stop a sync before it begins when their folder is not there', async () => {
+    const { errors } = await read({
+      words: ['--metrics', join(folder.path, 'no', 'x.prom')],
+      catalog: [],
+    })
+    expect(errors.map(({ message }) => message)).toEqual([
+      expect.stringContaining('The file given by --metrics cannot be written (ENOENT)'),
+    ])
+    expect(emulator.requests).toEqual([])
+  })
+})

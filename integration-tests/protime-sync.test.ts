@@ -1,0 +1,204 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { warehouseDifferences } from '../scripts/demo/warehouse.ts'
+import { startTenant, type Tenant } from './engines/tenant.ts'
+import { withDuckDb } from './testing/duckdb-rows.ts'
+import { type ProtimeChild, protime, startProtime } from './testing/protime.ts'
+
+const CHANGES = { inserts: 40, updates: 40, deletes: 30, softDeletes: 5 }
+/** Makes a process that finds no DuckDB. */
+const HOOK = `export async function resolve(name, context, next) {
+  if (!name.startsWith('@duckdb/')) return next(name, context)
+  throw Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' })
+}`
+const WITHOUT_DUCKDB = module(
+  `import { register } from 'node:module'; register(${JSON.stringify(module(HOOK))})`,
+)
+
+function module(text: string): string {
+  return `data:text/javascript,${encodeURIComponent(text)}`
+}
+
+let folder: string
+let tenant: Tenant
+let children: ProtimeChild[]
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'protime-sync-'))
+  tenant = await startTenant()
+  children = []
+})
+afterEach(async () => {
+  for (const { child } of children) child.kill('SIGKILL')
+  await Promise.all(children.map(({ ended }) => ended))
+  await tenant.emulator.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const warehouse = () => join(folder, 'acme.duckdb')
+const differences = () => warehouseDifferences(warehouse(), tenant.truth)
+
+function argv(settings: object, words: readonly string[]): string[] {
+  const file = join(folder, 'config.json')
+  writeFileSync(file, JSON.stringify({ ...tenant.config, ...settings }))
+  return ['sync', '--config', file, '--warehouse', warehouse(), ...words]
+}
+
+async function sync(settings: object = {}, ...words: readonly string[]) {
+  const { exitCode, stdout, stderr } = await protime(...argv(settings, words))
+  return { exitCode, stderr, ...(JSON.parse(stdout) as Result) }
+}
+
+interface Result {
+  readonly records: number
+  readonly failures: readonly { readonly type: string; readonly message: string }[]
+}
+
+function start(...given: Parameters<typeof startProtime>): ProtimeChild {
+  const started = startProtime(...given)
+  children.push(started)
+  return started
+}
+
+/** A second sync that has committed every stream but one, whose changes never come. */
+async function startHanging(
+  words: readonly string[] = [],
+  shell?: readonly string[],
+): Promise<ProtimeChild> {
+  await sync()
+  tenant.emulator.randomChanges(CHANGES)
+  tenant.emulator.fault('/delta/calculated-totals', 'hang')
+  const hanging = start(argv({}, words), shell && { shell })
+  await expect.poll(hanging.log).toContain('INFO committed')
+  return hanging
+}
+
+const startsOf = (collection: string) =>
+  tenant.emulator.requests.filter(
+    ({ path, query }) => path === `/${collection}` && query === 'delta',
+  ).length
+
+describe('protime sync', () => {
+  it('makes the warehouse equal to the service, deletes included', async () => {
+    expect(await sync()).toMatchObject({ exitCode: 0, failures: [] })
+    expect(await differences()).toEqual([])
+    tenant.emulator.randomChanges(CHANGES)
+    expect(await sync()).toMatchObject({ exitCode: 0, failures: [] })
+    expect(await differences()).toEqual([])
+    tenant.emulator.randomChanges({ ...CHANGES, seed: 2 })
+    tenant.emulator.advance({ hours: 73 })
+    expect(await sync()).toMatchObject({ exitCode: 0, failures: [] })
+    expect(await differences()).toEqual([])
+  })
+
+  it('equals the service after 20 kills, wherever they hit', async () => {
+    for (let kill = 0; kill < 20; kill++) {
+      const { child, log, ended } = start(argv({}, []))
+      // Some before the first request, most while pages come and commits run.
+      if (kill % 4 > 0) await expect.poll(log, { interval: 1 }).toContain('complete')
+      setTimeout(() => child.kill('SIGKILL'), 13 * kill)
+      await ended
+      if (kill % 5 === 4) tenant.emulator.randomChanges({ ...CHANGES, seed: kill })
+    }
+    expect(await sync()).toMatchObject({ exitCode: 0, failures: [] })
+    expect(await differences()).toEqual([])
+  })
+
+  it('continues from its last commit after a kill', async () => {
+    const { child, ended } = await startHanging()
+    child.kill('SIGKILL')
+    await ended
+    tenant.emulator.clearFaults()
+    expect(await sync()).toMatchObject({ exitCode: 0 })
+    expect(startsOf('people')).toBe(1)
+    expect(await differences()).toEqual([])
+  })
+
+  it('ends with 2 when only a person can mend it', async () => {
+    const failures = [{ type: 'config' }]
+    expect(await sync({ client_secret: 'wrong' })).toMatchObject({ exitCode: 2, failures })
+    expect(await sync({ concurrency: 'many' })).toMatchObject({ exitCode: 2, failures })
+    expect(await sync({ _streams: ['jops'] })).toMatchObject({ exitCode: 2, failures })
+    expect(await sync({ _streams: 'jobs' })).toMatchObject({ exitCode: 2, failures })
+  })
+
+  it('ends with 1 when another attempt may mend it, and keeps the streams that went well', async () => {
+    tenant.emulator.fail('/jobs', 503, { times: 1 })
+    const failures = [{ type: 'transient', stream: 'jobs' }]
+    expect(await sync({ retry_minutes: 0 })).toMatchObject({ exitCode: 1, failures })
+    const before = startsOf('people')
+    expect(await sync()).toMatchObject({ exitCode: 0 })
+    expect(startsOf('people')).toBe(before)
+    expect(await differences()).toEqual([])
+  })
+
+  it('reads the streams that the command line names, else those of the configuration', async () => {
+    const records = (collection: string) => tenant.emulator.all(collection).length
+    const named = { _streams: ['jobs'] }
+    expect(await sync(named)).toMatchObject({ exitCode: 0, records: records('jobs') })
+    const both = await sync(named, '--streams', 'employers, departments')
+    expect(both.records).toBe(records('employers') + records('departments'))
+  })
+
+  it('reads the streams from the beginning with --full-refresh, and deletes what is gone', async () => {
+    await sync()
+    await withDuckDb(warehouse(), (connection) =>
+      connection.run(`INSERT INTO jobs BY NAME SELECT * REPLACE (-1 AS id, 1 AS _generation)
+        FROM jobs LIMIT 1; DELETE FROM people WHERE id % 2 = 0`),
+    )
+    tenant.emulator.randomChanges(CHANGES)
+    expect(await sync({}, '--full-refresh')).toMatchObject({ exitCode: 0, failures: [] })
+    expect(await differences()).toEqual([])
+  })
+
+  it('reads a stream from the beginning after the statements of docs/many-tenants.md', async () => {
+    await sync()
+    const before = startsOf('people')
+    const page = readFileSync(new URL('../docs/many-tenants.md', import.meta.url), 'utf8')
+    const [, statements = ''] = /```sql\n([^`]+)```/.exec(page) ?? []
+    await withDuckDb(warehouse(), (connection) => connection.run(statements))
+    expect(await sync()).toMatchObject({ exitCode: 0 })
+    expect(startsOf('people')).toBe(before + 1)
+    expect(await differences()).toEqual([])
+  })
+
+  it('refuses a warehouse that another process has open, as something that time will mend', async () => {
+    await startHanging()
+    const second = start(argv({}, []))
+    const { exitCode, stdout } = await second.ended
+    expect(exitCode).toBe(1)
+    const message = expect.stringContaining('Another process has the warehouse open')
+    expect(JSON.parse(stdout)).toMatchObject({ failures: [{ type: 'transient', message }] })
+  })
+
+  it('commits at SIGTERM what it has, and ends by it', async () => {
+    const { child, ended } = await startHanging()
+    child.kill('SIGTERM')
+    const { exitCode, stdout } = await ended
+    expect(exitCode).toBe('SIGTERM')
+    expect(JSON.parse(stdout)).toMatchObject({ failures: [] })
+    tenant.emulator.clearFaults()
+    expect(await sync()).toMatchObject({ exitCode: 0 })
+    expect(startsOf('people')).toBe(1)
+  })
+
+  it('ends with the process that started it, if it is told to', async () => {
+    const { child, ended } = await startHanging(
+      ['--end-with-parent'],
+      ['sh', '-c', '"$0" "$@"; exit $?'],
+    )
+    child.kill('SIGKILL')
+    // Its output is closed when nobody holds it any more.
+    expect(await ended).toMatchObject({ stdout: expect.stringContaining('commits') })
+  })
+
+  it('says how to get DuckDB where it is missing, and ends with 2', async () => {
+    const words = ['--import', WITHOUT_DUCKDB]
+    const { ended } = start(argv({}, []), { node: words })
+    const { exitCode, stdout } = await ended
+    expect(exitCode).toBe(2)
+    const message = expect.stringContaining('npm install @duckdb/node-api')
+    expect(JSON.parse(stdout)).toMatchObject({ failures: [{ type: 'config', message }] })
+  })
+})

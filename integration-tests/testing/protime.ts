@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { runProtime } from '../../src/cli/main.ts'
+
+const PROGRAM = fileURLToPath(new URL('../../bin/protime', import.meta.url))
+
+/** How a command of `protime` ended. */
+export interface ProtimeRun {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a command of `protime` in this process. */
+export async function protime(...argv: readonly string[]): Promise<ProtimeRun> {
+  const [stdout, stderr] = [collector(), collector()]
+  const exitCode = await runProtime(argv, { stdout, stderr, env: {} })
+  return { exitCode, stdout: stdout.text, stderr: stderr.text }
+}
+
+class Collector extends Writable {
+  text = ''
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk.toString('utf8')
+    done()
+  }
+}
+
+function collector(): Collector {
+  return new Collector()
+}
+
+/** A process of `bin/protime`. */
+export interface ProtimeChild {
+  readonly child: ChildProcess
+  /** What it has said on stderr so far. */
+  log(): string
+  /** Ends when nobody holds its output any more. */
+  readonly ended: Promise<{ readonly exitCode: number | string; readonly stdout: string }>
+}
+
+/** Starts `bin/protime`; behind `shell`, or by Node with more words. */
+export function startProtime(
+  argv: readonly string[],
+  { shell = [], node = [] }: { shell?: readonly string[]; node?: readonly string[] } = {},
+): ProtimeChild {
+  const [program = '', ...words] = [...shell, process.execPath, ...node, PROGRAM, ...argv]
+  const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let [stdout, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const ended = once(child, 'close').then(([code, signal]) => ({
+    exitCode: (code ?? signal) as number | string,
+    stdout,
+  }))
+  return { child, log: () => stderr, ended }
+}

@@ -1,0 +1,115 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { createRandom } from '../../emulator/generate/random.ts'
+import { streamOf, webhookCollections } from '../../src/webhooks/serve/webhook-collections.ts'
+import { freePort } from '../engines/free-port.ts'
+import { parseLines } from '../testing/run.ts'
+import { type Scene, type Server, startScene, synced, until } from './scene.ts'
+
+const { KILLS_MINUTES = '5' } = process.env
+const RUN_MS = Number(KILLS_MINUTES) * 60_000
+const KILL_EVERY_MS = 10_000
+const CHANGE_EVERY_MS = 200
+
+/** A change of the service, as the warehouse is to see it. */
+interface Change {
+  readonly stream: string
+  readonly id: unknown
+  /** Undefined for a deletion. */
+  readonly version: string | undefined
+  readonly at: number
+}
+
+it('a receiver that is killed every 10 seconds, and loses a delivery in 20, leaves the warehouse equal to the service', {
+  timeout: RUN_MS + 120_000,
+}, async () => {
+  const scene = await startScene({ people: 25, months: 1 })
+  scene.emulator.deliveryFault('lose', { share: 0.05 })
+  const options = {
+    '--listen': `127.0.0.1:${await freePort()}`,
+    '--run': synced(scene.folder),
+    '--quiet': '1',
+    '--max-wait': '3',
+    '--min-interval': '1',
+    '--watch-interval': '5',
+  }
+  const changes: Change[] = []
+  let server: Server = await scene.serve(options)
+  let kills = 0
+  const end = performance.now() + RUN_MS
+  const changing = change(scene, changes, end)
+  while (performance.now() < end) {
+    await sleep(KILL_EVERY_MS)
+    server.child.kill('SIGKILL')
+    await server.exited
+    kills += 1
+    server = await scene.serve(options)
+  }
+  await changing
+  scene.emulator.clearFaults()
+  await until(async () => (await server.health()).lastSync !== null)
+  scene.emulator.update('people', 1)
+  await until(() => scene.emulator.deliveries().at(-1)?.status === 'delivered')
+  const syncs = () => readdirSync(scene.folder).filter((name) => name.endsWith('.jsonl')).length
+  const before = syncs()
+  await until(() => syncs() > before)
+  expect(scene.differences()).toEqual([])
+  const lost = scene.emulator.deliveries().filter(({ status }) => status !== 'delivered').length
+  const seconds = latencies(scene, changes).sort((a, b) => a - b)
+  const quantile = (part: number) => (seconds[Math.floor(seconds.length * part)] ?? 0).toFixed(1)
+  process.stdout.write(
+    `${changes.length} changes, ${kills} kills, ${lost} of ${scene.emulator.deliveries().length} deliveries lost, ${syncs()} syncs; seconds from a change to the warehouse: median ${quantile(0.5)}, 90 % ${quantile(0.9)}, longest ${quantile(0.9999)}\n`,
+  )
+})
+
+/** Inserts, updates and deletes until the end, and notes what the warehouse is to see of it. */
+async function change({ emulator }: Scene, changes: Change[], end: number): Promise<void> {
+  const random = createRandom(1)
+  while (performance.now() < end) {
+    const collection = random.pick(webhookCollections)
+    const stream = streamOf(collection)
+    const record = random.pick(emulator.stored(collection))
+    const what = random.pick(['insert', 'update', 'update', 'remove'])
+    const at = Date.now()
+    if (what === 'insert' || record === undefined) {
+      const { id, changeVersion } = emulator.insert(collection)
+      changes.push({ stream, id, version: String(changeVersion), at })
+    } else if (what === 'update') {
+      const { id, changeVersion } = emulator.update(collection, record['id'] as number)
+      changes.push({ stream, id, version: String(changeVersion), at })
+    } else if (collection !== 'people') {
+      emulator.remove(collection, record['id'] as number)
+      changes.push({ stream, id: record['id'], version: undefined, at })
+    }
+    await sleep(CHANGE_EVERY_MS)
+  }
+}
+
+/** Seconds from each change to the end of the first sync that brought it, or a newer one of its record. */
+function latencies({ folder, file }: Scene, changes: readonly Change[]): number[] {
+  const names = readdirSync(folder)
+    .filter((name) => name.endsWith('.jsonl'))
+    .sort()
+  const waiting = new Set(changes)
+  const seconds: number[] = []
+  for (const name of names) {
+    const loadedAt = statSync(file(name)).mtimeMs
+    const rows = new Map<string, Readonly<Record<string, unknown>>>()
+    for (const { record } of parseLines(readFileSync(file(name), 'utf8'))) {
+      if (record !== undefined) rows.set(`${record.stream} ${record.data['id']}`, record.data)
+    }
+    for (const one of waiting) {
+      const row = rows.get(`${one.stream} ${one.id}`)
+      if (row === undefined || one.at > loadedAt || !isSeen(one, row)) continue
+      waiting.delete(one)
+      seconds.push((loadedAt - one.at) / 1000)
+    }
+  }
+  return seconds
+}
+
+function isSeen({ version }: Change, row: Readonly<Record<string, unknown>>): boolean {
+  if (version === undefined) return row['_ab_cdc_deleted_at'] !== null
+  return String(row['changeVersion']) >= version
+}

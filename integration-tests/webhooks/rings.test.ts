@@ -1,0 +1,215 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startAirbyteStub } from '../../src/webhooks/serve/testing/airbyte-stub.ts'
+import { configuredCatalog } from '../testing/files.ts'
+import { noted, type Scene, type Server, startScene, synced, until } from './scene.ts'
+
+/** What is left of a scene when the first sync is over, so that deliveries alone ring. */
+async function quiet(scene: Scene): Promise<Server> {
+  const server = await scene.serve({ '--run': synced(scene.folder) })
+  await until(async () => scene.orders().length === 1 && (await server.health()).lastSync !== null)
+  expect(scene.differences()).toEqual([])
+  return server
+}
+
+/** How many deliveries a server has answered so. */
+async function delivered(server: Server, code = 200): Promise<number> {
+  const text = await server.metrics()
+  return Number(new RegExp(`deliveries_total\\{code="${code}"\\} (\\d+)`).exec(text)?.[1] ?? 0)
+}
+
+const waitFor = (scene: Scene, name: string) =>
+  `until test -e ${scene.file(name)}; do sleep 0.02; done`
+const go = (scene: Scene, name = 'go') => writeFileSync(scene.file(name), '')
+
+describe('a ring', () => {
+  it('during a sync, after its stream was read, leads to another sync', async () => {
+    const scene = await startScene()
+    const run = `${synced(scene.folder)}; ${waitFor(scene, 'go')}`
+    const server = await scene.serve({ '--run': run })
+    await until(() => existsSync(scene.file('state.json')))
+    scene.emulator.update('people', 1)
+    await until(async () => (await delivered(server)) === 1)
+    expect(scene.orders()).toHaveLength(1)
+    go(scene)
+    await until(() => scene.orders().length === 2 && scene.differences().length === 0)
+    expect(scene.orders()[1]).toEqual({ reason: 'delivery', streams: ['people'] })
+  })
+
+  it('that never stops leads to syncs all the same', async () => {
+    const scene = await startScene()
+    await scene.serve({ '--quiet': '20', '--max-wait': '1' })
+    await until(() => scene.live().length === 18)
+    const ringing = setInterval(() => scene.emulator.update('people', 1), 50)
+    onTestFinished(() => clearInterval(ringing))
+    await until(() => scene.orders().length === 3)
+  })
+
+  it('that a kill -9 has forgotten is made good by the next start', async () => {
+    const scene = await startScene()
+    const server = await quiet(scene)
+    await server.stop()
+    const patient = await scene.serve({ '--quiet': '60', '--max-wait': '60' })
+    scene.emulator.update('people', 1)
+    await until(async () => (await delivered(patient)) === 1)
+    patient.child.kill('SIGKILL')
+    await patient.exited
+    expect(scene.orders()).toHaveLength(1)
+    await scene.serve({ '--run': synced(scene.folder) })
+    await until(() => scene.differences().length === 0)
+    expect(scene.orders()[1]?.reason).toBe('start')
+  })
+
+  it('is made good also when the kill -9 comes during a sync, which goes on', async () => {
+    const scene = await startScene()
+    const run = `${noted(scene.folder)}; flock ${scene.file('hold')} sh -c '${waitFor(scene, 'go')}; ${synced(scene.folder)}'`
+    const server = await scene.serve({ '--run': run })
+    await until(() => scene.orders().length === 1)
+    server.child.kill('SIGKILL')
+    await server.exited
+    scene.emulator.update('people', 1)
+    await scene.serve({ '--run': run })
+    await until(() => scene.orders().length === 2)
+    expect(existsSync(scene.file('state.json'))).toBe(false)
+    go(scene)
+    await until(() => existsSync(scene.file('sync.000001.jsonl')))
+    await until(() => scene.differences().length === 0)
+  })
+
+  it('is tried again after a failure, later each time, and the health page says so', async () => {
+    const scene = await startScene()
+    const run = `${noted(scene.folder)}; test "$(wc -l < ${scene.file('orders')})" -ge 3`
+    const server = await scene.serve({ '--run': run, '--retry': '1' })
+    await until(async () => (await server.health()).failures === 2)
+    await until(async () => (await server.health()).failures === 0)
+    expect(scene.orders()).toHaveLength(3)
+    expect(server.heard().match(/WARN Sync failed/g)).toHaveLength(2)
+  })
+
+  it('waits while a scheduled sync holds the lock that both take', async () => {
+    const scene = await startScene()
+    await quiet(scene)
+    const scheduled = promisify(execFile)('flock', [
+      scene.file('lock'),
+      'sh',
+      '-c',
+      `touch ${scene.file('held')}; ${waitFor(scene, 'go')}`,
+    ])
+    await until(() => existsSync(scene.file('held')))
+    scene.emulator.update('people', 1)
+    await until(() => scene.orders().length === 2)
+    expect(existsSync(scene.file('sync.000001.jsonl'))).toBe(false)
+    go(scene)
+    await scheduled
+    await until(() => scene.differences().length === 0)
+  })
+
+  it('rings at its own tenant only', async () => {
+    const [one, other] = await Promise.all([startScene(), startScene({ seed: 2 })])
+    const servers = [await quiet(one), await quiet(other)] as const
+    one.emulator.update('people', 1)
+    await until(() => one.orders().length === 2 && one.differences().length === 0)
+    expect(await delivered(servers[1])).toBe(0)
+    expect(other.orders()).toHaveLength(1)
+  })
+
+  it('of a stream that nobody reads any more costs a sync, and reads nothing of it', async () => {
+    const scene = await startScene()
+    scene.write('catalog.json', configuredCatalog(['clockings']))
+    const server = await scene.serve({ '--run': synced(scene.folder) })
+    await until(async () => (await server.health()).lastSync !== null)
+    scene.emulator.update('people', 1)
+    await until(() => existsSync(scene.file('sync.000001.jsonl')))
+    expect(readFileSync(scene.file('sync.000001.jsonl'), 'utf8')).not.toContain('"people"')
+  })
+
+  it('after days without a sync, when the delta links are dead, makes the warehouse equal too', async () => {
+    const scene = await startScene()
+    const server = await quiet(scene)
+    await server.stop()
+    scene.emulator.remove('people', 2)
+    scene.emulator.update('absences', 1)
+    await scene.emulator.elapse({ hours: 73 })
+    await scene.serve({ '--run': synced(scene.folder) })
+    await until(() => scene.differences().length === 0)
+  })
+})
+
+describe('--airbyte-connection', () => {
+  const start = async () => {
+    const scene = await startScene()
+    const airbyte = await startAirbyteStub()
+    onTestFinished(airbyte.close)
+    const environment = {
+      AIRBYTE_URL: airbyte.url,
+      AIRBYTE_CLIENT_ID: 'app',
+      AIRBYTE_CLIENT_SECRET: 'app secret',
+    }
+    const options = { '--run': undefined, '--airbyte-connection': 'live', '--poll': '0.05' }
+    return { scene, airbyte, serve: () => scene.serve(options, environment) }
+  }
+
+  it('asks again while Airbyte runs another sync, and starts ours when that has ended', async () => {
+    const { airbyte, serve } = await start()
+    airbyte.jobs.set(1, 'running')
+    const server = await serve()
+    await until(() => server.heard().includes('Airbyte runs a sync of it already'))
+    airbyte.jobs.set(1, 'succeeded')
+    await until(() => airbyte.jobs.size === 2)
+    airbyte.jobs.set(2, 'succeeded')
+    await until(async () => (await server.health()).lastSync !== null)
+    expect((await server.health()).failures).toBe(0)
+  })
+
+  it('gets a new token when the first has expired before the job has ended', async () => {
+    const { airbyte, serve } = await start()
+    const server = await serve()
+    await until(() => airbyte.jobs.size === 1)
+    airbyte.clock += 181
+    const before = airbyte.requests.length
+    await until(() => airbyte.requests.length > before + 4)
+    airbyte.jobs.set(1, 'succeeded')
+    await until(async () => (await server.health()).lastSync !== null)
+    expect(server.heard()).not.toMatch(/WARN Sync/)
+  })
+
+  it('takes deliveries while Airbyte is down, and syncs once when it is back', async () => {
+    const { scene, airbyte, serve } = await start()
+    airbyte.outage = 503
+    const server = await serve()
+    await until(async () => (await server.health()).failures > 0)
+    scene.emulator.update('people', 1)
+    await until(async () => (await delivered(server)) === 1)
+    airbyte.outage = undefined
+    await until(() => airbyte.jobs.size === 1)
+    airbyte.jobs.set(1, 'succeeded')
+    await until(async () => (await server.health()).failures === 0)
+    expect(airbyte.jobs.size).toBe(1)
+  })
+})
+
+describe('SIGTERM', () => {
+  it('ends the command that runs, and then the server with exit code 0', async () => {
+    const scene = await startScene()
+    const ended = scene.file('ended')
+    const run = `trap 'touch ${ended}; exit 1' TERM; ${noted(scene.folder)}; while :; do sleep 0.02; done`
+    const server = await scene.serve({ '--run': run })
+    await until(() => scene.orders().length === 1)
+    await server.endsSoonAfter(() => server.child.kill('SIGTERM'), server.exited)
+    expect([await server.exited, existsSync(ended)]).toEqual([0, true])
+    expect(scene.live()).toHaveLength(18)
+  })
+})
+
+describe('--once', () => {
+  it.each([
+    ['true', 0],
+    ['false', 1],
+  ])('ends after one sync, and tells by the exit code how it went (%s)', async (run, exitCode) => {
+    const scene = await startScene()
+    const options = { '--run': run, '--once': true, '--collection': 'people' } as const
+    expect((await scene.protime(...scene.words(options))).exitCode).toBe(exitCode)
+  })
+})

@@ -1,0 +1,200 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished, vi } from 'vitest'
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../emulator/emulator.ts'
+import { streamOf, webhookCollections } from '../../src/webhooks/serve/webhook-collections.ts'
+import { createWarehouse, differences } from '../testing/airbyte-warehouse.ts'
+import { type Child, type End, startChild } from '../testing/child.ts'
+import { configuredCatalog, temporaryFolder } from '../testing/files.ts'
+import { parseLines } from '../testing/run.ts'
+
+export const PUBLIC_URL = 'https://hooks.acme.example'
+
+/** Waits that make a test short; the service's time is the emulator's virtual clock. */
+const SHORT = {
+  '--quiet': '0.05',
+  '--max-wait': '0.5',
+  '--min-interval': '0.1',
+  '--watch-interval': '0.2',
+  '--retry': '0.2',
+}
+const SYNC = fileURLToPath(new URL('./sync.mjs', import.meta.url))
+
+/** What a trigger was told. */
+export interface Order {
+  readonly reason: string
+  readonly streams: readonly string[]
+}
+
+/** The page of `/healthz`. */
+export interface Health {
+  readonly collections: Record<
+    string,
+    { status: string; validUntil: string | null; reason?: string }
+  >
+  readonly failures: number
+  readonly lastSync: string | null
+}
+
+/** A `protime webhooks serve` that runs, and listens. */
+export interface Server extends Child {
+  readonly url: string
+  health(): Promise<{ readonly status: number } & Health>
+  metrics(): Promise<string>
+}
+
+/** A service, and a folder with what a receiver and a platform keep. */
+export interface Scene {
+  readonly emulator: Emulator
+  readonly folder: string
+  /** Options that a test changes take the place of the usual ones; undefined takes one away. */
+  serve(options?: Options, environment?: Readonly<Record<string, string>>): Promise<Server>
+  /** Runs another command of `protime` to its end. */
+  protime(...words: readonly string[]): Promise<End>
+  /** The command line of a server. */
+  words(options?: Options): string[]
+  file(name: string): string
+  /** Writes JSON into the folder. */
+  write(name: string, content: unknown): void
+  /** The webhooks in the store. */
+  stored(): { id: string; collection: string; destinationUrl: string; state: string; key: string }[]
+  /** Webhooks at the service that are not deleted. */
+  live(): Record<string, unknown>[]
+  /** What the command `noted` was run with so far. */
+  orders(): Order[]
+  /** Where the warehouses of `synced` differ from the service. */
+  differences(): string[]
+}
+
+export type Options = Readonly<Record<`--${string}`, string | true | undefined>>
+
+export async function startScene(options: EmulatorOptions = {}): Promise<Scene> {
+  const emulator = await startEmulator({
+    people: 2,
+    months: 0,
+    clients: [{ id: 'connector', secret: 'emulator-secret', scopes: 'all' }],
+    ...options,
+  })
+  onTestFinished(() => emulator.close())
+  const { path: folder, remove } = temporaryFolder()
+  onTestFinished(remove)
+  const file = (name: string) => join(folder, name)
+  const write = (name: string, content: unknown) =>
+    writeFileSync(file(name), JSON.stringify(content))
+  const config = { ...emulator.config(), start_date: undefined, concurrency: 1 }
+  write('config.json', config)
+  write('catalog.json', configuredCatalog(webhookCollections.map(streamOf)))
+  return {
+    emulator,
+    folder,
+    serve,
+    protime,
+    words,
+    file,
+    write,
+    stored,
+    live,
+    orders,
+    differences: compare,
+  }
+
+  function words(changed: Options = {}): string[] {
+    const usual: Options = {
+      '--config': file('config.json'),
+      '--public-url': PUBLIC_URL,
+      '--listen': '127.0.0.1:0',
+      '--store': file('webhooks.json'),
+      '--run': noted(folder),
+      ...SHORT,
+    }
+    const given = Object.entries({ ...usual, ...changed })
+    return [
+      'webhooks',
+      'serve',
+      ...given.flatMap(([name, value]) =>
+        value === undefined ? [] : value === true ? [name] : [name, value],
+      ),
+    ]
+  }
+
+  async function serve(
+    changed: Options = {},
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<Server> {
+    const child = startChild('protime', words(changed), {
+      cwd: folder,
+      isMerged: true,
+      environment,
+    })
+    onTestFinished(() => child.stop())
+    const address = () => /Listens at (http\S+)/.exec(child.heard())?.[1]
+    await child.until(() => address() !== undefined, 'it listens')
+    const url = address() ?? ''
+    emulator.options.deliverTo = url
+    return {
+      ...child,
+      url,
+      metrics: async () => (await fetch(`${url}/metrics`)).text(),
+      async health() {
+        const response = await fetch(`${url}/healthz`)
+        return { ...((await response.json()) as Health), status: response.status }
+      },
+    }
+  }
+
+  async function protime(...given: readonly string[]): Promise<End> {
+    const config = given.includes('--config') ? [] : ['--config', file('config.json')]
+    return startChild('protime', [...given, ...config], { cwd: folder }).ended
+  }
+
+  function stored(): ReturnType<Scene['stored']> {
+    return existsSync(file('webhooks.json'))
+      ? JSON.parse(readFileSync(file('webhooks.json'), 'utf8')).webhooks
+      : []
+  }
+
+  function live(): Record<string, unknown>[] {
+    return emulator.webhooks().filter((webhook) => webhook['isDeleted'] !== true)
+  }
+
+  function orders(): Order[] {
+    const text = existsSync(file('orders')) ? readFileSync(file('orders'), 'utf8') : ''
+    return text.split('\n').flatMap((line) => {
+      const [reason = '', names = ''] = line.split(' ')
+      return line === '' ? [] : [{ reason, streams: names.split(',') }]
+    })
+  }
+
+  function compare(): string[] {
+    const syncs = readdirSync(folder)
+      .filter((name) => name.endsWith('.jsonl'))
+      .sort()
+    return (['highest-version', 'last-write'] as const).flatMap((rule) => {
+      const warehouse = createWarehouse(rule)
+      for (const name of syncs) warehouse.load(parseLines(readFileSync(file(name), 'utf8')))
+      return webhookCollections.flatMap((collection) =>
+        differences(
+          `${rule}: ${collection}`,
+          warehouse.rows(streamOf(collection)),
+          emulator.all(collection),
+        ),
+      )
+    })
+  }
+}
+
+/** A command that only notes what it was run with. */
+export function noted(folder: string): string {
+  return `echo "$PROTIME_REASON $PROTIME_STREAMS" >> ${join(folder, 'orders')}`
+}
+
+/** A command that notes it, and syncs: two that run at once follow each other. */
+export function synced(folder: string): string {
+  return `${noted(folder)}; flock ${join(folder, 'lock')} ${process.execPath} ${SYNC} ${folder}`
+}
+
+/** Waits for what comes sooner or later. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  await vi.waitUntil(condition, { timeout: 30_000, interval: 20 })
+}

@@ -1,0 +1,102 @@
+import type { Failure } from '../protocol/connector.ts'
+import { asConnectorError, ConnectorError } from '../protocol/errors.ts'
+import { createSource } from '../source/source.ts'
+import { startingOver } from '../sync/bookmark.ts'
+import { syncWarehouse, type WarehouseSync } from '../warehouse/sync-warehouse.ts'
+import type { Action, ActionTools, Refuse } from './action.ts'
+import { EXIT, type ExitCode } from './exit-code.ts'
+
+export interface SyncOptions {
+  readonly warehouse: string
+  /** Names, separated by commas. */
+  readonly streams?: string
+  readonly fullRefresh?: boolean
+  readonly keepDeleted?: boolean
+  readonly endWithParent?: boolean
+}
+
+/** How soon the end of the parent is noticed. */
+const PARENT_MS = 1_000
+
+/**
+ * One sync into a warehouse. The last line of stdout is its result; the exit code says whether another
+ * attempt may mend what has failed.
+ */
+export function syncAction(options: SyncOptions, parent: number): Action {
+  return async ({ config, input, signal, ...tools }) => {
+    if (options.endWithParent === true) endWith(parent)
+    const startedAt = performance.now()
+    const seconds = () => Math.round((performance.now() - startedAt) / 10) / 100
+    const sync = async () =>
+      syncWarehouse({
+        source: createSource(),
+        config,
+        path: options.warehouse,
+        streams: streamsOf(options, input),
+        keepsDeleted: options.keepDeleted === true,
+        ...(options.fullRefresh === true ? { stateOf: startingOver } : {}),
+        tools: { signal, ...tools },
+      })
+    const { stopped, ...result } = await sync().catch(failed)
+    const exitCode = report(result, seconds(), tools)
+    if (stopped !== undefined) throw stopped
+    return exitCode
+  }
+}
+
+/** A configuration that cannot be used is a result, too. */
+export const refuseSync: Refuse = (error, tools) =>
+  report({ records: 0, commits: 0, failures: [{ error }] }, 0, tools)
+
+function failed(error: unknown): WarehouseSync {
+  return { records: 0, commits: 0, failures: [{ error: asConnectorError(error) }] }
+}
+
+function report(
+  { records, commits, failures }: Omit<WarehouseSync, 'stopped'>,
+  seconds: number,
+  { say, log, mask }: Pick<ActionTools, 'say' | 'log' | 'mask'>,
+): ExitCode {
+  const told = failures.map(({ stream, error }) => ({
+    type: error.failure,
+    message: mask.text(subject(stream, error)),
+    ...(stream === undefined ? {} : { stream }),
+  }))
+  for (const { type, message } of told) log.error(`${type}: ${message}`)
+  void say({ records, commits, failures: told, seconds })
+  return exitCodeOf(failures)
+}
+
+function subject(stream: string | undefined, { message }: ConnectorError): string {
+  return stream === undefined ? message : `${stream}: ${message}`
+}
+
+function exitCodeOf(failures: readonly Failure[]): ExitCode {
+  if (failures.length === 0) return EXIT.done
+  const isForPerson = failures.every(({ error }) => error.failure === 'config')
+  return isForPerson ? EXIT.misconfigured : EXIT.failed
+}
+
+/** The streams of the command line, or those of the member `_streams` of the configuration. */
+function streamsOf({ streams }: SyncOptions, input: unknown): readonly string[] | undefined {
+  if (streams !== undefined)
+    return streams
+      .split(',')
+      .map((name) => name.trim())
+      .filter(Boolean)
+  const { _streams: names } = input as { readonly _streams?: unknown }
+  if (names === undefined) return undefined
+  if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return names
+  throw new ConnectorError(
+    'config',
+    'The member _streams of the configuration must be a list of names.',
+  )
+}
+
+/** A scheduler that is killed cannot end what it has started, and the next run would find it there. */
+function endWith(parent: number): void {
+  const look = () => {
+    if (process.ppid !== parent) process.kill(process.pid, 'SIGTERM')
+  }
+  setInterval(look, PARENT_MS).unref()
+}

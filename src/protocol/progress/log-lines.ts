@@ -1,0 +1,97 @@
+import type { Failure, Log } from '../connector.ts'
+import { createRates } from './rates.ts'
+import type { StreamStart } from './sync-observer.ts'
+import {
+  endedOf,
+  type ProgressClock,
+  type ProgressListener,
+  rowsOf,
+  type StreamProgress,
+  type SyncProgress,
+  totalOf,
+} from './sync-progress.ts'
+import { rowsInWords } from './words.ts'
+
+const MINUTE_MS = 60_000
+
+export interface LogLinesSettings {
+  readonly log: Pick<Log, 'info'>
+  readonly clock: ProgressClock
+  /** Name and version: "tap-x 1.2.3". */
+  readonly program: string
+  /** Said of a sync that was stopped: what a later one continues from. */
+  readonly kept: string
+}
+
+/** Says how far a sync is: at its start, each minute, and when a stream ends. */
+export function createLogLines(settings: LogLinesSettings): ProgressListener {
+  const { log, clock, program, kept } = settings
+  const rates = createRates(clock.now)
+  let stop = () => {}
+  return {
+    begun(sync) {
+      log.info(`${program}, ${sync.subject}, ${startsInWords(sync.streams)}.`)
+      const rate = () => rates.perSecond('', rowsOf(totalOf(sync.streams)))
+      rate()
+      stop = clock.every(MINUTE_MS, () => log.info(progressInWords(sync, rate())))
+    },
+    ended({ name, status, isBegun, counts, seconds, start }) {
+      // What could not even be asked for is told by its error.
+      if (!isBegun) return
+      const what = `${rowsInWords(counts)} in ${seconds.toFixed(1)} s`
+      log.info(
+        status === 'failed' ? `${name}: failed after ${what}.` : `${name}: ${what}, ${start.how}.`,
+      )
+    },
+    finished(sync, { stoppedBy }) {
+      stop()
+      if (stoppedBy) log.info(stopInWords(sync, stoppedBy, kept))
+    },
+  }
+}
+
+/** A failure as a line: what, why, and who has to act. */
+export function inWords({ stream, error }: Failure): string {
+  return `${stream === undefined ? '' : `${stream}: `}${error.message} (${error.failure})`
+}
+
+/** What a sync that was stopped leaves. */
+export function stopInWords(
+  sync: SyncProgress | undefined,
+  stoppedBy: string,
+  kept: string,
+): string {
+  if (sync === undefined) return `Stopped by ${stoppedBy} before anything was read.`
+  const { streams } = sync
+  const complete = streams.filter(({ status }) => status === 'complete').length
+  const done = `${complete} of ${streams.length} streams complete`
+  return `Stopped by ${stoppedBy}. Handed over: ${rowsInWords(totalOf(streams))}, ${done}. ${kept}`
+}
+
+const STARTS: readonly (readonly [kinds: readonly StreamStart['kind'][], words: string])[] = [
+  [['changes', 'continues'], 'to continue'],
+  [['begins'], 'from the beginning'],
+  [['whole'], 'as whole lists'],
+]
+
+/** "3 streams: 1 to continue, 2 from the beginning". */
+function startsInWords(streams: readonly StreamProgress[]): string {
+  const parts = STARTS.map(([kinds, words]) => {
+    const count = streams.filter(({ start }) => kinds.includes(start.kind)).length
+    return count === 0 ? '' : `${count} ${words}`
+  })
+  const all = `${streams.length} ${streams.length === 1 ? 'stream' : 'streams'}`
+  return `${all}: ${parts.filter(Boolean).join(', ')}`
+}
+
+function progressInWords({ streams, trouble }: SyncProgress, rate: number): string {
+  const working = streams
+    .filter(({ status }) => status === 'working')
+    .map(({ name, counts, start }) => {
+      const expected = start.expected === undefined ? '' : ` of about ${start.expected}`
+      return `${name} ${rowsOf(counts)}${expected}`
+    })
+  const at = working.length === 0 ? '' : `; at work: ${working.join(', ')}`
+  const why = trouble()
+  return `${endedOf(streams)} of ${streams.length} streams done, ${rowsOf(totalOf(streams))} rows, ${Math.round(rate)} rows/s${at}.${why === undefined ? '' : ` Waiting: ${why}`}`
+}

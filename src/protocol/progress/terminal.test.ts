@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest'
+import { ConnectorError } from '../errors.ts'
+import { createMask } from '../mask.ts'
+import { createScreen } from './screen.ts'
+import type { StreamStart } from './sync-observer.ts'
+import { createSyncProgress, type SyncOutcome } from './sync-progress.ts'
+import { createTerminal } from './terminal.ts'
+import { createFakeClock } from './testing/fake-clock.ts'
+import { createFakeTerminal } from './testing/fake-terminal.ts'
+
+const FIRST: StreamStart = {
+  kind: 'begins',
+  how: 'from the beginning: first sync',
+  expected: undefined,
+}
+const STREAMS: Readonly<Record<string, StreamStart>> = {
+  people: { kind: 'changes', how: 'incremental' },
+  clockings: { kind: 'begins', how: 'from the beginning: expired link', expected: 50_000 },
+  job_categories: { kind: 'whole', how: 'whole list', expected: 40 },
+}
+
+/** A sync on a terminal, in the hands of a test. */
+function started(columns: number, { starts = STREAMS, env = {}, rows = 24 } = {}) {
+  const clock = createFakeClock()
+  const terminal = createFakeTerminal(columns, rows)
+  const mask = createMask()
+  mask.add('hunter22')
+  const screen = createScreen(terminal.stderr, env, mask)
+  const listener = createTerminal({ screen, clock, kept: 'All is kept.', tellsFailures: true })
+  const { observer, finish } = createSyncProgress([listener], clock)
+  const counts = Object.fromEntries(
+    Object.keys(starts).map((name) => [name, { records: 0, deletes: 0 }]),
+  )
+  let trouble: string | undefined
+  observer.begun({
+    subject: 'tenant acme',
+    labels: {},
+    streams: Object.entries(starts).map(([name, start]) => ({
+      name,
+      start,
+      counts: countsOf(name),
+    })),
+    traffic: { requests: 34, retries: 0, refusals: 2, bytes: 12_400_000, answerMs: 0 },
+    trouble: () => trouble,
+  })
+  return {
+    ...terminal,
+    clock,
+    screen,
+    observer,
+    finish: (outcome: Partial<SyncOutcome> = {}) => finish({ failures: [], ...outcome }),
+    begin: (name: string) => observer.started(name, starts[name] ?? FIRST),
+    read(name: string, records: number, deletes = 0) {
+      countsOf(name).records += records
+      countsOf(name).deletes += deletes
+    },
+    wait(why: string | undefined) {
+      trouble = why
+    },
+  }
+
+  function countsOf(name: string) {
+    return counts[name] ?? { records: 0, deletes: 0 }
+  }
+}
+
+/** A sync that is 24 seconds old: one stream is complete, one is read, one waits for its turn. */
+function underWay(columns: number) {
+  const sync = started(columns)
+  sync.begin('people')
+  sync.read('people', 250, 1)
+  sync.clock.pass(2)
+  sync.observer.ended('people')
+  sync.begin('clockings')
+  for (let i = 0; i < 88; i++) {
+    sync.read('clockings', 250)
+    sync.clock.pass(0.25)
+  }
+  return sync
+}
+
+/** The same one at its end. */
+function over(columns: number) {
+  const sync = underWay(columns)
+  const error = new ConnectorError('transient', 'The service is away. The next sync tries again.')
+  sync.observer.ended('clockings', error)
+  sync.begin('job_categories')
+  sync.read('job_categories', 41)
+  sync.observer.ended('job_categories')
+  sync.finish({ failures: [{ stream: 'clockings', error }] })
+  return sync
+}
+
+describe('the block on a terminal', () => {
+  it.each([
+    [
+      120,
+      `  clockings 22,000 rows, 1,000/s, 44 % of about 50,000
+1 of 3 streams, 22,251 rows, 1,000/s, 0:24, about 0:28 left`,
+    ],
+    [
+      48,
+      `  clockings 22,000 rows, 1,000/s
+1 of 3 streams, 22,251 rows, 1,000/s, 0:24`,
+    ],
+    [
+      24,
+      `  clockings 22,000 rows
+1 of 3 streams`,
+    ],
+  ])('fits into %i columns', (columns, block) => {
+    expect(underWay(columns).shown()).toBe(block)
+  })
+
+  it('says why the sync waits, and no secret', () => {
+    const sync = underWay(80)
+    sync.wait('The service refused hunter22 until 12:00.')
+    sync.clock.pass(1)
+    expect(sync.shown()).toMatch(/\nwaiting: The service refused \*\*\*\* until 12:00\.$/)
+  })
+
+  it('is not torn by a line of the log, which stands above it', () => {
+    const sync = underWay(80)
+    const block = sync.shown()
+    sync.screen.write('WARNING people: something.\n')
+    sync.screen.write('WARNING people: and more.\n')
+    expect(sync.shown()).toBe(`WARNING people: something.\nWARNING people: and more.\n${block}`)
+  })
+
+  it('leaves no line behind when it becomes shorter', () => {
+    const sync = underWay(80)
+    sync.observer.ended('clockings')
+    sync.clock.pass(1)
+    expect(sync.shown()).toMatch(/^2 of 3 streams[^\n]*$/)
+  })
+
+  it('tells no remaining time as long as a stream is read of which nothing is known', () => {
+    const sync = started(80, { starts: { ...STREAMS, absences: FIRST } })
+    sync.begin('absences')
+    sync.read('absences', 500)
+    sync.clock.pass(1)
+    expect(sync.shown()).toContain('500 rows')
+    expect(sync.shown()).not.toContain('left')
+  })
+
+  it('leaves room on a low terminal', () => {
+    const names = Array.from({ length: 9 }, (_, i) => `stream_${i}`)
+    const starts = Object.fromEntries(names.map((name) => [name, FIRST]))
+    const sync = started(80, { starts, rows: 6 })
+    for (const name of names) sync.begin(name)
+    sync.clock.pass(1)
+    expect(sync.shown().split('\n')).toHaveLength(4)
+    expect(sync.shown()).toContain('and 7 more')
+  })
+})
+
+describe('the table at the end', () => {
+  it.each([
+    [
+      120,
+      `stream            rows  deletes  seconds  how
+people             250        1      2.0  incremental
+clockings       22,000        0     22.0  failed, from the beginning: expired link
+job_categories      41        0      0.0  whole list
+total           22,291        1     24.0
+34 requests, 2 refusals, 12.4 MB
+clockings: The service is away. The next sync tries again. (transient)
+`,
+    ],
+    [
+      48,
+      `stream            rows  how
+people             250  incremental
+clockings       22,000  failed, from the beginn…
+job_categories      41  whole list
+total           22,291
+34 requests, 2 refusals, 12.4 MB
+clockings: The service is away. The next sync tr
+ies again. (transient)
+`,
+    ],
+    [
+      24,
+      `stream            rows
+people             250
+clockings       22,000
+job_categories      41
+total           22,291
+34 requests, 2 refusals
+clockings: The service i
+s away. The next sync tr
+ies again. (transient)
+`,
+    ],
+  ])('fits into %i columns, with what failed last', (columns, table) => {
+    expect(over(columns).shown()).toBe(table)
+  })
+
+  it('has what failed in red, unless NO_COLOR is set', () => {
+    const written = (env: Record<string, string>) => {
+      const sync = started(80, { env })
+      sync.finish({ failures: [{ error: new ConnectorError('config', 'No.') }] })
+      return sync.written()
+    }
+    expect(written({})).toContain('\u001b[31mNo. (config)\u001b[0m')
+    expect(written({ NO_COLOR: '1' })).not.toContain('\u001b[31m')
+  })
+
+  it('says what is kept of a sync that was stopped', () => {
+    const sync = underWay(120)
+    sync.finish({ stoppedBy: 'SIGINT' })
+    expect(sync.shown()).toContain(
+      'clockings       22,000        0     22.0  stopped, from the beginning: expired link\njob_categories       0        0      0.0  not read\n',
+    )
+    expect(sync.shown()).toMatch(
+      /\nStopped by SIGINT\. Handed over: 22250 records and 1 delete, 1 of 3 streams complete\. All is kept\.\n$/,
+    )
+  })
+})

@@ -1,0 +1,65 @@
+import { Writable } from 'node:stream'
+import type { Io } from '../../program.ts'
+
+/** A terminal of which a test sees what people would: lines as wide as it is, the cursor moved. */
+export interface FakeTerminal {
+  readonly stderr: Io['stderr']
+  /** Everything that stands on it, colours left out. */
+  shown(): string
+  /** Everything that was written to it. */
+  written(): string
+}
+
+const ESCAPE = '\u001b'
+/** A control sequence, or one character. */
+const PARTS = new RegExp(`${ESCAPE}\\[[\\d;]*[A-Za-z]|.`, 'gs')
+
+export function createFakeTerminal(columns: number, rows = 24): FakeTerminal {
+  const lines: string[][] = [[]]
+  let [x, y] = [0, 0]
+  let all = ''
+  const stderr = Object.assign(
+    new Writable({
+      write(chunk, _, done) {
+        all += chunk
+        show(String(chunk))
+        done()
+      },
+    }),
+    { isTTY: true, columns, rows },
+  )
+  return {
+    stderr,
+    written: () => all,
+    shown: () =>
+      lines
+        .map((line) =>
+          Array.from(line, (c) => c ?? ' ')
+            .join('')
+            .trimEnd(),
+        )
+        .join('\n'),
+  }
+
+  function show(text: string): void {
+    for (const [part] of text.matchAll(PARTS)) {
+      if (part === '\n') [x, y] = [0, y + 1]
+      else if (part === '\r') x = 0
+      else if (part === '\u001b[A') y--
+      else if (part === '\u001b[K') line().splice(x)
+      else if (part === '\u001b[J') {
+        line().splice(x)
+        lines.splice(y + 1)
+      } else if (!part.startsWith('\u001b')) {
+        if (x === columns) [x, y] = [0, y + 1]
+        line()[x++] = part
+      }
+      line()
+    }
+  }
+
+  function line(): string[] {
+    lines[y] ??= []
+    return lines[y] ?? []
+  }
+}

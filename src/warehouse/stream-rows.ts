@@ -1,0 +1,83 @@
+import { closeSync, openSync, writeSync } from 'node:fs'
+import type { Column } from './column.ts'
+import { type ColumnChange, createRowEncoder, type Encoded } from './row-encoder.ts'
+
+/** A file of rows that have the same columns. */
+export interface RowFile {
+  readonly path: string
+  readonly columns: readonly Column[]
+  /** How long its longest row is, in bytes. */
+  readonly longest: number
+}
+
+/** Rows of a stream that wait for the next commit, in their order. */
+export interface StreamRows {
+  /** The columns of the rows that come next. */
+  readonly columns: readonly Column[]
+  /** Adds records in the form of `LINE_PARTS`; answers how many bytes their rows have. */
+  add(lines: Uint8Array, generation: number): number
+  /** What has come since the last call. The files are the caller's from then on. */
+  take(): { readonly files: readonly RowFile[]; readonly count: number }
+}
+
+export interface StreamRowsSettings {
+  readonly columns: readonly Column[]
+  readonly keys: readonly string[]
+  /** A path for each file. */
+  readonly nextPath: () => string
+  /** Told of columns that the table does not have, or has of another type. */
+  readonly onChange: (change: ColumnChange) => void
+}
+
+/** Rows are in files, so that memory does not depend on how many wait; DuckDB reads them side by side. */
+export function createStreamRows(settings: StreamRowsSettings): StreamRows {
+  const encoder = createRowEncoder(settings.columns, settings.keys)
+  let files: RowFile[] = []
+  let open: { descriptor: number; file: RowFile } | undefined
+  let count = 0
+  return {
+    columns: encoder.columns,
+    add(lines, generation) {
+      const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.length)
+      let size = 0
+      for (let at = 0; at < bytes.length; ) {
+        // Rows before a change of the columns have those of before.
+        const columns = open?.file.columns ?? [...encoder.columns]
+        const encoded = encoder.encode(bytes, at, generation)
+        at = encoded.end
+        if (encoded.count > 0) write(encoded, columns)
+        count += encoded.count
+        size += encoded.rows.length
+        if (encoded.change === undefined) continue
+        close()
+        settings.onChange(encoded.change)
+      }
+      return size
+    },
+    take() {
+      close()
+      const taken = { files, count }
+      files = []
+      count = 0
+      return taken
+    },
+  }
+
+  function write({ rows, longest }: Encoded, columns: readonly Column[]): void {
+    open ??= create(columns)
+    for (let at = 0; at < rows.length; ) at += writeSync(open.descriptor, rows, at)
+    open.file = { ...open.file, longest: Math.max(open.file.longest, longest) }
+  }
+
+  function create(columns: readonly Column[]): { descriptor: number; file: RowFile } {
+    const path = settings.nextPath()
+    return { descriptor: openSync(path, 'w', 0o600), file: { path, columns, longest: 0 } }
+  }
+
+  function close(): void {
+    if (open === undefined) return
+    closeSync(open.descriptor)
+    files.push(open.file)
+    open = undefined
+  }
+}

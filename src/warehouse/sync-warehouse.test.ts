@@ -1,0 +1,264 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ask } from '../../integration-tests/testing/duckdb-rows.ts'
+import { createMask } from '../protocol/mask.ts'
+import { DELETE, SOFT_DELETE } from '../protocol/record-batch.ts'
+import type { JsonSchema, StreamSpec } from '../protocol/stream-spec.ts'
+import { syncWarehouse } from './sync-warehouse.ts'
+import { createListSource, type Script, send, sending, streamOf } from './testing/list-source.ts'
+
+const TEXT = { type: ['string', 'null'] }
+const NUMBER = { type: ['number', 'null'] }
+const object = (properties?: JsonSchema['properties']): JsonSchema => ({
+  type: ['object', 'null'],
+  ...(properties && { properties }),
+})
+
+let folder: string
+let warnings: string[]
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'warehouse-'))
+  warnings = []
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const file = () => join(folder, 'w.duckdb')
+const rows = (sql: string) => ask(file(), sql)
+const types = async (table: string) => {
+  const columns = await rows(`DESCRIBE ${table}`)
+  return Object.fromEntries(columns.map((row) => [row['column_name'], row['column_type']]))
+}
+
+async function sync(stream: StreamSpec, script: Script, keepsDeleted = false) {
+  const { source, states } = createListSource(new Map([[stream, script]]))
+  const log = { info() {}, debug() {}, warn: (text: string) => void warnings.push(text) }
+  const tools = { log, mask: createMask(), signal: new AbortController().signal }
+  const done = await syncWarehouse({ source, config: null, path: file(), keepsDeleted, tools })
+  expect(done.failures).toEqual([])
+  return { ...done, state: states.get(stream.name) }
+}
+
+describe('the table of a stream', () => {
+  it('has a typed column per property, also without a record', async () => {
+    const properties = {
+      changeVersion: TEXT,
+      hours: NUMBER,
+      isOpen: { type: 'boolean' },
+      day: { type: ['string', 'null'], format: 'date' },
+      at: { type: ['string', 'null'], format: 'date-time' },
+      person: object({ id: { type: 'integer' } }),
+      levels: { type: 'array' },
+      mixed: { type: ['number', 'string', 'null'] },
+    }
+    await sync(streamOf('days', properties), sending())
+    expect(await types('main.days')).toEqual({
+      id: 'BIGINT',
+      changeVersion: 'VARCHAR',
+      hours: 'DOUBLE',
+      isOpen: 'BOOLEAN',
+      day: 'DATE',
+      at: 'TIMESTAMP_NS',
+      person: 'JSON',
+      levels: 'JSON',
+      mixed: 'JSON',
+      _generation: 'BIGINT',
+    })
+    expect(await rows('FROM flat.days')).toEqual([])
+  })
+
+  it('tells names apart that differ by case only', async () => {
+    const stream = streamOf('people', { isoCode: TEXT, ISOCode: TEXT })
+    await sync(stream, sending('{"ISOCode":"BE","isoCode":"NL","id":1}'))
+    expect(await rows('SELECT isoCode, ISOCode_1 FROM people')).toEqual([
+      { isoCode: 'NL', ISOCode_1: 'BE' },
+    ])
+  })
+
+  it('holds every text, and an empty one is not null', async () => {
+    const texts = [
+      ...['', '\u0000\u0001\u0002\u001f', '\u0002a\u0002', 'a\r\n"b"\\', 'é…😀', 'NULL'],
+      'x'.repeat(5_000_000),
+    ]
+    const records = texts.map((text, id) => JSON.stringify({ id, text }))
+    await sync(streamOf('texts', { text: TEXT }), sending(...records, '{"id":9,"text":null}'))
+    const found = await rows('SELECT text FROM texts ORDER BY id')
+    expect(found.map(({ text }) => text)).toEqual([...texts, null])
+  })
+
+  it('makes half of a surrogate pair the character that stands for none', async () => {
+    const record = String.raw`{"id":1,"text":"a\ud83d","name":{"nl":"\ude00b\ud83d\ude00"}}`
+    await sync(streamOf('texts', { text: TEXT, name: object() }), sending(record))
+    const [row] = await rows("SELECT text, name->>'nl' AS nl FROM texts")
+    expect(row).toEqual({ text: 'a\ufffd', nl: '\ufffdb😀' })
+  })
+
+  it('takes what is nested as it came, with every digit', async () => {
+    const place = '{"x": 0.12345678901234567890, "y":[1.50, 1e2 ]}'
+    await sync(streamOf('places', { place: object() }), sending(`{"id":1,"place":${place}}`))
+    expect(await rows('SELECT place::VARCHAR AS place FROM places')).toEqual([{ place }])
+  })
+
+  it.each([
+    ['more digits than a double has', NUMBER, '0.5', '0.12345678901234567890'],
+    ['a number that is no BIGINT', { type: 'integer' }, '7', '9223372036854775808'],
+    ['a fraction among integers', { type: 'integer' }, '-7', '12.5'],
+    ['a day that there is not', { type: 'string', format: 'date' }, '"2026-02-28"', '"2026-02-30"'],
+    ['a number among texts', TEXT, '"a"', '5'],
+  ])('makes a column JSON for %s', async (_what, schema, before, value) => {
+    const stream = streamOf('values', { value: schema })
+    await sync(stream, sending(`{"id":1,"value":${before}}`))
+    await sync(stream, sending(`{"id":2,"value":${before}}`, `{"id":3,"value":${value}}`))
+    await sync(stream, sending(`{"id":4,"value":${before}}`))
+    expect((await types('main.values'))['value']).toBe('JSON')
+    const found = await rows('SELECT value::VARCHAR AS value FROM values ORDER BY id')
+    expect(found.map((row) => row['value'])).toEqual([before, before, value, before])
+    expect(warnings).toEqual([expect.stringContaining('values: value has a value that')])
+  })
+
+  it.each([
+    ['9007199254740993', { type: 'integer' }],
+    ['-9223372036854775808', { type: 'integer' }],
+    ['123456789012345', NUMBER],
+    ['0.1', NUMBER],
+    ['100000000000000000000', NUMBER],
+    ['1.7976931348623157e308', NUMBER],
+  ])('keeps its type for %s', async (value, schema) => {
+    await sync(streamOf('values', { value: schema }), sending(`{"id":1,"value":${value}}`))
+    expect(warnings).toEqual([])
+    const [row] = await rows('SELECT value::VARCHAR AS value FROM values')
+    expect(Number(row?.['value'])).toBe(Number(value))
+  })
+
+  it('gets a column for a member that no schema knows', async () => {
+    const stream = streamOf('jobs', { name: TEXT })
+    await sync(stream, sending('{"id":1,"name":"a"}'))
+    const unknown = String.raw`{"id":2,"\u006eame":"b","Name":{"x":1},"_generation":5}`
+    await sync(stream, sending(unknown, '{"id":3,"name":"c","other":null}'))
+    expect(await rows('SELECT * EXCLUDE _generation FROM jobs ORDER BY id')).toEqual([
+      { id: '1', name: 'a', Name_1: null, _generation_1: null },
+      { id: '2', name: 'b', Name_1: '{"x":1}', _generation_1: '5' },
+      { id: '3', name: 'c', Name_1: null, _generation_1: null },
+    ])
+  })
+
+  it('gets a column that a later version of the schema has', async () => {
+    await sync(streamOf('jobs', { name: TEXT }), sending('{"id":1,"name":"a"}'))
+    await sync(streamOf('jobs', { day: { type: 'string', format: 'date' } }), sending())
+    expect(await types('main.jobs')).toMatchObject({ name: 'VARCHAR', day: 'DATE' })
+    expect(await types('flat.jobs')).toMatchObject({ day: 'DATE' })
+  })
+})
+
+describe('the view of a stream', () => {
+  const name = object({ default: TEXT, translations: object() })
+  const person = object({ id: { type: 'integer' }, externalReferences: object() })
+  const stream = streamOf('clockings', { person, name, externalReferences: object() })
+
+  it('has a column for each member of what is nested, those that no schema names included', async () => {
+    const nested = '"name":{"default":"Sick","translations":{"nl":"Ziek","fr":"Malade"}}'
+    const references = '{"@employee-number":"E5","a/b~c":"x"}'
+    await sync(stream, sending('{"id":1,"person":{"id":5},"name":{"default":"A"}}'))
+    await sync(
+      stream,
+      sending(
+        `{"id":2,${nested},"person":{"id":5,"externalReferences":${references}},"externalReferences":{"payroll":"P"}}`,
+      ),
+    )
+    expect(await rows('FROM flat.clockings ORDER BY id')).toEqual([
+      {
+        ...{ id: '1', person_id: '5', name_default: 'A', name_fr: null, name_nl: null },
+        ...{ person_employee_number: null, person_a_b_c: null, payroll: null },
+      },
+      {
+        ...{ id: '2', person_id: '5', name_default: 'Sick', name_fr: 'Malade', name_nl: 'Ziek' },
+        ...{ person_employee_number: 'E5', person_a_b_c: 'x', payroll: 'P' },
+      },
+    ])
+    expect((await types('flat.clockings'))['person_id']).toBe('BIGINT')
+  })
+})
+
+describe('a sync', () => {
+  const stream = streamOf('jobs', { changeVersion: TEXT, name: TEXT })
+  const NAMES = 'SELECT id::INTEGER AS id, name FROM jobs ORDER BY id'
+
+  it('keeps the last of the rows of a key, in one commit or in two', async () => {
+    const first = ['{"id":1,"name":"a"}', '{"id":2,"name":"b"}', '{"id":1,"name":"c"}']
+    await sync(stream, sending(...first))
+    await sync(stream, sending('{"id":2,"name":"d"}', { json: '{"id":1}', op: DELETE }))
+    await sync(stream, sending('{"id":3,"name":"e"}'))
+    expect(await rows(NAMES)).toEqual([
+      { id: 2, name: 'd' },
+      { id: 3, name: 'e' },
+    ])
+  })
+
+  it('keeps deleted rows with their last content if it is told to, until it is told no more', async () => {
+    const [gone, soft] = [
+      { json: '{"id":1,"changeVersion":"B"}', op: DELETE },
+      { json: '{"id":2,"name":"last","changeVersion":"B"}', op: SOFT_DELETE },
+    ] as const
+    await sync(stream, sending('{"id":1,"name":"a"}', '{"id":2,"name":"b"}'))
+    await sync(
+      stream,
+      sending(gone, soft, '{"id":3,"name":"c"}', { ...gone, json: '{"id":3}' }),
+      true,
+    )
+    expect(await rows(`SELECT name FROM jobs WHERE _deleted_at IS NOT NULL ORDER BY id`)).toEqual([
+      { name: 'a' },
+      { name: 'last' },
+      { name: 'c' },
+    ])
+    expect(await rows('FROM flat.jobs')).toEqual([])
+    await sync(stream, sending('{"id":1,"name":"again"}'), true)
+    expect(await rows('SELECT id::INTEGER AS id, name FROM flat.jobs')).toEqual([
+      { id: 1, name: 'again' },
+    ])
+    await sync(stream, sending())
+    expect(await rows(NAMES)).toEqual([{ id: 1, name: 'again' }])
+  })
+
+  it('removes what a complete generation does not have', async () => {
+    await sync(stream, sending('{"id":1,"name":"a"}', '{"id":2,"name":"b"}'))
+    await sync(stream, async (output) => {
+      await send(output, ['{"id":2,"name":"b"}'], 2)
+      output.generationComplete(2)
+      await output.complete()
+    })
+    expect(await rows(NAMES)).toEqual([{ id: 2, name: 'b' }])
+  })
+
+  it('hands over the state that was committed with the rows', async () => {
+    expect((await sync(stream, sending('{"id":1}'))).state).toBeUndefined()
+    expect((await sync(stream, sending('{"id":2}'))).state).toEqual({ syncs: 1 })
+  })
+
+  it('commits a state that is asked for before it goes on', async () => {
+    const seen: unknown[] = []
+    await sync(stream, async (output) => {
+      await send(output, ['{"id":1,"name":"a"}'])
+      await output.state()
+      seen.push(output.counts.records)
+    })
+    expect(seen).toEqual([1])
+    expect(await rows(NAMES)).toEqual([{ id: 1, name: 'a' }])
+  })
+
+  it('stops at records that have more different members than a table has columns', async () => {
+    const many = Array.from({ length: 501 }, (_, i) => [`m${i}`, 1])
+    const failing = sync(stream, sending(JSON.stringify({ id: 1, ...Object.fromEntries(many) })))
+    await expect(failing).rejects.toThrow('more than 500 different members')
+  })
+
+  it('refuses a stream that there is not', async () => {
+    const { source } = createListSource(new Map([[stream, sending()]]))
+    const log = { info() {}, debug() {}, warn() {} }
+    const tools = { log, mask: createMask(), signal: new AbortController().signal }
+    const settings = { source, config: null, path: file(), keepsDeleted: false, tools }
+    await expect(syncWarehouse({ ...settings, streams: ['jops'] })).rejects.toThrow(
+      'jops: There is no stream of this name.',
+    )
+  })
+})

@@ -1,0 +1,65 @@
+import type { ReadJob, Source } from '../../protocol/connector.ts'
+import { createJsonBatch } from '../../protocol/json-batch.ts'
+import { type DELETE, type SOFT_DELETE, UPSERT } from '../../protocol/record-batch.ts'
+import type { StreamOutput } from '../../protocol/stream-output.ts'
+import type { JsonSchema, StreamSpec } from '../../protocol/stream-spec.ts'
+
+/** A record as JSON text, or one with what it says of its row. */
+export type Sent =
+  | string
+  | { readonly json: string; readonly op: typeof DELETE | typeof SOFT_DELETE }
+
+/** What one sync of a stream says to its output. */
+export type Script = (output: StreamOutput) => Promise<void>
+
+/** A stream with the key `id`. */
+export function streamOf(
+  name: string,
+  properties: NonNullable<JsonSchema['properties']>,
+): StreamSpec {
+  const schema = { type: 'object', properties: { id: { type: 'integer' }, ...properties } }
+  return { name, schema, key: ['id'], version: 'changeVersion' }
+}
+
+/** Sends records on one page, and ends well; the bookmark counts the records of all syncs. */
+export function sending(...records: readonly Sent[]): Script {
+  return async (output) => {
+    await send(output, records)
+    await output.complete()
+  }
+}
+
+export async function send(
+  output: StreamOutput,
+  records: readonly Sent[],
+  generation = 1,
+): Promise<void> {
+  const batch = createJsonBatch(
+    records.map((record) => ({ json: typeof record === 'string' ? record : record.json })),
+  )
+  records.forEach((record, i) => {
+    batch.ops[i] = typeof record === 'string' ? UPSERT : record.op
+  })
+  await output.records(batch, generation)
+}
+
+/** A source whose streams say what they are told to; the states of the last sync are in `states`. */
+export function createListSource(scripts: ReadonlyMap<StreamSpec, Script>) {
+  const states = new Map<string, unknown>()
+  const source: Source<null> = {
+    configure: () => null,
+    streams: () => [...scripts.keys()],
+    check: async () => ({ isUsable: true, message: '' }),
+    async read(_config, jobs: readonly ReadJob[]) {
+      for (const job of jobs) {
+        states.set(job.name, job.state)
+        const [, script] = [...scripts].find(([{ name }]) => name === job.name) ?? []
+        const output = job.output()
+        output.started(() => ({ syncs: Number((job.state as { syncs?: number })?.syncs ?? 0) + 1 }))
+        await script?.(output)
+      }
+      return []
+    },
+  }
+  return { source, states }
+}
