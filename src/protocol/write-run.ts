@@ -3,8 +3,7 @@ import { isDeleted } from './deleted-record.ts'
 import type { Destination, RecordOutcome, WriteSession } from './destination.ts'
 import { ConnectorError } from './errors.ts'
 import { InputFault, type InputMessage, type InputMessages } from './input-messages.ts'
-
-type Row = Readonly<Record<string, unknown>>
+import type { JsonObject } from './json.ts'
 
 /** A stream of the input, and the object that its records are written to. */
 export interface WrittenStream {
@@ -22,7 +21,7 @@ export interface Tally {
 export interface WriteRun {
   readonly session: WriteSession
   /** Adds a record of a stream to the session, and to the stream's tally. */
-  add(stream: WrittenStream, data: Row): Promise<void>
+  add(stream: WrittenStream, data: JsonObject): Promise<void>
   /** The tally of a stream since this was called last. It changes until it is settled. */
   takeTally(stream: WrittenStream): Tally
   /** Calls `pass` when every record that was added before has its final outcome; never in a dry run. */
@@ -62,7 +61,7 @@ export async function openWriteRun<Config>(settings: WriteRunSettings<Config>): 
     passSettled,
   }
 
-  async function add(stream: WrittenStream, data: Row): Promise<void> {
+  async function add(stream: WrittenStream, data: JsonObject): Promise<void> {
     const tally = tallyOf(stream)
     tally.records++
     const record = { ordinal: ordinal++, object: stream.object, data, isDelete: isDeleted(data) }

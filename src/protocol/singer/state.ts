@@ -1,4 +1,4 @@
-import { isJsonObject } from '../json-object.ts'
+import { isJsonObject } from '../json.ts'
 import type { LineWriter } from '../line-writer.ts'
 import { createStateBudget } from '../state-budget.ts'
 import { parseStateJson, refuseState } from '../state-file.ts'

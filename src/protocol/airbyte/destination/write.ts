@@ -1,6 +1,7 @@
 import type { Failure } from '../../connector.ts'
 import type { Destination } from '../../destination.ts'
 import { InputFault, type InputMessage, type InputMessages } from '../../input-messages.ts'
+import type { JsonObject } from '../../json.ts'
 import { memberText } from '../../member-text.ts'
 import { openWriteRun, type Tally, writeInput } from '../../write-run.ts'
 import type { CommandTools } from '../report.ts'
@@ -13,8 +14,6 @@ export interface Writing {
   /** Which attempt of the platform's job this is; the first one is 0. */
   readonly attempt: number
 }
-
-type Json = Readonly<Record<string, unknown>>
 
 /**
  * Writes the records of an input and passes its states on; answers with the streams that could not be
@@ -56,21 +55,23 @@ export async function write<Config>(
   }
 
   function add({ line }: InputMessage, record: unknown): Promise<void> | undefined {
-    const { stream: name, namespace, data } = (record ?? {}) as Json
+    const { stream: name, namespace, data } = (record ?? {}) as JsonObject
     const stream = known.get(streamKey({ name, namespace }))
     if (stream === undefined)
       throw new InputFault(line, 'is a record of a stream that is not in the catalog')
     if (typeof data !== 'object' || data === null)
       throw new InputFault(line, 'is a record without data')
     if (stream.refusal !== undefined) return undefined
-    return run.add(stream, data as Json)
+    return run.add(stream, data as JsonObject)
   }
 
   function pass({ line, text }: InputMessage, state: unknown): void {
     const body = memberText(text, 'state')
     if (body === undefined || !body.startsWith('{'))
       throw new InputFault(line, 'is a state message without a state')
-    const { stream } = state as { readonly stream?: { readonly stream_descriptor?: Json } | null }
+    const { stream } = state as {
+      readonly stream?: { readonly stream_descriptor?: JsonObject } | null
+    }
     const only = stream ? known.get(streamKey(stream.stream_descriptor ?? {})) : undefined
     if (stream && only === undefined)
       throw new InputFault(line, 'is a state of a stream that is not in the catalog')
@@ -84,9 +85,9 @@ export async function write<Config>(
   }
 
   function follow(trace: unknown): void {
-    const { stream_descriptor: descriptor, status } = ((trace as Json | undefined)?.[
+    const { stream_descriptor: descriptor, status } = ((trace as JsonObject | undefined)?.[
       'stream_status'
-    ] ?? {}) as { readonly stream_descriptor?: Json; readonly status?: unknown }
+    ] ?? {}) as { readonly stream_descriptor?: JsonObject; readonly status?: unknown }
     const stream = known.get(streamKey(descriptor ?? {}))
     if (stream !== undefined && status === 'COMPLETE') complete.add(stream)
     if (stream !== undefined && status === 'INCOMPLETE') complete.delete(stream)

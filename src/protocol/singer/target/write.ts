@@ -2,6 +2,7 @@ import type { Failure } from '../../connector.ts'
 import type { Destination } from '../../destination.ts'
 import { ConnectorError } from '../../errors.ts'
 import { InputFault, type InputMessage, type InputMessages } from '../../input-messages.ts'
+import type { JsonObject } from '../../json.ts'
 import { memberText } from '../../member-text.ts'
 import { openWriteRun, type WrittenStream, writeInput } from '../../write-run.ts'
 import { counterOf } from '../metrics.ts'
@@ -66,7 +67,7 @@ export async function write<Config>(
     stream.records++
     versions.record(stream.name, version)
     if (stream.written === undefined) return undefined
-    return run.add(stream.written, record as Readonly<Record<string, unknown>>)
+    return run.add(stream.written, record as JsonObject)
   }
 
   function pass({ line, text, value }: InputMessage): undefined {
