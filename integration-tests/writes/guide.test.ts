@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process'
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
+import { startEmulator } from '../../emulator/emulator.ts'
 import { executableOf } from '../testing/child.ts'
 import { temporaryFolder } from '../testing/files.ts'
 import { openTenant, type WritableTenant } from './tenant.ts'
@@ -45,6 +46,16 @@ it('the commands of the guide do what it says', async () => {
     '"outcome":"created"',
     '"outcome":"skipped"',
   ])
+})
+
+it('the emulator lets its client write after the command of the guide', async () => {
+  const [command = ''] = blocksOf('emulator')
+  const emulator = await startEmulator({ people: 2, months: 0, controlPort: 0 })
+  onTestFinished(() => emulator.close())
+  writeFileSync(join(folder.path, 'config.json'), JSON.stringify(emulator.config()))
+  await follow(command.replace('http://127.0.0.1:4011', emulator.controlUrl ?? ''))
+  const [references = ''] = blocksOf('protime')
+  expect(await follow(references)).toContain('"outcome":"written"')
 })
 
 it('the nightly job of the guide leaves the service as the table is', async () => {
