@@ -33,7 +33,7 @@ it('docs/webhooks.md brings a change of the emulator into a DuckDB file', async 
   expect([flag, deliverTo]).toEqual(['--deliver-to', 'http://127.0.0.1:8080'])
   const emulator = await startEmulator({
     people: 3,
-    months: 0,
+    months: 1,
     controlPort: 0,
     deliverTo: `http://${receiver}`,
   })
