@@ -99,9 +99,9 @@ describe('protime preview', () => {
   it('shows the first records of every stream by lists, and starts no delta', async () => {
     const { exitCode, stdout, stderr } = await protime(['preview', '--limit', '3'])
     expect([exitCode, stderr]).toEqual([0, ''])
-    expect(stdout.match(/^\w+: \d+/gm)).toHaveLength(32)
-    expect(stdout).toMatch(/^people: 2 of more records\n {2}id {2}changeVersion/m)
-    expect(stdout).toMatch(/^clockings: \d+ of more records from 2026-10-\d\d to 2026-11-20$/m)
+    expect(stdout.match(/^\w+: (the first )?\d+/gm)).toHaveLength(32)
+    expect(stdout).toMatch(/^people: the first 2 records\n {2}id {2}changeVersion/m)
+    expect(stdout).toMatch(/^clockings: the first \d+ records from 2026-10-\d\d to 2026-11-20$/m)
     expect(emulator.requests.filter(({ path, query }) => /delta/.test(`${path}?${query}`))).toEqual(
       [],
     )
@@ -116,6 +116,13 @@ describe('protime preview', () => {
     writeFileSync(file, JSON.stringify({ ...emulator.config(), personal_data: 'minimal' }))
     const { stdout } = await protime(['preview', 'people', '--json'])
     expect(stdout).not.toContain('lastName')
+  })
+
+  it('warns of a rule that leaves out nothing', async () => {
+    const field_rules = [{ stream: 'people', path: 'lastname', rule: 'drop' }]
+    writeFileSync(file, JSON.stringify({ ...emulator.config(), field_rules }))
+    const { stderr } = await protime(['preview', 'people', '--json'])
+    expect(stderr).toContain('WARN field_rules.0.path is lastname, which fits no field')
   })
 
   it('says what the client may not read, and fails when that is everything', async () => {

@@ -193,7 +193,10 @@ describe('the program', () => {
       'reference list people',
       /^protime: unknown command 'reference' \(Did you mean references\?\)/,
     ],
-    ['references list people', /^protime: the option --config is missing\. Try --help\.\n$/],
+    [
+      'references list people',
+      /^protime: there is no config\.json here: protime init makes it, --config names another\. Try --help\.\n$/,
+    ],
     ['references list --config x', /^protime: missing required argument 'collection'/],
     ['job-categories put 1 --translation nl --config x', /must have the form NAME=VALUE/],
   ])('says how it is used, with 2, when it is called as %j', async (words, message) => {

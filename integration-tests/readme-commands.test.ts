@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -9,6 +10,7 @@ import { streams } from '../src/streams/streams.ts'
 import type { Message } from './testing/airbyte-messages.ts'
 import { createWarehouse, differences } from './testing/airbyte-warehouse.ts'
 import { executableOf } from './testing/child.ts'
+import { ask } from './testing/duckdb-rows.ts'
 import { parseLines } from './testing/run.ts'
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
@@ -60,6 +62,20 @@ it("README's commands for Airbyte load everything, and then what has changed", a
   ] as const) {
     expect(differences(stream, warehouse.rows(stream), emulator.all(collection))).toEqual([])
   }
+})
+
+it("README's first steps bring a tenant into a DuckDB file", async () => {
+  const [, steps = ''] = /```sh\n(bin\/protime init\n.*?)```/s.exec(readme) ?? []
+  const { base_url, api_name } = emulator.config()['environment'] as Record<string, string>
+  rmSync(join(folder, 'config.json'))
+  const child = execFile('sh', ['-e', '-c', steps], { cwd: folder })
+  child.stdin?.end(`demo\n${base_url}\n\n${api_name}\nconnector\nemulator-secret\n`)
+  expect(await once(child, 'exit')).toEqual([0, null])
+  const [counted] = await ask(
+    join(folder, 'protime.duckdb'),
+    'SELECT count(*)::INTEGER AS n FROM people',
+  )
+  expect(counted).toEqual({ n: emulator.all('people').length })
 })
 
 it("README's configured catalog is one", async () => {

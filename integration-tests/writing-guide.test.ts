@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process'
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
+import { startEmulator } from '../emulator/emulator.ts'
 import { executableOf } from './testing/child.ts'
 import { temporaryFolder } from './testing/files.ts'
 import { guideBlock, guideBlocks } from './testing/guide-block.ts'
@@ -48,6 +49,16 @@ it("the guide's commands of protime do what it says", async () => {
     '"outcome":"created"',
     '"outcome":"skipped"',
   ])
+})
+
+it('the emulator lets its client write after the command of the guide', async () => {
+  const emulator = await startEmulator({ people: 2, months: 0, controlPort: 0 })
+  onTestFinished(() => emulator.close())
+  write('config.json', JSON.stringify(emulator.config()))
+  write('hr-numbers.jsonl', guideBlock('jsonl hr-numbers.jsonl'))
+  const command = guideBlock('sh emulator')
+  await follow(command.replace('http://127.0.0.1:4011', emulator.controlUrl ?? ''))
+  expect(await follow(guideBlocks('sh protime')[0] ?? '')).toContain('"outcome":"written"')
 })
 
 it("the guide's nightly job leaves the service as the table is", async () => {

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs'
 import { type Config, parseConfig } from '../config/config.ts'
 import { configSchema } from '../config/config-schema.ts'
 import { configWarnings } from '../config/config-warnings.ts'
+import { ruleWarnings } from '../privacy/rule-warnings.ts'
 import { readJsonOption } from '../protocol/command-line.ts'
 import type { Log } from '../protocol/connector.ts'
 import { ConnectorError } from '../protocol/errors.ts'
@@ -10,11 +12,12 @@ import type { Io, Program } from '../protocol/program.ts'
 import type { Screen } from '../protocol/progress/screen.ts'
 import { secretsOf } from '../protocol/settings-schema.ts'
 import type { Action, CommandLog, Refuse } from './action.ts'
+import { CONFIG_FILE } from './config-file.ts'
 import { type ExitCode, UsageError } from './exit-code.ts'
 
 /** What an action is run with. */
 export interface ActSettings {
-  /** The file of `--config`. */
+  /** The file of `--config`; undefined is the one that `protime init` writes. */
   readonly file: string | undefined
   readonly writer: LineWriter
   readonly signal: AbortSignal
@@ -31,10 +34,11 @@ export async function act(
   settings: ActSettings,
   refuse?: Refuse,
 ): Promise<ExitCode> {
-  const { file, writer, signal, allowToEnd, log, mask, screen, env } = settings
+  const { file = CONFIG_FILE, writer, signal, allowToEnd, log, mask, screen, env } = settings
   const print = (text: string) => writer.write(`${text}\n`)
   const say = (value: unknown) => print(JSON.stringify(value))
-  if (file === undefined) throw new UsageError('the option --config is missing')
+  if (settings.file === undefined && !existsSync(file))
+    throw new UsageError(`there is no ${file} here: protime init makes it, --config names another`)
   let settled: { readonly config: Config; readonly input: unknown }
   try {
     settled = await configure(file, log, mask)
@@ -49,5 +53,7 @@ async function configure(file: string, log: Log, mask: Mask) {
   const input = await readJsonOption('--config', file)
   for (const secret of secretsOf(configSchema(), input)) mask.add(secret)
   for (const warning of configWarnings(input)) log.warn(warning)
-  return { config: parseConfig(input), input }
+  const config = parseConfig(input)
+  for (const warning of ruleWarnings(config.privacy.rules)) log.warn(warning)
+  return { config, input }
 }

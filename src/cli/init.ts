@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { BareAct } from './action.ts'
+import { CONFIG_FILE } from './config-file.ts'
 import { examples } from './examples.ts'
 
 /** `protime init`: a configuration file from a few questions. */
@@ -16,7 +17,7 @@ ${examples('init', 'init --config acme.json')}`,
     .action(() =>
       act(async (tools) => {
         const { init } = await import('./init-action.ts')
-        return init(tools, program.opts<{ config?: string }>().config ?? 'config.json')
+        return init(tools, program.opts<{ config?: string }>().config ?? CONFIG_FILE)
       }),
     )
 }

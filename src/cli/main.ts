@@ -6,6 +6,7 @@ import { createMask, type Mask } from '../protocol/mask.ts'
 import { type Io, type Program, processOr, runProgram } from '../protocol/program.ts'
 import { createScreen, red, type Screen } from '../protocol/progress/screen.ts'
 import type { Act, BareAct, CommandLog } from './action.ts'
+import { CONFIG_FILE } from './config-file.ts'
 import { EXIT, type ExitCode, StartError, UsageError } from './exit-code.ts'
 import { addInit } from './init.ts'
 import { addJobCategories } from './job-categories.ts'
@@ -61,7 +62,7 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
   const program = new Command('protime')
     .description('Reads and writes a tenant of the service, and manages its webhooks.')
     .version(packageVersion())
-    .option('--config <file>', 'the configuration, that of the connector')
+    .option('--config <file>', `the configuration; ${CONFIG_FILE} if left out`)
     .option('--debug', 'log every request as well, as LOG_LEVEL=debug does')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({

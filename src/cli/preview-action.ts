@@ -52,7 +52,7 @@ function chosen(names: readonly string[], offered: ReadonlyMap<string, Stream>):
 }
 
 function asTable({ stream, records, hasMore, days }: Preview): string {
-  const count = `${records.length}${hasMore ? ' of more' : ''} record${records.length === 1 && !hasMore ? '' : 's'}`
+  const count = `${hasMore ? 'the first ' : ''}${records.length} record${records.length === 1 ? '' : 's'}`
   const when = days === undefined ? '' : ` from ${days.from} to ${days.until}`
   const head = `${stream}: ${count}${when}`
   if (records.length === 0) return `${head}\n`

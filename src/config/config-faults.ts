@@ -58,6 +58,9 @@ function sentence({ instancePath, keyword, params, parentSchema, data }: ErrorOb
     case 'required':
       return `${at === '' ? '' : `${at}.`}${params['missingProperty']} is missing.`
     case 'minLength':
+      if (schema['minLength'] !== 1)
+        return `${subject} must have ${schema['minLength']} characters or more.`
+      return `${subject} is empty.`
     case 'minItems':
       return `${subject} is empty.`
     case 'maxLength':

@@ -199,6 +199,11 @@ describe('a fault', () => {
       'tenant must have the form: letters, digits and hyphens.',
     ],
     ['an empty secret', named('client_secret', ''), 'client_secret is empty.'],
+    [
+      'a privacy key that can be guessed',
+      named('privacy_key', 'short'),
+      'privacy_key must have 16 characters or more.',
+    ],
     ['no environment', named('environment', null), 'environment must be an object; it is null.'],
     ['an environment without a type', named('environment', {}), 'environment.type is missing.'],
     [

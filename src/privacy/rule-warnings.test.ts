@@ -24,3 +24,7 @@ it('warns of a path that no known field fits', () => {
     'field_rules.0.path is lastname, which fits no field that the schema of people knows; it counts for unknown fields only.',
   ])
 })
+
+it('warns of a rule that leaves out what tells records apart', () => {
+  expect(of('people', 'id')).toEqual(['field_rules.0.path is id, which stays in every record.'])
+})

@@ -4,7 +4,10 @@ import { readStreamSchema, streams } from '../streams/streams.ts'
 import { patternsOf } from './field-pattern.ts'
 import type { FieldRule } from './privacy-settings.ts'
 
-/** A sentence for each rule that fits no stream, or no field that a schema knows. */
+/** What tells records apart and orders them. */
+const ALWAYS_THERE = ['id', 'changeVersion']
+
+/** A sentence for each rule that fits no stream, no field that a schema knows, or what cannot be left out. */
 export function ruleWarnings(rules: readonly FieldRule[]): string[] {
   return rules.flatMap((rule, i) => {
     const patterns = [...streams.keys()].map(
@@ -16,6 +19,8 @@ export function ruleWarnings(rules: readonly FieldRule[]): string[] {
       const question = meant === undefined ? '' : `; did you mean ${meant}?`
       return [`field_rules.${i}.stream is ${rule.stream}, which fits no stream${question || '.'}`]
     }
+    if (ALWAYS_THERE.includes(rule.path) && ['drop', 'null'].includes(rule.rule))
+      return [`field_rules.${i}.path is ${rule.path}, which stays in every record.`]
     const fits = fitting.some(([stream, { actionOf, reachesInto }]) =>
       pathsOf(readStreamSchema(stream)).some(
         ({ path, isOpen }) => actionOf(path) !== undefined || (isOpen && reachesInto(path)),
