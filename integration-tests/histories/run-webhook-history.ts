@@ -136,7 +136,8 @@ async function endWebhook(
   { stream, how }: Extract<WebhookStep, { do: 'end-webhook' }>,
   { emulator, history }: Running,
 ): Promise<void> {
-  const collection = history.collections[stream] as string
+  const { collections } = history
+  const collection = collections[stream % collections.length] as string
   if (how === 'disable') emulator.disableWebhooks({ collection })
   else if (how === 'expire') emulator.expireWebhooks({ collection })
   else {
