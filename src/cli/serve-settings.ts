@@ -80,7 +80,8 @@ function publicUrlOf({ publicUrl, keysOnly }: ServeWords): string {
 function urlOf(text: string, option: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url !== undefined && /^https?:$/.test(url.protocol)) return url
-  throw new UsageError(`${option} is no address: ${text}`)
+  // Without the text, which may hold a password.
+  throw new UsageError(`${option} is no http or https address`)
 }
 
 function addressOf(text: string): { host: string; port: number } {
