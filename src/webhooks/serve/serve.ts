@@ -21,6 +21,8 @@ export interface ServeSettings {
   readonly port: number
   readonly storePath: string
   readonly collections: readonly string[]
+  /** The streams that the sync reads, where that is known. */
+  readonly chosen?: ReadonlySet<string>
   /** See KeeperSettings. */
   readonly adopt: boolean
   /** Whether somebody else makes the webhooks and writes the store. */
@@ -88,6 +90,8 @@ export async function startServer(
       ['/metrics', page(metricsPage)],
     ]),
   })
+  const subscribed = keysOnly ? store.hooks.map(({ collection }) => collection) : collections
+  warnOfUnread(subscribed, settings.chosen, log)
   await listen(receiver, settings, log)
   return { run }
 
@@ -139,6 +143,19 @@ export async function startServer(
     if (settings.once && result !== 'busy') ended.abort()
     return result
   }
+}
+
+/** Their deliveries cost a sync each, and bring nothing. */
+function warnOfUnread(
+  subscribed: readonly string[],
+  chosen: ServeSettings['chosen'],
+  log: Log,
+): void {
+  const unread = subscribed.filter((name) => chosen?.has(streamOf(name)) === false)
+  if (unread.length === 0) return
+  log.warn(
+    `The catalog does not choose ${unread.map(streamOf).join(', ')}: their deliveries start syncs that read nothing of them. Choose them there, or leave them out with --collection.`,
+  )
 }
 
 async function listen(receiver: Receiver, { host, port }: ServeSettings, log: Log): Promise<void> {
