@@ -72,7 +72,6 @@ describe('destination-protime', () => {
     expect([exitCode, values()]).toEqual([0, [['anna', '1']]])
   })
 
-  // scenario 71
   it('passes a state on when the records before it are written, and not before it is killed', async () => {
     const folder = temporaryFolder()
     onTestFinished(folder.remove)
@@ -102,7 +101,6 @@ describe('destination-protime', () => {
     expect((await finished.ended).exitCode).toBe(0)
   })
 
-  // scenario 72
   it.each<[string, () => Promise<{ exitCode: number }>]>([
     ['a check', () => runDestination('check', config)],
     ['a dry run', () => write([reference('anna', 1), state(STREAM, 1)], { dry_run: true })],
@@ -155,7 +153,6 @@ describe('destination-protime', () => {
     })
   })
 
-  // scenario 70
   it('names the scope that is missing, keeps the states of that stream, and writes the others', async () => {
     const scopes = ['external-references.write', 'external-references', 'job-categories']
     Object.assign(emulator.options, { clients: [{ id: 'writer', secret: 'b-secret', scopes }] })
@@ -177,7 +174,6 @@ describe('destination-protime', () => {
     expect(values()).toEqual([['anna', '1']])
   })
 
-  // scenario 60
   it.each<[string, number, readonly object[], object, number]>([
     ['deletes what a complete sync does not have', 9, [complete(STREAM)], {}, 9],
     ['deletes nothing if that were more than a fifth', 7, [complete(STREAM)], {}, 10],

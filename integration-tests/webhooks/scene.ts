@@ -184,6 +184,13 @@ export async function startScene(options: EmulatorOptions = {}): Promise<Scene> 
   }
 }
 
+/** How many deliveries a server has answered, by the status code. */
+export async function answers(server: Server): Promise<Record<string, number>> {
+  const text = await server.metrics()
+  const counts = text.matchAll(/deliveries_total\{code="(\d+)"\} (\d+)/g)
+  return Object.fromEntries([...counts].map(([, code, count]) => [code, Number(count)]))
+}
+
 /** A command that only notes what it was run with. */
 export function noted(folder: string): string {
   return `echo "$PROTIME_REASON $PROTIME_STREAMS" >> ${join(folder, 'orders')}`
