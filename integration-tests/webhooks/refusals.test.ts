@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { type Scene, startScene } from './scene.ts'
@@ -44,5 +45,6 @@ it.each([
     expect([exitCode, stderr]).toEqual([2, expect.stringMatching(sentence)])
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
     expect(scene.emulator.webhooks()).toEqual([])
+    expect(existsSync(scene.file('webhooks.json'))).toBe(false)
   },
 )

@@ -60,8 +60,6 @@ export async function startServer(
   const { times, trigger, keysOnly, collections, publicUrl } = settings
   const { log } = tools
   const store = await openHookStore(settings.storePath, tools.hide)
-  // A store that cannot be written would cost a webhook's key.
-  if (!keysOnly) await store.replace(store.hooks)
   const ended = new AbortController()
   const signal = AbortSignal.any([tools.signal, ended.signal])
   const activity = createActivity()
@@ -92,7 +90,15 @@ export async function startServer(
   })
   const subscribed = keysOnly ? store.hooks.map(({ collection }) => collection) : collections
   warnOfUnread(subscribed, settings.chosen, log)
-  await listen(receiver, settings, log)
+  const address = await listen(receiver, settings)
+  try {
+    // A store that cannot be written would cost a webhook's key.
+    if (!keysOnly) await store.replace(store.hooks)
+  } catch (error) {
+    await receiver.close()
+    throw error
+  }
+  log.info(`Listens at ${address}`)
   return { run }
 
   async function run(): Promise<boolean> {
@@ -158,11 +164,12 @@ function warnOfUnread(
   )
 }
 
-async function listen(receiver: Receiver, { host, port }: ServeSettings, log: Log): Promise<void> {
+/** Answers with the address as a URL. */
+async function listen(receiver: Receiver, { host, port }: ServeSettings): Promise<string> {
   try {
     const address = await receiver.listen(port, host)
     const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
-    log.info(`Listens at http://${name}:${address.port}`)
+    return `http://${name}:${address.port}`
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const reason = code === 'EADDRINUSE' ? 'another program listens there' : (code ?? message)
