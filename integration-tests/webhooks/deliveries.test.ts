@@ -134,8 +134,9 @@ describe('--keys-only', () => {
         webhooks: [{ collection: 'people', destinationUrl, key }],
       })
     const destinationUrl = `${PUBLIC_URL}/hooks/people/4fd9a1b2c3d4e5f60718293a4b5c6d7e`
-    write('first key')
     const server = await scene.serve({ '--keys-only': true, '--public-url': undefined })
+    await until(() => server.heard().includes('holds no webhook'))
+    write('first key')
     await until(() => scene.orders().length === 1)
     expect(scene.orders()[0]).toEqual({ reason: 'start', streams: ['people'] })
     const post = async (key: string) => {

@@ -100,6 +100,17 @@ describe('a ring', () => {
     await until(() => scene.differences().length === 0)
   })
 
+  it('of a stream that a second pipeline reads, too, costs a warning and no row', async () => {
+    const scene = await startScene()
+    await quiet(scene)
+    scene.emulator.stealDelta('people')
+    scene.emulator.update('people', 1)
+    await until(() => scene.orders().length > 1 && scene.differences().length === 0)
+    expect(readFileSync(scene.file('sync.000001.jsonl'), 'utf8')).toMatch(
+      /WARN.*read from the beginning: people\. Probably another program reads them/,
+    )
+  })
+
   it('rings at its own tenant only', async () => {
     const [one, other] = await Promise.all([startScene(), startScene({ seed: 2 })])
     const servers = await Promise.all([quiet(one), quiet(other)])
