@@ -9,7 +9,7 @@ import { columnsOf } from '../src/warehouse/column.ts'
 const [rows = '', file = ''] = process.argv.slice(2)
 const columns = columnsOf(readStreamSchema('clockings'))
 const types = columns.map(({ name, type }) => `"${name}" ${type}`).join(', ')
-const instance = await DuckDBInstance.create(file, { threads: '2', memory_limit: '512MB' })
+const instance = await DuckDBInstance.create(file, { threads: '2', memory_limit: '256MB' })
 const connection = await instance.connect()
 await connection.run(`CREATE TABLE clockings (${types})`)
 await connection.run(`COPY clockings FROM '${rows}' (FORMAT json, ARRAY false)`)

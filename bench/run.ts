@@ -3,6 +3,7 @@ import { compressed } from './scenarios/compressed.ts'
 import { firstSync } from './scenarios/first-sync.ts'
 import { largePage } from './scenarios/large-page.ts'
 import { latency } from './scenarios/latency.ts'
+import { manyStreams } from './scenarios/many-streams.ts'
 import { memory } from './scenarios/memory.ts'
 import { peers } from './scenarios/peers.ts'
 import { privacy } from './scenarios/privacy.ts'
@@ -36,6 +37,7 @@ const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> 
   webhooks,
   write,
   'first-sync': firstSync,
+  'many-streams': manyStreams,
 }
 
 const chosen = process.argv.slice(2)

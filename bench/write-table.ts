@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { cpus, totalmem } from 'node:os'
+import { cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { PROJECT } from './connector.ts'
 import type { Medians } from './measure.ts'
@@ -10,6 +10,7 @@ import { costsOf, PROGRAMS } from './scenarios/throughput.ts'
 /** `npm run bench:table` measures on this machine and writes docs/performance.md. */
 const HEAD = ['', 'records/s', 'CPU s per million', 'peak MB', 'time beside ours'] as const
 
+const [busy = 0] = loadavg()
 const one = await costsOf(1)
 const eight = await costsOf(8, 3)
 const packed = await compressedCosts()
@@ -52,7 +53,7 @@ ${others.map(beside).join('')}`,
 function machine(): string {
   const [cpu] = cpus()
   const memory = Math.round(totalmem() / 1024 ** 3)
-  return `Machine: ${cpus().length} processors (${cpu?.model.trim()}), ${memory} GB, ${process.platform} ${process.arch}, Node ${process.versions.node}.`
+  return `Machine: ${cpus().length} processors (${cpu?.model.trim()}), ${memory} GB, ${process.platform} ${process.arch}, Node ${process.versions.node}. Other work on it: a load of ${busy.toFixed(0)} at the beginning, which slows seconds more than CPU seconds.`
 }
 
 function table<Name extends string>(

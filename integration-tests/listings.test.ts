@@ -57,7 +57,7 @@ describe('a listing that was interrupted', () => {
       const collection = stream.replaceAll('_', '-')
       const { emulator, sync } = await start([stream], { people: 0, pageSize: 1 })
       for (let rows = 0; rows < 4; rows++) emulator.insert(collection)
-      await sync({ killAfter: 6 })
+      await sync({ killAfter: 7 })
       const [first] = emulator.all(collection)
       emulator.update(collection, first?.['id'] as number, { name: { default: 'Renamed' } })
       const { exitCode } = await sync()

@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
+import { runProtime } from '../src/cli/main.ts'
 import { createFakeTerminal } from '../src/protocol/progress/testing/fake-terminal.ts'
 import { temporaryFolder } from './testing/files.ts'
-import { type AirbyteOptions, run, start, tap } from './testing/run.ts'
+import { type AirbyteOptions, createCollector, run, start, tap } from './testing/run.ts'
 
 let emulator: Emulator
 beforeEach(async () => {
@@ -65,6 +66,36 @@ describe('a sync on a terminal', () => {
     emulator.fail(/people/, 403)
     await tap({ in: 'process', config: emulator.config(), stderr: terminal.stderr })
     expect(terminal.written().split('\n').at(-2)).toMatch(/^.\[31mERROR people: .*\(config\).\[0m$/)
+  })
+})
+
+describe('protime sync', () => {
+  const folder = temporaryFolder()
+  afterAll(() => folder.remove())
+
+  async function sync(config: object, ...words: readonly string[]) {
+    const terminal = createFakeTerminal(80)
+    const file = join(folder.path, 'config.json')
+    writeFileSync(file, JSON.stringify(config))
+    const warehouse = join(folder.path, 'x.duckdb')
+    const argv = ['sync', '--config', file, '--warehouse', warehouse, '--streams', 'people']
+    const io = { stdout: createCollector(), stderr: terminal.stderr, env: {} }
+    await runProtime([...argv, ...words], io)
+    return terminal.shown()
+  }
+
+  it('shows the same on a terminal, and no line beside it', async () => {
+    expect(await sync(emulator.config())).toMatch(
+      /^stream +rows .*\npeople +4 +0 .* {2}from the beginning: first sync\ntotal .*\n\d+ requests, .*\n$/,
+    )
+  })
+
+  it('writes metrics too, also of a configuration that cannot be used', async () => {
+    const file = join(folder.path, 'protime.prom')
+    await sync(emulator.config(), '--metrics', file)
+    expect(readFileSync(file, 'utf8')).toMatch(/^protime_sync_success\{program="protime",.*\} 1$/m)
+    await sync({ tenant: 7 }, '--metrics', file)
+    expect(readFileSync(file, 'utf8')).toMatch(/^protime_sync_success\{program="protime"\} 0$/m)
   })
 })
 
@@ -154,6 +185,7 @@ describe('the metrics of a sync', () => {
   const file = join(folder.path, 'protime.prom')
   const metrics = () => readFileSync(file, 'utf8')
   afterEach(() => writeFileSync(file, ''))
+  afterAll(() => folder.remove())
 
   it('are in the file that an option or a variable names', async () => {
     await read({ words: ['--metrics', file] })

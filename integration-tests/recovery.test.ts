@@ -37,7 +37,7 @@ describe('a stream that starts over', () => {
     await sync()
     emulator.remove('people', 2)
     emulator.advance({ hours: 73 })
-    await sync({ killAfter: 6 })
+    await sync({ killAfter: 8 })
     emulator.remove('people', 1)
     emulator.advance({ hours: 73 })
     const { deleted } = await sync()
@@ -168,7 +168,7 @@ describe('a dead continuation', () => {
     'that a STATE holds starts the stream over by status %s',
     async (status) => {
       const { emulator, sync } = await start(['people'])
-      await sync({ killAfter: 5 })
+      await sync({ killAfter: 6 })
       emulator.expireContinuations(status)
       const { warnings, exitCode } = await sync()
       expect(exitCode).toBe(0)

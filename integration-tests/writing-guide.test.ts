@@ -3,24 +3,23 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { executableOf } from './testing/child.ts'
 import { temporaryFolder } from './testing/files.ts'
-import { guideBlock } from './testing/guide-block.ts'
+import { guideBlock, guideBlocks } from './testing/guide-block.ts'
 import { parseLines } from './testing/run.ts'
 import { selecting } from './testing/singer-catalog.ts'
+import { openTenant, type WritableTenant } from './writes/tenant.ts'
 
-let emulator: Emulator
+let tenant: WritableTenant
 let folder: ReturnType<typeof temporaryFolder>
 beforeEach(async () => {
-  const clients = [{ id: 'writer', secret: 'b-secret', scopes: 'all' }] as const
-  emulator = await startEmulator({ people: 3, months: 1, clients })
+  tenant = await openTenant()
   folder = temporaryFolder()
-  symlinkSync(dirname(executableOf('destination-protime')), join(folder.path, 'bin'))
-  write('config.json', JSON.stringify(emulator.config()))
+  symlinkSync(dirname(executableOf('protime')), join(folder.path, 'bin'))
+  write('config.json', JSON.stringify(tenant.emulator.config()))
 })
 afterEach(async () => {
-  await emulator.close()
+  await tenant.close()
   folder.remove()
 })
 
@@ -28,28 +27,59 @@ function write(file: string, text: string): void {
   writeFileSync(join(folder.path, file), text)
 }
 
-/** Runs lines of the guide in a shell, as a reader does. */
-function follow(lines: string) {
-  return promisify(execFile)('sh', ['-e', '-c', lines], { cwd: folder.path })
+function read(file: string): string {
+  return readFileSync(join(folder.path, file), 'utf8')
 }
+
+/** Runs lines of the guide in a shell, as a reader does, and answers with what they print. */
+async function follow(lines: string): Promise<string> {
+  const { stdout } = await promisify(execFile)('sh', ['-e', '-c', lines], { cwd: folder.path })
+  return stdout
+}
+
+it("the guide's commands of protime do what it says", async () => {
+  write('hr-numbers.jsonl', guideBlock('jsonl hr-numbers.jsonl'))
+  const [references = '', named = ''] = guideBlocks('sh protime')
+  expect(await follow(references)).toContain('"dryRun":true')
+  expect(read('outcomes.jsonl')).toBe(guideBlock('jsonl outcomes.jsonl'))
+  expect(tenant.links('people', 'hr-number')).toEqual({ 'E-1042': '1', 'E-1043': '2' })
+  expect((await follow(named)).match(/"outcome":"(\w+)"/g)).toEqual([
+    '"outcome":"written"',
+    '"outcome":"created"',
+    '"outcome":"skipped"',
+  ])
+})
+
+it("the guide's nightly job leaves the service as the table is", async () => {
+  for (let id = 1; id <= 6; id++) tenant.emulator.setReference('people', 'hr-number', `E-${id}`, id)
+  const rows = [1, 2, 3, 4, 5].map((id) =>
+    JSON.stringify({
+      collection: 'people',
+      name: 'hr-number',
+      value: `E-${id}`,
+      internalReference: id,
+    }),
+  )
+  // In place of DuckDB's shell, whose rows have this form.
+  write('rows.jsonl', rows.join('\n'))
+  await follow(`duckdb() { cat rows.jsonl; }\n${guideBlock('sh nightly')}`)
+  expect(Object.keys(tenant.links('people', 'hr-number'))).toHaveLength(5)
+  expect(tenant.requested('PUT', 'DELETE')).toHaveLength(1)
+})
 
 it("the guide's commands for Airbyte write what its messages hold, and pass its state on", async () => {
   write('messages.jsonl', guideBlock('jsonl messages.jsonl'))
   write('catalog.json', guideBlock('json catalog.json'))
   await follow(guideBlock('sh airbyte'))
-  const written = emulator
-    .references('people')
-    .filter(({ referenceName }) => referenceName === 'hr')
-  expect(written.map(({ externalReference }) => externalReference)).toEqual(['E-1', 'E-2'])
-  const said = parseLines(readFileSync(join(folder.path, 'states.jsonl'), 'utf8'))
-  expect(said.flatMap(({ state }) => state?.stream.stream_state ?? [])).toEqual([
-    { updated_at: '2026-11-01' },
-  ])
+  expect(Object.keys(tenant.links('people', 'hr'))).toEqual(['E-1', 'E-2'])
+  expect(
+    parseLines(read('states.jsonl')).flatMap(({ state }) => state?.stream.stream_state ?? []),
+  ).toEqual([{ updated_at: '2026-11-01' }])
 })
 
 it("the guide's commands for Singer pass a state on", async () => {
   write('references.json', JSON.stringify(selecting(['external_references'])))
   await follow(guideBlock('sh singer'))
-  const states = readFileSync(join(folder.path, 'state.jsonl'), 'utf8').trim().split('\n')
+  const states = read('state.jsonl').trim().split('\n')
   expect(JSON.parse(states.at(-1) ?? '').bookmarks).toHaveProperty('external_references')
 })

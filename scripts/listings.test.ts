@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { parseConfig } from '../src/config.ts'
+import { parseConfig } from '../src/config/config.ts'
 import { destinationSpec } from '../src/destination/destination-spec.ts'
 import { readProjectJson } from '../src/project-files.ts'
 import { streams } from '../src/streams/streams.ts'

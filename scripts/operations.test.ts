@@ -6,11 +6,13 @@ import type { SyncProgress } from '../src/protocol/progress/sync-progress.ts'
 
 const page = readFileSync('docs/operations.md', 'utf8')
 
+/** What has no part in a sync over a protocol. */
+const OTHERS =
+  /\.test\.ts$|testing\/|page\/wasm|src\/(cli|client|warehouse|webhooks|write|destination)|\/(destination|target)\/|protocol\/write-run/
+
 /** What the programs that sync are made of. */
 const sources = filesOf('src', /\.ts$/)
-  .filter(
-    (file) => !/\.test\.ts$|testing\/|page\/wasm|src\/(cli|client|write|webhooks)\//.test(file),
-  )
+  .filter((file) => !OTHERS.test(file))
   .map((file) => withEllipses(readFileSync(file, 'utf8')))
 
 function filesOf(folder: string, name: RegExp): string[] {

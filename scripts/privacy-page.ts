@@ -1,7 +1,7 @@
 import { type PrivacyClass, privacyClassOf } from '../src/privacy/privacy-class.ts'
 import type { PrivacyMode, PrivacySettings } from '../src/privacy/privacy-settings.ts'
 import { treatmentOfStream } from '../src/privacy/treated-stream.ts'
-import type { Outcome } from '../src/privacy/treatment.ts'
+import type { FieldOutcome } from '../src/privacy/treatment.ts'
 import type { JsonSchema } from '../src/protocol/stream-spec.ts'
 import type { Stream } from '../src/streams/collection.ts'
 import { readStreamSchema, streams } from '../src/streams/streams.ts'
@@ -9,7 +9,7 @@ import { markdown } from './markdown-table.ts'
 
 const MODES: readonly PrivacyMode[] = ['complete', 'without_secrets', 'pseudonymised', 'minimal']
 
-const WORDS: Readonly<Record<Outcome, string>> = {
+const WORDS: Readonly<Record<FieldOutcome, string>> = {
   keep: 'stays',
   drop: 'left out',
   hash: 'hash',
@@ -41,7 +41,7 @@ function settingsOf(mode: PrivacyMode): PrivacySettings {
 }
 
 /** What becomes of an object becomes of all that is in it. */
-function outcomeOf(path: string, outcomes: ReadonlyMap<string, Outcome>): Outcome {
+function outcomeOf(path: string, outcomes: ReadonlyMap<string, FieldOutcome>): FieldOutcome {
   const parts = path.split('.')
   const around = parts.map((_, i) => parts.slice(0, i + 1).join('.'))
   return around.flatMap((one) => outcomes.get(one) ?? [])[0] ?? 'keep'

@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { streams } from '../../src/streams/streams.ts'
-import { PROJECT, withConnector } from '../connector.ts'
+import { withConnector } from '../connector.ts'
+import { startEmulated } from '../emulated.ts'
 import { measure } from '../measure.ts'
 
 /** A tenant of the emulator, and what its answers take. */
@@ -33,10 +32,12 @@ export async function* firstSync(): AsyncGenerator<string> {
 }
 
 async function firstSyncOf({ people, months, latencyMs }: Tenant): Promise<string> {
-  const emulator = await startEmulator({ people, months, latencyMs })
+  const flags = { people, months, 'latency-ms': latencyMs, 'page-size': PAGE_SIZE }
+  const emulated = await startEmulated(flags)
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
   const metrics = join(folder, 'sync.prom')
-  const reading = { origin: '', streams: [...streams.keys()], settings: emulator.config }
+  const settings = { ...emulated.config, start_date: '2024-01-01' }
+  const reading = { origin: '', streams: [...streams.keys()], settings }
   try {
     const { seconds, peakMegabytes } = await withConnector(reading, (program) =>
       measure([...program, '--metrics', metrics]),
@@ -54,7 +55,7 @@ async function firstSyncOf({ people, months, latencyMs }: Tenant): Promise<strin
     return cells.map((cell, i) => String(cell).padStart(COLUMNS[i]?.length ?? 0)).join('  ')
   } finally {
     rmSync(folder, { recursive: true })
-    await emulator.stop()
+    await emulated.stop()
   }
 }
 
@@ -62,30 +63,4 @@ async function firstSyncOf({ people, months, latencyMs }: Tenant): Promise<strin
 function sumOf(metric: string, text: string): number {
   const samples = text.matchAll(new RegExp(`^protime_sync_${metric}\\{.*\\} (.*)$`, 'gm'))
   return [...samples].reduce((sum, [, value]) => sum + Number(value), 0)
-}
-
-/** The emulator in a process of its own, and the configuration that it prints. */
-async function startEmulator({ people, months, latencyMs }: Tenant) {
-  const flags = {
-    people,
-    months,
-    'latency-ms': latencyMs,
-    'page-size': PAGE_SIZE,
-    port: 0,
-    'control-port': 0,
-  }
-  const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)])
-  const child = spawn(process.execPath, [join(PROJECT, 'bin/protime-emulator'), ...words], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let said = ''
-  while (!said.includes('\n}')) said += String((await once(child.stdout, 'data'))[0])
-  const config = JSON.parse(said.slice(said.indexOf('{'), said.indexOf('\n}') + 2)) as object
-  return {
-    config: { ...config, start_date: '2024-01-01' },
-    async stop() {
-      child.kill()
-      await once(child, 'close')
-    },
-  }
 }

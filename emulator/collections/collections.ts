@@ -13,6 +13,11 @@ export const collections: Readonly<Record<string, CollectionFacts>> = {
   ),
 }
 
+/** Whether records of a collection are kept; circles and groups exist as targets of references only. */
+export function hasRecords(collection: string): boolean {
+  return collection in collections || collection === 'terminals'
+}
+
 /** The collections that the objects with an id inside of records belong to, by property. */
 export const relations: Readonly<Record<string, string>> = Object.assign(
   {},

@@ -1,4 +1,4 @@
-import { collections, relations } from '../collections/collections.ts'
+import { hasRecords, relations } from '../collections/collections.ts'
 import type { ResolvedOptions } from '../options.ts'
 import {
   type Fields,
@@ -93,6 +93,5 @@ function createParsed(): (collection: string, record: StoredRecord) => Fields {
 }
 
 function recordOf(store: Store, collection: string, id: Id): StoredRecord | undefined {
-  const known = collection in collections || collection === 'terminals'
-  return known ? store.find(collection, id) : undefined
+  return hasRecords(collection) ? store.find(collection, id) : undefined
 }

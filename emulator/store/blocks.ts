@@ -1,94 +1,77 @@
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'
 
-/** How much is kept as it is. */
-export const openBytes = 256 * 1024 * 1024
-
+/** So many bytes are held as they are; what comes later is compressed to a tenth. */
+export const openBytes = 1024 ** 3
+/** So many compressed blocks are kept for the next page after they were read. */
+const RECENT_BLOCKS = 64
 const COMMA = 0x2c
 const LINE_END = 0x0a
 
-/** The texts of a block with commas after them, and where each begins. */
+/** Texts with a comma after each, and where each begins. */
 export interface OpenBlock {
   readonly bytes: Buffer
   readonly starts: Uint32Array
 }
 
-/** Texts that are compressed together. */
-export interface Block {
+/** Compressed texts. */
+interface PackedBlock {
+  readonly packed: Buffer
+  /** How many there are. */
   readonly count: number
+  /** Their bytes. */
   readonly size: number
-  /** What cannot be lost: one of both is there. */
-  open: OpenBlock | undefined
-  packed: Buffer | undefined
 }
 
-/**
- * Keeps the blocks of all collections: those that were used last as they are, the others compressed to
- * a tenth.
- */
-export class Blocks {
-  /** The least recently used one first. */
-  readonly #open = new Set<Block>()
-  #size = 0
-  readonly #largest: number
+/** Texts that are held together. */
+export type Block = OpenBlock | PackedBlock
 
-  constructor(largest = openBytes) {
-    this.#largest = largest
+/** Makes and reads the blocks of all collections. */
+export class Blocks {
+  #room: number
+  /** The least recently read one first. */
+  readonly #recent = new Map<PackedBlock, OpenBlock>()
+
+  constructor(room = openBytes) {
+    this.#room = room
   }
 
   /** Makes a block of JSON texts, which have no line ends. */
   add(texts: readonly string[]): Block {
-    const bytes = Buffer.from(`${texts.join('\n')}\n`)
-    const count = texts.length
-    const block = { count, size: bytes.length, open: opened(bytes, count), packed: undefined }
-    this.#keep(block)
-    return block
+    const lines = Buffer.from(`${texts.join('\n')}\n`)
+    const { length: count } = texts
+    if (lines.length <= this.#room) {
+      this.#room -= lines.length
+      return opened(lines, count)
+    }
+    const packed = deflateRawSync(lines, { level: constants.Z_BEST_SPEED })
+    // A copy, because the result is the beginning of a larger buffer.
+    return { packed: Buffer.from(packed), count, size: lines.length }
   }
 
   read(block: Block): OpenBlock {
-    if (block.open) {
-      this.#open.delete(block)
-      this.#open.add(block)
-      return block.open
-    }
-    const open = unpacked(block)
-    block.open = open
-    this.#keep(block)
+    if ('bytes' in block) return block
+    const open = this.#recent.get(block) ?? unpacked(block)
+    this.#recent.delete(block)
+    this.#recent.set(block, open)
+    const [oldest] = this.#recent.keys()
+    if (oldest && this.#recent.size > RECENT_BLOCKS) this.#recent.delete(oldest)
     return open
   }
+}
 
-  #keep(block: Block): void {
-    this.#open.add(block)
-    this.#size += block.size
-    for (const oldest of this.#open) {
-      if (this.#size <= this.#largest) return
-      if (oldest.open) oldest.packed ??= packed(oldest.open)
-      oldest.open = undefined
-      this.#open.delete(oldest)
-      this.#size -= oldest.size
-    }
-  }
+function unpacked({ packed, count, size }: PackedBlock): OpenBlock {
+  // One byte more than needed, because a full buffer is followed by another one.
+  const chunkSize = Math.max(constants.Z_MIN_CHUNK, size + 1)
+  return opened(inflateRawSync(packed, { chunkSize }), count)
 }
 
 /** Replaces the line end after each text by a comma. */
-function opened(bytes: Buffer, count: number): OpenBlock {
+function opened(lines: Buffer, count: number): OpenBlock {
   const starts = new Uint32Array(count + 1)
   for (let text = 1; text <= count; text += 1) {
-    const end = bytes.indexOf(LINE_END, starts[text - 1])
-    bytes[end] = COMMA
+    const end = lines.indexOf(LINE_END, starts[text - 1])
+    lines[end] = COMMA
     starts[text] = end + 1
   }
-  return { bytes, starts }
-}
-
-function packed({ bytes, starts }: OpenBlock): Buffer {
-  const lines = Buffer.from(bytes)
-  for (const start of starts.subarray(1)) lines[start - 1] = LINE_END
-  // A copy, because the result is the beginning of a larger buffer.
-  return Buffer.from(deflateRawSync(lines, { level: constants.Z_BEST_SPEED }))
-}
-
-function unpacked({ packed, size, count }: Block): OpenBlock {
-  // One byte more than needed, because a full buffer is followed by another one.
-  const chunkSize = Math.max(constants.Z_MIN_CHUNK, size + 1)
-  return opened(inflateRawSync(packed as Buffer, { chunkSize }), count)
+  return { bytes: lines, starts }
 }

@@ -127,10 +127,8 @@ function versionFrom(
   const facts = collections[collection]
   const date = facts?.dateField ? fields[facts.dateField] : undefined
   const person = collection === 'people' ? id : (fields['person'] as Fields | undefined)?.['id']
-  const rest = JSON.stringify(
-    'id' in fields || 'changeVersion' in fields ? without(fields) : fields,
-    keep,
-  )
+  const given = 'id' in fields || 'changeVersion' in fields ? without(fields) : fields
+  const rest = withDigits(JSON.stringify(given, keep))
   // Joined as text because copying the properties costs more than all the rest of a large tenant.
   const head = `{"id":${JSON.stringify(id)},"changeVersion":"${versionOf(sequence)}"`
   return {
@@ -138,7 +136,7 @@ function versionFrom(
     sequence,
     date: date as string | undefined,
     person: person as number | undefined,
-    text: withDigits(rest === '{}' ? `${head}}` : `${head},${rest.slice(1)}`),
+    text: rest === '{}' ? `${head}}` : `${head},${rest.slice(1)}`,
   }
 }
 

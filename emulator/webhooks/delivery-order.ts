@@ -16,7 +16,7 @@ export interface DeliveryOrder {
 }
 
 /** One webhook whose deliveries come one after the other. */
-interface Lane {
+interface Queue {
   first: Delivery
   readonly behind: Delivery[]
 }
@@ -31,14 +31,14 @@ export interface DeliveryOrderParts {
 
 /** Starts without deliveries. */
 export function createDeliveryOrder({ isHeld, schedule }: DeliveryOrderParts): DeliveryOrder {
-  const lanes = new Map<string, Lane>()
+  const queues = new Map<string, Queue>()
   const turning = new Map<DeliveryFault, Delivery[]>()
   const followers = new Map<Delivery, readonly Delivery[]>()
 
   const admit = (delivery: Delivery, due?: number) => {
-    const lane = lanes.get(delivery.webhook.id)
-    if (lane) return void lane.behind.push(delivery)
-    if (isHeld()) lanes.set(delivery.webhook.id, { first: delivery, behind: [] })
+    const queue = queues.get(delivery.webhook.id)
+    if (queue) return void queue.behind.push(delivery)
+    if (isHeld()) queues.set(delivery.webhook.id, { first: delivery, behind: [] })
     schedule(delivery, due)
   }
   const admitInTurn = ([first, ...rest]: readonly Delivery[]) => {
@@ -69,11 +69,11 @@ export function createDeliveryOrder({ isHeld, schedule }: DeliveryOrderParts): D
     attempted,
     ended(delivery) {
       attempted(delivery)
-      const lane = lanes.get(delivery.webhook.id)
-      if (lane?.first !== delivery) return
-      const next = lane.behind.shift()
-      if (!next) return void lanes.delete(delivery.webhook.id)
-      lane.first = next
+      const queue = queues.get(delivery.webhook.id)
+      if (queue?.first !== delivery) return
+      const next = queue.behind.shift()
+      if (!next) return void queues.delete(delivery.webhook.id)
+      queue.first = next
       schedule(next)
     },
   }

@@ -1,4 +1,4 @@
-import { collections, relations } from '../collections/collections.ts'
+import { collections, hasRecords, relations } from '../collections/collections.ts'
 import type { Service } from '../endpoints/service.ts'
 import { notValid, ServiceError } from '../http/service-error.ts'
 import { parseId } from '../references/internal-id.ts'
@@ -65,11 +65,6 @@ function checkRecord({ store, options }: Parts, collection: string, id: Id): voi
   if (store.find(collection, id)) return
   const sentence = `There is no record ${id} in ${collection}`
   throw options.unknownRecord === 'not-valid' ? notValid(sentence) : new ServiceError(404, sentence)
-}
-
-// Circles and groups exist as targets of references only.
-function hasRecords(collection: string): boolean {
-  return collection in collections || collection === 'terminals'
 }
 
 function renewVersions({ store, options }: Parts, collection: string, id: Id): void {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { ReferenceChoice } from '../../src/config.ts'
+import type { ReferenceChoice } from '../../src/config/config.ts'
 import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
 import { changesBehindPage, events, type Focus, rowChanges } from './arbitrary-events.ts'
 import type { Place } from './history.ts'

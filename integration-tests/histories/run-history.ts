@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Emulator, startEmulator } from '../../emulator/emulator.ts'
-import type { ReferenceChoice } from '../../src/config.ts'
+import type { ReferenceChoice } from '../../src/config/config.ts'
 import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
 import type { Stream } from '../../src/streams/collection.ts'
 import { streams as catalogue } from '../../src/streams/streams.ts'

@@ -1,5 +1,5 @@
 import type { FaultKind } from '../../emulator/http/faults.ts'
-import type { ReferenceChoice } from '../../src/config.ts'
+import type { ReferenceChoice } from '../../src/config/config.ts'
 import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
 
 /**

@@ -82,7 +82,7 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
   /** What a move changes; nothing is known of a row that is deleted softly and leaves silently. */
   function move(collection: string, record: Fields, days: number): Fields | undefined {
     const { leavingRow, deltaFilterBound } = emulator.options
-    const isSilent = leavingRow === 'nothing' && deltaFilterBound && days < -300
+    const isSilent = leavingRow === 'nothing' && deltaFilterBound && days <= -300
     if (isSilent && record['status'] === 'Deleted') return undefined
     if (isSilent) unwatched.add(`${collection} ${record['id']}`)
     return datesOf(collection, days)

@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs'
 
-/** The block of docs/writing.md whose fence has these words; throws unless there is one. */
+/** The blocks of a page whose fence has these words, in their order. */
+export function guideBlocks(words: string, file = 'docs/writing.md'): string[] {
+  const blocks = [...readFileSync(file, 'utf8').matchAll(/^```(.+)\n([\s\S]*?)^```$/gm)]
+  return blocks.flatMap(([, fence, text = '']) => (fence === words ? [text] : []))
+}
+
+/** The block of a page whose fence has these words; throws unless there is exactly one. */
 export function guideBlock(words: string, file = 'docs/writing.md'): string {
-  const guide = readFileSync(file, 'utf8')
-  const blocks = [...guide.matchAll(/^```(.+)\n([\s\S]*?)^```$/gm)]
-  const found = blocks.filter(([, fence]) => fence === words)
-  if (found.length !== 1) throw new Error(`${file} has ${found.length} blocks ${words}`)
-  return found[0]?.[2] ?? ''
+  const [block, ...others] = guideBlocks(words, file)
+  if (block !== undefined && others.length === 0) return block
+  throw new Error(`${file} has not one block ${words}`)
 }

@@ -163,7 +163,8 @@ async function runHere(
   const cut = killAfter > 0 ? createCutOutput(killAfter) : undefined
   const output = cut ?? createCollector()
   const said = createCollector()
-  const io = { stdout: stdout ?? output, stderr: stderr ?? said, env: environment }
+  const env = { ...process.env, ...environment }
+  const io = { stdout: stdout ?? output, stderr: stderr ?? said, env }
   const exitCode = await RUN[program](args, retryPolicy, io)
   const whole = cut?.wholeLines()
   return { exitCode, signal: null, stdout: output.text(), stderr: said.text(), whole }

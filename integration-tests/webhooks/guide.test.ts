@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -6,15 +5,9 @@ import { type ServeWords, serveOptions } from '../../src/cli/serve-options.ts'
 import { parseServeWords } from '../../src/cli/serve-settings.ts'
 import { streams } from '../../src/streams/streams.ts'
 import { streamOf, webhookCollections } from '../../src/webhooks/serve/webhook-collections.ts'
+import { guideBlocks } from '../testing/guide-block.ts'
 
-const guide = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8')
-
-/** Blocks of the guide, by the words behind the fence. */
-function blocks(words: string): string[] {
-  return [...guide.matchAll(/```(.+)\n([\s\S]*?)```/g)].flatMap(([, kind, text = '']) =>
-    kind === words ? [text] : [],
-  )
-}
+const blocks = (words: string) => guideBlocks(words, 'docs/webhooks.md')
 
 /** The command line of a block, in words as the shell makes them of it. */
 function wordsOf(block: string): string[] {

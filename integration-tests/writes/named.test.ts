@@ -137,7 +137,7 @@ describe('work locations', () => {
     expect([outcomes, named().length, tenant.requested('POST').length]).toEqual([['created'], 1, 1])
   })
 
-  it('are not asked for again while nobody knows, and are created by the next run', async () => {
+  it('are not requested again while nobody knows, and are created by the next run', async () => {
     tenant = await openTenant()
     tenant.emulator.fault('/work-locations', 'reset', { times: 1, method: 'POST' })
     const first = await tenant.write('work_locations', [record])
@@ -146,7 +146,7 @@ describe('work locations', () => {
     expect(named()).toHaveLength(1)
   })
 
-  it('are asked for again after an answer that says it failed', async () => {
+  it('are requested again after an answer that says it failed', async () => {
     tenant = await openTenant()
     tenant.emulator.fail('/work-locations', 500, { times: 1, method: 'POST' })
     const { outcomes } = await tenant.write('work_locations', [record])

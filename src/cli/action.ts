@@ -1,8 +1,9 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { ConnectorError } from '../protocol/errors.ts'
 import type { Mask } from '../protocol/mask.ts'
-import type { Program } from '../protocol/program.ts'
+import type { Io, Program } from '../protocol/program.ts'
+import type { Screen } from '../protocol/progress/screen.ts'
 import type { ExitCode } from './exit-code.ts'
 import type { Asked } from './questions.ts'
 
@@ -22,6 +23,9 @@ export interface ActionTools {
   readonly signal: AbortSignal
   /** See `Program.allowToEnd`. */
   readonly allowToEnd: Program['allowToEnd']
+  /** Where a sync shows how far it is. */
+  readonly screen: Screen
+  readonly env: Io['env']
 }
 
 export interface CommandLog extends Log {
@@ -35,8 +39,8 @@ export type Action = (tools: ActionTools) => Promise<ExitCode>
 /** What a command makes of a configuration that cannot be used; answers with the exit code. */
 export type Refuse = (
   error: ConnectorError,
-  tools: Pick<ActionTools, 'say' | 'log' | 'mask'>,
-) => ExitCode
+  tools: Pick<ActionTools, 'say' | 'log' | 'mask' | 'screen' | 'env'>,
+) => ExitCode | Promise<ExitCode>
 
 /**
  * Runs the action of the command that the command line names, with the configuration of `--config`. One

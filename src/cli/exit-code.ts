@@ -13,6 +13,7 @@ export const EXIT = {
   notFound: 4,
 } as const
 
+/** One of the exit codes. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 /** What was asked for cannot be started here, as the sentence says; nothing was done. */

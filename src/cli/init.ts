@@ -15,7 +15,7 @@ ${examples('init', 'init --config acme.json')}`,
     )
     .action(() =>
       act(async (tools) => {
-        const { init } = await import('./init-actions.ts')
+        const { init } = await import('./init-action.ts')
         return init(tools, program.opts<{ config?: string }>().config ?? 'config.json')
       }),
     )

@@ -17,11 +17,13 @@ export interface JobCategoryOptions {
 const READ = ['job-categories.read']
 const WRITE = ['job-categories.read', 'job-categories.write']
 
+/** Prints all job categories. */
 export async function list(tools: ActionTools): Promise<ExitCode> {
   await withClient(tools, READ, ({ jobCategories }) => sayAll(tools, jobCategories.list()))
   return EXIT.done
 }
 
+/** Prints one job category; exit code 4 when there is none. */
 export async function get(
   tools: ActionTools,
   ref: string,

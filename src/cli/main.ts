@@ -4,6 +4,7 @@ import { packageVersion } from '../project-files.ts'
 import { ConnectorError } from '../protocol/errors.ts'
 import { createMask, type Mask } from '../protocol/mask.ts'
 import { type Io, type Program, processOr, runProgram } from '../protocol/program.ts'
+import { createScreen, red, type Screen } from '../protocol/progress/screen.ts'
 import type { Act, BareAct, CommandLog } from './action.ts'
 import { EXIT, type ExitCode, StartError, UsageError } from './exit-code.ts'
 import { addInit } from './init.ts'
@@ -29,11 +30,12 @@ export async function runProtime(
   const { stdout, stderr, env } = processOr(io)
   const mask = createMask(LINK_TOKENS)
   const isDebug = argv.includes('--debug') || env['LOG_LEVEL']?.toLowerCase() === 'debug'
-  const log = createLog(stderr, mask, isDebug)
+  const screen = createScreen(stderr, env, mask)
+  const log = createLog(screen, mask, isDebug)
   let usage: ExitCode | undefined
   const exitCode = await runProgram(
     { stdout, stderr },
-    (program) => execute(argv, { ...program, stdin, stderr, log, mask }),
+    (program) => execute(argv, { ...program, stdin, stderr, screen, log, mask, env }),
     (error) => {
       if (isUsage(error)) usage = EXIT.usage
       stderr.write(`${mask.text(sentence(error))}\n`)
@@ -46,6 +48,8 @@ export async function runProtime(
 interface Tools extends Program {
   readonly stdin: Asked['stdin']
   readonly stderr: Io['stderr']
+  readonly screen: Screen
+  readonly env: Io['env']
   readonly log: CommandLog
   readonly mask: Mask
 }
@@ -118,9 +122,11 @@ function sentence(error: unknown): string {
   return `protime: ${reason}${reason.endsWith('?') ? '' : '.'} Try --help.`
 }
 
-function createLog(stderr: Io['stderr'], mask: Mask, isDebug: boolean): CommandLog {
+function createLog(screen: Screen, mask: Mask, isDebug: boolean): CommandLog {
   const say = (level: string) => (message: string) =>
-    void stderr.write(`${level} ${mask.text(message)}\n`)
+    void screen.write(`${level} ${mask.text(message)}\n`)
+  const error = (message: string) =>
+    void screen.write(`${red(`ERROR ${mask.text(message)}`, screen)}\n`)
   const debug = isDebug ? say('DEBUG') : () => {}
-  return { info: say('INFO'), warn: say('WARN'), error: say('ERROR'), debug }
+  return { info: say('INFO'), warn: say('WARN'), error, debug }
 }

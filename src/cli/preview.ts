@@ -16,7 +16,7 @@ ${examples('preview --config config.json', 'preview people clockings --limit 3 -
     )
     .action((streams: string[], { limit, json = false }: { limit: number; json?: boolean }) =>
       act(async (tools) => {
-        const { show } = await import('./preview-actions.ts')
+        const { show } = await import('./preview-action.ts')
         return show(tools, { streams, limit, isJson: json })
       }),
     )

@@ -9,6 +9,7 @@ export interface Asked {
   readonly signal: AbortSignal
 }
 
+/** Questions that are asked one after another. */
 export interface Questions {
   /** Asks until there is an answer, or takes the fallback for an empty one. */
   ask(question: string, fallback?: string): Promise<string>

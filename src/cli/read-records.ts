@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { isDeleted } from '../protocol/deleted-record.ts'
-import { isJsonObject } from '../protocol/json-object.ts'
+import { isJsonObject, tryParseJson } from '../protocol/json.ts'
 import type { WriteRecord } from '../write/write-record.ts'
 import { UsageError } from './exit-code.ts'
 
@@ -34,16 +34,8 @@ async function* toRecords(input: NodeJS.ReadableStream): AsyncGenerator<InputRec
 }
 
 function toRecord(text: string): Omit<InputRecord, 'line'> {
-  const data = parsed(text)
+  const data = tryParseJson(text)
   if (!isJsonObject(data))
     return { data: {}, isDelete: false, fault: 'The line is not a JSON object.' }
   return { data, isDelete: isDeleted(data) }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../protocol/json-object.ts'
+import { isJsonObject } from '../protocol/json.ts'
 
 /** Longer values are cut. */
 const LONGEST = 32

@@ -8,6 +8,7 @@ type Address = Omit<Reference, 'internalReference'>
 const READ = ['external-references.read']
 const WRITE = ['external-references.write']
 
+/** Prints all references of a collection, or those of one name. */
 export async function list(
   tools: ActionTools,
   collection: string,
@@ -19,6 +20,7 @@ export async function list(
   return EXIT.done
 }
 
+/** Prints one reference; exit code 4 when there is none. */
 export async function get(
   tools: ActionTools,
   { collection, name, value }: Address,
@@ -31,12 +33,14 @@ export async function get(
   return EXIT.done
 }
 
+/** Links a value to a record and prints the reference. */
 export async function put(tools: ActionTools, reference: Reference): Promise<ExitCode> {
   await withClient(tools, WRITE, ({ references }) => references.put(reference))
   await tools.say(reference)
   return EXIT.done
 }
 
+/** Deletes one reference; exit code 4 when there is none. */
 export async function remove(
   tools: ActionTools,
   { collection, name, value }: Address,

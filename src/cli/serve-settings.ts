@@ -1,4 +1,4 @@
-import { isLoopback } from '../config.ts'
+import { isLoopback } from '../config/config.ts'
 import type { ServeSettings } from '../webhooks/serve/serve.ts'
 import { createAirbyteTrigger } from '../webhooks/serve/triggers/airbyte.ts'
 import { createPostTrigger } from '../webhooks/serve/triggers/post.ts'

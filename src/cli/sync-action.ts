@@ -1,5 +1,8 @@
+import { packageVersion } from '../project-files.ts'
 import type { Failure } from '../protocol/connector.ts'
 import { asConnectorError, ConnectorError } from '../protocol/errors.ts'
+import { metricsVariable, type ObservedSettings, observed } from '../protocol/progress/observed.ts'
+import type { SyncObserver } from '../protocol/progress/sync-observer.ts'
 import { createSource } from '../source/source.ts'
 import { startingOver } from '../sync/bookmark.ts'
 import { syncWarehouse, type WarehouseSync } from '../warehouse/sync-warehouse.ts'
@@ -13,6 +16,8 @@ export interface SyncOptions {
   readonly fullRefresh?: boolean
   readonly keepDeleted?: boolean
   readonly endWithParent?: boolean
+  readonly metrics?: string
+  readonly quiet?: boolean
 }
 
 /** How soon the end of the parent is noticed. */
@@ -27,17 +32,24 @@ export function syncAction(options: SyncOptions, parent: number): Action {
     if (options.endWithParent === true) endWith(parent)
     const startedAt = performance.now()
     const seconds = () => Math.round((performance.now() - startedAt) / 10) / 100
-    const sync = async () =>
-      syncWarehouse({
+    const shown = shownBy(options, tools)
+    const done: { result?: WarehouseSync } = {}
+    const sync = async (observer: SyncObserver) => {
+      done.result = await syncWarehouse({
         source: createSource(),
         config,
         path: options.warehouse,
         streams: streamsOf(options, input),
         keepsDeleted: options.keepDeleted === true,
         ...(options.fullRefresh === true ? { stateOf: startingOver } : {}),
-        tools: { signal, ...tools },
+        tools: { signal, ...tools, log: shown.log, observer },
       })
-    const { stopped, ...result } = await sync().catch(failed)
+      const { stopped, failures } = done.result
+      if (stopped !== undefined) throw stopped
+      return failures
+    }
+    const failures = (error: unknown) => done.result ?? failed(error)
+    const { stopped, ...result } = await observed(shown, sync).then(failures, failures)
     const exitCode = report(result, seconds(), tools)
     if (stopped !== undefined) throw stopped
     return exitCode
@@ -45,8 +57,31 @@ export function syncAction(options: SyncOptions, parent: number): Action {
 }
 
 /** A configuration that cannot be used is a result, too. */
-export const refuseSync: Refuse = (error, tools) =>
-  report({ records: 0, commits: 0, failures: [{ error }] }, 0, tools)
+export function refuseSync(options: SyncOptions): Refuse {
+  return async (error, tools) => {
+    const failures = await observed(shownBy(options, tools), async () => [{ error }])
+    return report({ records: 0, commits: 0, failures }, 0, tools)
+  }
+}
+
+/** On a terminal the block and the table say what the log would say in lines. */
+function shownBy(
+  { metrics, quiet = false }: SyncOptions,
+  { log, screen, env }: Pick<ActionTools, 'log' | 'screen' | 'env'>,
+): ObservedSettings {
+  return {
+    program: 'protime',
+    version: packageVersion(),
+    name: 'protime',
+    log: screen.isTerminal && !quiet ? { ...log, info: () => {} } : log,
+    screen,
+    logsBesideBlock: false,
+    tellsFailures: false,
+    metrics: metrics ?? env[metricsVariable('protime')],
+    isQuiet: quiet,
+    kept: 'The file is the tenant as of the last commit; the next sync continues there.',
+  }
+}
 
 function failed(error: unknown): WarehouseSync {
   return { records: 0, commits: 0, failures: [{ error: asConnectorError(error) }] }

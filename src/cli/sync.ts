@@ -12,6 +12,11 @@ export function addSync(program: Command, act: Act): void {
     .option('--full-refresh', 'read the streams from the beginning')
     .option('--keep-deleted', 'keep deleted rows in the tables, with the time in _deleted_at')
     .option(
+      '--metrics <file>',
+      'write metrics of the sync for Prometheus at its end; PROTIME_METRICS_FILE names the file too',
+    )
+    .option('--quiet', 'show no progress of the sync: warnings, errors and its result alone')
+    .option(
       '--end-with-parent',
       'stop, as at SIGTERM, when the process that started this one is gone',
     )
@@ -19,6 +24,6 @@ export function addSync(program: Command, act: Act): void {
       // The parent may be gone before anything else is loaded.
       const parent = process.ppid
       const { refuseSync, syncAction } = await import('./sync-action.ts')
-      await act(syncAction(options, parent), refuseSync)
+      await act(syncAction(options, parent), refuseSync(options))
     })
 }

@@ -6,13 +6,14 @@ import type {
   WebhookRequest,
 } from '../client/service-client.ts'
 import { webhookScopes } from '../client/webhook-scopes.ts'
-import type { ReferenceChoice } from '../config.ts'
+import type { ReferenceChoice } from '../config/config.ts'
 import { createPrivateFile, type PrivateFile } from '../private-file.ts'
 import { ConnectorError, InterruptedError } from '../protocol/errors.ts'
 import type { ActionTools } from './action.ts'
 import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
 import { sayAll, withClient } from './with-client.ts'
 
+/** What `protime webhooks create` asks for. */
 export interface CreateOptions {
   readonly collection: string
   readonly url: string
@@ -91,6 +92,7 @@ async function keep(
   }
 }
 
+/** Prints webhooks, without their keys. */
 export async function list(
   tools: ActionTools,
   {
@@ -103,6 +105,7 @@ export async function list(
   return EXIT.done
 }
 
+/** Prints one webhook without its key; exit code 4 when there is none. */
 export async function get(tools: ActionTools, id: string): Promise<ExitCode> {
   const webhook = await withClient(tools, READ, ({ webhooks }) => webhooks.get(id))
   if (webhook === undefined) return notFound(tools)
@@ -110,6 +113,7 @@ export async function get(tools: ActionTools, id: string): Promise<ExitCode> {
   return EXIT.done
 }
 
+/** Deletes one webhook; exit code 4 when there is none. */
 export async function remove(tools: ActionTools, id: string): Promise<ExitCode> {
   const removal = await withClient(tools, WRITE, ({ webhooks }) => webhooks.remove(id))
   if (removal === 'absent') return notFound(tools)

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import type { ReferenceChoice } from '../config.ts'
+import type { ReferenceChoice } from '../config/config.ts'
 import type { Act } from './action.ts'
 import { collectionName } from './collection-name.ts'
 import { examples } from './examples.ts'

@@ -1,5 +1,5 @@
 import { type ObjectName, objects, scopesOf } from '../write/objects.ts'
-import type { Outcome, OutcomeCounts } from '../write/outcome.ts'
+import { countsInWords, type Outcome, tooManyRejected } from '../write/outcome.ts'
 import { parseWriteSettings, type WriteSettings } from '../write/write-settings.ts'
 import { createWriter } from '../write/writer.ts'
 import type { ActionTools } from './action.ts'
@@ -67,7 +67,7 @@ async function writeRecords(
       settings,
       onOutcome,
       signal: tools.signal,
-      showValues: showValues ?? false,
+      showValues,
     })
     const { counts, failures } = writer.summary
     try {
@@ -78,14 +78,12 @@ async function writeRecords(
       await writer.flush()
       if (settings.mirror) await writer.mirror(object)
     } finally {
-      tools.log.info(sentence(object, counts))
+      tools.log.info(`${object}: ${countsInWords(counts) || 'no records'}.`)
     }
     const failure = failures.get(object)
     if (failure !== undefined) throw failure
     if (!writer.summary.isOverLimit) return EXIT.done
-    tools.log.warn(
-      `${counts.rejected} records were rejected, and max_rejected is ${settings.maxRejected}. The others were written; mend these and write them again.`,
-    )
+    tools.log.warn(tooManyRejected(counts.rejected, settings.maxRejected))
     return EXIT.failed
   })
 }
@@ -100,10 +98,4 @@ function objectOf(name: string): ObjectName {
 /** The outcome with the line of its record in place of the ordinal. */
 function lineOf({ ordinal, object: _, ...outcome }: Outcome): object {
   return ordinal === undefined ? outcome : { line: ordinal, ...outcome }
-}
-
-function sentence(object: string, counts: OutcomeCounts): string {
-  const parts = Object.entries(counts).filter(([, count]) => count > 0)
-  const text = parts.map(([outcome, count]) => `${count} ${outcome}`).join(', ')
-  return `${object}: ${text === '' ? 'no records' : text}.`
 }

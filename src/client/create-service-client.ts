@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { createSession, type SessionSettings } from '../http/session.ts'
 import { createJobCategories } from './job-categories.ts'
 import { createReferences } from './references.ts'

@@ -1,5 +1,5 @@
 import type { ServiceAnswer } from '../http/client.ts'
-import { isJsonObject, type JsonObject } from '../protocol/json-object.ts'
+import { isJsonObject, type JsonObject, tryParseJson } from '../protocol/json.ts'
 import { member, textOf } from './list-page.ts'
 
 /** The id of what a POST has made: the end of its Location, relative or absolute, or that in its body. */
@@ -15,13 +15,9 @@ export function createdId({
 
 /** The object in the body of such an answer; an empty one when there is none. */
 export function createdBody(text: string): JsonObject {
-  try {
-    const body: unknown = JSON.parse(text)
-    return isJsonObject(body) ? body : {}
-  } catch {
-    // The body of a creation is empty, unless it is documented to hold something.
-    return {}
-  }
+  const body = tryParseJson(text)
+  // It is empty, unless it is documented to hold something.
+  return isJsonObject(body) ? body : {}
 }
 
 function decoded(segment: string): string {

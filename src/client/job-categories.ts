@@ -1,5 +1,5 @@
 import { referencesParameter } from '../http/request-url.ts'
-import type { JsonObject } from '../protocol/json-object.ts'
+import type { JsonObject } from '../protocol/json.ts'
 import { ClientError } from './client-error.ts'
 import { member, parseListPage, parseOne, textOf } from './list-page.ts'
 import { idFault, nameFault, valueFault } from './reference-rules.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../protocol/json-object.ts'
+import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 
 /** One answer of a list. */
 export interface ListPage<T> {

@@ -1,7 +1,7 @@
 import { createCircleCheck } from '../http/circle-check.ts'
 import type { ServiceAnswer } from '../http/client.ts'
 import { MAX_URL_LENGTH, resolveLink } from '../http/links.ts'
-import { pathOf } from '../http/request-url.ts'
+import { resourceUrl } from '../http/request-url.ts'
 import type { Session } from '../http/session.ts'
 import { hasScope } from '../http/token.ts'
 import type { Method } from '../http/transport.ts'
@@ -104,8 +104,8 @@ export function createRequests({ client, endpoints }: Session): Requests {
   }
 
   function addressOf({ path, query }: Operation): string {
-    const { origin, mount, prefix } = endpoints
-    const url = `${origin}${mount}${prefix}${pathOf(path)}${query === undefined ? '' : `?${query}`}`
+    const resource = resourceUrl(path, endpoints)
+    const url = query === undefined ? resource : `${resource}?${query}`
     if (url.length <= MAX_URL_LENGTH) return url
     throw new ClientError(
       'config',
@@ -114,9 +114,8 @@ export function createRequests({ client, endpoints }: Session): Requests {
   }
 
   function shownAddress({ path, value }: Operation): string {
-    const known = value === undefined ? path : path.slice(0, -1)
-    const { origin, mount, prefix } = endpoints
-    return `${origin}${mount}${prefix}${pathOf(known)}${value === undefined ? '' : '/****'}`
+    if (value === undefined) return resourceUrl(path, endpoints)
+    return `${resourceUrl(path.slice(0, -1), endpoints)}/****`
   }
 
   function linked(link: string, operation: Operation): string {

@@ -1,4 +1,4 @@
-import type { ReferenceChoice } from '../config.ts'
+import type { ReferenceChoice } from '../config/config.ts'
 import type { ExternalReference } from '../page/reference-page.ts'
 
 /**
@@ -65,6 +65,7 @@ export interface Versioned<T> {
   readonly etag?: string
 }
 
+/** The job categories of the tenant. This API can neither create nor delete one. */
 export interface JobCategories {
   list(): AsyncIterable<JobCategory>
   /** Undefined when there is none. */
@@ -73,6 +74,7 @@ export interface JobCategories {
   put(key: RecordKey, body: JobCategoryBody, etag?: string): Promise<void>
 }
 
+/** What a work location is created with. */
 export interface WorkLocationBody {
   readonly name: TranslatedText
   readonly description?: string
@@ -84,6 +86,7 @@ export interface WorkLocation extends WorkLocationBody {
   readonly changeVersion?: string
 }
 
+/** The work locations of the tenant. This API can neither change nor delete one. */
 export interface WorkLocations {
   list(): AsyncIterable<WorkLocation>
   /**
@@ -101,6 +104,7 @@ export interface WebhookRequest {
   readonly references?: readonly ReferenceChoice[]
 }
 
+/** A webhook: where events of one collection are sent to. */
 export interface Webhook {
   readonly id: string
   readonly collectionName: string
@@ -112,6 +116,7 @@ export interface Webhook {
   readonly externalReferences: unknown
 }
 
+/** A webhook as the answer to its creation tells it. */
 export interface CreatedWebhook extends Webhook {
   /** The private key of its signatures. It cannot be read again. */
   readonly key: string
@@ -123,6 +128,7 @@ export interface WebhookFilter {
   readonly status?: string
 }
 
+/** The webhooks of the tenant. */
 export interface Webhooks {
   /** Makes a new one each time it is called; never repeated, as `WorkLocations.create`. */
   create(webhook: WebhookRequest): Promise<CreatedWebhook>

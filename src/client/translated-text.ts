@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../protocol/json-object.ts'
+import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { member, textOf } from './list-page.ts'
 import type { TranslatedText } from './service-client.ts'
 

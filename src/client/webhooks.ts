@@ -1,5 +1,5 @@
 import { referencesParameter } from '../http/request-url.ts'
-import { isJsonObject, type JsonObject } from '../protocol/json-object.ts'
+import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import type { Mask } from '../protocol/mask.ts'
 import { ClientError } from './client-error.ts'
 import { createdBody, createdId } from './created-id.ts'

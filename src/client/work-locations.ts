@@ -1,4 +1,4 @@
-import type { JsonObject } from '../protocol/json-object.ts'
+import type { JsonObject } from '../protocol/json.ts'
 import { createdId } from './created-id.ts'
 import { member, parseListPage, textOf } from './list-page.ts'
 import type { Requests } from './requests.ts'

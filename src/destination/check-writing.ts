@@ -1,5 +1,5 @@
 import { scopeName } from '../http/endpoints.ts'
-import { pathOf } from '../http/request-url.ts'
+import { resourceUrl } from '../http/request-url.ts'
 import { retryPolicyOf } from '../http/retry-policy.ts'
 import { createSession, type Session, type SessionSettings } from '../http/session.ts'
 import { hasScope } from '../http/token.ts'
@@ -51,9 +51,8 @@ async function faultOf(
     const token = await client.token()
     const missing = objects[name].scopes.filter((scope) => !hasScope(token, endpoints, [scope]))
     if (missing.length > 0)
-      return `the client lacks ${list(missing.map((scope) => scopeName(endpoints, scope)))}.`
-    const { origin, mount, prefix } = endpoints
-    await client.probe(`${origin}${mount}${prefix}${pathOf(LISTS[name])}`)
+      return `the client lacks ${list(missing.map((scope) => scopeName(endpoints, scope)))}. Ask the operator of the service for ${missing.length === 1 ? 'it' : 'them'}.`
+    await client.probe(resourceUrl(LISTS[name], endpoints))
     return undefined
   } catch (error) {
     if (error instanceof ConnectorError) return error.message

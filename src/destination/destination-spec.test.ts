@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { configSchema } from '../config-schema.ts'
+import { configSchema } from '../config/config-schema.ts'
 import { writeSettingsSchema } from '../write/write-settings.ts'
 import { destinationSpec } from './destination-spec.ts'
 

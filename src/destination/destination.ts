@@ -1,5 +1,5 @@
-import { parseConfig } from '../config.ts'
-import { configWarnings } from '../config-warnings.ts'
+import { parseConfig } from '../config/config.ts'
+import { configWarnings } from '../config/config-warnings.ts'
 import type { RetryPolicy } from '../http/retry-policy.ts'
 import type { Destination, ObjectSpec } from '../protocol/destination.ts'
 import { type ObjectName, objects } from '../write/objects.ts'

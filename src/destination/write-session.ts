@@ -1,12 +1,12 @@
 import { createServiceClient } from '../client/create-service-client.ts'
 import type { ServiceClient } from '../client/service-client.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { RetryPolicy } from '../http/retry-policy.ts'
 import type { Failure } from '../protocol/connector.ts'
 import type { WriteSession, WriteTools } from '../protocol/destination.ts'
 import { ConnectorError } from '../protocol/errors.ts'
 import { type ObjectName, scopesOf } from '../write/objects.ts'
-import type { Outcome } from '../write/outcome.ts'
+import { countsInWords, type Outcome, tooManyRejected } from '../write/outcome.ts'
 import type { WriteSettings } from '../write/write-settings.ts'
 import { createWriter, type Writer } from '../write/writer.ts'
 import { createRejectedRecords } from './rejected-records.ts'
@@ -65,12 +65,11 @@ export function openWriteSession(
     async close() {
       rejectedRecords.close()
       for (const [object, { client, writer }] of writers) {
-        const counts = Object.entries(writer.summary.counts).filter(([, count]) => count > 0)
-        if (counts.length > 0)
-          log.info(`${object}: ${counts.map(([kind, count]) => `${count} ${kind}`).join(', ')}`)
+        const counts = countsInWords(writer.summary.counts)
+        if (counts !== '') log.info(`${object}: ${counts}`)
         await client.close()
       }
-      return [...refusedMirrors, ...tooManyRejected()]
+      return [...refusedMirrors, ...rejectedTooMany()]
     },
   }
 
@@ -110,11 +109,10 @@ export function openWriteSession(
     onOutcome({ ordinal, rejection })
   }
 
-  function tooManyRejected(): Failure[] {
+  function rejectedTooMany(): Failure[] {
     const { maxRejected } = writing
     if (rejected <= maxRejected) return []
-    const subject = rejected === 1 ? '1 record was' : `${rejected} records were`
-    const message = `${subject} rejected, and max_rejected allows ${maxRejected}. All others are written. The log says why.`
+    const message = `${tooManyRejected(rejected, maxRejected)} The log says why.`
     return [{ error: new ConnectorError('config', message) }]
   }
 }

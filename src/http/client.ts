@@ -67,6 +67,7 @@ export interface Client {
   readonly trouble: Trouble | undefined
 }
 
+/** What a client of the service is made of. */
 export interface ClientSettings {
   readonly endpoints: Endpoints
   readonly clientId: string
@@ -83,6 +84,7 @@ export interface ClientSettings {
   readonly onTrouble?: (trouble: Trouble) => void
 }
 
+/** A client of the service; nothing is sent before it is asked for something. */
 export function createClient(settings: ClientSettings): Client {
   const { endpoints, clock, retryPolicy, onTrouble } = settings
   // Every request under way listens to it, which is no leak that Node would have to warn of.

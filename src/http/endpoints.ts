@@ -21,6 +21,7 @@ export interface EndpointSettings {
   readonly version: string
 }
 
+/** The endpoints of a tenant. */
 export function createEndpoints(settings: EndpointSettings): Endpoints {
   const { origin, pathname } = new URL(settings.baseUrl)
   const company = settings.company?.replace(/[^\x20-\x7e]|[()]/g, '').trim()

@@ -56,6 +56,7 @@ export interface ExchangeCounts {
   answerMs: number
 }
 
+/** What exchanges are made with. */
 export interface ExchangeSettings {
   readonly endpoints: Endpoints
   readonly transport: Transport
@@ -67,6 +68,7 @@ export interface ExchangeSettings {
   readonly counts: ExchangeCounts
 }
 
+/** Requests with all that belongs to each: redirects, tokens, repetitions. */
 export interface Exchanges {
   /**
    * Sends a request, and follows its redirects, renews its token and repeats it as `decide` says.
@@ -79,6 +81,7 @@ export interface Exchanges {
 
 type Failed = { readonly reply: Reply } | { readonly error: ConnectorError }
 
+/** Exchanges that share their limiter and what is known of the service. */
 export function createExchanges(settings: ExchangeSettings): Exchanges {
   const { endpoints, transport, limiter, clock, mask, retryPolicy, counts } = settings
   const { time = REAL_TIME } = retryPolicy

@@ -1,5 +1,5 @@
 import { ConnectorError, type FailureType } from '../protocol/errors.ts'
-import { isJsonObject } from '../protocol/json-object.ts'
+import { isJsonObject, tryParseJson } from '../protocol/json.ts'
 import type { Mask } from '../protocol/mask.ts'
 import { LINK_TOKENS, shown } from './links.ts'
 import { isRetryable } from './retry-policy.ts'
@@ -13,7 +13,7 @@ export interface HttpErrorFacts {
   readonly reasons?: readonly string[]
 }
 
-/** The service refused a request for good: the status says how, the message what to do. */
+/** The service refused a request, and a repetition would not help: the status says how, the message what to do. */
 export class HttpError extends ConnectorError {
   override name = 'HttpError'
   readonly status: number
@@ -168,7 +168,7 @@ interface Words {
 
 /** `code`, `message` and `reasons` of the documented forms, else the plain text. */
 function readWords(text: string): Words {
-  const body = parsed(text)
+  const body = tryParseJson(text)
   const words: string[] = []
   collect(body, words)
   if (words.length === 0 && !text.trimStart().startsWith('<')) words.push(text)
@@ -205,12 +205,4 @@ function collectAll(value: unknown, found: string[], level: number): void {
   if (typeof value === 'string') found.push(value)
   else if (typeof value === 'object' && value !== null)
     for (const item of Object.values(value)) collectAll(item, found, level + 1)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -58,6 +58,19 @@ describe('a body that arrives faster than it is read', () => {
   })
 })
 
+describe('a body in parts of one byte', () => {
+  it('is put together on its way', async () => {
+    const { body } = bodyOf(0)
+    for (let i = 0; i < 100_000; i++) body.push(Buffer.from([i % 251]))
+    body.push(Buffer.alloc(5000, 7))
+    body.push(Buffer.from([8]))
+    const { parts } = await body.collect(MEBIBYTE, LATER)
+    expect(parts.length).toBeLessThan(10)
+    const whole = [...Array.from({ length: 100_000 }, (_, i) => i % 251), ...Array(5000).fill(7), 8]
+    expect(Buffer.concat(parts).equals(Buffer.from(whole))).toBe(true)
+  })
+})
+
 describe('a body that is collected', () => {
   it('is whole when it ends at the bound', async () => {
     const { parts, state } = await bodyOf(4).body.collect(4 * MEBIBYTE, LATER)

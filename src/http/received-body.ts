@@ -15,6 +15,11 @@ export interface Collected {
 
 /** So much waits for a reader who takes part by part, before the source is paused. */
 const ROOM_BYTES = 256 * 1024
+/** Parts below this size are put together: a body in parts of one byte would take a hundred times its size. */
+const SMALL_BYTES = 1024
+const JOINED_BYTES = 16 * 1024
+
+const NOTHING = Buffer.alloc(0)
 
 /**
  * A body that arrives by events and is taken in the reader's time: the source is paused while more than
@@ -24,6 +29,9 @@ export class ReceivedBody implements AsyncIterable<Buffer> {
   readonly #source: ByteSource
   readonly #toFailure: (error: Error) => Error
   #parts: Buffer[] = []
+  /** Small parts, behind the others. */
+  #joined = NOTHING
+  #joinedBytes = 0
   #bytes = 0
   #room = ROOM_BYTES
   #isPaused = false
@@ -40,7 +48,10 @@ export class ReceivedBody implements AsyncIterable<Buffer> {
 
   push(part: Buffer): void {
     if (this.#failure !== undefined) return
-    this.#parts.push(part)
+    if (part.length >= SMALL_BYTES) {
+      this.#endJoined()
+      this.#parts.push(part)
+    } else this.#join(part)
     this.#bytes += part.length
     if (this.#bytes > this.#room && !this.#isPaused) {
       this.#isPaused = true
@@ -63,7 +74,7 @@ export class ReceivedBody implements AsyncIterable<Buffer> {
   /** Lets go of what has not arrived; whoever waits for it fails with the reason. */
   discard(reason: Error): void {
     if (this.#isEnded || this.#failure !== undefined) return
-    this.#parts = []
+    this.#take()
     this.fail(reason)
     this.#source.abort(reason)
   }
@@ -85,7 +96,7 @@ export class ReceivedBody implements AsyncIterable<Buffer> {
         if (this.#failure !== undefined) reject(this.#failure)
         else if (this.#isEnded) settle('whole')
         else if (this.#bytes > most) settle('large')
-        else if (this.#parts.length > 0 && performance.now() > until) settle('late')
+        else if (this.#bytes > 0 && performance.now() > until) settle('late')
       }
       this.#changed = look
       look()
@@ -99,7 +110,7 @@ export class ReceivedBody implements AsyncIterable<Buffer> {
         const parts = this.#take()
         this.#resume()
         for (const part of parts) yield part
-        if (this.#parts.length > 0) continue
+        if (this.#bytes > 0) continue
         if (this.#failure !== undefined) throw this.#failure
         if (this.#isEnded) return
         await new Promise<void>((resolve) => {
@@ -111,7 +122,24 @@ export class ReceivedBody implements AsyncIterable<Buffer> {
     }
   }
 
+  #join(part: Buffer): void {
+    if (this.#joinedBytes + part.length > this.#joined.length) {
+      this.#endJoined()
+      this.#joined = Buffer.allocUnsafeSlow(JOINED_BYTES)
+    }
+    this.#joined.set(part, this.#joinedBytes)
+    this.#joinedBytes += part.length
+  }
+
+  #endJoined(): void {
+    if (this.#joinedBytes === 0) return
+    this.#parts.push(this.#joined.subarray(0, this.#joinedBytes))
+    this.#joined = NOTHING
+    this.#joinedBytes = 0
+  }
+
   #take(): Buffer[] {
+    this.#endJoined()
     const parts = this.#parts
     this.#parts = []
     this.#bytes = 0

@@ -43,7 +43,7 @@ export function referencesParameter(
 
 /**
  * Segments of a path as text that is decoded once to what they were. Those of dots alone are encoded
- * too, or they would be taken for steps in the path.
+ * too, because a parser of URLs would resolve them.
  */
 export function pathOf(segments: readonly string[]): string {
   return segments
@@ -52,6 +52,14 @@ export function pathOf(segments: readonly string[]): string {
         `/${/^\.{1,2}$/.test(segment) ? segment.replaceAll('.', '%2E') : encode(segment)}`,
     )
     .join('')
+}
+
+/** The whole address of a resource, named by the segments of its path as text. */
+export function resourceUrl(
+  segments: readonly string[],
+  { origin, mount, prefix }: Endpoints,
+): string {
+  return `${origin}${mount}${prefix}${pathOf(segments)}`
 }
 
 /** Half a character becomes the character that stands for none. */

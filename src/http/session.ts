@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { packageVersion } from '../project-files.ts'
 import type { Mask } from '../protocol/mask.ts'
 import { type ClientSettings, createClient } from './client.ts'
@@ -9,6 +9,7 @@ import { type RetryPolicy, retryPolicyOf } from './retry-policy.ts'
 import { createServerClock } from './server-clock.ts'
 import { createTransport } from './transport.ts'
 
+/** What a session with a tenant is made of. */
 export interface SessionSettings extends Pick<ClientSettings, 'onTrouble'> {
   readonly config: Config
   readonly mask: Mask

@@ -23,6 +23,7 @@ export interface Tokens {
   renew(refused: Token, wide?: boolean): Promise<Token>
 }
 
+/** What tokens are got with. */
 export interface TokenSettings {
   readonly endpoints: Endpoints
   readonly clientId: string
@@ -40,6 +41,7 @@ export interface TokenSettings {
 const MARGIN_MS = 60_000
 const MARGIN_PART = 0.1
 
+/** Tokens of one client; one is requested when it is first needed. */
 export function createTokens(settings: TokenSettings): Tokens {
   const { endpoints, mask, now = () => performance.now() } = settings
   let current: { token: Token; renewAt: number } | undefined

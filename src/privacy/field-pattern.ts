@@ -10,6 +10,7 @@ export interface FieldPatterns {
   readonly texts: readonly string[]
 }
 
+/** The rules that fit a stream; of several that fit a field the last one counts. */
 export function patternsOf(stream: string, rules: readonly FieldRule[]): FieldPatterns {
   const patterns = rules
     .filter((rule) => fits(rule.stream, stream))

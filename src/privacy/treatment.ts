@@ -6,7 +6,7 @@ import { type FieldAction, modeAction, type PrivacySettings } from './privacy-se
 import { createPseudonyms, yearOf } from './pseudonym.ts'
 
 /** What becomes of a field; `year` is what hashing makes of a date. */
-export type Outcome = FieldAction | 'year'
+export type FieldOutcome = FieldAction | 'year'
 
 /** How the personal data of one stream is treated. */
 export interface Treatment {
@@ -15,11 +15,12 @@ export interface Treatment {
   /** The schema of what is left, without the classes. */
   readonly schema: JsonSchema
   /** What becomes of each field that does not stay as it is, by its path. */
-  readonly outcomes: ReadonlyMap<string, Outcome>
+  readonly outcomes: ReadonlyMap<string, FieldOutcome>
   /** The same for two treatments that do the same; empty when nothing is done. Tells nothing of the key. */
   readonly fingerprint: string
 }
 
+/** What the treatment of a stream follows from. */
 export interface TreatmentSettings extends PrivacySettings {
   readonly stream: string
   /** Columns that tell records apart or order them: rules do not leave them out. */
@@ -33,7 +34,7 @@ export function treatmentOf(schema: JsonSchema, settings: TreatmentSettings): Tr
   const { mode, key, rules, stream, fixed, unknownFields, onUnknown } = settings
   const patterns = patternsOf(stream, rules)
   const hash = createPseudonyms(key ?? '')
-  const outcomes = new Map<string, Outcome>()
+  const outcomes = new Map<string, FieldOutcome>()
   const root = object(schema, [], undefined)
   const isTreated = root.rule !== 'keep'
   return {
@@ -93,7 +94,7 @@ export function treatmentOf(schema: JsonSchema, settings: TreatmentSettings): Tr
     }
   }
 
-  function treated(outcome: Outcome, node: JsonSchema): Treated {
+  function treated(outcome: FieldOutcome, node: JsonSchema): Treated {
     switch (outcome) {
       case 'keep':
         return { rule: 'keep', schema: node }

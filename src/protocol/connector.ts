@@ -51,6 +51,7 @@ export interface Tools {
   readonly signal: AbortSignal
 }
 
+/** What a reading works with. */
 export interface ReadTools extends Tools {
   /** Streams that the catalog names and that cannot be read; they are reported without the source. */
   readonly refused: readonly Failure[]

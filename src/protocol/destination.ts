@@ -33,6 +33,7 @@ export interface ObjectSpec {
   readonly modes: readonly DestinationSyncMode[]
 }
 
+/** What a session of writing works with. */
 export interface WriteTools extends Tools {
   /** To be told once of each record that was added. */
   onOutcome(outcome: RecordOutcome): void

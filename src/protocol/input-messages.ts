@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { ConnectorError } from './errors.ts'
+import { isJsonObject, type JsonObject } from './json.ts'
 import { jsonFault } from './json-fault.ts'
-import { isJsonObject, type JsonObject } from './json-object.ts'
 
 const LINE_FEED = 10
 

@@ -35,6 +35,7 @@ export function rewritten(record: Uint8Array, rewrite: RecordRewriter): Buffer {
   return sink.bytes.subarray(0, sink.length)
 }
 
+/** An empty sink with room for so many bytes. */
 export function createByteSink(bytes: number): ByteSink {
   return { bytes: Buffer.allocUnsafe(Math.max(bytes, 64)), length: 0 }
 }

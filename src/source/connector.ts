@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { LINK_TOKENS } from '../http/links.ts'
 import type { RetryPolicy } from '../http/retry-policy.ts'
 import { packageDescription, packageVersion, readProjectJson } from '../project-files.ts'

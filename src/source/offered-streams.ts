@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { PrivacySettings } from '../privacy/privacy-settings.ts'
 import { keepsKey } from '../privacy/treated-stream.ts'
 import type { Stream } from '../streams/collection.ts'

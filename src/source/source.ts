@@ -1,5 +1,5 @@
-import { type Config, parseConfig } from '../config.ts'
-import { configWarnings } from '../config-warnings.ts'
+import { type Config, parseConfig } from '../config/config.ts'
+import { configWarnings } from '../config/config-warnings.ts'
 import type { RetryPolicy } from '../http/retry-policy.ts'
 import { ruleWarnings } from '../privacy/rule-warnings.ts'
 import { treatedSpec, treatmentOfStream } from '../privacy/treated-stream.ts'

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { parseConfig } from '../config.ts'
+import { parseConfig } from '../config/config.ts'
 import { type Received, reply, startHttpService } from '../http/testing/http-service.ts'
 import { shortRetryPolicy } from '../http/testing/short-retry-policy.ts'
 import type { CheckResult, Log } from '../protocol/connector.ts'

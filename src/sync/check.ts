@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { retryPolicyOf } from '../http/retry-policy.ts'
 import { createSession, type Session, type SessionSettings } from '../http/session.ts'
 import { hasScope, type Token } from '../http/token.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Endpoints } from '../http/endpoints.ts'
 import type { Stream } from '../streams/collection.ts'
 import { readBookmark, type StoredReading } from './bookmark.ts'

@@ -36,8 +36,8 @@ export interface RunSettings extends SessionSettings {
 }
 
 /**
- * Reads all jobs, at most `concurrency` at a time. One that fails does not stop the others; all
- * failures come back. Throws only when the process is to stop.
+ * Reads all jobs, at most `concurrency` at a time. One that fails does not stop the others; all failures
+ * come back. Throws only when the process is to stop.
  */
 export async function runSync(jobs: readonly Job[], settings: RunSettings): Promise<Failure[]> {
   const session = createSession(settings, scopesOf(jobs))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseConfig } from '../config.ts'
+import { parseConfig } from '../config/config.ts'
 import { createEndpoints } from '../http/endpoints.ts'
 import type { Stream } from '../streams/collection.ts'
 import { referencedCollections } from '../streams/collections.ts'

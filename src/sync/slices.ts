@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Endpoints } from '../http/endpoints.ts'
 import { dateRange, requestUrl } from '../http/request-url.ts'
 import type { Stream } from '../streams/collection.ts'

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Endpoints } from '../http/endpoints.ts'
 import type { ServerClock } from '../http/server-clock.ts'
 import type { Log } from '../protocol/connector.ts'

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Session } from '../http/session.ts'
 import type { StreamStart, SyncFacts } from '../protocol/progress/sync-observer.ts'
 import { type Decision, decide } from './decision.ts'

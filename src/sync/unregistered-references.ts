@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Client } from '../http/client.ts'
 import type { Endpoints } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'

@@ -3,6 +3,7 @@ import type { Log } from '../protocol/connector.ts'
 import { type Batch, DROP, UPSERT } from '../protocol/record-batch.ts'
 import type { BookmarkSource, StreamOutput } from '../protocol/stream-output.ts'
 import type { Commits } from './commits.ts'
+import type { RisingKeys } from './rising-keys.ts'
 import { LINE_PARTS } from './row-format.ts'
 import type { StreamRows } from './stream-rows.ts'
 import type { Load } from './warehouse.ts'
@@ -12,6 +13,7 @@ export interface WarehouseOutputSettings {
   /** Name of the member that orders versions, for deletes. */
   readonly version: string | undefined
   readonly rows: StreamRows
+  readonly keys: RisingKeys
   readonly commits: Commits
   readonly log: Log
 }
@@ -27,7 +29,7 @@ export interface WarehouseOutput extends StreamOutput {
  * bookmark of any moment stands for all of them.
  */
 export function createWarehouseOutput(settings: WarehouseOutputSettings): WarehouseOutput {
-  const { stream, version, rows, commits, log } = settings
+  const { stream, version, rows, keys, commits, log } = settings
   const counts = { records: 0, deletes: 0, isTracked: true }
   let source: BookmarkSource | undefined
   let completeGeneration: number | undefined
@@ -45,20 +47,22 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
     waiting: () => {},
     records(batch, generation) {
       count(batch)
+      keys.observe(batch)
       onFirst()
       const lines = batch.lines(LINE_PARTS)
       const done = add(lines, generation)
       releaseBuffer(lines)
       return done
     },
-    deletes(keys, carried, generation) {
-      counts.deletes += keys.length
+    deletes(gone, carried, generation) {
+      counts.deletes += gone.length
+      keys.observe()
       const order =
         version === undefined || carried === null
           ? ''
           : `,${JSON.stringify(version)}:${JSON.stringify(carried)}`
       const end = `${order}${LINE_PARTS.deleteSuffix}`
-      return add(Buffer.from(keys.map((key) => `{${key}${end}`).join('')), generation)
+      return add(Buffer.from(gone.map((key) => `{${key}${end}`).join('')), generation)
     },
     checkpoint() {
       isChanged = true
@@ -76,7 +80,6 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
     },
     complete() {
       isChanged = true
-      log.info(`${stream}: complete, ${said(counts)}`)
       return commits.wrote(0)
     },
     incomplete: () => {},
@@ -97,7 +100,14 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
     if (!isChanged) return undefined
     isChanged = false
     const state = source === undefined ? undefined : JSON.stringify(source())
-    const load = { stream, ...rows.take(), columns: [...rows.columns], state, completeGeneration }
+    const load = {
+      stream,
+      ...rows.take(),
+      columns: [...rows.columns],
+      risesFrom: keys.take(),
+      state,
+      completeGeneration,
+    }
     completeGeneration = undefined
     return load
   }
@@ -108,8 +118,4 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
       else if (ops[i] !== DROP) counts.deletes++
     }
   }
-}
-
-function said({ records, deletes }: StreamOutput['counts']): string {
-  return deletes === 0 ? `${records} records` : `${records} records and ${deletes} deletes`
 }

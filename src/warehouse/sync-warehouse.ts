@@ -1,10 +1,11 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { Failure, ReadJob, Source, Tools } from '../protocol/connector.ts'
+import type { Failure, ReadJob, ReadTools, Source, Tools } from '../protocol/connector.ts'
 import { ConnectorError, unknownStream } from '../protocol/errors.ts'
 import type { StreamSpec } from '../protocol/stream-spec.ts'
 import type { Column } from './column.ts'
 import { createCommits } from './commits.ts'
+import { createRisingKeys } from './rising-keys.ts'
 import type { ColumnChange } from './row-encoder.ts'
 import { createWarehouseOutput, type WarehouseOutput } from './stream-output.ts'
 import { createStreamRows } from './stream-rows.ts'
@@ -21,7 +22,7 @@ export interface WarehouseSyncSettings<Config> {
   readonly keepsDeleted: boolean
   /** What a stream continues from, of what the last sync has left. */
   readonly stateOf?: (stored: unknown) => unknown
-  readonly tools: Tools
+  readonly tools: Tools & Pick<ReadTools, 'observer'>
 }
 
 /** What a sync did. */
@@ -96,7 +97,8 @@ async function read<Config>(
       nextPath: () => join(folder, `${++files}.rows`),
       onChange: (change) => log.warn(`${name}: ${said(change)}`),
     })
-    const output = createWarehouseOutput({ stream: name, version, rows, commits, log })
+    const keys = createRisingKeys(warehouse.isEmpty(name))
+    const output = createWarehouseOutput({ stream: name, version, rows, keys, commits, log })
     outputs.push(output)
     return { name, mode: 'incremental', state: stateOf(states.get(name)), output: () => output }
   })

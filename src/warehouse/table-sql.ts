@@ -49,6 +49,15 @@ export function readFiles(files: readonly RowFile[], columns: readonly Column[])
   ]
 }
 
+/** Adds the rows of files to a table that has none of their keys. */
+export function append({ name, columns }: Table, files: readonly RowFile[]): string[] {
+  const names = [...columns.map((column) => quoted(column.name)), GENERATION]
+  return files.map(
+    (file) => `INSERT INTO main.${quoted(name)} (${names.join(', ')})
+      SELECT * EXCLUDE ${OP} FROM (${rowsOf(file, columns)})`,
+  )
+}
+
 /** The rows of a file as the table has them now: its columns may have changed since. */
 function rowsOf({ path, columns, longest }: RowFile, now: readonly Column[]): string {
   const types = [

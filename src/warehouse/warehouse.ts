@@ -15,6 +15,7 @@ import { literal, quoted } from './sql.ts'
 import type { RowFile } from './stream-rows.ts'
 import {
   alterTable,
+  append,
   createTable,
   deduplicate,
   IS_PLAIN,
@@ -33,6 +34,11 @@ export interface Load {
   readonly files: readonly RowFile[]
   /** The columns of the rows that come after the files. */
   readonly columns: readonly Column[]
+  /**
+   * Set when the table has no row of the stream's keys, which are integers that rise from row to row: all
+   * are above this one.
+   */
+  readonly risesFrom: number | undefined
   /** The bookmark that stands for everything up to here, as JSON; undefined while there is none. */
   readonly state: string | undefined
   /** Set when rows of older generations are gone. */
@@ -48,6 +54,8 @@ export interface Warehouse {
   states(): Promise<ReadonlyMap<string, unknown>>
   /** Makes what is missing of tables and views; answers with the columns of each. */
   prepare(specs: readonly StreamSpec[]): Promise<ReadonlyMap<string, readonly Column[]>>
+  /** Whether the table had no rows when it was prepared. */
+  isEmpty(stream: string): boolean
   /** Loads rows and stores states in one transaction; the files are removed when it is done. */
   commit(loads: readonly Load[]): Promise<void>
   close(): void
@@ -72,6 +80,7 @@ export async function openWarehouse(settings: WarehouseSettings): Promise<Wareho
   const { path, temporary, keepsDeleted } = settings
   const { connection, close } = await openDatabase(path, temporary)
   const known = new Map<string, Known>()
+  const empty = new Set<string>()
   const run = async (statements: readonly string[]) => {
     for (const statement of statements) await connection.run(statement)
   }
@@ -103,9 +112,12 @@ export async function openWarehouse(settings: WarehouseSettings): Promise<Wareho
           const entry = { spec, table, members: members.get(spec.name) ?? [] }
           known.set(spec.name, entry)
           await run([viewOf(entry)])
+          const first = await texts(connection, `SELECT 1 FROM main.${quoted(spec.name)} LIMIT 1`)
+          if (first.length === 0) empty.add(spec.name)
         }
         return new Map([...known].map(([name, { table }]) => [name, table.columns]))
       }),
+    isEmpty: (stream) => empty.has(stream),
     async commit(loads) {
       await atomically(connection, async () => {
         for (const load of loads) await bring(load)
@@ -124,11 +136,8 @@ export async function openWarehouse(settings: WarehouseSettings): Promise<Wareho
     await run(describe(table, before))
     let members = entry.members
     if (load.files.length > 0) {
-      await run(readFiles(load.files, table.columns))
-      await run(deduplicate(table))
-      const [[isPlain] = []] = await texts(connection, IS_PLAIN)
-      await run(merge(table, isPlain === 'true'))
-      members = [...members, ...(await newMembers(connection, { ...entry, table }))]
+      const rows = await bringRows(table, load)
+      members = [...members, ...(await newMembers(connection, { ...entry, table }, rows))]
     }
     if (load.completeGeneration !== undefined)
       await run([removeOlder(table, load.completeGeneration)])
@@ -142,6 +151,19 @@ export async function openWarehouse(settings: WarehouseSettings): Promise<Wareho
     if (!isSame || table.columns.some(({ type }, i) => type !== before[i]?.type))
       await run([viewOf(next)])
     known.set(load.stream, next)
+  }
+
+  /** Answers where the rows are found: a table, and the condition that they meet. */
+  async function bringRows(table: Table, { files, risesFrom }: Load): Promise<string> {
+    if (risesFrom !== undefined) {
+      await run(append(table, files))
+      return `main.${quoted(table.name)} WHERE ${quoted(table.keys[0] ?? '')} > ${risesFrom} AND`
+    }
+    await run(readFiles(files, table.columns))
+    await run(deduplicate(table))
+    const [[isPlain] = []] = await texts(connection, IS_PLAIN)
+    await run(merge(table, isPlain === 'true'))
+    return 'batch WHERE'
   }
 }
 
@@ -176,14 +198,18 @@ function adapt(table: Table, before: readonly Column[], isMarked: boolean): stri
 /** Writes down columns that are new or have another type than before. */
 function describe({ name, columns }: Table, before: readonly Column[]): string[] {
   const stream = literal(name)
-  return columns.flatMap(({ property, name: column, type }, i) => {
-    if (before[i]?.type === type) return []
-    const values = [stream, i, literal(property), literal(column), literal(type)]
-    return [
-      `DELETE FROM _protime.columns WHERE stream = ${stream} AND position = ${i}`,
-      `INSERT INTO _protime.columns VALUES (${values.join(', ')})`,
-    ]
-  })
+  const changed = columns.flatMap((column, i) =>
+    before[i]?.type === column.type ? [] : [{ ...column, position: i }],
+  )
+  if (changed.length === 0) return []
+  const values = changed.map(({ position, property, name: column, type }) =>
+    [stream, position, literal(property), literal(column), literal(type)].join(', '),
+  )
+  const positions = changed.map(({ position }) => position).join(', ')
+  return [
+    `DELETE FROM _protime.columns WHERE stream = ${stream} AND position IN (${positions})`,
+    `INSERT INTO _protime.columns VALUES (${values.join('), (')})`,
+  ]
 }
 
 function viewOf({ spec, table, members }: Known): string {
@@ -214,10 +240,11 @@ async function storedMembers(connection: DuckDBConnection): Promise<Map<string, 
   return members
 }
 
-/** The members of open objects that only the records of `batch` have; they are written down. */
+/** The members of open objects that only the records of `rows` have; they are written down. */
 async function newMembers(
   connection: DuckDBConnection,
   { spec, table, members }: Known,
+  rows: string,
 ): Promise<OpenMember[]> {
   const found: OpenMember[] = []
   for (const { column, pointer } of openObjects(spec.schema, table.columns)) {
@@ -225,14 +252,14 @@ async function newMembers(
     const value = quoted(column)
     const keys = pointer === '' ? value : `${value}, ${literal(pointer)}`
     const last = pointer.split('/').at(-1) ?? ''
-    const rows = await texts(
+    const names = await texts(
       connection,
       `SELECT DISTINCT unnest(json_keys(${keys})) AS member
-        FROM (SELECT DISTINCT ${value} FROM batch WHERE contains(${value}, ${literal(last)}))
+        FROM (SELECT DISTINCT ${value} FROM ${rows} contains(${value}, ${literal(last)}))
         ORDER BY member LIMIT ${MAX_MEMBERS}`,
     )
     const known = new Set(same.map(({ member }) => member))
-    const added = rows
+    const added = names
       .flatMap(([member = '']) => (known.has(member) ? [] : [{ column, pointer, member }]))
       .slice(0, MAX_MEMBERS - same.length)
     for (const { member } of added)

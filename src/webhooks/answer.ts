@@ -1,8 +1,9 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 
-/** How long a sender may go on with a body that is refused, so that it reads the answer. */
+/** How long a sender may keep sending a body that is refused, so that it reads the answer. */
 const LINGER_MS = 1000
 
+/** What is answered; no headers and no body if they are left out. */
 export interface Answer {
   readonly status: number
   readonly headers?: OutgoingHttpHeaders

@@ -4,6 +4,7 @@ import { readBody } from './read-body.ts'
 import { toStderr } from './to-stderr.ts'
 import { verifyDelivery } from './verify-delivery.ts'
 
+/** What a handler of deliveries is made of. */
 export interface HandlerOptions {
   /** The keys of the webhook whose destination has this path; none for a path that is not one. */
   keysOf(path: string): Keys | Promise<Keys>

@@ -1,3 +1,5 @@
+import { tryParseJson } from '../protocol/json.ts'
+
 /** What a delivery says. */
 export interface WebhookEvent {
   /** The service's name of the collection, such as `access-clockings`. */
@@ -44,12 +46,7 @@ export function parseEvent(collection: string, body: Buffer): WebhookEvent {
 
 /** Whether a body is JSON. */
 export function isJson(body: Buffer): boolean {
-  try {
-    parse(new TextDecoder().decode(body))
-    return true
-  } catch {
-    return false
-  }
+  return tryParseJson(new TextDecoder().decode(body)) !== undefined
 }
 
 function parse(text: string): unknown {

@@ -7,6 +7,7 @@ import type { QuietLog } from './quiet-log.ts'
 import { readBody } from './read-body.ts'
 import { verifyDelivery } from './verify-delivery.ts'
 
+/** What a delivery is received with; `bodyBytes` and `keyMs` as in `ReceiverLimits`. */
 export interface ReceiveTools {
   readonly hooks: Hooks
   onRing(collection: string): void

@@ -12,12 +12,14 @@ import { receive } from './receive.ts'
 /** A page for GET and HEAD beside the deliveries, such as `/healthz`. */
 export type Page = () => PageContent | Promise<PageContent>
 
+/** What a page answers. */
 export interface PageContent {
   readonly status: number
   readonly contentType: string
   readonly body: string
 }
 
+/** What a receiver is made of; for `limits` and `time` there are defaults. */
 export interface ReceiverSettings {
   readonly hooks: Hooks
   /** Called once for each verified delivery, before it is answered. What it throws is answered 503. */
@@ -45,6 +47,7 @@ export interface ReceiverLimits {
   readonly closeMs: number
 }
 
+/** A server of deliveries. */
 export interface Receiver {
   /** Resolves when it listens; rejects with the system's error, such as EADDRINUSE. */
   listen(port: number, host: string): Promise<AddressInfo>

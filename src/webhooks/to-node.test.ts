@@ -39,17 +39,20 @@ describe('a handler in a server of Node', () => {
   it.each([
     [404, '/elsewhere'],
     [413, PATH],
-  ])('answers %i to a sender who writes all before reading, and goes on', async (status, path) => {
-    const { write, sent, answers, closed, again } = await serve()
-    write(`POST ${path} HTTP/1.1\r\nHost: hooks\r\nTransfer-Encoding: chunked\r\n\r\n2000000\r\n`)
-    expect(await sent(Buffer.alloc(0x2000000))).toBe(true)
-    expect(await answers(1)).toEqual([status])
-    write('\r\n0\r\n\r\n')
-    await closed
-    const other = await again()
-    other.write(delivery(RECORD))
-    expect(await other.answers(1)).toEqual([200])
-  })
+  ])(
+    'answers %i to a sender who writes all before reading, and serves the next',
+    async (status, path) => {
+      const { write, sent, answers, closed, again } = await serve()
+      write(`POST ${path} HTTP/1.1\r\nHost: hooks\r\nTransfer-Encoding: chunked\r\n\r\n2000000\r\n`)
+      expect(await sent(Buffer.alloc(0x2000000))).toBe(true)
+      expect(await answers(1)).toEqual([status])
+      write('\r\n0\r\n\r\n')
+      await closed
+      const other = await again()
+      other.write(delivery(RECORD))
+      expect(await other.answers(1)).toEqual([200])
+    },
+  )
 
   it('finds its path below the one at which Express mounts it', async () => {
     const mounted = (request: IncomingMessage & { originalUrl?: string }) => {

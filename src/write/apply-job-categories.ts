@@ -1,9 +1,9 @@
 import { changeJobCategory } from './change-job-category.ts'
 import { groupBy } from './group-by.ts'
-import type { Lanes } from './lanes.ts'
 import type { Verdict } from './outcome.ts'
 import { NAMELESS, type WantedNamed } from './read-named.ts'
 import { refusalOf } from './refusal.ts'
+import type { TaskPool } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 
 /** What one record asks for. */
@@ -12,9 +12,10 @@ export interface NamedChange {
   readonly wanted: WantedNamed
 }
 
+/** What changes of job categories are applied with. */
 export interface JobCategoryTools {
   readonly client: WriteClient
-  readonly lanes: Lanes
+  readonly pool: TaskPool
   readonly missingFields: 'keep' | 'empty'
   /** Told once for each record, when its verdict is final. */
   readonly settle: (ordinal: number, verdict: Verdict) => void
@@ -25,8 +26,8 @@ export async function applyJobCategories(
   changes: readonly NamedChange[],
   tools: JobCategoryTools,
 ): Promise<void> {
-  const { client, lanes, missingFields, settle } = tools
-  await lanes.each(inOrderOfKey(changes), async (sequence) => {
+  const { client, pool, missingFields, settle } = tools
+  await pool.each(inOrderOfKey(changes), async (sequence) => {
     for (const { ordinal, wanted } of sequence) settle(ordinal, await change(wanted))
   })
 

@@ -1,6 +1,5 @@
 import { groupBy } from './group-by.ts'
-import type { Lanes } from './lanes.ts'
-import { changesOf, type KnownLinks } from './links.ts'
+import { type CachedLinks, changesOf } from './links.ts'
 import type { Verdict } from './outcome.ts'
 import {
   planReferences,
@@ -11,6 +10,7 @@ import {
 import { canonicalId } from './read-reference.ts'
 import { redact } from './redact.ts'
 import { refusalOf } from './refusal.ts'
+import type { TaskPool } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 
 /** What changes of one name of one collection are applied with. */
@@ -18,8 +18,8 @@ export interface ReferenceTools {
   readonly client: WriteClient
   readonly collection: string
   readonly name: string
-  readonly links: KnownLinks
-  readonly lanes: Lanes
+  readonly links: CachedLinks
+  readonly pool: TaskPool
   readonly relink: boolean
   readonly isDryRun: boolean
   /** Told once for each record, when its verdict is final. */
@@ -35,7 +35,7 @@ export async function applyReferences(
   changes: readonly ReferenceChange[],
   tools: ReferenceTools,
 ): Promise<void> {
-  const { client, collection, name, links, lanes, settle } = tools
+  const { client, collection, name, links, pool, settle } = tools
   const current = changesOf(links)
   const deletions = new Set(changes.filter(({ id }) => id === undefined).map((c) => c.ordinal))
   const verdicts = new Map<number, Verdict>()
@@ -62,11 +62,11 @@ export async function applyReferences(
     for (const [ordinal, verdict] of plan.settled)
       if (!isWritten(ordinal)) verdicts.set(ordinal, verdict)
     isDone = true
-    await lanes.each(plan.deletes, remove)
-    await lanes.each(plan.puts, put)
+    await pool.each(plan.deletes, remove)
+    await pool.each(plan.puts, put)
     // A dry run cannot ask for the service's words.
     if (tools.isDryRun) return
-    await lanes.each(
+    await pool.each(
       groupBy(plan.refusals, ({ value }) => value),
       async (ofValue) => {
         for (const refusal of ofValue) await put(refusal)

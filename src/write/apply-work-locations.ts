@@ -1,17 +1,18 @@
 import { ClientError } from '../client/client-error.ts'
 import type { WorkLocation } from '../client/service-client.ts'
 import type { NamedChange } from './apply-job-categories.ts'
-import type { Known } from './known.ts'
-import type { KnownLinks } from './links.ts'
+import type { CachedLinks } from './links.ts'
 import { EMPTY, fieldsOf, isEqual, mergeNamed, type NamedFields, nameOf } from './merge-named.ts'
 import type { Verdict } from './outcome.ts'
 import { NAMELESS, type WantedNamed } from './read-named.ts'
 import { refusalOf } from './refusal.ts'
+import type { ServiceCache } from './service-cache.ts'
 import type { WriteClient } from './write-client.ts'
 
+/** What records of work locations are applied with. */
 export interface WorkLocationTools {
   readonly client: WriteClient
-  readonly known: Known
+  readonly cache: ServiceCache
   /** Told once for each record, when its verdict is final. */
   readonly settle: (ordinal: number, verdict: Verdict) => void
 }
@@ -28,7 +29,7 @@ const OF_GATEWAY: ReadonlySet<number> = new Set([502, 504])
  */
 export async function applyWorkLocations(
   changes: readonly NamedChange[],
-  { client, known, settle }: WorkLocationTools,
+  { client, cache, settle }: WorkLocationTools,
 ): Promise<void> {
   for (const { ordinal, wanted } of changes) {
     settle(ordinal, await place(wanted).catch(refusalOf))
@@ -36,11 +37,11 @@ export async function applyWorkLocations(
 
   async function place(wanted: WantedNamed): Promise<Verdict> {
     const { key } = wanted
-    const locations = await known.workLocations()
+    const locations = await cache.workLocations()
     if ('id' in key) return compare(locations.get(key.id), wanted)
     const fields = mergeNamed(EMPTY, wanted, 'keep')
     if (fields.defaultName === '') return NAMELESS
-    const links = await known.links(COLLECTION, key.name)
+    const links = await cache.links(COLLECTION, key.name)
     const id = links.idOf(key.value)
     if (id !== undefined) return compare(locations.get(id), wanted)
     // Nothing is created before the service itself has said that the reference is free.
@@ -48,7 +49,7 @@ export async function applyWorkLocations(
     if (found === undefined) return adoptOrCreate({ ...key, fields, links })
     if (found.internalReference === null) return UNREADABLE
     links.link(key.value, found.internalReference)
-    return compare((await known.readWorkLocations()).get(found.internalReference), wanted)
+    return compare((await cache.readWorkLocations()).get(found.internalReference), wanted)
   }
 
   async function adoptOrCreate(creation: Creation): Promise<Verdict> {
@@ -79,13 +80,13 @@ export async function applyWorkLocations(
         lost = error
       }
       if (id === undefined) {
-        await known.readWorkLocations()
+        await cache.readWorkLocations()
         const namesakes = await namesakesOf(creation)
         if (namesakes.length > 1) return AMBIGUOUS
         id = namesakes[0]?.id
       }
       if (id !== undefined) {
-        const locations = await known.workLocations()
+        const locations = await cache.workLocations()
         locations.set(id, { ...body, id })
         return register(creation, id, { outcome: 'created' })
       }
@@ -96,7 +97,7 @@ export async function applyWorkLocations(
 
   /** Work locations of the same name that may be the one that is wanted: nobody else's of the key. */
   async function namesakesOf({ fields, links }: Creation): Promise<WorkLocation[]> {
-    const locations = await known.workLocations()
+    const locations = await cache.workLocations()
     return [...locations.values()].filter(
       ({ id, name }) => name?.default === fields.defaultName && links.valueOfId(id) === undefined,
     )
@@ -125,7 +126,7 @@ interface Creation {
   readonly name: string
   readonly value: string
   readonly fields: NamedFields
-  readonly links: KnownLinks
+  readonly links: CachedLinks
 }
 
 function compare(location: WorkLocation | undefined, wanted: WantedNamed): Verdict {
@@ -157,7 +158,7 @@ const AMBIGUOUS: Verdict = {
 const UNANSWERED: Verdict = {
   outcome: 'rejected',
   reason:
-    'The service did not confirm the creation, and the work location is not in its list. It is not asked for again now, so that none is created twice: write the record again later.',
+    'The service did not confirm the creation, and the work location is not in its list. No other request is made now, so that none is created twice: write the record again later.',
 }
 const UNREADABLE: Verdict = {
   outcome: 'rejected',

@@ -15,7 +15,7 @@ export interface Links {
 }
 
 /** The links of the service, as they were read and as they were changed since. */
-export interface KnownLinks extends Links {
+export interface CachedLinks extends Links {
   /** False when the service's list could not be read: then only our own changes are known. */
   readonly isComplete: boolean
   /** How many there were when they were read. */
@@ -29,7 +29,8 @@ export interface ListedLink {
   readonly id: string | null
 }
 
-export function createLinks(listed: readonly ListedLink[], isComplete: boolean): KnownLinks {
+/** Links as they were listed; `isComplete` is false where the list could not be read. */
+export function createLinks(listed: readonly ListedLink[], isComplete: boolean): CachedLinks {
   const ids = new Map<string, string | null>()
   const values = new Map<string, string>()
   for (const { value, id } of listed) {
@@ -72,6 +73,7 @@ export interface LinkChanges extends Links {
   commit(): void
 }
 
+/** Makes changes that are kept apart from `base` until they are committed. */
 export function changesOf(base: Links): LinkChanges {
   const ids = new Map<string, string | undefined>()
   const values = new Map<string, string | undefined>()

@@ -1,7 +1,7 @@
 import type { TranslatedText } from '../client/service-client.ts'
 import type { WantedNamed } from './read-named.ts'
 
-/** What can be written of a record with a name: in one form, so that equal records are equal texts. */
+/** What can be written of a record with a name, in one form: equal records are equal as JSON. */
 export interface NamedFields {
   readonly defaultName: string
   /** Without empty ones, in the order of their languages. */
@@ -42,8 +42,10 @@ export function mergeNamed(
   }
 }
 
+/** The fields of a record that does not exist yet. */
 export const EMPTY: NamedFields = { defaultName: '', translations: {}, text: '' }
 
+/** Whether a record would change nothing. */
 export function isEqual(a: NamedFields, b: NamedFields): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
 }

@@ -1,3 +1,5 @@
+import type { JsonSchema } from '../protocol/stream-spec.ts'
+
 /** What can be written; the name of the stream that reads it, too. */
 export type ObjectName = 'external_references' | 'job_categories' | 'work_locations'
 
@@ -20,8 +22,6 @@ export interface WriteObject {
   /** What the service limits, in words. */
   readonly limits: readonly string[]
 }
-
-export type JsonSchema = Readonly<Record<string, unknown>>
 
 const name: JsonSchema = {
   type: ['object', 'string'],
@@ -46,6 +46,7 @@ const externalReferences: JsonSchema = {
   additionalProperties: { type: ['string', 'integer', 'null'] },
 }
 
+/** What can be written, in the order in which a batch is written. */
 export const objects: Readonly<Record<ObjectName, WriteObject>> = {
   external_references: {
     description: 'Custom external references: a value of yours that names a record of the service.',

@@ -44,3 +44,15 @@ export interface Outcome extends Verdict {
 
 /** How many records had which outcome. */
 export type OutcomeCounts = Readonly<Record<OutcomeKind, number>>
+
+/** Says that a run has failed because more records were rejected than `max_rejected` allows. */
+export function tooManyRejected(rejected: number, maxRejected: number): string {
+  const subject = rejected === 1 ? '1 record was' : `${rejected} records were`
+  return `${subject} rejected, and max_rejected allows ${maxRejected}. All others are written. Mend what was rejected and write it again.`
+}
+
+/** Counts for people, such as `3 written, 1 rejected`; empty when there were no records. */
+export function countsInWords(counts: OutcomeCounts): string {
+  const parts = Object.entries(counts).filter(([, count]) => count > 0)
+  return parts.map(([outcome, count]) => `${count} ${outcome}`).join(', ')
+}

@@ -14,6 +14,7 @@ export interface ReferenceDelete {
   readonly value: string
   readonly ordinal: number | undefined
 }
+/** A put, as `ReferenceDelete` a delete. */
 export interface ReferencePut extends ReferenceDelete {
   readonly id: string
   /** A link that was in the way is deleted first. */
@@ -30,6 +31,7 @@ export interface ReferencePlan {
   readonly settled: ReadonlyMap<number, Verdict>
 }
 
+/** What is compared. */
 export interface ReferencePlanInput {
   /** The links before any of the changes. */
   readonly start: Links

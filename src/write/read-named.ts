@@ -1,3 +1,4 @@
+import { nameFault } from '../client/reference-rules.ts'
 import type { RecordKey } from '../client/service-client.ts'
 import type { Verdict } from './outcome.ts'
 import { objectOf, type Reading, read, rejected, textOf } from './read-members.ts'
@@ -17,6 +18,7 @@ export interface WantedNamed {
   readonly text: string | null | undefined
 }
 
+/** What is particular to records of one object. */
 export interface NamedRules {
   /** The member beside the name. */
   readonly textField: TextField
@@ -76,8 +78,8 @@ function readKey(data: Readonly<Record<string, unknown>>, rules: NamedRules): Re
     throw rejected('The record has neither an id nor externalReferences: one of them is its key.')
   if (others.length > 0)
     throw rejected(`The record has several externalReferences: set ${setting} to the key's name.`)
-  if (name === '' || name.startsWith('@'))
-    throw rejected('The key is not a custom reference: their names do not begin with @.')
+  const fault = nameFault(name)
+  if (fault !== undefined) throw rejected(fault)
   const value = textOf(references, name)
   if (value === undefined || value === null || value === '')
     throw rejected(`The record has neither an id nor the external reference ${name}.`)

@@ -3,29 +3,30 @@ import { applyJobCategories, type NamedChange } from './apply-job-categories.ts'
 import { applyReferences } from './apply-references.ts'
 import { applyWorkLocations } from './apply-work-locations.ts'
 import { groupBy } from './group-by.ts'
-import type { Known } from './known.ts'
-import { createLanes } from './lanes.ts'
-import type { Mentions } from './mirror.ts'
+import type { InputKeys } from './input-keys.ts'
 import { type ObjectName, objects } from './objects.ts'
 import type { Verdict } from './outcome.ts'
+import type { OutcomeReporter } from './outcome-reporter.ts'
 import type { ReferenceChange } from './plan-references.ts'
 import { type NamedRules, readNamed } from './read-named.ts'
 import { readReference, type WantedReference } from './read-reference.ts'
 import { isOfObject } from './refusal.ts'
-import type { Teller } from './teller.ts'
+import type { ServiceCache } from './service-cache.ts'
+import { createTaskPool } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 import type { WriteRecord } from './write-record.ts'
 import type { WriteSettings } from './write-settings.ts'
 
 /** Requests at a time, beside what the limiter of the client allows. */
-export const LANES = 4
+export const CONCURRENCY = 4
 
+/** What a batch is written with. */
 export interface BatchTools {
   readonly client: WriteClient
   readonly settings: WriteSettings
-  readonly known: Known
-  readonly mentions: Mentions
-  readonly teller: Teller
+  readonly cache: ServiceCache
+  readonly inputKeys: InputKeys
+  readonly reporter: OutcomeReporter
   readonly signal: AbortSignal
   /** Objects that cannot be written at all; one that turns out to be is added. */
   readonly failures: Map<ObjectName, ConnectorError>
@@ -49,14 +50,14 @@ async function writeObject(
   records: readonly WriteRecord[],
   tools: BatchTools,
 ): Promise<void> {
-  const { failures, teller } = tools
+  const { failures, reporter } = tools
   const verdicts = new Map<number, Verdict>()
   const keys = new Map<number, Key>()
   const settle = (ordinal: number, verdict: Verdict) => void verdicts.set(ordinal, verdict)
   for (const { ordinal, fault } of records) {
     if (fault === undefined) continue
     settle(ordinal, { outcome: 'rejected', reason: fault })
-    tools.mentions.addUnreadable()
+    tools.inputKeys.addUnreadable()
   }
   const readable = records.filter(({ fault }) => fault === undefined)
   try {
@@ -68,7 +69,7 @@ async function writeObject(
     const failure = failures.get(object)
     for (const { ordinal } of records) {
       const verdict = verdicts.get(ordinal) ?? (failure && rejectionBy(failure))
-      if (verdict !== undefined) teller.tell(object, ordinal, keys.get(ordinal) ?? {}, verdict)
+      if (verdict !== undefined) reporter.report(object, ordinal, keys.get(ordinal) ?? {}, verdict)
     }
   }
 }
@@ -94,26 +95,26 @@ const WRITE: Readonly<
 type Wanted = WantedReference & ReferenceChange
 
 async function writeReferences(records: readonly WriteRecord[], tools: ObjectTools): Promise<void> {
-  const { settle, keys, mentions, known, settings, signal } = tools
+  const { settle, keys, inputKeys, cache, settings, signal } = tools
   const wanted: Wanted[] = []
   for (const { data, isDelete, ordinal } of records) {
     const reading = readReference(data, isDelete)
     keys.set(ordinal, reading.key)
     const { collection, name, value } = reading.key
     if (collection === undefined || name === undefined || value === undefined)
-      mentions.addUnreadable()
-    else mentions.add(collection, name, isDelete ? undefined : value)
+      inputKeys.addUnreadable()
+    else inputKeys.add(collection, name, isDelete ? undefined : value)
     if ('rejection' in reading) settle(ordinal, reading.rejection)
     else wanted.push({ ...reading.wanted, ordinal })
   }
-  const lanes = createLanes(LANES, signal)
+  const pool = createTaskPool(CONCURRENCY, signal)
   const groups = groupBy(wanted, ({ collection, name }) => JSON.stringify([collection, name]))
   const { relink, dryRun: isDryRun } = settings
   const ends = await Promise.allSettled(
     groups.map(async (group) => {
       const [{ collection, name }] = group as [Wanted, ...Wanted[]]
-      const links = await known.links(collection, name)
-      await applyReferences(group, { ...tools, collection, name, links, lanes, relink, isDryRun })
+      const links = await cache.links(collection, name)
+      await applyReferences(group, { ...tools, collection, name, links, pool, relink, isDryRun })
     }),
   )
   // All requests have ended by now, those of the other groups too.
@@ -130,8 +131,8 @@ async function writeJobCategories(
     setting: 'job_category_reference',
   })
   const { missingFields } = tools.settings
-  const lanes = createLanes(LANES, tools.signal)
-  await applyJobCategories(changes, { ...tools, lanes, missingFields })
+  const pool = createTaskPool(CONCURRENCY, tools.signal)
+  await applyJobCategories(changes, { ...tools, pool, missingFields })
 }
 
 async function writeWorkLocations(

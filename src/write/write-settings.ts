@@ -1,4 +1,4 @@
-import { applyDefaults } from '../config-faults.ts'
+import { applyDefaults } from '../config/config-faults.ts'
 import { readProjectJson } from '../project-files.ts'
 import { ConnectorError } from '../protocol/errors.ts'
 import type { SettingsSchema } from '../protocol/settings-schema.ts'
@@ -19,7 +19,7 @@ export interface WriteSettings {
   readonly jobCategoryReference: string | undefined
   /** The custom reference that is the key of work locations. */
   readonly workLocationReference: string | undefined
-  /** Singer only: the file that rejected records are appended to. */
+  /** The file that rejected records are appended to; only the destination and the target have one. */
   readonly rejectedRecords: string | undefined
 }
 

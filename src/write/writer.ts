@@ -1,13 +1,13 @@
 import type { ConnectorError } from '../protocol/errors.ts'
 import { withNames } from './folded-names.ts'
-import { createKnown } from './known.ts'
-import { createLanes } from './lanes.ts'
-import { createMentions } from './mirror.ts'
+import { createInputKeys } from './input-keys.ts'
 import { type ObjectName, objects } from './objects.ts'
 import type { Outcome, OutcomeCounts } from './outcome.ts'
+import { createOutcomeReporter } from './outcome-reporter.ts'
 import { refusalOf } from './refusal.ts'
-import { createTeller } from './teller.ts'
-import { LANES, writeBatch } from './write-batch.ts'
+import { createServiceCache } from './service-cache.ts'
+import { createTaskPool } from './task-pool.ts'
+import { CONCURRENCY, writeBatch } from './write-batch.ts'
 import { type WriteClient, withoutWrites } from './write-client.ts'
 import type { WriteRecord } from './write-record.ts'
 import type { WriteSettings } from './write-settings.ts'
@@ -44,6 +44,7 @@ export interface WriteSummary {
   readonly failures: ReadonlyMap<ObjectName, ConnectorError>
 }
 
+/** What a writer is made of. */
 export interface WriterOptions {
   readonly client: WriteClient
   readonly settings: WriteSettings
@@ -62,11 +63,11 @@ const BATCH_SIZE = 1000
 export function createWriter(options: WriterOptions): Writer {
   const { settings, signal, batchSize = BATCH_SIZE } = options
   const client = settings.dryRun ? withoutWrites(options.client) : options.client
-  const known = createKnown(client)
-  const mentions = createMentions()
+  const cache = createServiceCache(client)
+  const inputKeys = createInputKeys()
   const failures = new Map<ObjectName, ConnectorError>()
-  const teller = createTeller({ ...options, isDryRun: settings.dryRun })
-  const tools = { client, settings, known, mentions, teller, signal, failures }
+  const reporter = createOutcomeReporter({ ...options, isDryRun: settings.dryRun })
+  const tools = { client, settings, cache, inputKeys, reporter, signal, failures }
   let batch: WriteRecord[] = []
   return {
     async add(record) {
@@ -77,9 +78,9 @@ export function createWriter(options: WriterOptions): Writer {
     flush,
     mirror,
     summary: {
-      counts: teller.counts,
+      counts: reporter.counts,
       get isOverLimit() {
-        return teller.counts.rejected > settings.maxRejected
+        return reporter.counts.rejected > settings.maxRejected
       },
       failures,
     },
@@ -95,14 +96,14 @@ export function createWriter(options: WriterOptions): Writer {
     if (!settings.mirror) throw new Error('The writer was not made for a mirror.')
     await flush()
     if (object !== 'external_references' || failures.has(object)) return
-    const surplus = await mentions.surplus(known)
-    await createLanes(LANES, signal).each(surplus, async ({ links, ...key }) => {
+    const surplus = await inputKeys.surplus(cache)
+    await createTaskPool(CONCURRENCY, signal).each(surplus, async ({ links, ...key }) => {
       try {
         const outcome = await client.references.remove(key.collection, key.name, key.value)
         links.unlink(key.value)
-        teller.tell(object, undefined, key, { outcome })
+        reporter.report(object, undefined, key, { outcome })
       } catch (error) {
-        teller.tell(object, undefined, key, refusalOf(error))
+        reporter.report(object, undefined, key, refusalOf(error))
       }
     })
   }

@@ -1,17 +1,19 @@
 import type { ServerResponse } from 'node:http'
 import { onTestFinished } from 'vitest'
-import { parseConfig } from '../../config.ts'
+import { parseConfig } from '../../config/config.ts'
 import { type Received, reply, startHttpService } from '../../http/testing/http-service.ts'
 import { shortRetryPolicy } from '../../http/testing/short-retry-policy.ts'
 import { createMask } from '../../protocol/mask.ts'
 import { createServiceClient } from '../create-service-client.ts'
 import type { ServiceClient } from '../service-client.ts'
 
+/** The path of the API of the tenant. */
 export const PREFIX = '/connector/svcapi/api/v1'
 
 /** Answers a request for a resource; `index` counts them from 0. */
 export type Resource = (response: ServerResponse, request: Received, index: number) => void
 
+/** A client, and what its server was asked for. */
 export interface OpenServiceClient {
   readonly client: ServiceClient
   /** Method and path of the requests for resources, below the prefix. */

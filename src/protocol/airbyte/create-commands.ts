@@ -10,11 +10,13 @@ import { type CommandTools, report } from './report.ts'
 /** The exit code of a program that was called without a command. */
 const USAGE = 2
 
-/** Files that options name. */
+/** The options of a command: mostly files. */
 export interface Files {
   readonly config?: string
   readonly catalog?: string
   readonly state?: string
+  readonly metrics?: string
+  readonly quiet?: true
 }
 
 type FilesCommand = Command & { action(run: (files: Files) => Promise<void>): FilesCommand } & {

@@ -8,6 +8,7 @@ import type { BookmarkSource, KeyMembers, StreamOutput } from '../stream-output.
 import { DELETED_AT, GENERATION } from './columns.ts'
 import * as messages from './messages.ts'
 
+/** What the output of one stream is made of. */
 export interface AirbyteOutputSettings {
   readonly stream: string
   /** Name of the member that orders versions, for deletes. */
@@ -33,6 +34,7 @@ export interface AirbyteStates {
   unsaved(): string
 }
 
+/** The states of one sync. */
 export function createAirbyteStates(): AirbyteStates {
   const streams: (() => string)[] = []
   return {

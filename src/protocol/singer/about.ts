@@ -34,6 +34,7 @@ export function aboutText(about: About, format: AboutFormat): string {
 
 /** The values of `--format`. */
 export const ABOUT_FORMATS = ['text', 'json', 'markdown'] as const
+/** One of the formats of `--about`. */
 export type AboutFormat = (typeof ABOUT_FORMATS)[number]
 
 /** The JSON form, which Meltano's hub tools read. */

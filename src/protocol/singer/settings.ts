@@ -1,4 +1,4 @@
-import { isJsonObject } from '../json-object.ts'
+import { isJsonObject } from '../json.ts'
 import type { SettingsSchema } from '../settings-schema.ts'
 import { settingRows } from './setting-rows.ts'
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../json-object.ts'
+import { isJsonObject } from '../json.ts'
 import type { LineWriter } from '../line-writer.ts'
 import { createStateBudget } from '../state-budget.ts'
 import { parseStateJson, refuseState } from '../state-file.ts'
@@ -43,6 +43,7 @@ export interface StateWriter {
   write(): Promise<void> | undefined
 }
 
+/** Writes the bookmarks of `input` and what the streams add to them. */
 export function createStateWriter(input: StateValue, writer: LineWriter): StateWriter {
   const budget = createStateBudget(SMALL_STATE_BYTES)
   const bookmarks = new Map(

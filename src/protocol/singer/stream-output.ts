@@ -10,6 +10,7 @@ import { activateVersion, schema } from './messages.ts'
 import { counterOf } from './metrics.ts'
 import type { StateWriter } from './state.ts'
 
+/** What the output of one stream is made of. */
 export interface SingerOutputSettings {
   readonly stream: string
   readonly key: readonly string[]

@@ -17,8 +17,10 @@ export interface History<T> {
   readonly batchSize: number
 }
 
+/** Values of references. */
 export const values = fc.integer({ min: 0, max: 4 }).map((n) => `v${n}`)
 
+/** Random histories; each run meets some of the faults. */
 export function histories<T>(
   start: fc.Arbitrary<T>,
   wanted: fc.Arbitrary<T>,
@@ -40,6 +42,7 @@ export function histories<T>(
   })
 }
 
+/** One run of writing, and the settings that differ from the defaults. */
 export interface RunInput {
   readonly service: FakeService
   readonly object: ObjectName

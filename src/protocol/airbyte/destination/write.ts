@@ -1,8 +1,9 @@
 import type { Failure } from '../../connector.ts'
-import { deliver, openDelivery, type Tally } from '../../delivery.ts'
 import type { Destination } from '../../destination.ts'
 import { InputFault, type InputMessage, type InputMessages } from '../../input-messages.ts'
+import type { JsonObject } from '../../json.ts'
 import { memberText } from '../../member-text.ts'
+import { openWriteRun, type Tally, writeInput } from '../../write-run.ts'
 import type { CommandTools } from '../report.ts'
 import { type ConfiguredStream, streamKey } from './catalog.ts'
 
@@ -13,8 +14,6 @@ export interface Writing {
   /** Which attempt of the platform's job this is; the first one is 0. */
   readonly attempt: number
 }
-
-type Json = Readonly<Record<string, unknown>>
 
 /**
  * Writes the records of an input and passes its states on; answers with the streams that could not be
@@ -35,9 +34,9 @@ export async function write<Config>(
   const objects = [...new Set(writable.map(({ object }) => object))]
   const complete = new Set<ConfiguredStream>()
   if (objects.length === 0) return refused
-  const delivery = await openDelivery({ destination, config, tools })
-  const { session } = delivery
-  const others = await deliver(input, delivery, {
+  const run = await openWriteRun({ destination, config, tools })
+  const { session } = run
+  const others = await writeInput(input, run, {
     handle,
     completeObjects: () => objects.filter(isComplete),
   })
@@ -56,37 +55,39 @@ export async function write<Config>(
   }
 
   function add({ line }: InputMessage, record: unknown): Promise<void> | undefined {
-    const { stream: name, namespace, data } = (record ?? {}) as Json
+    const { stream: name, namespace, data } = (record ?? {}) as JsonObject
     const stream = known.get(streamKey({ name, namespace }))
     if (stream === undefined)
       throw new InputFault(line, 'is a record of a stream that is not in the catalog')
     if (typeof data !== 'object' || data === null)
       throw new InputFault(line, 'is a record without data')
     if (stream.refusal !== undefined) return undefined
-    return delivery.add(stream, data as Json)
+    return run.add(stream, data as JsonObject)
   }
 
   function pass({ line, text }: InputMessage, state: unknown): void {
     const body = memberText(text, 'state')
     if (body === undefined || !body.startsWith('{'))
       throw new InputFault(line, 'is a state message without a state')
-    const { stream } = state as { readonly stream?: { readonly stream_descriptor?: Json } | null }
+    const { stream } = state as {
+      readonly stream?: { readonly stream_descriptor?: JsonObject } | null
+    }
     const only = stream ? known.get(streamKey(stream.stream_descriptor ?? {})) : undefined
     if (stream && only === undefined)
       throw new InputFault(line, 'is a state of a stream that is not in the catalog')
     // A state that names no stream is one of all streams.
     const covered = only === undefined ? streams : [only]
-    const tallies = covered.map(delivery.takeTally)
-    delivery.hold(() => {
+    const tallies = covered.map(run.takeTally)
+    run.hold(() => {
       if (covered.some(isFailed)) return
       void writer.write(`${stateLine(body, tallies)}\n`)
     })
   }
 
   function follow(trace: unknown): void {
-    const { stream_descriptor: descriptor, status } = ((trace as Json | undefined)?.[
+    const { stream_descriptor: descriptor, status } = ((trace as JsonObject | undefined)?.[
       'stream_status'
-    ] ?? {}) as { readonly stream_descriptor?: Json; readonly status?: unknown }
+    ] ?? {}) as { readonly stream_descriptor?: JsonObject; readonly status?: unknown }
     const stream = known.get(streamKey(descriptor ?? {}))
     if (stream !== undefined && status === 'COMPLETE') complete.add(stream)
     if (stream !== undefined && status === 'INCOMPLETE') complete.delete(stream)

@@ -1,9 +1,10 @@
 import type { Failure } from '../../connector.ts'
-import { type DeliveredStream, deliver, openDelivery } from '../../delivery.ts'
 import type { Destination } from '../../destination.ts'
 import { ConnectorError } from '../../errors.ts'
 import { InputFault, type InputMessage, type InputMessages } from '../../input-messages.ts'
+import type { JsonObject } from '../../json.ts'
 import { memberText } from '../../member-text.ts'
+import { openWriteRun, type WrittenStream, writeInput } from '../../write-run.ts'
 import { counterOf } from '../metrics.ts'
 import type { SingerTools } from '../singer-program.ts'
 import { createVersions } from './versions.ts'
@@ -12,7 +13,7 @@ import { createVersions } from './versions.ts'
 interface Stream {
   readonly name: string
   /** Where it is written to; undefined if there is no object for it. */
-  readonly delivered: DeliveredStream | undefined
+  readonly written: WrittenStream | undefined
   records: number
 }
 
@@ -31,15 +32,15 @@ export async function write<Config>(
   const objects = destination.objects(config).map(({ name }) => name)
   const streams = new Map<string, Stream>()
   const versions = createVersions()
-  const delivery = await openDelivery({ destination, config, tools })
-  const { session } = delivery
+  const run = await openWriteRun({ destination, config, tools })
+  const { session } = run
   const completeObjects = () => objects.filter(isComplete)
-  const others = await deliver(input, delivery, { handle, completeObjects }).finally(() => {
+  const others = await writeInput(input, run, { handle, completeObjects }).finally(() => {
     for (const { name, records } of streams.values())
       log.metric(counterOf(name, 'record_count', records))
   })
-  const failed = [...streams.values()].flatMap(({ name, delivered }) => {
-    const error = delivered === undefined ? noObject(objects) : session.failed.get(delivered.object)
+  const failed = [...streams.values()].flatMap(({ name, written }) => {
+    const error = written === undefined ? noObject(objects) : session.failed.get(written.object)
     return error === undefined ? [] : [{ stream: name, error }]
   })
   return [...failed, ...others]
@@ -65,27 +66,27 @@ export async function write<Config>(
       throw new InputFault(line, 'is a RECORD without a record')
     stream.records++
     versions.record(stream.name, version)
-    if (stream.delivered === undefined) return undefined
-    return delivery.add(stream.delivered, record as Readonly<Record<string, unknown>>)
+    if (stream.written === undefined) return undefined
+    return run.add(stream.written, record as JsonObject)
   }
 
   function pass({ line, text, value }: InputMessage): undefined {
     const state = memberText(text, 'value')
     if (state === undefined) throw new InputFault(line, 'is a STATE without a value')
     versions.state(value['value'])
-    delivery.hold(() => {
+    run.hold(() => {
       // A state is one of all streams.
       if (![...streams.values()].some(isFailed)) void writer.write(`${state}\n`)
     })
   }
 
-  function isFailed({ delivered }: Stream): boolean {
-    return delivered === undefined || session.failed.has(delivered.object)
+  function isFailed({ written }: Stream): boolean {
+    return written === undefined || session.failed.has(written.object)
   }
 
   /** Whether all records that the sources of an object have came in this run. */
   function isComplete(object: string): boolean {
-    const sources = [...streams.values()].filter(({ delivered }) => delivered?.object === object)
+    const sources = [...streams.values()].filter(({ written }) => written?.object === object)
     return sources.length > 0 && sources.every(({ name }) => versions.isComplete(name))
   }
 
@@ -94,8 +95,8 @@ export async function write<Config>(
     if (known !== undefined) return known
     const last = name.slice(name.lastIndexOf('-') + 1)
     const object = objects.find((one) => one === name) ?? objects.find((one) => one === last)
-    const delivered = object === undefined ? undefined : { name, object }
-    const stream = { name, delivered, records: 0 }
+    const written = object === undefined ? undefined : { name, object }
+    const stream = { name, written, records: 0 }
     streams.set(name, stream)
     return stream
   }

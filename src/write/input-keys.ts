@@ -1,6 +1,6 @@
 import { ConnectorError } from '../protocol/errors.ts'
-import type { Known } from './known.ts'
-import type { KnownLinks } from './links.ts'
+import type { CachedLinks } from './links.ts'
+import type { ServiceCache } from './service-cache.ts'
 
 /** A reference that is to be deleted because the input does not have it. */
 export interface Surplus {
@@ -8,26 +8,27 @@ export interface Surplus {
   readonly name: string
   readonly value: string
   /** The links of its collection and name. */
-  readonly links: KnownLinks
+  readonly links: CachedLinks
 }
 
-/** What the input has been seen to have. */
-export interface Mentions {
-  /** A record of the input; a value that it keeps, whether or not its link could be written. */
+/** The keys of references in the input so far. */
+export interface InputKeys {
+  /** Adds a record; without a value for one that deletes. It counts whether or not it could be written. */
   add(collection: string, name: string, value: string | undefined): void
-  /** A record whose key could not be read. */
+  /** Adds a record whose key could not be read. */
   addUnreadable(): void
   /**
    * The references beyond the input, within its collections and names. Throws a config error when there
    * are too many to be believed, or when it is not known what the input or the service has.
    */
-  surplus(known: Known): Promise<readonly Surplus[]>
+  surplus(cache: ServiceCache): Promise<readonly Surplus[]>
 }
 
 /** More than this part of the references under a name is never deleted. */
 const MOST = 0.2
 
-export function createMentions(): Mentions {
+/** Makes an empty collection of keys. */
+export function createInputKeys(): InputKeys {
   const groups = new Map<string, { collection: string; name: string; values: Set<string> }>()
   let unreadable = 0
   return {
@@ -40,14 +41,14 @@ export function createMentions(): Mentions {
     addUnreadable: () => {
       unreadable++
     },
-    async surplus(known) {
+    async surplus(cache) {
       if (unreadable > 0)
         throw refused(
           `the keys of ${unreadable} records could not be read, which may be among them`,
         )
       const surplus: Surplus[] = []
       for (const { collection, name, values } of groups.values()) {
-        const links = await known.links(collection, name)
+        const links = await cache.links(collection, name)
         const beyond = valuesBeyond(links, values, `${collection}, ${name}`)
         surplus.push(...beyond.map((value) => ({ collection, name, value, links })))
       }
@@ -56,7 +57,7 @@ export function createMentions(): Mentions {
   }
 }
 
-function valuesBeyond(links: KnownLinks, values: ReadonlySet<string>, group: string): string[] {
+function valuesBeyond(links: CachedLinks, values: ReadonlySet<string>, group: string): string[] {
   if (!links.isComplete) throw refused(`the list of references of ${group} cannot be read`)
   const beyond = [...links.values()].filter((value) => !values.has(value))
   if (beyond.length > links.initialSize * MOST) {

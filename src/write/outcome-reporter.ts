@@ -1,9 +1,9 @@
 import type { ObjectName } from './objects.ts'
 import type { Outcome, OutcomeCounts, Verdict } from './outcome.ts'
 
-/** Tells outcomes and counts them. */
-export interface Teller {
-  tell(
+/** Reports outcomes and counts them. */
+export interface OutcomeReporter {
+  report(
     object: ObjectName,
     ordinal: number | undefined,
     key: Readonly<Record<string, string>>,
@@ -12,13 +12,19 @@ export interface Teller {
   readonly counts: OutcomeCounts
 }
 
-export interface TellerOptions {
+export interface OutcomeReporterOptions {
+  /** Told of each outcome. */
   readonly onOutcome: (outcome: Outcome) => void
   readonly showValues?: boolean
   readonly isDryRun: boolean
 }
 
-export function createTeller({ onOutcome, showValues, isDryRun }: TellerOptions): Teller {
+/** Makes a reporter; without `showValues` it leaves out the values of external references. */
+export function createOutcomeReporter({
+  onOutcome,
+  showValues,
+  isDryRun,
+}: OutcomeReporterOptions): OutcomeReporter {
   const counts = {
     written: 0,
     skipped: 0,
@@ -30,7 +36,7 @@ export function createTeller({ onOutcome, showValues, isDryRun }: TellerOptions)
   }
   return {
     counts,
-    tell(object, ordinal, key, verdict) {
+    report(object, ordinal, key, verdict) {
       counts[verdict.outcome]++
       const isShown = showValues === true || object !== 'external_references'
       const shown = isShown ? key : withoutValue(key)
@@ -39,7 +45,7 @@ export function createTeller({ onOutcome, showValues, isDryRun }: TellerOptions)
   }
 }
 
-/** References of people name them, and the client leaves their values out of all words. */
+/** The value of a reference may name a person. */
 function withoutValue({ value: _, ...key }: Readonly<Record<string, string>>) {
   return key
 }

@@ -1,9 +1,9 @@
+import { nearest } from '../nearest.ts'
+import { type PrivacySettings, parsePrivacySettings } from '../privacy/privacy-settings.ts'
+import { ConnectorError } from '../protocol/errors.ts'
+import { referencedCollections } from '../streams/collections.ts'
 import { applyDefaults } from './config-faults.ts'
 import { configSchema } from './config-schema.ts'
-import { nearest } from './nearest.ts'
-import { type PrivacySettings, parsePrivacySettings } from './privacy/privacy-settings.ts'
-import { ConnectorError } from './protocol/errors.ts'
-import { referencedCollections } from './streams/collections.ts'
 
 /** References to ask for: names of one collection. */
 export interface ReferenceChoice {

@@ -1,10 +1,11 @@
-/** Runs tasks, so many at a time, in the order in which they were given. */
-export interface Lanes {
+/** Begins tasks in the order in which they were given, a limited number at a time. */
+export interface TaskPool {
   /** Runs a task for each item and waits for all. After one has failed, none is begun; throws its error. */
   each<T>(items: readonly T[], task: (item: T) => Promise<void>): Promise<void>
 }
 
-export function createLanes(count: number, signal: AbortSignal): Lanes {
+/** Makes a pool that runs `count` tasks at a time. Once `signal` is aborted, none is begun. */
+export function createTaskPool(count: number, signal: AbortSignal): TaskPool {
   const waiting: (() => void)[] = []
   let free = count
   let failure: { readonly error: unknown } | undefined

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
-import { readProjectJson } from './project-files.ts'
+import { readProjectJson } from '../project-files.ts'
 
 interface Node {
   readonly [keyword: string]: unknown

@@ -3,11 +3,10 @@ import { isDeleted } from './deleted-record.ts'
 import type { Destination, RecordOutcome, WriteSession } from './destination.ts'
 import { ConnectorError } from './errors.ts'
 import { InputFault, type InputMessage, type InputMessages } from './input-messages.ts'
-
-type Row = Readonly<Record<string, unknown>>
+import type { JsonObject } from './json.ts'
 
 /** A stream of the input, and the object that its records are written to. */
-export interface DeliveredStream {
+export interface WrittenStream {
   readonly name: string
   readonly object: string
 }
@@ -19,12 +18,12 @@ export interface Tally {
 }
 
 /** The records of an input on their way to the destination, and the states that wait for them. */
-export interface Delivery {
+export interface WriteRun {
   readonly session: WriteSession
   /** Adds a record of a stream to the session, and to the stream's tally. */
-  add(stream: DeliveredStream, data: Row): Promise<void>
+  add(stream: WrittenStream, data: JsonObject): Promise<void>
   /** The tally of a stream since this was called last. It changes until it is settled. */
-  takeTally(stream: DeliveredStream): Tally
+  takeTally(stream: WrittenStream): Tally
   /** Calls `pass` when every record that was added before has its final outcome; never in a dry run. */
   hold(pass: () => void): void
   /** Whether a state waits. */
@@ -35,17 +34,17 @@ export interface Delivery {
   passSettled(): void
 }
 
-/** What a delivery is made of. */
-export interface DeliverySettings<Config> {
+/** What a run is made of. */
+export interface WriteRunSettings<Config> {
   readonly destination: Destination<Config>
   readonly config: Config
   readonly tools: Tools
 }
 
 /** Opens the destination for the records of one input. */
-export async function openDelivery<Config>(settings: DeliverySettings<Config>): Promise<Delivery> {
+export async function openWriteRun<Config>(settings: WriteRunSettings<Config>): Promise<WriteRun> {
   const { destination, config, tools } = settings
-  const tallies = new Map<DeliveredStream, Tally>()
+  const tallies = new Map<WrittenStream, Tally>()
   const unsettled = new Map<number, { readonly stream: string; readonly tally: Tally }>()
   let held: { readonly behind: number; readonly pass: () => void }[] = []
   let ordinal = 0
@@ -62,7 +61,7 @@ export async function openDelivery<Config>(settings: DeliverySettings<Config>): 
     passSettled,
   }
 
-  async function add(stream: DeliveredStream, data: Row): Promise<void> {
+  async function add(stream: WrittenStream, data: JsonObject): Promise<void> {
     const tally = tallyOf(stream)
     tally.records++
     const record = { ordinal: ordinal++, object: stream.object, data, isDelete: isDeleted(data) }
@@ -70,7 +69,7 @@ export async function openDelivery<Config>(settings: DeliverySettings<Config>): 
     await session.add(record)
   }
 
-  function takeTally(stream: DeliveredStream): Tally {
+  function takeTally(stream: WrittenStream): Tally {
     const tally = tallyOf(stream)
     tallies.delete(stream)
     return tally
@@ -102,7 +101,7 @@ export async function openDelivery<Config>(settings: DeliverySettings<Config>): 
     tools.log.warn(`${record.stream}: record ${ordinal + 1} was rejected: ${rejection}`)
   }
 
-  function tallyOf(stream: DeliveredStream): Tally {
+  function tallyOf(stream: WrittenStream): Tally {
     const known = tallies.get(stream)
     if (known !== undefined) return known
     const tally = { records: 0, rejected: 0 }
@@ -124,15 +123,15 @@ export interface InputReader {
  * says then. The states of what has been read together are passed on together, before anything more is
  * waited for. Of an input with a damaged line everything before the line is passed on.
  */
-export async function deliver(
+export async function writeInput(
   input: InputMessages,
-  delivery: Delivery,
+  run: WriteRun,
   { handle, completeObjects }: InputReader,
 ): Promise<readonly Failure[]> {
-  const { session } = delivery
+  const { session } = run
   let failures: readonly Failure[] = []
   try {
-    await readToEnd(input, delivery, handle)
+    await readToEnd(input, run, handle)
     for (const object of completeObjects()) await session.complete(object)
   } finally {
     failures = await session.close()
@@ -142,20 +141,20 @@ export async function deliver(
 
 async function readToEnd(
   input: InputMessages,
-  delivery: Delivery,
+  run: WriteRun,
   handle: InputReader['handle'],
 ): Promise<void> {
   try {
     for (;;) {
-      if (delivery.isHolding && !input.isReady) await delivery.settle()
+      if (run.isHolding && !input.isReady) await run.settle()
       const message = await input.next()
       if (message === undefined) break
       await handle(message)
     }
-    await delivery.settle()
+    await run.settle()
   } catch (error) {
-    if (error instanceof InputFault) await delivery.settle()
-    else delivery.passSettled()
+    if (error instanceof InputFault) await run.settle()
+    else run.passSettled()
     throw error
   }
 }

@@ -1,7 +1,7 @@
+import { Ajv, type ErrorObject } from 'ajv'
+import { nearest } from '../nearest.ts'
+import type { SettingsSchema } from '../protocol/settings-schema.ts'
 import { chosenEnvironment } from './config-schema.ts'
-import { nearest } from './nearest.ts'
-import type { SettingsSchema } from './protocol/settings-schema.ts'
-import { type Fault, settingsFaults } from './settings-faults.ts'
 
 /** A text given in place of a number is shown up to this length. */
 const SHOWN = 20
@@ -13,7 +13,19 @@ const DATE_LIKE = /^[\d\s./:TZ+-]{1,30}$/
  * show numbers and days, but no other text: people paste secrets into the wrong field.
  */
 export function applyDefaults(config: unknown, schema: SettingsSchema): string[] {
-  return settingsFaults(config, withChosenEnvironment(schema, config)).map(sentence)
+  const ajv = new Ajv({
+    allErrors: true,
+    verbose: true,
+    useDefaults: true,
+    strict: false,
+    validateFormats: false,
+    // The schema is ours, is tested, and is used once: checking and optimising it would take longer.
+    meta: false,
+    validateSchema: false,
+    code: { optimize: false },
+  })
+  const check = ajv.compile(withChosenEnvironment(schema, config))
+  return check(config) ? [] : (check.errors ?? []).map(sentence)
 }
 
 /**
@@ -38,23 +50,22 @@ function withChosenEnvironment(schema: SettingsSchema, config: unknown): Setting
   }
 }
 
-function sentence({ path, keyword, missing, schema, value: data }: Fault): string {
-  const at = path.join('.')
+function sentence({ instancePath, keyword, params, parentSchema, data }: ErrorObject): string {
+  const schema = (parentSchema ?? {}) as SettingsSchema
+  const at = instancePath.slice(1).replaceAll('/', '.')
   const subject = at === '' ? 'It' : at
   switch (keyword) {
     case 'required':
-      return `${at === '' ? '' : `${at}.`}${missing} is missing.`
+      return `${at === '' ? '' : `${at}.`}${params['missingProperty']} is missing.`
     case 'minLength':
     case 'minItems':
       return `${subject} is empty.`
     case 'maxLength':
-      return `${subject} is longer than ${schema['maxLength']} characters.`
+      return `${subject} is longer than ${params['limit']} characters.`
     case 'pattern':
       return `${subject} must have the form: ${schema['pattern_descriptor']}${shownDate(data, schema)}.`
-    case 'enum': {
-      const allowed = schema['enum'] as readonly string[]
-      return `${subject} must be one of ${allowed.join(', ')}${suggestion(data, allowed)}`
-    }
+    case 'enum':
+      return `${subject} must be one of ${params['allowedValues'].join(', ')}${suggestion(data, params['allowedValues'])}`
     default:
       return `${subject} must be ${expected(schema, data)}; it is ${shown(data, schema)}.`
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { readProjectJson } from '../project-files.ts'
+import { ConnectorError } from '../protocol/errors.ts'
 import { parseConfig } from './config.ts'
-import { readProjectJson } from './project-files.ts'
-import { ConnectorError } from './protocol/errors.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

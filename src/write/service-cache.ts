@@ -1,20 +1,22 @@
 import { ClientError } from '../client/client-error.ts'
 import type { WorkLocation } from '../client/service-client.ts'
-import { createLinks, type KnownLinks, type ListedLink } from './links.ts'
+import { type CachedLinks, createLinks, type ListedLink } from './links.ts'
 import { canonicalId } from './read-reference.ts'
 import type { WriteClient } from './write-client.ts'
 
-/** What the service has, read once per run, and kept up to date by whoever changes it. */
-export interface Known {
-  links(collection: string, name: string): Promise<KnownLinks>
+/** What the service has, read once per run. Whoever changes the service changes the cache too. */
+export interface ServiceCache {
+  /** The references under one name of one collection. */
+  links(collection: string, name: string): Promise<CachedLinks>
   /** All work locations by id. */
   workLocations(): Promise<Map<string, WorkLocation>>
   /** Reads the work locations anew. */
   readWorkLocations(): Promise<Map<string, WorkLocation>>
 }
 
-export function createKnown(client: WriteClient): Known {
-  const lists = new Map<string, Promise<KnownLinks>>()
+/** Makes an empty cache; it reads by this client. */
+export function createServiceCache(client: WriteClient): ServiceCache {
+  const lists = new Map<string, Promise<CachedLinks>>()
   let locations: Promise<Map<string, WorkLocation>> | undefined
   return {
     links(collection, name) {
@@ -27,7 +29,7 @@ export function createKnown(client: WriteClient): Known {
     readWorkLocations,
   }
 
-  async function readLinks(collection: string, name: string): Promise<KnownLinks> {
+  async function readLinks(collection: string, name: string): Promise<CachedLinks> {
     const listed: ListedLink[] = []
     try {
       for await (const reference of client.references.list(collection, name)) {

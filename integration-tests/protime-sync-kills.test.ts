@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { warehouseDifferences } from '../scripts/demo/warehouse.ts'
+import { startTenant, type Tenant } from './engines/tenant.ts'
+import { protime, startProtime } from './testing/protime.ts'
+
+const CHANGES = { inserts: 40, updates: 40, deletes: 30, softDeletes: 5 }
+
+let folder: string
+let tenant: Tenant
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'protime-kills-'))
+  tenant = await startTenant()
+})
+afterEach(async () => {
+  await tenant.emulator.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+it('protime sync equals the service after 20 kills, wherever they hit', async () => {
+  const [config, warehouse] = [join(folder, 'config.json'), join(folder, 'acme.duckdb')]
+  writeFileSync(config, JSON.stringify(tenant.config))
+  const words = ['sync', '--config', config, '--warehouse', warehouse]
+  for (let kill = 0; kill < 20; kill++) {
+    const { child, log, ended } = startProtime(words)
+    // Some before the first request, most while pages come and commits run.
+    if (kill % 4 > 0) await expect.poll(log, { interval: 1 }).toMatch(/ s, (from|whole|incr|cont)/)
+    setTimeout(() => child.kill('SIGKILL'), 13 * kill)
+    await ended
+    if (kill % 5 === 4) tenant.emulator.randomChanges({ ...CHANGES, seed: kill })
+  }
+  expect(await protime(...words)).toMatchObject({ exitCode: 0 })
+  expect(await warehouseDifferences(warehouse, tenant.truth)).toEqual([])
+})
