@@ -10,6 +10,8 @@ import { clocking } from './clocking.ts'
 export interface Destination {
   readonly port: number
   readonly collection: string
+  /** The last segment of the path. */
+  readonly nonce: string
   readonly key: string
 }
 
@@ -33,7 +35,7 @@ export async function deliver(
     const body = Buffer.from(clocking(i))
     return { body, authorization: sign(body, to.key) }
   })
-  const path = deliveryPath({ collection: to.collection, nonce: 'n'.repeat(22) })
+  const path = deliveryPath(to)
   const counts = new Map<number | string, number>()
   const times: number[] = []
   const sent: Promise<void>[] = []
@@ -70,7 +72,7 @@ export async function deliver(
  * not end. Those that the server closes are opened again, until the returned function is called.
  */
 export function dribble(to: Destination, { headers, bodies }: { headers: number; bodies: number }) {
-  const path = deliveryPath({ collection: to.collection, nonce: 'n'.repeat(22) })
+  const path = deliveryPath(to)
   const head = `POST ${path} HTTP/1.1\r\nHost: hooks\r\nContent-Length: 1000\r\n`
   const sockets = new Set<Socket>()
   let isOver = false

@@ -135,14 +135,14 @@ describe('protime webhooks', () => {
     const { webhooks, asked } = await open((_, response) =>
       reply(response, 200, { value: [RECORD, { ...RECORD, id: 'w2' }], NextLink: null }),
     )
-    const { exitCode, lines } = await webhooks('list', '--collection', 'people, breaks')
+    const { exitCode, lines } = await webhooks('list', '--collection', 'people, access_clockings')
     expect([exitCode, lines]).toEqual([
       0,
       [expect.objectContaining({ id: 'w1' }), expect.objectContaining({ id: 'w2' })],
     ])
     await webhooks('list', '--status', 'Disabled')
     expect(asked).toEqual([
-      "GET ?filter=collection-name in ('people','breaks')",
+      "GET ?filter=collection-name in ('people','access-clockings')",
       "GET ?filter=status eq 'Disabled'",
     ])
   })

@@ -64,7 +64,8 @@ async function withReceiver(
   })
   try {
     const [port] = await once(child.stdout, 'data')
-    const answers = await work({ port: Number(port), collection, key })
+    const nonce = 'n'.repeat(22)
+    const answers = await work({ port: Number(port), collection, nonce, key })
     child.stdin.end()
     await once(child, 'close')
     return { answers, cost: JSON.parse(readFileSync(file, 'utf8')) as Cost }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { type Scene, startScene } from './scene.ts'
@@ -29,6 +30,11 @@ it.each([
     async (scene: Scene) => ({ '--store': scene.file('missing/webhooks.json') }),
     /cannot be written \(ENOENT\)/,
   ],
+  [
+    'a catalog that is none',
+    async (scene: Scene) => ({ '--catalog': scene.file('config.json') }),
+    /--catalog is not a configured catalog/,
+  ],
   ['a public URL without TLS', async () => ({ '--public-url': 'http://a.example' }), /https/],
   ['no way to sync', async () => ({ '--run': undefined }), /one of --run/],
 ])(
@@ -39,5 +45,6 @@ it.each([
     expect([exitCode, stderr]).toEqual([2, expect.stringMatching(sentence)])
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
     expect(scene.emulator.webhooks()).toEqual([])
+    expect(existsSync(scene.file('webhooks.json'))).toBe(false)
   },
 )

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startAirbyteStub } from '../../src/webhooks/serve/testing/airbyte-stub.ts'
 import { configuredCatalog } from '../testing/files.ts'
-import { noted, type Scene, type Server, startScene, synced, until } from './scene.ts'
+import { answers, noted, type Scene, type Server, startScene, synced, until } from './scene.ts'
 
 /** What is left of a scene when the first sync is over, so that deliveries alone ring. */
 async function quiet(scene: Scene): Promise<Server> {
@@ -12,12 +12,6 @@ async function quiet(scene: Scene): Promise<Server> {
   await until(async () => scene.orders().length === 1 && (await server.health()).lastSync !== null)
   expect(scene.differences()).toEqual([])
   return server
-}
-
-/** How many deliveries a server has answered so. */
-async function delivered(server: Server, code = 200): Promise<number> {
-  const text = await server.metrics()
-  return Number(new RegExp(`deliveries_total\\{code="${code}"\\} (\\d+)`).exec(text)?.[1] ?? 0)
 }
 
 const waitFor = (scene: Scene, name: string) =>
@@ -31,7 +25,7 @@ describe('a ring', () => {
     const server = await scene.serve({ '--run': run })
     await until(() => existsSync(scene.file('state.json')))
     scene.emulator.update('people', 1)
-    await until(async () => (await delivered(server)) === 1)
+    await until(async () => (await answers(server))['200'] === 1)
     expect(scene.orders()).toHaveLength(1)
     go(scene)
     await until(() => scene.orders().length === 2 && scene.differences().length === 0)
@@ -40,7 +34,7 @@ describe('a ring', () => {
 
   it('that never stops leads to syncs all the same', async () => {
     const scene = await startScene()
-    await scene.serve({ '--quiet': '20', '--max-wait': '1' })
+    await scene.serve({ '--quiet': '20', '--max-wait': '0.3' })
     await until(() => scene.live().length === 18)
     const ringing = setInterval(() => scene.emulator.update('people', 1), 50)
     onTestFinished(() => clearInterval(ringing))
@@ -53,7 +47,7 @@ describe('a ring', () => {
     await server.stop()
     const patient = await scene.serve({ '--quiet': '60', '--max-wait': '60' })
     scene.emulator.update('people', 1)
-    await until(async () => (await delivered(patient)) === 1)
+    await until(async () => (await answers(patient))['200'] === 1)
     patient.child.kill('SIGKILL')
     await patient.exited
     expect(scene.orders()).toHaveLength(1)
@@ -81,7 +75,7 @@ describe('a ring', () => {
   it('is tried again after a failure, later each time, and the health page says so', async () => {
     const scene = await startScene()
     const run = `${noted(scene.folder)}; test "$(wc -l < ${scene.file('orders')})" -ge 3`
-    const server = await scene.serve({ '--run': run, '--retry': '1' })
+    const server = await scene.serve({ '--run': run, '--retry': '0.4' })
     await until(async () => (await server.health()).failures === 2)
     await until(async () => (await server.health()).failures === 0)
     expect(scene.orders()).toHaveLength(3)
@@ -106,19 +100,32 @@ describe('a ring', () => {
     await until(() => scene.differences().length === 0)
   })
 
+  it('of a stream that a second pipeline reads, too, costs a warning and no row', async () => {
+    const scene = await startScene()
+    await quiet(scene)
+    scene.emulator.stealDelta('people')
+    scene.emulator.update('people', 1)
+    await until(() => scene.orders().length > 1 && scene.differences().length === 0)
+    expect(readFileSync(scene.file('sync.000001.jsonl'), 'utf8')).toMatch(
+      /WARN.*read from the beginning: people\. Probably another program reads them/,
+    )
+  })
+
   it('rings at its own tenant only', async () => {
     const [one, other] = await Promise.all([startScene(), startScene({ seed: 2 })])
-    const servers = [await quiet(one), await quiet(other)] as const
+    const servers = await Promise.all([quiet(one), quiet(other)])
     one.emulator.update('people', 1)
     await until(() => one.orders().length === 2 && one.differences().length === 0)
-    expect(await delivered(servers[1])).toBe(0)
+    expect((await answers(servers[1]))['200']).toBe(0)
     expect(other.orders()).toHaveLength(1)
   })
 
-  it('of a stream that nobody reads any more costs a sync, and reads nothing of it', async () => {
+  it('of a stream that nobody reads any more costs a sync, reads nothing of it, and is warned of', async () => {
     const scene = await startScene()
     scene.write('catalog.json', configuredCatalog(['clockings']))
-    const server = await scene.serve({ '--run': synced(scene.folder) })
+    const catalog = { '--catalog': scene.file('catalog.json'), '--collection': 'people,clockings' }
+    const server = await scene.serve({ '--run': synced(scene.folder), ...catalog })
+    expect(server.heard()).toContain('WARN The catalog does not choose people: ')
     await until(async () => (await server.health()).lastSync !== null)
     scene.emulator.update('people', 1)
     await until(() => existsSync(scene.file('sync.000001.jsonl')))
@@ -163,25 +170,13 @@ describe('--airbyte-connection', () => {
     expect((await server.health()).failures).toBe(0)
   })
 
-  it('gets a new token when the first has expired before the job has ended', async () => {
-    const { airbyte, serve } = await start()
-    const server = await serve()
-    await until(() => airbyte.jobs.size === 1)
-    airbyte.clock += 181
-    const before = airbyte.requests.length
-    await until(() => airbyte.requests.length > before + 4)
-    airbyte.jobs.set(1, 'succeeded')
-    await until(async () => (await server.health()).lastSync !== null)
-    expect(server.heard()).not.toMatch(/WARN Sync/)
-  })
-
   it('takes deliveries while Airbyte is down, and syncs once when it is back', async () => {
     const { scene, airbyte, serve } = await start()
     airbyte.outage = 503
     const server = await serve()
     await until(async () => (await server.health()).failures > 0)
     scene.emulator.update('people', 1)
-    await until(async () => (await delivered(server)) === 1)
+    await until(async () => (await answers(server))['200'] === 1)
     airbyte.outage = undefined
     await until(() => airbyte.jobs.size === 1)
     airbyte.jobs.set(1, 'succeeded')

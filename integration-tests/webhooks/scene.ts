@@ -82,7 +82,7 @@ export async function startScene(options: EmulatorOptions = {}): Promise<Scene> 
   const file = (name: string) => join(folder, name)
   const write = (name: string, content: unknown) =>
     writeFileSync(file(name), JSON.stringify(content))
-  const config = { ...emulator.config(), start_date: undefined, concurrency: 1 }
+  const config = { ...emulator.config(), start_date: undefined, concurrency: 1, retry_minutes: 0.2 }
   write('config.json', config)
   write('catalog.json', configuredCatalog(webhookCollections.map(streamOf)))
   return {
@@ -182,6 +182,13 @@ export async function startScene(options: EmulatorOptions = {}): Promise<Scene> 
       )
     })
   }
+}
+
+/** How many deliveries a server has answered, by the status code. */
+export async function answers(server: Server): Promise<Record<string, number>> {
+  const text = await server.metrics()
+  const counts = text.matchAll(/deliveries_total\{code="(\d+)"\} (\d+)/g)
+  return Object.fromEntries([...counts].map(([, code, count]) => [code, Number(count)]))
 }
 
 /** A command that only notes what it was run with. */

@@ -101,16 +101,6 @@ describe('protime webhooks serve', () => {
     await until(() => scene.emulator.deliveries()[0]?.status === 'delivered')
   })
 
-  it.each([
-    { webhookKeyName: 'key', createdBody: 'key', createdLocation: 'relative' },
-    { webhookKeyName: 'webhookKey', createdBody: 'key', createdLocation: 'absolute' },
-    { webhookKeyName: 'secret', createdBody: 'whole', createdLocation: 'none' },
-  ] as const)('finds key and id in an answer with $webhookKeyName', async (options) => {
-    const scene = await startScene(options)
-    await scene.serve(ONE)
-    await untilKept(scene, ['people'])
-  })
-
   it('deletes a webhook whose key the service does not tell, and says so', async () => {
     const scene = await startScene({ webhookKeyName: 'token' })
     const server = await scene.serve(ONE)
@@ -204,20 +194,17 @@ describe('protime webhooks serve', () => {
     expect(scene.emulator.webhooks()).toHaveLength(1)
   })
 
-  it.each(['hidden', 'listed', 'readable'] as const)(
-    'makes one anew that somebody has deleted (%s)',
-    async (deletedWebhook) => {
-      const scene = await startScene({ deletedWebhook })
-      const server = await scene.serve(ONE)
-      await untilKept(scene, ['people'])
-      const [webhook] = scene.stored()
-      await scene.emulator.elapse({ minutes: 61 })
-      const other = await scene.protime('webhooks', 'delete', webhook?.id ?? '')
-      expect(other.exitCode).toBe(0)
-      await until(() => server.heard().includes('it is gone'))
-      await untilKept(scene, ['people'])
-    },
-  )
+  it('makes one anew that somebody has deleted, and that is still in the list', async () => {
+    const scene = await startScene({ deletedWebhook: 'listed' })
+    const server = await scene.serve(ONE)
+    await untilKept(scene, ['people'])
+    const [webhook] = scene.stored()
+    await scene.emulator.elapse({ minutes: 61 })
+    const other = await scene.protime('webhooks', 'delete', webhook?.id ?? '')
+    expect(other.exitCode).toBe(0)
+    await until(() => server.heard().includes('it is gone'))
+    await untilKept(scene, ['people'])
+  })
 
   it('tells of webhooks whose keys are lost with the store, and replaces them when it is to adopt', async () => {
     const scene = await startScene()

@@ -11,6 +11,7 @@ import { type KeeperTools, unsubscribe } from '../webhooks/serve/keeper.ts'
 import { startServer } from '../webhooks/serve/serve.ts'
 import { webhookCollections } from '../webhooks/serve/webhook-collections.ts'
 import type { Action, ActionTools } from './action.ts'
+import { readChosenStreams } from './chosen-streams.ts'
 import { EXIT, StartError } from './exit-code.ts'
 import type { ServeWords } from './serve-options.ts'
 import { type Environment, parseServeWords, required } from './serve-settings.ts'
@@ -33,7 +34,10 @@ export function serveAction(words: ServeWords, environment: Environment): Action
     }
     const settings = parseServeWords(words, environment)
     if (environment['AIRBYTE_CLIENT_SECRET']) mask.add(environment['AIRBYTE_CLIENT_SECRET'])
-    const server = await orStartError(startServer(settings, serving))
+    const { catalog } = words
+    const chosen =
+      catalog === undefined ? {} : { chosen: await orStartError(readChosenStreams(catalog)) }
+    const server = await orStartError(startServer({ ...settings, ...chosen }, serving))
     tools.allowToEnd(STOP_MS)
     const isGood = await server.run()
     return words.once && !isGood ? EXIT.failed : EXIT.done

@@ -6,6 +6,7 @@ export interface ServeWords {
   readonly listen: string
   readonly store?: string
   readonly collection?: string
+  readonly catalog?: string
   readonly run?: string
   readonly airbyteConnection?: string
   readonly post?: string
@@ -38,6 +39,10 @@ export function serveOptions(): Option[] {
       'where the webhooks and their keys are kept; readable by its owner only',
     ),
     option('--collection <names>', 'subscribe only these collections, separated by commas'),
+    option(
+      '--catalog <file>',
+      'the catalog of the pipeline, of Airbyte or Singer: warn of what is subscribed and not chosen there',
+    ),
     option(
       '--run <command>',
       'sync by this command of the shell, which has PROTIME_STREAMS and PROTIME_REASON',

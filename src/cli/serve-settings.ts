@@ -5,6 +5,7 @@ import { createPostTrigger } from '../webhooks/serve/triggers/post.ts'
 import { createRunTrigger } from '../webhooks/serve/triggers/run.ts'
 import type { Trigger } from '../webhooks/serve/triggers/trigger.ts'
 import { webhookCollections } from '../webhooks/serve/webhook-collections.ts'
+import { collectionName } from './collection-name.ts'
 import { UsageError } from './exit-code.ts'
 import type { ServeWords } from './serve-options.ts'
 
@@ -80,7 +81,8 @@ function publicUrlOf({ publicUrl, keysOnly }: ServeWords): string {
 function urlOf(text: string, option: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url !== undefined && /^https?:$/.test(url.protocol)) return url
-  throw new UsageError(`${option} is no address: ${text}`)
+  // Without the text, which may hold a password.
+  throw new UsageError(`${option} is no http or https address`)
 }
 
 function addressOf(text: string): { host: string; port: number } {
@@ -93,7 +95,7 @@ function addressOf(text: string): { host: string; port: number } {
 
 function collectionsOf(text: string | undefined): readonly string[] {
   if (text === undefined) return webhookCollections
-  const names = text.split(',').map((name) => name.trim().replaceAll('_', '-'))
+  const names = text.split(',').map(collectionName)
   const known: readonly string[] = webhookCollections
   const unknown = names.find((name) => !known.includes(name))
   if (unknown === undefined) return [...new Set(names)]

@@ -7,10 +7,10 @@ import type {
 } from '../client/service-client.ts'
 import { webhookScopes } from '../client/webhook-scopes.ts'
 import type { ReferenceChoice } from '../config/config.ts'
+import { createPrivateFile, type PrivateFile } from '../private-file.ts'
 import { ConnectorError, InterruptedError } from '../protocol/errors.ts'
 import type { ActionTools } from './action.ts'
 import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
-import { createPrivateFile, type PrivateFile } from './private-file.ts'
 import { sayAll, withClient } from './with-client.ts'
 
 /** What `protime webhooks create` asks for. */

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { ReferenceChoice } from '../config/config.ts'
 import type { Act } from './action.ts'
+import { collectionName } from './collection-name.ts'
 import { examples } from './examples.ts'
 import type { CreateOptions } from './webhooks-actions.ts'
 
@@ -20,7 +21,7 @@ export function addWebhooks(program: Command, act: Act): Command {
   noun
     .command('create')
     .description('create a webhook; its key goes to a new file, because it cannot be read again')
-    .requiredOption('--collection <name>', 'whose changes are sent')
+    .requiredOption('--collection <name>', 'whose changes are sent', collectionName)
     .requiredOption('--url <url>', 'where they are sent to')
     .requiredOption('--key-file <file>', 'the file that is made for the key, for its owner alone')
     .option(
@@ -55,7 +56,7 @@ export function addWebhooks(program: Command, act: Act): Command {
 function separated(names: string): readonly string[] {
   return names
     .split(',')
-    .map((name) => name.trim())
+    .map(collectionName)
     .filter((name) => name !== '')
 }
 

@@ -1,6 +1,7 @@
 import { ConnectorError, type FailureType } from '../protocol/errors.ts'
 
-const CERTIFICATE = /^(CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERR_TLS_CERT)/
+/** Codes of certificates that are not trusted. */
+export const CERTIFICATE = /^(CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERR_TLS_CERT)/
 
 /** Failures of a connection that was never made; what the others did may have been after the request. */
 const UNREACHED =
@@ -99,7 +100,8 @@ function untrusted(whose: string, code: string, cause: unknown): ConnectorError 
   )
 }
 
-function codeOf(error: unknown): string {
+/** The code that Node, undici or zlib gives a failure, or its message. */
+export function codeOf(error: unknown): string {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code } = at as Error & { code?: unknown }
     if (typeof code === 'string' && code !== '') return code

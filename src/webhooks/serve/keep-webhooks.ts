@@ -67,6 +67,7 @@ export async function followStore({
   signal,
 }: FollowSettings): Promise<void> {
   let seen = await fingerprint(path)
+  warnIfEmpty()
   onChanged(store.hooks.map(({ collection }) => collection))
   while (!signal.aborted) {
     await sleep(FOLLOW_MS, signal).catch(() => {})
@@ -82,7 +83,15 @@ export async function followStore({
     }
     const changed = store.hooks.filter(({ key }) => !before.has(key))
     log.info(`The store was read again: ${changed.length} new keys.`)
+    warnIfEmpty()
     onChanged(changed.map(({ collection }) => collection))
+  }
+
+  function warnIfEmpty(): void {
+    if (store.hooks.length > 0) return
+    log.warn(
+      `The store ${path} holds no webhook: every delivery is answered 404 until somebody writes one there.`,
+    )
   }
 }
 

@@ -21,6 +21,8 @@ export interface ServeSettings {
   readonly port: number
   readonly storePath: string
   readonly collections: readonly string[]
+  /** The streams that the sync reads, where that is known. */
+  readonly chosen?: ReadonlySet<string>
   /** See KeeperSettings. */
   readonly adopt: boolean
   /** Whether somebody else makes the webhooks and writes the store. */
@@ -58,8 +60,6 @@ export async function startServer(
   const { times, trigger, keysOnly, collections, publicUrl } = settings
   const { log } = tools
   const store = await openHookStore(settings.storePath, tools.hide)
-  // A store that cannot be written would cost a webhook's key.
-  if (!keysOnly) await store.replace(store.hooks)
   const ended = new AbortController()
   const signal = AbortSignal.any([tools.signal, ended.signal])
   const activity = createActivity()
@@ -88,7 +88,17 @@ export async function startServer(
       ['/metrics', page(metricsPage)],
     ]),
   })
-  await listen(receiver, settings, log)
+  const subscribed = keysOnly ? store.hooks.map(({ collection }) => collection) : collections
+  warnOfUnread(subscribed, settings.chosen, log)
+  const address = await listen(receiver, settings)
+  try {
+    // A store that cannot be written would cost a webhook's key.
+    if (!keysOnly) await store.replace(store.hooks)
+  } catch (error) {
+    await receiver.close()
+    throw error
+  }
+  log.info(`Listens at ${address}`)
   return { run }
 
   async function run(): Promise<boolean> {
@@ -141,11 +151,25 @@ export async function startServer(
   }
 }
 
-async function listen(receiver: Receiver, { host, port }: ServeSettings, log: Log): Promise<void> {
+/** Their deliveries cost a sync each, and bring nothing. */
+function warnOfUnread(
+  subscribed: readonly string[],
+  chosen: ServeSettings['chosen'],
+  log: Log,
+): void {
+  const unread = subscribed.filter((name) => chosen?.has(streamOf(name)) === false)
+  if (unread.length === 0) return
+  log.warn(
+    `The catalog does not choose ${unread.map(streamOf).join(', ')}: their deliveries start syncs that read nothing of them. Choose them there, or leave them out with --collection.`,
+  )
+}
+
+/** Answers with the address as a URL. */
+async function listen(receiver: Receiver, { host, port }: ServeSettings): Promise<string> {
   try {
     const address = await receiver.listen(port, host)
     const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
-    log.info(`Listens at http://${name}:${address.port}`)
+    return `http://${name}:${address.port}`
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const reason = code === 'EADDRINUSE' ? 'another program listens there' : (code ?? message)

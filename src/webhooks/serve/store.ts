@@ -1,5 +1,5 @@
-import { chmod, open, readFile, rename } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { replacePrivateFile } from '../../private-file.ts'
 import { ConnectorError } from '../../protocol/errors.ts'
 
 /** The store's version, which an older program refuses. */
@@ -45,20 +45,8 @@ export async function readStore(path: string): Promise<StoredHook[]> {
  */
 export async function writeStore(path: string, hooks: readonly StoredHook[]): Promise<void> {
   const text = `${JSON.stringify({ version: VERSION, webhooks: hooks }, null, 2)}\n`
-  const fresh = `${path}.new`
   try {
-    const file = await open(fresh, 'w', 0o600)
-    try {
-      // One that a crash has left may have another mode.
-      await chmod(fresh, 0o600)
-      await file.writeFile(text)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(fresh, path)
-    const folder = await open(dirname(path), 'r')
-    await folder.sync().finally(() => folder.close())
+    await replacePrivateFile(path, text)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     throw unusable(

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { noAnswer, type Outcome, type Trigger } from './trigger.ts'
+import { request as send } from './request.ts'
+import { type Outcome, sentence, type Trigger } from './trigger.ts'
 
 export interface AirbyteSettings {
   /** The address of Airbyte's public API, such as `https://airbyte.acme.example/api/public`. */
@@ -18,7 +19,6 @@ interface Answer {
 
 /** Statuses of a job that has ended; every other one may still change. */
 const ENDED: ReadonlySet<unknown> = new Set(['succeeded', 'failed', 'cancelled'])
-const REQUEST_MS = 30_000
 
 /**
  * Starts a sync of an Airbyte connection and waits for the end of its job, which may take hours. A job
@@ -34,10 +34,10 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
       if (start.status >= 300) return refused(start, 'the start of a sync')
       const jobId = start.body['jobId']
       if (jobId === undefined) return failed('Airbyte answered without the id of a job')
-      return await awaitJob(String(jobId), start.body['status'], signal)
+      return await awaitJob(encodeURIComponent(String(jobId)), start.body['status'], signal)
     } catch (error) {
       if (error instanceof TokenError) return refused(error, 'a token')
-      return failed(`Airbyte does not answer (${noAnswer(error)})`)
+      return failed(`Airbyte cannot be asked: ${sentence(error)}`)
     }
   }
 
@@ -48,15 +48,12 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
       }
       await sleep(pollMs, undefined, { signal })
       // A job goes on while its status cannot be asked.
-      const answer = await request(
-        'GET',
-        `/v1/jobs/${encodeURIComponent(id)}`,
-        undefined,
-        signal,
-      ).catch((error: unknown) => {
-        if (signal.aborted) throw error
-        return undefined
-      })
+      const answer = await request('GET', `/v1/jobs/${id}`, undefined, signal).catch(
+        (error: unknown) => {
+          if (signal.aborted || isRefusal(error)) throw error
+          return undefined
+        },
+      )
       if (answer === undefined) continue
       if (isFinal(answer.status)) return refused(answer, `the status of job ${id}`)
       status = answer.body['status'] ?? status
@@ -70,37 +67,29 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
     body: object | undefined,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const answer = await send(method, path, { signal, body, token: await newToken(signal) })
-    if (answer.status !== 401) return answer
-    return send(method, path, { signal, body, token: await newToken(signal) })
+    const first = await ask(method, path, body, signal, await newToken(signal))
+    return first.status === 401 ? ask(method, path, body, signal, await newToken(signal)) : first
   }
 
   async function newToken(signal: AbortSignal): Promise<string> {
     const credentials = { client_id: clientId, client_secret: clientSecret }
     const body = { ...credentials, 'grant-type': 'client_credentials' }
-    const granted = await send('POST', '/v1/applications/token', { signal, body })
+    const granted = await ask('POST', '/v1/applications/token', body, signal)
     const token = granted.body['access_token']
     if (typeof token !== 'string') throw new TokenError(granted.status)
     return token
   }
 
-  async function send(
-    method: string,
+  async function ask(
+    method: 'GET' | 'POST',
     path: string,
-    { body, token, signal }: { body?: object | undefined; token?: string; signal: AbortSignal },
+    body: object | undefined,
+    signal: AbortSignal,
+    token?: string,
   ): Promise<Answer> {
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: {
-        accept: 'application/json',
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      redirect: 'error',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]),
-    })
-    return { status: response.status, body: parsed(await response.text()) }
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    const answer = await send({ method, url: `${url}${path}`, headers, body, signal })
+    return { status: answer.status, body: parsed(answer.text) }
   }
 }
 
@@ -117,6 +106,10 @@ class TokenError extends Error {
     super(`status ${status}`)
     this.status = status
   }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof TokenError && isFinal(error.status)
 }
 
 function refused({ status }: Pick<Answer, 'status'>, what: string): Outcome {

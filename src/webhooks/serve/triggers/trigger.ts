@@ -19,8 +19,7 @@ export interface Outcome {
  */
 export type Trigger = (order: Order, signal: AbortSignal) => Promise<Outcome>
 
-/** A request that got no answer, in words. */
-export function noAnswer(error: unknown): string {
-  const { message, cause } = error as Error & { readonly cause?: { readonly code?: string } }
-  return cause?.code ?? message
+/** What a request failed with, in words, without a full stop. */
+export function sentence(error: unknown): string {
+  return (error as Error).message.replace(/\.$/, '')
 }

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -65,6 +67,27 @@ describe('--post', () => {
     expect(stub.requests).toMatchObject([{ method: 'POST', path: '/hooks/protime', body: ORDER }])
   })
 
+  it('signs in with the user and the password of the address', async () => {
+    const stub = await startScheduler(202)
+    const url = `${stub.url.replace('//', '//dagster:p%40ss@')}/hooks?of=protime`
+    expect((await createPostTrigger(url)(ORDER, never)).result).toBe('done')
+    const authorization = `Basic ${Buffer.from('dagster:p@ss').toString('base64')}`
+    expect(stub.requests).toMatchObject([{ path: '/hooks?of=protime', headers: { authorization } }])
+  })
+
+  it('goes through the proxy that the environment names', async () => {
+    const [stub, proxy] = await Promise.all([startScheduler(202), startScheduler(undefined)])
+    vi.stubEnv('HTTP_PROXY', proxy.url)
+    vi.stubEnv('NO_PROXY', '')
+    vi.stubEnv('no_proxy', '')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const outcome = await createPostTrigger(`${stub.url}/hooks?token=secret`)(ORDER, never)
+    expect(outcome.result).toBe('failed')
+    expect(outcome.detail).toContain(`the proxy ${new URL(proxy.url).host}`)
+    expect(outcome.detail).not.toContain('secret')
+    expect(stub.requests).toEqual([])
+  })
+
   it.each([
     [409, 'busy'],
     [423, 'busy'],
@@ -79,7 +102,20 @@ describe('--post', () => {
 
   it('fails when nobody answers', async () => {
     const { url } = await startScheduler(undefined)
-    expect((await createPostTrigger(url)(ORDER, never)).result).toBe('failed')
+    const { host } = new URL(url)
+    const { result, detail } = await createPostTrigger(url)(ORDER, never)
+    expect([result, detail]).toEqual(['failed', expect.stringContaining(`no answer from ${host}`)])
+  })
+
+  it('fails when the answer takes too long', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    expect(await createPostTrigger(`http://127.0.0.1:${port}`, 50)(ORDER, never)).toEqual({
+      result: 'failed',
+      detail: `no answer from 127.0.0.1:${port} within 0.05 seconds`,
+    })
   })
 })
 
@@ -141,7 +177,7 @@ describe('--airbyte-connection', () => {
     airbyte.outage = 0
     expect(await trigger(ORDER, never)).toMatchObject({
       result: 'failed',
-      detail: expect.stringContaining('Airbyte does not answer'),
+      detail: expect.stringMatching(/^Airbyte cannot be asked: no answer from 127/),
     })
   })
 
@@ -152,6 +188,14 @@ describe('--airbyte-connection', () => {
       detail:
         'Airbyte refused a token with status 401: check AIRBYTE_CLIENT_ID, AIRBYTE_CLIENT_SECRET and what they may do',
     })
+  })
+
+  it('fails when the credentials are withdrawn while the job runs', async () => {
+    const { airbyte, trigger } = await start()
+    const outcome = trigger(ORDER, never)
+    await vi.waitUntil(() => airbyte.jobs.size > 0)
+    airbyte.outage = 401
+    expect((await outcome).detail).toContain('refused a token with status 401')
   })
 
   it('stops waiting when it is asked to', async () => {

@@ -1,4 +1,4 @@
-import { type FileHandle, open, rm } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** A new file that its owner alone may read. */
@@ -30,6 +30,24 @@ export async function createPrivateFile(path: string): Promise<PrivateFile> {
     await file.close()
     await rm(path, { force: true })
   }
+}
+
+/**
+ * Replaces a file, or makes it, in one step that survives a loss of power; its owner alone may read it.
+ * Rejects with the system's error, and the file is as it was.
+ */
+export async function replacePrivateFile(path: string, text: string): Promise<void> {
+  const fresh = `${path}.new`
+  // A crash may have left one.
+  await rm(fresh, { force: true })
+  await (await createPrivateFile(fresh)).write(text)
+  try {
+    await rename(fresh, path)
+  } catch (error) {
+    await rm(fresh, { force: true })
+    throw error
+  }
+  await syncFolder(dirname(path))
 }
 
 /** The name of a new file is on the disk when its folder is. */
