@@ -57,8 +57,14 @@ export function createRecordRewriter(rules: ObjectRules): RecordRewriter {
   const shape = shapeOf(rules)
   return (record, sink) => {
     reserve(sink, record.length)
-    object(Buffer.from(record.buffer, record.byteOffset, record.length), 0, shape, sink)
+    object(asBuffer(record), 0, shape, sink)
   }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return bytes instanceof Buffer
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 /** Rules with the names in the order in which they were met last. */
@@ -78,6 +84,7 @@ interface Met {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
+const SPACE = 0x20
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 const OPEN_LIST = 0x5b
@@ -183,7 +190,8 @@ function stands(text: Buffer, from: Buffer, at: number): boolean {
 
 function skipSpace(bytes: Buffer, from: number): number {
   let at = from
-  while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at++
+  // In valid JSON nothing else between tokens is as low as a space.
+  while ((bytes[at] as number) <= SPACE) at++
   return at
 }
 
