@@ -6,7 +6,7 @@ import type { SyncOptions } from './sync-action.ts'
 export function addSync(program: Command, act: Act): void {
   program
     .command('sync')
-    .description('Reads a tenant into a DuckDB file, from where the file stands.')
+    .description('read a tenant into a DuckDB file; the next time, what has changed')
     .option('--warehouse <file>', 'the file; made by the first sync', 'protime.duckdb')
     .option('--streams <names>', 'the streams to read, separated by commas; all if left out')
     .option('--full-refresh', 'read the streams from the beginning')

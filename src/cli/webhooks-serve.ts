@@ -7,7 +7,7 @@ export function addServe(webhooks: Command, act: Act): void {
   const command = webhooks
     .command('serve')
     .description(
-      'Receive the deliveries of webhooks, keep the webhooks alive, and start a sync when something changes.',
+      'receive the deliveries of webhooks, keep the webhooks alive, and start a sync when something changes',
     )
   for (const option of serveOptions()) command.addOption(option)
   command.action(async (words: ServeWords) => {
