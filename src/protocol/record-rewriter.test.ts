@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { createByteSink } from './byte-sink.ts'
 import {
-  createByteSink,
   createRecordRewriter,
   type MemberRule,
   type ObjectRules,

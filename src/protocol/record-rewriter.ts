@@ -1,3 +1,6 @@
+import { type ByteSink, copy, createByteSink, reserve } from './byte-sink.ts'
+import { createValueWriter, type ValueWriter } from './value-writer.ts'
+
 /** What becomes of one member: it stays as it is, is left out, or is written anew. */
 export type MemberRule = 'keep' | 'drop' | Replacement | ObjectRules
 
@@ -12,12 +15,6 @@ export interface ObjectRules {
   readonly ruleOf: (name: string) => MemberRule
   /** Whether anything that is no object stays; it becomes null otherwise. */
   readonly keepsValues: boolean
-}
-
-/** Where rewritten records go: bytes up to `length`, with room that grows. */
-export interface ByteSink {
-  bytes: Buffer
-  length: number
 }
 
 /** Appends a record, valid JSON text of an object, as its rules leave it. */
@@ -36,18 +33,6 @@ export function rewritten(record: Uint8Array, rewrite: RecordRewriter): Buffer {
 }
 
 /** An empty sink with room for so many bytes. */
-export function createByteSink(bytes: number): ByteSink {
-  return { bytes: Buffer.allocUnsafe(Math.max(bytes, 64)), length: 0 }
-}
-
-/** Makes room for so many more bytes. */
-export function reserve(sink: ByteSink, more: number): void {
-  if (sink.length + more <= sink.bytes.length) return
-  const larger = Buffer.allocUnsafe(Math.max(2 * sink.bytes.length, sink.length + more))
-  larger.set(sink.bytes.subarray(0, sink.length))
-  sink.bytes = larger
-}
-
 /**
  * Rewrites records without parsing them: what stays is copied byte for byte, so that numbers keep
  * every digit. Records of one stream have the same members in nearly the same order, so a name is
@@ -78,19 +63,18 @@ interface Shape {
 interface Met {
   /** The name with its quotes, as it stands in the record. */
   readonly text: Buffer
-  readonly rule: 'keep' | 'drop' | Replacement | Shape
+  readonly rule: 'keep' | 'drop' | ValueWriter | Shape
 }
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
+const NULL = Buffer.from('null')
 const SPACE = 0x20
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 const OPEN_LIST = 0x5b
 const CLOSE_LIST = 0x5d
-/** Up to so many bytes are copied one by one. */
-const SHORT = 48
 /** Names of an object that are remembered. */
 const MOST_NAMES = 1000
 
@@ -138,17 +122,17 @@ function member(from: Buffer, start: number, end: number, begin: number, sink: B
 }
 
 /** Writes a value under a rule, and answers with the position behind it. */
-function changed(from: Buffer, at: number, rule: Replacement | Shape, sink: ByteSink): number {
+function changed(from: Buffer, at: number, rule: ValueWriter | Shape, sink: ByteSink): number {
   if (typeof rule === 'function') {
     const end = endOfValue(from, at)
-    putText(sink, rule(from.toString('utf8', at, end)))
+    rule(from, at, end, sink)
     return end
   }
   if (from[at] === OPEN_OBJECT) return object(from, at, rule, sink)
   if (from[at] === OPEN_LIST) return list(from, at, rule, sink)
   const end = endOfValue(from, at)
   if (rule.rules.keepsValues) copy(from, at, end, sink)
-  else putText(sink, 'null')
+  else copy(NULL, 0, NULL.length, sink)
   return end
 }
 
@@ -178,9 +162,14 @@ function memberAt(from: Buffer, at: number, index: number, shape: Shape): Met {
 function learn(bytes: Buffer, { rules, known }: Shape): Met {
   const text = Buffer.from(bytes)
   const rule = rules.ruleOf(JSON.parse(text.toString('utf8')) as string)
-  const met = { text, rule: typeof rule === 'object' ? shapeOf(rule) : rule }
+  const met = { text, rule: prepared(rule) }
   if (known.size < MOST_NAMES) known.set(text.toString('latin1'), met)
   return met
+}
+
+function prepared(rule: MemberRule): Met['rule'] {
+  if (typeof rule === 'function') return createValueWriter(rule)
+  return typeof rule === 'object' ? shapeOf(rule) : rule
 }
 
 function stands(text: Buffer, from: Buffer, at: number): boolean {
@@ -231,22 +220,4 @@ function isBehindWord(byte: number): boolean {
 function put(sink: ByteSink, byte: number): void {
   reserve(sink, 1)
   sink.bytes[sink.length++] = byte
-}
-
-function putText(sink: ByteSink, text: string): void {
-  reserve(sink, 3 * text.length)
-  sink.length += sink.bytes.write(text, sink.length)
-}
-
-function copy(from: Buffer, start: number, end: number, sink: ByteSink): void {
-  reserve(sink, end - start)
-  // A call of the system's copy costs as much as some dozens of bytes.
-  if (end - start > SHORT) {
-    sink.length += from.copy(sink.bytes, sink.length, start, end)
-    return
-  }
-  const { bytes } = sink
-  let to = sink.length
-  for (let at = start; at < end; at++) bytes[to++] = from[at] as number
-  sink.length = to
 }

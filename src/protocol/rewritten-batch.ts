@@ -1,6 +1,7 @@
 import { acquireBuffer } from './buffer-pool.ts'
+import { reserve } from './byte-sink.ts'
 import { type Batch, DROP, UPSERT } from './record-batch.ts'
-import { createRecordRewriter, type ObjectRules, reserve, rewritten } from './record-rewriter.ts'
+import { createRecordRewriter, type ObjectRules, rewritten } from './record-rewriter.ts'
 
 /** Rewrites batches by rules: of their records, and of nothing else. Their `ops` are shared. */
 export function createBatchRewriter(rules: ObjectRules): (batch: Batch) => Batch {
