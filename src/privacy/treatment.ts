@@ -101,13 +101,17 @@ export function treatmentOf(schema: JsonSchema, settings: TreatmentSettings): Tr
       case 'drop':
         return { rule: 'drop' }
       case 'null':
-        return { rule: () => 'null', schema: node }
+        return { rule: toNull, schema: node }
       case 'year':
         return { rule: yearOf, schema: described(node, 'Cut to the year.') }
       case 'hash':
         return { rule: hash, schema: pseudonym(node) }
     }
   }
+}
+
+function toNull(): string {
+  return 'null'
 }
 
 type Path = readonly string[]

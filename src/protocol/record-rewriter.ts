@@ -39,7 +39,7 @@ export function rewritten(record: Uint8Array, rewrite: RecordRewriter): Buffer {
  * first compared with the one that stood there last.
  */
 export function createRecordRewriter(rules: ObjectRules): RecordRewriter {
-  const shape = shapeOf(rules)
+  const shape = shapeOf(rules, new Map())
   return (record, sink) => {
     reserve(sink, record.length)
     object(asBuffer(record), 0, shape, sink)
@@ -57,6 +57,8 @@ interface Shape {
   readonly rules: ObjectRules
   readonly met: Met[]
   readonly known: Map<string, Met>
+  /** Of each replacement, shared by all members that it is made to. */
+  readonly writers: Map<Replacement, ValueWriter>
 }
 
 /** A name that was met, and what becomes of its value. */
@@ -78,8 +80,8 @@ const CLOSE_LIST = 0x5d
 /** Names of an object that are remembered. */
 const MOST_NAMES = 1000
 
-function shapeOf(rules: ObjectRules): Shape {
-  return { rules, met: [], known: new Map() }
+function shapeOf(rules: ObjectRules, writers: Shape['writers']): Shape {
+  return { rules, met: [], known: new Map(), writers }
 }
 
 /** Writes the object at `start`, and answers with the position behind it. */
@@ -159,17 +161,20 @@ function memberAt(from: Buffer, at: number, index: number, shape: Shape): Met {
   return met
 }
 
-function learn(bytes: Buffer, { rules, known }: Shape): Met {
+function learn(bytes: Buffer, { rules, known, writers }: Shape): Met {
   const text = Buffer.from(bytes)
   const rule = rules.ruleOf(JSON.parse(text.toString('utf8')) as string)
-  const met = { text, rule: prepared(rule) }
+  const met = { text, rule: prepared(rule, writers) }
   if (known.size < MOST_NAMES) known.set(text.toString('latin1'), met)
   return met
 }
 
-function prepared(rule: MemberRule): Met['rule'] {
-  if (typeof rule === 'function') return createValueWriter(rule)
-  return typeof rule === 'object' ? shapeOf(rule) : rule
+function prepared(rule: MemberRule, writers: Shape['writers']): Met['rule'] {
+  if (typeof rule === 'object') return shapeOf(rule, writers)
+  if (typeof rule !== 'function') return rule
+  const writer = writers.get(rule) ?? createValueWriter(rule)
+  writers.set(rule, writer)
+  return writer
 }
 
 function stands(text: Buffer, from: Buffer, at: number): boolean {
