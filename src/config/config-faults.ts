@@ -1,53 +1,25 @@
-import { Ajv, type ErrorObject } from 'ajv'
+import { createRequire } from 'node:module'
+import type { ErrorObject, ValidateFunction } from 'ajv'
 import { nearest } from '../nearest.ts'
 import type { SettingsSchema } from '../protocol/settings-schema.ts'
-import { chosenEnvironment } from './config-schema.ts'
+
+const require = createRequire(import.meta.url)
 
 /** A text given in place of a number is shown up to this length. */
 const SHOWN = 20
 /** What may be shown of a day in a wrong form: nothing that a secret is made of. */
 const DATE_LIKE = /^[\d\s./:TZ+-]{1,30}$/
 
-/**
- * Fills in the defaults of a configuration and answers with one sentence for each fault. Sentences
- * show numbers and days, but no other text: people paste secrets into the wrong field.
- */
-export function applyDefaults(config: unknown, schema: SettingsSchema): string[] {
-  const ajv = new Ajv({
-    allErrors: true,
-    verbose: true,
-    useDefaults: true,
-    strict: false,
-    validateFormats: false,
-    // The schema is ours, is tested, and is used once: checking and optimising it would take longer.
-    meta: false,
-    validateSchema: false,
-    code: { optimize: false },
-  })
-  const check = ajv.compile(withChosenEnvironment(schema, config))
-  return check(config) ? [] : (check.errors ?? []).map(sentence)
-}
+/** What the build makes of the schemas of the settings: their checks as code, which loads at once. */
+const validators = () => require('#validators') as Record<'config' | 'write', ValidateFunction>
 
 /**
- * Replaces the alternatives of `environment` by the one that the input names, so that a fault is
- * reported once, against the alternative that was meant, and its defaults are applied.
+ * Fills in the defaults of settings and answers with one sentence for each fault. Sentences show
+ * numbers and days, but no other text: people paste secrets into the wrong field.
  */
-function withChosenEnvironment(schema: SettingsSchema, config: unknown): SettingsSchema {
-  const options = schema.properties?.['environment']?.oneOf
-  // A schema of a part of the settings.
-  if (options === undefined) return schema
-  const types = options.map((option) => option.properties?.['type']?.['const'])
-  return {
-    ...schema,
-    properties: {
-      ...schema.properties,
-      environment: chosenEnvironment(schema, config) ?? {
-        type: 'object',
-        required: ['type'],
-        properties: { type: { enum: types } },
-      },
-    },
-  }
+export function applyDefaults(settings: unknown, which: 'config' | 'write'): string[] {
+  const check = validators()[which]
+  return check(settings) ? [] : (check.errors ?? []).map(sentence)
 }
 
 function sentence({ instancePath, keyword, params, parentSchema, data }: ErrorObject): string {
@@ -69,9 +41,19 @@ function sentence({ instancePath, keyword, params, parentSchema, data }: ErrorOb
       return `${subject} must have the form: ${schema['pattern_descriptor']}${shownDate(data, schema)}.`
     case 'enum':
       return `${subject} must be one of ${params['allowedValues'].join(', ')}${suggestion(data, params['allowedValues'])}`
+    // The alternatives of an object, told by one of its members.
+    case 'discriminator': {
+      const { tag, tagValue } = params
+      if (tagValue === undefined) return `${at}.${tag} is missing.`
+      return `${at}.${tag} must be one of ${alternatives(schema, tag).join(', ')}${suggestion(tagValue, alternatives(schema, tag))}`
+    }
     default:
       return `${subject} must be ${expected(schema, data)}; it is ${shown(data, schema)}.`
   }
+}
+
+function alternatives({ oneOf = [] }: SettingsSchema, tag: string): string[] {
+  return oneOf.map((option) => String(option.properties?.[tag]?.['const']))
 }
 
 /** What a setting must be, by its type and bounds. */

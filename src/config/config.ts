@@ -3,7 +3,6 @@ import { type PrivacySettings, parsePrivacySettings } from '../privacy/privacy-s
 import { ConnectorError } from '../protocol/errors.ts'
 import { referencedCollections } from '../streams/collections.ts'
 import { applyDefaults } from './config-faults.ts'
-import { configSchema } from './config-schema.ts'
 
 /** References to ask for: names of one collection. */
 export interface ReferenceChoice {
@@ -59,7 +58,7 @@ const EARLIEST_START = '1970-01-01'
  */
 export function parseConfig(input: unknown): Config {
   const config = structuredClone(input) as Json
-  const faults = applyDefaults(config, configSchema())
+  const faults = applyDefaults(config, 'config')
   if (faults.length > 0) throw notValid(faults.join(' '))
   const environment = config['environment'] as Json
   return {

@@ -37,7 +37,7 @@ export function parseWriteSettings(input: unknown): WriteSettings {
   const given = Object.entries((input ?? {}) as Record<string, unknown>)
   const known = given.filter(([name]) => Object.hasOwn(schema.properties ?? {}, name))
   const settings = structuredClone(Object.fromEntries(known)) as Record<string, unknown>
-  const faults = applyDefaults(settings, schema)
+  const faults = applyDefaults(settings, 'write')
   if (faults.length > 0) {
     throw new ConnectorError('config', `The configuration is not valid. ${faults.join(' ')}`)
   }
