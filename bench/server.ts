@@ -89,9 +89,7 @@ function send(parts: Iterable<Buffer>, response: ServerResponse, encoded?: Encod
     response.end()
   }
   response.socket?.setNoDelay(true)
-  response.cork()
   more()
-  response.uncork()
 }
 
 function pageOf(first: number): Buffer {
