@@ -4,8 +4,8 @@ import { setFlagsFromString } from 'node:v8'
 // a third of all memory and a tenth of a second of a core, and saves less than a percent of a long sync. See
 // docs/decisions/the-http-parser-is-not-optimised.md.
 
-/** The engines of Node 20, 22 and 24, which know the flag. Others are left alone. */
-const ENGINES = /^(11\.3|12\.4|13\.6)\./
+/** The engines of Node 20, 22, 24 and 26, which know the flag. Others are left alone. */
+const ENGINES = /^(11\.3|12\.4|13\.6|14\.6)\./
 
 let stage: 'before' | 'under way' | 'after' = ENGINES.test(process.versions.v8) ? 'before' : 'after'
 

@@ -24,7 +24,6 @@ import { summary } from './summary.ts'
 import { factsOf } from './sync-facts.ts'
 import { createDeltaBarrier, inOrder, isDelta, type Task } from './task.ts'
 import { createWaiting, createWaitReport, stillWaiting } from './waiting.ts'
-import { keepYoungGenerationSmall } from './young-generation.ts'
 
 export interface RunSettings extends SessionSettings {
   readonly log: Log
@@ -42,7 +41,6 @@ export interface RunSettings extends SessionSettings {
  */
 export async function runSync(jobs: readonly Job[], settings: RunSettings): Promise<Failure[]> {
   const session = createSession(settings, scopesOf(jobs))
-  keepYoungGenerationSmall()
   const { clock, client } = session
   const shared: Shared = {
     ids: createIdBudget(
