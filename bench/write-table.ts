@@ -5,12 +5,14 @@ import { PROJECT } from './connector.ts'
 import type { Medians } from './measure.ts'
 import { compressedCosts } from './scenarios/compressed.ts'
 import { type PeerCosts, peerCosts } from './scenarios/peers.ts'
+import { COMMANDS, startCosts } from './scenarios/start.ts'
 import { costsOf, PROGRAMS } from './scenarios/throughput.ts'
 
 /** `npm run bench:table` measures on this machine and writes docs/performance.md. */
 const HEAD = ['', 'records/s', 'CPU s per million', 'peak MB', 'time beside ours'] as const
 
 const [busy = 0] = loadavg()
+const starts = await startCosts()
 const one = await costsOf(1)
 const eight = await costsOf(8, 3)
 const packed = await compressedCosts()
@@ -28,6 +30,18 @@ ${machine()}
 
 The *conventional* program parses each page and stringifies each record, as other connectors do, and does that
 well. The *floors* download and write as many bytes and look at none of them.
+
+## Start-up
+
+${rows(
+  ['', 'seconds', 'CPU s', 'peak MB'],
+  COMMANDS.map((name) => [
+    name,
+    starts(name, 'seconds').toFixed(2),
+    starts(name, 'cpuSeconds').toFixed(2),
+    starts(name, 'peakMegabytes').toFixed(0),
+  ]),
+)}
 
 ## A million records in pages of a thousand, start-up included
 

@@ -11,7 +11,7 @@ import { leftBehind } from './project-copy.ts'
 import type { Trial } from './trial.ts'
 
 const NEEDED =
-  /^(LICENSE|NOTICE|CHANGELOG\.md|README\.md|package\.json|(spec|write-settings)\.json|dist\/scan\.wasm)$/
+  /^(LICENSE|NOTICE|CHANGELOG\.md|README\.md|package\.json|(spec|write-settings)\.json|dist\/(scan\.wasm|validators\.cjs))$/
 const ALLOWED = /^(bin\/[a-z-]+|schemas\/[a-z_]+\.json|dist\/(src|emulator)\/.+\.(js|d\.ts))$/
 const WRONG = /(^|\/)(testing|test-[^/]*|stale[^/]*)(\/|$)|\.test\./
 
