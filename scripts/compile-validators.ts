@@ -2,8 +2,8 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import standaloneCode from 'ajv/dist/standalone/index.js'
 import { configSchema } from '../src/config/config-schema.ts'
+import { writeSettingsSchema } from '../src/config/write-settings.ts'
 import type { SettingsSchema } from '../src/protocol/settings-schema.ts'
-import { writeSettingsSchema } from '../src/write/write-settings.ts'
 
 const FILE = 'dist/validators.cjs'
 

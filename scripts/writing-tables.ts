@@ -1,6 +1,6 @@
+import { writeSettingsSchema } from '../src/config/write-settings.ts'
 import { settingRows } from '../src/protocol/singer/setting-rows.ts'
 import { objects } from '../src/write/objects.ts'
-import { writeSettingsSchema } from '../src/write/write-settings.ts'
 import { markdown } from './markdown-table.ts'
 
 /** What can be written, and within which limits. */

@@ -1,6 +1,6 @@
+import { parseWriteSettings, type WriteSettings } from '../config/write-settings.ts'
 import { type ObjectName, objects, scopesOf } from '../write/objects.ts'
 import { countsInWords, type Outcome, tooManyRejected } from '../write/outcome.ts'
-import { parseWriteSettings, type WriteSettings } from '../write/write-settings.ts'
 import { createWriter } from '../write/writer.ts'
 import type { ActionTools } from './action.ts'
 import { EXIT, type ExitCode, UsageError } from './exit-code.ts'

@@ -1,8 +1,8 @@
 import { nearest } from '../nearest.ts'
 import type { SettingsSchema } from '../protocol/settings-schema.ts'
 import { collections, referencedCollections } from '../streams/collections.ts'
-import { writeSettingsSchema } from '../write/write-settings.ts'
 import { chosenEnvironment, configSchema } from './config-schema.ts'
+import { writeSettingsSchema } from './write-settings.ts'
 
 /**
  * What a configuration says without any effect, one sentence each: settings that do not exist, at any

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { configSchema } from '../config/config-schema.ts'
-import { writeSettingsSchema } from '../write/write-settings.ts'
+import { writeSettingsSchema } from '../config/write-settings.ts'
 import { destinationSpec } from './destination-spec.ts'
 
 describe('the specification of the destination', () => {

@@ -1,3 +1,4 @@
+import type { WriteSettings } from '../config/write-settings.ts'
 import type { ConnectorError } from '../protocol/errors.ts'
 import { applyJobCategories, type NamedChange } from './apply-job-categories.ts'
 import { applyReferences } from './apply-references.ts'
@@ -15,7 +16,6 @@ import type { ServiceCache } from './service-cache.ts'
 import { createTaskPool } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 import type { WriteRecord } from './write-record.ts'
-import type { WriteSettings } from './write-settings.ts'
 
 /** Requests at a time, beside what the limiter of the client allows. */
 export const CONCURRENCY = 4

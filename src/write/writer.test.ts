@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ClientError } from '../client/client-error.ts'
+import { parseWriteSettings } from '../config/write-settings.ts'
 import { createFakeService } from './testing/fake-service.ts'
 import { write } from './testing/histories.ts'
-import { parseWriteSettings } from './write-settings.ts'
 import { createWriter } from './writer.ts'
 
 const OPTIONS = { secondValue: 'conflict', hasEtags: false, hasReadableLists: true } as const

@@ -1,3 +1,4 @@
+import type { WriteSettings } from '../config/write-settings.ts'
 import type { ConnectorError } from '../protocol/errors.ts'
 import { withNames } from './folded-names.ts'
 import { createInputKeys } from './input-keys.ts'
@@ -10,7 +11,6 @@ import { createTaskPool } from './task-pool.ts'
 import { CONCURRENCY, writeBatch } from './write-batch.ts'
 import { type WriteClient, withoutWrites } from './write-client.ts'
 import type { WriteRecord } from './write-record.ts'
-import type { WriteSettings } from './write-settings.ts'
 
 /** Writes records in the order in which they are added; calls must not overlap. */
 export interface Writer {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
+import { parseWriteSettings, type WriteSettings } from '../../config/write-settings.ts'
 import type { ObjectName } from '../objects.ts'
 import type { Outcome } from '../outcome.ts'
 import type { WriteRecord } from '../write-record.ts'
-import { parseWriteSettings, type WriteSettings } from '../write-settings.ts'
 import { createWriter } from '../writer.ts'
 import { type createFakeService, type FakeOptions, type Fault, Killed } from './fake-service.ts'
 

@@ -1,7 +1,7 @@
-import { applyDefaults } from '../config/config-faults.ts'
 import { readProjectJson } from '../project-files.ts'
 import { ConnectorError } from '../protocol/errors.ts'
 import type { SettingsSchema } from '../protocol/settings-schema.ts'
+import { applyDefaults } from './config-faults.ts'
 
 /** What the writer can be told by the configuration, complete. */
 export interface WriteSettings {
