@@ -28,10 +28,8 @@ renameSync(`${FILE}.new`, FILE)
  * alternative that was meant, and its defaults are applied. Platforms do not know the keyword.
  */
 function withDiscriminator(schema: SettingsSchema): SettingsSchema {
-  const { environment, ...properties } = schema.properties ?? {}
+  const { properties } = schema
   const discriminator = { propertyName: 'type' }
-  return {
-    ...schema,
-    properties: { ...properties, environment: { ...environment, discriminator } },
-  }
+  const environment = { ...properties?.['environment'], discriminator }
+  return { ...schema, properties: { ...properties, environment } }
 }
