@@ -2,7 +2,20 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take longest, first: else the others are long done when the last of them ends. */
-const LONGEST = ['histories/in-process', 'histories/executable', 'lifecycle', 'hostile/endless']
+const LONGEST = [
+  'histories/in-process',
+  'protime-sync-kills',
+  'webhooks/rings',
+  'integration-tests/lifecycle',
+  'webhooks/deliveries',
+  'integration-tests/protime-sync',
+  'webhooks/subscriptions',
+  'page-scanner.fuzz',
+  'histories/executable',
+  'hostile/endless',
+  'singer-interruptions',
+  'singer-cli',
+]
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

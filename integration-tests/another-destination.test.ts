@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { runAirbyteDestination } from '../src/protocol/airbyte/destination/cli.ts'
 import type { Message } from './testing/airbyte-messages.ts'
 import { protocolFaults } from './testing/airbyte-rules.ts'
+import { createCollector } from './testing/collector.ts'
 import { parseLines } from './testing/run.ts'
 import { type Given, runShelf } from './testing/run-shelf.ts'
 import { createShelf, type Shelf, type ShelfConfig } from './testing/shelf.ts'
@@ -165,16 +166,16 @@ describe('a destination of another kind, over the Airbyte protocol', () => {
     })
     shelf.slowBook = { isbn: 'b', until }
     const input = new PassThrough()
-    const stdout = new PassThrough()
+    const stdout = createCollector()
     const ended = write([BOOKS], input, { shelf, stdout })
     const lines = [book('a'), book('b'), book('c'), state('books', 3)]
     input.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
     await expect.poll(() => [...shelf.books.keys()]).toEqual(['a', 'c'])
     await setImmediate()
-    expect(stdout.readableLength).toBe(0)
+    expect(stdout.text()).toBe('')
     release()
     // The input is still open: the state does not wait for more of it.
-    await expect.poll(() => stdout.readableLength).toBeGreaterThan(0)
+    await expect.poll(stdout.text).not.toBe('')
     input.end()
     expect((await ended).states).toHaveLength(1)
   })
@@ -281,7 +282,7 @@ describe('a destination of another kind, over the Airbyte protocol', () => {
   })
 
   it('ends when nobody reads its states any more', async () => {
-    const stdout = new PassThrough()
+    const stdout = createCollector()
     const input = new PassThrough()
     const ended = write([BOOKS], input, { stdout })
     stdout.destroy()

@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runAirbyte } from '../src/protocol/airbyte/cli.ts'
 import type { Connector } from '../src/protocol/connector.ts'
 import { createJsonBatch } from '../src/protocol/json-batch.ts'
 import { runSinger } from '../src/protocol/singer/cli.ts'
 import { airbyteFaults, type Expected } from './testing/airbyte-rules.ts'
+import { createCollector } from './testing/collector.ts'
 import { configuredCatalog } from './testing/files.ts'
 import { parseLines } from './testing/run.ts'
 import type { SingerMessage } from './testing/singer-messages.ts'
@@ -49,9 +49,9 @@ async function run(
     writeFileSync(file, JSON.stringify(word))
     return file
   })
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const [stdout, stderr] = [createCollector(), createCollector()]
   const exitCode = await program(argv, numbers, { stdout, stderr, env: {} })
-  return { exitCode, stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') }
+  return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
 }
 
 const CONFIG = { numbers: [3, 1, 2] }

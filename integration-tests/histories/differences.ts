@@ -26,19 +26,25 @@ export interface Comparison {
 /** Where the two warehouses differ from the service, in words. */
 export function warehouseDifferences(comparison: Comparison): string[] {
   const { platform, streams } = comparison
-  return streams.flatMap((stream) =>
-    platform.warehouses.flatMap((warehouse, i) =>
-      compare(stream, warehouse.rows(stream.stream), comparison).map(
+  return streams.flatMap((stream) => {
+    const service = truthOf(stream, comparison)
+    return platform.warehouses.flatMap((warehouse, i) =>
+      compare(stream, warehouse.rows(stream.stream), service, comparison).map(
         (text) => `${['highest version', 'last write'][i]}: ${text}`,
       ),
-    ),
-  )
+    )
+  })
 }
 
-function compare(stream: Stream, rows: Map<string, Row>, comparison: Comparison): string[] {
+function compare(
+  stream: Stream,
+  rows: Map<string, Row>,
+  service: readonly Row[],
+  comparison: Comparison,
+): string[] {
   const { platform, references } = comparison
   const state = platform.stateOf(stream.stream)
-  const truth = new Map(truthOf(stream, comparison).map((row) => [keyOf(row), row]))
+  const truth = new Map(service.map((row) => [keyOf(row), row]))
   for (const key of [...truth.keys(), ...rows.keys()]) {
     const [known, held] = [truth.get(key), rows.get(key)]
     const isOut = [known, held].some((row) => row && !isCompared(row, stream, comparison))
@@ -48,7 +54,8 @@ function compare(stream: Stream, rows: Map<string, Row>, comparison: Comparison)
       rows.delete(key)
     }
   }
-  const plain = references === undefined ? withoutReferences : (row: Row) => row
+  const plain =
+    references === undefined ? (row: Row) => withoutReferences(row) as Row : (row: Row) => row
   const held = new Map([...rows].map(([key, row]) => [key, plain(row)]))
   return differences(stream.stream, held, [...truth.values()].map(plain))
 
@@ -121,8 +128,9 @@ function isBefore(row: Row, day: string | null): boolean {
   return day !== null && typeof date === 'string' && date < day
 }
 
-function withoutReferences(row: Row): Row {
-  return JSON.parse(
-    JSON.stringify(row, (name, value) => (name === 'externalReferences' ? undefined : value)),
-  )
+function withoutReferences(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(withoutReferences)
+  const members = Object.entries(value).filter(([name]) => name !== 'externalReferences')
+  return Object.fromEntries(members.map(([name, inner]) => [name, withoutReferences(inner)]))
 }

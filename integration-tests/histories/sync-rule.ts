@@ -36,7 +36,7 @@ export function createSyncRule(comparison: Comparison, { faults: disturbances }:
     streams.map((stream) => [
       stream.stream,
       {
-        held: right(stream, comparison),
+        held: right(stream, truthOf(stream, comparison)),
         listedAt: platform.stateOf(stream.stream)?.backfilled_at,
         isListing: platform.stateOf(stream.stream)?.phase === 'backfill',
         isRefreshing: isRefreshing(platform.stateOf(stream.stream)),
@@ -79,8 +79,9 @@ export function createSyncRule(comparison: Comparison, { faults: disturbances }:
 
   /** Rows that the warehouses had as they are, and have no more. */
   function lost(stream: Stream, held: ReadonlyMap<string, Row>): string[] {
-    const now = right(stream, comparison)
-    const living = new Map(truthOf(stream, comparison).map((row) => [keyOf(row), row]))
+    const service = truthOf(stream, comparison)
+    const now = right(stream, service)
+    const living = new Map(service.map((row) => [keyOf(row), row]))
     return [...held]
       .filter(([key, row]) => {
         const alive = living.get(key)
@@ -89,16 +90,16 @@ export function createSyncRule(comparison: Comparison, { faults: disturbances }:
       .filter(([, row]) => isCompared(row, stream, { ...comparison, isHistoryFresh: true }))
       .map(([key]) => `${stream.stream} ${key} lives, was in the warehouse, and is not there now`)
   }
-}
 
-/** The rows that both warehouses hold in the version of the service. */
-function right(stream: Stream, comparison: Comparison): Map<string, Row> {
-  const tables = comparison.platform.warehouses.map((warehouse) => warehouse.rows(stream.stream))
-  return new Map(
-    truthOf(stream, comparison)
-      .map((row) => [keyOf(row), row] as const)
-      .filter(([key, row]) => tables.every((rows) => isSame(row, rows.get(key)))),
-  )
+  /** The rows that both warehouses hold in the version of the service. */
+  function right({ stream }: Stream, service: readonly Row[]): Map<string, Row> {
+    const tables = platform.warehouses.map((warehouse) => warehouse.rows(stream))
+    return new Map(
+      service
+        .map((row) => [keyOf(row), row] as const)
+        .filter(([key, row]) => tables.every((rows) => isSame(row, rows.get(key)))),
+    )
+  }
 }
 
 function isRefreshing(state: StreamState | undefined): boolean {

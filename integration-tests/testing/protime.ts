@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { runProtime } from '../../src/cli/main.ts'
+import { createCollector } from './collector.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../bin/protime', import.meta.url))
 
@@ -15,22 +15,9 @@ export interface ProtimeRun {
 
 /** Runs a command of `protime` in this process. */
 export async function protime(...argv: readonly string[]): Promise<ProtimeRun> {
-  const [stdout, stderr] = [collector(), collector()]
+  const [stdout, stderr] = [createCollector(), createCollector()]
   const exitCode = await runProtime(argv, { stdout, stderr, env: {} })
-  return { exitCode, stdout: stdout.text, stderr: stderr.text }
-}
-
-class Collector extends Writable {
-  text = ''
-
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this.text += chunk.toString('utf8')
-    done()
-  }
-}
-
-function collector(): Collector {
-  return new Collector()
+  return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
 }
 
 /** A process of `bin/protime`. */

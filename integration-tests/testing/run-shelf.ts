@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { PassThrough, Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { onTestFinished } from 'vitest'
 import type { runAirbyteDestination } from '../../src/protocol/airbyte/destination/cli.ts'
 import type { runSingerTarget } from '../../src/protocol/singer/target/cli.ts'
+import { type Collector, createCollector } from './collector.ts'
 import { temporaryFolder } from './files.ts'
 import type { Shelf } from './shelf.ts'
 
@@ -15,7 +16,7 @@ export interface Given {
   /** Lines of stdin; objects are messages. */
   readonly input?: readonly (string | object)[] | Readable
   readonly env?: Readonly<Record<string, string>>
-  readonly stdout?: PassThrough
+  readonly stdout?: Collector
 }
 
 /** Runs a program of the shelf in this process; objects among the words are written to files. */
@@ -32,11 +33,11 @@ export async function runShelf(
     writeFileSync(file, JSON.stringify(word))
     return file
   })
-  const { stdout = new PassThrough() } = given
-  const stderr = new PassThrough()
+  const { stdout = createCollector() } = given
+  const stderr = createCollector()
   const text = (line: string | object) =>
     `${typeof line === 'string' ? line : JSON.stringify(line)}\n`
   const stdin = input instanceof Readable ? input : Readable.from([input.map(text).join('')])
   const exitCode = await program(argv, shelf.connector, { stdin, stdout, stderr, env })
-  return { exitCode, stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') }
+  return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
 }

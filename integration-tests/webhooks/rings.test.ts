@@ -32,15 +32,6 @@ describe('a ring', () => {
     expect(scene.orders()[1]).toEqual({ reason: 'delivery', streams: ['people'] })
   })
 
-  it('that never stops leads to syncs all the same', async () => {
-    const scene = await startScene()
-    await scene.serve({ '--quiet': '20', '--max-wait': '0.3' })
-    await until(() => scene.live().length === 18)
-    const ringing = setInterval(() => scene.emulator.update('people', 1), 50)
-    onTestFinished(() => clearInterval(ringing))
-    await until(() => scene.orders().length === 3)
-  })
-
   it('that a kill -9 has forgotten is made good by the next start', async () => {
     const scene = await startScene()
     const server = await quiet(scene)
@@ -72,16 +63,6 @@ describe('a ring', () => {
     await until(() => scene.differences().length === 0)
   })
 
-  it('is tried again after a failure, later each time, and the health page says so', async () => {
-    const scene = await startScene()
-    const run = `${noted(scene.folder)}; test "$(wc -l < ${scene.file('orders')})" -ge 3`
-    const server = await scene.serve({ '--run': run, '--retry': '0.4' })
-    await until(async () => (await server.health()).failures === 2)
-    await until(async () => (await server.health()).failures === 0)
-    expect(scene.orders()).toHaveLength(3)
-    expect(server.heard().match(/WARN Sync failed/g)).toHaveLength(2)
-  })
-
   it('waits while a scheduled sync holds the lock that both take', async () => {
     const scene = await startScene()
     await quiet(scene)
@@ -100,26 +81,6 @@ describe('a ring', () => {
     await until(() => scene.differences().length === 0)
   })
 
-  it('of a stream that a second pipeline reads, too, costs a warning and no row', async () => {
-    const scene = await startScene()
-    await quiet(scene)
-    scene.emulator.stealDelta('people')
-    scene.emulator.update('people', 1)
-    await until(() => scene.orders().length > 1 && scene.differences().length === 0)
-    expect(readFileSync(scene.file('sync.000001.jsonl'), 'utf8')).toMatch(
-      /WARN.*read from the beginning: people\. Probably another program reads them/,
-    )
-  })
-
-  it('rings at its own tenant only', async () => {
-    const [one, other] = await Promise.all([startScene(), startScene({ seed: 2 })])
-    const servers = await Promise.all([quiet(one), quiet(other)])
-    one.emulator.update('people', 1)
-    await until(() => one.orders().length === 2 && one.differences().length === 0)
-    expect((await answers(servers[1]))['200']).toBe(0)
-    expect(other.orders()).toHaveLength(1)
-  })
-
   it('of a stream that nobody reads any more costs a sync, reads nothing of it, and is warned of', async () => {
     const scene = await startScene()
     scene.write('catalog.json', configuredCatalog(['clockings']))
@@ -130,17 +91,6 @@ describe('a ring', () => {
     scene.emulator.update('people', 1)
     await until(() => existsSync(scene.file('sync.000001.jsonl')))
     expect(readFileSync(scene.file('sync.000001.jsonl'), 'utf8')).not.toContain('"people"')
-  })
-
-  it('after days without a sync, when the delta links are dead, makes the warehouse equal too', async () => {
-    const scene = await startScene()
-    const server = await quiet(scene)
-    await server.stop()
-    scene.emulator.remove('people', 2)
-    scene.emulator.update('absences', 1)
-    await scene.emulator.elapse({ hours: 73 })
-    await scene.serve({ '--run': synced(scene.folder) })
-    await until(() => scene.differences().length === 0)
   })
 })
 

@@ -4,6 +4,7 @@ import { collections } from '../../emulator/collections/collections.ts'
 import { nonceOf } from '../../src/webhooks/serve/store.ts'
 import { webhookCollections } from '../../src/webhooks/serve/webhook-collections.ts'
 import { sign } from '../../src/webhooks/testing/sign.ts'
+import { freePort } from '../engines/free-port.ts'
 import { PUBLIC_URL, type Scene, type Server, startScene, synced, until } from './scene.ts'
 
 const ONE = { '--collection': 'people' } as const
@@ -94,7 +95,7 @@ describe('protime webhooks serve', () => {
 
   it('takes a delivery that comes before the answer with the key', async () => {
     const scene = await startScene()
-    const address = '127.0.0.1:38471'
+    const address = `127.0.0.1:${await freePort()}`
     scene.emulator.options.deliverTo = `http://${address}`
     scene.emulator.deliveryFault('early', { collection: 'people', ms: 300 })
     await scene.serve({ ...ONE, '--listen': address })
@@ -166,22 +167,6 @@ describe('protime webhooks serve', () => {
       () => scene.orders().at(-1)?.reason === 'renewal' && scene.differences().length === 0,
     )
     expect(scene.orders().at(-1)?.streams).toEqual(['people'])
-  })
-
-  it('makes one webhook per hour at most where each is disabled at once', async () => {
-    const scene = await startScene()
-    const server = await scene.serve(ONE)
-    for (let hour = 1; hour <= 3; hour++) {
-      await until(
-        () => scene.emulator.webhooks().length === hour && scene.stored().at(-1)?.state === 'live',
-      )
-      scene.emulator.disableWebhooks()
-      await until(async () => (await server.health()).collections['people']?.status === 'Disabled')
-      await scene.emulator.elapse({ minutes: 40 })
-      await until(() => server.heard().includes('an hour after the one before'))
-      expect(scene.emulator.webhooks()).toHaveLength(hour)
-      await scene.emulator.elapse({ minutes: 21 })
-    }
   })
 
   // spec: Events 10

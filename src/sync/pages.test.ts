@@ -34,7 +34,7 @@ const DAMAGED = { whole: [Buffer.from('damaged')] }
 const EMPTY = { whole: [] }
 
 /** Pages over a client that answers as `get` says, in virtual time. */
-function virtualPages(get: Client['get']) {
+function virtualPages(get: Client['get'], stop: AbortSignal = signal) {
   const time = createVirtualTime()
   const waits: string[] = []
   const client = {
@@ -46,7 +46,7 @@ function virtualPages(get: Client['get']) {
   const pages = createPages({
     client,
     reader,
-    signal,
+    signal: stop,
     retryPolicy: { ...retryPolicyOf(10), time, random: () => 0.5 },
     waits: {
       rateLimited: (until) => void waits.push(until.toISOString()),
@@ -55,6 +55,18 @@ function virtualPages(get: Client['get']) {
   })
   return { time, waits, follow: (work?: () => Promise<void>) => time.run(readAll(pages, work)) }
 }
+
+it('a sync that is to stop before its first page is asked for asks for none', async () => {
+  const asked: string[] = []
+  const stopped = AbortSignal.abort(new Error('stopped'))
+  const get = async (link: string) => {
+    asked.push(link)
+    return EMPTY
+  }
+  const { follow } = virtualPages(get, stopped)
+  await expect(follow()).rejects.toThrow('stopped')
+  expect(asked).toEqual([])
+})
 
 describe('a page that arrives damaged', () => {
   it('is asked for again as long as retry_minutes say', async () => {

@@ -103,6 +103,8 @@ export function createPages(settings: PagesSettings): Pages {
   }
 
   async function* read(first: string, kind: LinkKind, slice = ''): AsyncGenerator<PageEvent, void> {
+    // A signal that has come before would not be told to a listener.
+    signal.throwIfAborted()
     const onAbort = () => stop.abort(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
     const waiting = createWaiting(time, () => waits.waiting(trouble ?? client.trouble))

@@ -1,4 +1,4 @@
-import { PassThrough } from 'node:stream'
+import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { ConnectorError } from '../errors.ts'
 import { createLineWriter } from '../line-writer.ts'
@@ -34,12 +34,18 @@ describe('a state file', () => {
 
 describe('a state writer', () => {
   function writing(input: string) {
-    const stream = new PassThrough({ highWaterMark: 1_000_000 })
+    const chunks: Buffer[] = []
+    const stream = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        chunks.push(chunk)
+        done()
+      },
+    })
     const writer = createLineWriter(stream)
     const states = createStateWriter(parseState(input, 'x'), writer)
     const written = async () => {
       await writer.flush()
-      return String(stream.read() ?? '')
+      return String(Buffer.concat(chunks))
         .split('\n')
         .filter(Boolean)
         .map((line) => JSON.parse(line).value)
