@@ -76,7 +76,7 @@ describe('a delivery', () => {
     await until(() => scene.orders().length === 2 && scene.differences().length === 0)
   })
 
-  it('that was tampered with or signed with another key is refused, and rings nowhere', async () => {
+  it('that was tampered with or signed with another key is refused, and leads to no sync', async () => {
     const [scene, server] = await start()
     for (const kind of ['tamper', 'wrong-key', 'other-scheme', 'unsigned'] as const) {
       scene.emulator.deliveryFault(kind, { times: 1 })

@@ -50,7 +50,7 @@ describe('a body of more than 1 MiB', () => {
 
 it('slow senders are answered 408 and hold nobody up', async () => {
   const limits = { headersMs: 500, requestMs: 1500 }
-  const { open, deliver, rings, counts } = await startReceiver({ limits })
+  const { open, deliver, verified, counts } = await startReceiver({ limits })
   const sent = ['', HEAD, `${HEAD}Content-Length: 2\r\n\r\n{`]
   const stuck = await Promise.all(Array.from({ length: 300 }, open))
   stuck.forEach((connection, i) => {
@@ -64,7 +64,7 @@ it('slow senders are answered 408 and hold nobody up', async () => {
     [200, 1],
     [408, 300],
   ])
-  expect(rings).toHaveLength(1)
+  expect(verified).toHaveLength(1)
 })
 
 it('headers of more than 16 KiB are refused: 431', async () => {
@@ -84,14 +84,14 @@ it('connections beyond the limit are closed, with a warning', async () => {
   await expect.poll(() => deliver('{}').catch(() => undefined)).toBe(200)
 })
 
-it('a storm of wrong signatures is one warning a minute, and rings nothing', async () => {
+it('a storm of wrong signatures is one warning a minute, and none is told of', async () => {
   const time = createVirtualTime()
-  const { open, close, rings, warnings } = await startReceiver({ time })
+  const { open, close, verified, warnings } = await startReceiver({ time })
   const connection = await open()
   const wrong = delivery('{}', { authorization: sign('{}', 'other') })
   connection.write(Buffer.concat(Array.from({ length: 10_000 }, () => wrong)))
   expect(new Set(await connection.answers(10_000))).toEqual(new Set([401]))
-  expect(rings).toEqual([])
+  expect(verified).toEqual([])
   expect(warnings).toHaveLength(1)
   const wait = (ms: number) => time.run(time.sleep(ms, new AbortController().signal))
   await wait(59_000)
@@ -108,7 +108,7 @@ it('a storm of wrong signatures is one warning a minute, and rings nothing', asy
 
 describe('when it closes', () => {
   it('what is under way is answered, and its connection closed', async () => {
-    const { open, close, port, rings } = await startReceiver()
+    const { open, close, port, verified } = await startReceiver()
     const connection = await open()
     connection.write(`${HEAD}Content-Length: 2\r\n\r\n{`)
     const idle = await open()
@@ -120,7 +120,7 @@ describe('when it closes', () => {
     expect(await connection.answers(1)).toEqual([200])
     expect(connection.heard()).toMatch(/^connection: close\r$/im)
     await closed
-    expect(rings).toHaveLength(2)
+    expect(verified).toHaveLength(2)
     await expect(openRaw(port)).rejects.toThrow('ECONNREFUSED')
   })
 
@@ -140,7 +140,7 @@ it('a port that is in use is an error', async () => {
   const { port } = taken.address() as { port: number }
   const receiver = createReceiver({
     hooks: { byNonce: () => LIVE, settled: async () => LIVE },
-    onRing() {},
+    onDelivery() {},
     log: { info() {}, warn() {}, debug() {} },
   })
   await expect(receiver.listen(port, '127.0.0.1')).rejects.toThrow('EADDRINUSE')

@@ -23,7 +23,7 @@ export interface PageContent {
 export interface ReceiverSettings {
   readonly hooks: Hooks
   /** Called once for each verified delivery, before it is answered. What it throws is answered 503. */
-  onRing(collection: string): void
+  onDelivery(collection: string): void
   readonly log: Log
   /** By path, such as `/healthz`; they are no part of the public URL. */
   readonly pages?: ReadonlyMap<string, Page>
@@ -71,9 +71,9 @@ const CHECK_SLOW_MS = 1000
 /** Longer than proxies keep idle connections (nginx: 60 seconds), so that none sends into one that closes. */
 const IDLE_MS = 65_000
 
-/** A server for the deliveries of webhooks: it verifies them, rings, and forgets their bodies. */
+/** A server for the deliveries of webhooks: it verifies them, says of which collection they are, and forgets their bodies. */
 export function createReceiver(settings: ReceiverSettings): Receiver {
-  const { hooks, onRing, log, pages = new Map<string, Page>(), time = REAL_TIME } = settings
+  const { hooks, onDelivery, log, pages = new Map<string, Page>(), time = REAL_TIME } = settings
   const limits = { ...LIMITS, ...settings.limits }
   const prefix = (settings.prefix ?? '').replace(/\/+$/, '')
   const counts = new Map<number, number>()
@@ -137,7 +137,7 @@ export function createReceiver(settings: ReceiverSettings): Receiver {
     const askForBody = () => {
       if (request.headers.expect !== undefined) response.writeContinue()
     }
-    const tools = { hooks, onRing, quietLog, prefix, bodyBytes, keyMs, askForBody }
+    const tools = { hooks, onDelivery, quietLog, prefix, bodyBytes, keyMs, askForBody }
     const status = await receive(request, tools)
     count(status)
     send(request, response, { status, headers: status === 405 ? { allow: 'POST' } : {} })

@@ -1,4 +1,4 @@
-import type { Result } from '../doorbell-state.ts'
+import type { Result } from '../schedule.ts'
 
 /** What a trigger is to sync. */
 export interface Order {

@@ -6,7 +6,7 @@ import { startAirbyteStub } from '../../src/webhooks/serve/testing/airbyte-stub.
 import { configuredCatalog } from '../testing/files.ts'
 import { answers, noted, type Scene, type Server, startScene, synced, until } from './scene.ts'
 
-/** What is left of a scene when the first sync is over, so that deliveries alone ring. */
+/** What is left of a scene when the first sync is over, so that deliveries alone lead to syncs. */
 async function quiet(scene: Scene): Promise<Server> {
   const server = await scene.serve({ '--run': synced(scene.folder) })
   await until(async () => scene.orders().length === 1 && (await server.health()).lastSync !== null)
@@ -18,7 +18,7 @@ const waitFor = (scene: Scene, name: string) =>
   `until test -e ${scene.file(name)}; do sleep 0.02; done`
 const go = (scene: Scene, name = 'go') => writeFileSync(scene.file(name), '')
 
-describe('a ring', () => {
+describe('a delivery', () => {
   it('during a sync, after its stream was read, leads to another sync', async () => {
     const scene = await startScene()
     const run = `${synced(scene.folder)}; ${waitFor(scene, 'go')}`
@@ -32,12 +32,12 @@ describe('a ring', () => {
     expect(scene.orders()[1]).toEqual({ reason: 'delivery', streams: ['people'] })
   })
 
-  it('that never stops leads to syncs all the same', async () => {
+  it('that others follow without a pause leads to syncs all the same', async () => {
     const scene = await startScene()
     await scene.serve({ '--quiet': '20', '--max-wait': '0.3' })
     await until(() => scene.live().length === 18)
-    const ringing = setInterval(() => scene.emulator.update('people', 1), 50)
-    onTestFinished(() => clearInterval(ringing))
+    const changing = setInterval(() => scene.emulator.update('people', 1), 50)
+    onTestFinished(() => clearInterval(changing))
     await until(() => scene.orders().length === 3)
   })
 
@@ -111,7 +111,7 @@ describe('a ring', () => {
     )
   })
 
-  it('rings at its own tenant only', async () => {
+  it('reaches its own tenant only', async () => {
     const [one, other] = await Promise.all([startScene(), startScene({ seed: 2 })])
     const servers = await Promise.all([quiet(one), quiet(other)])
     one.emulator.update('people', 1)
