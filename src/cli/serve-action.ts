@@ -46,7 +46,7 @@ export function serveAction(words: ServeWords, environment: Environment): Action
     async function serve(): Promise<ExitCode> {
       const server = await orStartError(startServer({ ...settings, ...chosen }, serving))
       tools.allowToEnd(STOP_MS)
-      const isGood = await server.run()
+      const isGood = await orStartError(server.run())
       return words.once && !isGood ? EXIT.failed : EXIT.done
     }
   }
@@ -83,7 +83,7 @@ function connection({
   }
 }
 
-/** What cannot be started is no failure of the service, and nothing has been created. */
+/** What cannot be started is no failure of the service: somebody has to mend it first. */
 async function orStartError<T>(starting: Promise<T>): Promise<T> {
   try {
     return await starting

@@ -47,7 +47,8 @@ export interface ServeTools extends Pick<KeeperTools, 'connect' | 'scopesOf'> {
 export interface WebhookServer {
   /**
    * Receives deliveries, keeps the webhooks, and triggers syncs, until the signal is aborted. Answers
-   * whether the last sync was good.
+   * whether the last sync was good. Throws a config error when the webhooks have never been looked after
+   * because the configuration is wrong.
    */
   run(): Promise<boolean>
 }
@@ -102,18 +103,15 @@ export async function startServer(
   return { run }
 
   async function run(): Promise<boolean> {
-    const closing = closed(receiver, signal)
-    try {
-      await Promise.all([
-        scheduler.run(signal),
-        keysOnly
-          ? followStore({ store, path: settings.storePath, onChanged: notifyOfKeys, log, signal })
-          : keepWebhooks({ keeper, onRound: start, ...settings, ...tools, signal }),
-      ])
-    } finally {
-      ended.abort()
-      await closing
-    }
+    const running = [
+      closed(receiver, signal),
+      scheduler.run(signal),
+      keysOnly
+        ? followStore({ store, path: settings.storePath, onChanged: notifyOfKeys, log, signal })
+        : keepWebhooks({ keeper, onRound: start, ...settings, ...tools, signal }),
+    ].map((part) => part.finally(() => ended.abort()))
+    await Promise.allSettled(running)
+    await Promise.all(running)
     return scheduler.state.failures === 0
   }
 
