@@ -155,7 +155,8 @@ describe('--airbyte-connection', () => {
       AIRBYTE_CLIENT_SECRET: 'app secret',
     }
     const options = { '--run': undefined, '--airbyte-connection': 'live', '--poll': '0.05' }
-    return { scene, airbyte, serve: () => scene.serve(options, environment) }
+    const serve = () => scene.serve(options, environment)
+    return { scene, airbyte, environment, options, serve }
   }
 
   it('asks again while Airbyte runs another sync, and starts ours when that has ended', async () => {
@@ -168,6 +169,13 @@ describe('--airbyte-connection', () => {
     airbyte.jobs.set(2, 'succeeded')
     await until(async () => (await server.health()).lastSync !== null)
     expect((await server.health()).failures).toBe(0)
+  })
+
+  it('is refused at the start with credentials that Airbyte does not know', async () => {
+    const { scene, options, environment } = await start()
+    const wrong = { ...environment, AIRBYTE_CLIENT_SECRET: 'another secret' }
+    await expect(scene.serve(options, wrong)).rejects.toThrow('the process ended before')
+    expect(scene.emulator.requests).toEqual([])
   })
 
   it('takes deliveries while Airbyte is down, and syncs once when it is back', async () => {

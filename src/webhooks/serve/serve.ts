@@ -53,13 +53,17 @@ export interface WebhookServer {
   run(): Promise<boolean>
 }
 
-/** Throws a config error when the store cannot be used, or the address cannot be listened at. */
+/**
+ * Throws a config error when the store cannot be used, the address cannot be listened at, or the trigger
+ * can start no sync.
+ */
 export async function startServer(
   settings: ServeSettings,
   tools: ServeTools,
 ): Promise<WebhookServer> {
   const { times, trigger, keysOnly, collections, publicUrl } = settings
   const { log } = tools
+  await trigger.check?.(tools.signal)
   const store = await openHookStore(settings.storePath, tools.hide)
   const ended = new AbortController()
   const signal = AbortSignal.any([tools.signal, ended.signal])
