@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { connect, createServer } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createVirtualTime } from '../http/testing/virtual-time.ts'
 import { createReceiver } from './receiver.ts'
 import { openRaw } from './testing/raw-connection.ts'
@@ -51,10 +51,11 @@ describe('a body of more than 1 MiB', () => {
 it('slow senders are answered 408 and hold nobody up', async () => {
   const limits = { headersMs: 500, requestMs: 1500 }
   const { open, deliver, verified, counts } = await startReceiver({ limits })
-  const sent = ['', HEAD, `${HEAD}Content-Length: 2\r\n\r\n{`]
+  const chunked = `${HEAD}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`
+  const sent = ['', HEAD, `${HEAD}Content-Length: 2\r\n\r\n{`, chunked]
   const stuck = await Promise.all(Array.from({ length: 300 }, open))
   stuck.forEach((connection, i) => {
-    connection.write(sent[i % 3] ?? '')
+    connection.write(sent[i % 4] ?? '')
   })
   expect(await deliver('{}')).toBe(200)
   const answers = await Promise.all(stuck.map((connection) => connection.answers(1)))
@@ -65,6 +66,19 @@ it('slow senders are answered 408 and hold nobody up', async () => {
     [408, 300],
   ])
   expect(verified).toHaveLength(1)
+})
+
+it('a sender who never reads the answers is cut off', async () => {
+  const page = () => ({ status: 200, contentType: 'text/plain', body: 'x'.repeat(MEBIBYTE) })
+  const { port, deliver } = await startReceiver({
+    pages: new Map([['/healthz', page]]),
+    limits: { connections: 1, idleMs: 200 },
+  })
+  const deaf = connect(port, '127.0.0.1').pause()
+  onTestFinished(() => void deaf.destroy())
+  deaf.write('GET /healthz HTTP/1.1\r\nHost: hooks\r\n\r\n'.repeat(50))
+  await once(deaf, 'connect')
+  await expect.poll(() => deliver('{}').catch(() => undefined), { timeout: 5000 }).toBe(200)
 })
 
 it('headers of more than 16 KiB are refused: 431', async () => {

@@ -15,6 +15,7 @@ describe('a signed delivery is answered 200 and told of', () => {
     ['bytes that are no text', Uint8Array.of(0, 255, 10, 0xc3)],
     ['empty', ''],
     ['broken', RECORD.slice(0, -1)],
+    ['deeply nested', '['.repeat(500_000) + ']'.repeat(500_000)],
   ])('when its body is %s', async (_, body) => {
     const { deliver, verified } = await startReceiver()
     expect(await deliver(body)).toBe(200)
@@ -33,7 +34,7 @@ describe('a signed delivery is answered 200 and told of', () => {
   it.each([
     ['HTTP/1.0', 'HTTP/1.0', ''],
     ['header names in lower case', 'HTTP/1.1', 'host: hooks\r\n'],
-    ['identity as its encoding', 'HTTP/1.1', 'Host: hooks\r\nContent-Encoding: identity\r\n'],
+    ['identity as its encoding', 'HTTP/1.1', 'Host: hooks\r\nContent-Encoding: Identity\r\n'],
   ])('over %s', async (_, version, headers) => {
     const { open, verified } = await startReceiver()
     const connection = await open()
