@@ -14,7 +14,7 @@ const receiver = createReceiver({
     },
     settled: async () => undefined,
   },
-  onRing() {},
+  onDelivery() {},
   log: { info() {}, debug() {}, warn: (line) => void process.stderr.write(`${line}\n`) },
 })
 const { port } = await receiver.listen(0, '127.0.0.1')

@@ -26,7 +26,7 @@ const PATIENCE_MS = 30_000
 
 /**
  * Runs a history against a receiver in this process, and throws unless both warehouses equal the
- * service after the sync of its last ring.
+ * service after the sync of its last delivery.
  */
 export async function runWebhookHistory(history: WebhookHistory): Promise<void> {
   const emulator = await startEmulator({
@@ -50,7 +50,7 @@ export async function runWebhookHistory(history: WebhookHistory): Promise<void> 
     for (const change of history.seeded) running.tenant.happen({ do: 'change', change })
     await startReceiver(running)
     for (const step of history.steps) await take(step, running)
-    await lastRing(running)
+    await lastDelivery(running)
     const found = warehouseDifferences({
       emulator,
       platform: running.platform,
@@ -106,8 +106,8 @@ async function take(step: WebhookStep, running: Running): Promise<void> {
   } else tenant.happen(step)
 }
 
-/** A ring for which nothing goes wrong any more; the sync that follows it is awaited. */
-async function lastRing(running: Running): Promise<void> {
+/** A delivery for which nothing goes wrong any more; the sync that follows it is awaited. */
+async function lastDelivery(running: Running): Promise<void> {
   const { emulator, history, tenant } = running
   emulator.clearFaults()
   running.killAfter.splice(0)
@@ -128,7 +128,7 @@ async function lastRing(running: Running): Promise<void> {
     do: 'change',
     change: { kind: 'insert', stream: 0, pick: 0, day: -2, size: 'small' },
   })
-  await until('the last ring is delivered', () => {
+  await until('the last event is delivered', () => {
     const last = emulator.deliveries().slice(before)
     return last.length > 0 && last.every(({ status }) => status === 'delivered')
   })
@@ -229,10 +229,10 @@ async function syncOnce({ emulator, streams, platform, killAfter }: Running): Pr
   return outcome.exitCode === 0 ? DONE : { result: 'failed', detail: '' }
 }
 
-/** Waits until everything that has rung is synced. */
+/** Waits until every notification is synced. */
 async function idle(running: Running): Promise<void> {
   const { emulator } = running
-  await until('all that rang is synced', async () => {
+  await until('every notification is synced', async () => {
     const isUnderWay = emulator
       .deliveries()
       .some(({ status, nextAttempt }) => status === 'waiting' && isPast(nextAttempt, emulator))

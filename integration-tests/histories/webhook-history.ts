@@ -19,11 +19,11 @@ export type WebhookStep =
     }
   /** The next sync dies after so many lines. */
   | { readonly do: 'kill-sync'; readonly afterLines: number }
-  /** The receiver dies, with the rings that it knows; it starts again after these events. */
+  /** The receiver dies, with the notifications that it knows; it starts again after these events. */
   | { readonly do: 'kill-receiver'; readonly meanwhile: readonly Event[] }
   /** A sync of the schedule, beside those of the receiver. */
   | { readonly do: 'scheduled-sync' }
-  /** Until everything that rang is synced. */
+  /** Until every notification is synced. */
   | { readonly do: 'wait' }
 
 export interface WebhookHistory {

@@ -42,7 +42,41 @@ describe('a delivery', () => {
     expect(server.heard()).toContain('reason=delivery deliveries=100 streams=people')
   })
 
-  it('that was tampered with or signed with another key is refused, and rings nowhere', async () => {
+  it('of last month brings nothing old into the warehouse', async () => {
+    const [scene, server] = await start({ webhookDays: 90 })
+    scene.emulator.deliveryFault('delay', { minutes: 30 * 1440, times: 1 })
+    scene.emulator.update('people', 2)
+    scene.emulator.remove('people', 2)
+    await until(() => scene.orders().length === 2 && scene.differences().length === 0)
+    await scene.emulator.elapse({ days: 31 })
+    await until(async () => (await answers(server))['200'] === 2)
+    await until(() => scene.orders().length === 3 && scene.differences().length === 0)
+  })
+
+  it('before one of an older version leads to the newest version', async () => {
+    const [scene, server] = await start()
+    scene.emulator.deliveryFault('reorder', { times: 3 })
+    for (let version = 0; version < 3; version++) scene.emulator.update('people', 1)
+    await until(async () => (await answers(server))['200'] === 3)
+    await until(() => scene.differences().length === 0)
+  })
+
+  it('of another collection deletes a row of whose deletion no event tells', async () => {
+    const [scene] = await start({ deleteEvent: 'none' })
+    scene.emulator.remove('people', 2)
+    scene.emulator.update('absences', 1)
+    await until(() => scene.orders().length > 1 && scene.differences().length === 0)
+  })
+
+  it('of a row that is gone again, whose deletion is lost and is in no delta, leaves no ghost', async () => {
+    const [scene] = await start({ netDelta: true })
+    scene.emulator.deliveryFault('lose', { skip: 1, times: 1 })
+    const inserted = scene.emulator.insert('people', {})
+    scene.emulator.remove('people', Number(inserted['id']))
+    await until(() => scene.orders().length === 2 && scene.differences().length === 0)
+  })
+
+  it('that was tampered with or signed with another key is refused, and leads to no sync', async () => {
     const [scene, server] = await start()
     for (const kind of ['tamper', 'wrong-key', 'other-scheme', 'unsigned'] as const) {
       scene.emulator.deliveryFault(kind, { times: 1 })

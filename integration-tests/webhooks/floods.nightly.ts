@@ -27,7 +27,7 @@ it('a flood of deliveries is taken, and leads to one sync per interval', {
   expect(scene.orders().length).toBeLessThan(2 + (performance.now() - began) / 100)
 })
 
-it('a storm of wrong signatures rings nowhere, and is a warning per minute', {
+it('a storm of wrong signatures leads to no sync, and is a warning per minute', {
   timeout: 60 * SECOND,
 }, async () => {
   const { scene, server, to } = await start()

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { type Scene, startScene } from './scene.ts'
+import { type Scene, startScene, until } from './scene.ts'
 
 /** Somebody else's port. */
 async function takePort(): Promise<string> {
@@ -48,3 +48,45 @@ it.each([
     expect(existsSync(scene.file('webhooks.json'))).toBe(false)
   },
 )
+
+it.each([
+  [
+    'whose secret is wrong',
+    { secret: 'another', scopes: 'all' as const },
+    /does not accept this client id and client secret/,
+  ],
+  [
+    'who may not see webhooks',
+    { secret: 'emulator-secret', scopes: ['people'] },
+    /connector-protimeapi-webhooks\.read/,
+  ],
+])(
+  'protime webhooks serve ends with 2 for a client %s, and runs no sync',
+  async (_, client, sentence) => {
+    const scene = await startScene()
+    scene.emulator.options.clients = [{ id: 'connector', ...client }]
+    const { exitCode, stderr } = await scene.protime(...scene.words())
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(sentence)])
+    expect([scene.emulator.webhooks(), scene.orders()]).toEqual([[], []])
+  },
+)
+
+it('protime webhooks serve goes on with a client that is refused later, and says so', async () => {
+  const scene = await startScene()
+  const server = await scene.serve({ '--collection': 'people' })
+  await until(() => scene.orders().length === 1)
+  scene.emulator.options.clients = [{ id: 'connector', secret: 'another', scopes: 'all' }]
+  await until(() => /WARN The webhooks could not be looked after/.test(server.heard()))
+  scene.emulator.update('people', 1)
+  await until(() => scene.orders().length === 2)
+})
+
+it('protime webhooks serve waits for a service that is down at its start', async () => {
+  const scene = await startScene()
+  scene.write('config.json', { ...scene.emulator.config(), retry_minutes: 0 })
+  scene.emulator.fault('/connect/token', 'reset')
+  const server = await scene.serve({ '--collection': 'people' })
+  await until(() => /WARN The webhooks could not be looked after/.test(server.heard()))
+  scene.emulator.clearFaults()
+  await until(() => scene.orders().length === 1)
+})

@@ -16,7 +16,7 @@ export const EXIT = {
 /** One of the exit codes. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** What was asked for cannot be started here, as the sentence says; nothing was done. */
+/** What was asked for cannot be started here until somebody mends what the sentence says. */
 export class StartError extends ConnectorError {
   override name = 'StartError'
 }

@@ -9,10 +9,11 @@ import { createMask } from '../protocol/mask.ts'
 import { openHookStore } from '../webhooks/serve/hook-store.ts'
 import { type KeeperTools, unsubscribe } from '../webhooks/serve/keeper.ts'
 import { startServer } from '../webhooks/serve/serve.ts'
+import { lockStore } from '../webhooks/serve/store-lock.ts'
 import { webhookCollections } from '../webhooks/serve/webhook-collections.ts'
 import type { Action, ActionTools } from './action.ts'
 import { readChosenStreams } from './chosen-streams.ts'
-import { EXIT, StartError } from './exit-code.ts'
+import { EXIT, type ExitCode, StartError } from './exit-code.ts'
 import type { ServeWords } from './serve-options.ts'
 import { type Environment, parseServeWords, required } from './serve-settings.ts'
 
@@ -28,19 +29,36 @@ export function serveAction(words: ServeWords, environment: Environment): Action
     const storePath = required(words.store, '--store <file>')
     const serving = { ...connection(tools), log, signal, hide: mask.add }
     if (words.unsubscribe) {
-      const store = await orStartError(openHookStore(storePath, mask.add))
-      await unsubscribe(store, serving)
-      return EXIT.done
+      return locked(storePath, async () => {
+        const store = await orStartError(openHookStore(storePath, mask.add))
+        await unsubscribe(store, serving)
+        return EXIT.done
+      })
     }
     const settings = parseServeWords(words, environment)
     if (environment['AIRBYTE_CLIENT_SECRET']) mask.add(environment['AIRBYTE_CLIENT_SECRET'])
     const { catalog } = words
     const chosen =
       catalog === undefined ? {} : { chosen: await orStartError(readChosenStreams(catalog)) }
-    const server = await orStartError(startServer({ ...settings, ...chosen }, serving))
-    tools.allowToEnd(STOP_MS)
-    const isGood = await server.run()
-    return words.once && !isGood ? EXIT.failed : EXIT.done
+    // Who only reads the store needs it for nobody else.
+    return words.keysOnly ? serve() : locked(storePath, serve)
+
+    async function serve(): Promise<ExitCode> {
+      const server = await orStartError(startServer({ ...settings, ...chosen }, serving))
+      tools.allowToEnd(STOP_MS)
+      const isGood = await orStartError(server.run())
+      return words.once && !isGood ? EXIT.failed : EXIT.done
+    }
+  }
+}
+
+/** Works with a store that no other process may write meanwhile. */
+async function locked<T>(storePath: string, work: () => Promise<T>): Promise<T> {
+  const lock = await orStartError(lockStore(storePath))
+  try {
+    return await work()
+  } finally {
+    await lock.release()
   }
 }
 
@@ -65,7 +83,7 @@ function connection({
   }
 }
 
-/** What cannot be started is no failure of the service, and nothing has been created. */
+/** What cannot be started is no failure of the service: somebody has to mend it first. */
 async function orStartError<T>(starting: Promise<T>): Promise<T> {
   try {
     return await starting

@@ -12,7 +12,7 @@ export function headRefusal(
 ): 405 | 413 | 415 | undefined {
   if (method !== 'POST') return 405
   // The signature covers the bytes as sent, which nobody has seen once they are unpacked.
-  if ((contentEncoding ?? 'identity') !== 'identity') return 415
+  if ((contentEncoding ?? 'identity').toLowerCase() !== 'identity') return 415
   if (Number(contentLength ?? 0) > maxBytes) return 413
   return undefined
 }

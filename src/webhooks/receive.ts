@@ -10,7 +10,7 @@ import { verifyDelivery } from './verify-delivery.ts'
 /** What a delivery is received with; `bodyBytes` and `keyMs` as in `ReceiverLimits`. */
 export interface ReceiveTools {
   readonly hooks: Hooks
-  onRing(collection: string): void
+  onDelivery(collection: string): void
   readonly quietLog: QuietLog
   readonly prefix: string
   readonly bodyBytes: number
@@ -22,8 +22,8 @@ export interface ReceiveTools {
 type Status = 200 | 401 | 404 | 405 | 413 | 415 | 503
 
 /**
- * Decides how a request is answered, and rings if it is a delivery. Its body is gone afterwards. A signed
- * body that is not JSON rings, too: it is genuine, and a refusal would disable the webhook in the end.
+ * Decides how a request is answered, and tells of it if it is a delivery. Its body is gone afterwards. A signed
+ * body that is not JSON is one, too: it is genuine, and a refusal would disable the webhook in the end.
  */
 export async function receive(request: IncomingMessage, tools: ReceiveTools): Promise<Status> {
   const path = parseDeliveryPath(request.url ?? '', tools.prefix)
@@ -51,7 +51,7 @@ async function received(
   request: IncomingMessage,
   { nonce }: DeliveryPath,
   hook: Hook,
-  { hooks, onRing, quietLog, bodyBytes, keyMs, askForBody }: ReceiveTools,
+  { hooks, onDelivery, quietLog, bodyBytes, keyMs, askForBody }: ReceiveTools,
 ): Promise<Status> {
   const refusal = headRefusal(headOf(request), bodyBytes)
   if (refusal !== undefined) return refusal
@@ -61,12 +61,12 @@ async function received(
   const known = hook.state === 'creating' ? await hooks.settled(nonce, keyMs) : hook
   if (known === undefined || known.state === 'creating') return 503
   if (!verifyDelivery(body, request.headers.authorization, known.keys)) return 401
-  onRing(known.collection)
+  onDelivery(known.collection)
   if (!isJson(body))
     quietLog.warn(
       `${nonce} JSON`,
       (count) =>
-        `${deliveries(count, known.collection)} rightly signed but not JSON: it rings all the same`,
+        `${deliveries(count, known.collection)} rightly signed but not JSON: it leads to a sync all the same`,
     )
   return 200
 }

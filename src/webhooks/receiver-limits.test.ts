@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { connect, createServer } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createVirtualTime } from '../http/testing/virtual-time.ts'
 import { createReceiver } from './receiver.ts'
 import { openRaw } from './testing/raw-connection.ts'
@@ -50,11 +50,12 @@ describe('a body of more than 1 MiB', () => {
 
 it('slow senders are answered 408 and hold nobody up', async () => {
   const limits = { headersMs: 500, requestMs: 1500 }
-  const { open, deliver, rings, counts } = await startReceiver({ limits })
-  const sent = ['', HEAD, `${HEAD}Content-Length: 2\r\n\r\n{`]
+  const { open, deliver, verified, counts } = await startReceiver({ limits })
+  const chunked = `${HEAD}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`
+  const sent = ['', HEAD, `${HEAD}Content-Length: 2\r\n\r\n{`, chunked]
   const stuck = await Promise.all(Array.from({ length: 300 }, open))
   stuck.forEach((connection, i) => {
-    connection.write(sent[i % 3] ?? '')
+    connection.write(sent[i % 4] ?? '')
   })
   expect(await deliver('{}')).toBe(200)
   const answers = await Promise.all(stuck.map((connection) => connection.answers(1)))
@@ -64,7 +65,20 @@ it('slow senders are answered 408 and hold nobody up', async () => {
     [200, 1],
     [408, 300],
   ])
-  expect(rings).toHaveLength(1)
+  expect(verified).toHaveLength(1)
+})
+
+it('a sender who never reads the answers is cut off', async () => {
+  const page = () => ({ status: 200, contentType: 'text/plain', body: 'x'.repeat(MEBIBYTE) })
+  const { port, deliver } = await startReceiver({
+    pages: new Map([['/healthz', page]]),
+    limits: { connections: 1, idleMs: 200 },
+  })
+  const deaf = connect(port, '127.0.0.1').pause()
+  onTestFinished(() => void deaf.destroy())
+  deaf.write('GET /healthz HTTP/1.1\r\nHost: hooks\r\n\r\n'.repeat(50))
+  await once(deaf, 'connect')
+  await expect.poll(() => deliver('{}').catch(() => undefined), { timeout: 5000 }).toBe(200)
 })
 
 it('headers of more than 16 KiB are refused: 431', async () => {
@@ -84,14 +98,14 @@ it('connections beyond the limit are closed, with a warning', async () => {
   await expect.poll(() => deliver('{}').catch(() => undefined)).toBe(200)
 })
 
-it('a storm of wrong signatures is one warning a minute, and rings nothing', async () => {
+it('a storm of wrong signatures is one warning a minute, and none is told of', async () => {
   const time = createVirtualTime()
-  const { open, close, rings, warnings } = await startReceiver({ time })
+  const { open, close, verified, warnings } = await startReceiver({ time })
   const connection = await open()
   const wrong = delivery('{}', { authorization: sign('{}', 'other') })
   connection.write(Buffer.concat(Array.from({ length: 10_000 }, () => wrong)))
   expect(new Set(await connection.answers(10_000))).toEqual(new Set([401]))
-  expect(rings).toEqual([])
+  expect(verified).toEqual([])
   expect(warnings).toHaveLength(1)
   const wait = (ms: number) => time.run(time.sleep(ms, new AbortController().signal))
   await wait(59_000)
@@ -108,7 +122,7 @@ it('a storm of wrong signatures is one warning a minute, and rings nothing', asy
 
 describe('when it closes', () => {
   it('what is under way is answered, and its connection closed', async () => {
-    const { open, close, port, rings } = await startReceiver()
+    const { open, close, port, verified } = await startReceiver()
     const connection = await open()
     connection.write(`${HEAD}Content-Length: 2\r\n\r\n{`)
     const idle = await open()
@@ -120,7 +134,7 @@ describe('when it closes', () => {
     expect(await connection.answers(1)).toEqual([200])
     expect(connection.heard()).toMatch(/^connection: close\r$/im)
     await closed
-    expect(rings).toHaveLength(2)
+    expect(verified).toHaveLength(2)
     await expect(openRaw(port)).rejects.toThrow('ECONNREFUSED')
   })
 
@@ -140,7 +154,7 @@ it('a port that is in use is an error', async () => {
   const { port } = taken.address() as { port: number }
   const receiver = createReceiver({
     hooks: { byNonce: () => LIVE, settled: async () => LIVE },
-    onRing() {},
+    onDelivery() {},
     log: { info() {}, warn() {}, debug() {} },
   })
   await expect(receiver.listen(port, '127.0.0.1')).rejects.toThrow('EADDRINUSE')

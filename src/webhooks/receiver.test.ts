@@ -5,7 +5,7 @@ import { delivery, KEY, LIVE, NONCE, PATH, startReceiver } from './testing/start
 
 const RECORD = '{"changeVersion":"00000A1000005C200020","id":4712,"name":"Zoë €"}'
 
-describe('a signed delivery is answered 200 and rings', () => {
+describe('a signed delivery is answered 200 and told of', () => {
   // spec: Events 1
   // spec: Events 9
   it.each([
@@ -15,10 +15,11 @@ describe('a signed delivery is answered 200 and rings', () => {
     ['bytes that are no text', Uint8Array.of(0, 255, 10, 0xc3)],
     ['empty', ''],
     ['broken', RECORD.slice(0, -1)],
+    ['deeply nested', '['.repeat(500_000) + ']'.repeat(500_000)],
   ])('when its body is %s', async (_, body) => {
-    const { deliver, rings } = await startReceiver()
+    const { deliver, verified } = await startReceiver()
     expect(await deliver(body)).toBe(200)
-    expect(rings).toEqual(['clockings'])
+    expect(verified).toEqual(['clockings'])
   })
 
   it('with a warning when its body is not JSON', async () => {
@@ -26,22 +27,22 @@ describe('a signed delivery is answered 200 and rings', () => {
     await deliver(RECORD)
     await deliver('')
     expect(warnings).toEqual([
-      '1 delivery of clockings was rightly signed but not JSON: it rings all the same',
+      '1 delivery of clockings was rightly signed but not JSON: it leads to a sync all the same',
     ])
   })
 
   it.each([
     ['HTTP/1.0', 'HTTP/1.0', ''],
     ['header names in lower case', 'HTTP/1.1', 'host: hooks\r\n'],
-    ['identity as its encoding', 'HTTP/1.1', 'Host: hooks\r\nContent-Encoding: identity\r\n'],
+    ['identity as its encoding', 'HTTP/1.1', 'Host: hooks\r\nContent-Encoding: Identity\r\n'],
   ])('over %s', async (_, version, headers) => {
-    const { open, rings } = await startReceiver()
+    const { open, verified } = await startReceiver()
     const connection = await open()
     connection.write(
       `POST ${PATH} ${version}\r\n${headers}authorization: ${sign('{}', KEY)}\r\ncontent-length: 2\r\n\r\n{}`,
     )
     expect(await connection.answers(1)).toEqual([200])
-    expect(rings).toEqual(['clockings'])
+    expect(verified).toEqual(['clockings'])
   })
 
   it('in chunks', async () => {
@@ -91,9 +92,9 @@ describe('a delivery is refused', () => {
     ['by the key of another webhook', RECORD, sign(RECORD, 'other')],
     ['with another scheme', RECORD, sign(RECORD, KEY).replace('256', '512')],
   ])('%s: 401', async (_, body, authorization) => {
-    const { deliver, rings, warnings } = await startReceiver()
+    const { deliver, verified, warnings } = await startReceiver()
     expect(await deliver(body, { authorization })).toBe(401)
-    expect(rings).toEqual([])
+    expect(verified).toEqual([])
     expect(warnings).toEqual([
       '1 delivery of clockings was answered 401: the signature is missing, or not by a key of this webhook',
     ])
@@ -107,9 +108,9 @@ describe('a delivery is refused', () => {
     '/',
     '/hooks/clockings/..%2F',
   ])('at %s: 404', async (path) => {
-    const { deliver, rings } = await startReceiver()
+    const { deliver, verified } = await startReceiver()
     expect(await deliver(RECORD, { path })).toBe(404)
-    expect(rings).toEqual([])
+    expect(verified).toEqual([])
   })
 
   it('as a GET: 405, saying what is allowed', async () => {
@@ -139,9 +140,9 @@ describe('a delivery is refused', () => {
     expect([...counts]).toEqual([[400, 1]])
   })
 
-  it('when the ring fails: 503, so that it comes again', async () => {
+  it('when it cannot be told of: 503, so that it comes again', async () => {
     const { deliver, warnings } = await startReceiver({
-      onRing() {
+      onDelivery() {
         throw new Error('no room')
       },
     })
@@ -157,9 +158,9 @@ describe('the webhook of a delivery', () => {
   })
 
   it('may get its key while the delivery waits', async () => {
-    const { deliver, rings } = await startReceiver(becoming(LIVE))
+    const { deliver, verified } = await startReceiver(becoming(LIVE))
     expect(await deliver(RECORD)).toBe(200)
-    expect(rings).toEqual(['clockings'])
+    expect(verified).toEqual(['clockings'])
   })
 
   it.each([
@@ -172,9 +173,9 @@ describe('the webhook of a delivery', () => {
   })
 
   it('may be retiring', async () => {
-    const { deliver, rings } = await startReceiver({ hook: { ...LIVE, state: 'retiring' } })
+    const { deliver, verified } = await startReceiver({ hook: { ...LIVE, state: 'retiring' } })
     expect(await deliver(RECORD)).toBe(200)
-    expect(rings).toEqual(['clockings'])
+    expect(verified).toEqual(['clockings'])
   })
 })
 

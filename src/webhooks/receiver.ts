@@ -23,7 +23,7 @@ export interface PageContent {
 export interface ReceiverSettings {
   readonly hooks: Hooks
   /** Called once for each verified delivery, before it is answered. What it throws is answered 503. */
-  onRing(collection: string): void
+  onDelivery(collection: string): void
   readonly log: Log
   /** By path, such as `/healthz`; they are no part of the public URL. */
   readonly pages?: ReadonlyMap<string, Page>
@@ -41,6 +41,8 @@ export interface ReceiverLimits {
   readonly headersMs: number
   /** From the first byte of a request to its last. */
   readonly requestMs: number
+  /** How long a connection may be silent: without a request, or without its answers being read. */
+  readonly idleMs: number
   /** How long a delivery waits for the key of a webhook that is being created. */
   readonly keyMs: number
   /** How long requests under way may take once `close` is called. */
@@ -63,17 +65,17 @@ const LIMITS: ReceiverLimits = {
   connections: 2000,
   headersMs: 10_000,
   requestMs: 20_000,
+  // Longer than proxies keep idle connections (nginx: 60 seconds), so that none sends into one that closes.
+  idleMs: 65_000,
   keyMs: 10_000,
   closeMs: 15_000,
 }
 /** Node looks every 30 seconds for slow requests unless told otherwise. */
 const CHECK_SLOW_MS = 1000
-/** Longer than proxies keep idle connections (nginx: 60 seconds), so that none sends into one that closes. */
-const IDLE_MS = 65_000
 
-/** A server for the deliveries of webhooks: it verifies them, rings, and forgets their bodies. */
+/** A server for the deliveries of webhooks: it verifies them, says of which collection they are, and forgets their bodies. */
 export function createReceiver(settings: ReceiverSettings): Receiver {
-  const { hooks, onRing, log, pages = new Map<string, Page>(), time = REAL_TIME } = settings
+  const { hooks, onDelivery, log, pages = new Map<string, Page>(), time = REAL_TIME } = settings
   const limits = { ...LIMITS, ...settings.limits }
   const prefix = (settings.prefix ?? '').replace(/\/+$/, '')
   const counts = new Map<number, number>()
@@ -83,10 +85,11 @@ export function createReceiver(settings: ReceiverSettings): Receiver {
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
     connectionsCheckingInterval: CHECK_SLOW_MS,
-    keepAliveTimeout: IDLE_MS,
+    keepAliveTimeout: limits.idleMs,
     maxHeaderSize: limits.headerBytes,
   })
   server.maxConnections = limits.connections
+  server.timeout = limits.idleMs
   server.on('request', respond).on('checkContinue', respond)
   server.on('clientError', (error, socket) => count(answerFault(error, socket)))
   server.on('drop', () =>
@@ -137,7 +140,7 @@ export function createReceiver(settings: ReceiverSettings): Receiver {
     const askForBody = () => {
       if (request.headers.expect !== undefined) response.writeContinue()
     }
-    const tools = { hooks, onRing, quietLog, prefix, bodyBytes, keyMs, askForBody }
+    const tools = { hooks, onDelivery, quietLog, prefix, bodyBytes, keyMs, askForBody }
     const status = await receive(request, tools)
     count(status)
     send(request, response, { status, headers: status === 405 ? { allow: 'POST' } : {} })

@@ -24,6 +24,7 @@ describe('a handler in a server of Node', () => {
     [401, delivery(RECORD, { authorization: sign(RECORD, 'other') })],
     [404, delivery(RECORD, { path: '/elsewhere' })],
     [405, `GET ${PATH} HTTP/1.1\r\nHost: hooks\r\n\r\n`],
+    [405, `TRACE ${PATH} HTTP/1.1\r\nHost: hooks\r\n\r\n`],
     [413, `POST ${PATH} HTTP/1.1\r\nHost: hooks\r\nContent-Length: 1048577\r\n\r\n`],
     [
       415,

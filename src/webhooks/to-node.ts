@@ -6,6 +6,8 @@ import { toStderr } from './to-stderr.ts'
 /** A request of node:http, or of Express, which changes `url` below a mounted path. */
 type NodeRequest = IncomingMessage & { readonly originalUrl?: string }
 
+/** Methods that the Fetch API has no requests of. */
+const FORBIDDEN = /^(CONNECT|TRACE|TRACK)$/
 /** Methods whose requests have no body in the Fetch API. */
 const BODILESS = /^(GET|HEAD)$/
 
@@ -21,6 +23,8 @@ export function toNode(
       toStderr('the body of a delivery was read by somebody else: mount this before body parsers')
       return answer(request, response, { status: 500 })
     }
+    if (FORBIDDEN.test(request.method ?? ''))
+      return answer(request, response, { status: 405, headers: { allow: 'POST' } })
     respond(handler, request, response).catch((error: unknown) => {
       if (request.destroyed && !request.complete) return
       const name = error instanceof Error ? error.name : typeof error

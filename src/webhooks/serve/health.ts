@@ -1,12 +1,12 @@
 import type { Page } from '../receiver.ts'
 import type { Activity } from './activity.ts'
-import type { DoorbellState } from './doorbell-state.ts'
 import type { Keeping } from './keeping.ts'
+import type { Schedule } from './schedule.ts'
 
 /** What the pages tell of. */
 export interface Facts {
   readonly keeping: Pick<Keeping, 'subscriptions' | 'now' | 'failures'>
-  readonly doorbell: DoorbellState
+  readonly schedule: Schedule
   readonly activity: Activity
   /** Answers of the receiver by status code. */
   readonly deliveries: ReadonlyMap<number, number>
@@ -15,7 +15,7 @@ export interface Facts {
 const HOUR = 3_600_000
 
 /** `/healthz`: 503 once some collection has had no usable webhook for an hour. */
-export function healthPage({ keeping, doorbell, activity }: Facts): ReturnType<Page> {
+export function healthPage({ keeping, schedule, activity }: Facts): ReturnType<Page> {
   const { subscriptions, failures: keeperFailures } = keeping
   const anHourAgo = keeping.now().getTime() - HOUR
   const isLacking = [...subscriptions.values()].some(({ lackingSince, validUntil }) => {
@@ -39,10 +39,10 @@ export function healthPage({ keeping, doorbell, activity }: Facts): ReturnType<P
     body: `${JSON.stringify({
       collections,
       lastSync: activity.lastSync?.toISOString() ?? null,
-      failures: doorbell.failures,
+      failures: schedule.failures,
       keeperFailures,
-      running: doorbell.running?.collections ?? [],
-      waiting: doorbell.waiting?.collections ?? [],
+      running: schedule.running?.collections ?? [],
+      waiting: schedule.waiting?.collections ?? [],
     })}\n`,
   }
 }

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { sleep } from '../../http/time.ts'
 import type { Log } from '../../protocol/connector.ts'
+import { asConnectorError } from '../../protocol/errors.ts'
 import type { HookStore } from './hook-store.ts'
 import type { Keeper } from './keeper.ts'
 
@@ -20,16 +21,23 @@ export interface KeepSettings {
   readonly signal: AbortSignal
 }
 
-/** Runs the keeper's rounds until the signal is aborted. */
+/**
+ * Runs the keeper's rounds until the signal is aborted. Throws a config error that comes before the first
+ * good round: whoever starts it with a wrong secret is there to mend it, and a service that is down is no
+ * such error. Later it is a warning, and deliveries are taken all the same.
+ */
 export async function keepWebhooks(settings: KeepSettings): Promise<void> {
   const { keeper, watchMs, onRound, log, signal } = settings
+  let wasGood = false
   while (!signal.aborted) {
     await keeper.round().then(
       () => {
+        wasGood = true
         keeper.keeping.failures = 0
       },
       (error: Error) => {
         if (signal.aborted) return
+        if (!wasGood && asConnectorError(error).failure === 'config') throw error
         const pause = pauseMs(keeper.keeping.failures++)
         log.warn(
           `The webhooks could not be looked after. ${error.message} The next try is in ${Math.ceil(pause / 1000)} seconds.`,

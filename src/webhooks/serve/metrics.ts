@@ -1,6 +1,6 @@
 import type { Page } from '../receiver.ts'
-import { REASONS } from './doorbell-state.ts'
 import type { Facts } from './health.ts'
+import { REASONS } from './schedule.ts'
 
 interface Metric {
   readonly name: string
@@ -21,11 +21,11 @@ export const METRICS: readonly Metric[] = [
     values: ({ deliveries }) => [...zeros([200, 401]), ...deliveries],
   },
   {
-    name: 'protime_webhook_rings_total',
+    name: 'protime_webhook_notifications_total',
     type: 'counter',
-    help: 'Reasons for a sync: the start, renewals of webhooks, verified deliveries.',
+    help: 'What asked for a sync: the start, renewals of webhooks, verified deliveries.',
     label: 'reason',
-    values: ({ activity }) => [...zeros(REASONS), ...activity.rings],
+    values: ({ activity }) => [...zeros(REASONS), ...activity.notifications],
   },
   {
     name: 'protime_webhook_triggers_total',
@@ -38,13 +38,13 @@ export const METRICS: readonly Metric[] = [
     name: 'protime_webhook_failures',
     type: 'gauge',
     help: 'Syncs that failed since the last good one.',
-    values: ({ doorbell }) => [['', doorbell.failures]],
+    values: ({ schedule }) => [['', schedule.failures]],
   },
   {
     name: 'protime_webhook_waiting_collections',
     type: 'gauge',
-    help: 'Collections that rang and that no sync has taken yet.',
-    values: ({ doorbell }) => [['', doorbell.waiting?.collections.length ?? 0]],
+    help: 'Collections that wait for a sync.',
+    values: ({ schedule }) => [['', schedule.waiting?.collections.length ?? 0]],
   },
   {
     name: 'protime_webhook_last_sync_timestamp_seconds',

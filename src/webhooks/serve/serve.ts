@@ -3,13 +3,13 @@ import type { Log } from '../../protocol/connector.ts'
 import { ConnectorError } from '../../protocol/errors.ts'
 import { createReceiver, type Receiver } from '../receiver.ts'
 import { createActivity } from './activity.ts'
-import { createDoorbell } from './doorbell.ts'
-import type { Batch, DoorbellTimes, Reason, Result } from './doorbell-state.ts'
 import { type Facts, healthPage } from './health.ts'
 import { openHookStore } from './hook-store.ts'
 import { followStore, keepWebhooks } from './keep-webhooks.ts'
 import { createKeeper, type KeeperTools } from './keeper.ts'
 import { metricsPage } from './metrics.ts'
+import type { Batch, Reason, Result, ScheduleTimes } from './schedule.ts'
+import { createSyncScheduler } from './sync-scheduler.ts'
 import type { Trigger } from './triggers/trigger.ts'
 import { streamOf } from './webhook-collections.ts'
 
@@ -29,7 +29,7 @@ export interface ServeSettings {
   readonly keysOnly: boolean
   /** Whether to end after the first sync that was done or has failed. */
   readonly once: boolean
-  readonly times: DoorbellTimes
+  readonly times: ScheduleTimes
   /** From one round of the keeper to the next. */
   readonly watchMs: number
   readonly trigger: Trigger
@@ -47,40 +47,45 @@ export interface ServeTools extends Pick<KeeperTools, 'connect' | 'scopesOf'> {
 export interface WebhookServer {
   /**
    * Receives deliveries, keeps the webhooks, and triggers syncs, until the signal is aborted. Answers
-   * whether the last sync was good.
+   * whether the last sync was good. Throws a config error when the webhooks have never been looked after
+   * because the configuration is wrong.
    */
   run(): Promise<boolean>
 }
 
-/** Throws a config error when the store cannot be used, or the address cannot be listened at. */
+/**
+ * Throws a config error when the store cannot be used, the address cannot be listened at, or the trigger
+ * can start no sync.
+ */
 export async function startServer(
   settings: ServeSettings,
   tools: ServeTools,
 ): Promise<WebhookServer> {
   const { times, trigger, keysOnly, collections, publicUrl } = settings
   const { log } = tools
+  await trigger.check?.(tools.signal)
   const store = await openHookStore(settings.storePath, tools.hide)
   const ended = new AbortController()
   const signal = AbortSignal.any([tools.signal, ended.signal])
   const activity = createActivity()
-  const doorbell = createDoorbell({ times, time: REAL_TIME, trigger: sync })
+  const scheduler = createSyncScheduler({ times, time: REAL_TIME, trigger: sync })
   let hasStarted = false
   const keeper = createKeeper({
     ...tools,
     store,
     settings: { publicUrl, adopt: settings.adopt, collections: keysOnly ? [] : collections },
-    onCreated: (collection) => hasStarted && ring([collection], 'renewal'),
+    onCreated: (collection) => hasStarted && notify([collection], 'renewal'),
   })
   const page = (render: (facts: Facts) => ReturnType<typeof healthPage>) => () =>
     render({
       keeping: keeper.keeping,
-      doorbell: doorbell.state,
+      schedule: scheduler.state,
       activity,
       deliveries: receiver.counts,
     })
   const receiver = createReceiver({
     hooks: store,
-    onRing: (collection) => ring([collection], 'delivery'),
+    onDelivery: (collection) => notify([collection], 'delivery'),
     log,
     prefix: publicUrl === '' ? '' : new URL(publicUrl).pathname.replace(/\/$/, ''),
     pages: new Map([
@@ -102,37 +107,34 @@ export async function startServer(
   return { run }
 
   async function run(): Promise<boolean> {
-    const closing = closed(receiver, signal)
-    try {
-      await Promise.all([
-        doorbell.run(signal),
-        keysOnly
-          ? followStore({ store, path: settings.storePath, onChanged: ringAnew, log, signal })
-          : keepWebhooks({ keeper, onRound: start, ...settings, ...tools, signal }),
-      ])
-    } finally {
-      ended.abort()
-      await closing
-    }
-    return doorbell.state.failures === 0
+    const running = [
+      closed(receiver, signal),
+      scheduler.run(signal),
+      keysOnly
+        ? followStore({ store, path: settings.storePath, onChanged: notifyOfKeys, log, signal })
+        : keepWebhooks({ keeper, onRound: start, ...settings, ...tools, signal }),
+    ].map((part) => part.finally(() => ended.abort()))
+    await Promise.allSettled(running)
+    await Promise.all(running)
+    return scheduler.state.failures === 0
   }
 
-  /** Rings for everything that is subscribed, once: what happened before the start is not known. */
+  /** Asks for a sync of everything that is subscribed, once: what happened before the start is not known. */
   function start(): void {
     const subscribed = [...new Set(store.hooks.map(({ collection }) => collection))]
     if (hasStarted || subscribed.length === 0) return
     hasStarted = true
-    ring(subscribed, 'start')
+    notify(subscribed, 'start')
   }
 
-  function ringAnew(changed: readonly string[]): void {
-    if (hasStarted) ring(changed, 'renewal')
+  function notifyOfKeys(changed: readonly string[]): void {
+    if (hasStarted) notify(changed, 'renewal')
     else start()
   }
 
-  function ring(names: readonly string[], reason: Reason): void {
-    activity.rang(names, reason)
-    doorbell.ring(names, reason)
+  function notify(names: readonly string[], reason: Reason): void {
+    activity.notified(names, reason)
+    scheduler.notify(names, reason)
   }
 
   async function sync(batch: Batch, stop: AbortSignal): Promise<Result> {

@@ -14,8 +14,8 @@ export const LIVE: Hook = { collection: 'clockings', keys: [KEY], state: 'live' 
 /** A receiver of one webhook on loopback, and what it did. */
 export interface StartedReceiver extends Receiver {
   readonly port: number
-  /** The collections that rang. */
-  readonly rings: string[]
+  /** The collections of verified deliveries. */
+  readonly verified: string[]
   readonly warnings: string[]
   open(): Promise<RawConnection>
   /** Sends a delivery on a connection of its own; answers with its status. */
@@ -30,11 +30,11 @@ interface DeliverOptions {
 export async function startReceiver(
   settings: Partial<ReceiverSettings> & { readonly hook?: Hook } = {},
 ): Promise<StartedReceiver> {
-  const rings: string[] = []
+  const verified: string[] = []
   const warnings: string[] = []
   const receiver = createReceiver({
     hooks: hooksOf(settings.hook ?? LIVE),
-    onRing: (collection) => void rings.push(collection),
+    onDelivery: (collection) => void verified.push(collection),
     log: { info() {}, debug() {}, warn: (line) => void warnings.push(line) },
     ...settings,
   })
@@ -48,7 +48,7 @@ export async function startReceiver(
   return {
     ...receiver,
     port,
-    rings,
+    verified,
     warnings,
     open,
     async deliver(body, options) {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ConnectorError } from '../../../protocol/errors.ts'
 import { request as send } from './request.ts'
-import { type Outcome, sentence, type Trigger } from './trigger.ts'
+import { type Order, type Outcome, sentence, type Trigger } from './trigger.ts'
 
 export interface AirbyteSettings {
   /** The address of Airbyte's public API, such as `https://airbyte.acme.example/api/public`. */
@@ -17,6 +18,8 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>>
 }
 
+/** How long a start waits for Airbyte to say whether it knows us. */
+const CHECK_MS = 5000
 /** Statuses of a job that has ended; every other one may still change. */
 const ENDED: ReadonlySet<unknown> = new Set(['succeeded', 'failed', 'cancelled'])
 
@@ -26,7 +29,9 @@ const ENDED: ReadonlySet<unknown> = new Set(['succeeded', 'failed', 'cancelled']
  */
 export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
   const { url, clientId, clientSecret, connectionId, pollMs } = settings
-  return async (_order, signal) => {
+  return Object.assign(sync, { check })
+
+  async function sync(_order: Order, signal: AbortSignal): Promise<Outcome> {
     try {
       const start = await request('POST', '/v1/jobs', { connectionId, jobType: 'sync' }, signal)
       if (start.status === 409)
@@ -39,6 +44,18 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
       if (error instanceof TokenError) return refused(error, 'a token')
       return failed(`Airbyte cannot be asked: ${sentence(error)}`)
     }
+  }
+
+  async function check(signal: AbortSignal): Promise<void> {
+    const soon = AbortSignal.any([signal, AbortSignal.timeout(CHECK_MS)])
+    await newToken(soon).catch((error: unknown) => {
+      // Airbyte that is down, or starts together with this program, is asked again by each sync.
+      if (!(error instanceof TokenError) || error.status >= 500 || error.status === 429) return
+      throw new ConnectorError(
+        'config',
+        `Airbyte gave no token (status ${error.status}): check AIRBYTE_URL, AIRBYTE_CLIENT_ID and AIRBYTE_CLIENT_SECRET.`,
+      )
+    })
   }
 
   async function awaitJob(id: string, first: unknown, signal: AbortSignal): Promise<Outcome> {

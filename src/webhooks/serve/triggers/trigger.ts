@@ -1,4 +1,4 @@
-import type { Result } from '../doorbell-state.ts'
+import type { Result } from '../schedule.ts'
 
 /** What a trigger is to sync. */
 export interface Order {
@@ -17,7 +17,11 @@ export interface Outcome {
  * Starts a sync and answers when it has ended, or when it is known not to have begun. Once the signal
  * is aborted it answers soon. Never throws.
  */
-export type Trigger = (order: Order, signal: AbortSignal) => Promise<Outcome>
+export interface Trigger {
+  (order: Order, signal: AbortSignal): Promise<Outcome>
+  /** Throws a config error when it can be known already that no sync will ever start; within seconds. */
+  check?(signal: AbortSignal): Promise<void>
+}
 
 /** What a request failed with, in words, without a full stop. */
 export function sentence(error: unknown): string {

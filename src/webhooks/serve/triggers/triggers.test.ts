@@ -190,6 +190,23 @@ describe('--airbyte-connection', () => {
     })
   })
 
+  it.each([401, 404])(
+    'knows before the first sync that Airbyte gives no token (%i)',
+    async (outage) => {
+      const { airbyte, trigger } = await start()
+      airbyte.outage = outage
+      await expect(trigger.check?.(never)).rejects.toThrow(
+        `Airbyte gave no token (status ${outage}): check AIRBYTE_URL`,
+      )
+    },
+  )
+
+  it.each([undefined, 0, 503, 429])('takes Airbyte as it is at the start (%s)', async (outage) => {
+    const { airbyte, trigger } = await start()
+    airbyte.outage = outage
+    await trigger.check?.(never)
+  })
+
   it('fails when the credentials are withdrawn while the job runs', async () => {
     const { airbyte, trigger } = await start()
     const outcome = trigger(ORDER, never)

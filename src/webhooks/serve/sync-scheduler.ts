@@ -2,27 +2,27 @@ import type { Time } from '../../http/time.ts'
 import {
   type Batch,
   begin,
-  type DoorbellState,
-  type DoorbellTimes,
   dueAt,
   end,
+  IDLE,
+  notified,
   type Reason,
   type Result,
-  ring,
-  SILENT,
-} from './doorbell-state.ts'
+  type Schedule,
+  type ScheduleTimes,
+} from './schedule.ts'
 
-/** Rings that lead to syncs: the loop over doorbell-state.ts. */
-export interface Doorbell {
+/** Notifications that lead to syncs: the loop over schedule.ts. */
+export interface SyncScheduler {
   /** Asks for a sync of these collections that begins after this call. */
-  ring(collections: readonly string[], reason: Reason): void
-  readonly state: DoorbellState
+  notify(collections: readonly string[], reason: Reason): void
+  readonly state: Schedule
   /** Triggers one batch after the other until the signal is aborted; then the last one has ended. */
   run(signal: AbortSignal): Promise<void>
 }
 
-export interface DoorbellSettings {
-  readonly times: DoorbellTimes
+export interface SyncSchedulerSettings {
+  readonly times: ScheduleTimes
   readonly time: Pick<Time, 'now' | 'sleep'>
   /**
    * Syncs these collections. Answers when the sync has ended, or soon after the signal is aborted;
@@ -31,12 +31,16 @@ export interface DoorbellSettings {
   readonly trigger: (batch: Batch, signal: AbortSignal) => Promise<Result>
 }
 
-export function createDoorbell({ times, time, trigger }: DoorbellSettings): Doorbell {
-  let state = SILENT
+export function createSyncScheduler({
+  times,
+  time,
+  trigger,
+}: SyncSchedulerSettings): SyncScheduler {
+  let state = IDLE
   let wake = () => {}
   return {
-    ring(collections, reason) {
-      state = ring(state, collections, reason, time.now())
+    notify(collections, reason) {
+      state = notified(state, collections, reason, time.now())
       wake()
     },
     get state() {
@@ -49,7 +53,7 @@ export function createDoorbell({ times, time, trigger }: DoorbellSettings): Door
     signal.addEventListener('abort', () => wake(), { once: true })
     while (!signal.aborted) {
       const due = dueAt(state, times)
-      if (due === undefined) await rung()
+      if (due === undefined) await notification()
       else if (due > time.now()) await time.sleep(due - time.now(), signal).catch(() => {})
       else await triggerNow(signal)
     }
@@ -62,7 +66,7 @@ export function createDoorbell({ times, time, trigger }: DoorbellSettings): Door
     state = end(state, result, time.now(), times)
   }
 
-  function rung(): Promise<void> {
+  function notification(): Promise<void> {
     return new Promise((resolve) => {
       wake = resolve
     })

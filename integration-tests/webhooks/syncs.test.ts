@@ -6,7 +6,7 @@ import { startAirbyteStub } from '../../src/webhooks/serve/testing/airbyte-stub.
 import { configuredCatalog } from '../testing/files.ts'
 import { answers, noted, type Scene, type Server, startScene, synced, until } from './scene.ts'
 
-/** What is left of a scene when the first sync is over, so that deliveries alone ring. */
+/** What is left of a scene when the first sync is over, so that deliveries alone lead to syncs. */
 async function quiet(scene: Scene): Promise<Server> {
   const server = await scene.serve({ '--run': synced(scene.folder) })
   await until(async () => scene.orders().length === 1 && (await server.health()).lastSync !== null)
@@ -18,7 +18,7 @@ const waitFor = (scene: Scene, name: string) =>
   `until test -e ${scene.file(name)}; do sleep 0.02; done`
 const go = (scene: Scene, name = 'go') => writeFileSync(scene.file(name), '')
 
-describe('a ring', () => {
+describe('a delivery', () => {
   it('during a sync, after its stream was read, leads to another sync', async () => {
     const scene = await startScene()
     const run = `${synced(scene.folder)}; ${waitFor(scene, 'go')}`
@@ -30,6 +30,15 @@ describe('a ring', () => {
     go(scene)
     await until(() => scene.orders().length === 2 && scene.differences().length === 0)
     expect(scene.orders()[1]).toEqual({ reason: 'delivery', streams: ['people'] })
+  })
+
+  it('that others follow without a pause leads to syncs all the same', async () => {
+    const scene = await startScene()
+    await scene.serve({ '--quiet': '20', '--max-wait': '0.3' })
+    await until(() => scene.live().length === 18)
+    const changing = setInterval(() => scene.emulator.update('people', 1), 50)
+    onTestFinished(() => clearInterval(changing))
+    await until(() => scene.orders().length === 3)
   })
 
   it('that a kill -9 has forgotten is made good by the next start', async () => {
@@ -63,6 +72,16 @@ describe('a ring', () => {
     await until(() => scene.differences().length === 0)
   })
 
+  it('is tried again after a failure, later each time, and the health page says so', async () => {
+    const scene = await startScene()
+    const run = `${noted(scene.folder)}; test "$(wc -l < ${scene.file('orders')})" -ge 3`
+    const server = await scene.serve({ '--run': run, '--retry': '0.4' })
+    await until(async () => (await server.health()).failures === 2)
+    await until(async () => (await server.health()).failures === 0)
+    expect(scene.orders()).toHaveLength(3)
+    expect(server.heard().match(/WARN Sync failed/g)).toHaveLength(2)
+  })
+
   it('waits while a scheduled sync holds the lock that both take', async () => {
     const scene = await startScene()
     await quiet(scene)
@@ -81,6 +100,26 @@ describe('a ring', () => {
     await until(() => scene.differences().length === 0)
   })
 
+  it('of a stream that a second pipeline reads, too, costs a warning and no row', async () => {
+    const scene = await startScene()
+    await quiet(scene)
+    scene.emulator.stealDelta('people')
+    scene.emulator.update('people', 1)
+    await until(() => scene.orders().length > 1 && scene.differences().length === 0)
+    expect(readFileSync(scene.file('sync.000001.jsonl'), 'utf8')).toMatch(
+      /WARN.*read from the beginning: people\. Probably another program reads them/,
+    )
+  })
+
+  it('reaches its own tenant only', async () => {
+    const [one, other] = await Promise.all([startScene(), startScene({ seed: 2 })])
+    const servers = await Promise.all([quiet(one), quiet(other)])
+    one.emulator.update('people', 1)
+    await until(() => one.orders().length === 2 && one.differences().length === 0)
+    expect((await answers(servers[1]))['200']).toBe(0)
+    expect(other.orders()).toHaveLength(1)
+  })
+
   it('of a stream that nobody reads any more costs a sync, reads nothing of it, and is warned of', async () => {
     const scene = await startScene()
     scene.write('catalog.json', configuredCatalog(['clockings']))
@@ -91,6 +130,17 @@ describe('a ring', () => {
     scene.emulator.update('people', 1)
     await until(() => existsSync(scene.file('sync.000001.jsonl')))
     expect(readFileSync(scene.file('sync.000001.jsonl'), 'utf8')).not.toContain('"people"')
+  })
+
+  it('after days without a sync, when the delta links are dead, makes the warehouse equal too', async () => {
+    const scene = await startScene()
+    const server = await quiet(scene)
+    await server.stop()
+    scene.emulator.remove('people', 2)
+    scene.emulator.update('absences', 1)
+    await scene.emulator.elapse({ hours: 73 })
+    await scene.serve({ '--run': synced(scene.folder) })
+    await until(() => scene.differences().length === 0)
   })
 })
 
@@ -105,7 +155,8 @@ describe('--airbyte-connection', () => {
       AIRBYTE_CLIENT_SECRET: 'app secret',
     }
     const options = { '--run': undefined, '--airbyte-connection': 'live', '--poll': '0.05' }
-    return { scene, airbyte, serve: () => scene.serve(options, environment) }
+    const serve = () => scene.serve(options, environment)
+    return { scene, airbyte, environment, options, serve }
   }
 
   it('asks again while Airbyte runs another sync, and starts ours when that has ended', async () => {
@@ -118,6 +169,13 @@ describe('--airbyte-connection', () => {
     airbyte.jobs.set(2, 'succeeded')
     await until(async () => (await server.health()).lastSync !== null)
     expect((await server.health()).failures).toBe(0)
+  })
+
+  it('is refused at the start with credentials that Airbyte does not know', async () => {
+    const { scene, options, environment } = await start()
+    const wrong = { ...environment, AIRBYTE_CLIENT_SECRET: 'another secret' }
+    await expect(scene.serve(options, wrong)).rejects.toThrow('the process ended before')
+    expect(scene.emulator.requests).toEqual([])
   })
 
   it('takes deliveries while Airbyte is down, and syncs once when it is back', async () => {

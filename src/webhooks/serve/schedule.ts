@@ -1,12 +1,12 @@
-/** Why a sync is asked for, the weightiest first: the first of them among the rings is the trigger's. */
+/** Why a sync is asked for, the weightiest first: the first of them among the notifications is the trigger's. */
 export const REASONS = ['start', 'renewal', 'delivery'] as const
 export type Reason = (typeof REASONS)[number]
 
-/** The waits of a doorbell, in milliseconds. */
-export interface DoorbellTimes {
-  /** A trigger waits until nothing has rung for so long, */
+/** The waits between notifications and syncs, in milliseconds. */
+export interface ScheduleTimes {
+  /** A trigger waits until no notification has come for so long, */
   readonly quietMs: number
-  /** but no longer than this after the first ring, */
+  /** but no longer than this after the first one, */
   readonly maxWaitMs: number
   /** and at least this from the start of one trigger to the next. */
   readonly minIntervalMs: number
@@ -14,7 +14,7 @@ export interface DoorbellTimes {
   readonly retryMs: number
 }
 
-/** What a trigger is asked to sync: collections that rang, and how often deliveries did. */
+/** What a trigger is asked to sync, and how many deliveries asked for it. */
 export interface Batch {
   readonly collections: readonly string[]
   readonly reason: Reason
@@ -24,16 +24,16 @@ export interface Batch {
 /** `busy`: a sync is running that we did not start, and ours has not begun. */
 export type Result = 'done' | 'failed' | 'busy'
 
-/** Rings that no trigger has taken yet. Times are milliseconds of a monotonic clock. */
-interface Rings extends Batch {
+/** Notifications that wait for a trigger, or that it has taken. Times are milliseconds of a monotonic clock. */
+interface Notifications extends Batch {
   readonly firstAt: number
   readonly lastAt: number
 }
 
 /** Everything that decides when the next trigger begins. */
-export interface DoorbellState {
-  readonly waiting: Rings | undefined
-  readonly running: Rings | undefined
+export interface Schedule {
+  readonly waiting: Notifications | undefined
+  readonly running: Notifications | undefined
   /** When a trigger last began; one that was busy has not. */
   readonly startedAt: number
   readonly previousStart: number
@@ -45,7 +45,7 @@ export interface DoorbellState {
 /** The longest pause after a failure, unless the first is longer. */
 const MAX_RETRY_MS = 30 * 60_000
 
-export const SILENT: DoorbellState = {
+export const IDLE: Schedule = {
   waiting: undefined,
   running: undefined,
   startedAt: Number.NEGATIVE_INFINITY,
@@ -54,21 +54,21 @@ export const SILENT: DoorbellState = {
   failures: 0,
 }
 
-/** The state after a ring for these collections; a ring for none changes nothing. */
-export function ring(
-  state: DoorbellState,
+/** The state after a notification of these collections; one of none changes nothing. */
+export function notified(
+  state: Schedule,
   collections: readonly string[],
   reason: Reason,
   now: number,
-): DoorbellState {
+): Schedule {
   if (collections.length === 0) return state
   const deliveries = reason === 'delivery' ? 1 : 0
-  const rung = { collections, reason, deliveries, firstAt: now, lastAt: now }
-  return { ...state, waiting: merged(state.waiting, rung) }
+  const latest = { collections, reason, deliveries, firstAt: now, lastAt: now }
+  return { ...state, waiting: merged(state.waiting, latest) }
 }
 
 /** When the next trigger is to begin; undefined while one runs, and when nothing waits. */
-export function dueAt(state: DoorbellState, times: DoorbellTimes): number | undefined {
+export function dueAt(state: Schedule, times: ScheduleTimes): number | undefined {
   const { waiting, running, startedAt, heldUntil } = state
   if (waiting === undefined || running !== undefined) return undefined
   const calm = Math.min(waiting.lastAt + times.quietMs, waiting.firstAt + times.maxWaitMs)
@@ -76,7 +76,7 @@ export function dueAt(state: DoorbellState, times: DoorbellTimes): number | unde
 }
 
 /** The state in which a trigger runs with all that waited. */
-export function begin(state: DoorbellState, now: number): DoorbellState {
+export function begin(state: Schedule, now: number): Schedule {
   return {
     ...state,
     waiting: undefined,
@@ -88,11 +88,11 @@ export function begin(state: DoorbellState, now: number): DoorbellState {
 
 /** The state after the trigger that runs has ended: what a trigger has not synced waits again. */
 export function end(
-  state: DoorbellState,
+  state: Schedule,
   result: Result,
   now: number,
-  { retryMs }: DoorbellTimes,
-): DoorbellState {
+  { retryMs }: ScheduleTimes,
+): Schedule {
   const ended = { ...state, running: undefined }
   if (result === 'done') return { ...ended, failures: 0 }
   const waiting = merged(state.running, state.waiting)
@@ -102,7 +102,10 @@ export function end(
   return { ...ended, waiting, heldUntil: now + pause, failures: state.failures + 1 }
 }
 
-function merged(earlier: Rings | undefined, later: Rings | undefined): Rings | undefined {
+function merged(
+  earlier: Notifications | undefined,
+  later: Notifications | undefined,
+): Notifications | undefined {
   if (earlier === undefined || later === undefined) return earlier ?? later
   return {
     collections: [...new Set([...earlier.collections, ...later.collections])],

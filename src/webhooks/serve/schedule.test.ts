@@ -2,50 +2,50 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   begin,
-  type DoorbellState,
-  type DoorbellTimes,
   dueAt,
   end,
+  IDLE,
+  notified,
   type Result,
-  ring,
-  SILENT,
-} from './doorbell-state.ts'
+  type Schedule,
+  type ScheduleTimes,
+} from './schedule.ts'
 
 const MINUTE = 60_000
-const TIMES: DoorbellTimes = {
+const TIMES: ScheduleTimes = {
   quietMs: 10_000,
   maxWaitMs: MINUTE,
   minIntervalMs: 5 * MINUTE,
   retryMs: MINUTE,
 }
 
-const rungAt = (...times: number[]): DoorbellState =>
-  times.reduce((state, now) => ring(state, ['people'], 'delivery', now), SILENT)
+const notifiedAt = (...times: number[]): Schedule =>
+  times.reduce((state, now) => notified(state, ['people'], 'delivery', now), IDLE)
 
-describe('a doorbell', () => {
-  it('waits for quiet after the last ring', () => {
-    expect(dueAt(rungAt(0, 5_000, 8_000), TIMES)).toBe(18_000)
+describe('the schedule of syncs', () => {
+  it('waits for quiet after the last notification', () => {
+    expect(dueAt(notifiedAt(0, 5_000, 8_000), TIMES)).toBe(18_000)
   })
 
-  it('waits no longer than the longest wait after the first ring', () => {
-    const rings = Array.from({ length: 100 }, (_, i) => i * 1000)
-    expect(dueAt(rungAt(...rings), TIMES)).toBe(MINUTE)
+  it('waits no longer than the longest wait after the first notification', () => {
+    const times = Array.from({ length: 100 }, (_, i) => i * 1000)
+    expect(dueAt(notifiedAt(...times), TIMES)).toBe(MINUTE)
   })
 
-  it('keeps the interval between two starts, whatever rings', () => {
-    const synced = end(begin(rungAt(0), 10_000), 'done', 20_000, TIMES)
-    expect(dueAt(ring(synced, ['people'], 'delivery', 21_000), TIMES)).toBe(10_000 + 5 * MINUTE)
+  it('keeps the interval between two starts, whatever is notified', () => {
+    const synced = end(begin(notifiedAt(0), 10_000), 'done', 20_000, TIMES)
+    expect(dueAt(notified(synced, ['people'], 'delivery', 21_000), TIMES)).toBe(10_000 + 5 * MINUTE)
   })
 
-  it('triggers nothing while a trigger runs, and what rings meanwhile after it', () => {
-    const running = ring(begin(rungAt(0), 10_000), ['clockings'], 'delivery', 12_000)
+  it('triggers nothing while a trigger runs, and what is notified meanwhile after it', () => {
+    const running = notified(begin(notifiedAt(0), 10_000), ['clockings'], 'delivery', 12_000)
     expect(dueAt(running, TIMES)).toBeUndefined()
     const after = end(running, 'done', 13_000, TIMES)
     expect(after.waiting?.collections).toEqual(['clockings'])
   })
 
   it('keeps what a failed trigger should have synced, and pauses 1, 2, 4 ... 30 minutes', () => {
-    let state = rungAt(0)
+    let state = notifiedAt(0)
     const pauses = Array.from({ length: 7 }, () => {
       state = end(begin(state, 0), 'failed', 0, { ...TIMES, minIntervalMs: 0 })
       return (dueAt(state, { ...TIMES, minIntervalMs: 0, quietMs: 0 }) ?? 0) / MINUTE
@@ -59,22 +59,22 @@ describe('a doorbell', () => {
   })
 
   it('takes a busy trigger for no failure and for no start', () => {
-    const busy = end(begin(rungAt(0), 10_000), 'busy', 11_000, TIMES)
+    const busy = end(begin(notifiedAt(0), 10_000), 'busy', 11_000, TIMES)
     expect(busy).toMatchObject({ failures: 0, waiting: { collections: ['people'] } })
     expect(dueAt(busy, TIMES)).toBe(11_000 + MINUTE)
   })
 
-  it('gives a trigger the weightiest reason among its rings, and counts its deliveries', () => {
-    const rung = ring(rungAt(0, 1), ['clockings', 'people'], 'renewal', 2)
-    expect(ring(rung, ['people'], 'delivery', 3).waiting).toMatchObject({
+  it('gives a trigger the weightiest reason among its notifications, and counts its deliveries', () => {
+    const state = notified(notifiedAt(0, 1), ['clockings', 'people'], 'renewal', 2)
+    expect(notified(state, ['people'], 'delivery', 3).waiting).toMatchObject({
       collections: ['people', 'clockings'],
       reason: 'renewal',
       deliveries: 3,
     })
-    expect(ring(rung, ['people'], 'start', 3).waiting?.reason).toBe('start')
+    expect(notified(state, ['people'], 'start', 3).waiting?.reason).toBe('start')
   })
 
-  it('follows each ring with a good sync that began after it, one at a time, through failures and kills', () => {
+  it('follows each notification with a good sync that began after it, one at a time, through failures and kills', () => {
     const event = fc.record({
       afterMs: fc.integer({ min: 0, max: 3 * MINUTE }),
       what: fc.constantFrom('people', 'clockings', 'absences', 'kill'),
@@ -96,15 +96,15 @@ interface Run {
   readonly endedAt: number
 }
 
-/** Plays rings, kills and triggers in the order of their times, and checks what the doorbell promises. */
+/** Plays notifications, kills and triggers in the order of their times, and checks what the schedule promises. */
 function play(
   events: readonly { afterMs: number; what: string }[],
   triggers: readonly { result: Result; takesMs: number }[],
 ): void {
   const everything = ['people', 'clockings', 'absences']
-  const rings: { collection: string; at: number }[] = []
+  const notifications: { collection: string; at: number }[] = []
   const good: Run[] = []
-  let state = ring(SILENT, everything, 'start', 0)
+  let state = notified(IDLE, everything, 'start', 0)
   let now = 0
   let due = 0
   let next = 0
@@ -124,7 +124,7 @@ function play(
     if (eventAt <= stepAt) happen(upcoming[next++]?.what ?? '')
     else step()
   }
-  for (const { collection, at } of rings) {
+  for (const { collection, at } of notifications) {
     expect(good.some((run) => run.beganAt >= at && run.collections.includes(collection))).toBe(true)
   }
 
@@ -133,10 +133,10 @@ function play(
       // The set is lost, and so is the sync that runs.
       running = undefined
       lastStart = Number.NEGATIVE_INFINITY
-      state = ring(SILENT, everything, 'start', now)
+      state = notified(IDLE, everything, 'start', now)
     } else {
-      rings.push({ collection: what, at: now })
-      state = ring(state, [what], 'delivery', now)
+      notifications.push({ collection: what, at: now })
+      state = notified(state, [what], 'delivery', now)
     }
   }
 

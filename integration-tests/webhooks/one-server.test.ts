@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { type Scene, startScene, until } from './scene.ts'
+
+const locks = ({ folder }: Scene) => readdirSync(folder).filter((name) => name.endsWith('.lock'))
+
+it('a second server on one store is refused, and told which process has it', async () => {
+  const scene = await startScene()
+  const first = await scene.serve()
+  await until(() => scene.orders().length === 1)
+  const before = readFileSync(scene.file('webhooks.json'), 'utf8')
+  const { exitCode, stderr } = await scene.protime(...scene.words())
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('Another protime webhooks serve')])
+  expect(stderr).toContain(`process ${first.child.pid} on host`)
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  expect(readFileSync(scene.file('webhooks.json'), 'utf8')).toBe(before)
+})
+
+it('webhooks are not deleted under a server that runs', async () => {
+  const scene = await startScene()
+  await scene.serve()
+  await until(() => scene.live().length === 18)
+  const { exitCode, stderr } = await scene.protime(...scene.words({ '--unsubscribe': true }))
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('Stop that one first')])
+  expect(scene.live()).toHaveLength(18)
+})
+
+it('what a killed server leaves of its lock stops nobody, and a stopped one leaves nothing', async () => {
+  const scene = await startScene()
+  for (let times = 0; times < 3; times++) {
+    const server = await scene.serve()
+    expect(locks(scene)).toHaveLength(1)
+    server.child.kill('SIGKILL')
+    await server.exited
+    expect(locks(scene)).toHaveLength(1)
+  }
+  const last = await scene.serve()
+  await last.endsSoonAfter(() => last.child.kill('SIGTERM'), last.exited)
+  expect(locks(scene)).toEqual([])
+})
+
+it('a server that is suspended keeps its store', async () => {
+  const scene = await startScene()
+  const first = await scene.serve()
+  first.child.kill('SIGSTOP')
+  const { exitCode, stderr } = await scene.protime(...scene.words())
+  first.child.kill('SIGCONT')
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('does not answer')])
+})
+
+it('of servers that start at the same instant, after a kill too, exactly one goes on', {
+  timeout: 60_000,
+}, async () => {
+  const scene = await startScene()
+  for (let times = 0; times < 3; times++) {
+    const started = await Promise.allSettled(Array.from({ length: 4 }, () => scene.serve()))
+    const running = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    expect(running).toHaveLength(1)
+    running[0]?.child.kill('SIGKILL')
+    await running[0]?.exited
+  }
+})
+
+it('servers that make no webhooks may follow one store together', async () => {
+  const scene = await startScene()
+  scene.write('webhooks.json', { version: 1, webhooks: [] })
+  const options = { '--keys-only': true, '--public-url': undefined } as const
+  await Promise.all([scene.serve(options), scene.serve(options)])
+})
