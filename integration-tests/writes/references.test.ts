@@ -27,9 +27,12 @@ describe('references', () => {
     expect(tenant.links('people', 'hr')).toEqual({ E1: '1', E2: '2', E3: '3' })
   })
 
-  it.each(SECOND_VALUES)(
-    'are linked anew by DELETE and PUT where a second value %s',
-    async (secondValue) => {
+  it.each([
+    ['replaces', []],
+    ['conflict', ['DELETE old', 'PUT new']],
+  ] as const)(
+    'are linked anew by DELETE and PUT after a PUT is refused, where a second value %s',
+    async (secondValue, atConflict) => {
       tenant = await openTenant({ secondValue })
       tenant.emulator.setReference('people', 'hr', 'moved', 1)
       tenant.emulator.setReference('people', 'hr', 'old', 3)
@@ -38,12 +41,14 @@ describe('references', () => {
         { outcome: 'written', relinked: true },
         { outcome: 'written', relinked: true },
       ])
-      expect(tenant.requested('PUT', 'DELETE').map((one) => one.split(' ')[0])).toEqual([
-        'DELETE',
-        'DELETE',
-        'PUT',
-        'PUT',
+      const requested = tenant.requested('PUT', 'DELETE')
+      const relinks = requested.map((one) => one.replace('/external-references/people/hr/', ''))
+      expect(relinks.filter((one) => one.endsWith('moved'))).toEqual([
+        'PUT moved',
+        'DELETE moved',
+        'PUT moved',
       ])
+      expect(relinks.filter((one) => !one.endsWith('moved'))).toEqual(['PUT new', ...atConflict])
       expect(tenant.links('people', 'hr')).toEqual({ moved: '2', new: '3' })
     },
   )
@@ -83,11 +88,15 @@ describe('references', () => {
   })
 
   // spec: External reference management: PUT
-  it('come back when the record that replaces them is refused', async () => {
-    tenant = await openTenant()
+  it.each([
+    ['are not deleted for a record that is not there', 'not-found', 404, 0],
+    ['come back when they were deleted for a record that is refused', 'not-valid', 400, 1],
+  ] as const)('%s', async (_, unknownRecord, status, deletes) => {
+    tenant = await openTenant({ unknownRecord })
     tenant.emulator.setReference('people', 'hr', 'A', 1)
     const { lines } = await tenant.write('external_references', [hr('A', 99999)])
-    expect(lines).toMatchObject([{ outcome: 'rejected', status: 404 }])
+    expect(lines).toMatchObject([{ outcome: 'rejected', status }])
+    expect(tenant.requested('DELETE')).toHaveLength(deletes)
     expect(tenant.links('people', 'hr')).toEqual({ A: '1' })
   })
 

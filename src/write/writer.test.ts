@@ -2,10 +2,17 @@ import { describe, expect, it } from 'vitest'
 import { ClientError } from '../client/client-error.ts'
 import { createFakeService } from './testing/fake-service.ts'
 import { write } from './testing/histories.ts'
+import { CONCURRENCY } from './write-batch.ts'
 import { parseWriteSettings } from './write-settings.ts'
 import { createWriter } from './writer.ts'
 
-const OPTIONS = { secondValue: 'conflict', hasEtags: false, hasReadableLists: true } as const
+const OPTIONS = {
+  secondValue: 'conflict',
+  hasEtags: false,
+  hasReadableLists: true,
+  unknownRecord: 404,
+  checkedFirst: 'record',
+} as const
 const hr = (value: string, id: string) => ({
   data: { collection: 'people', name: 'hr', value, internalReference: id },
   isDelete: false,
@@ -51,6 +58,21 @@ it('a batch that is split relinks as a whole one does', async () => {
     ['A', '2'],
     ['B', '1'],
   ])
+})
+
+it('a run that is killed leaves no more links ended than it has requests at a time', async () => {
+  const service = createFakeService(OPTIONS)
+  const people = service.linksOf('people', 'hr')
+  const old = ['1', '2', '3', '4', '5', '6']
+  for (const id of old) people.set(`old${id}`, id)
+  const records = old.map((id) => hr(`new${id}`, id))
+  await write({
+    service,
+    object: 'external_references',
+    records,
+    death: { after: 'delete', count: 5 },
+  })
+  expect(people.size).toBeGreaterThanOrEqual(old.length - CONCURRENCY)
 })
 
 it('a failure that is about no record stops everything, and what was done is told', async () => {
