@@ -75,6 +75,17 @@ it('a run that is killed leaves no more links ended than it has requests at a ti
   expect(people.size).toBeGreaterThanOrEqual(old.length - CONCURRENCY)
 })
 
+it('a work location whose creation is not confirmed is asked for once, however many records want it', async () => {
+  const service = createFakeService(OPTIONS)
+  const data = { externalReferences: { erp: 'N1' }, name: 'North' }
+  const records = [data, data].map((one) => ({ data: one, isDelete: false }))
+  const faults = ['none', 'none', 'none', 'lost-before'] as const
+  const input = { service, object: 'work_locations', records, batchSize: 1 } as const
+  const outcomes = await write({ ...input, faults })
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(['rejected', 'rejected'])
+  expect(service.writes).toEqual(['post location'])
+})
+
 it('a failure that is about no record stops everything, and what was done is told', async () => {
   const { connect } = createFakeService(OPTIONS)
   const client = connect()
