@@ -89,16 +89,19 @@ describe('references', () => {
 
   // spec: External reference management: PUT
   it.each([
-    ['are not deleted for a record that is not there', 'not-found', 404, 0],
-    ['come back when they were deleted for a record that is refused', 'not-valid', 400, 1],
-  ] as const)('%s', async (_, unknownRecord, status, deletes) => {
-    tenant = await openTenant({ unknownRecord })
-    tenant.emulator.setReference('people', 'hr', 'A', 1)
-    const { lines } = await tenant.write('external_references', [hr('A', 99999)])
-    expect(lines).toMatchObject([{ outcome: 'rejected', status }])
-    expect(tenant.requested('DELETE')).toHaveLength(deletes)
-    expect(tenant.links('people', 'hr')).toEqual({ A: '1' })
-  })
+    ['are not deleted where that is said by 404', 'not-found', 404, 0],
+    ['come back where that is said by 400', 'not-valid', 400, 1],
+  ] as const)(
+    'that are to name a record that is not there %s',
+    async (_, unknownRecord, status, deletes) => {
+      tenant = await openTenant({ unknownRecord })
+      tenant.emulator.setReference('people', 'hr', 'A', 1)
+      const { lines } = await tenant.write('external_references', [hr('A', 99999)])
+      expect(lines).toMatchObject([{ outcome: 'rejected', status }])
+      expect(tenant.requested('DELETE')).toHaveLength(deletes)
+      expect(tenant.links('people', 'hr')).toEqual({ A: '1' })
+    },
+  )
 
   it('are deleted by records with a mark, and are absent when there are none', async () => {
     tenant = await openTenant()
