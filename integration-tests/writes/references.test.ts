@@ -124,6 +124,8 @@ describe('references', () => {
     ['an id with a letter', hr('E', '12a'), /whole number/],
     ['an id with leading zeros', hr('E', '007'), /whole number/],
     ['a GUID for people', hr('E', '3f0b7c52-1d7e-4a55-9f0e-0c5a61d2b701'), /whole number/],
+    ['an id that is no whole number', hr('E', 1.5), /neither a text nor a whole number/],
+    ['an id beyond what a number holds', hr('E', 2 ** 53), /too large .* as a text/],
     ['an empty value', hr('', 1), /no value/],
     ['no id', { collection: 'people', name: 'hr', value: 'E' }, /no internalReference/],
     ['a URL that is too long', hr('é'.repeat(700), 2), /4096/],
