@@ -43,7 +43,8 @@ ENTRYPOINT ["/airbyte/integration_code/bin/destination-protime"]
 LABEL io.airbyte.name=destination-protime \
       org.opencontainers.image.title=destination-protime
 
-FROM programs
+# The last stage: what is built where no target is named.
+FROM programs AS source
 ENV AIRBYTE_ENTRYPOINT=/airbyte/integration_code/bin/source-protime
 ENTRYPOINT ["/airbyte/integration_code/bin/source-protime"]
 LABEL io.airbyte.name=source-protime \

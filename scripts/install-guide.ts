@@ -81,7 +81,7 @@ export function dockerRuns(commands: string): DockerRun[] {
 /** The guide with this version in the names of images. */
 export function withVersion(guide: string, version: string): string {
   return guide.replace(
-    /(source-protime\/source-protime:|VERSION=|the tag `)\d+\.\d+\.\d+/g,
+    /(source-protime\/(?:source|destination)-protime:|VERSION=|the tag `)\d+\.\d+\.\d+/g,
     `$1${version}`,
   )
 }

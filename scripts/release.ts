@@ -4,13 +4,14 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { basename, join } from 'node:path'
 import { packageVersion } from '../src/project-files.ts'
 import { packageFolder } from './demo/paths.ts'
+import { publishedImages } from './published-images.ts'
 import { releaseFaults } from './release-faults.ts'
 
 const FOLDER = join(packageFolder, 'release')
 const TAG = `v${packageVersion()}`
 
 /**
- * `npm run release`: judges the clone, makes every package in `release/`, tries them and the image,
+ * `npm run release`: judges the clone, makes every package in `release/`, tries them and the images,
  * and pushes the tag of the version, at which the workflow publishes. With `--dry-run` it does
  * all of that but the tag.
  */
@@ -24,6 +25,8 @@ function main(args: readonly string[]): void {
   makePackages()
   tell('Trials')
   for (const script of ['test:packages', 'test:image']) run('npm', ['run', '--silent', script])
+  tell('What is published')
+  for (const what of published()) tell(what)
   if (isDry) {
     tell(`Nothing was published. Without --dry-run the tag ${TAG} would be pushed now.`)
     return
@@ -60,6 +63,19 @@ function makePackages(): void {
     return `${createHash('sha256').update(content).digest('hex')}  ${name}\n`
   })
   writeFileSync(join(FOLDER, 'SHA256SUMS'), sums.join(''))
+}
+
+/** All that the workflow publishes, a line each. */
+function published(): string[] {
+  const workflow = readFileSync(join(packageFolder, '.github/workflows/release.yml'), 'utf8')
+  const images = publishedImages(workflow, packageVersion())
+  return [
+    ...readdirSync(FOLDER).map((name) => `release/${name}`),
+    ...images.map(
+      ({ name, target, settings }) =>
+        `image ${name} (stage ${target}, ${settings['platforms']}, SBOM, provenance)`,
+    ),
+  ]
 }
 
 function commitOf(tag: string): string | undefined {

@@ -74,6 +74,24 @@ describe('job categories', () => {
     expect(decodeURIComponent(put?.query ?? '')).toBe('externalReferences=(job-categories,erp)')
   })
 
+  it.each([
+    ['another one', { erp: '2' }],
+    ['one that is not there', { erp: '999' }],
+  ])('are never taken for %s whose id is the value of the reference', async (_, references) => {
+    tenant = await openTenant({ integerReference: 'id' })
+    tenant.emulator.setReference('job-categories', 'erp', references.erp, 1)
+    const record = { externalReferences: references, externalCode: 'NEW' }
+    const { outcomes } = await tenant.write('job_categories', [record])
+    expect([outcomes, tenant.requested('PUT')]).toEqual([['rejected'], []])
+  })
+
+  it('have a reference whose value is their own id', async () => {
+    tenant = await openTenant()
+    tenant.emulator.setReference('job-categories', 'erp', '1', 1)
+    const record = { externalReferences: { erp: 1 }, externalCode: 'NEW' }
+    expect((await tenant.write('job_categories', [record])).outcomes).toEqual(['written'])
+  })
+
   it.each(['precondition-failed', 'conflict'] as const)(
     'that somebody else changed in between are merged once more (%s)',
     async (staleEtag) => {

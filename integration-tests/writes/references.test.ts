@@ -27,9 +27,12 @@ describe('references', () => {
     expect(tenant.links('people', 'hr')).toEqual({ E1: '1', E2: '2', E3: '3' })
   })
 
-  it.each(SECOND_VALUES)(
-    'are linked anew by DELETE and PUT where a second value %s',
-    async (secondValue) => {
+  it.each([
+    ['replaces', []],
+    ['conflict', ['DELETE old', 'PUT new']],
+  ] as const)(
+    'are linked anew by DELETE and PUT after a PUT is refused, where a second value %s',
+    async (secondValue, atConflict) => {
       tenant = await openTenant({ secondValue })
       tenant.emulator.setReference('people', 'hr', 'moved', 1)
       tenant.emulator.setReference('people', 'hr', 'old', 3)
@@ -38,12 +41,14 @@ describe('references', () => {
         { outcome: 'written', relinked: true },
         { outcome: 'written', relinked: true },
       ])
-      expect(tenant.requested('PUT', 'DELETE').map((one) => one.split(' ')[0])).toEqual([
-        'DELETE',
-        'DELETE',
-        'PUT',
-        'PUT',
+      const requested = tenant.requested('PUT', 'DELETE')
+      const relinks = requested.map((one) => one.replace('/external-references/people/hr/', ''))
+      expect(relinks.filter((one) => one.endsWith('moved'))).toEqual([
+        'PUT moved',
+        'DELETE moved',
+        'PUT moved',
       ])
+      expect(relinks.filter((one) => !one.endsWith('moved'))).toEqual(['PUT new', ...atConflict])
       expect(tenant.links('people', 'hr')).toEqual({ moved: '2', new: '3' })
     },
   )
@@ -83,13 +88,20 @@ describe('references', () => {
   })
 
   // spec: External reference management: PUT
-  it('come back when the record that replaces them is refused', async () => {
-    tenant = await openTenant()
-    tenant.emulator.setReference('people', 'hr', 'A', 1)
-    const { lines } = await tenant.write('external_references', [hr('A', 99999)])
-    expect(lines).toMatchObject([{ outcome: 'rejected', status: 404 }])
-    expect(tenant.links('people', 'hr')).toEqual({ A: '1' })
-  })
+  it.each([
+    ['are not deleted where that is said by 404', 'not-found', 404, 0],
+    ['come back where that is said by 400', 'not-valid', 400, 1],
+  ] as const)(
+    'that are to name a record that is not there %s',
+    async (_, unknownRecord, status, deletes) => {
+      tenant = await openTenant({ unknownRecord })
+      tenant.emulator.setReference('people', 'hr', 'A', 1)
+      const { lines } = await tenant.write('external_references', [hr('A', 99999)])
+      expect(lines).toMatchObject([{ outcome: 'rejected', status }])
+      expect(tenant.requested('DELETE')).toHaveLength(deletes)
+      expect(tenant.links('people', 'hr')).toEqual({ A: '1' })
+    },
+  )
 
   it('are deleted by records with a mark, and are absent when there are none', async () => {
     tenant = await openTenant()
@@ -112,6 +124,8 @@ describe('references', () => {
     ['an id with a letter', hr('E', '12a'), /whole number/],
     ['an id with leading zeros', hr('E', '007'), /whole number/],
     ['a GUID for people', hr('E', '3f0b7c52-1d7e-4a55-9f0e-0c5a61d2b701'), /whole number/],
+    ['an id that is no whole number', hr('E', 1.5), /neither a text nor a whole number/],
+    ['an id beyond what a number holds', hr('E', 2 ** 53), /too large .* as a text/],
     ['an empty value', hr('', 1), /no value/],
     ['no id', { collection: 'people', name: 'hr', value: 'E' }, /no internalReference/],
     ['a URL that is too long', hr('é'.repeat(700), 2), /4096/],

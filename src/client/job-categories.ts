@@ -1,11 +1,13 @@
 import { referencesParameter } from '../http/request-url.ts'
-import type { JsonObject } from '../protocol/json.ts'
+import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { ClientError } from './client-error.ts'
 import { member, parseListPage, parseOne, textOf } from './list-page.ts'
 import { idFault, nameFault, valueFault } from './reference-rules.ts'
 import type { Operation, Requests } from './requests.ts'
 import type { JobCategories, JobCategory, RecordKey } from './service-client.ts'
 import { readTranslatedText } from './translated-text.ts'
+
+type ByReference = Exclude<RecordKey, { readonly id: string }>
 
 const COLLECTION = 'job-categories'
 const READ = `${COLLECTION}.read`
@@ -23,7 +25,9 @@ export function createJobCategories({ send, get, pages }: Requests): JobCategori
     async get(key) {
       return get({ ...address(key), method: 'GET', scope: READ }, ({ text, header }) => {
         const etag = header('etag')
-        const record = readJobCategory(parseOne(text))
+        const answer = parseOne(text)
+        const record = readJobCategory(answer)
+        if (!('id' in key)) checkNamed(key, record, answer)
         return etag === undefined ? { record } : { record, etag }
       })
     },
@@ -32,6 +36,20 @@ export function createJobCategories({ send, get, pages }: Requests): JobCategori
       await send({ ...address(key), method: 'PUT', scope: WRITE, body, ifMatch: etag })
     },
   }
+}
+
+/**
+ * A value that is a whole number could be read as an id, and the record with that id is another one, unless it
+ * has the value: the service shows the reference that was asked for.
+ */
+function checkNamed({ name, value }: ByReference, { id }: JobCategory, answer: JsonObject): void {
+  const references = member(answer, 'externalReferences')
+  const shown = isJsonObject(references) ? textOf(member(references, name)) : undefined
+  if (id !== value || shown === value) return
+  throw new ClientError(
+    'config',
+    `The service took a value of the reference ${name} for the id of a job category. Name the job category by its id.`,
+  )
 }
 
 /** An id stands in the path alone; a value does with the name of its reference in the query. */

@@ -68,7 +68,7 @@ export interface Versioned<T> {
 /** The job categories of the tenant. This API can neither create nor delete one. */
 export interface JobCategories {
   list(): AsyncIterable<JobCategory>
-  /** Undefined when there is none. */
+  /** Undefined when there is none. Throws when the service took the value of a reference for an id. */
   get(key: RecordKey): Promise<Versioned<JobCategory> | undefined>
   /** Replaces all that can be written; with an etag only that version (412 otherwise). */
   put(key: RecordKey, body: JobCategoryBody, etag?: string): Promise<void>

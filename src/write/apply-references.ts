@@ -1,4 +1,4 @@
-import { groupBy } from './group-by.ts'
+import { independentChanges } from './independent-changes.ts'
 import { type CachedLinks, changesOf } from './links.ts'
 import type { Verdict } from './outcome.ts'
 import {
@@ -27,19 +27,35 @@ export interface ReferenceTools {
 }
 
 /**
- * Applies changes of one name of one collection: plans, requests all deletes and then all puts, and
- * plans again without the records that were refused. So a link that was deleted for a record that is
- * refused comes back.
+ * Applies changes of one name of one collection, in groups that do not touch each other: a run that is
+ * killed leaves no more of them half done than there are requests at a time.
  */
 export async function applyReferences(
   changes: readonly ReferenceChange[],
   tools: ReferenceTools,
 ): Promise<void> {
-  const { client, collection, name, links, pool, settle } = tools
+  await tools.pool.each(independentChanges(changes, tools.links), (group) =>
+    applyGroup(group, tools),
+  )
+}
+
+/**
+ * Plans, requests all deletes and then all puts, one after another, and plans again without the records
+ * that were refused. So a link that was deleted for a record that is refused comes back. No link is
+ * deleted for a record before the service was asked to put it all the same: what it refuses for another
+ * reason than the link, such as a record that is not there, deletes nothing.
+ */
+async function applyGroup(
+  changes: readonly ReferenceChange[],
+  tools: ReferenceTools,
+): Promise<void> {
+  const { client, collection, name, links, settle } = tools
   const current = changesOf(links)
   const deletions = new Set(changes.filter(({ id }) => id === undefined).map((c) => c.ordinal))
   const verdicts = new Map<number, Verdict>()
   const refused = new Set<number>()
+  /** Records whose put was requested at least once. */
+  const asked = new Set<number>()
   /** Records whose value was asked for because it turned out not to be what was known. */
   const reread = new Set<number>()
   /** The record that each value lost its link for. */
@@ -61,17 +77,29 @@ export async function applyReferences(
     const plan = planReferences({ ...tools, start: links, current, changes: remaining })
     for (const [ordinal, verdict] of plan.settled)
       if (!isWritten(ordinal)) verdicts.set(ordinal, verdict)
-    isDone = true
-    await pool.each(plan.deletes, remove)
-    await pool.each(plan.puts, put)
-    // A dry run cannot ask for the service's words.
-    if (tools.isDryRun) return
-    await pool.each(
-      groupBy(plan.refusals, ({ value }) => value),
-      async (ofValue) => {
-        for (const refusal of ofValue) await put(refusal)
-      },
+    const unasked = plan.puts.filter(
+      ({ ordinal, isRelink }) => isRelink && ordinal !== undefined && !asked.has(ordinal),
     )
+    // The answers may change what is to be deleted.
+    isDone = unasked.length === 0 || tools.isDryRun
+    if (!isDone) for (const one of unasked) await ask(one)
+    if (!isDone) return
+    for (const one of plan.deletes) await remove(one)
+    for (const one of plan.puts) await put(one)
+    // A dry run cannot ask for the service's words.
+    if (!tools.isDryRun) for (const one of plan.refusals) await put(one)
+  }
+
+  async function ask({ value, id, ordinal = 0 }: ReferencePut): Promise<void> {
+    asked.add(ordinal)
+    try {
+      await client.references.put({ collection, name, value, internalReference: id })
+      current.link(value, id)
+      verdicts.set(ordinal, { outcome: 'written', relinked: true })
+    } catch (error) {
+      const refusal = withoutValues(refusalOf(error), [value, current.valueOfId(id)])
+      if (!MAY_BE_LINKED.has(refusal.status ?? 0)) refuse(ordinal, refusal)
+    }
   }
 
   async function remove({ value, ordinal }: ReferenceDelete): Promise<void> {
@@ -90,6 +118,7 @@ export async function applyReferences(
   async function put({ value, id, ordinal, isRelink }: ReferencePut): Promise<void> {
     // Its delete was refused.
     if (ordinal !== undefined && refused.has(ordinal)) return
+    if (ordinal !== undefined) asked.add(ordinal)
     try {
       await client.references.put({ collection, name, value, internalReference: id })
       current.link(value, id)
@@ -152,6 +181,9 @@ export async function applyReferences(
     return outcome === 'written' || outcome === 'deleted'
   }
 }
+
+/** Statuses that a link in the way has; the service may have had another reason. */
+const MAY_BE_LINKED: ReadonlySet<number> = new Set([400, 409])
 
 /** The service's words may name the value, and the one that the record has. */
 function withoutValues(verdict: Verdict, values: readonly (string | undefined)[]): Verdict {

@@ -41,6 +41,7 @@ export async function applyWorkLocations(
     if ('id' in key) return compare(locations.get(key.id), wanted)
     const fields = mergeNamed(EMPTY, wanted, 'keep')
     if (fields.defaultName === '') return NAMELESS
+    if (cache.unconfirmed.has(textOf(key))) return UNANSWERED
     const links = await cache.links(COLLECTION, key.name)
     const id = links.idOf(key.value)
     if (id !== undefined) return compare(locations.get(id), wanted)
@@ -91,7 +92,9 @@ export async function applyWorkLocations(
         return register(creation, id, { outcome: 'created' })
       }
       const isAnswered = lost?.status !== undefined && !OF_GATEWAY.has(lost.status)
-      if (!isAnswered || attempt === ATTEMPTS) return UNANSWERED
+      if (isAnswered && attempt < ATTEMPTS) continue
+      cache.unconfirmed.add(textOf(creation))
+      return UNANSWERED
     }
   }
 
@@ -127,6 +130,10 @@ interface Creation {
   readonly value: string
   readonly fields: NamedFields
   readonly links: CachedLinks
+}
+
+function textOf({ name, value }: Pick<Creation, 'name' | 'value'>): string {
+  return JSON.stringify([name, value])
 }
 
 function compare(location: WorkLocation | undefined, wanted: WantedNamed): Verdict {

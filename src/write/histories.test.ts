@@ -36,16 +36,7 @@ describe('after any history of faults and kills', () => {
             const service = createFakeService(options)
             const stored = service.linksOf('people', 'hr')
             for (const { value, id } of start) relink(stored, value, id)
-            const records = wanted.map(({ value, id, isUnknown, isDelete }, i) => ({
-              data: {
-                collection: 'people',
-                name: 'hr',
-                value,
-                // One of its own: a record that a later one replaces is not sent, and so not refused.
-                internalReference: isUnknown ? String(RECORDS + 1 + i) : id,
-              },
-              isDelete,
-            }))
+            const records = wanted.map(toRecord)
             const input = { service, object: 'external_references', records, batchSize } as const
             for (const faults of runs) await write({ ...input, faults })
             const expected = new Map(stored)
@@ -67,6 +58,47 @@ describe('after any history of faults and kills', () => {
     },
   )
 
+  const deaths = fc.array(
+    fc.record({
+      after: fc.constantFrom('delete' as const, 'refusal' as const),
+      count: fc.integer({ min: 1, max: 4 }),
+    }),
+    { minLength: 1, maxLength: 3 },
+  )
+
+  it(
+    'a link that a refused record was to replace is still there, unless the refusal came too late',
+    UNLIMITED,
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          histories(link, change, []),
+          deaths,
+          async ({ options, start, wanted, batchSize }, killed) => {
+            const service = createFakeService(options)
+            const stored = service.linksOf('people', 'hr')
+            for (const { value, id } of start) relink(stored, value, id)
+            const expected = new Map(stored)
+            const refusedValues = new Set<string>()
+            for (const { value, id, isUnknown, isDelete } of wanted) {
+              if (isDelete) expected.delete(value)
+              else if (isUnknown) refusedValues.add(value)
+              else relink(expected, value, id)
+            }
+            const records = wanted.map(toRecord)
+            const input = { service, object: 'external_references', records, batchSize } as const
+            for (const death of [...killed, undefined]) await write({ ...input, death })
+            const isToldInTime = options.checkedFirst === 'record' && options.unknownRecord === 404
+            for (const [value, id] of expected)
+              if (isToldInTime || !refusedValues.has(value)) expect(stored.get(value)).toBe(id)
+            for (const [value, id] of stored) expect(expected.get(value)).toBe(id)
+          },
+        ),
+        parameters,
+      )
+    },
+  )
+
   it('no link that is in the way was deleted with relink off', UNLIMITED, async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -80,10 +112,7 @@ describe('after any history of faults and kills', () => {
             const isFree = ![...expected].some(([v, i]) => (v === value) !== (i === id))
             if (isFree) expected.set(value, id)
           }
-          const records = wanted.map(({ value, id }) => ({
-            data: { collection: 'people', name: 'hr', value, internalReference: id },
-            isDelete: false,
-          }))
+          const records = wanted.map(toRecord)
           const input = {
             service,
             object: 'external_references',
@@ -209,6 +238,19 @@ describe('after any history of faults and kills', () => {
     },
   )
 })
+
+interface Change {
+  readonly value: string
+  readonly id: string
+  readonly isUnknown: boolean
+  readonly isDelete: boolean
+}
+
+function toRecord({ value, id, isUnknown, isDelete }: Change, i: number) {
+  // One of its own: a record that a later one replaces is not sent, and so not refused.
+  const internalReference = isUnknown ? String(RECORDS + 1 + i) : id
+  return { data: { collection: 'people', name: 'hr', value, internalReference }, isDelete }
+}
 
 /** The service's rule: one value per record, one record per value. */
 function relink(links: Map<string, string>, value: string, id: string): void {

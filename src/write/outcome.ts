@@ -21,7 +21,7 @@ export interface Verdict {
   readonly reason?: string
   /** The status with which the service refused the record. */
   readonly status?: number
-  /** A value that named another record, or another value of this record, was deleted first. */
+  /** It took the place of another link: the value named another record, or the record had another value. */
   readonly relinked?: true
 }
 

@@ -12,6 +12,8 @@ export interface ServiceCache {
   workLocations(): Promise<Map<string, WorkLocation>>
   /** Reads the work locations anew. */
   readWorkLocations(): Promise<Map<string, WorkLocation>>
+  /** Keys of work locations whose creation was not confirmed: the service may still be at work. */
+  readonly unconfirmed: Set<string>
 }
 
 /** Makes an empty cache; it reads by this client. */
@@ -27,6 +29,7 @@ export function createServiceCache(client: WriteClient): ServiceCache {
     },
     workLocations: () => locations ?? readWorkLocations(),
     readWorkLocations,
+    unconfirmed: new Set(),
   }
 
   async function readLinks(collection: string, name: string): Promise<CachedLinks> {

@@ -3,9 +3,18 @@ import { ClientError } from '../client/client-error.ts'
 import { parseWriteSettings } from '../config/write-settings.ts'
 import { createFakeService } from './testing/fake-service.ts'
 import { write } from './testing/histories.ts'
+
+import { CONCURRENCY } from './write-batch.ts'
+
 import { createWriter } from './writer.ts'
 
-const OPTIONS = { secondValue: 'conflict', hasEtags: false, hasReadableLists: true } as const
+const OPTIONS = {
+  secondValue: 'conflict',
+  hasEtags: false,
+  hasReadableLists: true,
+  unknownRecord: 404,
+  checkedFirst: 'record',
+} as const
 const hr = (value: string, id: string) => ({
   data: { collection: 'people', name: 'hr', value, internalReference: id },
   isDelete: false,
@@ -51,6 +60,32 @@ it('a batch that is split relinks as a whole one does', async () => {
     ['A', '2'],
     ['B', '1'],
   ])
+})
+
+it('a run that is killed leaves no more links ended than it has requests at a time', async () => {
+  const service = createFakeService(OPTIONS)
+  const people = service.linksOf('people', 'hr')
+  const old = ['1', '2', '3', '4', '5', '6']
+  for (const id of old) people.set(`old${id}`, id)
+  const records = old.map((id) => hr(`new${id}`, id))
+  await write({
+    service,
+    object: 'external_references',
+    records,
+    death: { after: 'delete', count: 5 },
+  })
+  expect(people.size).toBeGreaterThanOrEqual(old.length - CONCURRENCY)
+})
+
+it('a work location whose creation is not confirmed is asked for once, however many records want it', async () => {
+  const service = createFakeService(OPTIONS)
+  const data = { externalReferences: { erp: 'N1' }, name: 'North' }
+  const records = [data, data].map((one) => ({ data: one, isDelete: false }))
+  const faults = ['none', 'none', 'none', 'lost-before'] as const
+  const input = { service, object: 'work_locations', records, batchSize: 1 } as const
+  const outcomes = await write({ ...input, faults })
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(['rejected', 'rejected'])
+  expect(service.writes).toEqual(['post location'])
 })
 
 it('a failure that is about no record stops everything, and what was done is told', async () => {

@@ -15,6 +15,16 @@ export interface FakeOptions {
   readonly hasEtags: boolean
   /** Whether the client can read lists of references. */
   readonly hasReadableLists: boolean
+  /** How a reference to a record that is not there is refused. */
+  readonly unknownRecord: 404 | 400
+  /** What is looked at first where such a reference also has a value that is linked. */
+  readonly checkedFirst: 'record' | 'link'
+}
+
+/** Where a process ends: after so many requests that deleted, or that were refused. */
+export interface Death {
+  readonly after: 'delete' | 'refusal'
+  readonly count: number
 }
 
 /** What happens at a request: nothing special, or something else before, or instead of, its answer. */
@@ -70,8 +80,9 @@ export function createFakeService(options: FakeOptions) {
   }
 
   /** A client of one process; its requests meet the faults in order, and none after them. */
-  function connect(faults: readonly Fault[] = []): WriteClient {
+  function connect(faults: readonly Fault[] = [], death?: Death): WriteClient {
     let requests = 0
+    let untilDeath = death?.count ?? 0
     let isDead = false
     const busy = new Set<string>()
     return {
@@ -88,11 +99,26 @@ export function createFakeService(options: FakeOptions) {
             return id === undefined ? undefined : reference(collection, name, value, id)
           }),
         put: (wanted) =>
-          request(`put ${wanted.collection} ${wanted.value}`, () => putReference(wanted), true),
+          request(
+            `put ${wanted.collection} ${wanted.value}`,
+            () => {
+              try {
+                putReference(wanted)
+              } catch (error) {
+                if (isDeathOf('refusal')) throw die()
+                throw error
+              }
+            },
+            true,
+          ),
         remove: (collection, name, value) =>
           request(
             `delete ${collection} ${value}`,
-            () => (linksOf(collection, name).delete(value) ? 'deleted' : 'absent'),
+            () => {
+              const isThere = linksOf(collection, name).delete(value)
+              if (isDeathOf('delete')) throw die()
+              return isThere ? 'deleted' : 'absent'
+            },
             true,
           ),
       },
@@ -137,6 +163,10 @@ export function createFakeService(options: FakeOptions) {
       return fault === 'lost' ? work() : done
     }
 
+    function isDeathOf(what: Death['after']): boolean {
+      return death?.after === what && --untilDeath === 0
+    }
+
     function die(): Killed {
       isDead = true
       return new Killed()
@@ -144,10 +174,13 @@ export function createFakeService(options: FakeOptions) {
   }
 
   function putReference({ collection, name, value, internalReference: id }: Reference): void {
-    if (Number(id) > RECORDS && Number(id) < 100) throw refused('There is no such record.')
+    const { checkedFirst, unknownRecord } = options
+    const isUnknown = Number(id) > RECORDS && Number(id) < 100
+    if (isUnknown && checkedFirst === 'record') throw refused('No such record.', unknownRecord)
     const known = linksOf(collection, name)
     const linked = known.get(value)
     if (linked !== undefined && linked !== id) throw refused(`Delete ${value} first.`)
+    if (isUnknown) throw refused('No such record.', unknownRecord)
     const other = [...known].find(([given, record]) => record === id && given !== value)
     if (other !== undefined && options.secondValue === 'conflict')
       throw refused('The record has another value.')
@@ -185,8 +218,8 @@ function textOf(key: RecordKey): string {
   return 'id' in key ? key.id : key.value
 }
 
-function refused(reason: string): ClientError {
-  return new ClientError('config', 'refused', { status: 400, reasons: [reason] })
+function refused(reason: string, status = 400): ClientError {
+  return new ClientError('config', 'refused', { status, reasons: [reason] })
 }
 
 function lost(): ClientError {

@@ -4,7 +4,13 @@ import type { ObjectName } from '../objects.ts'
 import type { Outcome } from '../outcome.ts'
 import type { WriteRecord } from '../write-record.ts'
 import { createWriter } from '../writer.ts'
-import { type createFakeService, type FakeOptions, type Fault, Killed } from './fake-service.ts'
+import {
+  type createFakeService,
+  type Death,
+  type FakeOptions,
+  type Fault,
+  Killed,
+} from './fake-service.ts'
 
 type FakeService = ReturnType<typeof createFakeService>
 
@@ -31,6 +37,8 @@ export function histories<T>(
       secondValue: fc.constantFrom('replaces' as const, 'conflict' as const),
       hasEtags: fc.boolean(),
       hasReadableLists: fc.constant(true),
+      unknownRecord: fc.constantFrom(404 as const, 400 as const),
+      checkedFirst: fc.constantFrom('record' as const, 'link' as const),
     }),
     start: fc.array(start, { maxLength: 5 }),
     wanted: fc.array(wanted, { maxLength: 8 }),
@@ -49,16 +57,17 @@ export interface RunInput {
   readonly records: readonly Pick<WriteRecord, 'data' | 'isDelete'>[]
   readonly settings?: object
   readonly faults?: readonly Fault[]
+  readonly death?: Death | undefined
   readonly batchSize?: number
   readonly showValues?: boolean
 }
 
 /** Writes the records in one run; the outcomes by the place of their records, up to a kill. */
 export async function write(input: RunInput): Promise<Outcome[]> {
-  const { service, object, records, settings = {}, faults, ...options } = input
+  const { service, object, records, settings = {}, faults, death, ...options } = input
   const outcomes: Outcome[] = []
   const writer = createWriter({
-    client: service.connect(faults),
+    client: service.connect(faults, death),
     settings: parseWriteSettings(settings),
     onOutcome: (outcome) => void outcomes.push(outcome),
     signal: new AbortController().signal,
