@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { ErrorObject, ValidateFunction } from 'ajv'
-import { nearest } from '../nearest.ts'
+import { nearest } from '../protocol/nearest.ts'
 import type { SettingsSchema } from '../protocol/settings-schema.ts'
 
 const require = createRequire(import.meta.url)

@@ -1,6 +1,6 @@
-import { nearest } from '../nearest.ts'
 import { type PrivacySettings, parsePrivacySettings } from '../privacy/privacy-settings.ts'
 import { ConnectorError } from '../protocol/errors.ts'
+import { nearest } from '../protocol/nearest.ts'
 import { referencedCollections } from '../streams/collections.ts'
 import { applyDefaults } from './config-faults.ts'
 
