@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type { ErrorObject, ValidateFunction } from 'ajv'
-import { nearest } from '../nearest.ts'
+import { ConnectorError } from '../protocol/errors.ts'
+import { nearest } from '../protocol/nearest.ts'
 import type { SettingsSchema } from '../protocol/settings-schema.ts'
 
 const require = createRequire(import.meta.url)
@@ -20,6 +21,11 @@ const validators = () => require('#validators') as Record<'config' | 'write', Va
 export function applyDefaults(settings: unknown, which: 'config' | 'write'): string[] {
   const check = validators()[which]
   return check(settings) ? [] : (check.errors ?? []).map(sentence)
+}
+
+/** The error for what is wrong in a configuration, in sentences. */
+export function notValid(faults: string): ConnectorError {
+  return new ConnectorError('config', `The configuration is not valid. ${faults}`)
 }
 
 function sentence({ instancePath, keyword, params, parentSchema, data }: ErrorObject): string {

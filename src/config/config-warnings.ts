@@ -1,4 +1,4 @@
-import { nearest } from '../nearest.ts'
+import { nearest } from '../protocol/nearest.ts'
 import type { SettingsSchema } from '../protocol/settings-schema.ts'
 import { collections, referencedCollections } from '../streams/collections.ts'
 import { chosenEnvironment, configSchema } from './config-schema.ts'

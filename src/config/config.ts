@@ -1,8 +1,8 @@
-import { nearest } from '../nearest.ts'
 import { type PrivacySettings, parsePrivacySettings } from '../privacy/privacy-settings.ts'
-import { ConnectorError } from '../protocol/errors.ts'
+import { nearest } from '../protocol/nearest.ts'
 import { referencedCollections } from '../streams/collections.ts'
-import { applyDefaults } from './config-faults.ts'
+import { applyDefaults, notValid } from './config-faults.ts'
+import { startDate, withoutTime } from './start-date.ts'
 
 /** References to ask for: names of one collection. */
 export interface ReferenceChoice {
@@ -48,9 +48,6 @@ type Json = Record<string, unknown>
 /** Domains of the vendor's environments. */
 const DOMAINS = { production: 'myprotime.eu', sandbox: 'myprotimesandbox.eu' } as const
 
-/** The first day that the service's dates and ours are sure to agree on. */
-const EARLIEST_START = '1970-01-01'
-
 /**
  * Turns unknown JSON into a complete configuration, once: validates it against spec.json, applies
  * its defaults, and derives the addresses. Throws a config error with one sentence per fault, which
@@ -58,6 +55,8 @@ const EARLIEST_START = '1970-01-01'
  */
 export function parseConfig(input: unknown): Config {
   const config = structuredClone(input) as Json
+  const start: unknown = config?.['start_date']
+  if (typeof start === 'string') config['start_date'] = withoutTime(start)
   const faults = applyDefaults(config, 'config')
   if (faults.length > 0) throw notValid(faults.join(' '))
   const environment = config['environment'] as Json
@@ -120,17 +119,6 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
 }
 
-function startDate(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined
-  const date = new Date(`${text}T00:00:00Z`)
-  if (Number.isNaN(date.getTime()) || date.toISOString().slice(0, 10) !== text) {
-    throw notValid(`start_date is not a day of the calendar: ${text}.`)
-  }
-  if (text < EARLIEST_START)
-    throw notValid(`start_date must be ${EARLIEST_START} or later; it is ${text}.`)
-  return text
-}
-
 function references(choices: readonly ReferenceChoice[]): readonly ReferenceChoice[] {
   const known: readonly string[] = referencedCollections
   for (const [i, { collection }] of choices.entries()) {
@@ -149,8 +137,4 @@ function privacy(config: Json): PrivacySettings {
   const settings = parsePrivacySettings(config)
   if (typeof settings === 'string') throw notValid(settings)
   return settings
-}
-
-function notValid(faults: string): ConnectorError {
-  return new ConnectorError('config', `The configuration is not valid. ${faults}`)
 }

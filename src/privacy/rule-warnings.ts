@@ -1,4 +1,4 @@
-import { nearest } from '../nearest.ts'
+import { nearest } from '../protocol/nearest.ts'
 import type { JsonSchema } from '../protocol/stream-spec.ts'
 import { readStreamSchema, streams } from '../streams/streams.ts'
 import { patternsOf } from './field-pattern.ts'

@@ -1,3 +1,5 @@
+import { nearest } from './nearest.ts'
+
 /**
  * Who has to act on a failure. The words are those of the Airbyte protocol's `failure_type`
  * without their suffix: the user must change something, time will help, or the connector or the
@@ -33,8 +35,15 @@ export function asConnectorError(error: unknown): ConnectorError {
   })
 }
 
-/** The failure of a stream that a catalog names and that the source does not have. */
-export function unknownStream(hint?: string): ConnectorError {
+/** The failure of a stream that was asked for and that is not among those `offered`. */
+export function unknownStream(
+  name: string,
+  offered: Iterable<string>,
+  hint?: string,
+): ConnectorError {
+  const meant = nearest(name, offered)
+  if (meant !== undefined)
+    return new ConnectorError('config', `There is no stream of this name; did you mean ${meant}?`)
   const reason = 'There is no stream of this name. Discover the streams again.'
   return new ConnectorError('config', hint === undefined ? reason : `${reason} ${hint}`)
 }

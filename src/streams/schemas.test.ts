@@ -28,6 +28,15 @@ const FORBIDDEN = [
   ...['enum', 'const', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern'],
 ]
 
+/** What `x-privacy` may be; the items of a list are of the list's class. */
+const PRIVACY_CLASSES: readonly unknown[] = [
+  'none',
+  'personal',
+  'identifying',
+  'sensitive',
+  'secret',
+]
+
 /** Fields of several types, because the vendor's texts differ. */
 const SEVERAL_TYPES = ['longitude', 'latitude']
 
@@ -110,6 +119,14 @@ describe.each(files)('the schema of %s', (name, schema) => {
     expect(schema.title).toMatch(/\w/)
     expect(schema.description).toMatch(/\w.*\.$/)
     expect(pathsWhere(schema, (node) => !/\w.*\.$/.test(node.description ?? ''))).toEqual([])
+  })
+
+  it('says of every field what it tells of a person', () => {
+    const unclassed = pathsWhere(
+      schema,
+      (node, path) => !path.endsWith('[]') && !PRIVACY_CLASSES.includes(node['x-privacy']),
+    )
+    expect(unclassed).toEqual([])
   })
 
   it('requires the key, and nothing else, to be there and not null', () => {

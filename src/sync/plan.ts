@@ -1,13 +1,13 @@
-import type { Log } from '../protocol/connector.ts'
 import type { Day } from './days.ts'
 import { type Decision, type DecisionSettings, decide, isLater, WITHOUT_IDS } from './decision.ts'
 import type { IdBudget } from './id-budget.ts'
 import type { Job } from './job.ts'
 import { createReading, type Reading } from './reading.ts'
+import type { StreamLog } from './stream-warnings.ts'
 
 /** What a job is planned with. */
 export interface PlanSettings extends DecisionSettings {
-  readonly log: Log
+  readonly log: StreamLog
   /** Shared by the streams of the sync. */
   readonly ids: IdBudget
   /** Told when the ids of the stream outgrow the state. */
@@ -19,7 +19,6 @@ export interface PlanSettings extends DecisionSettings {
  * the beginning. Logs why it starts over.
  */
 export function plan(job: Job, settings: PlanSettings): Reading {
-  const { stream } = job
   const { config, log, now } = settings
   const decision = decide(job, settings)
   const reading =
@@ -28,7 +27,7 @@ export function plan(job: Job, settings: PlanSettings): Reading {
   const { stored, startOver, made } = decision
   if (isLater(made.start, stored.start) && config.startDate !== undefined) {
     log.warn(
-      `${stream.stream}: the start date is now ${made.start}, but the warehouse holds rows from ${stored.start} on; they stay and are kept up to date. Reset the stream to leave them out.`,
+      `the start date is now ${made.start}, but the warehouse holds rows from ${stored.start} on; they stay and are kept up to date. Reset the stream to leave them out.`,
     )
   }
   if (startOver !== undefined) reading.startOver(startOver, now, earlier(made.start, stored.start))
@@ -42,7 +41,7 @@ function begun(
   job: Job,
   settings: PlanSettings,
 ): Reading {
-  if (warning !== undefined) settings.log.warn(`${job.stream.stream}: ${warning}`)
+  if (warning !== undefined) settings.log.warn(warning)
   return createReading({ ...readingOf(job, settings), ...made, why, replacesOlder })
 }
 

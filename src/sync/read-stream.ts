@@ -95,10 +95,8 @@ function reasonOf(error: DeadLinkError, context: StreamContext): StartOver {
   if (at === null) return reason('expired link', 'its link has expired.')
   earlyEnds.add(reading.stream.stream, pages.count > 0)
   const hours = Math.max(0, (clock.now().getTime() - at.getTime()) / 3_600_000)
-  return reason(
-    'ended delta',
-    `its delta has ended, although its link is only ${hours.toFixed(1)} hours old.`,
-  )
+  const text = `its delta has ended, although its link is only ${hours.toFixed(1)} hours old.`
+  return { ...reason('ended delta', text), isToldAtEnd: true }
 }
 
 /** When the service sent the link of the delta that is being read. */

@@ -1,4 +1,3 @@
-import type { Log } from '../protocol/connector.ts'
 import type { StreamStart } from '../protocol/progress/sync-observer.ts'
 import type { Stream } from '../streams/collection.ts'
 import { type Mode, type StoredReading, writeBookmark } from './bookmark.ts'
@@ -7,6 +6,7 @@ import type { Day } from './days.ts'
 import { createLiveKeys, type LiveKeys } from './live-keys.ts'
 import { INITIAL, LIST, type Position } from './position.ts'
 import { streamStart } from './stream-start.ts'
+import type { StreamLog } from './stream-warnings.ts'
 
 /** The reading of one stream: where it stands, and what its bookmark says. */
 export interface Reading {
@@ -28,7 +28,7 @@ export interface Reading {
   moveTo(position: Position): void
   /** Begins a complete reading, by the whole list if it is to be. */
   beginAnew(now: Date, position?: Position): void
-  /** The same with a WARN that says why; from another first day, if one is given. */
+  /** The same, and says why; from another first day, if one is given. */
   startOver(reason: StartOver, now: Date, start?: Day | null): void
   /** Rows of a page that were read. */
   addRows(count: number): void
@@ -42,6 +42,8 @@ export interface Reading {
 export interface StartOver {
   readonly why: string
   readonly message: string
+  /** Set when the sync tells of it at its end, for all streams at once. */
+  readonly isToldAtEnd?: boolean
 }
 
 export interface ReadingSettings {
@@ -52,7 +54,7 @@ export interface ReadingSettings {
   readonly start: Day | null
   /** The service's time. */
   readonly now: Date
-  readonly log: Log
+  readonly log: StreamLog
   /** See `LiveKeysSettings`. */
   readonly takes: (characters: number) => boolean
   readonly onOutgrown: () => void
@@ -106,7 +108,8 @@ export function createReading(settings: ReadingSettings, stored?: StoredReading)
     },
     beginAnew,
     startOver(reason, now, from = start) {
-      log.warn(`${stream.stream}: ${reason.message}; the stream is read from the beginning.`)
+      const say = reason.isToldAtEnd === true ? log.info : log.warn
+      say(`${reason.message}; the stream is read from the beginning.`)
       start = from
       beginAnew(now)
       begunFrom = streamStart({ wholeRows }, reason.why)
@@ -158,7 +161,7 @@ export function createReading(settings: ReadingSettings, stored?: StoredReading)
   function onOutgrown(): void {
     settings.onOutgrown()
     log.warn(
-      `${stream.stream}: the set of live ids is too large for the state, so rows that vanish are not turned into deletes any more. Rows of an older _generation than the newest are candidates; the user's guide has the query that finds them.`,
+      `the set of live ids is too large for the state, so rows that vanish are not turned into deletes any more. Rows of an older _generation than the newest are candidates; the user's guide has the query that finds them.`,
     )
   }
 }

@@ -20,6 +20,7 @@ import { createPages } from './pages.ts'
 import { plan } from './plan.ts'
 import { readStream } from './read-stream.ts'
 import { refuseLateStart } from './start-date.ts'
+import { createStreamWarnings, type StreamWarnings } from './stream-warnings.ts'
 import { summary } from './summary.ts'
 import { factsOf } from './sync-facts.ts'
 import { createDeltaBarrier, inOrder, isDelta, type Task } from './task.ts'
@@ -47,6 +48,7 @@ export async function runSync(jobs: readonly Job[], settings: RunSettings): Prom
       new Map(jobs.map(({ stream, state }) => [stream.stream, storedCharacters(state)])),
     ),
     earlyEnds: createEarlyEnds(jobs.filter(({ state }) => continuesDelta(state)).length),
+    warnings: createStreamWarnings(settings.log),
   }
   const tasks = jobs.map((job) => ({ job, output: settings.outputOf(job, () => clock.now()) }))
   const startedAt = performance.now()
@@ -56,6 +58,7 @@ export async function runSync(jobs: readonly Job[], settings: RunSettings): Prom
       () => work(tasks, session, shared, settings),
       (error) => refuseAll(tasks, error, settings),
     )
+    shared.warnings.tellRest()
     const advice = shared.earlyEnds.advice()
     if (advice !== undefined) settings.log.warn(advice)
     const failures = [...(settings.refused ?? []), ...failed]
@@ -73,6 +76,7 @@ export async function runSync(jobs: readonly Job[], settings: RunSettings): Prom
 interface Shared {
   readonly ids: IdBudget
   readonly earlyEnds: EarlyEnds
+  readonly warnings: StreamWarnings
 }
 
 /** The preferred scope of each stream, each once. */
@@ -137,7 +141,7 @@ async function isolate(
       config,
       endpoints,
       now: clock.now(),
-      log,
+      log: shared.warnings.of(job.stream.stream),
       ids: shared.ids,
       onOutgrown: output.untracked,
     })

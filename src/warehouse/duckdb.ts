@@ -18,13 +18,24 @@ export async function openDatabase(path: string, temporary: string): Promise<Dat
   const { DuckDBInstance } = await load()
   const instance = await open(DuckDBInstance, path, temporary)
   const connection = await instance.connect()
-  return {
+  const database = {
     connection,
     close() {
       connection.closeSync()
       instance.closeSync()
     },
   }
+  if (await isFile(connection)) return database
+  database.close()
+  throw new ConnectorError('config', `${path} is no DuckDB file. Name another file by --warehouse.`)
+}
+
+/** Instead of refusing a file of JSON, CSV or Parquet, DuckDB opens a database in memory that has it as a view. */
+async function isFile(connection: DuckDBConnection): Promise<boolean> {
+  const result = await connection.runAndReadAll(
+    'SELECT path FROM duckdb_databases() WHERE database_name = current_database()',
+  )
+  return typeof result.getRows()[0]?.[0] === 'string'
 }
 
 async function load(): Promise<DuckDb> {

@@ -68,7 +68,11 @@ function chosen(
   return [...new Set(names)].map((name) => {
     const spec = offered.find((one) => one.name === name)
     if (spec !== undefined) return spec
-    const { message } = unknownStream(hint)
+    const { message } = unknownStream(
+      name,
+      offered.map((one) => one.name),
+      hint,
+    )
     throw new ConnectorError('config', `${name}: ${message}`)
   })
 }

@@ -31,7 +31,8 @@ export async function read<Config>(
   for (const configured of chosen) {
     const { name, syncMode: mode } = configured
     const spec = offered.get(name)
-    if (spec === undefined) refuse(name, unknownStream(source.unknownStreamHint))
+    if (spec === undefined)
+      refuse(name, unknownStream(name, offered.keys(), source.unknownStreamHint))
     else if (mode !== 'full_refresh' && mode !== 'incremental') refuse(name, unknownMode(mode))
     else {
       const output: ReadJob['output'] = (now = () => new Date()) =>

@@ -33,7 +33,10 @@ export async function sync<Config>(
   for (const { name, isSelected } of chosen) {
     const spec = offered.get(name)
     if (spec === undefined) {
-      refused.push({ stream: name, error: unknownStream(source.unknownStreamHint) })
+      refused.push({
+        stream: name,
+        error: unknownStream(name, offered.keys(), source.unknownStreamHint),
+      })
       continue
     }
     const output: ReadJob['output'] = (now = () => new Date()) => {

@@ -1,0 +1,40 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createStreamWarnings, type StreamWarnings } from './stream-warnings.ts'
+
+let lines: string[]
+let warnings: StreamWarnings
+beforeEach(() => {
+  lines = []
+  warnings = createStreamWarnings({
+    warn: (text) => void lines.push(`WARN ${text}`),
+    info: (text) => void lines.push(`INFO ${text}`),
+    debug() {},
+  })
+})
+
+const warn = (stream: string, text: string) => warnings.of(stream).warn(text)
+
+describe('a warning', () => {
+  it('is told at once, with the stream', () => {
+    warn('people', 'the link is old.')
+    expect(lines).toEqual(['WARN people: the link is old.'])
+  })
+
+  it('that many streams have is told of the first, and of the others together at the end', () => {
+    for (const stream of ['people', 'jobs', 'breaks']) warn(stream, 'the link is old.')
+    warnings.tellRest()
+    expect(lines).toEqual([
+      'WARN people: the link is old.',
+      'INFO jobs: the link is old.',
+      'INFO breaks: the link is old.',
+      'WARN breaks, jobs: the link is old.',
+    ])
+  })
+
+  it('that one stream has is not told again at the end', () => {
+    warn('people', 'the link is old.')
+    warn('jobs', 'the settings have changed.')
+    warnings.tellRest()
+    expect(lines).toHaveLength(2)
+  })
+})
