@@ -1,5 +1,12 @@
 import { acquireBuffer } from '../protocol/buffer-pool.ts'
-import { type Batch, DROP, type LineParts, UPSERT } from '../protocol/record-batch.ts'
+import { viewOf } from '../protocol/byte-view.ts'
+import {
+  type Batch,
+  DROP,
+  type LineParts,
+  type RecordVisitor,
+  UPSERT,
+} from '../protocol/record-batch.ts'
 import type { ScanExports } from './scan-module.ts'
 
 /** Layout of a row in 32-bit words: `wasm/layout.ts`. */
@@ -23,6 +30,7 @@ export class WasmBatch implements Batch {
   readonly keys: Float64Array
   readonly #wasm: ScanExports
   readonly #bytes: Buffer
+  readonly #view: DataView
   readonly #rows: Uint32Array
 
   constructor(wasm: ScanExports) {
@@ -30,6 +38,7 @@ export class WasmBatch implements Batch {
     this.#wasm = wasm
     this.count = wasm.count.value
     this.#bytes = Buffer.from(buffer)
+    this.#view = viewOf(this.#bytes)
     this.#rows = new Uint32Array(buffer, wasm.rowsAt.value >>> 0, this.count * ROW_WORDS)
     this.keys = new Float64Array(buffer, wasm.keysAt.value >>> 0, this.count)
     this.ops = new Uint8Array(buffer, wasm.kindsAt.value >>> 0, this.count)
@@ -65,6 +74,11 @@ export class WasmBatch implements Batch {
       CLOSING,
       this.#bytes.subarray(loneEnd, end),
     ])
+  }
+
+  visit(index: number, visitor: RecordVisitor): void {
+    if (this.#word(index, LONE_START) === 0) visitor(this.#view, this.#word(index, 0))
+    else visitor(viewOf(this.record(index)), 0)
   }
 
   lines(parts: LineParts): Uint8Array<ArrayBuffer> {

@@ -1,3 +1,4 @@
+import { viewOf } from './byte-view.ts'
 import { type Batch, DELETE, DROP, SOFT_DELETE, UPSERT } from './record-batch.ts'
 
 /** A record as JSON text: an object of one line, with the JSON text of its key beside it. */
@@ -22,6 +23,7 @@ export function createJsonBatch(records: readonly JsonRecord[]): Batch {
     keyText: (index) => at(index).key ?? 'null',
     versionText: () => undefined,
     record: (index) => Buffer.from(at(index).json),
+    visit: (index, visitor) => visitor(viewOf(Buffer.from(at(index).json)), 0),
     lines({ prefix, suffix, deleteSuffix }) {
       const parts = records.flatMap(({ json }, i) => {
         const kind = ops[i]

@@ -19,6 +19,9 @@ export interface LineParts {
   readonly deleteSuffix: Uint8Array
 }
 
+/** Is shown the bytes that hold a record, and where in them it begins. */
+export type RecordVisitor = (from: DataView, start: number) => void
+
 /**
  * The elements of `value` that one chunk completed, in their order. Everything but the answer of
  * `lines` is valid until the next `push` or `begin` of its scanner.
@@ -40,6 +43,8 @@ export interface Batch {
    * array where the source wants one.
    */
   record(index: number): Uint8Array
+  /** Shows the bytes of the record where they are, so that no object is made of each. */
+  visit(index: number, visitor: RecordVisitor): void
   /**
    * The lines of all records that are not DROP, in a buffer of their own: the caller may keep it,
    * or hand it to a line writer, which uses it again for other lines.

@@ -1,4 +1,5 @@
-import { type ByteSink, copy, createByteSink, reserve } from './byte-sink.ts'
+import { append, type ByteSink, copy, createByteSink, reserve } from './byte-sink.ts'
+import { isEqual, viewOf } from './byte-view.ts'
 import { createValueWriter, type ValueWriter } from './value-writer.ts'
 
 /** What becomes of one member: it stays as it is, is left out, or is written anew. */
@@ -17,8 +18,8 @@ export interface ObjectRules {
   readonly keepsValues: boolean
 }
 
-/** Appends a record, valid JSON text of an object, as its rules leave it. */
-export type RecordRewriter = (record: Uint8Array, sink: ByteSink) => void
+/** Appends the record that begins at `start`, valid JSON text of an object, as its rules leave it. */
+export type RecordRewriter = (from: DataView, start: number, sink: ByteSink) => void
 
 /** One record under rules, as text; for many of them make a rewriter. */
 export function rewriteRecord(record: Uint8Array, rules: ObjectRules): string {
@@ -27,12 +28,11 @@ export function rewriteRecord(record: Uint8Array, rules: ObjectRules): string {
 
 /** A record as a rewriter leaves it, in bytes of its own. */
 export function rewritten(record: Uint8Array, rewrite: RecordRewriter): Buffer {
-  const sink = createByteSink(record.length)
-  rewrite(record, sink)
+  const sink = createByteSink(Buffer.allocUnsafe(record.length))
+  rewrite(viewOf(record), 0, sink)
   return sink.bytes.subarray(0, sink.length)
 }
 
-/** An empty sink with room for so many bytes. */
 /**
  * Rewrites records without parsing them: what stays is copied byte for byte, so that numbers keep
  * every digit. Records of one stream have the same members in nearly the same order, so a name is
@@ -40,16 +40,9 @@ export function rewritten(record: Uint8Array, rewrite: RecordRewriter): Buffer {
  */
 export function createRecordRewriter(rules: ObjectRules): RecordRewriter {
   const shape = shapeOf(rules, new Map())
-  return (record, sink) => {
-    reserve(sink, record.length)
-    object(asBuffer(record), 0, shape, sink)
+  return (from, start, sink) => {
+    object(from, start, shape, sink)
   }
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return bytes instanceof Buffer
-    ? bytes
-    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 /** Rules with the names in the order in which they were met last. */
@@ -64,7 +57,8 @@ interface Shape {
 /** A name that was met, and what becomes of its value. */
 interface Met {
   /** The name with its quotes, as it stands in the record. */
-  readonly text: Buffer
+  readonly name: DataView
+  readonly length: number
   readonly rule: 'keep' | 'drop' | ValueWriter | Shape
 }
 
@@ -85,16 +79,16 @@ function shapeOf(rules: ObjectRules, writers: Shape['writers']): Shape {
 }
 
 /** Writes the object at `start`, and answers with the position behind it. */
-function object(from: Buffer, start: number, shape: Shape, sink: ByteSink): number {
+function object(from: DataView, start: number, shape: Shape, sink: ByteSink): number {
   put(sink, OPEN_OBJECT)
   const begin = sink.length
   // Neighbours that stay are copied together, with the commas between them.
   let run = -1
   let runEnd = 0
   let at = skipSpace(from, start + 1)
-  for (let i = 0; from[at] === QUOTE; i++) {
-    const { text, rule } = memberAt(from, at, i, shape)
-    const valueAt = skipSpace(from, skipSpace(from, at + text.length) + 1)
+  for (let i = 0; from.getUint8(at) === QUOTE; i++) {
+    const { length, rule } = memberAt(from, at, i, shape)
+    const valueAt = skipSpace(from, skipSpace(from, at + length) + 1)
     let end: number
     if (rule === 'keep') {
       if (run < 0) run = at
@@ -110,7 +104,7 @@ function object(from: Buffer, start: number, shape: Shape, sink: ByteSink): numb
       }
     }
     at = skipSpace(from, end)
-    if (from[at] === COMMA) at = skipSpace(from, at + 1)
+    if (from.getUint8(at) === COMMA) at = skipSpace(from, at + 1)
   }
   if (run >= 0) member(from, run, runEnd, begin, sink)
   put(sink, CLOSE_OBJECT)
@@ -118,32 +112,33 @@ function object(from: Buffer, start: number, shape: Shape, sink: ByteSink): numb
 }
 
 /** Copies what begins with a member, behind a comma unless it is the first of its object. */
-function member(from: Buffer, start: number, end: number, begin: number, sink: ByteSink): void {
+function member(from: DataView, start: number, end: number, begin: number, sink: ByteSink): void {
   if (sink.length > begin) put(sink, COMMA)
   copy(from, start, end, sink)
 }
 
 /** Writes a value under a rule, and answers with the position behind it. */
-function changed(from: Buffer, at: number, rule: ValueWriter | Shape, sink: ByteSink): number {
+function changed(from: DataView, at: number, rule: ValueWriter | Shape, sink: ByteSink): number {
   if (typeof rule === 'function') {
     const end = endOfValue(from, at)
     rule(from, at, end, sink)
     return end
   }
-  if (from[at] === OPEN_OBJECT) return object(from, at, rule, sink)
-  if (from[at] === OPEN_LIST) return list(from, at, rule, sink)
+  const first = from.getUint8(at)
+  if (first === OPEN_OBJECT) return object(from, at, rule, sink)
+  if (first === OPEN_LIST) return list(from, at, rule, sink)
   const end = endOfValue(from, at)
   if (rule.rules.keepsValues) copy(from, at, end, sink)
-  else copy(NULL, 0, NULL.length, sink)
+  else append(NULL, sink)
   return end
 }
 
-function list(from: Buffer, start: number, shape: Shape, sink: ByteSink): number {
+function list(from: DataView, start: number, shape: Shape, sink: ByteSink): number {
   put(sink, OPEN_LIST)
   let at = skipSpace(from, start + 1)
-  while (from[at] !== CLOSE_LIST) {
+  while (from.getUint8(at) !== CLOSE_LIST) {
     at = skipSpace(from, changed(from, at, shape, sink))
-    if (from[at] !== COMMA) continue
+    if (from.getUint8(at) !== COMMA) continue
     put(sink, COMMA)
     at = skipSpace(from, at + 1)
   }
@@ -151,21 +146,20 @@ function list(from: Buffer, start: number, shape: Shape, sink: ByteSink): number
   return at + 1
 }
 
-function memberAt(from: Buffer, at: number, index: number, shape: Shape): Met {
+function memberAt(from: DataView, at: number, index: number, shape: Shape): Met {
   const expected = shape.met[index]
-  if (expected !== undefined && stands(expected.text, from, at)) return expected
-  const end = endOfString(from, at)
-  const met =
-    shape.known.get(from.toString('latin1', at, end)) ?? learn(from.subarray(at, end), shape)
+  if (expected !== undefined && stands(expected, from, at)) return expected
+  const bytes = Buffer.from(from.buffer, from.byteOffset + at, endOfString(from, at) - at)
+  const met = shape.known.get(bytes.toString('latin1')) ?? learn(bytes, shape)
   shape.met[index] = met
   return met
 }
 
 function learn(bytes: Buffer, { rules, known, writers }: Shape): Met {
-  const text = Buffer.from(bytes)
-  const rule = rules.ruleOf(JSON.parse(text.toString('utf8')) as string)
-  const met = { text, rule: prepared(rule, writers) }
-  if (known.size < MOST_NAMES) known.set(text.toString('latin1'), met)
+  const rule = rules.ruleOf(JSON.parse(bytes.toString('utf8')) as string)
+  const name = viewOf(Buffer.from(bytes))
+  const met = { name, length: bytes.length, rule: prepared(rule, writers) }
+  if (known.size < MOST_NAMES) known.set(bytes.toString('latin1'), met)
   return met
 }
 
@@ -177,52 +171,55 @@ function prepared(rule: MemberRule, writers: Shape['writers']): Met['rule'] {
   return writer
 }
 
-function stands(text: Buffer, from: Buffer, at: number): boolean {
-  for (let i = text.length - 1; i > 0; i--) if (text[i] !== from[at + i]) return false
-  return true
+function stands({ name, length }: Met, from: DataView, at: number): boolean {
+  return at + length <= from.byteLength && isEqual(name, 0, from, at, length)
 }
 
-function skipSpace(bytes: Buffer, from: number): number {
-  let at = from
+// Outside of a view nothing can be read: JSON that is not valid ends with a RangeError.
+
+function skipSpace(from: DataView, start: number): number {
+  let at = start
   // In valid JSON nothing else between tokens is as low as a space.
-  while ((bytes[at] as number) <= SPACE) at++
+  while (from.getUint8(at) <= SPACE) at++
   return at
 }
 
-function endOfString(bytes: Buffer, start: number): number {
+function endOfString(from: DataView, start: number): number {
   let at = start + 1
-  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1
-  return at + 1
+  while (true) {
+    const byte = from.getUint8(at)
+    if (byte === QUOTE) return at + 1
+    at += byte === BACKSLASH ? 2 : 1
+  }
 }
 
 /** Brackets are counted and strings stepped over; anything else ends at what no number or word has. */
-function endOfValue(bytes: Buffer, start: number): number {
-  const first = bytes[start]
-  if (first === QUOTE) return endOfString(bytes, start)
+function endOfValue(from: DataView, start: number): number {
+  const first = from.getUint8(start)
+  if (first === QUOTE) return endOfString(from, start)
   let at = start
   if (first !== OPEN_OBJECT && first !== OPEN_LIST) {
-    while (at < bytes.length && !isBehindWord(bytes[at] as number)) at++
+    while (!isBehindWord(from.getUint8(at))) at++
     return at
   }
   let depth = 0
-  while (at < bytes.length) {
-    const byte = bytes[at] as number
+  while (true) {
+    const byte = from.getUint8(at)
     if (byte === QUOTE) {
-      at = endOfString(bytes, at)
+      at = endOfString(from, at)
       continue
     }
     at++
     if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++
     else if ((byte === CLOSE_OBJECT || byte === CLOSE_LIST) && --depth === 0) return at
   }
-  return at
 }
 
 function isBehindWord(byte: number): boolean {
-  return byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_LIST || byte <= 0x20
+  return byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_LIST || byte <= SPACE
 }
 
 function put(sink: ByteSink, byte: number): void {
   reserve(sink, 1)
-  sink.bytes[sink.length++] = byte
+  sink.view.setUint8(sink.length++, byte)
 }

@@ -1,8 +1,10 @@
+import { viewOf } from '../../protocol/byte-view.ts'
 import {
   type Batch,
   DELETE,
   DROP,
   type LineParts,
+  type RecordVisitor,
   SOFT_DELETE,
   UPSERT,
 } from '../../protocol/record-batch.ts'
@@ -45,6 +47,10 @@ export class ReferenceBatch implements Batch {
 
   record(index: number): Uint8Array {
     return Buffer.from(this.#record(index).text, 'latin1')
+  }
+
+  visit(index: number, visitor: RecordVisitor): void {
+    visitor(viewOf(this.record(index)), 0)
   }
 
   lines({ prefix, suffix, deleteSuffix }: LineParts): Uint8Array<ArrayBuffer> {
