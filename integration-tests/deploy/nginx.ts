@@ -47,6 +47,9 @@ export async function deliverThroughNginx(
       [status, await post(tls, PATH, sign(BODY, 'another')), await post(tls, '/healthz', '')],
       [200, 401, 404],
     )
+    await server.kill('SIGTERM')
+    const isTold = () => readFileSync(join(folder, 'error.log'), 'utf8').includes(PATH)
+    expectSame([await post(tls, PATH, sign(BODY, KEY)), isTold()], [502, false])
     say('ok    nginx passes deliveries on as they came, and nothing else')
   } finally {
     await Promise.all([nginx.kill('SIGTERM'), server.kill('SIGTERM')])

@@ -9,24 +9,27 @@ import { guideBlocks } from '../testing/guide-block.ts'
 
 const blocks = (words: string) => guideBlocks(words, 'docs/webhooks.md')
 
+const [airbyte = ''] = blocks('sh serve').filter((block) => block.includes('AIRBYTE_URL'))
+const environment = Object.fromEntries(
+  [...airbyte.matchAll(/(AIRBYTE_\w+)=(\S+)/g)].map(([, name, value]) => [name, value]),
+)
+
 /** The command line of a block, in words as the shell makes them of it. */
 function wordsOf(block: string): string[] {
-  const line = /^protime webhooks serve ([\s\S]*)/m.exec(block)?.[1] ?? ''
+  const line = /\bwebhooks serve ((?:.*\\\n)*.*)/.exec(block)?.[1] ?? ''
   const words = line.replaceAll('\\\n', ' ').matchAll(/'([^']*)'|(\S+)/g)
   return [...words].map(([, quoted, plain]) => quoted ?? plain ?? '')
 }
 
 describe('docs/webhooks.md', () => {
   it('shows command lines that the program takes', () => {
-    const shown = blocks('sh serve')
-    expect(shown).toHaveLength(4)
+    const shown = ['sh serve', 'ini systemd', 'sh docker'].flatMap(blocks)
+    expect(shown).toHaveLength(6)
     for (const block of shown) {
       const command = new Command().option('--config <file>').exitOverride()
       for (const option of serveOptions()) command.addOption(option)
       command.parse(wordsOf(block), { from: 'user' })
       const words = command.opts<ServeWords>()
-      const exported = block.matchAll(/(AIRBYTE_\w+)=(\S+)/g)
-      const environment = Object.fromEntries([...exported].map(([, name, value]) => [name, value]))
       if (words.unsubscribe !== true)
         expect(parseServeWords(words, environment).publicUrl).not.toBe('')
     }

@@ -46,13 +46,13 @@ export async function lockStore(storePath: string): Promise<StoreLock> {
   const owner = { id, pid: process.pid, host: hostname(), since: new Date().toISOString() }
   let isHolder = false
   const server = createServer((socket) => {
-    // Whoever asked has gone.
-    socket.on('error', () => {})
+    // Whoever asked may have gone, or be suspended: nobody waits for them.
+    socket.on('error', () => {}).unref()
     socket.end(JSON.stringify({ ...owner, isHolder }))
   })
   const release = async () => {
     await rm(folder.path(own), { force: true })
-    if (server.listening) await new Promise((resolve) => server.close(resolve))
+    server.close()
     await folder.close()
   }
   try {
