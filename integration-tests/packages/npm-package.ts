@@ -11,7 +11,7 @@ import { leftBehind } from './project-copy.ts'
 import type { Trial } from './trial.ts'
 
 const NEEDED =
-  /^(LICENSE|NOTICE|CHANGELOG\.md|README\.md|package\.json|(spec|write-settings)\.json|dist\/scan\.wasm)$/
+  /^(LICENSE|NOTICE|CHANGELOG\.md|README\.md|package\.json|(spec|write-settings)\.json|dist\/(scan\.wasm|validators\.cjs))$/
 const ALLOWED = /^(bin\/[a-z-]+|schemas\/[a-z_]+\.json|dist\/(src|emulator)\/.+\.(js|d\.ts))$/
 const WRONG = /(^|\/)(testing|test-[^/]*|stale[^/]*)(\/|$)|\.test\./
 
@@ -42,7 +42,7 @@ export async function tryNpmPackage({ project, folder, tenant, step, note }: Tri
       .split('\n')
       .map((path) => path.replace('package/', ''))
     const needed = files.filter((path) => NEEDED.test(path))
-    expectSame(needed.length, 8)
+    expectSame(needed.length, 9)
     const others = files.filter((path) => !NEEDED.test(path))
     expectSame(
       others.filter((path) => !ALLOWED.test(path) || WRONG.test(path)),
