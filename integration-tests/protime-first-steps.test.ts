@@ -4,6 +4,7 @@ import { PassThrough, type Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { runProtime } from '../src/cli/main.ts'
+import { streams } from '../src/streams/streams.ts'
 import { temporaryFolder } from './testing/files.ts'
 import { createCollector, parseLines } from './testing/run.ts'
 
@@ -61,7 +62,9 @@ describe('protime init', () => {
   it('writes a configuration that has been checked, for its owner alone', async () => {
     const { exitCode, stderr } = await protime(['init'], () => piped(answers()))
     expect([exitCode, statSync(file).mode & 0o777]).toEqual([0, 0o600])
-    expect(stderr).toContain('31 of 31 streams can be read.')
+    // No activity structures are asked for.
+    const offered = streams.size - 1
+    expect(stderr).toContain(`${offered} of ${offered} streams can be read.`)
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ client_id: 'connector' })
     expect((await protime(['preview', 'jobs'])).exitCode).toBe(0)
   })
@@ -99,7 +102,7 @@ describe('protime preview', () => {
   it('shows the first records of every stream by lists, and starts no delta', async () => {
     const { exitCode, stdout, stderr } = await protime(['preview', '--limit', '3'])
     expect([exitCode, stderr]).toEqual([0, ''])
-    expect(stdout.match(/^\w+: (the first )?\d+/gm)).toHaveLength(32)
+    expect(stdout.match(/^\w+: (the first )?\d+/gm)).toHaveLength(streams.size)
     expect(stdout).toMatch(/^people: the first 2 records\n {2}id {2}changeVersion/m)
     expect(stdout).toMatch(/^clockings: the first \d+ records from 2026-10-\d\d to 2026-11-20$/m)
     expect(emulator.requests.filter(({ path, query }) => /delta/.test(`${path}?${query}`))).toEqual(
