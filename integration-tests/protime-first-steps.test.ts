@@ -69,6 +69,13 @@ describe('protime init', () => {
     expect((await protime(['preview', 'jobs'])).exitCode).toBe(0)
   })
 
+  it('takes the tenant from the address at which people open the product', async () => {
+    const [tenant, ...rest] = answers()
+    const address = `https://${tenant}.myprotime.eu/home`
+    expect((await protime(['init'], () => piped([address, ...rest]))).exitCode).toBe(0)
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ tenant })
+  })
+
   it('does not show the secret, and asks again for what is missing', async () => {
     const [tenant = '', ...rest] = answers()
     const { exitCode, stderr } = await protime(['init'], (output) =>
@@ -81,7 +88,13 @@ describe('protime init', () => {
 
   it.each([
     ['a secret that the service refuses', () => answers('wrong'), 1, 'invalid_client'],
-    ['answers that end early', () => answers().slice(0, 3), 1, 'ended before the last question'],
+    [
+      'an environment that is none',
+      () => ['acme', 'custom'],
+      2,
+      '\nprotime: custom is no environment',
+    ],
+    ['answers that end early', () => answers().slice(0, 3), 1, '\nprotime: The answers ended'],
   ])('writes nothing for %s', async (_, given, expected, words) => {
     const { exitCode, stderr } = await protime(['init'], () => piped(given()))
     expect(exitCode).toBe(expected)
