@@ -4,6 +4,7 @@ import { PassThrough, type Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { runProtime } from '../src/cli/main.ts'
+import { streams } from '../src/streams/streams.ts'
 import { temporaryFolder } from './testing/files.ts'
 import { createCollector, parseLines } from './testing/run.ts'
 
@@ -61,9 +62,18 @@ describe('protime init', () => {
   it('writes a configuration that has been checked, for its owner alone', async () => {
     const { exitCode, stderr } = await protime(['init'], () => piped(answers()))
     expect([exitCode, statSync(file).mode & 0o777]).toEqual([0, 0o600])
-    expect(stderr).toContain('31 of 31 streams can be read.')
+    // No activity structures are asked for.
+    const offered = streams.size - 1
+    expect(stderr).toContain(`${offered} of ${offered} streams can be read.`)
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ client_id: 'connector' })
     expect((await protime(['preview', 'jobs'])).exitCode).toBe(0)
+  })
+
+  it('takes the tenant from the address at which people open the product', async () => {
+    const [tenant, ...rest] = answers()
+    const address = `https://${tenant}.myprotime.eu/home`
+    expect((await protime(['init'], () => piped([address, ...rest]))).exitCode).toBe(0)
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ tenant })
   })
 
   it('does not show the secret, and asks again for what is missing', async () => {
@@ -78,7 +88,13 @@ describe('protime init', () => {
 
   it.each([
     ['a secret that the service refuses', () => answers('wrong'), 1, 'invalid_client'],
-    ['answers that end early', () => answers().slice(0, 3), 1, 'ended before the last question'],
+    [
+      'an environment that is none',
+      () => ['acme', 'custom'],
+      2,
+      '\nprotime: custom is no environment',
+    ],
+    ['answers that end early', () => answers().slice(0, 3), 1, '\nprotime: The answers ended'],
   ])('writes nothing for %s', async (_, given, expected, words) => {
     const { exitCode, stderr } = await protime(['init'], () => piped(given()))
     expect(exitCode).toBe(expected)
@@ -99,7 +115,7 @@ describe('protime preview', () => {
   it('shows the first records of every stream by lists, and starts no delta', async () => {
     const { exitCode, stdout, stderr } = await protime(['preview', '--limit', '3'])
     expect([exitCode, stderr]).toEqual([0, ''])
-    expect(stdout.match(/^\w+: (the first )?\d+/gm)).toHaveLength(32)
+    expect(stdout.match(/^\w+: (the first )?\d+/gm)).toHaveLength(streams.size)
     expect(stdout).toMatch(/^people: the first 2 records\n {2}id {2}changeVersion/m)
     expect(stdout).toMatch(/^clockings: the first \d+ records from 2026-10-\d\d to 2026-11-20$/m)
     expect(emulator.requests.filter(({ path, query }) => /delta/.test(`${path}?${query}`))).toEqual(

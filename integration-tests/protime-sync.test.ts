@@ -112,6 +112,17 @@ describe('protime sync', () => {
     expect(await sync({ _streams: 'jobs' })).toMatchObject({ exitCode: 2, failures })
   })
 
+  it('refuses the warehouse of another tenant, with --full-refresh too, and leaves it as it is', async () => {
+    await sync()
+    for (const words of [[], ['--full-refresh']])
+      expect(await sync({ tenant: 'another' }, ...words)).toMatchObject({
+        exitCode: 2,
+        records: 0,
+        failures: [{ type: 'config', message: expect.stringContaining('another tenant') }],
+      })
+    expect(await differences()).toEqual([])
+  })
+
   it('ends with 1 when another attempt may mend it, and keeps the streams that went well', async () => {
     tenant.emulator.fail('/jobs', 503, { times: 1 })
     const failures = [{ type: 'transient', stream: 'jobs' }]

@@ -3,9 +3,9 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { warehouseFile } from './demo/paths.ts'
 import { table } from './demo/table.ts'
 
-/** Asks the demo's DuckDB file a question in SQL and prints the answer as a table. */
-async function answer(sql: string): Promise<string> {
-  const instance = await DuckDBInstance.create(warehouseFile, { access_mode: 'READ_ONLY' })
+/** Asks a DuckDB file a question in SQL and prints the answer as a table. */
+async function answer(sql: string, file: string): Promise<string> {
+  const instance = await DuckDBInstance.create(file, { access_mode: 'READ_ONLY' })
   const connection = await instance.connect()
   try {
     const reader = await connection.runAndReadAll(sql)
@@ -19,16 +19,23 @@ async function answer(sql: string): Promise<string> {
   }
 }
 
+function missing(file: string): string {
+  return file === warehouseFile
+    ? 'There is no warehouse yet: npm run demo'
+    : `There is no file ${file}`
+}
+
 function cell(value: unknown): string {
   if (value === null) return ''
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 try {
-  const [sql] = process.argv.slice(2)
-  if (sql === undefined) throw new Error('Give a question in SQL: npm run ask -- "SHOW TABLES"')
-  if (!existsSync(warehouseFile)) throw new Error('There is no warehouse yet: npm run demo')
-  process.stdout.write(`${await answer(sql)}\n`)
+  const [sql, file = warehouseFile] = process.argv.slice(2)
+  if (sql === undefined)
+    throw new Error('Give a question in SQL: npm run ask -- "SHOW TABLES" [file]')
+  if (!existsSync(file)) throw new Error(missing(file))
+  process.stdout.write(`${await answer(sql, file)}\n`)
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
   process.exitCode = 1

@@ -7,5 +7,5 @@ export const packageFolder: string = dirname(createRequire(import.meta.url).reso
 /** Where the demo leaves its files. */
 export const outputFolder: string = join(packageFolder, 'demo-output')
 
-/** The DuckDB file that the demo fills and `npm run ask` reads. */
+/** The DuckDB file that the demo fills, and that `npm run ask` reads where no other is named. */
 export const warehouseFile: string = join(outputFolder, 'warehouse.duckdb')

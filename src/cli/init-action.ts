@@ -24,12 +24,16 @@ export async function init(tools: BareTools, file: string): Promise<ExitCode> {
 }
 
 async function askSettings({ ask, askSecret }: Questions, { mask }: BareTools): Promise<object> {
-  const tenant = await ask('Tenant, the first part of its address')
+  const tenant = tenantOf(await ask('Tenant, the first part of its address'))
   const environment = await ask(
     'Environment: production, sandbox, or the address of a service',
     'production',
   )
   const isNamed = environment === 'production' || environment === 'sandbox'
+  if (!isNamed && !URL.canParse(environment))
+    throw new UsageError(
+      `${environment} is no environment: answer production, sandbox, or an address that begins with https://`,
+    )
   const where = isNamed ? { type: environment } : await askService(ask, environment, tenant)
   const client_id = await ask('Client id')
   const client_secret = await askSecret('Client secret')
@@ -40,6 +44,11 @@ async function askSettings({ ask, askSecret }: Questions, { mask }: BareTools): 
     client_id,
     client_secret,
   }
+}
+
+/** People give the whole address, too: it is what they see in their browser. */
+function tenantOf(answer: string): string {
+  return answer.replace(/^https?:\/\//, '').replace(/[./].*$/, '')
 }
 
 async function askService(ask: Questions['ask'], address: string, tenant: string): Promise<object> {

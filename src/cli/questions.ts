@@ -44,7 +44,6 @@ export function createQuestions({ stdin, stderr, signal }: Asked): Questions {
         isHidden = true
         const answer = await next().finally(() => {
           isHidden = false
-          stderr.write('\n')
         })
         if (answer !== '') return answer
       }
@@ -54,6 +53,8 @@ export function createQuestions({ stdin, stderr, signal }: Asked): Questions {
 
   async function next(): Promise<string> {
     const { value, done } = await iterator.next()
+    // Only a terminal shows the end of an answer by itself.
+    if (!terminal || isHidden || done === true) stderr.write('\n')
     if (done === true) {
       signal.throwIfAborted()
       throw new ConnectorError(

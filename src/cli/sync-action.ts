@@ -5,6 +5,7 @@ import { metricsVariable, type ObservedSettings, observed } from '../protocol/pr
 import type { SyncObserver } from '../protocol/progress/sync-observer.ts'
 import { createSource } from '../source/source.ts'
 import { startingOver } from '../sync/bookmark.ts'
+import { isOfAnotherService } from '../sync/decision.ts'
 import { syncWarehouse, type WarehouseSync } from '../warehouse/sync-warehouse.ts'
 import type { Action, ActionTools, Refuse } from './action.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
@@ -41,7 +42,10 @@ export function syncAction(options: SyncOptions, parent: number): Action {
         path: options.warehouse,
         streams: streamsOf(options, input),
         keepsDeleted: options.keepDeleted === true,
-        ...(options.fullRefresh === true ? { stateOf: startingOver } : {}),
+        stateOf: (stored) => {
+          if (isOfAnotherService(stored, config)) throw foreign(options.warehouse)
+          return options.fullRefresh === true ? startingOver(stored) : stored
+        },
         tools: { signal, ...tools, log: shown.log, observer },
       })
       const { stopped, failures } = done.result
@@ -81,6 +85,14 @@ function shownBy(
     isQuiet: quiet,
     kept: 'The file is the tenant as of the last commit; the next sync continues there.',
   }
+}
+
+/** Ids of two tenants are the same: the rows of one would take the places of the other's. */
+function foreign(file: string): ConnectorError {
+  return new ConnectorError(
+    'config',
+    `${file} holds the rows of another tenant, address or API name. Name another file by --warehouse, or remove this one to read everything anew.`,
+  )
 }
 
 function failed(error: unknown): WarehouseSync {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Config } from '../config/config.ts'
-import type { Endpoints } from '../http/endpoints.ts'
+import { createEndpoints, type Endpoints } from '../http/endpoints.ts'
+import { packageVersion } from '../project-files.ts'
 import type { Stream } from '../streams/collection.ts'
 import { readBookmark, type StoredReading } from './bookmark.ts'
 import { type Day, earliestDeltaStart } from './days.ts'
@@ -135,6 +136,19 @@ function deltaTime(position: Position): Date | null {
   }
 }
 
+/** What a warehouse is a copy of. */
+function serviceOf({ tenant }: Config, { origin, mount, prefix }: Endpoints): string {
+  return `${tenant} at ${origin}${mount}${prefix}`
+}
+
+/** Whether a stored blob stands for rows of another tenant, address or API name. */
+export function isOfAnotherService(blob: unknown, config: Config): boolean {
+  const stored = readBookmark(blob)
+  if (stored === 'none' || 'unreadable' in stored) return false
+  const endpoints = createEndpoints({ ...config, version: packageVersion() })
+  return stored.service !== serviceOf(config, endpoints)
+}
+
 function madeUnder({ stream, treatment }: Job, settings: DecisionSettings): Made {
   const { config, endpoints } = settings
   // In an order of their own, so that another order in the configuration is no other setting.
@@ -145,7 +159,7 @@ function madeUnder({ stream, treatment }: Job, settings: DecisionSettings): Made
   // Bookmarks of streams that are not treated stay as they were before streams could be.
   const treated = treatment.fingerprint === '' ? [] : [treatment.fingerprint]
   return {
-    service: `${config.tenant} at ${endpoints.origin}${endpoints.mount}${endpoints.prefix}`,
+    service: serviceOf(config, endpoints),
     settings: createHash('sha256')
       .update(JSON.stringify([references, structures, ...treated]))
       .digest('hex')
