@@ -4,8 +4,9 @@ import { PassThrough, type Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { runProtime } from '../src/cli/main.ts'
+import { createCollector } from './testing/collector.ts'
 import { temporaryFolder } from './testing/files.ts'
-import { createCollector, parseLines } from './testing/run.ts'
+import { parseLines } from './testing/run.ts'
 
 let emulator: Emulator
 let folder: ReturnType<typeof temporaryFolder>
