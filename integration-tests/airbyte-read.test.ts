@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/emulator.ts'
 import { streams } from '../src/streams/streams.ts'
 import type { Chosen } from './testing/files.ts'
-import { type AirbyteOptions, type AirbyteRun, run } from './testing/run.ts'
+import { outcomes } from './testing/outcomes.ts'
+import { type AirbyteRun, run } from './testing/run.ts'
 
 let emulator: Emulator
 beforeEach(async () => {
@@ -22,27 +23,9 @@ function configOf(extra: object = {}): object {
   return { ...emulator.config(), activity_structures: emulator.activityStructures, ...extra }
 }
 
-function here(command: AirbyteOptions['command'], files: Partial<AirbyteOptions>) {
-  const config = configOf()
-  return run({ program: 'source-protime', command, in: 'process', config, ...files })
-}
-
-function read(catalog: readonly Chosen[], extra: { state?: unknown; config?: object } = {}) {
-  return here('read', { ...extra, catalog })
-}
-
-function check(config = configOf()): Promise<AirbyteRun> {
-  return here('check', { config })
-}
-
-/** The last status of each stream. */
-function outcomes({ messages }: AirbyteRun): Record<string, string> {
-  return Object.fromEntries(
-    messages.flatMap(({ trace }) => {
-      const status = trace?.stream_status
-      return status === undefined ? [] : [[status.stream_descriptor.name, status.status]]
-    }),
-  )
+function read(catalog: readonly Chosen[], extra: { config?: object } = {}): Promise<AirbyteRun> {
+  const here = { program: 'source-protime', command: 'read', in: 'process' } as const
+  return run({ ...here, config: configOf(), catalog, ...extra })
 }
 
 function errorsOf({ errors }: AirbyteRun): (readonly [stream: string | undefined, type: string])[] {
@@ -55,81 +38,6 @@ function errorsOf({ errors }: AirbyteRun): (readonly [stream: string | undefined
 const client = (scopes?: readonly string[]) => [
   { id: 'connector', secret: 'emulator-secret', ...(scopes && { scopes }) },
 ]
-
-describe('check', () => {
-  it('succeeds with one request per list, and never starts a delta', async () => {
-    const { messages, exitCode } = await check()
-    expect(messages.map(({ connectionStatus }) => connectionStatus)).toEqual([
-      { status: 'SUCCEEDED', message: `${every.length} of ${every.length} streams can be read.` },
-    ])
-    expect(exitCode).toBe(0)
-    const lists = every.length - 1 + emulator.activityStructures.length
-    expect(emulator.requests.length).toBe(1 + lists)
-    expect(emulator.requests.filter(({ query }) => /delta/i.test(query))).toEqual([])
-  })
-
-  it('fails with exit code 0 for a wrong secret', async () => {
-    const { messages, exitCode, stdout } = await check(configOf({ client_secret: 'wrong-secret' }))
-    expect(messages).toMatchObject([
-      {
-        type: 'CONNECTION_STATUS',
-        connectionStatus: { status: 'FAILED', message: expect.stringContaining('Check both') },
-      },
-    ])
-    expect(exitCode).toBe(0)
-    expect(stdout).not.toContain('wrong-secret')
-  })
-
-  it('names what cannot be read when the rest can, as a read finds it', async () => {
-    emulator.fail('/people', 403)
-    emulator.fault('/clockings', 'html')
-    const { messages } = await check()
-    const [status] = messages.map(({ connectionStatus }) => connectionStatus)
-    expect(status?.status).toBe('SUCCEEDED')
-    expect(status?.message).toMatch(
-      new RegExp(
-        `^${every.length - 2} of ${every.length} .*: clockings \\(what.*; people \\(403: `,
-      ),
-    )
-    const outcome = outcomes(await read(['people', 'clockings', 'jobs']))
-    expect(outcome).toEqual({ people: 'INCOMPLETE', clockings: 'INCOMPLETE', jobs: 'COMPLETE' })
-  })
-
-  it('claims nothing of a service that has few lists', async () => {
-    await serve({ dialect: 'specification', clients: client() })
-    const { messages } = await check()
-    const [status] = messages.map(({ connectionStatus }) => connectionStatus)
-    expect(status?.message).toMatch(
-      new RegExp(`^4 of ${every.length} streams can be read.*only a delta would tell: .*jobs`),
-    )
-  })
-
-  it('names the setting when the API has another name', async () => {
-    const { environment } = configOf() as { environment: object }
-    const { messages } = await check(configOf({ environment: { ...environment, api_name: 'x' } }))
-    expect(messages).toMatchObject([
-      {
-        connectionStatus: {
-          status: 'FAILED',
-          message: expect.stringContaining('Set environment.api_name to protimeapi.'),
-        },
-      },
-    ])
-  })
-
-  it.each([
-    ['fails', () => emulator.fail(/./, 503), /The service fails \(503/],
-    ['breaks every connection', () => emulator.fault(/./, 'reset'), /127\.0\.0\.1/],
-    ['is not there', () => emulator.close(), /127\.0\.0\.1/],
-  ])('fails with exit code 0 and says why when the service %s', async (_, break_, words) => {
-    await break_()
-    const { messages, exitCode } = await check()
-    expect(messages).toMatchObject([
-      { connectionStatus: { status: 'FAILED', message: expect.stringMatching(words) } },
-    ])
-    expect(exitCode).toBe(0)
-  })
-})
 
 describe('a command at the level debug', () => {
   afterEach(() => {
@@ -144,25 +52,6 @@ describe('a command at the level debug', () => {
     expect(told[0]).toMatch(/^DEBUG POST http:.*\/connect\/token: 200, \d+ ms$/)
     expect(told[1]).toMatch(/^DEBUG GET http:.*\/people: 200, \d+ ms$/)
     expect(told.join()).not.toMatch(/token=/i)
-  })
-})
-
-describe('discover', () => {
-  it('offers every stream without a single request', async () => {
-    const { messages, exitCode } = await here('discover', {})
-    const catalog = messages.find(({ type }) => type === 'CATALOG')?.catalog
-    expect(catalog?.streams.map(({ name }) => name)).toEqual(every)
-    expect(messages).toHaveLength(1)
-    expect(exitCode).toBe(0)
-    expect(emulator.requests).toEqual([])
-  })
-
-  it('leaves activity definitions out when no structure is named', async () => {
-    const { activity_structures: _, ...config } = emulator.config()
-    const { messages } = await here('discover', { config })
-    expect(messages[0]?.catalog?.streams.map(({ name }) => name)).toEqual(
-      every.filter((name) => name !== 'activity_definitions'),
-    )
   })
 })
 
@@ -188,131 +77,6 @@ describe('the summary', () => {
   it('counts pages that were requested again', async () => {
     emulator.fault('/job-categories', 'html', { times: 2 })
     expect(summaryOf(await read(['job_categories']))).toMatch(/^INFO .*; 4 requests, 2 retries, /)
-  })
-})
-
-describe('a start date that is not past', () => {
-  const config = () => configOf({ start_date: emulator.now().toISOString().slice(0, 10) })
-  const sentence = /start_date must be the day before yesterday, \d{4}-\d\d-\d\d, or earlier/
-
-  it('fails a check', async () => {
-    const { messages } = await check(config())
-    expect(messages).toMatchObject([
-      { connectionStatus: { status: 'FAILED', message: expect.stringMatching(sentence) } },
-    ])
-  })
-
-  it('fails a read before anything is asked, in one sentence', async () => {
-    const { errors } = await read(['clockings', 'people'], { config: config() })
-    expect(errors).toMatchObject([
-      { failure_type: 'config_error', message: expect.stringMatching(sentence) },
-    ])
-    expect(emulator.requests.map(({ path }) => path)).toEqual(['/connect/token'])
-  })
-})
-
-describe('a state', () => {
-  const blobOf = async (stream: string) => (await read([stream])).states(stream).at(-1)
-  const message = (name: string, blob: unknown) => ({
-    type: 'STREAM',
-    stream: { stream_descriptor: { name }, stream_state: blob },
-  })
-
-  it.each([
-    ['a list of STREAM messages', (blob: unknown) => [message('jobs', blob)]],
-    [
-      'one with a namespace of null',
-      (blob: unknown) => [
-        {
-          type: 'STREAM',
-          stream: { stream_descriptor: { name: 'jobs', namespace: null }, stream_state: blob },
-        },
-      ],
-    ],
-    [
-      'one with counts',
-      (blob: unknown) => [{ ...message('jobs', blob), sourceStats: { recordCount: 3 } }],
-    ],
-    [
-      'a GLOBAL message',
-      (blob: unknown) => [
-        {
-          type: 'GLOBAL',
-          global: { shared_state: {}, stream_states: [message('jobs', blob).stream] },
-        },
-      ],
-    ],
-    ['a LEGACY message', (blob: unknown) => [{ type: 'LEGACY', data: { jobs: blob } }]],
-    ['a message without a type', (blob: unknown) => [{ data: { jobs: blob } }]],
-    ['a bare object', (blob: unknown) => ({ jobs: blob })],
-    ['a single message', (blob: unknown) => message('jobs', blob)],
-    [
-      'a STATE message of the output',
-      (blob: unknown) => ({ type: 'STATE', state: message('jobs', blob) }),
-    ],
-    [
-      'one beside states of unknown streams',
-      (blob: unknown) => [message('gone', { a: 1 }), message('jobs', blob)],
-    ],
-  ])('as %s continues where the last sync ended', async (_name, form) => {
-    const state = form(await blobOf('jobs'))
-    const [row] = emulator.all('jobs')
-    emulator.update('jobs', row?.['id'] as number, { name: { default: 'Another' } })
-    const result = await read(['jobs'], { state })
-    expect(result.errors).toEqual([])
-    expect(result.records('jobs').map(({ id }) => id)).toEqual([row?.['id']])
-  })
-
-  it.each([
-    ['an empty file', ''],
-    ['an empty list', []],
-    ['null', null],
-    ['an empty object', {}],
-    ['a blob of null', [message('jobs', null)]],
-    ['an empty blob', [message('jobs', {})]],
-    ['no blob', [{ type: 'STREAM', stream: { stream_descriptor: { name: 'jobs' } } }]],
-  ])('as %s means the beginning, without a warning', async (_name, state) => {
-    const result = await read(['jobs'], { state })
-    expect(result.errors).toEqual([])
-    expect(result.records('jobs')).toHaveLength(emulator.all('jobs').length)
-    expect(result.logs.filter((log) => log.startsWith('WARN'))).toEqual([])
-  })
-
-  it.each([
-    ['of another connector', { cursor: '2026-01-01' }],
-    ['that marks no cursor', { __ab_no_cursor_state_message: true }],
-    ['that is a text', 'abc'],
-    ['that is a list', [1]],
-    ['of a later version', { bookmark_version: 99 }],
-    ['of which everything is missing', { bookmark_version: 1 }],
-  ])('%s starts its stream over with a warning, and touches no other', async (_name, blob) => {
-    const jobs = await blobOf('jobs')
-    const state = [message('employers', blob), message('jobs', jobs)]
-    const result = await read(['employers', 'jobs'], { state })
-    expect(result.errors).toEqual([])
-    expect(result.records('employers')).toHaveLength(emulator.all('employers').length)
-    expect(result.records('jobs')).toEqual([])
-    expect(result.logs.filter((log) => log.startsWith('WARN'))).toEqual([
-      expect.stringMatching(/^WARN employers: the stored state cannot be used/),
-    ])
-  })
-
-  it.each([
-    ['link', 7],
-    ['link', { a: 1 }],
-    ['generation', 'x'],
-    ['phase', 'everything'],
-    ['mode', 'sometimes'],
-    ['link_at', 'yesterday'],
-    ['window_ids', 'not base64 of a set'],
-    ['window_ids', 'AAAA'],
-    ['settled', 'yes'],
-  ])('whose %s is %j starts the stream over with a warning', async (field, value) => {
-    const blob = { ...(await blobOf('jobs')), [field]: value }
-    const result = await read(['jobs'], { state: [message('jobs', blob)] })
-    expect(result.errors).toEqual([])
-    expect(result.records('jobs')).toHaveLength(emulator.all('jobs').length)
-    expect(result.logs.join()).toMatch(/WARN jobs: the stored state cannot be used/)
   })
 })
 

@@ -5,8 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { runProtime } from '../src/cli/main.ts'
 import { executableOf } from './testing/child.ts'
+import { createCollector } from './testing/collector.ts'
 import { temporaryFolder } from './testing/files.ts'
-import { createCollector, parseLines } from './testing/run.ts'
+import { parseLines } from './testing/run.ts'
 
 const SECRET = 'secret-of-the-writer'
 

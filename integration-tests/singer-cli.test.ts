@@ -9,6 +9,9 @@ beforeAll(async () => {
 })
 afterAll(() => tenant.emulator.close())
 
+/** Runs the tap in this process, where it does not matter in which. */
+const here: typeof tap = (options) => tap({ in: 'process', ...options })
+
 const one = selecting(['job_categories'])
 
 describe('--discover', () => {
@@ -25,7 +28,7 @@ describe('--discover', () => {
 
   it('asks nobody', async () => {
     const before = tenant.emulator.requests.length
-    await tap({ config: tenant.config, command: '--discover' })
+    await here({ config: tenant.config, command: '--discover' })
     expect(tenant.emulator.requests.length).toBe(before)
   })
 
@@ -58,7 +61,7 @@ describe('the configuration', () => {
 
   it('with a setting that does not exist is warned of, and used', async () => {
     const config = { ...tenant.config, concurency: 8 }
-    const { exitCode, stderr } = await tap({ config, catalog: one })
+    const { exitCode, stderr } = await here({ config, catalog: one })
     expect([exitCode, stderr]).toEqual([
       0,
       'WARNING concurency is no setting; did you mean concurrency?\n',
@@ -66,7 +69,7 @@ describe('the configuration', () => {
   })
 
   it('is missed in a sentence', async () => {
-    const { exitCode, stdout, stderr } = await tap({})
+    const { exitCode, stdout, stderr } = await here({})
     expect([exitCode, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(/--config is missing/)
   })
@@ -78,7 +81,7 @@ describe('a wrong secret', () => {
     async (format) => {
       const config = { ...tenant.config, client_secret: 'wrong-secret-77' }
       const environment = { TAP_PROTIME_LOG_FORMAT: format, TAP_PROTIME_LOG_LEVEL: 'debug' }
-      const { exitCode, stdout, stderr } = await tap({ config, environment })
+      const { exitCode, stdout, stderr } = await here({ config, environment })
       expect(exitCode).toBe(1)
       expect(stderr).toMatch(/client_secret|client secret|credentials/i)
       expect(stdout + stderr).not.toContain('wrong-secret-77')
@@ -109,22 +112,22 @@ describe('--state', () => {
     ['{"type":"STATE","state":{"type":"STREAM"}}', 'is a state of source-protime'],
   ])('that is damaged (%s) is refused without a request', async (state, reason) => {
     const before = tenant.emulator.requests.length
-    const { exitCode, stdout, stderr } = await tap({ config: tenant.config, state })
+    const { exitCode, stdout, stderr } = await here({ config: tenant.config, state })
     expect([exitCode, stdout]).toEqual([1, ''])
     expect(stderr).toContain(reason)
     expect(tenant.emulator.requests.length).toBe(before)
   })
 
   it('is repeated by the first line, streams that are not read included', async () => {
-    const first = await tap({ config: tenant.config, catalog: selecting(['jobs', 'sectors']) })
-    const again = await tap({ config: tenant.config, catalog: one, state: first.state })
+    const first = await here({ config: tenant.config, catalog: selecting(['jobs', 'sectors']) })
+    const again = await here({ config: tenant.config, catalog: one, state: first.state })
     expect(again.messages[0]).toEqual({ type: 'STATE', value: first.state })
     expect(again.state?.bookmarks['jobs']).toEqual(first.state?.bookmarks['jobs'])
   })
 
   it('with one bookmark that cannot be used reads that stream anew and says so', async () => {
     const state = { bookmarks: { job_categories: { bookmark_version: 99 } } }
-    const run = await tap({ config: tenant.config, catalog: one, state })
+    const run = await here({ config: tenant.config, catalog: one, state })
     expect(run.stderr).toMatch(/WARNING job_categories: the stored state cannot be used/)
     expect(run.records('job_categories')).toHaveLength(
       (await tenant.truth('job_categories')).length,
@@ -135,11 +138,11 @@ describe('--state', () => {
 describe('a reset of one stream', () => {
   it('by other settings in its bookmark reads it anew and still deletes what is gone', async () => {
     const catalog = selecting(['jobs'])
-    const { state } = await tap({ config: tenant.config, catalog })
+    const { state } = await here({ config: tenant.config, catalog })
     const [gone] = await tenant.truth('jobs')
     tenant.emulator.remove('jobs', gone?.['id'] as number)
     const jobs = { ...state?.bookmarks['jobs'], settings: 'reset' }
-    const run = await tap({ config: tenant.config, catalog, state: { bookmarks: { jobs } } })
+    const run = await here({ config: tenant.config, catalog, state: { bookmarks: { jobs } } })
     const deleted = run.records('jobs').filter((row) => row['_sdc_deleted_at'] !== null)
     expect(deleted.map(({ id }) => id)).toEqual([gone?.['id']])
     expect(run.records('jobs')).toHaveLength((await tenant.truth('jobs')).length + 1)
@@ -149,7 +152,7 @@ describe('a reset of one stream', () => {
 describe('other commands', () => {
   it('--test says on stderr what a check says, starts no delta and writes nothing to stdout', async () => {
     const before = tenant.emulator.requests.length
-    const run = await tap({ config: tenant.config, command: '--test' })
+    const run = await here({ config: tenant.config, command: '--test' })
     const count = tenant.streams.length
     expect([run.exitCode, run.stdout, run.stderr]).toEqual([
       0,
@@ -162,12 +165,12 @@ describe('other commands', () => {
 
   it('--test fails with a wrong secret', async () => {
     const config = { ...tenant.config, client_secret: 'wrong-secret-77' }
-    const { exitCode, stderr } = await tap({ config, command: '--test' })
+    const { exitCode, stderr } = await here({ config, command: '--test' })
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^ERROR .*Check both/)])
   })
 
   it('--about tells the settings as JSON, with the secret marked', async () => {
-    const { stdout } = await tap({ command: '--about', words: ['--format', 'json'] })
+    const { stdout } = await here({ command: '--about', words: ['--format', 'json'] })
     const about = JSON.parse(stdout)
     expect(about.settings.properties.client_secret).toMatchObject({ secret: true, writeOnly: true })
   })
@@ -186,7 +189,7 @@ describe('other commands', () => {
   })
 
   it('a catalog that selects nothing is warned of', async () => {
-    const { exitCode, stderr } = await tap({ config: tenant.config, catalog: { streams: [] } })
+    const { exitCode, stderr } = await here({ config: tenant.config, catalog: { streams: [] } })
     expect([exitCode, stderr]).toEqual([
       0,
       'WARNING The catalog selects nothing: no stream is read.\n',
@@ -194,7 +197,7 @@ describe('other commands', () => {
   })
 
   it('a catalog that is none is refused', async () => {
-    const { exitCode, stderr } = await tap({ config: tenant.config, catalog: { stream: [] } })
+    const { exitCode, stderr } = await here({ config: tenant.config, catalog: { stream: [] } })
     expect([exitCode, /not a catalog/.test(stderr)]).toEqual([1, true])
   })
 })

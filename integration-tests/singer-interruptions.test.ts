@@ -6,13 +6,8 @@ import type { EmulatorOptions } from '../emulator/options.ts'
 import { shortRetryPolicy } from '../src/http/testing/short-retry-policy.ts'
 import { streams } from '../src/streams/streams.ts'
 import { differences } from './testing/airbyte-warehouse.ts'
-import {
-  createCollector,
-  parseLines,
-  type SingerOptions,
-  start as startProgram,
-  tap,
-} from './testing/run.ts'
+import { createCollector } from './testing/collector.ts'
+import { parseLines, type SingerOptions, start as startProgram, tap } from './testing/run.ts'
 import { selecting } from './testing/singer-catalog.ts'
 import { lastState, type SingerMessage, type SingerState } from './testing/singer-messages.ts'
 import { createSingerWarehouse, type SingerWarehouse } from './testing/singer-warehouse.ts'
@@ -148,12 +143,12 @@ describe('meltano config test, which ends a run at its first RECORD', () => {
   it('may kill a delta all the same: the next run of the pipeline repairs it', async () => {
     const config = await start()
     const warehouse = createSingerWarehouse(false)
-    const first = await tap({ config, catalog })
+    const first = await here({ config, catalog })
     warehouse.load(first.messages)
     // A test has no state, so it starts deltas of its own, and the pipeline's die by that.
     await here({ config, catalog, killAfter: 150 })
     emulator.randomChanges(CHANGES)
-    const next = await tap({ config, catalog, state: first.state })
+    const next = await here({ config, catalog, state: first.state })
     warehouse.load(next.messages)
     expect(next.exitCode).toBe(0)
     expect(next.stderr).toMatch(/WARNING The deltas of these streams ended early.*: .*people/)
@@ -167,16 +162,16 @@ describe('ACTIVATE_VERSION', () => {
 
   it('comes once a complete reading has ended, and not with changes alone', async () => {
     const config = await start()
-    const first = await tap({ config, catalog })
+    const first = await here({ config, catalog })
     expect(activated(first.messages).toSorted()).toEqual(CHOSEN)
-    const second = await tap({ config, catalog, state: first.state })
+    const second = await here({ config, catalog, state: first.state })
     // Streams without a delta are read whole each time.
     expect(activated(second.messages).toSorted()).toEqual(['job_categories', 'work_locations'])
   })
 
   it('comes behind every record of its version but those of later changes', async () => {
     const config = await start()
-    const { messages } = await tap({ config, catalog })
+    const { messages } = await here({ config, catalog })
     const at = messages.findIndex(
       (message) => message.type === 'ACTIVATE_VERSION' && message.stream === 'clockings',
     )
@@ -191,7 +186,7 @@ describe('ACTIVATE_VERSION', () => {
     const config = await start()
     emulator.fail(/^\/people/, 403)
     emulator.fail(/^\/delta\/people/, 403)
-    const run = await tap({ config, catalog })
+    const run = await here({ config, catalog })
     expect(run.exitCode).toBe(1)
     expect(activated(run.messages)).not.toContain('people')
   })
@@ -199,7 +194,7 @@ describe('ACTIVATE_VERSION', () => {
   it('can be switched off', async () => {
     const config = await start()
     const quiet = { ...config, emit_activate_version_messages: false }
-    expect(activated((await tap({ config: quiet, catalog })).messages)).toEqual([])
+    expect(activated((await here({ config: quiet, catalog })).messages)).toEqual([])
   })
 })
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
-import { tap } from './testing/run.ts'
+import { type SingerOptions, tap } from './testing/run.ts'
 import { selecting } from './testing/singer-catalog.ts'
 
 let emulator: Emulator
@@ -8,6 +8,9 @@ beforeEach(async () => {
   emulator = await startEmulator({ people: 3, months: 1 })
 })
 afterEach(() => emulator.close())
+
+const sync = (options: Partial<SingerOptions>) =>
+  tap({ in: 'process', config: emulator.config(), ...options })
 
 /** Numbers that a double cannot hold, and texts that look like JSON. */
 const PAGE = `{"value": [
@@ -24,7 +27,7 @@ describe('deselected fields', () => {
   it('are gone, nested ones too, and what stays keeps every digit', async () => {
     emulator.respond('/sectors', () => ({ status: 200, body: PAGE }))
     const catalog = selecting(['sectors'], [['properties', 'name', 'properties', 'default']])
-    const { stdout } = await tap({ config: emulator.config(), catalog })
+    const { stdout } = await sync({ catalog })
     const line = lineOf(stdout)
     expect(line).toMatch(/"id": ?12345678901234567890,/)
     expect(line).toMatch(/"undocumented": ?0\.12345678901234567890123\b/)
@@ -34,7 +37,7 @@ describe('deselected fields', () => {
   it('take undocumented fields beside them along', async () => {
     emulator.respond('/sectors', () => ({ status: 200, body: PAGE }))
     const catalog = selecting(['sectors'], [['properties', 'name']])
-    const run = await tap({ config: emulator.config(), catalog })
+    const run = await sync({ catalog })
     expect(Object.keys(run.records('sectors')[0] ?? {}).toSorted()).toEqual([
       '_generation',
       '_sdc_deleted_at',
@@ -45,7 +48,7 @@ describe('deselected fields', () => {
 
   it('are not in the schema either', async () => {
     const catalog = selecting(['people'], [['properties', 'bankAccount']])
-    const { messages, records } = await tap({ config: emulator.config(), catalog })
+    const { messages, records } = await sync({ catalog })
     const [schema] = messages.flatMap((one) => (one.type === 'SCHEMA' ? [one.schema] : []))
     expect(Object.keys(schema?.properties ?? {})).not.toContain('bankAccount')
     expect(records('people').every((row) => !('bankAccount' in row))).toBe(true)
@@ -65,7 +68,7 @@ describe('deselected fields', () => {
         },
       ],
     }
-    const run = await tap({ config: emulator.config(), catalog })
+    const run = await sync({ catalog })
     expect(Object.keys(run.records('jobs')[0] ?? {})).toEqual(expect.arrayContaining(fields))
   })
 })
@@ -76,13 +79,13 @@ describe('deselected streams', () => {
       { tap_stream_id: 'people', metadata: [{ breadcrumb: [], metadata: { selected: false } }] },
       { tap_stream_id: 'jobs', metadata: [{ breadcrumb: [], metadata: { selected: 'true' } }] },
     ]
-    const run = await tap({ config: emulator.config(), catalog: { streams } })
+    const run = await sync({ catalog: { streams } })
     expect(Object.keys(run.state?.bookmarks ?? {})).toEqual(['jobs'])
     expect(emulator.requests.map(({ path }) => path)).not.toContain('/delta/people')
   })
 
   it('that nobody offers are a failure of their own', async () => {
-    const run = await tap({ config: emulator.config(), catalog: selecting(['ghosts', 'jobs']) })
+    const run = await sync({ catalog: selecting(['ghosts', 'jobs']) })
     expect([run.exitCode, run.records('jobs').length]).toEqual([1, emulator.all('jobs').length])
     expect(run.stderr).toContain('ghosts')
   })
@@ -92,7 +95,7 @@ describe('names that differ by case only', () => {
   it('are one column in the schema, the other when the first is deselected', async () => {
     const columns = async (deselected: string[][]) => {
       const catalog = selecting(['people'], deselected)
-      const { messages } = await tap({ config: emulator.config(), catalog })
+      const { messages } = await sync({ catalog })
       const [schema] = messages.flatMap((one) => (one.type === 'SCHEMA' ? [one.schema] : []))
       return Object.keys(schema?.properties ?? {}).filter((name) => /^countryISOCode$/i.test(name))
     }

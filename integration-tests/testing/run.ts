@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
+import type { Writable } from 'node:stream'
 import type { RetryPolicy } from '../../src/http/retry-policy.ts'
 import { shortRetryPolicy } from '../../src/http/testing/short-retry-policy.ts'
 import { runAirbyte } from '../../src/protocol/airbyte/cli.ts'
@@ -10,6 +10,7 @@ import { createConnector } from '../../src/source/connector.ts'
 import type { Message } from './airbyte-messages.ts'
 import { airbyteFaults } from './airbyte-rules.ts'
 import { type Child, startChild } from './child.ts'
+import { createCollector } from './collector.ts'
 import { createCutOutput } from './cut-output.ts'
 import { type Files, namesOf, temporaryFolder, writeFiles } from './files.ts'
 import { lastState, type SingerMessage, type SingerState } from './singer-messages.ts'
@@ -244,16 +245,4 @@ export function parseLines<T = Message>(stdout: string): T[] {
 
 function firstLines(text: string, lines: number): string {
   return text.split('\n').slice(0, lines).concat('').join('\n')
-}
-
-/** An output that keeps what is written, for whoever takes `stdout` in the run's place. */
-export function createCollector(): Writable & { text(): string } {
-  const chunks: Buffer[] = []
-  const output = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      chunks.push(Buffer.from(chunk))
-      done()
-    },
-  })
-  return Object.assign(output, { text: () => Buffer.concat(chunks).toString() })
 }

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { runProtime } from '../../src/cli/main.ts'
 import { startChild } from '../testing/child.ts'
+import { createCollector } from '../testing/collector.ts'
 import { temporaryFolder } from '../testing/files.ts'
-import { createCollector, run } from '../testing/run.ts'
+import { run } from '../testing/run.ts'
 import { openTenant, type WritableTenant } from './tenant.ts'
 
 let tenant: WritableTenant

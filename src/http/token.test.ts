@@ -4,7 +4,7 @@ import { createMask } from '../protocol/mask.ts'
 import { createEndpoints } from './endpoints.ts'
 import { HttpError } from './http-error.ts'
 import { failureOf } from './testing/open-client.ts'
-import { createTokens, hasScope, type Token } from './token.ts'
+import { createTokens } from './token.ts'
 
 const SECRET = 'top/s3cret+value'
 const endpoints = createEndpoints({
@@ -274,31 +274,5 @@ describe('an answer that holds no usable token', () => {
   it.each(['bearer', 'BEARER', undefined])('is not one of the type %j', async (token_type) => {
     const { tokens } = tokensOver(() => granted('t', { token_type }))
     expect((await tokens.get()).value).toBe('t')
-  })
-})
-
-describe('what a token covers', () => {
-  const token = (...scopes: string[]): Token => ({
-    value: 't',
-    scopes: new Set(scopes),
-    isNarrow: false,
-  })
-
-  // spec: Token endpoint: answer
-  // spec: Authentication 6
-  it.each([
-    ['the scope', token('connector-svcapi-people.read'), true],
-    ['one of the scopes', token('connector-svcapi-histories.read'), true],
-    ['the general scope', token('connector-svcapi-all.read'), true],
-    ['another scope', token('connector-svcapi-jobs.read'), false],
-    [
-      'the right to write only',
-      token('connector-svcapi-people.write', 'connector-svcapi-all.write'),
-      false,
-    ],
-    ['nothing', token(), false],
-    ['what is not known', { value: 't', scopes: undefined, isNarrow: true }, true],
-  ])('with %s', (_, held, expected) => {
-    expect(hasScope(held, endpoints, ['people.read', 'histories.read'])).toBe(expected)
   })
 })

@@ -162,6 +162,9 @@ describe('a bookmark that contradicts itself', () => {
     ['pending', '[{"keys":1}]'],
     ['pending', 'nonsense'],
     ['requested', 'yes'],
+    ['settled', 'yes'],
+    ['mode', 'sometimes'],
+    ['link', { a: 1 }],
   ])('with the %s %j names that field', (field, value) => {
     expect(readBookmark({ ...bookmark, [field]: value })).toEqual({
       unreadable: `its field ${field} is damaged`,

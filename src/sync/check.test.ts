@@ -1,79 +1,16 @@
-import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { parseConfig } from '../config/config.ts'
-import { type Received, reply, startHttpService } from '../http/testing/http-service.ts'
-import { shortRetryPolicy } from '../http/testing/short-retry-policy.ts'
-import type { CheckResult, Log } from '../protocol/connector.ts'
-import { createMask } from '../protocol/mask.ts'
-import { availableStreams } from '../streams/streams.ts'
-import { type CheckSettings, checkService } from './check.ts'
+import { reply } from '../http/testing/http-service.ts'
+import {
+  COUNT,
+  check,
+  checkAt,
+  type Respond,
+  type Scenario,
+  status,
+} from './testing/checked-service.ts'
 
-const PREFIX = '/connector/svcapi/api/v1'
-
-/** How many streams there are where no activity structure is configured. */
-const COUNT = availableStreams({ activityStructures: [] }).size
-
-type Respond = (response: ServerResponse, request: Received) => void
-
-interface Scenario {
-  /** Answers of the API by path below the prefix; a page without rows where none is given. */
-  readonly api?: Readonly<Record<string, Respond>>
-  /** Answers of the API whatever the path. */
-  readonly all?: Respond
-  readonly token?: Respond
-  readonly scope?: string
-  /** Settings on top of the necessary ones. */
-  readonly settings?: object
-  readonly check?: Partial<CheckSettings>
-}
-
-const page: Respond = (response) => reply(response, 200, { value: [] })
-const status =
-  (code: number, words: string | object = ''): Respond =>
-  (response) =>
-    reply(response, code, words)
 const html: Respond = (response) => reply(response, 200, '<html>Sign in</html>')
 const silent: Respond = () => {}
-
-/** A service that answers as the scenario says, and the outcome of a check of it. */
-async function check(scenario: Scenario = {}): Promise<CheckResult & { asked: string[] }> {
-  const { api = {}, all, scope, settings } = scenario
-  const grant: Respond = (response) => reply(response, 200, { access_token: 'token', scope })
-  const { origin, requests } = await startHttpService((request, response) => {
-    const { pathname } = new URL(request.url, 'http://x')
-    if (pathname.endsWith('/connect/token')) return (scenario.token ?? grant)(response, request)
-    return (all ?? api[pathname.slice(PREFIX.length)] ?? page)(response, request)
-  })
-  const result = await checkAt(origin, settings, scenario.check)
-  const asked = requests
-    .filter(({ url }) => url.startsWith(PREFIX))
-    .map(({ url }) => url.slice(PREFIX.length))
-  return { ...result, asked }
-}
-
-const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {} }
-
-function checkAt(origin: string, more: object = {}, settings: Partial<CheckSettings> = {}) {
-  const config = parseConfig({
-    tenant: 'demo',
-    environment: { type: 'custom', base_url: origin, auth_url: `${origin}/tenants/demo` },
-    client_id: 'id',
-    client_secret: 'a-secret',
-    ...more,
-  })
-  return checkService([...availableStreams(config).values()], {
-    config,
-    mask: createMask(),
-    signal: new AbortController().signal,
-    log: SILENT,
-    retryPolicy: shortRetryPolicy(),
-    ...settings,
-  })
-}
-
-const references = (collection: string, ...names: string[]) => ({
-  external_references: [{ collection, names }],
-})
 
 describe('a check of a service that works', () => {
   it('asks every stream for its first page, and never for a delta', async () => {
@@ -154,72 +91,6 @@ describe('a stream that cannot be read', () => {
       true,
       `${COUNT - 1} of ${COUNT} streams can be read. No answer within 0.5 seconds: people.`,
     ])
-  })
-})
-
-describe('an external reference', () => {
-  const refuses =
-    (...names: string[]): Respond =>
-    (response, { url }) =>
-      names.some((name) => decodeURIComponent(url).includes(`,${name})`))
-        ? reply(response, 400, { message: 'No' })
-        : page(response, { url } as Received)
-
-  it('that the service refuses is named, with the setting to correct', async () => {
-    const { isUsable, message } = await check({
-      all: refuses('@badge'),
-      settings: references('people', '@badge'),
-    })
-    expect(isUsable).toBe(true)
-    expect(message).toMatch(
-      /Not readable: absences, .*people.* \(the service refuses the external reference @badge of people; correct external_references\)\.$/,
-    )
-  })
-
-  it('is told apart from its neighbours', async () => {
-    const { message } = await check({
-      all: refuses('@badge'),
-      settings: references('people', '@employee-number', '@badge'),
-    })
-    expect(message).toContain('the external reference @badge of people;')
-    expect(message).not.toContain('@employee-number')
-  })
-
-  it('is not blamed for a request that is refused without it, too', async () => {
-    const { message } = await check({
-      api: { '/people': status(400, { message: 'No' }) },
-      settings: references('people', '@badge-number'),
-    })
-    expect(message).toContain(
-      'Not readable: people (400: the service does not accept the request: No).',
-    )
-  })
-
-  it.each([
-    ['an empty list', status(200, '[]')],
-    ['an empty page', status(200, '{"value":[]}')],
-    ['404', status(404)],
-  ])('of which the service holds none (%s) is named', async (_, none) => {
-    const { isUsable, message } = await check({
-      api: { '/external-references/people/hr-id': none },
-      settings: references('people', 'hr-id'),
-    })
-    expect([isUsable, message]).toEqual([
-      true,
-      `${COUNT} of ${COUNT} streams can be read. The service holds no external reference hr-id of people: external_references adds nothing by that name.`,
-    ])
-  })
-
-  it.each([
-    ['with values', status(200, { value: [{ referenceName: 'hr-id', externalReference: '1' }] })],
-    ['in a form that nobody knows', status(200, '{"count":0}')],
-    ['that may not be asked for', status(403)],
-  ])('%s is left alone', async (_, answer) => {
-    const { message } = await check({
-      api: { '/external-references/people/hr-id': answer },
-      settings: references('people', 'hr-id'),
-    })
-    expect(message).toBe(`${COUNT} of ${COUNT} streams can be read.`)
   })
 })
 

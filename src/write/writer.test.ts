@@ -3,9 +3,7 @@ import { ClientError } from '../client/client-error.ts'
 import { parseWriteSettings } from '../config/write-settings.ts'
 import { createFakeService } from './testing/fake-service.ts'
 import { write } from './testing/histories.ts'
-
 import { CONCURRENCY } from './write-batch.ts'
-
 import { createWriter } from './writer.ts'
 
 const OPTIONS = {

@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/emulator.ts'
+import { streams } from '../src/streams/streams.ts'
+import type { Chosen } from './testing/files.ts'
+import { outcomes } from './testing/outcomes.ts'
+import { type AirbyteOptions, type AirbyteRun, run } from './testing/run.ts'
+
+let emulator: Emulator
+beforeEach(async () => {
+  emulator = await startEmulator({ people: 3, months: 1 })
+})
+afterEach(() => emulator.close())
+
+/** Another service in place of the usual one. */
+async function serve(options: EmulatorOptions): Promise<void> {
+  await emulator.close()
+  emulator = await startEmulator({ people: 3, months: 1, ...options })
+}
+
+const every = [...streams.keys()]
+
+function configOf(extra: object = {}): object {
+  return { ...emulator.config(), activity_structures: emulator.activityStructures, ...extra }
+}
+
+function here(command: AirbyteOptions['command'], files: Partial<AirbyteOptions>) {
+  const config = configOf()
+  return run({ program: 'source-protime', command, in: 'process', config, ...files })
+}
+
+function read(catalog: readonly Chosen[], extra: { config?: object } = {}) {
+  return here('read', { ...extra, catalog })
+}
+
+function check(config = configOf()): Promise<AirbyteRun> {
+  return here('check', { config })
+}
+
+const client = (scopes?: readonly string[]) => [
+  { id: 'connector', secret: 'emulator-secret', ...(scopes && { scopes }) },
+]
+
+describe('check', () => {
+  it('succeeds with one request per list, and never starts a delta', async () => {
+    const { messages, exitCode } = await check()
+    expect(messages.map(({ connectionStatus }) => connectionStatus)).toEqual([
+      { status: 'SUCCEEDED', message: `${every.length} of ${every.length} streams can be read.` },
+    ])
+    expect(exitCode).toBe(0)
+    const lists = every.length - 1 + emulator.activityStructures.length
+    expect(emulator.requests.length).toBe(1 + lists)
+    expect(emulator.requests.filter(({ query }) => /delta/i.test(query))).toEqual([])
+  })
+
+  it('fails with exit code 0 for a wrong secret', async () => {
+    const { messages, exitCode, stdout } = await check(configOf({ client_secret: 'wrong-secret' }))
+    expect(messages).toMatchObject([
+      {
+        type: 'CONNECTION_STATUS',
+        connectionStatus: { status: 'FAILED', message: expect.stringContaining('Check both') },
+      },
+    ])
+    expect(exitCode).toBe(0)
+    expect(stdout).not.toContain('wrong-secret')
+  })
+
+  it('names what cannot be read when the rest can, as a read finds it', async () => {
+    emulator.fail('/people', 403)
+    emulator.fault('/clockings', 'html')
+    const { messages } = await check()
+    const [status] = messages.map(({ connectionStatus }) => connectionStatus)
+    expect(status?.status).toBe('SUCCEEDED')
+    expect(status?.message).toMatch(
+      new RegExp(
+        `^${every.length - 2} of ${every.length} .*: clockings \\(what.*; people \\(403: `,
+      ),
+    )
+    const outcome = outcomes(await read(['people', 'clockings', 'jobs']))
+    expect(outcome).toEqual({ people: 'INCOMPLETE', clockings: 'INCOMPLETE', jobs: 'COMPLETE' })
+  })
+
+  it('claims nothing of a service that has few lists', async () => {
+    await serve({ dialect: 'specification', clients: client() })
+    const { messages } = await check()
+    const [status] = messages.map(({ connectionStatus }) => connectionStatus)
+    expect(status?.message).toMatch(
+      new RegExp(`^4 of ${every.length} streams can be read.*only a delta would tell: .*jobs`),
+    )
+  })
+
+  it('names the setting when the API has another name', async () => {
+    const { environment } = configOf() as { environment: object }
+    const { messages } = await check(configOf({ environment: { ...environment, api_name: 'x' } }))
+    expect(messages).toMatchObject([
+      {
+        connectionStatus: {
+          status: 'FAILED',
+          message: expect.stringContaining('Set environment.api_name to protimeapi.'),
+        },
+      },
+    ])
+  })
+
+  it.each([
+    ['fails', () => emulator.fail(/./, 503), /The service fails \(503/],
+    ['breaks every connection', () => emulator.fault(/./, 'reset'), /127\.0\.0\.1/],
+    ['is not there', () => emulator.close(), /127\.0\.0\.1/],
+  ])('fails with exit code 0 and says why when the service %s', async (_, break_, words) => {
+    await break_()
+    const { messages, exitCode } = await check()
+    expect(messages).toMatchObject([
+      { connectionStatus: { status: 'FAILED', message: expect.stringMatching(words) } },
+    ])
+    expect(exitCode).toBe(0)
+  })
+})
+
+describe('discover', () => {
+  it('offers every stream without a single request', async () => {
+    const { messages, exitCode } = await here('discover', {})
+    const catalog = messages.find(({ type }) => type === 'CATALOG')?.catalog
+    expect(catalog?.streams.map(({ name }) => name)).toEqual(every)
+    expect(messages).toHaveLength(1)
+    expect(exitCode).toBe(0)
+    expect(emulator.requests).toEqual([])
+  })
+
+  it('leaves activity definitions out when no structure is named', async () => {
+    const { activity_structures: _, ...config } = emulator.config()
+    const { messages } = await here('discover', { config })
+    expect(messages[0]?.catalog?.streams.map(({ name }) => name)).toEqual(
+      every.filter((name) => name !== 'activity_definitions'),
+    )
+  })
+})
+
+describe('a start date that is not past', () => {
+  const config = () => configOf({ start_date: emulator.now().toISOString().slice(0, 10) })
+  const sentence = /start_date must be the day before yesterday, \d{4}-\d\d-\d\d, or earlier/
+
+  it('fails a check', async () => {
+    const { messages } = await check(config())
+    expect(messages).toMatchObject([
+      { connectionStatus: { status: 'FAILED', message: expect.stringMatching(sentence) } },
+    ])
+  })
+
+  it('fails a read before anything is asked, in one sentence', async () => {
+    const { errors } = await read(['clockings', 'people'], { config: config() })
+    expect(errors).toMatchObject([
+      { failure_type: 'config_error', message: expect.stringMatching(sentence) },
+    ])
+    expect(emulator.requests.map(({ path }) => path)).toEqual(['/connect/token'])
+  })
+})

@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest'
+import { custom, faultsOf, type Json, LEAST, SECRET } from './testing/least-config.ts'
+
+describe('a fault', () => {
+  const named = (key: string, value: unknown): Json => ({ ...LEAST, [key]: value })
+
+  it.each<[string, unknown, string]>([
+    ['no object', 'x', 'It must be an object; it is a text.'],
+    ['null', null, 'It must be an object; it is null.'],
+    ['a list', [], 'It must be an object; it is a list.'],
+    ['a tenant of another type', named('tenant', 5), 'tenant must be a text; it is 5.'],
+    [
+      'an address as tenant',
+      named('tenant', 'acme.eu'),
+      'tenant must have the form: letters, digits and hyphens.',
+    ],
+    ['an empty secret', named('client_secret', ''), 'client_secret is empty.'],
+    [
+      'a privacy key that can be guessed',
+      named('privacy_key', 'short'),
+      'privacy_key must have 16 characters or more.',
+    ],
+    ['no environment', named('environment', null), 'environment must be an object; it is null.'],
+    ['an environment without a type', named('environment', {}), 'environment.type is missing.'],
+    [
+      'an unknown environment',
+      named('environment', { type: 'test' }),
+      'environment.type must be one of production, sandbox, custom.',
+    ],
+    [
+      'an environment that is mistyped',
+      named('environment', { type: 'producton' }),
+      'environment.type must be one of production, sandbox, custom; did you mean production?',
+    ],
+    [
+      'an address as domain',
+      custom({ environment_url: 'https://time.test' }),
+      'environment.environment_url must have the form: a domain name without https://.',
+    ],
+    [
+      'a domain with a port that does not exist',
+      custom({ environment_url: 'time.test:99999' }),
+      'environment.environment_url is not the domain of an address.',
+    ],
+    [
+      'no domain and one address',
+      custom({ base_url: 'https://a.test' }),
+      'environment.environment_url is missing: give it, or both environment.base_url and environment.auth_url.',
+    ],
+    [
+      'an address without https',
+      custom({ base_url: 'a.test', auth_url: 'https://b.test' }),
+      'environment.base_url must have the form: https://host[:port].',
+    ],
+    [
+      'an address that is none',
+      custom({ base_url: 'https://a.test:99999', auth_url: 'https://b.test' }),
+      'environment.base_url is not an address.',
+    ],
+    [
+      'a date of another form',
+      named('start_date', '1-1-2025'),
+      'start_date must have the form: YYYY-MM-DD; it is "1-1-2025".',
+    ],
+    [
+      'a day that no calendar has',
+      named('start_date', '2025-02-29'),
+      'start_date is not a day of the calendar: 2025-02-29.',
+    ],
+    [
+      'a month that no calendar has',
+      named('start_date', '2025-13-01'),
+      'start_date is not a day of the calendar: 2025-13-01.',
+    ],
+    [
+      'a day before any record',
+      named('start_date', '0001-01-01'),
+      'start_date must be 1970-01-01 or later; it is 0001-01-01.',
+    ],
+    [
+      'a number below its bound',
+      named('concurrency', 0),
+      'concurrency must be a number from 1 to 32; it is 0.',
+    ],
+    [
+      'a number above its bound',
+      named('window_days', 366),
+      'window_days must be a number from 1 to 365; it is 366.',
+    ],
+    [
+      'a fraction',
+      named('future_days', 1.5),
+      'future_days must be a whole number from 0 to 3650; it is 1.5.',
+    ],
+    [
+      'a number as text',
+      named('requests_per_minute', '60'),
+      'requests_per_minute must be a number from 1 to 100000; it is the text "60".',
+    ],
+    [
+      'a reference without names',
+      named('external_references', [{ collection: 'people', names: [] }]),
+      'external_references.0.names is empty.',
+    ],
+    [
+      'a switch as text',
+      named('emit_activate_version_messages', 'no'),
+      'emit_activate_version_messages must be true or false; it is the text "no".',
+    ],
+    [
+      'a company of many words',
+      named('company', 'x'.repeat(101)),
+      'company is longer than 100 characters.',
+    ],
+    [
+      'references of a collection that is mistyped',
+      named('external_references', [{ collection: 'peple', names: ['x'] }]),
+      'external_references.0.collection is peple, which is no collection with references; did you mean people?',
+    ],
+    [
+      'references of a collection without them',
+      named('external_references', [{ collection: 'clockings', names: ['x'] }]),
+      expect.stringMatching(
+        /clockings, which is no .* choose one of absence-definitions, .*people/,
+      ),
+    ],
+    [
+      'a structure without a level',
+      named('activity_structures', [{ structure_version_id: 'a' }]),
+      'activity_structures.0.level is missing.',
+    ],
+  ])('is told in one sentence: %s', (_, input, sentence) => {
+    expect(faultsOf(input)).toEqual(sentence)
+  })
+
+  it('does not hide another', () => {
+    expect(faultsOf({ environment: { type: 'production' }, concurrency: 0 })).toBe(
+      'tenant is missing. client_id is missing. client_secret is missing. concurrency must be a number from 1 to 32; it is 0.',
+    )
+  })
+
+  it.each([
+    { ...LEAST, client_secret: { nested: SECRET } },
+    { ...LEAST, client_secret: [SECRET] },
+    { ...LEAST, client_secret: 123456 },
+    { ...LEAST, tenant: `${SECRET}!` },
+    { ...LEAST, start_date: SECRET },
+    { ...LEAST, environment: { type: SECRET } },
+    { ...LEAST, environment: SECRET },
+    custom({ base_url: `https://u:${SECRET}@a.test`, auth_url: 'https://b.test' }),
+    custom({ base_url: `ftp://${SECRET}`, auth_url: 'https://b.test' }),
+  ])('never repeats a value (%#)', (input) => {
+    expect(faultsOf(input)).not.toMatch(/never-show-this|123456/)
+  })
+})
