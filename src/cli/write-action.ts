@@ -4,6 +4,7 @@ import { parseWriteSettings, type WriteSettings } from '../write/write-settings.
 import { createWriter } from '../write/writer.ts'
 import type { ActionTools } from './action.ts'
 import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
+import { knownName } from './known-name.ts'
 import { type InputRecord, readRecords } from './read-records.ts'
 import { withClient } from './with-client.ts'
 import type { WriteOptions } from './write-options.ts'
@@ -89,10 +90,7 @@ async function writeRecords(
 }
 
 function objectOf(name: string): ObjectName {
-  if (Object.hasOwn(objects, name)) return name as ObjectName
-  throw new UsageError(
-    `${name} cannot be written; choose one of ${Object.keys(objects).join(', ')}`,
-  )
+  return knownName(name, Object.keys(objects), 'nothing can be written as') as ObjectName
 }
 
 /** The outcome with the line of its record in place of the ordinal. */
