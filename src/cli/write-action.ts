@@ -58,6 +58,7 @@ async function writeRecords(
   object: ObjectName,
   { records, settings, showValues }: Writing,
 ): Promise<ExitCode> {
+  const { dryRun } = settings
   return withClient(tools, scopesOf([object]), async (client) => {
     let written: Promise<void> | undefined
     const onOutcome = (outcome: Outcome) => {
@@ -79,12 +80,14 @@ async function writeRecords(
       await writer.flush()
       if (settings.mirror) await writer.mirror(object)
     } finally {
-      tools.log.info(`${object}: ${countsInWords(counts) || 'no records'}.`)
+      const ending = dryRun ? '; nothing was changed' : ''
+      tools.log.info(`${object}: ${countsInWords(counts, dryRun) || 'no records'}${ending}.`)
     }
     const failure = failures.get(object)
     if (failure !== undefined) throw failure
+    if (dryRun) warnOfScopes(await client.missingScopes(objects[object].scopes), tools)
     if (!writer.summary.isOverLimit) return EXIT.done
-    tools.log.warn(tooManyRejected(counts.rejected, settings.maxRejected))
+    tools.log.warn(tooManyRejected(counts.rejected, settings.maxRejected, dryRun))
     return EXIT.failed
   })
 }
@@ -93,7 +96,16 @@ function objectOf(name: string): ObjectName {
   return knownName(name, Object.keys(objects), 'nothing can be written as') as ObjectName
 }
 
-/** The outcome with the line of its record in place of the ordinal. */
-function lineOf({ ordinal, object: _, ...outcome }: Outcome): object {
-  return ordinal === undefined ? outcome : { line: ordinal, ...outcome }
+/** A dry run asks for nothing that the client may not do, so that its outcomes do not tell. */
+function warnOfScopes(missing: readonly string[], { log }: ActionTools): void {
+  if (missing.length === 0) return
+  log.warn(
+    `The service would refuse to write them: the client lacks ${missing.join(' and ')}. Ask the operator of the service for ${missing.length === 1 ? 'it' : 'them'}.`,
+  )
+}
+
+/** The outcome with the line of its record in place of the ordinal; one of a dry run is called so. */
+function lineOf({ ordinal, object: _, key, outcome, ...rest }: Outcome): object {
+  const line = ordinal === undefined ? {} : { line: ordinal }
+  return { ...line, key, [rest.dryRun ? 'wouldBe' : 'outcome']: outcome, ...rest }
 }
