@@ -4,7 +4,8 @@ import { offeredStreams } from '../source/offered-streams.ts'
 import type { Stream } from '../streams/collection.ts'
 import { type Preview, preview } from '../sync/preview.ts'
 import type { ActionTools } from './action.ts'
-import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
+import { EXIT, type ExitCode } from './exit-code.ts'
+import { knownName } from './known-name.ts'
 import { recordTable } from './record-table.ts'
 
 interface Choice {
@@ -42,13 +43,8 @@ export async function show(
 
 function chosen(names: readonly string[], offered: ReadonlyMap<string, Stream>): Stream[] {
   if (names.length === 0) return [...offered.values()]
-  return names.map((name) => {
-    const stream = offered.get(name)
-    if (stream !== undefined) return stream
-    const meant = nearest(name, offered.keys())
-    const question = meant === undefined ? '' : `; did you mean ${meant}?`
-    throw new UsageError(`there is no stream ${name}${question}`)
-  })
+  const known = [...offered.keys()]
+  return names.map((name) => offered.get(knownName(name, known, 'there is no stream')) as Stream)
 }
 
 function asTable({ stream, records, hasMore, days }: Preview): string {

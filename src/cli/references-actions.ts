@@ -1,6 +1,7 @@
 import type { Reference } from '../client/service-client.ts'
 import type { ActionTools } from './action.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
+import { referencedCollection } from './known-name.ts'
 import { sayAll, withClient } from './with-client.ts'
 
 type Address = Omit<Reference, 'internalReference'>
@@ -11,9 +12,10 @@ const WRITE = ['external-references.write']
 /** Prints all references of a collection, or those of one name. */
 export async function list(
   tools: ActionTools,
-  collection: string,
+  given: string,
   name: string | undefined,
 ): Promise<ExitCode> {
+  const collection = referencedCollection(given)
   await withClient(tools, READ, ({ references }) =>
     sayAll(tools, references.list(collection, name)),
   )
@@ -23,8 +25,9 @@ export async function list(
 /** Prints one reference; exit code 4 when there is none. */
 export async function get(
   tools: ActionTools,
-  { collection, name, value }: Address,
+  { name, value, ...given }: Address,
 ): Promise<ExitCode> {
+  const collection = referencedCollection(given.collection)
   const reference = await withClient(tools, READ, ({ references }) =>
     references.get(collection, name, value),
   )
@@ -34,7 +37,8 @@ export async function get(
 }
 
 /** Links a value to a record and prints the reference. */
-export async function put(tools: ActionTools, reference: Reference): Promise<ExitCode> {
+export async function put(tools: ActionTools, given: Reference): Promise<ExitCode> {
+  const reference = { ...given, collection: referencedCollection(given.collection) }
   await withClient(tools, WRITE, ({ references }) => references.put(reference))
   await tools.say(reference)
   return EXIT.done
@@ -43,8 +47,9 @@ export async function put(tools: ActionTools, reference: Reference): Promise<Exi
 /** Deletes one reference; exit code 4 when there is none. */
 export async function remove(
   tools: ActionTools,
-  { collection, name, value }: Address,
+  { name, value, ...given }: Address,
 ): Promise<ExitCode> {
+  const collection = referencedCollection(given.collection)
   const removal = await withClient(tools, WRITE, ({ references }) =>
     references.remove(collection, name, value),
   )

@@ -5,8 +5,8 @@ import { createPostTrigger } from '../webhooks/serve/triggers/post.ts'
 import { createRunTrigger } from '../webhooks/serve/triggers/run.ts'
 import type { Trigger } from '../webhooks/serve/triggers/trigger.ts'
 import { webhookCollections } from '../webhooks/serve/webhook-collections.ts'
-import { collectionName } from './collection-name.ts'
 import { UsageError } from './exit-code.ts'
+import { webhookCollection } from './known-name.ts'
 import type { ServeWords } from './serve-options.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -95,13 +95,7 @@ function addressOf(text: string): { host: string; port: number } {
 
 function collectionsOf(text: string | undefined): readonly string[] {
   if (text === undefined) return webhookCollections
-  const names = text.split(',').map(collectionName)
-  const known: readonly string[] = webhookCollections
-  const unknown = names.find((name) => !known.includes(name))
-  if (unknown === undefined) return [...new Set(names)]
-  throw new UsageError(
-    `--collection: there are no webhooks of ${unknown === '' ? 'a collection without a name' : unknown}; choose among ${known.join(', ')}`,
-  )
+  return [...new Set(text.split(',').map(webhookCollection))]
 }
 
 function milliseconds(text: string, option: string): number {

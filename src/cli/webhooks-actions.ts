@@ -11,6 +11,7 @@ import { createPrivateFile, type PrivateFile } from '../private-file.ts'
 import { ConnectorError, InterruptedError } from '../protocol/errors.ts'
 import type { ActionTools } from './action.ts'
 import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
+import { referencedCollection, webhookCollection } from './known-name.ts'
 import { sayAll, withClient } from './with-client.ts'
 
 /** What `protime webhooks create` asks for. */
@@ -26,14 +27,19 @@ const WRITE = ['webhooks.write']
 
 /** Creates a webhook; its key is on the disk before anything is said of it. */
 export async function create(tools: ActionTools, options: CreateOptions): Promise<ExitCode> {
-  const { collection, url, keyFile, reference = [] } = options
+  const { url, keyFile } = options
+  const collection = webhookCollection(options.collection)
+  const references = (options.reference ?? []).map(({ collection, names }) => ({
+    collection: referencedCollection(collection),
+    names,
+  }))
   if (!URL.canParse(url)) throw new UsageError('--url is not an address')
   const file = await createKeyFile(keyFile)
   return withClient(tools, webhookScopes([collection]), async (client) => {
     const created = await createOrDiscard(client, file, tools.log, {
       collectionName: collection,
       destinationUrl: url,
-      references: reference,
+      references,
     })
     await keep(created, file, client)
     await tools.say(shown(created))
@@ -100,7 +106,8 @@ export async function list(
     status,
   }: { readonly collection?: readonly string[]; readonly status?: string },
 ): Promise<ExitCode> {
-  const filter = { collections: collection, ...(status !== undefined && { status }) }
+  const collections = collection.map(webhookCollection)
+  const filter = { collections, ...(status !== undefined && { status }) }
   await withClient(tools, READ, ({ webhooks }) => sayAll(tools, webhooks.list(filter), shown))
   return EXIT.done
 }

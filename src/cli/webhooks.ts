@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { ReferenceChoice } from '../config/config.ts'
 import type { Act } from './action.ts'
-import { collectionName } from './collection-name.ts'
 import { examples } from './examples.ts'
 import type { CreateOptions } from './webhooks-actions.ts'
 
@@ -21,7 +20,7 @@ export function addWebhooks(program: Command, act: Act): Command {
   noun
     .command('create')
     .description('create a webhook; its key goes to a new file, because it cannot be read again')
-    .requiredOption('--collection <name>', 'whose changes are sent', collectionName)
+    .requiredOption('--collection <name>', 'whose changes are sent')
     .requiredOption('--url <url>', 'where they are sent to')
     .requiredOption('--key-file <file>', 'the file that is made for the key, for its owner alone')
     .option(
@@ -54,10 +53,7 @@ export function addWebhooks(program: Command, act: Act): Command {
 }
 
 function separated(names: string): readonly string[] {
-  return names
-    .split(',')
-    .map(collectionName)
-    .filter((name) => name !== '')
+  return names.split(',').filter((name) => name.trim() !== '')
 }
 
 function addReference(

@@ -4,6 +4,7 @@ import { countsInWords, type Outcome, tooManyRejected } from '../write/outcome.t
 import { createWriter } from '../write/writer.ts'
 import type { ActionTools } from './action.ts'
 import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
+import { knownName } from './known-name.ts'
 import { type InputRecord, readRecords } from './read-records.ts'
 import { withClient } from './with-client.ts'
 import type { WriteOptions } from './write-options.ts'
@@ -57,6 +58,7 @@ async function writeRecords(
   object: ObjectName,
   { records, settings, showValues }: Writing,
 ): Promise<ExitCode> {
+  const { dryRun } = settings
   return withClient(tools, scopesOf([object]), async (client) => {
     let written: Promise<void> | undefined
     const onOutcome = (outcome: Outcome) => {
@@ -78,24 +80,32 @@ async function writeRecords(
       await writer.flush()
       if (settings.mirror) await writer.mirror(object)
     } finally {
-      tools.log.info(`${object}: ${countsInWords(counts) || 'no records'}.`)
+      const ending = dryRun ? '; nothing was changed' : ''
+      tools.log.info(`${object}: ${countsInWords(counts, dryRun) || 'no records'}${ending}.`)
     }
     const failure = failures.get(object)
     if (failure !== undefined) throw failure
+    if (dryRun) warnOfScopes(await client.missingScopes(objects[object].scopes), tools)
     if (!writer.summary.isOverLimit) return EXIT.done
-    tools.log.warn(tooManyRejected(counts.rejected, settings.maxRejected))
+    tools.log.warn(tooManyRejected(counts.rejected, settings.maxRejected, dryRun))
     return EXIT.failed
   })
 }
 
 function objectOf(name: string): ObjectName {
-  if (Object.hasOwn(objects, name)) return name as ObjectName
-  throw new UsageError(
-    `${name} cannot be written; choose one of ${Object.keys(objects).join(', ')}`,
+  return knownName(name, Object.keys(objects), 'nothing can be written as') as ObjectName
+}
+
+/** A dry run asks for nothing that the client may not do, so that its outcomes do not tell. */
+function warnOfScopes(missing: readonly string[], { log }: ActionTools): void {
+  if (missing.length === 0) return
+  log.warn(
+    `The service would refuse to write them: the client lacks ${missing.join(' and ')}. Ask the operator of the service for ${missing.length === 1 ? 'it' : 'them'}.`,
   )
 }
 
-/** The outcome with the line of its record in place of the ordinal. */
-function lineOf({ ordinal, object: _, ...outcome }: Outcome): object {
-  return ordinal === undefined ? outcome : { line: ordinal, ...outcome }
+/** The outcome with the line of its record in place of the ordinal; one of a dry run is called so. */
+function lineOf({ ordinal, object: _, key, outcome, ...rest }: Outcome): object {
+  const line = ordinal === undefined ? {} : { line: ordinal }
+  return { ...line, key, [rest.dryRun ? 'wouldBe' : 'outcome']: outcome, ...rest }
 }

@@ -1,5 +1,7 @@
 import type { Config } from '../config/config.ts'
+import { scopeName } from '../http/endpoints.ts'
 import { createSession, type SessionSettings } from '../http/session.ts'
+import { hasScope } from '../http/token.ts'
 import { createJobCategories } from './job-categories.ts'
 import { createReferences } from './references.ts'
 import { createRequests } from './requests.ts'
@@ -21,12 +23,18 @@ export function createServiceClient(
   { scopes, log = { debug: () => {} }, ...tools }: ClientTools,
 ): ServiceClient {
   const session = createSession({ config, log, ...tools }, scopes)
+  const { client, endpoints } = session
   const requests = createRequests(session)
   return {
     references: createReferences(requests),
     jobCategories: createJobCategories(requests),
     workLocations: createWorkLocations(requests),
     webhooks: createWebhooks(requests, tools.mask),
+    async missingScopes(names) {
+      const token = await client.token()
+      const missing = names.filter((name) => !hasScope(token, endpoints, [name]))
+      return missing.map((name) => scopeName(endpoints, name))
+    },
     now: () => session.clock.now(),
     close: () => session.close(),
   }

@@ -65,7 +65,7 @@ export function openWriteSession(
     async close() {
       rejectedRecords.close()
       for (const [object, { client, writer }] of writers) {
-        const counts = countsInWords(writer.summary.counts)
+        const counts = countsInWords(writer.summary.counts, writing.dryRun)
         if (counts !== '') log.info(`${object}: ${counts}`)
         await client.close()
       }

@@ -47,7 +47,7 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
     waiting: () => {},
     records(batch, generation) {
       count(batch)
-      keys.observe(batch)
+      keys.observe(batch, generation)
       onFirst()
       const lines = batch.lines(LINE_PARTS)
       const done = add(lines, generation)

@@ -101,7 +101,7 @@ async function read<Config>(
       nextPath: () => join(folder, `${++files}.rows`),
       onChange: (change) => log.warn(`${name}: ${said(change)}`),
     })
-    const keys = createRisingKeys(warehouse.isEmpty(name))
+    const keys = createRisingKeys(warehouse.highestGeneration(name))
     const output = createWarehouseOutput({ stream: name, version, rows, keys, commits, log })
     outputs.push(output)
     return { name, mode: 'incremental', state: stateOf(states.get(name)), output: () => output }

@@ -49,13 +49,27 @@ export function readFiles(files: readonly RowFile[], columns: readonly Column[])
   ]
 }
 
-/** Adds the rows of files to a table that has none of their keys. */
+/** Adds the rows of files to a table. */
 export function append({ name, columns }: Table, files: readonly RowFile[]): string[] {
   const names = [...columns.map((column) => quoted(column.name)), GENERATION]
   return files.map(
     (file) => `INSERT INTO main.${quoted(name)} (${names.join(', ')})
       SELECT * EXCLUDE ${OP} FROM (${rowsOf(file, columns)})`,
   )
+}
+
+/** What the rows meet that were added last: keys above this one, and a generation above this one. */
+export function isAdded({ keys: [key = ''] }: Table, above: number, generation: number): string {
+  return `${quoted(key)} > ${above} AND ${GENERATION} > ${generation}`
+}
+
+/** Removes the rows up to a generation in whose place others were added; see `isAdded`. */
+export function removeReplaced(table: Table, above: number, generation: number): string {
+  const name = `main.${quoted(table.name)}`
+  const key = quoted(table.keys[0] ?? '')
+  return `DELETE FROM ${name} AS old
+    USING (SELECT ${key} FROM ${name} WHERE ${isAdded(table, above, generation)}) AS added
+    WHERE old.${key} = added.${key} AND old.${GENERATION} <= ${generation}`
 }
 
 /** The rows of a file as the table has them now: its columns may have changed since. */

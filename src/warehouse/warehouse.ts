@@ -7,6 +7,7 @@ import {
   columnsOf,
   DELETED_AT,
   freeName,
+  GENERATION,
   takenNames,
 } from './column.ts'
 import { openDatabase } from './duckdb.ts'
@@ -19,9 +20,11 @@ import {
   createTable,
   deduplicate,
   IS_PLAIN,
+  isAdded,
   merge,
   readFiles,
   removeOlder,
+  removeReplaced,
   type Table,
 } from './table-sql.ts'
 
@@ -35,8 +38,8 @@ export interface Load {
   /** The columns of the rows that come after the files. */
   readonly columns: readonly Column[]
   /**
-   * Set when the table has no row of the stream's keys, which are integers that rise from row to row: all
-   * are above this one.
+   * Set when each row has a key of its own, an integer above this one, that no row of this sync had before;
+   * and when all rows of this sync are of later generations than those before it.
    */
   readonly risesFrom: number | undefined
   /** The bookmark that stands for everything up to here, as JSON; undefined while there is none. */
@@ -54,8 +57,8 @@ export interface Warehouse {
   states(): Promise<ReadonlyMap<string, unknown>>
   /** Makes what is missing of tables and views; answers with the columns of each. */
   prepare(specs: readonly StreamSpec[]): Promise<ReadonlyMap<string, readonly Column[]>>
-  /** Whether the table had no rows when it was prepared. */
-  isEmpty(stream: string): boolean
+  /** The highest generation of the table's rows when it was prepared; -1 without rows. */
+  highestGeneration(stream: string): number
   /** Loads rows and stores states in one transaction; the files are removed when it is done. */
   commit(loads: readonly Load[]): Promise<void>
   close(): void
@@ -80,7 +83,7 @@ export async function openWarehouse(settings: WarehouseSettings): Promise<Wareho
   const { path, temporary, keepsDeleted } = settings
   const { connection, close } = await openDatabase(path, temporary)
   const known = new Map<string, Known>()
-  const empty = new Set<string>()
+  const highest = new Map<string, number>()
   const run = async (statements: readonly string[]) => {
     for (const statement of statements) await connection.run(statement)
   }
@@ -112,12 +115,15 @@ export async function openWarehouse(settings: WarehouseSettings): Promise<Wareho
           const entry = { spec, table, members: members.get(spec.name) ?? [] }
           known.set(spec.name, entry)
           await run([viewOf(entry)])
-          const first = await texts(connection, `SELECT 1 FROM main.${quoted(spec.name)} LIMIT 1`)
-          if (first.length === 0) empty.add(spec.name)
+          const [[generation] = []] = await texts(
+            connection,
+            `SELECT coalesce(max(${GENERATION}), -1) FROM main.${quoted(spec.name)}`,
+          )
+          highest.set(spec.name, Number(generation))
         }
         return new Map([...known].map(([name, { table }]) => [name, table.columns]))
       }),
-    isEmpty: (stream) => empty.has(stream),
+    highestGeneration: (stream) => highest.get(stream) ?? -1,
     async commit(loads) {
       await atomically(connection, async () => {
         for (const load of loads) await bring(load)
@@ -157,7 +163,9 @@ export async function openWarehouse(settings: WarehouseSettings): Promise<Wareho
   async function bringRows(table: Table, { files, risesFrom }: Load): Promise<string> {
     if (risesFrom !== undefined) {
       await run(append(table, files))
-      return `main.${quoted(table.name)} WHERE ${quoted(table.keys[0] ?? '')} > ${risesFrom} AND`
+      const generation = highest.get(table.name) ?? -1
+      if (generation >= 0) await run([removeReplaced(table, risesFrom, generation)])
+      return `main.${quoted(table.name)} WHERE ${isAdded(table, risesFrom, generation)} AND`
     }
     await run(readFiles(files, table.columns))
     await run(deduplicate(table))

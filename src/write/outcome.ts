@@ -45,14 +45,21 @@ export interface Outcome extends Verdict {
 /** How many records had which outcome. */
 export type OutcomeCounts = Readonly<Record<OutcomeKind, number>>
 
-/** Says that a run has failed because more records were rejected than `max_rejected` allows. */
-export function tooManyRejected(rejected: number, maxRejected: number): string {
-  const subject = rejected === 1 ? '1 record was' : `${rejected} records were`
+/** Says that a run, or one after a dry run, fails because more records are rejected than `max_rejected` allows. */
+export function tooManyRejected(rejected: number, maxRejected: number, isDryRun = false): string {
+  const records = rejected === 1 ? '1 record' : `${rejected} records`
+  if (isDryRun)
+    return `${records} would be rejected, and max_rejected allows ${maxRejected}. Mend what would be rejected first.`
+  const subject = `${records} ${rejected === 1 ? 'was' : 'were'}`
   return `${subject} rejected, and max_rejected allows ${maxRejected}. All others are written. Mend what was rejected and write it again.`
 }
 
-/** Counts for people, such as `3 written, 1 rejected`; empty when there were no records. */
-export function countsInWords(counts: OutcomeCounts): string {
+/**
+ * Counts for people, such as `3 written, 1 rejected`, or of a dry run `3 would be written`; empty when there
+ * were no records.
+ */
+export function countsInWords(counts: OutcomeCounts, isDryRun = false): string {
+  const verb = isDryRun ? 'would be ' : ''
   const parts = Object.entries(counts).filter(([, count]) => count > 0)
-  return parts.map(([outcome, count]) => `${count} ${outcome}`).join(', ')
+  return parts.map(([outcome, count]) => `${count} ${verb}${outcome}`).join(', ')
 }

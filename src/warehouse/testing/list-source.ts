@@ -38,9 +38,17 @@ export async function send(
     records.map((record) => ({ json: typeof record === 'string' ? record : record.json })),
   )
   records.forEach((record, i) => {
-    batch.ops[i] = typeof record === 'string' ? UPSERT : record.op
+    const { json, op } = typeof record === 'string' ? { json: record, op: UPSERT } : record
+    batch.ops[i] = op
+    batch.keys[i] = keyOf(json)
   })
   await output.records(batch, generation)
+}
+
+/** A key that is an integer, as a scanner tells it. */
+function keyOf(json: string): number {
+  const { id } = JSON.parse(json) as { readonly id?: unknown }
+  return typeof id === 'number' ? id : Number.NaN
 }
 
 /** A source whose streams say what they are told to; the states of the last sync are in `states`. */
