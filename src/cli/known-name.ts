@@ -1,4 +1,4 @@
-import { nearest } from '../nearest.ts'
+import { nearest } from '../protocol/nearest.ts'
 import { referencedCollections } from '../streams/collections.ts'
 import { webhookCollections } from '../webhooks/serve/webhook-collections.ts'
 import { UsageError } from './exit-code.ts'

@@ -1,5 +1,4 @@
 import { treatmentOfStream } from '../privacy/treated-stream.ts'
-import { nearest } from '../protocol/nearest.ts'
 import { offeredStreams } from '../source/offered-streams.ts'
 import type { Stream } from '../streams/collection.ts'
 import { type Preview, preview } from '../sync/preview.ts'

@@ -1,10 +1,8 @@
-import { nearest } from '../nearest.ts'
 import { packageVersion } from '../project-files.ts'
 import type { Failure } from '../protocol/connector.ts'
 import { asConnectorError, ConnectorError } from '../protocol/errors.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../protocol/progress/observed.ts'
 import type { SyncObserver } from '../protocol/progress/sync-observer.ts'
-import { offeredStreams } from '../source/offered-streams.ts'
 import { createSource } from '../source/source.ts'
 import { startingOver } from '../sync/bookmark.ts'
 import { isOfAnotherService } from '../sync/decision.ts'
@@ -42,7 +40,7 @@ export function syncAction(options: SyncOptions, parent: number): Action {
         source: createSource(),
         config,
         path: options.warehouse,
-        streams: streamsOf(options, input, offeredStreams(config)),
+        streams: streamsOf(options, input),
         keepsDeleted: options.keepDeleted === true,
         stateOf: (stored) => {
           if (isOfAnotherService(stored, config)) throw foreign(options.warehouse)
@@ -127,24 +125,7 @@ function exitCodeOf(failures: readonly Failure[]): ExitCode {
 }
 
 /** The streams of the command line, or those of the member `_streams` of the configuration. */
-function streamsOf(
-  options: SyncOptions,
-  input: unknown,
-  offered: ReadonlyMap<string, unknown>,
-): readonly string[] | undefined {
-  const names = namedStreams(options, input)
-  for (const name of names ?? []) {
-    const meant = offered.has(name) ? undefined : nearest(name, offered.keys())
-    if (meant === undefined) continue
-    throw new ConnectorError(
-      'config',
-      `${name}: There is no stream of this name; did you mean ${meant}?`,
-    )
-  }
-  return names
-}
-
-function namedStreams({ streams }: SyncOptions, input: unknown): readonly string[] | undefined {
+function streamsOf({ streams }: SyncOptions, input: unknown): readonly string[] | undefined {
   if (streams !== undefined)
     return streams
       .split(',')
