@@ -26,6 +26,8 @@ export interface ReferenceTools {
   readonly settle: (ordinal: number, verdict: Verdict) => void
 }
 
+type PutOfRecord = ReferencePut & { readonly ordinal: number }
+
 /**
  * Applies changes of one name of one collection, in groups that do not touch each other: a run that is
  * killed leaves no more of them half done than there are requests at a time.
@@ -77,12 +79,10 @@ async function applyGroup(
     const plan = planReferences({ ...tools, start: links, current, changes: remaining })
     for (const [ordinal, verdict] of plan.settled)
       if (!isWritten(ordinal)) verdicts.set(ordinal, verdict)
-    const unasked = plan.puts.filter(
-      ({ ordinal, isRelink }) => isRelink && ordinal !== undefined && !asked.has(ordinal),
-    )
+    const unasked = tools.isDryRun ? [] : plan.puts.filter(isUnasked)
+    for (const one of unasked) await ask(one)
     // The answers may change what is to be deleted.
-    isDone = unasked.length === 0 || tools.isDryRun
-    if (!isDone) for (const one of unasked) await ask(one)
+    isDone = unasked.length === 0
     if (!isDone) return
     for (const one of plan.deletes) await remove(one)
     for (const one of plan.puts) await put(one)
@@ -90,7 +90,11 @@ async function applyGroup(
     if (!tools.isDryRun) for (const one of plan.refusals) await put(one)
   }
 
-  async function ask({ value, id, ordinal = 0 }: ReferencePut): Promise<void> {
+  function isUnasked(put: ReferencePut): put is PutOfRecord {
+    return put.isRelink && put.ordinal !== undefined && !asked.has(put.ordinal)
+  }
+
+  async function ask({ value, id, ordinal }: PutOfRecord): Promise<void> {
     asked.add(ordinal)
     try {
       await client.references.put({ collection, name, value, internalReference: id })
