@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startAirbyteStub } from '../../src/webhooks/serve/testing/airbyte-stub.ts'
+import { streamOf } from '../../src/webhooks/serve/webhook-collections.ts'
 import { configuredCatalog } from '../testing/files.ts'
 import { answers, noted, type Scene, type Server, startScene, synced, until } from './scene.ts'
 
@@ -130,6 +131,22 @@ describe('a delivery', () => {
     scene.emulator.update('people', 1)
     await until(() => existsSync(scene.file('sync.000001.jsonl')))
     expect(readFileSync(scene.file('sync.000001.jsonl'), 'utf8')).not.toContain('"people"')
+  })
+
+  it.each([
+    ['fails its syncs where webhooks of streams that cannot be read are subscribed', [], 'failed'],
+    [
+      'leads to good ones once these are left out',
+      ['access-clockings', 'shift-definitions'],
+      'done',
+    ],
+  ])('of a tenant with the endpoints of the specification %s', async (_, names, result) => {
+    const scene = await startScene({ dialect: 'specification' })
+    const options = names.length === 0 ? {} : { '--collection': names.join(',') }
+    if (names.length > 0) scene.write('catalog.json', configuredCatalog(names.map(streamOf)))
+    const server = await scene.serve({ '--run': synced(scene.folder), ...options })
+    await until(() => server.heard().includes(`Sync ${result}`))
+    expect(scene.live()).toHaveLength(names.length || 18)
   })
 
   it('after days without a sync, when the delta links are dead, makes the warehouse equal too', async () => {
