@@ -85,8 +85,8 @@ describe('a bookmark that cannot be used', () => {
 describe('a bookmark whose fields contradict each other', () => {
   const STREAMS = ['job_categories', 'external_references', 'people', 'clockings']
 
-  async function startWithHistory(): Promise<Scenario> {
-    const scenario = await start(STREAMS)
+  async function startWithHistory(streams: readonly string[]): Promise<Scenario> {
+    const scenario = await start(streams)
     scenario.settings['start_date'] = '2024-01-01'
     for (const date of ['2026-10-01', '2024-02-02', '2024-02-03', '2024-02-04'])
       scenario.emulator.insert('clockings', { date })
@@ -95,7 +95,7 @@ describe('a bookmark whose fields contradict each other', () => {
 
   /** Bookmarks of each stream as different syncs leave them. */
   async function examples(): Promise<Map<string, Blob[]>> {
-    const { emulator, sync } = await startWithHistory()
+    const { emulator, sync } = await startWithHistory(STREAMS)
     const syncs = [await sync(), await sync()]
     emulator.advance({ hours: 73 })
     syncs.push(await sync({ killAfter: 20 }), await sync())
@@ -123,7 +123,7 @@ describe('a bookmark whose fields contradict each other', () => {
     })
     await fc.assert(
       fc.asyncProperty(mixed, async ({ stream, some, other, fields, isNull }) => {
-        const scenario = await startWithHistory()
+        const scenario = await startWithHistory([stream])
         try {
           await scenario.sync()
           const taken = fields.map((field) => [field, isNull ? null : other[field]])
