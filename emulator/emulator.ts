@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import { createTokens, tenantName } from './auth/tokens.ts'
-import { type Clock, createClock, type Span } from './clock.ts'
+import { addDays, type Clock, createClock, dateOf, type Span } from './clock.ts'
 import { collections } from './collections/collections.ts'
 import { listenForControl } from './control/control-server.ts'
 import type { Controls } from './control/controls.ts'
@@ -176,11 +176,19 @@ function configOf(options: ResolvedOptions, url: string): Record<string, unknown
     },
     client_id: client?.id,
     client_secret: client?.secret,
-    start_date: firstDay(options),
+    start_date: startDate(options),
     // Nobody of this tenant lives, so that the warehouse may have all of it.
     personal_data: 'complete',
     ...(options.dialect === 'documentation' && { activity_structures: activityStructures }),
   }
+}
+
+/** The first day of dated records; the latest one that a delta can begin on where that is later. */
+function startDate(options: ResolvedOptions): string {
+  const latest = addDays(dateOf(new Date(options.now)), -2)
+  const first = firstDay(options)
+  if (first > latest) return latest
+  return first
 }
 
 async function shut(server: Server): Promise<void> {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { flagOf, optionFacts } from './control/option-facts.ts'
+import { startEmulator } from './emulator.ts'
 import { help, optionsOf, parseFlags } from './main.ts'
 
 it('turns flags into options', () => {
@@ -28,6 +29,18 @@ it('takes the flags that the document shows', () => {
     readFileSync('docs/emulator.md', 'utf8').match(/^bin.protime-emulator .*/m) ?? []
   expect(optionsOf(parseFlags(line.split(' ').slice(1)))).toEqual({ people: 100, months: 6 })
 })
+
+it.each([
+  [0, '2026-11-18'],
+  [1, '2026-10-20'],
+])(
+  'has a configuration that reads %s months, or at least from a day that is past',
+  async (months, day) => {
+    const emulator = await startEmulator({ people: 1, months })
+    onTestFinished(() => emulator.close())
+    expect(emulator.config()['start_date']).toBe(day)
+  },
+)
 
 it('says in its help what each flag means, and where the control endpoint is explained', () => {
   const flags = Object.entries(optionFacts).filter(([, { hasNoFlag }]) => !hasNoFlag)

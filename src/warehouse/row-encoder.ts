@@ -1,3 +1,4 @@
+import { ConnectorError } from '../protocol/errors.ts'
 import { type Column, type ColumnType, freeName, takenNames } from './column.ts'
 import { CONTENT, GONE, LINE_PARTS, PRESENT } from './row-format.ts'
 import { RowText } from './row-text.ts'
@@ -142,7 +143,10 @@ export function createRowEncoder(given: readonly Column[], keys: readonly string
 
   function added(property: string): ColumnChange {
     if (columns.length >= MAX_COLUMNS)
-      throw new RangeError(`its records have more than ${MAX_COLUMNS} different members`)
+      throw new ConnectorError(
+        'system',
+        `The records have more than ${MAX_COLUMNS} different members, which is more than a table takes. Tell the operator of the service.`,
+      )
     const name = freeName(property, takenNames(columns))
     return { column: { property, name, type: 'JSON' }, before: undefined }
   }
