@@ -23,7 +23,10 @@ export interface Treatment {
 /** What the treatment of a stream follows from. */
 export interface TreatmentSettings extends PrivacySettings {
   readonly stream: string
-  /** Columns that tell records apart or order them: deletes carry them as the service sent them, so rules do not count. */
+  /**
+   * Columns that tell records apart or order them. Rules do not count for them: deletes carry them as
+   * the service sent them.
+   */
   readonly fixed: readonly string[]
   /** Told the name of an unknown field that is left out. */
   readonly onUnknown?: ((name: string) => void) | undefined
