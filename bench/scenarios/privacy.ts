@@ -1,9 +1,10 @@
 import { withConnector } from '../connector.ts'
-import { inTurn, measure, rateLine, startServer } from '../measure.ts'
+import { inTurn, type Judged, measure, rateLine, startServer } from '../measure.ts'
 
 const PAGES = 1000
 const PAGE_SIZE = 1000
 const ROUNDS = 3
+const LEAST_PERCENT = 50
 
 const SETTINGS = {
   untouched: { personal_data: 'complete' },
@@ -15,8 +16,11 @@ const SETTINGS = {
   pseudonymised: { personal_data: 'pseudonymised', privacy_key: 'the-key-of-the-benchmark' },
 }
 
-/** A million clockings whose personal data is treated, beside the same ones as they came. */
-export async function* privacy(): AsyncGenerator<string> {
+/**
+ * A million clockings whose personal data is treated, beside the same ones as they came. Judged by
+ * processor time, which other programs on the machine change less.
+ */
+export async function* privacy(): AsyncGenerator<Judged> {
   const server = await startServer({ pages: PAGES, pageSize: PAGE_SIZE })
   const { origin } = server
   const read = (settings: object) =>
@@ -29,8 +33,10 @@ export async function* privacy(): AsyncGenerator<string> {
       pseudonymised: () => read(SETTINGS.pseudonymised),
     })
     for (const name of Object.keys(SETTINGS) as (keyof typeof SETTINGS)[]) {
-      const part = (of('untouched', 'seconds') / of(name, 'seconds')) * 100
-      yield `${rateLine(name, PAGES * PAGE_SIZE, of)}, ${part.toFixed(0)} % of the speed (at least 50)`
+      const percent = (of('untouched', 'cpuSeconds') / of(name, 'cpuSeconds')) * 100
+      const rate = rateLine(name, PAGES * PAGE_SIZE, of)
+      const line = `${rate}, ${percent.toFixed(0)} % of the speed per CPU (at least ${LEAST_PERCENT})`
+      yield { line, isMet: percent >= LEAST_PERCENT }
     }
   } finally {
     await server.stop()

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import type { FieldRule } from './privacy-settings.ts'
 import { ruleWarnings } from './rule-warnings.ts'
 
 const of = (stream: string, path: string) => ruleWarnings([{ stream, path, rule: 'drop' }])
@@ -25,6 +27,15 @@ it('warns of a path that no known field fits', () => {
   ])
 })
 
-it('warns of a rule that leaves out what tells records apart', () => {
-  expect(of('people', 'id')).toEqual(['field_rules.0.path is id, which stays in every record.'])
+it.each(['drop', 'hash'] as const)('warns of a rule for what tells records apart: %s', (rule) => {
+  expect(ruleWarnings([{ stream: 'people', path: 'id', rule }])).toEqual([
+    'field_rules.0.path is id, which stays as it is in every record.',
+  ])
+})
+
+it('has nothing to say of the rules in the documentation', () => {
+  const page = readFileSync(new URL('../../docs/privacy.md', import.meta.url), 'utf8')
+  const example = JSON.parse(page.split(/```(?:json)?/)[1] ?? '') as { field_rules: FieldRule[] }
+  expect(example.field_rules).not.toEqual([])
+  expect(ruleWarnings(example.field_rules)).toEqual([])
 })

@@ -19,8 +19,8 @@ export function ruleWarnings(rules: readonly FieldRule[]): string[] {
       const question = meant === undefined ? '' : `; did you mean ${meant}?`
       return [`field_rules.${i}.stream is ${rule.stream}, which fits no stream${question || '.'}`]
     }
-    if (ALWAYS_THERE.includes(rule.path) && ['drop', 'null'].includes(rule.rule))
-      return [`field_rules.${i}.path is ${rule.path}, which stays in every record.`]
+    if (ALWAYS_THERE.includes(rule.path) && rule.rule !== 'keep')
+      return [`field_rules.${i}.path is ${rule.path}, which stays as it is in every record.`]
     const fits = fitting.some(([stream, { actionOf, reachesInto }]) =>
       pathsOf(readStreamSchema(stream)).some(
         ({ path, isOpen }) => actionOf(path) !== undefined || (isOpen && reachesInto(path)),

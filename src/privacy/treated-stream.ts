@@ -12,7 +12,7 @@ export function treatmentOfStream(
 ): Treatment {
   const { schema, key, version } = streamSpec(stream)
   const columns = version === undefined ? key : [...key, version]
-  // The values of external references are made records here, and may be hashed before they are a key.
+  // An external reference gets its key from the record as it is left, so that a hash may be part of it.
   const fixed = stream.key === undefined ? columns : columns.filter((column) => column !== 'value')
   return treatmentOf(schema, { ...privacy, stream: stream.stream, fixed, onUnknown })
 }

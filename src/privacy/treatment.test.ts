@@ -110,8 +110,8 @@ describe('a treatment', () => {
     })
   })
 
-  it('keeps the key of records whatever the rules say', () => {
-    expect(JSON.parse(left({ rules: [rule('id', 'drop')] }).record)).toHaveProperty('id', 1)
+  it.each(['drop', 'null', 'hash'] as const)('keeps the key of records under a rule: %s', (all) => {
+    expect(JSON.parse(left({ rules: [rule('*', all)] }).record)).toHaveProperty('id', 1)
   })
 
   it('says of two treatments whether they are the same', () => {

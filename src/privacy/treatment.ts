@@ -23,7 +23,10 @@ export interface Treatment {
 /** What the treatment of a stream follows from. */
 export interface TreatmentSettings extends PrivacySettings {
   readonly stream: string
-  /** Columns that tell records apart or order them: rules do not leave them out. */
+  /**
+   * Columns that tell records apart or order them. Rules do not count for them: deletes carry them as
+   * the service sent them.
+   */
   readonly fixed: readonly string[]
   /** Told the name of an unknown field that is left out. */
   readonly onUnknown?: ((name: string) => void) | undefined
@@ -49,9 +52,8 @@ export function treatmentOf(schema: JsonSchema, settings: TreatmentSettings): Tr
   /** `around` is what becomes of the object that the field is in, unless that stays. */
   function field(node: JsonSchema, path: Path, around: FieldAction | undefined): Treated {
     const byClass = around ?? modeAction(mode, privacyClassOf(node))
-    const byRule = patterns.actionOf(path)
     const isFixed = path.length === 1 && fixed.includes(path[0] ?? '')
-    const action = isFixed && byRule !== 'keep' && byRule !== 'hash' ? byClass : (byRule ?? byClass)
+    const action = (isFixed ? undefined : patterns.actionOf(path)) ?? byClass
     if (action === 'keep' || patterns.reachesInto(path)) {
       return object(node, path, action === 'keep' ? undefined : action)
     }

@@ -25,7 +25,7 @@ export function createValueWriter(replace: (json: string) => string): ValueWrite
   }
 }
 
-/** Values that are remembered at most, and room for them; when one of them is not enough, all are forgotten. */
+/** Values that are remembered at most, and room for them. When either is used up, all are forgotten. */
 const MOST = 65_536
 const ROOM = 8 * 1024 * 1024
 /** A power of two. Half of the places stay free, so that a search ends soon. */
@@ -49,7 +49,7 @@ class Memory {
     return true
   }
 
-  /** Remembers a value that is not known. */
+  /** Remembers a value that is not known yet. */
   add(value: Buffer, replacement: Buffer): void {
     const size = 2 + value.length + replacement.length
     if (this.#count === MOST || this.#used + size > ROOM) {
