@@ -71,8 +71,11 @@ describe('a sync on a terminal', () => {
 })
 
 describe('protime sync', () => {
-  const folder = temporaryFolder()
-  afterAll(() => folder.remove())
+  let folder: ReturnType<typeof temporaryFolder>
+  beforeEach(() => {
+    folder = temporaryFolder()
+  })
+  afterEach(() => folder.remove())
 
   async function sync(config: object, ...words: readonly string[]) {
     const terminal = createFakeTerminal(80)

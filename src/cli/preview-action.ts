@@ -51,5 +51,5 @@ function asTable({ stream, records, hasMore, days }: Preview): string {
   const when = days === undefined ? '' : ` from ${days.from} to ${days.until}`
   const head = `${stream}: ${count}${when}`
   if (records.length === 0) return `${head}\n`
-  return `${head}\n${recordTable(records, process.stdout.columns ?? WIDTH)}\n`
+  return `${head}\n${recordTable(records, process.stdout.columns || WIDTH)}\n`
 }

@@ -108,7 +108,7 @@ export function createReading(settings: ReadingSettings, stored?: StoredReading)
     },
     beginAnew,
     startOver(reason, now, from = start) {
-      const say = reason.isToldAtEnd === true ? log.info : log.warn
+      const say = reason.isToldAtEnd === true ? log.debug : log.warn
       say(`${reason.message}; the stream is read from the beginning.`)
       start = from
       beginAnew(now)

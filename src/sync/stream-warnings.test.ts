@@ -7,8 +7,8 @@ beforeEach(() => {
   lines = []
   warnings = createStreamWarnings({
     warn: (text) => void lines.push(`WARN ${text}`),
-    info: (text) => void lines.push(`INFO ${text}`),
-    debug() {},
+    debug: (text) => void lines.push(`DEBUG ${text}`),
+    info() {},
   })
 })
 
@@ -25,8 +25,8 @@ describe('a warning', () => {
     warnings.tellRest()
     expect(lines).toEqual([
       'WARN people: the link is old.',
-      'INFO jobs: the link is old.',
-      'INFO breaks: the link is old.',
+      'DEBUG jobs: the link is old.',
+      'DEBUG breaks: the link is old.',
       'WARN breaks, jobs: the link is old.',
     ])
   })

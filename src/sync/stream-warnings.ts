@@ -11,18 +11,18 @@ export interface StreamWarnings {
   tellRest(): void
 }
 
-export type StreamLog = Pick<Log, 'info' | 'warn'>
+export type StreamLog = Pick<Log, 'debug' | 'warn'>
 
 export function createStreamWarnings(log: Log): StreamWarnings {
   const others = new Map<string, string[]>()
   return {
     of: (stream) => ({
-      info: (text) => log.info(`${stream}: ${text}`),
+      debug: (text) => log.debug(`${stream}: ${text}`),
       warn(text) {
         const streams = others.get(text)
         if (streams === undefined) others.set(text, [])
         else streams.push(stream)
-        const say = streams === undefined ? log.warn : log.info
+        const say = streams === undefined ? log.warn : log.debug
         say(`${stream}: ${text}`)
       },
     }),

@@ -54,6 +54,6 @@ it('names what failed, also what could not be asked at all', () => {
 
 it('names every stream when the failure is of all', () => {
   expect(summary(tasks({ people: [0, 0], jobs: [0, 0] }), [{ error }], quiet, 1)).toBe(
-    'Sync failed for 2 of 2 streams: people, jobs. Handed over: no records; 1 request, 1.0 s.',
+    'Sync failed for all 2 streams. Handed over: no records; 1 request, 1.0 s.',
   )
 })

@@ -38,6 +38,8 @@ function verdict(rows: readonly { name: string }[], failures: readonly Failure[]
   if (failures.length === 0) return `Sync finished: ${many(rows.length, 'stream')},`
   const names = failures.flatMap(({ stream }) => stream ?? rows.map(({ name }) => name))
   const all = new Set([...names, ...rows.map(({ name }) => name)])
+  if (all.size > 1 && names.length === all.size)
+    return `Sync failed for all ${all.size} streams. Handed over:`
   return `Sync failed for ${names.length} of ${many(all.size, 'stream')}: ${names.join(', ')}. Handed over:`
 }
 

@@ -1,4 +1,5 @@
-import { ConnectorError } from '../protocol/errors.ts'
+import type { ConnectorError } from '../protocol/errors.ts'
+import { unwritable } from './unwritable.ts'
 
 /** So many bytes of rows are committed together at most, a page or a part of one more. */
 const COMMIT_BYTES = 16 * 1024 * 1024
@@ -60,20 +61,10 @@ export function createCommits(commit: () => Promise<void>): Commits {
         running = undefined
       },
       (error) => {
-        failure = asFailure(error)
+        failure = unwritable(error)
         throw failure
       },
     )
     return running
   }
-}
-
-function asFailure(error: unknown): ConnectorError {
-  if (error instanceof ConnectorError) return error
-  const [text = ''] = String(error instanceof Error ? error.message : error).split('\n')
-  return new ConnectorError(
-    'system',
-    `The warehouse cannot be written: ${text}. It is as of the last commit, and the next sync continues there.`,
-    { cause: error },
-  )
 }

@@ -1,6 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import type { Column } from './column.ts'
 import { type ColumnChange, createRowEncoder, type Encoded } from './row-encoder.ts'
+import { unwritable } from './unwritable.ts'
 
 /** A file of rows that have the same columns. */
 export interface RowFile {
@@ -65,7 +66,11 @@ export function createStreamRows(settings: StreamRowsSettings): StreamRows {
 
   function write({ rows, longest }: Encoded, columns: readonly Column[]): void {
     open ??= create(columns)
-    for (let at = 0; at < rows.length; ) at += writeSync(open.descriptor, rows, at)
+    try {
+      for (let at = 0; at < rows.length; ) at += writeSync(open.descriptor, rows, at)
+    } catch (error) {
+      throw unwritable(error)
+    }
     open.file = { ...open.file, longest: Math.max(open.file.longest, longest) }
   }
 

@@ -9,6 +9,7 @@ import { createRisingKeys } from './rising-keys.ts'
 import type { ColumnChange } from './row-encoder.ts'
 import { createWarehouseOutput, type WarehouseOutput } from './stream-output.ts'
 import { createStreamRows } from './stream-rows.ts'
+import { unwritable } from './unwritable.ts'
 import { openWarehouse, type Warehouse } from './warehouse.ts'
 
 export interface WarehouseSyncSettings<Config> {
@@ -88,7 +89,9 @@ async function read<Config>(
   { specs, folder, warehouse }: Scene,
 ): Promise<WarehouseSync> {
   const { log } = tools
-  const columns = await warehouse.prepare(specs)
+  const columns = await warehouse.prepare(specs).catch((error) => {
+    throw unwritable(error)
+  })
   const states = await warehouse.states()
   const outputs: WarehouseOutput[] = []
   const done = { records: 0, commits: 0 }
