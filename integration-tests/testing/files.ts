@@ -51,5 +51,7 @@ export function writeFiles(folder: string, { config, catalog, state }: Files): s
 /** An empty folder of the machine, and what takes it away. */
 export function temporaryFolder(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'protime-'))
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+  // A process that was told to end may still write its last file.
+  const remove = () => rmSync(path, { recursive: true, force: true, maxRetries: 10 })
+  return { path, remove }
 }
