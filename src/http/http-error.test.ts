@@ -63,6 +63,15 @@ describe('the message of a refusal', () => {
     expect((await refusal(400, body)).message).toMatch(/\/people\)\.$/)
   })
 
+  it.each([204, 206, 301, 304, 418])(
+    'says what to do about %s, which is no answer of the API',
+    async (status) => {
+      expect((await refusal(status, '')).message).toBe(
+        `The service answered with an unexpected status (${status} for https://acme.protime.test/connector/svcapi/api/v1/people). Check the address and the proxies on the way; if they are right, tell the operator of the service.`,
+      )
+    },
+  )
+
   it('shows at most 500 characters of a body', async () => {
     expect((await refusal(400, 'x'.repeat(5000))).message).toMatch(/[^x]x{500}\.$/)
   })

@@ -51,7 +51,7 @@ const MAX_LEVELS = 6
 const MAX_REASONS = 10
 
 /** What a status means for the reader of the message, and who has to act. */
-const MEANING: Readonly<Record<number, readonly [FailureType, string]>> = {
+const MEANING: Readonly<Record<number, readonly [FailureType, string, string?]>> = {
   400: ['config', 'The service does not accept the request'],
   401: [
     'config',
@@ -70,6 +70,9 @@ const MEANING: Readonly<Record<number, readonly [FailureType, string]>> = {
   ],
   429: ['transient', 'The service is asked too often'],
 }
+
+const UNEXPECTED_ADVICE =
+  ' Check the address and the proxies on the way; if they are right, tell the operator of the service.'
 
 /** What a message says of a request, and what it must not say. */
 export interface Telling {
@@ -99,14 +102,9 @@ export async function toHttpError(
   const clean = (words: string) => tidy(mask.text(withoutValues(words, hidden)))
   const { words, code } = readWords(await textOf(reply))
   const text = clean(words.join('; '))
-  const [failure, meaning] = MEANING[status] ?? [
-    isRetryable(status) ? ('transient' as const) : ('system' as const),
-    status >= 500 && status < 600
-      ? 'The service fails'
-      : 'The service answered with an unexpected status',
-  ]
+  const [failure, meaning, advice = ''] = MEANING[status] ?? unlisted(status)
   const detail = text === '' ? '' : `: ${text}`
-  const message = `${meaning} (${status} for ${address})${detail}.`
+  const message = `${meaning} (${status} for ${address})${detail}.${advice}`
   return new HttpError(failure, status, message, {
     reason: `${meaning}${detail}`,
     isRepeat,
@@ -116,6 +114,14 @@ export async function toHttpError(
       .map(clean)
       .filter((word) => word !== ''),
   })
+}
+
+/** What a status means that the service's documents do not know, and what the reader does about it. */
+function unlisted(status: number): readonly [FailureType, string, string?] {
+  const failure = isRetryable(status) ? 'transient' : 'system'
+  if (status >= 500 && status < 600) return [failure, 'The service fails']
+  const meaning = 'The service answered with an unexpected status'
+  return failure === 'transient' ? [failure, meaning] : [failure, meaning, UNEXPECTED_ADVICE]
 }
 
 /** The text with `****` in place of values, where they stand as words. */
