@@ -95,6 +95,18 @@ describe('the message of a refusal', () => {
     expect(message).toMatch(/: Invalid token \*\*\*\*\.$/)
   })
 
+  const PAGE = '{"count":1,"value":[{"id":7,"pinCode":"4711"}]}'
+
+  it.each([
+    ['a success that was not expected', 201, '{"id":7,"pinCode":"4711"}'],
+    ['a part of an answer', 206, PAGE.slice(0, -5)],
+    ['a page of records under a status of failure', 500, PAGE],
+    ['such a page that is cut off', 418, PAGE.slice(0, -5)],
+    ['a record', 409, '{"changeVersion":"0A","id":7,"pinCode":"4711"}'],
+  ])('never shows records: %s', async (_, status, body) => {
+    expect((await refusal(status, body)).message).not.toMatch(/pinCode|4711/)
+  })
+
   it('never shows a token of a link', async () => {
     const { message } = await refusal(410, `{"error":{"message":"expired: /x?deltaToken=opaque"}}`)
     expect(message).not.toContain('opaque')

@@ -100,7 +100,7 @@ export async function toHttpError(
   const { status } = reply
   for (const token of tokensOf(url)) mask.add(token)
   const clean = (words: string) => tidy(mask.text(withoutValues(words, hidden)))
-  const { words, code } = readWords(await textOf(reply))
+  const { words, code } = readWords(withoutRecords(status, await textOf(reply)))
   const text = clean(words.join('; '))
   const [failure, meaning, advice = ''] = MEANING[status] ?? unlisted(status)
   const detail = text === '' ? '' : `: ${text}`
@@ -164,6 +164,14 @@ async function textOf(reply: Pick<ErrorReply, 'body' | 'discard'>): Promise<stri
     reply.discard()
   }
   return Buffer.concat(parts).toString('utf8')
+}
+
+/** What a page or a record has, also one that is cut off. */
+const RECORDS = /"value"\s*:\s*\[|"changeVersion"/i
+
+/** Nothing in place of records, whose fields nobody has treated yet: a success has them, whatever its status. */
+function withoutRecords(status: number, text: string): string {
+  return status < 400 || RECORDS.test(text) ? '' : text
 }
 
 /** What an error body says, in one list, and the part of it that is the service's code. */
