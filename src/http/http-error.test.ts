@@ -63,6 +63,15 @@ describe('the message of a refusal', () => {
     expect((await refusal(400, body)).message).toMatch(/\/people\)\.$/)
   })
 
+  it.each([204, 206, 301, 304, 418])(
+    'says what to do about %s, which is no answer of the API',
+    async (status) => {
+      expect((await refusal(status, '')).message).toBe(
+        `The service answered with an unexpected status (${status} for https://acme.protime.test/connector/svcapi/api/v1/people). Check the address and the proxies on the way; if they are right, tell the operator of the service.`,
+      )
+    },
+  )
+
   it('shows at most 500 characters of a body', async () => {
     expect((await refusal(400, 'x'.repeat(5000))).message).toMatch(/[^x]x{500}\.$/)
   })
@@ -84,6 +93,18 @@ describe('the message of a refusal', () => {
     mask.add(token)
     const { message } = await refusal(401, `{"error":{"message":"Invalid token ${token}"}}`, mask)
     expect(message).toMatch(/: Invalid token \*\*\*\*\.$/)
+  })
+
+  const PAGE = '{"count":1,"value":[{"id":7,"pinCode":"4711"}]}'
+
+  it.each([
+    ['a success that was not expected', 201, '{"id":7,"pinCode":"4711"}'],
+    ['a part of an answer', 206, PAGE.slice(0, -5)],
+    ['a page of records under a status of failure', 500, PAGE],
+    ['such a page that is cut off', 418, PAGE.slice(0, -5)],
+    ['a record', 409, '{"changeVersion":"0A","id":7,"pinCode":"4711"}'],
+  ])('never shows records: %s', async (_, status, body) => {
+    expect((await refusal(status, body)).message).not.toMatch(/pinCode|4711/)
   })
 
   it('never shows a token of a link', async () => {

@@ -51,7 +51,7 @@ const MAX_LEVELS = 6
 const MAX_REASONS = 10
 
 /** What a status means for the reader of the message, and who has to act. */
-const MEANING: Readonly<Record<number, readonly [FailureType, string]>> = {
+const MEANING: Readonly<Record<number, readonly [FailureType, string, string?]>> = {
   400: ['config', 'The service does not accept the request'],
   401: [
     'config',
@@ -70,6 +70,9 @@ const MEANING: Readonly<Record<number, readonly [FailureType, string]>> = {
   ],
   429: ['transient', 'The service is asked too often'],
 }
+
+const UNEXPECTED_ADVICE =
+  ' Check the address and the proxies on the way; if they are right, tell the operator of the service.'
 
 /** What a message says of a request, and what it must not say. */
 export interface Telling {
@@ -97,16 +100,11 @@ export async function toHttpError(
   const { status } = reply
   for (const token of tokensOf(url)) mask.add(token)
   const clean = (words: string) => tidy(mask.text(withoutValues(words, hidden)))
-  const { words, code } = readWords(await textOf(reply))
+  const { words, code } = readWords(withoutRecords(status, await textOf(reply)))
   const text = clean(words.join('; '))
-  const [failure, meaning] = MEANING[status] ?? [
-    isRetryable(status) ? ('transient' as const) : ('system' as const),
-    status >= 500 && status < 600
-      ? 'The service fails'
-      : 'The service answered with an unexpected status',
-  ]
+  const [failure, meaning, advice = ''] = MEANING[status] ?? unlisted(status)
   const detail = text === '' ? '' : `: ${text}`
-  const message = `${meaning} (${status} for ${address})${detail}.`
+  const message = `${meaning} (${status} for ${address})${detail}.${advice}`
   return new HttpError(failure, status, message, {
     reason: `${meaning}${detail}`,
     isRepeat,
@@ -116,6 +114,14 @@ export async function toHttpError(
       .map(clean)
       .filter((word) => word !== ''),
   })
+}
+
+/** What a status means that the service's documents do not know, and what the reader does about it. */
+function unlisted(status: number): readonly [FailureType, string, string?] {
+  const failure = isRetryable(status) ? 'transient' : 'system'
+  if (status >= 500 && status < 600) return [failure, 'The service fails']
+  const meaning = 'The service answered with an unexpected status'
+  return failure === 'transient' ? [failure, meaning] : [failure, meaning, UNEXPECTED_ADVICE]
 }
 
 /** The text with `****` in place of values, where they stand as words. */
@@ -158,6 +164,14 @@ async function textOf(reply: Pick<ErrorReply, 'body' | 'discard'>): Promise<stri
     reply.discard()
   }
   return Buffer.concat(parts).toString('utf8')
+}
+
+/** What a page or a record has, also one that is cut off. */
+const RECORDS = /"value"\s*:\s*\[|"changeVersion"/i
+
+/** Nothing in place of records, whose fields nobody has treated yet: a success has them, whatever its status. */
+function withoutRecords(status: number, text: string): string {
+  return status < 400 || RECORDS.test(text) ? '' : text
 }
 
 /** What an error body says, in one list, and the part of it that is the service's code. */
