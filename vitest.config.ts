@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
@@ -32,8 +33,8 @@ export default defineConfig({
     include: ['{src,emulator,integration-tests,scripts,bench,deploy}/**/*.test.ts'],
     // A fresh worker for each file would cost a third of the time.
     isolate: false,
-    // One more than the default: much of the time is spent waiting for processes.
-    maxWorkers: '100%',
+    // Half of the time is spent waiting for processes and sockets.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     setupFiles: ['integration-tests/testing/property-seed.ts'],
     globalSetup: ['integration-tests/build-once.ts'],
     sequence: { sequencer: LongestFirst },
