@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { parseArgs } from 'node:util'
 import { workAndWait, workOneDay } from './demo/changes.ts'
 import type { Difference } from './demo/compare.ts'
 import { removeLeftovers } from './demo/leftovers.ts'
@@ -15,7 +16,13 @@ import { type Compared, compareWarehouse } from './demo/warehouse.ts'
  * the service after each of three syncs. Exit code 1 when anything differs.
  */
 
-const SIZE = { people: 300, months: 12, pageSize: 1000 }
+const { values: given } = parseArgs({
+  options: {
+    people: { type: 'string', default: '300' },
+    months: { type: 'string', default: '12' },
+  },
+})
+const SIZE = { people: Number(given.people), months: Number(given.months), pageSize: 1000 }
 /** Of a warehouse that differs, so many rows are shown. */
 const MAX_SHOWN = 20
 

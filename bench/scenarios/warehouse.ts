@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pythonWith } from '../../integration-tests/engines/environment.ts'
 import { clocking } from '../clocking.ts'
-import { PROJECT, withConnector } from '../connector.ts'
+import { PROJECT, type Reading, withConnector } from '../connector.ts'
 import { type Cost, here, inTurn, measure, rateLine, startServer } from '../measure.ts'
 
 const PAGES = 1000
@@ -13,8 +13,9 @@ const ROUNDS = 3
 const DLT = ['dlt[duckdb,parquet]==1.31.0']
 
 /**
- * A million records from the service into an empty DuckDB file: `protime sync`, the `rest_api` source of
- * dlt with parquet files and a merge by key, and the COPY of the same rows from a file, which asks nobody.
+ * A million records from the service into an empty DuckDB file, and once more into one that has them: by
+ * `protime sync`. Beside it the `rest_api` source of dlt with parquet files and a merge by key, and the COPY of
+ * the same rows from a file, which asks nobody.
  */
 export async function* warehouse(): AsyncGenerator<string> {
   const server = await startServer({ pages: PAGES, pageSize: PAGE_SIZE })
@@ -25,15 +26,16 @@ export async function* warehouse(): AsyncGenerator<string> {
   try {
     for (let page = 0; page < PAGES; page++) writeFileSync(rows, linesOf(page), { flag: 'a' })
     const of = await inTurn(ROUNDS, {
-      ours: () =>
-        intoFile((file) =>
-          withConnector(reading, (program) =>
-            measure([...program, '--warehouse', file], { isQuiet: true }),
-          ),
-        ),
+      ours: () => intoFile((file) => sync(reading, file)),
+      replaced: () =>
+        intoFile(async (file) => {
+          await sync(reading, file)
+          return sync(reading, file, '--full-refresh')
+        }),
       copy: () => intoFile((file) => measure([here('duckdb-copy.js'), rows, file])),
     })
     yield rateLine('ours', RECORDS, of)
+    yield rateLine('replaced', RECORDS, of)
     yield rateLine('copy', RECORDS, of)
     const part = (of('copy', 'seconds') / of('ours', 'seconds')) * 100
     yield `ours is ${part.toFixed(0)} % of DuckDB's COPY, which reads a file and merges nothing`
@@ -53,6 +55,12 @@ export async function* warehouse(): AsyncGenerator<string> {
     rmSync(folder, { recursive: true })
     await server.stop()
   }
+}
+
+function sync(reading: Reading, file: string, ...options: readonly string[]): Promise<Cost> {
+  return withConnector(reading, (program) =>
+    measure([...program, '--warehouse', file, ...options], { isQuiet: true }),
+  )
 }
 
 /** The records of a page as the server has them, one per line. */

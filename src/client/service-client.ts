@@ -10,7 +10,10 @@ export interface ServiceClient {
   readonly jobCategories: JobCategories
   readonly workLocations: WorkLocations
   readonly webhooks: Webhooks
-  /** Those of these scopes, by their whole names, that the token lacks; none where it does not say. */
+  /**
+   * Those of these scopes, by their whole names, that the token lacks; none where it does not say. Throws a
+   * ConnectorError where there is no token.
+   */
   missingScopes(scopes: readonly string[]): Promise<readonly string[]>
   /** The service's time, by the Date of its last answer; the local one before the first. */
   now(): Date

@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { temporaryFolder } from '../../integration-tests/testing/files.ts'
+import { missingPieces, runDemo, shownPieces } from './listing.ts'
+
+const DEMO_MS = 600_000
+
+let folder: ReturnType<typeof temporaryFolder>
+let printed: string
+beforeAll(async () => {
+  folder = temporaryFolder()
+  printed = await runDemo(folder.path)
+}, DEMO_MS)
+afterAll(() => folder.remove())
+
+it('README shows what the demo prints, but for the seconds', () => {
+  const withoutSeconds = (text: string) => text.replaceAll(/[\d.]+ s\b/g, '0 s')
+  const pieces = shownPieces('npm ci && npm run demo')
+  expect(missingPieces(pieces, printed, withoutSeconds)).toEqual([])
+})
+
+const questions = [
+  ...readFileSync('README.md', 'utf8').matchAll(
+    /\n\$ npm run --silent ask -- "([^"]*)"\n(.*?\n)```/gs,
+  ),
+].map(([, sql = '', answer = '']) => [sql, answer] as const)
+
+it.each(questions)('README shows what the warehouse answers', async (sql, answer) => {
+  const env = { ...process.env, DEMO_OUTPUT: folder.path }
+  const program = ['dist/scripts/ask.js', sql]
+  const { stdout } = await promisify(execFile)(process.execPath, program, { env })
+  expect(stdout).toBe(answer)
+})
