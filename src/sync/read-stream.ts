@@ -84,7 +84,9 @@ async function read(position: Position, context: StreamContext): Promise<Positio
 
 function reasonOf(error: DeadLinkError, context: StreamContext): StartOver {
   const { reading, earlyEnds, pages, clock } = context
-  const reason = (why: string, message: string) => ({ why, message: `${message} ${error.message}` })
+  // What becomes of it follows in the same sentence.
+  const details = error.message.replace(/\.$/, '')
+  const reason = (why: string, message: string) => ({ why, message: `${message} ${details}` })
   if (error.why === 'used') {
     return reason('lost answer', 'its link is used up, because the answer to it was lost.')
   }
