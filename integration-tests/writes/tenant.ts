@@ -10,8 +10,6 @@ import { parseLines } from '../testing/run.ts'
 export interface OutcomeLine {
   readonly line?: number
   readonly outcome: string
-  /** In place of the outcome in a dry run. */
-  readonly wouldBe?: string
   readonly reason?: string
   readonly status?: number
   readonly relinked?: boolean

@@ -104,8 +104,7 @@ function warnOfScopes(missing: readonly string[], { log }: ActionTools): void {
   )
 }
 
-/** The outcome with the line of its record in place of the ordinal; one of a dry run is called so. */
-function lineOf({ ordinal, object: _, key, outcome, ...rest }: Outcome): object {
-  const line = ordinal === undefined ? {} : { line: ordinal }
-  return { ...line, key, [rest.dryRun ? 'wouldBe' : 'outcome']: outcome, ...rest }
+/** The outcome with the line of its record in place of the ordinal. */
+function lineOf({ ordinal, object: _, ...outcome }: Outcome): object {
+  return ordinal === undefined ? outcome : { line: ordinal, ...outcome }
 }
