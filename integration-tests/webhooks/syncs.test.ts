@@ -112,15 +112,6 @@ describe('a delivery', () => {
     )
   })
 
-  it('reaches its own tenant only', async () => {
-    const [one, other] = await Promise.all([startScene(), startScene({ seed: 2 })])
-    const servers = await Promise.all([quiet(one), quiet(other)])
-    one.emulator.update('people', 1)
-    await until(() => one.orders().length === 2 && one.differences().length === 0)
-    expect((await answers(servers[1]))['200']).toBe(0)
-    expect(other.orders()).toHaveLength(1)
-  })
-
   it('of a stream that nobody reads any more costs a sync, reads nothing of it, and is warned of', async () => {
     const scene = await startScene()
     scene.write('catalog.json', configuredCatalog(['clockings']))
