@@ -123,6 +123,16 @@ describe('protime sync', () => {
     expect(await differences()).toEqual([])
   })
 
+  it('follows a tenant to another address, and deletes what is gone there', async () => {
+    await sync()
+    tenant.emulator.remove('people', 2)
+    const environment = tenant.emulator.config()['environment'] as { readonly base_url: string }
+    const base_url = environment.base_url.replace('127.0.0.1', 'localhost')
+    expect(await sync({ environment: { ...environment, base_url } })).toMatchObject({ exitCode: 0 })
+    expect(startsOf('people')).toBe(2)
+    expect(await differences()).toEqual([])
+  })
+
   it('ends with 1 when another attempt may mend it, and keeps the streams that went well', async () => {
     tenant.emulator.fail('/jobs', 503, { times: 1 })
     const failures = [{ type: 'transient', stream: 'jobs' }]

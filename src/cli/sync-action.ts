@@ -5,7 +5,7 @@ import { metricsVariable, type ObservedSettings, observed } from '../protocol/pr
 import type { SyncObserver } from '../protocol/progress/sync-observer.ts'
 import { createSource } from '../source/source.ts'
 import { startingOver } from '../sync/bookmark.ts'
-import { isOfAnotherService } from '../sync/decision.ts'
+import { foundAt, isOfAnotherTenant } from '../sync/decision.ts'
 import { syncWarehouse, type WarehouseSync } from '../warehouse/sync-warehouse.ts'
 import type { Action, ActionTools, Refuse } from './action.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
@@ -43,8 +43,9 @@ export function syncAction(options: SyncOptions, parent: number): Action {
         streams: streamsOf(options, input),
         keepsDeleted: options.keepDeleted === true,
         stateOf: (stored) => {
-          if (isOfAnotherService(stored, config)) throw foreign(options.warehouse)
-          return options.fullRefresh === true ? startingOver(stored) : stored
+          if (isOfAnotherTenant(stored, config)) throw foreign(options.warehouse)
+          const found = foundAt(stored, config)
+          return options.fullRefresh === true ? startingOver(found) : found
         },
         tools: { signal, ...tools, log: shown.log, observer },
       })
@@ -91,7 +92,7 @@ function shownBy(
 function foreign(file: string): ConnectorError {
   return new ConnectorError(
     'config',
-    `${file} holds the rows of another tenant, address or API name. Name another file by --warehouse, or remove this one to read everything anew.`,
+    `${file} holds the rows of another tenant. Name another file by --warehouse, or remove this one to read everything anew.`,
   )
 }
 

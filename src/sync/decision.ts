@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts'
 import { createEndpoints, type Endpoints } from '../http/endpoints.ts'
 import { packageVersion } from '../project-files.ts'
 import type { Stream } from '../streams/collection.ts'
-import { readBookmark, type StoredReading } from './bookmark.ts'
+import { readBookmark, type StoredReading, startingOver } from './bookmark.ts'
 import { type Day, earliestDeltaStart } from './days.ts'
 import type { Job } from './job.ts'
 import type { Position } from './position.ts'
@@ -103,7 +103,7 @@ function reasonToStartOver(stored: StoredReading, made: Made, now: Date): StartO
     return {
       why: 'other settings',
       message:
-        'the external references, activity structures or treatment of personal data in the configuration have changed, or it was reset',
+        'the external references, activity structures, treatment of personal data or address in the configuration have changed, or it was reset',
     }
   }
   if (isLater(stored.start, made.start)) {
@@ -138,15 +138,29 @@ function deltaTime(position: Position): Date | null {
 
 /** What a warehouse is a copy of. */
 function serviceOf({ tenant }: Config, { origin, mount, prefix }: Endpoints): string {
-  return `${tenant} at ${origin}${mount}${prefix}`
+  return `${ofTenant(tenant)}${origin}${mount}${prefix}`
 }
 
-/** Whether a stored blob stands for rows of another tenant, address or API name. */
-export function isOfAnotherService(blob: unknown, config: Config): boolean {
+function ofTenant(tenant: string): string {
+  return `${tenant} at `
+}
+
+/** Whether a stored blob stands for rows of another tenant. */
+export function isOfAnotherTenant(blob: unknown, { tenant }: Config): boolean {
   const stored = readBookmark(blob)
   if (stored === 'none' || 'unreadable' in stored) return false
-  const endpoints = createEndpoints({ ...config, version: packageVersion() })
-  return stored.service !== serviceOf(config, endpoints)
+  return !stored.service.startsWith(ofTenant(tenant))
+}
+
+/**
+ * A stored blob of the same tenant, for where the configuration finds it now. Has its address or its API
+ * name changed, the stream starts over and deletes what it does not meet: its rows are this tenant's alone.
+ */
+export function foundAt(blob: unknown, config: Config): unknown {
+  const stored = readBookmark(blob)
+  if (stored === 'none' || 'unreadable' in stored) return blob
+  const service = serviceOf(config, createEndpoints({ ...config, version: packageVersion() }))
+  return stored.service === service ? blob : startingOver({ ...(blob as object), service })
 }
 
 function madeUnder({ stream, treatment }: Job, settings: DecisionSettings): Made {
