@@ -1,30 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/emulator.ts'
+import { describe, expect, it } from 'vitest'
 import { streams } from '../src/streams/streams.ts'
 import type { Chosen } from './testing/files.ts'
 import { outcomes } from './testing/outcomes.ts'
 import { type AirbyteOptions, type AirbyteRun, run } from './testing/run.ts'
+import { smallService } from './testing/small-service.ts'
 
-let emulator: Emulator
-beforeEach(async () => {
-  emulator = await startEmulator({ people: 3, months: 1 })
-})
-afterEach(() => emulator.close())
-
-/** Another service in place of the usual one. */
-async function serve(options: EmulatorOptions): Promise<void> {
-  await emulator.close()
-  emulator = await startEmulator({ people: 3, months: 1, ...options })
-}
-
+const service = smallService()
 const every = [...streams.keys()]
 
-function configOf(extra: object = {}): object {
-  return { ...emulator.config(), activity_structures: emulator.activityStructures, ...extra }
-}
-
 function here(command: AirbyteOptions['command'], files: Partial<AirbyteOptions>) {
-  const config = configOf()
+  const config = service.config()
   return run({ program: 'source-protime', command, in: 'process', config, ...files })
 }
 
@@ -32,7 +17,7 @@ function read(catalog: readonly Chosen[], extra: { config?: object } = {}) {
   return here('read', { ...extra, catalog })
 }
 
-function check(config = configOf()): Promise<AirbyteRun> {
+function check(config = service.config()): Promise<AirbyteRun> {
   return here('check', { config })
 }
 
@@ -47,13 +32,15 @@ describe('check', () => {
       { status: 'SUCCEEDED', message: `${every.length} of ${every.length} streams can be read.` },
     ])
     expect(exitCode).toBe(0)
-    const lists = every.length - 1 + emulator.activityStructures.length
-    expect(emulator.requests.length).toBe(1 + lists)
-    expect(emulator.requests.filter(({ query }) => /delta/i.test(query))).toEqual([])
+    const lists = every.length - 1 + service.emulator.activityStructures.length
+    expect(service.emulator.requests.length).toBe(1 + lists)
+    expect(service.emulator.requests.filter(({ query }) => /delta/i.test(query))).toEqual([])
   })
 
   it('fails with exit code 0 for a wrong secret', async () => {
-    const { messages, exitCode, stdout } = await check(configOf({ client_secret: 'wrong-secret' }))
+    const { messages, exitCode, stdout } = await check(
+      service.config({ client_secret: 'wrong-secret' }),
+    )
     expect(messages).toMatchObject([
       {
         type: 'CONNECTION_STATUS',
@@ -65,8 +52,8 @@ describe('check', () => {
   })
 
   it('names what cannot be read when the rest can, as a read finds it', async () => {
-    emulator.fail('/people', 403)
-    emulator.fault('/clockings', 'html')
+    service.emulator.fail('/people', 403)
+    service.emulator.fault('/clockings', 'html')
     const { messages } = await check()
     const [status] = messages.map(({ connectionStatus }) => connectionStatus)
     expect(status?.status).toBe('SUCCEEDED')
@@ -80,7 +67,7 @@ describe('check', () => {
   })
 
   it('claims nothing of a service that has few lists', async () => {
-    await serve({ dialect: 'specification', clients: client() })
+    await service.replace({ dialect: 'specification', clients: client() })
     const { messages } = await check()
     const [status] = messages.map(({ connectionStatus }) => connectionStatus)
     expect(status?.message).toMatch(
@@ -89,8 +76,10 @@ describe('check', () => {
   })
 
   it('names the setting when the API has another name', async () => {
-    const { environment } = configOf() as { environment: object }
-    const { messages } = await check(configOf({ environment: { ...environment, api_name: 'x' } }))
+    const { environment } = service.config() as { environment: object }
+    const { messages } = await check(
+      service.config({ environment: { ...environment, api_name: 'x' } }),
+    )
     expect(messages).toMatchObject([
       {
         connectionStatus: {
@@ -102,9 +91,9 @@ describe('check', () => {
   })
 
   it.each([
-    ['fails', () => emulator.fail(/./, 503), /The service fails \(503/],
-    ['breaks every connection', () => emulator.fault(/./, 'reset'), /127\.0\.0\.1/],
-    ['is not there', () => emulator.close(), /127\.0\.0\.1/],
+    ['fails', () => service.emulator.fail(/./, 503), /The service fails \(503/],
+    ['breaks every connection', () => service.emulator.fault(/./, 'reset'), /127\.0\.0\.1/],
+    ['is not there', () => service.emulator.close(), /127\.0\.0\.1/],
   ])('fails with exit code 0 and says why when the service %s', async (_, break_, words) => {
     await break_()
     const { messages, exitCode } = await check()
@@ -122,11 +111,11 @@ describe('discover', () => {
     expect(catalog?.streams.map(({ name }) => name)).toEqual(every)
     expect(messages).toHaveLength(1)
     expect(exitCode).toBe(0)
-    expect(emulator.requests).toEqual([])
+    expect(service.emulator.requests).toEqual([])
   })
 
   it('leaves activity definitions out when no structure is named', async () => {
-    const { activity_structures: _, ...config } = emulator.config()
+    const { activity_structures: _, ...config } = service.emulator.config()
     const { messages } = await here('discover', { config })
     expect(messages[0]?.catalog?.streams.map(({ name }) => name)).toEqual(
       every.filter((name) => name !== 'activity_definitions'),
@@ -135,7 +124,8 @@ describe('discover', () => {
 })
 
 describe('a start date that is not past', () => {
-  const config = () => configOf({ start_date: emulator.now().toISOString().slice(0, 10) })
+  const config = () =>
+    service.config({ start_date: service.emulator.now().toISOString().slice(0, 10) })
   const sentence = /start_date must be the day before yesterday, \d{4}-\d\d-\d\d, or earlier/
 
   it('fails a check', async () => {
@@ -150,6 +140,6 @@ describe('a start date that is not past', () => {
     expect(errors).toMatchObject([
       { failure_type: 'config_error', message: expect.stringMatching(sentence) },
     ])
-    expect(emulator.requests.map(({ path }) => path)).toEqual(['/connect/token'])
+    expect(service.emulator.requests.map(({ path }) => path)).toEqual(['/connect/token'])
   })
 })

@@ -1,31 +1,16 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/emulator.ts'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { streams } from '../src/streams/streams.ts'
 import type { Chosen } from './testing/files.ts'
 import { outcomes } from './testing/outcomes.ts'
 import { type AirbyteRun, run } from './testing/run.ts'
+import { smallService } from './testing/small-service.ts'
 
-let emulator: Emulator
-beforeEach(async () => {
-  emulator = await startEmulator({ people: 3, months: 1 })
-})
-afterEach(() => emulator.close())
-
-/** Another service in place of the usual one. */
-async function serve(options: EmulatorOptions): Promise<void> {
-  await emulator.close()
-  emulator = await startEmulator({ people: 3, months: 1, ...options })
-}
-
+const service = smallService()
 const every = [...streams.keys()]
-
-function configOf(extra: object = {}): object {
-  return { ...emulator.config(), activity_structures: emulator.activityStructures, ...extra }
-}
 
 function read(catalog: readonly Chosen[], extra: { config?: object } = {}): Promise<AirbyteRun> {
   const here = { program: 'source-protime', command: 'read', in: 'process' } as const
-  return run({ ...here, config: configOf(), catalog, ...extra })
+  return run({ ...here, config: service.config(), catalog, ...extra })
 }
 
 function errorsOf({ errors }: AirbyteRun): (readonly [stream: string | undefined, type: string])[] {
@@ -48,7 +33,7 @@ describe('a command at the level debug', () => {
     vi.stubEnv('LOG_LEVEL', 'debug')
     const { logs } = await read(['people'])
     const told = logs.filter((line) => line.startsWith('DEBUG'))
-    expect(told).toHaveLength(emulator.requests.length)
+    expect(told).toHaveLength(service.emulator.requests.length)
     expect(told[0]).toMatch(/^DEBUG POST http:.*\/connect\/token: 200, \d+ ms$/)
     expect(told[1]).toMatch(/^DEBUG GET http:.*\/people: 200, \d+ ms$/)
     expect(told.join()).not.toMatch(/token=/i)
@@ -60,7 +45,7 @@ describe('the summary', () => {
     logs.findLast((line) => /Sync (finished|failed)/.test(line))
 
   it('of a sync that failed warns, and names what failed', async () => {
-    emulator.fail('/jobs', 403)
+    service.emulator.fail('/jobs', 403)
     const result = await read(['people', 'jobs', 'unknown'])
     expect(summaryOf(result)).toMatch(
       /^WARN Sync failed for 2 of 3 streams: unknown, jobs\. Handed over: 3 records \(people 3 records\); /,
@@ -68,14 +53,14 @@ describe('the summary', () => {
   })
 
   it('of a sync without a token names every stream', async () => {
-    emulator.fail('/connect/token', 500)
+    service.emulator.fail('/connect/token', 500)
     expect(summaryOf(await read(['people', 'jobs']))).toMatch(
       /^WARN Sync failed for all 2 streams\. Handed over: no records; /,
     )
   })
 
   it('counts pages that were requested again', async () => {
-    emulator.fault('/job-categories', 'html', { times: 2 })
+    service.emulator.fault('/job-categories', 'html', { times: 2 })
     expect(summaryOf(await read(['job_categories']))).toMatch(/^INFO .*; 4 requests, 2 retries, /)
   })
 })
@@ -99,12 +84,12 @@ describe('a read of which a part fails', () => {
   it('makes no request when there is nothing that could be read', async () => {
     const result = await read(['nonsense'])
     expect(result.exitCode).toBe(1)
-    expect(emulator.requests).toEqual([])
+    expect(service.emulator.requests).toEqual([])
   })
 
   it('reports transient errors before config errors, at the end', async () => {
-    emulator.fail('/employers', 403)
-    emulator.fail('/work-locations', 503)
+    service.emulator.fail('/employers', 403)
+    service.emulator.fail('/work-locations', 503)
     const result = await read(['nonsense', 'employers', 'work_locations', 'jobs'])
     expect(errorsOf(result)).toEqual([
       ['work_locations', 'transient_error'],
@@ -119,7 +104,7 @@ describe('a read of which a part fails', () => {
   // spec: Authentication 8
   // spec: Errors: 400 token endpoint, invalid_scope
   it('names the scope that a client lacks, and reads the rest with a token of all its scopes', async () => {
-    await serve({ clients: client(['jobs', 'work-locations']) })
+    await service.replace({ clients: client(['jobs', 'work-locations']) })
     const result = await read(['jobs', 'employers', 'work_locations'])
     expect(outcomes(result)).toEqual({
       jobs: 'COMPLETE',
@@ -135,13 +120,15 @@ describe('a read of which a part fails', () => {
     ])
     expect(result.exitCode).toBe(1)
     // One that was refused for its scope, one without.
-    expect(emulator.requests.filter(({ path }) => path === '/connect/token')).toHaveLength(2)
-    expect(emulator.requests.filter(({ path }) => path === '/employers')).toEqual([])
+    expect(service.emulator.requests.filter(({ path }) => path === '/connect/token')).toHaveLength(
+      2,
+    )
+    expect(service.emulator.requests.filter(({ path }) => path === '/employers')).toEqual([])
   })
 
   // spec: Errors: 403
   it.each([401, 403])('says what to do when a list answers %s', async (status) => {
-    emulator.fail('/work-locations', status)
+    service.emulator.fail('/work-locations', status)
     const result = await read(['work_locations'])
     expect(errorsOf(result)).toEqual([['work_locations', 'config_error']])
     expect(result.errors[0]?.message).toContain('or deselect the stream')
@@ -149,15 +136,17 @@ describe('a read of which a part fails', () => {
 
   // spec: Errors: 400 token endpoint, invalid_client
   it('leaves every stream incomplete when the secret is wrong, with one config error', async () => {
-    const result = await read(['jobs', 'people'], { config: configOf({ client_secret: 'wrong' }) })
+    const result = await read(['jobs', 'people'], {
+      config: service.config({ client_secret: 'wrong' }),
+    })
     expect(outcomes(result)).toEqual({ jobs: 'INCOMPLETE', people: 'INCOMPLETE' })
     expect(errorsOf(result)).toEqual([[undefined, 'config_error']])
     expect(result.exitCode).toBe(1)
-    expect(emulator.requests).toHaveLength(1)
+    expect(service.emulator.requests).toHaveLength(1)
   })
 
   it('gives a stream up at once when the service asks to wait for an hour, and reads the rest', async () => {
-    emulator.fail('/work-locations', 429, { headers: { 'retry-after': '3600' } })
+    service.emulator.fail('/work-locations', 429, { headers: { 'retry-after': '3600' } })
     const result = await read(['work_locations', 'jobs'])
     expect(outcomes(result)).toEqual({ work_locations: 'INCOMPLETE', jobs: 'COMPLETE' })
     expect(errorsOf(result)).toEqual([['work_locations', 'transient_error']])
@@ -169,7 +158,7 @@ describe('the dialect of the documentation', () => {
     const result = await read(every.map((name) => ({ name, sync_mode })))
     expect(errorsOf(result)).toEqual([])
     expect(new Set(Object.values(outcomes(result)))).toEqual(new Set(['COMPLETE']))
-    const starts = emulator.requests.filter(({ query }) => /(^|&)delta/.test(query))
+    const starts = service.emulator.requests.filter(({ query }) => /(^|&)delta/.test(query))
     expect(starts.length > 0).toBe(sync_mode === 'incremental')
   })
 })
@@ -182,11 +171,11 @@ describe('the dialect of the specification', () => {
   it.each(['incremental', 'full_refresh'])(
     'offers little, and the rest fails alone with a sentence (%s)',
     async (sync_mode) => {
-      await serve({ dialect: 'specification' })
+      await service.replace({ dialect: 'specification' })
       const names = every.filter((name) => name !== 'activity_definitions')
       const result = await read(
         names.map((name) => ({ name, sync_mode })),
-        { config: emulator.config() },
+        { config: service.emulator.config() },
       )
       const complete = Object.entries(outcomes(result)).filter(([, end]) => end === 'COMPLETE')
       expect(complete.map(([name]) => name).sort()).toEqual(readable)
@@ -201,15 +190,15 @@ describe('the dialect of the specification', () => {
   // spec: Endpoints: GET /departments?delta
   // spec: Endpoints: GET /jobs?delta
   it('has a delta serve a full refresh where there is no list, with a warning', async () => {
-    await serve({ dialect: 'specification' })
+    await service.replace({ dialect: 'specification' })
     const names = ['departments', 'jobs']
     const result = await read(
       names.map((name) => ({ name, sync_mode: 'full_refresh' })),
-      { config: emulator.config() },
+      { config: service.emulator.config() },
     )
     expect(result.errors).toEqual([])
     for (const name of names) {
-      expect(result.records(name)).toHaveLength(emulator.all(name).length)
+      expect(result.records(name)).toHaveLength(service.emulator.all(name).length)
       expect(result.logs.join('\n')).toContain(`WARN ${name}: the service offers no list of it`)
     }
   })

@@ -5,7 +5,7 @@ import { metricsVariable, type ObservedSettings, observed } from '../protocol/pr
 import type { SyncObserver } from '../protocol/progress/sync-observer.ts'
 import { createSource } from '../source/source.ts'
 import { startingOver } from '../sync/bookmark.ts'
-import { foundAt, isOfAnotherTenant } from '../sync/decision.ts'
+import { configuredService, foundAt, isOfAnotherTenant } from '../sync/decision.ts'
 import { syncWarehouse, type WarehouseSync } from '../warehouse/sync-warehouse.ts'
 import type { Action, ActionTools, Refuse } from './action.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
@@ -35,6 +35,7 @@ export function syncAction(options: SyncOptions, parent: number): Action {
     const seconds = () => Math.round((performance.now() - startedAt) / 10) / 100
     const shown = shownBy(options, tools)
     const done: { result?: WarehouseSync } = {}
+    const service = configuredService(config)
     const sync = async (observer: SyncObserver) => {
       done.result = await syncWarehouse({
         source: createSource(),
@@ -44,7 +45,7 @@ export function syncAction(options: SyncOptions, parent: number): Action {
         keepsDeleted: options.keepDeleted === true,
         stateOf: (stored) => {
           if (isOfAnotherTenant(stored, config)) throw foreign(options.warehouse)
-          const found = foundAt(stored, config)
+          const found = foundAt(stored, service)
           return options.fullRefresh === true ? startingOver(found) : found
         },
         tools: { signal, ...tools, log: shown.log, observer },

@@ -51,7 +51,8 @@ function sentence({ instancePath, keyword, params, parentSchema, data }: ErrorOb
     case 'discriminator': {
       const { tag, tagValue } = params
       if (tagValue === undefined) return `${at}.${tag} is missing.`
-      return `${at}.${tag} must be one of ${alternatives(schema, tag).join(', ')}${suggestion(tagValue, alternatives(schema, tag))}`
+      const names = alternatives(schema, tag)
+      return `${at}.${tag} must be one of ${names.join(', ')}${suggestion(tagValue, names)}`
     }
     default:
       return `${subject} must be ${expected(schema, data)}; it is ${shown(data, schema)}.`

@@ -1,7 +1,6 @@
 import { readProjectJson } from '../project-files.ts'
-import { ConnectorError } from '../protocol/errors.ts'
 import type { SettingsSchema } from '../protocol/settings-schema.ts'
-import { applyDefaults } from './config-faults.ts'
+import { applyDefaults, notValid } from './config-faults.ts'
 
 /** What the writer can be told by the configuration, complete. */
 export interface WriteSettings {
@@ -38,9 +37,7 @@ export function parseWriteSettings(input: unknown): WriteSettings {
   const known = given.filter(([name]) => Object.hasOwn(schema.properties ?? {}, name))
   const settings = structuredClone(Object.fromEntries(known)) as Record<string, unknown>
   const faults = applyDefaults(settings, 'write')
-  if (faults.length > 0) {
-    throw new ConnectorError('config', `The configuration is not valid. ${faults.join(' ')}`)
-  }
+  if (faults.length > 0) throw notValid(faults.join(' '))
   return {
     relink: settings['relink'] as boolean,
     missingFields: settings['missing_fields'] as WriteSettings['missingFields'],

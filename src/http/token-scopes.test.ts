@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createEndpoints } from './endpoints.ts'
+import { acmeEndpoints as endpoints } from './testing/acme-endpoints.ts'
 import { hasScope, type Token } from './token.ts'
-
-const endpoints = createEndpoints({
-  baseUrl: 'https://acme.protime.test',
-  authUrl: 'https://authentication.protime.test/tenants/acme',
-  apiName: 'svcapi',
-  company: undefined,
-  version: '1.0.0',
-})
 
 describe('what a token covers', () => {
   const token = (...scopes: string[]): Token => ({

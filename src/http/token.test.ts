@@ -1,20 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { ConnectorError } from '../protocol/errors.ts'
 import { createMask } from '../protocol/mask.ts'
-import { createEndpoints } from './endpoints.ts'
 import { HttpError } from './http-error.ts'
+import { acmeEndpoints as endpoints } from './testing/acme-endpoints.ts'
 import { failureOf } from './testing/open-client.ts'
 import { createTokens } from './token.ts'
 
 const SECRET = 'top/s3cret+value'
-const endpoints = createEndpoints({
-  baseUrl: 'https://acme.protime.test',
-  authUrl: 'https://authentication.protime.test/tenants/acme',
-  apiName: 'svcapi',
-  company: undefined,
-  version: '1.0.0',
-})
-
 type Answer = (form: URLSearchParams, index: number) => string
 
 /** Tokens over an endpoint that answers by a function, on a clock that the test moves. */

@@ -152,14 +152,18 @@ export function isOfAnotherTenant(blob: unknown, { tenant }: Config): boolean {
   return !stored.service.startsWith(ofTenant(tenant))
 }
 
+/** The service of a configuration, as stored blobs name it. */
+export function configuredService(config: Config): string {
+  return serviceOf(config, createEndpoints({ ...config, version: packageVersion() }))
+}
+
 /**
- * A stored blob of the same tenant, for where the configuration finds it now. Has its address or its API
- * name changed, the stream starts over and deletes what it does not meet: its rows are this tenant's alone.
+ * A stored blob of the same tenant, for where it is found now. Has its address or its API name changed, the
+ * stream starts over and deletes what it does not meet: its rows are this tenant's alone.
  */
-export function foundAt(blob: unknown, config: Config): unknown {
+export function foundAt(blob: unknown, service: string): unknown {
   const stored = readBookmark(blob)
   if (stored === 'none' || 'unreadable' in stored) return blob
-  const service = serviceOf(config, createEndpoints({ ...config, version: packageVersion() }))
   return stored.service === service ? blob : startingOver({ ...(blob as object), service })
 }
 
