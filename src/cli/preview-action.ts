@@ -1,7 +1,7 @@
+import { type Preview, preview } from '../ask/preview.ts'
 import { treatmentOfStream } from '../privacy/treated-stream.ts'
 import { offeredStreams } from '../source/offered-streams.ts'
 import type { Stream } from '../streams/collection.ts'
-import { type Preview, preview } from '../sync/preview.ts'
 import type { ActionTools } from './action.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { knownName } from './known-name.ts'

@@ -5,7 +5,7 @@ import { metricsVariable, type ObservedSettings, observed } from '../protocol/pr
 import type { SyncObserver } from '../protocol/progress/sync-observer.ts'
 import { createSource } from '../source/source.ts'
 import { startingOver } from '../sync/bookmark.ts'
-import { configuredService, foundAt, isOfAnotherTenant } from '../sync/decision.ts'
+import { configuredService, foundAt, isOfAnotherTenant } from '../sync/plan.ts'
 import { syncWarehouse, type WarehouseSync } from '../warehouse/sync-warehouse.ts'
 import type { Action, ActionTools, Refuse } from './action.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'

@@ -31,7 +31,7 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
     },
 
     async check(config, tools) {
-      const { checkService } = await import('../sync/check.ts')
+      const { checkService } = await import('../ask/check.ts')
       return checkService([...offeredStreams(config).values()], { config, ...tools, ...waits })
     },
 

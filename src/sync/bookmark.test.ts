@@ -77,66 +77,6 @@ describe('a bookmark', () => {
   })
 })
 
-describe('a bookmark of version 1', () => {
-  const VERSION_1 = {
-    bookmark_version: 1,
-    mode: 'incremental',
-    service: 'demo at http://127.0.0.1',
-    settings: '0123456789abcdef',
-    start: '2024-01-01',
-    generation: 1795143600,
-    settled: false,
-    replaces: true,
-    asked: false,
-    link: null,
-    link_at: null,
-    slice: null,
-    until: null,
-    window: '2025-01-01',
-    delta_link: null,
-    delta_link_at: null,
-    history_at: null,
-    change_version: '0A',
-    tracked: true,
-    live: 'rAA==',
-    history: null,
-    unconfirmed: 'rAA==',
-    unconfirmed_version: '09',
-    suspects: null,
-    suspects_version: null,
-  }
-  const link = { link: PAGE.url, link_at: AT.toISOString() }
-  const delta = { link: CHANGES.delta.url, link_at: AT.toISOString() }
-  const [, initial, backfill, , requested, , listed] = POSITIONS
-
-  it.each([
-    [{ part: 'load', ...link }, initial],
-    [
-      {
-        part: 'history',
-        ...link,
-        slice: '2024-01-01/2024-12-31',
-        until: '2024-12-31',
-        delta_link: CHANGES.delta.url,
-        delta_link_at: AT.toISOString(),
-      },
-      { ...(backfill as object), begunAt: null },
-    ],
-    [{ part: 'changes', ...delta, history_at: AT.toISOString() }, CHANGES],
-    [{ part: 'changes', ...delta, asked: true, history_at: AT.toISOString() }, requested],
-    [{ part: 'list', ...link, slice: '', until: '2028-01-01', window: null }, listed],
-    [
-      { part: 'listed', window: null },
-      { phase: 'complete', next: 'list' },
-    ],
-  ])('with %j is read in the words of now', (fields, position) => {
-    const uncounted = { wholeRows: null, rowsSoFar: null }
-    expect(readBookmark({ ...VERSION_1, ...fields })).toEqual(
-      reading(position as Position, uncounted),
-    )
-  })
-})
-
 describe('a bookmark that contradicts itself', () => {
   const bookmark = writeBookmark(reading(CHANGES))
 

@@ -1,9 +1,203 @@
-import { BOOKMARK_FIELDS, type Bookmark } from './bookmark-fields.ts'
-import { fromVersion1 } from './bookmark-version-1.ts'
 import type { Day } from './days.ts'
 import type { StoredDeletes, StoredKeys } from './live-keys.ts'
-import type { Position } from './position.ts'
-import { positionFields, readPosition } from './position-fields.ts'
+import type { Backfill, Changes, Link, Position } from './position.ts'
+
+/**
+ * The state of one stream as it is stored: flat, with constant keys, null for what is not there,
+ * because some platforms merge states key by key.
+ */
+export interface Bookmark {
+  readonly bookmark_version: 2
+  readonly mode: string
+  readonly service: string
+  readonly settings: string
+  readonly start: string | null
+  readonly generation: number
+  readonly settled: boolean
+  readonly replaces: boolean
+  /** The phase of `Position`; one that is complete and continues by its changes is in these. */
+  readonly phase: string
+  /** The page or the delta link to request next. */
+  readonly link: string | null
+  readonly link_at: string | null
+  readonly requested: boolean
+  readonly slice: string | null
+  readonly listing_at: string | null
+  readonly until: string | null
+  readonly window: string | null
+  /** The delta link to come back to after a backfill. */
+  readonly delta_link: string | null
+  readonly delta_link_at: string | null
+  readonly backfilled_at: string | null
+  readonly change_version: string | null
+  readonly tracked: boolean
+  /** Ids in the window of the delta or in the list, and in the days before it. */
+  readonly window_ids: string | null
+  readonly backfill_ids: string | null
+  /** The JSON text of the pending deletes; null for none. */
+  readonly pending: string | null
+  /** For the progress of the next sync; older bookmarks have neither. */
+  readonly whole_rows: number | null
+  readonly rows_so_far: number | null
+}
+
+type Kind = 'string' | 'number' | 'boolean'
+
+/** The type of each field; null is allowed where `?` stands. Checked before a blob is believed. */
+const BOOKMARK_FIELDS: Readonly<Record<keyof Bookmark, Kind | `${Kind}?`>> = {
+  bookmark_version: 'number',
+  mode: 'string',
+  service: 'string',
+  settings: 'string',
+  start: 'string?',
+  generation: 'number',
+  settled: 'boolean',
+  replaces: 'boolean',
+  phase: 'string',
+  link: 'string?',
+  link_at: 'string?',
+  requested: 'boolean',
+  slice: 'string?',
+  listing_at: 'string?',
+  until: 'string?',
+  window: 'string?',
+  delta_link: 'string?',
+  delta_link_at: 'string?',
+  backfilled_at: 'string?',
+  change_version: 'string?',
+  tracked: 'boolean',
+  window_ids: 'string?',
+  backfill_ids: 'string?',
+  pending: 'string?',
+  whole_rows: 'number?',
+  rows_so_far: 'number?',
+}
+
+/** What a bookmark says of the position. */
+type PositionFields = Pick<
+  Bookmark,
+  | 'phase'
+  | 'link'
+  | 'link_at'
+  | 'requested'
+  | 'slice'
+  | 'listing_at'
+  | 'until'
+  | 'window'
+  | 'delta_link'
+  | 'delta_link_at'
+  | 'backfilled_at'
+>
+
+const NOWHERE: PositionFields = {
+  phase: 'complete',
+  link: null,
+  link_at: null,
+  requested: false,
+  slice: null,
+  listing_at: null,
+  until: null,
+  window: null,
+  delta_link: null,
+  delta_link_at: null,
+  backfilled_at: null,
+}
+
+/** The fields of a position; one that is complete and continues by its changes is in these. */
+function positionFields(position: Position): PositionFields {
+  const { phase } = position
+  switch (phase) {
+    case 'initial':
+      return { ...NOWHERE, phase, ...linkFields(position.page), window: position.window }
+    case 'backfill':
+      return {
+        ...NOWHERE,
+        phase,
+        ...linkFields(position.page),
+        slice: position.slice,
+        listing_at: textOf(position.begunAt),
+        until: position.until,
+        window: position.changes.window,
+        delta_link: position.changes.delta.url,
+        delta_link_at: textOf(position.changes.delta.at),
+      }
+    case 'changes':
+      return {
+        ...NOWHERE,
+        phase,
+        ...linkFields(position.delta),
+        requested: position.requested,
+        window: position.window,
+        backfilled_at: textOf(position.backfilledAt),
+      }
+    case 'list':
+      return {
+        ...NOWHERE,
+        phase,
+        ...linkFields(position.page),
+        slice: position.slice,
+        until: position.until,
+      }
+    case 'complete':
+      return position.next === 'list' ? NOWHERE : positionFields(position.next)
+  }
+}
+
+/** The position, if the fields say of its phase what that needs, and nothing that it cannot have. */
+function readPosition(bookmark: Bookmark): Position | undefined {
+  const { mode, phase, start, window, until, slice, requested } = bookmark
+  const isList = phase === 'list' || phase === 'complete'
+  if (mode === 'full_refresh' && !isList) return undefined
+  // Only records with a day have a window, and only a start before it has days to backfill.
+  const isWindowed = (start === null) === (window === null)
+  const hasBackfill = start !== null && window !== null && start < window
+  if (bookmark.backfill_ids !== null && !isList && !hasBackfill) return undefined
+  const page = readLink(bookmark.link, bookmark.link_at)
+  const isListing = until !== null && (page === null || slice !== null) && (start ?? '') <= until
+  const changes = (delta: Link): Changes => ({
+    phase: 'changes',
+    delta,
+    requested: phase === 'changes' && requested,
+    // After an interrupted first reading its link may have been requested, too.
+    maybeConsumed: phase === 'changes' ? requested : true,
+    window,
+    backfilledAt: readTime(bookmark.backfilled_at),
+  })
+  switch (phase) {
+    case 'initial':
+      return page === null || isWindowed ? { phase, page, window, maybeConsumed: true } : undefined
+    case 'backfill': {
+      const delta = readLink(bookmark.delta_link, bookmark.delta_link_at)
+      if (!hasBackfill || delta === null || until === null || !isListing) return undefined
+      const begunAt = readTime(bookmark.listing_at)
+      return { phase, slice, page, until, begunAt, changes: changes(delta) } satisfies Backfill
+    }
+    case 'changes':
+      return page !== null && isWindowed ? changes(page) : undefined
+    case 'list':
+      return isListing || (page === null && slice === null && until === null)
+        ? { phase, slice, page, until }
+        : undefined
+    default:
+      return page === null && slice === null ? { phase: 'complete', next: 'list' } : undefined
+  }
+}
+
+function linkFields(link: Link | null): Pick<Bookmark, 'link' | 'link_at'> {
+  return { link: link?.url ?? null, link_at: textOf(link?.at ?? null) }
+}
+
+function readLink(url: string | null, at: string | null): Link | null {
+  return url === null ? null : { url, at: readTime(at) }
+}
+
+function textOf(time: Date | null): string | null {
+  return time?.toISOString() ?? null
+}
+
+function readTime(text: string | null): Date | null {
+  return text === null ? null : new Date(text)
+}
 
 export type Mode = 'full_refresh' | 'incremental'
 
@@ -110,12 +304,9 @@ function count(stored: number | null): number | null {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Every field of a bookmark, null where the blob has none; one of version 1 in today's words. */
+/** Every field of a bookmark, null where the blob has none. */
 function renewed(blob: Fields): Fields {
-  const fields = blob['bookmark_version'] === 1 ? { ...blob, ...fromVersion1(blob) } : blob
-  return Object.fromEntries(
-    Object.keys(BOOKMARK_FIELDS).map((name) => [name, fields[name] ?? null]),
-  )
+  return Object.fromEntries(Object.keys(BOOKMARK_FIELDS).map((name) => [name, blob[name] ?? null]))
 }
 
 function damagedType(fields: Fields): string | undefined {

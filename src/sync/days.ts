@@ -1,3 +1,5 @@
+import { ConnectorError } from '../protocol/errors.ts'
+
 /** Days as YYYY-MM-DD, in UTC; they compare as strings. */
 export type Day = string
 
@@ -32,4 +34,17 @@ export function windows(from: Day, until: Day, length: number): { from: Day; unt
     slices.push({ from: at, until: end < until ? end : until })
   }
   return slices
+}
+
+/**
+ * Throws a config error for a start date after the day before yesterday: a delta has to begin on a day
+ * that is past in the service's time zone, which may be half a day away. `now` is the service's time.
+ */
+export function refuseLateStart(start: Day | undefined, now: Date): void {
+  const latest = addDays(dayOf(now), -2)
+  if (start === undefined || start <= latest) return
+  throw new ConnectorError(
+    'config',
+    `The configuration is not valid. start_date must be the day before yesterday, ${latest}, or earlier; it is ${start}.`,
+  )
 }

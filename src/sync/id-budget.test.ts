@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createIdBudget } from './id-budget.ts'
+import { createIdBudget } from './live-keys.ts'
 
 describe('the room that the state has for ids', () => {
   it('is shared by need: one stream may take nearly all of it', () => {

@@ -4,21 +4,33 @@ import type { Trouble } from '../http/exchange.ts'
 import { type RetryPolicy, SLOWEST_BODY_MS, tooSlow } from '../http/retry-policy.ts'
 import { REAL_TIME } from '../http/time.ts'
 import { afterRequestSent } from '../http/transport.ts'
+import { createPageScanner } from '../page/create-page-scanner.ts'
 import { lastNextLink } from '../page/last-next-link.ts'
 import { MalformedPageError } from '../page/malformed-page.ts'
 import type { PageEnd, PageScanner } from '../page/page-scanner.ts'
+import { parseReferencePage } from '../page/reference-page.ts'
 import { asConnectorError, ConnectorError } from '../protocol/errors.ts'
 import { createJsonBatch } from '../protocol/json-batch.ts'
 import type { Batch } from '../protocol/record-batch.ts'
 import {
+  createRecordRewriter,
+  type ObjectRules,
+  type RecordRewriter,
+  rewritten,
+} from '../protocol/record-rewriter.ts'
+import type { Stream } from '../streams/collection.ts'
+import { createWaiting, type WaitListener } from './notices.ts'
+import {
+  createTries,
   DeadLinkError,
   endlessBody,
   endlessChain,
   InterruptedPageError,
+  type LinkKind,
   pageFailure,
+  pauseAfter,
+  type Tries,
 } from './page-failures.ts'
-import { createTries, type LinkKind, pauseAfter, type Tries } from './page-retries.ts'
-import { createWaiting, type WaitListener } from './waiting.ts'
 
 /** What the reading of pages comes to, in its order. */
 export type PageEvent =
@@ -277,4 +289,42 @@ async function collected(parts: AsyncIterable<Buffer>): Promise<Buffer[]> {
     if (size > MAX_PARSED_BYTES) throw endlessBody()
   }
   return all
+}
+
+/** How the pages of a stream are read: external references are made into records, all else is spliced. */
+export function createPageReader(
+  { nested, softDelete, array }: Stream,
+  rules: ObjectRules | undefined,
+): PageReader {
+  if (nested === 'referenced_collections') {
+    const rewrite = rules && createRecordRewriter(rules)
+    return { parse: (body, collection) => references(body, collection, rewrite) }
+  }
+  return {
+    scanner: createPageScanner({
+      key: 'id',
+      version: 'changeVersion',
+      ...(softDelete === undefined ? {} : { deleted: softDelete }),
+      ...(array === undefined ? {} : { array }),
+    }),
+  }
+}
+
+function references(body: Buffer, collection: string, rewrite: RecordRewriter | undefined) {
+  try {
+    const { references, nextLink } = parseReferencePage(body.toString('utf8'), collection)
+    const records = references.map((reference) => {
+      const whole = JSON.stringify(reference)
+      // The state holds keys, so what is hashed is hashed before it is one.
+      const json =
+        rewrite === undefined ? whole : rewritten(Buffer.from(whole), rewrite).toString('utf8')
+      const left = JSON.parse(json) as typeof reference
+      return { json, key: JSON.stringify([left.collection, left.name, left.value]) }
+    })
+    const end = { count: records.length, ...(nextLink === undefined ? {} : { nextLink }) }
+    return { batch: createJsonBatch(records), end }
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new MalformedPageError(error.message, { cause: error })
+    throw error
+  }
 }

@@ -1,13 +1,9 @@
 import { ConnectorError } from '../protocol/errors.ts'
-import { emitDeletes } from './emit-deletes.ts'
+import { emitDeletes } from './emit.ts'
 import { DeadLinkError } from './page-failures.ts'
-import { backfill, beginBackfill, isBackfillDue } from './phases/backfill.ts'
-import { changes } from './phases/changes.ts'
-import { initial } from './phases/initial.ts'
-import { list } from './phases/list.ts'
+import { backfill, beginBackfill, changes, initial, isBackfillDue, list } from './phases.ts'
 import type { Position } from './position.ts'
-import type { StartOver } from './reading.ts'
-import type { StreamContext } from './stream-context.ts'
+import type { StartOver, StreamContext } from './reading.ts'
 
 /**
  * Reads one stream to its end: from where its bookmark stands, and from the beginning again when a

@@ -1,12 +1,36 @@
+import type { Config } from '../config/config.ts'
+import type { Endpoints } from '../http/endpoints.ts'
+import type { ServerClock } from '../http/server-clock.ts'
+import type { Log } from '../protocol/connector.ts'
 import type { StreamStart } from '../protocol/progress/sync-observer.ts'
+import type { Batch } from '../protocol/record-batch.ts'
+import type { StreamOutput } from '../protocol/stream-output.ts'
 import type { Stream } from '../streams/collection.ts'
-import { type Mode, type StoredReading, writeBookmark } from './bookmark.ts'
-import type { Bookmark } from './bookmark-fields.ts'
+import { type Bookmark, type Mode, type StoredReading, writeBookmark } from './bookmark.ts'
 import type { Day } from './days.ts'
 import { createLiveKeys, type LiveKeys } from './live-keys.ts'
+import type { EarlyEnds, StreamLog } from './notices.ts'
+import type { Pages } from './pages.ts'
 import { INITIAL, LIST, type Position } from './position.ts'
-import { streamStart } from './stream-start.ts'
-import type { StreamLog } from './stream-warnings.ts'
+
+type Known = Pick<StoredReading, 'wholeRows'> &
+  Partial<Pick<StoredReading, 'position' | 'isSettled' | 'rowsSoFar'>>
+
+/**
+ * From where a stream is read: from the beginning, if it is said why, else from what is stored. What has
+ * changed since the last sync is what this one finds out, so nothing is expected of it.
+ */
+export function streamStart(stored: Known | undefined, why: string | undefined): StreamStart {
+  const whole = stored?.wholeRows ?? undefined
+  if (why !== undefined || stored === undefined)
+    return { kind: 'begins', how: `from the beginning: ${why}`, expected: whole }
+  const { position, isSettled, rowsSoFar } = stored
+  if (position?.phase === 'changes') return { kind: 'changes', how: 'incremental' }
+  if (position?.phase === 'complete') return { kind: 'whole', how: 'whole list', expected: whole }
+  const isCounted = isSettled === false && whole !== undefined
+  const expected = isCounted ? Math.max(0, whole - (rowsSoFar ?? 0)) : undefined
+  return { kind: 'continues', how: 'continued', expected }
+}
 
 /** The reading of one stream: where it stands, and what its bookmark says. */
 export interface Reading {
@@ -169,4 +193,21 @@ export function createReading(settings: ReadingSettings, stored?: StoredReading)
 /** Seconds since 1970, risen by at least one: a 32-bit integer, as Singer's targets need it. */
 function nextGeneration(previous: number, now: Date): number {
   return Math.max(previous + 1, Math.floor(now.getTime() / 1000))
+}
+
+/** What the reading of one stream works with. */
+export interface StreamContext {
+  readonly reading: Reading
+  readonly config: Config
+  readonly endpoints: Endpoints
+  readonly clock: ServerClock
+  readonly pages: Pages
+  readonly output: StreamOutput
+  /** What leaves of a batch of records. */
+  readonly treat: (batch: Batch) => Batch
+  readonly log: Log
+  /** Told from where the stream is read, and again when it begins anew. */
+  readonly onStart: (start: StreamStart) => void
+  /** Shared by the streams of the sync. */
+  readonly earlyEnds: EarlyEnds
 }

@@ -1,5 +1,5 @@
 import { createSession, type Session, type SessionSettings } from '../http/session.ts'
-import { hasScope } from '../http/token.ts'
+import { hasScope, notEntitled } from '../http/token.ts'
 import type { Failure, Log } from '../protocol/connector.ts'
 import { asConnectorError, ConnectorError } from '../protocol/errors.ts'
 import { OutputClosedError } from '../protocol/line-writer.ts'
@@ -11,20 +11,23 @@ import type { StreamOutput } from '../protocol/stream-output.ts'
 import type { Stream } from '../streams/collection.ts'
 import { readScopes } from '../streams/streams.ts'
 import { continuesDelta, storedCharacters } from './bookmark.ts'
-import { createEarlyEnds, type EarlyEnds } from './early-ends.ts'
-import { createIdBudget, type IdBudget } from './id-budget.ts'
+import { refuseLateStart } from './days.ts'
 import type { Job } from './job.ts'
-import { notEntitled } from './not-entitled.ts'
-import { createPageReader } from './page-reader.ts'
-import { createPages } from './pages.ts'
-import { plan } from './plan.ts'
+import { createDeltaBarrier, inOrder, isDelta, type Task } from './job.ts'
+import { createIdBudget, type IdBudget } from './live-keys.ts'
+import {
+  createEarlyEnds,
+  createStreamWarnings,
+  createWaiting,
+  createWaitReport,
+  type EarlyEnds,
+  type StreamWarnings,
+  stillWaiting,
+} from './notices.ts'
+import { createPageReader, createPages } from './pages.ts'
+import { factsOf, plan } from './plan.ts'
 import { readStream } from './read-stream.ts'
-import { refuseLateStart } from './start-date.ts'
-import { createStreamWarnings, type StreamWarnings } from './stream-warnings.ts'
 import { summary } from './summary.ts'
-import { factsOf } from './sync-facts.ts'
-import { createDeltaBarrier, inOrder, isDelta, type Task } from './task.ts'
-import { createWaiting, createWaitReport, stillWaiting } from './waiting.ts'
 
 export interface RunSettings extends SessionSettings {
   readonly log: Log

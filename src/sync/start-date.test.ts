@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { refuseLateStart } from './start-date.ts'
+import { refuseLateStart } from './days.ts'
 
 const now = new Date('2026-11-20T23:59:00Z')
 

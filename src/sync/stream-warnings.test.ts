@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createStreamWarnings, type StreamWarnings } from './stream-warnings.ts'
+import { createStreamWarnings, type StreamWarnings } from './notices.ts'
 
 let lines: string[]
 let warnings: StreamWarnings

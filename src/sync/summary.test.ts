@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ConnectorError } from '../protocol/errors.ts'
+import type { Task } from './job.ts'
 import { summary } from './summary.ts'
-import type { Task } from './task.ts'
 
 /** Tasks that have emitted so many records and deletes. */
 function tasks(

@@ -1,6 +1,6 @@
 import type { Traffic } from '../http/client.ts'
 import type { Failure } from '../protocol/connector.ts'
-import type { Task } from './task.ts'
+import type { Task } from './job.ts'
 
 /**
  * One line at the end of a sync: what failed, what was written, and what it took. Zeros are left

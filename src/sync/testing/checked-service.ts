@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
+import { type CheckSettings, checkService } from '../../ask/check.ts'
 import { parseConfig } from '../../config/config.ts'
 import { type Received, reply, startHttpService } from '../../http/testing/http-service.ts'
 import { shortRetryPolicy } from '../../http/testing/short-retry-policy.ts'
 import type { CheckResult, Log } from '../../protocol/connector.ts'
 import { createMask } from '../../protocol/mask.ts'
 import { availableStreams } from '../../streams/streams.ts'
-import { type CheckSettings, checkService } from '../check.ts'
 
 const PREFIX = '/connector/svcapi/api/v1'
 

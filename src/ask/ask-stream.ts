@@ -4,8 +4,8 @@ import type { Endpoints } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
 import { ConnectorError } from '../protocol/errors.ts'
 import type { Stream } from '../streams/collection.ts'
-import { addDays, dayOf } from './days.ts'
-import { referencePairs, slicesOf } from './slices.ts'
+import { addDays, dayOf } from '../sync/days.ts'
+import { referencePairs, slicesOf } from '../sync/slices.ts'
 
 /** What asking for the first page of a stream's list brought to light. */
 export type Answer =

@@ -1,0 +1,267 @@
+import { HttpError } from '../http/http-error.ts'
+import type { PageEnd } from '../page/page-scanner.ts'
+import { ConnectorError } from '../protocol/errors.ts'
+import { type Batch, SOFT_DELETE, UPSERT } from '../protocol/record-batch.ts'
+import type { KeyMembers } from '../protocol/stream-output.ts'
+import type { Stream } from '../streams/collection.ts'
+import { keyOf } from '../streams/streams.ts'
+import type { Day } from './days.ts'
+import type { Key } from './id-set.ts'
+import type { Place, PlaceOf } from './live-keys.ts'
+import { DeadLinkError, type LinkKind } from './page-failures.ts'
+import type { Link, Position } from './position.ts'
+import type { StreamContext } from './reading.ts'
+import type { Slice } from './slices.ts'
+
+/** Deletes are written so many at a time. */
+const CHUNK = 1000
+
+/** Deletes what a complete reading did not meet, and so completes the generation. */
+export async function emitDeletes({ reading, output }: StreamContext): Promise<void> {
+  const { keys, stream, mode, generation } = reading
+  if (mode === 'incremental') {
+    // The records before the deletes do not leave without a STATE.
+    let isFirst = true
+    for (const gone of keys.gone()) {
+      for (const chunk of chunks(gone.keys.keys())) {
+        if (isFirst) await output.checkpoint()
+        isFirst = false
+        const rows = chunk.map((key) => members(key, stream))
+        await output.deletes(rows, gone.version, generation)
+      }
+    }
+    keys.commitDeletes()
+  }
+  if (!reading.isSettled && reading.replacesOlder) output.generationComplete(generation)
+  reading.settle()
+}
+
+/** A key as the members of a JSON object: `"id":7`. */
+function members(key: Key, stream: Stream): KeyMembers {
+  const columns = keyOf(stream)
+  const values = columns.length === 1 ? [String(key)] : texts(key)
+  return columns.map((column, i) => `${JSON.stringify(column)}:${values[i]}`).join(',')
+}
+
+/** The JSON texts of a key of several columns, which the sets hold as a JSON array. */
+function texts(key: Key): string[] {
+  return (JSON.parse(String(key)) as unknown[]).map((value) => JSON.stringify(value))
+}
+
+function* chunks(keys: Iterable<Key>): Generator<Key[]> {
+  let chunk: Key[] = []
+  for (const key of keys) {
+    chunk.push(key)
+    if (chunk.length === CHUNK) {
+      yield chunk
+      chunk = []
+    }
+  }
+  if (chunk.length > 0) yield chunk
+}
+
+/** How the records of pages are written. */
+export interface EmitSettings {
+  /** Where their rows live; left out when no account of them is kept. */
+  readonly place?: Place | ((batch: Batch) => Place | PlaceOf)
+  /** Takes what is none of the stream's any more for deleted. */
+  readonly mark?: (batch: Batch) => void
+  /** False when a page that is requested again tells of all its rows again, as a delta link does. */
+  readonly mayOmit?: boolean
+  /** The slice of a list that the pages belong to. */
+  readonly slice?: string
+}
+
+/**
+ * Writes the records of the pages from `first` on, and yields the end of each page. Its last records
+ * leave with the checkpoint that follows, or with the next page.
+ */
+export async function* emitPages(
+  first: string,
+  kind: LinkKind,
+  { reading, pages, output, treat }: StreamContext,
+  { place, mark, mayOmit = true, slice }: EmitSettings,
+): AsyncGenerator<PageEnd, void> {
+  const { keys, mode } = reading
+  const isTracked = place !== undefined && mode === 'incremental'
+  for await (const event of pages.read(first, kind, slice)) {
+    if (event.type === 'interrupted') {
+      keys.pageInterrupted()
+      continue
+    }
+    const { batch } = event
+    if (batch.count > 0) {
+      reading.addRows(batch.count)
+      if (isTracked) {
+        mark?.(batch)
+        const where = typeof place === 'function' ? place(batch) : place
+        keys.observe(batch, where, event.type === 'records' && mayOmit)
+      }
+      await output.records(treat(batch), reading.generation)
+    }
+    if (event.type === 'records') continue
+    keys.pageEnded()
+    output.running()
+    yield event.end
+  }
+}
+
+/** How the answer to a delta link is written: its rows may have left the window, or the stream. */
+export function changedRows(
+  field: 'date' | 'from' | undefined,
+  start: Day | null,
+  window: Day | null,
+): EmitSettings {
+  if (field === undefined || start === null || window === null) {
+    return { place: 'window', mayOmit: false }
+  }
+  const dayOf = (batch: Batch, i: number) => dayIn(batch.record(i), field)
+  const place: EmitSettings['place'] =
+    start < window ? (batch) => (i) => (dayOf(batch, i) < window ? 'backfill' : 'window') : 'window'
+  return {
+    place,
+    mayOmit: false,
+    mark(batch) {
+      for (let i = 0; i < batch.count; i++) {
+        // A row that has moved before the start date is none of those that the warehouse stands for.
+        if (batch.ops[i] === UPSERT && dayOf(batch, i) < start) batch.ops[i] = SOFT_DELETE
+      }
+    },
+  }
+}
+
+/** The day by which the service filters a record. */
+function dayIn(record: Uint8Array, field: 'date' | 'from'): string {
+  const text = Buffer.from(record.buffer, record.byteOffset, record.length)
+  const name = `"${field}":"`
+  // The quotes of a name inside a text are escaped, so this is a member, and the only one.
+  const at = text.indexOf(name)
+  const end = at + name.length
+  if (at >= 0 && text.indexOf(`"${field}"`, end) < 0) return text.toString('latin1', end, end + 10)
+  return String((JSON.parse(text.toString('utf8')) as Record<string, unknown>)[field])
+}
+
+/**
+ * Writes the records of a delta from `first` on, and moves the reading to `positionAt` each next page.
+ * Answers with the delta link at its end, which tells of the changes since.
+ */
+export async function emitDelta(
+  first: string,
+  kind: LinkKind,
+  context: StreamContext,
+  settings: EmitSettings,
+  positionAt: (page: Link) => Position,
+): Promise<Link> {
+  const { reading, clock, output } = context
+  let deltaLink: string | undefined
+  try {
+    for await (const end of emitPages(first, kind, context, settings)) {
+      deltaLink = end.deltaLink
+      if (end.nextLink === undefined) continue
+      reading.moveTo(positionAt({ url: end.nextLink, at: clock.now() }))
+      await output.checkpoint()
+    }
+  } catch (error) {
+    throw isConflict(error) ? await conflictError(error, context) : error
+  }
+  if (deltaLink === undefined) throw withoutDeltaLink(reading.isContinued)
+  return { url: deltaLink, at: clock.now() }
+}
+
+function isConflict(error: unknown): error is HttpError {
+  return error instanceof HttpError && error.status === 409
+}
+
+/**
+ * What the conflict 409 of a delta means. It is another consumer's doing, and starting over would take
+ * the delta away from it; unless this very link may have been requested before, and its answer lost:
+ * then it is used up, and nobody else can mend that.
+ */
+async function conflictError(
+  conflict: HttpError,
+  { reading, output }: StreamContext,
+): Promise<Error> {
+  const { position } = reading
+  if (position.phase === 'changes') {
+    if (position.maybeConsumed || conflict.isRepeat)
+      return new DeadLinkError('used', conflict.message)
+    reading.moveTo({ ...position, requested: false })
+  }
+  await output.state()
+  return new ConnectorError(
+    'transient',
+    `Another consumer seems to read the changes of this collection: the service allows one active delta for each collection. Make sure that no second connection or program reads it with the same client; the next sync tries again. ${conflict.message}`,
+    { cause: conflict },
+  )
+}
+
+/** A stored link may be none of a delta, which a reading from the beginning mends. */
+function withoutDeltaLink(isContinued: boolean): Error {
+  const what = 'The service answered a delta without a link to its changes.'
+  if (isContinued) return new DeadLinkError('unusable', what)
+  return new ConnectorError(
+    'system',
+    `${what} Nothing is lost; tell the operator of the service if it comes again.`,
+  )
+}
+
+/** Where a listing stands: its slice and the page of it, null for the first. */
+export interface Listing {
+  readonly slice: string | null
+  readonly page: Link | null
+}
+
+/** Writes the records of lists from where the listing stands, and yields where it stands after each page. */
+export async function* emitSlices(
+  slices: readonly Slice[],
+  { slice: at, page: stored }: Listing,
+  place: Place,
+  context: StreamContext,
+): AsyncGenerator<Listing, void> {
+  const { stream } = context.reading
+  const first = slices.findIndex(({ key }) => key === at)
+  let page = first < 0 ? null : stored
+  let refusals = 0
+  for (const [i, { key, link }] of slices.entries()) {
+    if (i < first) continue
+    const kind = page === null ? 'list' : 'next'
+    try {
+      for await (const end of emitPages(page?.url ?? link, kind, context, { place, slice: key })) {
+        if (end.nextLink === undefined) continue
+        yield { slice: key, page: { url: end.nextLink, at: context.clock.now() } }
+      }
+    } catch (error) {
+      // Not every collection that has references is documented to list them here.
+      if (stream.nested !== 'referenced_collections' || !isUnknown(error)) throw error
+      // Refused everywhere is not offered; an empty list would delete all that there was.
+      if (++refusals === slices.length) throw error
+      keepReferences(key, error, context)
+    }
+    page = null
+    const next = slices[i + 1]
+    if (next !== undefined) yield { slice: next.key, page }
+  }
+}
+
+function isUnknown(error: unknown): error is HttpError {
+  return error instanceof HttpError && (error.status === 400 || error.status === 404)
+}
+
+/** What was not listed may live: its rows stay, those that a generation would end included. */
+function keepReferences(
+  collection: string,
+  error: HttpError,
+  { reading, log }: StreamContext,
+): void {
+  const { stream, keys, mode } = reading
+  const kept = keys.keepUnseen('window', (key) => JSON.parse(String(key))[0] === collection)
+  const what = `${stream.stream}: the service did not list the references of ${collection} this time`
+  if (kept > 0) {
+    reading.keepOlder()
+    log.warn(
+      `${what}, so the ${kept} that the warehouse may have stay as they are. ${error.message}`,
+    )
+  } else if (mode === 'full_refresh') {
+    log.warn(`${what}, so this full refresh has none of them. ${error.message}`)
+  } else log.info(`${what}. ${error.message}`)
+}

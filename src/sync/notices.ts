@@ -1,0 +1,139 @@
+import type { Trouble } from '../http/exchange.ts'
+import { REAL_TIME, type Time } from '../http/time.ts'
+import type { Log } from '../protocol/connector.ts'
+import type { StreamOutput } from '../protocol/stream-output.ts'
+
+/** The deltas that ended before the service's 72 hours were over, of all streams of a sync. */
+export interface EarlyEnds {
+  /** `isLive` when the delta had answered in this very sync. */
+  add(stream: string, isLive: boolean): void
+  /** What the operator is to do about them, in one message for all; undefined when there are none. */
+  advice(): string | undefined
+}
+
+const RULE =
+  'The service keeps one delta per collection and client, and each start ends the one before it.'
+const ONE_PIPELINE =
+  'Make sure that one tenant has one pipeline, or give each pipeline a client of its own.'
+
+/** `continued` is the number of streams whose delta began in an earlier sync. */
+export function createEarlyEnds(continued: number): EarlyEnds {
+  const streams = new Set<string>()
+  let isLive = false
+  return {
+    add(stream, wasLive) {
+      streams.add(stream)
+      isLive ||= wasLive
+    },
+    advice() {
+      if (streams.size === 0) return undefined
+      const what = `The deltas of these streams ended early, so they are read from the beginning: ${[...streams].sort().join(', ')}.`
+      if (isLive) {
+        return `${what} Probably another program reads this tenant with the same client at this moment. ${RULE} ${ONE_PIPELINE}`
+      }
+      if (streams.size > 1 && streams.size >= continued) {
+        return `${what} These are all deltas that there were: the service may have been restarted, which this sync makes up for. If it happens again, another program reads this tenant with the same client. ${RULE} ${ONE_PIPELINE}`
+      }
+      return `${what} Probably another program reads them with the same client. ${RULE} ${ONE_PIPELINE}`
+    },
+  }
+}
+
+/**
+ * The warnings of the streams of a sync. What happens to one stream often happens to all: the first
+ * one's warning is told at once, and the same warning of others in one line at the end.
+ */
+export interface StreamWarnings {
+  /** A log that puts the name of the stream before each message. */
+  of(stream: string): StreamLog
+  /** To be called once, when no stream is read any more. */
+  tellRest(): void
+}
+
+export type StreamLog = Pick<Log, 'debug' | 'warn'>
+
+export function createStreamWarnings(log: Log): StreamWarnings {
+  const others = new Map<string, string[]>()
+  return {
+    of: (stream) => ({
+      debug: (text) => log.debug(`${stream}: ${text}`),
+      warn(text) {
+        const streams = others.get(text)
+        if (streams === undefined) others.set(text, [])
+        else streams.push(stream)
+        const say = streams === undefined ? log.warn : log.debug
+        say(`${stream}: ${text}`)
+      },
+    }),
+    tellRest() {
+      for (const [text, streams] of others)
+        if (streams.length > 0) log.warn(`${streams.sort().join(', ')}: ${text}`)
+    },
+  }
+}
+
+const MINUTE_MS = 60_000
+/** How exactly the minutes are kept. */
+const TICK_MS = 10_000
+
+/** Says so each minute as long as something is waited for. */
+export interface Waiting {
+  /** The minutes count from now: what is waited for from here on is something new. */
+  restart(): void
+  /** Work that is waited for begins. */
+  begin(): void
+  /** It has ended. */
+  end(): void
+  /** Must be called when nothing will be waited for any more. */
+  close(): void
+}
+
+/** One for many waits: a timer for each would cost more than most of them take. */
+export function createWaiting(time: Time = REAL_TIME, say: () => void): Waiting {
+  let isWaiting = false
+  let sayAt = time.now() + MINUTE_MS
+  const close = time.every(TICK_MS, () => {
+    if (time.now() < sayAt) return
+    sayAt += MINUTE_MS
+    if (isWaiting) say()
+  })
+  return {
+    close,
+    restart() {
+      sayAt = time.now() + MINUTE_MS
+    },
+    begin() {
+      isWaiting = true
+    },
+    end() {
+      isWaiting = false
+    },
+  }
+}
+
+/** Told what a stream waits for. */
+export interface WaitListener {
+  /** The service asks to wait. */
+  rateLimited(until: Date): void
+  /** Each minute; why, if that is known. */
+  waiting(trouble: Trouble | undefined): void
+}
+
+/** Tells the platform and the operator that a stream waits, and why. */
+export function createWaitReport(stream: string, output: StreamOutput, log: Log): WaitListener {
+  return {
+    rateLimited: (until) => output.rateLimited(until),
+    waiting(trouble) {
+      if (trouble?.until === undefined) output.waiting()
+      else output.rateLimited(trouble.until)
+      log.warn(stillWaiting(stream, trouble))
+    },
+  }
+}
+
+/** Who waits, and in a second sentence why if that is known. */
+export function stillWaiting(who: string, trouble: Trouble | undefined): string {
+  return trouble === undefined
+    ? `${who}: still waiting for an answer of the service.`
+    : `${who}: still waiting for the service. ${trouble.reason}`
+}

@@ -1,0 +1,162 @@
+import { addDays, type Day, dayOf, deltaWindow } from './days.ts'
+import { changedRows, emitDelta, emitPages, emitSlices } from './emit.ts'
+import { isNotOffered } from './page-failures.ts'
+import {
+  type Backfill,
+  type Changes,
+  type Initial,
+  LIST,
+  type Link,
+  type List,
+  type Position,
+} from './position.ts'
+import type { Reading, StreamContext } from './reading.ts'
+import { deltaStart, slicesOf } from './slices.ts'
+
+/** Whether the stream stands for days before its delta's window, which only lists can tell of. */
+function hasBackfill(start: Day | null, window: Day | null): boolean {
+  return start !== null && window !== null && start < window
+}
+
+/** Whether the last backfill is older than the configuration wants, or missing. */
+export function isBackfillDue(
+  { window, backfilledAt }: Changes,
+  { reading, config, clock }: StreamContext,
+): boolean {
+  if (!hasBackfill(reading.start, window)) return false
+  if (backfilledAt === null) return true
+  const days = (clock.now().getTime() - backfilledAt.getTime()) / 86_400_000
+  // One of tomorrow was made under another clock.
+  return config.historyRefreshDays > 0 && (days >= config.historyRefreshDays || days < -1)
+}
+
+export function beginBackfill(changes: Changes, reading: Reading): Backfill {
+  reading.keys.beginBackfill()
+  return {
+    phase: 'backfill',
+    slice: null,
+    page: null,
+    until: addDays(changes.window ?? '', -1),
+    begunAt: null,
+    changes,
+  }
+}
+
+/** Reads the lists of the days before the delta's window. */
+export async function backfill(position: Backfill, context: StreamContext): Promise<Position> {
+  const { reading, config, endpoints, clock, output, log } = context
+  const { stream, start, keys } = reading
+  const { until, changes } = position
+  const isResumed = position.slice !== null || position.page !== null
+  const begunAt = position.begunAt ?? clock.now()
+  const slices = slicesOf(stream, { from: start ?? until, until }, config, endpoints)
+  // A backfill that no later one follows must not have rows of an earlier sync.
+  let isOver = !isResumed || config.historyRefreshDays > 0
+  try {
+    for await (const listing of emitSlices(slices, position, 'backfill', context)) {
+      reading.moveTo({ ...position, ...listing, begunAt })
+      await output.checkpoint()
+    }
+  } catch (error) {
+    if (!isNotOffered(error)) throw error
+    log.warn(
+      `${stream.stream}: the service offers no list of it, so days before ${changes.window} cannot be read, and rows that vanished before this reading are not turned into deletes.`,
+    )
+    keys.keepUnseen('backfill')
+    reading.keepOlder()
+    // The next sync tries again: it may have been a passing refusal.
+    isOver = false
+  }
+  return { ...changes, requested: false, backfilledAt: isOver ? begunAt : null }
+}
+
+/** Follows the delta link once: everything that changed since the service sent it. */
+export async function changes(position: Changes, context: StreamContext): Promise<Position> {
+  const { reading, output } = context
+  const requested: Changes = { ...position, requested: true }
+  if (!position.requested) {
+    reading.moveTo(requested)
+    // Should this process die before the answer is written, the next one knows of the request.
+    await output.state()
+  }
+  const rows = changedRows(reading.stream.dateField, reading.start, position.window)
+  const delta = await emitDelta(position.delta.url, 'delta', context, rows, (page) => ({
+    ...requested,
+    delta: page,
+  }))
+  return { phase: 'complete', next: { ...position, delta, requested: false, maybeConsumed: false } }
+}
+
+/** Reads the first phase of a delta: everything in its window. */
+export async function initial(position: Initial, context: StreamContext): Promise<Position> {
+  const { reading, config, endpoints, clock, log } = context
+  const { stream, start } = reading
+  const { page, maybeConsumed } = position
+  const window = page === null ? deltaWindow(start, clock.now()) : position.window
+  const first = page?.url ?? deltaStart(stream, window, config, endpoints)
+  const kind = page === null ? 'start' : 'next'
+  let delta: Link
+  try {
+    delta = await emitDelta(first, kind, context, { place: 'window' }, (next) => ({
+      phase: 'initial',
+      page: next,
+      window,
+      maybeConsumed,
+    }))
+  } catch (error) {
+    if (!isNotOffered(error)) throw error
+    // Not every delta is documented; what the service does not offer is listed whole instead.
+    log.warn(
+      `${stream.stream}: the service offers no delta of it, so it is listed whole at each sync.`,
+    )
+    return LIST
+  }
+  const changes: Changes = {
+    phase: 'changes',
+    delta,
+    // The STATE of this moment says so at once; an older one is of this phase, and says "maybe".
+    requested: true,
+    maybeConsumed,
+    window,
+    backfilledAt: null,
+  }
+  return hasBackfill(start, window) ? beginBackfill(changes, reading) : changes
+}
+
+/**
+ * Reads a whole list: of a stream without a delta, or of a full refresh. An interrupted one continues
+ * at its page. The rows that an earlier sync read are then older than this one, so an incremental
+ * stream is listed once more.
+ */
+export async function list(position: List, context: StreamContext): Promise<Position> {
+  const { reading, config, endpoints, clock, output } = context
+  const { stream, start, mode } = reading
+  const until = position.until ?? addDays(dayOf(clock.now()), config.futureDays)
+  const range = start === null ? undefined : { from: start, until }
+  const slices = slicesOf(stream, range, config, endpoints)
+  try {
+    for await (const listing of emitSlices(slices, position, 'window', context)) {
+      reading.moveTo({ phase: 'list', ...listing, until })
+      await output.checkpoint()
+    }
+  } catch (error) {
+    const hasDelta = mode === 'full_refresh' && stream.replication === 'delta'
+    if (!hasDelta || !isNotOffered(error)) throw error
+    await readByDelta(context)
+  }
+  if (!reading.isContinued || mode === 'full_refresh') return { phase: 'complete', next: 'list' }
+  reading.beginAnew(clock.now(), LIST)
+  return LIST
+}
+
+/** The list does not exist: the first phase of a delta answers the same rows. */
+async function readByDelta(context: StreamContext): Promise<void> {
+  const { reading, config, endpoints, clock, log } = context
+  const { stream, start } = reading
+  log.warn(
+    `${stream.stream}: the service offers no list of it, so a delta is started to read it whole. Another consumer's delta of this collection ends by that.`,
+  )
+  const link = deltaStart(stream, deltaWindow(start, clock.now()), config, endpoints)
+  // Its pages are no place to continue a list from.
+  for await (const _ of emitPages(link, 'start', context, {}));
+}
