@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util'
-import { flagOf, optionFacts } from './control/option-facts.ts'
-import { checkValue, type OptionFacts } from './control/option-values.ts'
+import { checkValue, flagOf, type OptionFacts, optionFacts } from './control/option-facts.ts'
 import { defaultControl, defaultOf } from './control/reference-text.ts'
 import { type Emulator, startEmulator } from './emulator.ts'
 import type { EmulatorOptions, RateLimit } from './options.ts'

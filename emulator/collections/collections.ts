@@ -1,6 +1,106 @@
-import type { CollectionFacts } from './collection-facts.ts'
-import { documentedCollections, documentedRelations } from './documented-collections.ts'
-import { readSchemaCollections, type SchemaCollection } from './schema-collections.ts'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import type { ResolvedOptions } from '../options.ts'
+import {
+  type CollectionFacts,
+  documentedCollections,
+  documentedRelations,
+  plain,
+} from './documented-collections.ts'
+
+/** A collection of which the emulator knows nothing but the schema of its records. */
+export interface SchemaCollection {
+  readonly facts: CollectionFacts
+  /** The collections that the objects with an id inside of its records belong to, by property. */
+  readonly relations: Readonly<Record<string, string>>
+  /** Records to make others from; at least one. */
+  readonly examples: readonly Readonly<Record<string, unknown>>[]
+}
+
+/** A JSON Schema as far as it says something about a collection. */
+export interface RecordSchema {
+  readonly type?: string | readonly string[]
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, RecordSchema>>
+  readonly items?: RecordSchema
+  readonly examples?: readonly Readonly<Record<string, unknown>>[]
+}
+
+// Sources and compiled files find the folder alike.
+const packageFile = createRequire(import.meta.url).resolve('#package')
+
+/**
+ * The collections of the schemas in a folder that are not documented, by name. A schema without `id`
+ * is not of a collection.
+ */
+export function readSchemaCollections(
+  folder = join(dirname(packageFile), 'schemas'),
+): Record<string, SchemaCollection> {
+  const names = readdirSync(folder)
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => file.slice(0, -'.json'.length))
+    .filter((stream) => !(nameOf(stream) in documentedCollections))
+  const schemas = names.map((stream): [string, RecordSchema] => [
+    nameOf(stream),
+    JSON.parse(readFileSync(join(folder, `${stream}.json`), 'utf8')),
+  ])
+  return Object.fromEntries(
+    schemas
+      .filter(([, { properties = {} }]) => 'id' in properties)
+      .map(([name, schema]) => [name, schemaCollection(name, schema)]),
+  )
+}
+
+/**
+ * Derives the facts of a collection from its schema. With a `date` it needs a filter on that date; with
+ * a `from` alone it takes one. It has soft deletes when its `status` can be `Deleted`. It refers to the
+ * collections that its descriptions join to (`joins to people.id`). It has a list, a delta, and the
+ * external references of all these collections, because a schema does not tell. Throws when there is
+ * no example.
+ */
+export function schemaCollection(name: string, schema: RecordSchema): SchemaCollection {
+  const { properties = {}, examples = [] } = schema
+  if (examples.length === 0) throw new Error(`The schema of ${name} has no examples`)
+  const relations = relationsOf(schema)
+  const isOwn = 'externalReferences' in properties
+  const references = [...new Set([...Object.values(relations), ...(isOwn ? [name] : [])])]
+  const dateField = (['date', 'from'] as const).find((field) => field in properties)
+  const dateFilters = dateField === undefined ? [] : ['date']
+  const facts: CollectionFacts = {
+    ...plain,
+    scopes: [name],
+    single: isOwn ? 'reference' : 'id',
+    custom: isOwn,
+    references: { list: references, single: references, delta: references },
+    softDeletes: /\bDeleted\b/.test(properties['status']?.description ?? ''),
+    listFilters: 'person' in properties ? [...dateFilters, 'person'] : dateFilters,
+    deltaFilters: dateFilters,
+    yearOnly: dateField === 'date',
+    ...(dateField && { dateField }),
+    ...(dateField === 'from' && { isDateOptional: true as const }),
+    ...(properties['id']?.type === 'string' && { hasGuids: true as const }),
+  }
+  return { facts, relations, examples }
+}
+
+function relationsOf({ properties = {} }: RecordSchema): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const [property, schema] of Object.entries(properties)) {
+    const object = schema.items ?? schema
+    const id = object.properties?.['id']
+    const [, stream] = /\bjoins to (\w+)\.id\b/.exec(id?.description ?? '') ?? []
+    const target = stream === undefined ? documentedRelations[property] : nameOf(stream)
+    if (id && target !== undefined) found[property] = target
+    Object.assign(found, relationsOf(object))
+  }
+  return found
+}
+
+/** The collection of a stream: `shift_swaps` is `shift-swaps`. */
+function nameOf(stream: string): string {
+  return stream.replaceAll('_', '-')
+}
 
 /** The collections that only a schema describes, by name: `schemas/shift_swaps.json`. */
 export const schemaCollections: Readonly<Record<string, SchemaCollection>> = readSchemaCollections()
@@ -24,3 +124,42 @@ export const relations: Readonly<Record<string, string>> = Object.assign(
   ...Object.values(schemaCollections).map((collection) => collection.relations),
   documentedRelations,
 )
+
+/** The kinds of read request that a collection may offer. */
+export type Operation = 'list' | 'single' | 'delta'
+
+type Dialect = ResolvedOptions['dialect']
+
+// The endpoints of the specification; all others are only in the documentation.
+const specified: Readonly<Record<Operation, readonly string[]>> = {
+  list: ['employers', 'work-locations', 'shift-definitions'],
+  single: ['access-clockings', 'departments', 'job-categories'],
+  delta: ['access-clockings', 'departments', 'employers', 'jobs', 'shift-definitions'],
+}
+
+/** Whether the dialect has this operation for the collection. */
+export function offers(dialect: Dialect, operation: Operation, collection: string): boolean {
+  const facts = collections[collection]
+  if (!facts) return false
+  if (dialect === 'specification') return specified[operation].includes(collection)
+  if (operation === 'list') return true
+  return operation === 'delta' ? facts.delta : facts.single !== 'none'
+}
+
+/**
+ * Middle parts of the scopes that open a collection. In the specification it is always the name.
+ */
+export function scopesOf(dialect: Dialect, collection: string): readonly string[] {
+  if (dialect === 'specification') return [collection]
+  return collections[collection]?.scopes ?? [collection]
+}
+
+/**
+ * The middle parts of the scope names of all that can be read. Webhooks are not among them, nor is
+ * the general `all`. The specification names terminals as a collection, though nothing lists them.
+ */
+export function scopeNames(dialect: Dialect): string[] {
+  const names = Object.keys(collections).flatMap((name) => scopesOf(dialect, name))
+  const more = dialect === 'specification' ? ['terminals'] : []
+  return [...new Set([...names, ...more, 'external-references'])]
+}

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { listenOn, originOf } from '../http/listen-on.ts'
+import { listenOn, originOf } from '../http/http-server.ts'
 import { commands, runCommand, views } from './commands.ts'
 import type { Controls } from './controls.ts'
 import { referenceText } from './reference-text.ts'

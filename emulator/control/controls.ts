@@ -1,12 +1,90 @@
 import type { Span } from '../clock.ts'
+import type { Service } from '../endpoints/service.ts'
+import { everything } from '../filter/check.ts'
+import {
+  createFaults,
+  type FailOptions,
+  type FaultKind,
+  type FaultOptions,
+  type Faults,
+  type Handler,
+  type Occurrence,
+} from '../http/faults.ts'
 import type { LoggedRequest } from '../http/http-server.ts'
+import { errorBody, json, ServiceError } from '../http/messages.ts'
 import type { Mutations } from '../mutations/mutations.ts'
 import type { ChangeCounts, WantedChanges } from '../mutations/random-changes.ts'
 import type { ResolvedOptions } from '../options.ts'
-import type { ReferencePair } from '../references/reference-pairs.ts'
+import type { ReferencePair } from '../references/references.ts'
 import type { Fields, Id } from '../store/store.ts'
 import type { WebhookControls } from '../webhooks/webhook-controls.ts'
-import type { Disturbances } from './disturbances.ts'
+
+/**
+ * What can be made to go wrong. Paths are those below the API's prefix (`/people`, `/delta/people`) or
+ * `/connect/token`; `Faults` says how texts and patterns match. Without `times` a fault lasts until it
+ * is cleared.
+ */
+export interface Disturbances {
+  /** Responds with this status in place of the service, so nothing else happens. */
+  fail(path: string | RegExp, status: number, options?: FailOptions): void
+  /** Breaks the request or its response on the wire. */
+  fault(path: string | RegExp, kind: FaultKind, options?: FaultOptions): void
+  /** Responds with what the handler returns; undefined leaves the request to the service. */
+  respond(path: string | RegExp, handler: Handler, options?: Occurrence): void
+  clearFaults(): void
+  /** Expires all access tokens: 401. */
+  expireTokens(): void
+  /** Ends all deltas, or those of one collection: 410. */
+  expireDelta(collection?: string): void
+  /** Expires all continuation tokens given so far; default status 409. */
+  expireContinuations(status?: 400 | 409 | 410): void
+  /**
+   * Starts a delta as a second consumer with the same credentials: the delta of the first one ends,
+   * or the second start is refused (`secondStart`).
+   */
+  stealDelta(collection: string): void
+}
+
+/** Makes the disturbances, and the faults that the server consults for each request. */
+export function createDisturbances(service: Service): {
+  readonly disturbances: Disturbances
+  readonly faults: Faults
+} {
+  const faults = createFaults()
+  const { deltas, store, options } = service
+  const disturbances: Disturbances = {
+    fail(path, status, { headers, body, ...occurrence } = {}) {
+      const answer = json(body ?? errorBody(status, 'A failure that was asked for'), status)
+      const handler = () => ({ ...answer, headers: { ...answer.headers, ...headers } })
+      faults.add(path, { type: 'response', handler }, occurrence)
+    },
+    fault: (path, kind, details = {}) =>
+      faults.add(path, { type: 'fault', kind, options: details }, details),
+    respond: (path, handler, occurrence = {}) =>
+      faults.add(path, { type: 'response', handler }, occurrence),
+    clearFaults() {
+      faults.clear()
+      service.deliveryFaults.clear()
+      service.deliveries.release()
+    },
+    expireTokens: service.tokens.expire,
+    expireDelta: deltas.expire,
+    expireContinuations: (status = 409) => service.continuations.expire(status),
+    stealDelta(collection) {
+      const startedAt = store.sequence()
+      for (const { id: client } of options.clients) {
+        try {
+          const query = { client, collection, filter: everything, pairs: [], startedAt }
+          deltas.start({ ...query, parameters: new Map() })
+        } catch (error) {
+          // A refused second start changes nothing, which is what `secondStart` asks for.
+          if (!(error instanceof ServiceError)) throw error
+        }
+      }
+    },
+  }
+  return { disturbances, faults }
+}
 
 /** What can be done to a running emulator and seen of it, by a test or by the control endpoint. */
 export interface Controls extends Mutations, Disturbances, WebhookControls {

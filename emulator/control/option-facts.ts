@@ -1,7 +1,246 @@
-import type { EmulatorOptions } from '../options.ts'
-import { checkValue, type OptionFacts } from './option-values.ts'
-import { webhookOptionFacts } from './webhook-option-facts.ts'
-import { writeOptionFacts } from './write-option-facts.ts'
+import type { EmulatorOptions, WebhookOptions, WriteOptions } from '../options.ts'
+import { isLoopbackOrigin } from '../webhooks/post-event.ts'
+
+/** What one option means, and which values it takes; `resolveOptions` has its default. */
+export interface OptionFacts {
+  readonly text: string
+  /** `count` is a whole number from 0 on, `size` one from 1 on; a list holds all allowed texts. */
+  readonly takes:
+    | 'count'
+    | 'size'
+    | 'switch'
+    | 'text'
+    | 'rate'
+    | 'clients'
+    | 'loopback'
+    | readonly string[]
+  /** Set where there is no flag for the command line. */
+  readonly hasNoFlag?: true
+  /** Set where the option has no effect after the start. */
+  readonly isFixed?: true
+}
+
+/**
+ * Throws a sentence that names the option and what was `given`, when the option does not take the
+ * value.
+ */
+export function checkValue(
+  name: string,
+  { takes }: OptionFacts,
+  value: unknown,
+  given: unknown = value,
+): void {
+  if (fits(takes, value)) return
+  throw new RangeError(`${name} takes ${wordsFor(takes)}, not ${JSON.stringify(given)}`)
+}
+
+/** What an option takes, in few words. */
+export function wordsFor(takes: OptionFacts['takes']): string {
+  return typeof takes === 'string' ? words[takes] : takes.join(' or ')
+}
+
+const words = {
+  count: 'a whole number',
+  size: 'a whole number from 1 on',
+  switch: 'true or false',
+  text: 'a text',
+  rate: '10 or 10/50',
+  clients: 'a list of clients',
+  loopback: 'an address such as http://127.0.0.1:8080',
+} as const
+
+function fits(takes: OptionFacts['takes'], value: unknown): boolean {
+  if (typeof takes !== 'string') return takes.some((one) => one === value)
+  if (takes === 'switch') return typeof value === 'boolean'
+  if (takes === 'text') return typeof value === 'string'
+  if (takes === 'clients') return areClients(value)
+  if (takes === 'rate') return isRate(value)
+  if (takes === 'loopback') return value === null || isLoopbackOrigin(value)
+  return Number.isInteger(value) && Number(value) >= (takes === 'size' ? 1 : 0)
+}
+
+function isRate(value: unknown): boolean {
+  if (value === null) return true
+  const { perSecond, bucket } = Object(value) as Record<string, unknown>
+  return Number(perSecond) > 0 && Number(bucket) >= 1
+}
+
+function areClients(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every(isClient)
+}
+
+function isClient(value: unknown): boolean {
+  const { id, secret, scopes } = Object(value) as Record<string, unknown>
+  const hasScopes = scopes === undefined || scopes === 'all' || Array.isArray(scopes)
+  return typeof id === 'string' && typeof secret === 'string' && hasScopes
+}
+
+/** The options of webhooks by name, in the order in which `--help` shows them. */
+const webhookOptionFacts: Readonly<Record<keyof WebhookOptions, OptionFacts>> = {
+  eventShape: {
+    text: 'body of an event: the record, or an envelope with `changeType` and `data`',
+    takes: ['record', 'envelope'],
+  },
+  deleteEvent: {
+    text: 'body of the event of a deletion, whatever the shape of the others: an envelope, its `data` alone (`changeVersion` and `id`), the last record with the status Deleted, or no event',
+    takes: ['envelope', 'bare', 'record', 'none'],
+  },
+  assignmentLevels: {
+    text: '`activityLevels` in the event of an assignment: an array, or the first of them alone',
+    takes: ['array', 'object'],
+  },
+  fanOut: {
+    text: 'a command that changes a clocking recalculates the totals of its day, as `/changes` does, so that it raises events of both collections',
+    takes: 'switch',
+  },
+  webhookDays: { text: 'days from the creation of a webhook to its `validUntil`', takes: 'size' },
+  validUntil: {
+    text: 'form of `validUntil`: with Z, with +02:00, or with +02:00 and 7 digits of a second',
+    takes: ['utc', 'offset', 'seven-digits'],
+  },
+  uninitializedMinutes: {
+    text: 'minutes during which a new webhook is Uninitialized and has no events',
+    takes: 'count',
+  },
+  webhookKeyName: { text: 'name of the private key in the answer to a creation', takes: 'text' },
+  createdStatus: { text: 'status of the creation of a webhook', takes: ['201', '200'] },
+  createdBody: {
+    text: 'body of the answer to a creation: all properties, or the key and `validUntil` alone',
+    takes: ['whole', 'key'],
+  },
+  createdLocation: {
+    text: 'header `Location` of the answer to a creation, whatever it is elsewhere',
+    takes: ['relative', 'absolute', 'none'],
+  },
+  sameWebhook: {
+    text: 'a second webhook for the same collection and destination: allowed, or a 409',
+    takes: ['allowed', 'conflict'],
+  },
+  assignmentsWebhook: {
+    text: 'webhooks for `assignments`, which only one of the documents lists',
+    takes: ['offered', 'refused'],
+  },
+  reenableWebhooks: {
+    text: 'a POST with the collection and the destination of a Disabled webhook enables that one, with a new key',
+    takes: 'switch',
+  },
+  expiredWebhook: {
+    text: 'status of an expired webhook: Disabled, or what it was',
+    takes: ['disabled', 'unchanged'],
+  },
+  deleteStatus: { text: 'status of the DELETE of a webhook', takes: ['204', '200'] },
+  secondDelete: {
+    text: 'a second DELETE of a webhook: a 404, or a success like the first',
+    takes: ['404', 'success'],
+  },
+  deletedWebhook: {
+    text: 'a deleted webhook: 404 and not in the list, readable by its id with `isDeleted`, or listed too',
+    takes: ['hidden', 'readable', 'listed'],
+  },
+  successCodes: { text: 'statuses of a receiver that count as success', takes: ['2xx', '200'] },
+  retriedBody: {
+    text: 'body of a retry: the record as it was at the change, or as it is at the retry',
+    takes: ['snapshot', 'present'],
+  },
+  eventOrder: {
+    text: 'newer events of a webhook while an older one waits for a retry: delivered, or held back',
+    takes: ['free', 'held'],
+  },
+  deliveryTimeoutMs: { text: 'real milliseconds that a receiver has to answer', takes: 'size' },
+  deliveryConnections: { text: 'deliveries under way at once', takes: 'size' },
+  deliverTo: {
+    text: 'a loopback address to which destinations elsewhere are delivered, as by a proxy in front of a receiver; without one they are never sent',
+    takes: 'loopback',
+  },
+}
+
+/** What the texts leave open about writing, by option. */
+const writeOptionFacts: Readonly<Record<keyof WriteOptions, OptionFacts>> = {
+  secondValue: {
+    text: 'a second value for a record that has one under the same reference name: takes its place, or is a 400',
+    takes: ['replaces', 'conflict'],
+  },
+  unknownRecord: {
+    text: 'a reference for an id that no record has: 404, 400, or accepted',
+    takes: ['not-found', 'not-valid', 'accepted'],
+  },
+  numericReference: {
+    text: 'an `internalReference` that is a number, not a text',
+    takes: ['refused', 'taken'],
+  },
+  referenceAnswer: {
+    text: 'body of the answer to the PUT of a reference',
+    takes: ['empty', 'reference'],
+  },
+  unknownValue: {
+    text: 'the DELETE of a reference that is not registered: 404 or 204',
+    takes: ['not-found', 'no-content'],
+  },
+  deletedRecord: {
+    text: 'a record that is deleted: keeps its custom references, whose values stay taken, or frees them',
+    takes: ['keeps', 'frees'],
+  },
+  unknownName: {
+    text: 'the list of a reference name that nothing is registered under: empty, or 404',
+    takes: ['empty', 'not-found'],
+  },
+  referenceList: {
+    text: 'body of a list of references: a page, an array of all, or a map of names, values and ids',
+    takes: ['page', 'array', 'map'],
+  },
+  referenceCase: {
+    text: 'whether values of references that differ in case alone are different',
+    takes: ['sensitive', 'insensitive'],
+  },
+  referenceChange: {
+    text: 'what gets a new `changeVersion` when a reference changes: nothing, the record, or all that refer to it too',
+    takes: ['nothing', 'record', 'referring'],
+  },
+  leftOut: {
+    text: 'the fields that the PUT of a job category leaves out',
+    takes: ['emptied', 'kept'],
+  },
+  equalPut: {
+    text: 'a PUT of a job category that changes nothing: gives a new version, or does nothing',
+    takes: ['version', 'nothing'],
+  },
+  upsert: {
+    text: 'the PUT of a job category with a reference that is not registered creates one (201), and is no 404',
+    takes: 'switch',
+  },
+  etags: {
+    text: 'single records have an `ETag`, and the PUT of a job category heeds `If-Match`',
+    takes: 'switch',
+  },
+  staleEtag: {
+    text: 'a PUT whose `If-Match` names another version: 412 or 409',
+    takes: ['precondition-failed', 'conflict'],
+  },
+  translationKeys: {
+    text: 'keys of translations, in records and valid in bodies: languages (`nl`), or cultures too (`nl-BE`)',
+    takes: ['languages', 'cultures'],
+  },
+  emptyName: {
+    text: 'an empty `name.default` in a body',
+    takes: ['refused', 'accepted'],
+  },
+  codeLength: {
+    text: 'what the 50 characters of an `externalCode` count',
+    takes: ['characters', 'utf-16'],
+  },
+  location: {
+    text: 'form of the header `Location`',
+    takes: ['relative', 'absolute'],
+  },
+  identifierInBody: {
+    text: 'an `externalReferenceIdentifier` in the body of a new work location: ignored, or 400',
+    takes: ['ignored', 'refused'],
+  },
+  validationItems: {
+    text: 'the items of `validationErrors`: objects with `property` and `message`, or texts',
+    takes: ['objects', 'texts'],
+  },
+}
 
 /** Every option of the emulator by its name, in the order in which `--help` shows them. */
 export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> = {

@@ -1,8 +1,6 @@
 import { resolveOptions } from '../options.ts'
-import type { Argument } from './command-types.ts'
-import { commands, views } from './commands.ts'
-import { flagOf, optionFacts } from './option-facts.ts'
-import { wordsFor } from './option-values.ts'
+import { type Argument, commands, views } from './commands.ts'
+import { flagOf, optionFacts, wordsFor } from './option-facts.ts'
 
 /** The default address of the control endpoint. */
 export const defaultControl = 'http://127.0.0.1:4011'

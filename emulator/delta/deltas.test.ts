@@ -180,3 +180,155 @@ it('keeps the references of its start', async () => {
     '@badge-number': emulator.all('people')[0]?.['badgeNumber'],
   })
 })
+
+it.each([
+  ['answers', 200],
+  ['conflict', 409],
+  ['gone', 410],
+] as const)('meets a used link with %s', async (usedDeltaLink, status) => {
+  const { client, first } = await begin({ usedDeltaLink })
+  await client.get(first.deltaLink ?? '')
+  expect(await client.get(first.deltaLink ?? '')).toMatchObject({ status })
+})
+
+it.each([
+  ['replaces', [200, 410]],
+  ['conflict', [409, 200]],
+] as const)('of which a second start %s the first', async (secondStart, statuses) => {
+  const { client, first } = await begin({ secondStart })
+  const second = await client.get(start)
+  const old = await client.get(first.deltaLink ?? '')
+  expect([second.status, old.status]).toEqual(statuses)
+})
+
+it('ends when a second consumer starts one', async () => {
+  const { client, first } = await begin()
+  emulator.stealDelta('clockings')
+  expect(await client.get(first.deltaLink ?? '')).toMatchObject({ status: 410 })
+})
+
+it('stays active where a second start is refused', async () => {
+  const { client, first } = await begin({ secondStart: 'conflict' })
+  emulator.stealDelta('clockings')
+  expect(await client.get(first.deltaLink ?? '')).toMatchObject({ status: 200 })
+})
+
+it('lives 72 hours after the last request', async () => {
+  const { client, first } = await begin()
+  emulator.advance({ hours: 71 })
+  const again = await connect(emulator)
+  await again.get(first.deltaLink ?? '')
+  emulator.advance({ hours: 71 })
+  expect(await (await connect(emulator)).get(first.deltaLink ?? '')).toMatchObject({ status: 200 })
+  emulator.advance({ hours: 73 })
+  expect(await client.get(first.deltaLink ?? '')).toMatchObject({ status: 401 })
+  expect(await (await connect(emulator)).get(first.deltaLink ?? '')).toMatchObject({ status: 410 })
+})
+
+// spec: Delta mode 2
+// spec: Limits: delta token age
+it('has tokens that live 72 hours when age counts', async () => {
+  const { first } = await begin({ expiry: 'age' })
+  emulator.advance({ hours: 71 })
+  const { body } = await (await connect(emulator)).get(first.deltaLink ?? '')
+  emulator.advance({ hours: 2 })
+  const client = await connect(emulator)
+  const statuses = [await client.get(first.deltaLink ?? ''), await client.get(body.deltaLink)]
+  expect(statuses.map(({ status }) => status)).toEqual([410, 200])
+})
+
+// spec: Errors: 410
+it('ends when told to', async () => {
+  const { client, first } = await begin()
+  emulator.expireDelta('clockings')
+  expect(await client.get(first.deltaLink ?? '')).toMatchObject({ status: 410 })
+})
+
+it('is of one client', async () => {
+  const clients = [
+    { id: 'one', secret: 'a' },
+    { id: 'two', secret: 'b' },
+  ]
+  const { client, first } = await begin({ clients })
+  emulator.options.clients = [...clients].reverse()
+  const other = await connect(emulator)
+  const statuses = [
+    await other.get(first.deltaLink ?? ''),
+    await client.get(first.deltaLink ?? ''),
+  ].map(({ status }) => status)
+  expect(statuses).toEqual([410, 200])
+})
+
+// spec: Access clockings: delta
+// spec: Departments, employers, jobs: delta
+// spec: Limits: access-clocking delta start date
+// spec: Limits: access-clocking delta range
+it.each([
+  ['without a date', '/clockings?delta'],
+  ['without a start', "/clockings?filter=date le '2026-11-01'&delta"],
+  ['with a start today', "/clockings?filter=date ge '2026-11-20'&delta"],
+  ['with a start before last year', "/clockings?filter=date ge '2024-12-31'&delta"],
+  [
+    'with more than a year',
+    "/clockings?filter=date ge '2025-01-01' and date le '2026-01-03'&delta",
+  ],
+  ['with people', "/clockings?filter=date ge '2026-10-01' and person eq 1&delta"],
+  ['with people of contracts', '/contracts?filter=person eq 1&delta'],
+  ['with a filter of departments', '/departments?filter=person eq 1&delta'],
+  ['with references of jobs', '/jobs?externalReferences=(jobs,x)&delta'],
+  ['with a token that is none', '/delta/people?deltaToken=abc'],
+  ['with a filter on a delta link', '/delta/departments?deltaToken=abc&filter=person eq 1'],
+])('is refused %s', async (_, path) => {
+  emulator = await startEmulator({ people: 1, months: 0 })
+  expect(await (await connect(emulator)).get(path)).toMatchObject({ status: 400 })
+})
+
+it('starts by the flag alone or by its value true', async () => {
+  emulator = await startEmulator({ people: 1, months: 0 })
+  const client = await connect(emulator)
+  const isDelta = async (flag: string) => {
+    const { status, body } = await client.get(`/jobs?${flag}`)
+    return status === 200 ? 'deltaLink' in body : status
+  }
+  const flags = ['delta', 'delta=', 'delta=true', 'delta=false', 'delta=maybe']
+  expect(await Promise.all(flags.map(isDelta))).toEqual([true, true, true, false, 400])
+})
+
+// spec: Addressing 5
+// spec: Departments, employers, jobs: delta
+// spec: Errors: 400 unsupported query parameter
+it.each([
+  ['/departments?delta', '&filter=person eq 1'],
+  ['/departments?delta', '&externalReferences=(departments,hr-code)'],
+  ['/contracts?delta', '&filter=person eq 1'],
+])('refuses more than the link says on the next page of %s (%s)', async (path, more) => {
+  emulator = await startEmulator({ people: 5, months: 0, pageSize: 2 })
+  const client = await connect(emulator)
+  const { body } = await client.get(path)
+  expect(await client.get(body.nextLink + more)).toMatchObject({ status: 400 })
+})
+
+it('refuses another filter than that of its start on the next page', async () => {
+  emulator = await startEmulator({ people: 3, months: 1, pageSize: 10 })
+  const client = await connect(emulator)
+  const { body } = await client.get("/clockings?filter=date ge '2026-10-01'&delta")
+  const other = body.nextLink.replace('2026-10-01', '2026-10-02')
+  const statuses = [await client.get(other), await client.get(body.nextLink)]
+  expect(statuses.map(({ status }) => status)).toEqual([400, 200])
+})
+
+it('does not load again by the token of a delta link', async () => {
+  emulator = await startEmulator({ people: 1, months: 0 })
+  const client = await connect(emulator)
+  const { body } = await client.get('/jobs?delta')
+  const token = body.deltaLink.split('?')[1]
+  expect(await client.get(`/jobs?${token}`)).toMatchObject({ status: 400 })
+})
+
+it('does not give changes by the token of a page of its first phase', async () => {
+  emulator = await startEmulator({ people: 5, months: 0, pageSize: 2 })
+  const client = await connect(emulator)
+  const { body } = await client.get('/people?delta')
+  const [, token] = body.nextLink.split(/&(?=deltaToken)/)
+  expect(await client.get(`/delta/people?${token}`)).toMatchObject({ status: 400 })
+})

@@ -1,13 +1,45 @@
-import { collections } from '../collections/collections.ts'
-import { offers } from '../collections/operations.ts'
-import { json, type ServiceRequest, type ServiceResponse } from '../http/http-types.ts'
-import { notValid, ServiceError } from '../http/service-error.ts'
-import { parseId } from '../references/internal-id.ts'
-import { parsePairs, type ReferencePair } from '../references/reference-pairs.ts'
+import { collections, offers } from '../collections/collections.ts'
+import {
+  json,
+  notValid,
+  ServiceError,
+  type ServiceRequest,
+  type ServiceResponse,
+} from '../http/messages.ts'
+import type { ResolvedOptions } from '../options.ts'
+import { parseId, parsePairs, type ReferencePair } from '../references/references.ts'
 import type { Id, StoredRecord } from '../store/store.ts'
-import { etagOf } from './etags.ts'
 import { pageBody } from './page.ts'
 import type { Service } from './service.ts'
+
+/** The header of a record's version, where the service has ETags. */
+function etagOf(
+  record: StoredRecord,
+  { etags }: ResolvedOptions,
+): Readonly<Record<string, string>> {
+  return etags ? { etag: tagOf(record) } : {}
+}
+
+/**
+ * Refuses a request whose `If-Match` does not name the record's present version. Without ETags the
+ * header is ignored.
+ */
+export function checkVersion(
+  { headers }: ServiceRequest,
+  record: StoredRecord,
+  { etags, staleEtag }: ResolvedOptions,
+): void {
+  const wanted = headers['if-match']
+  if (!etags || wanted === undefined) return
+  const tags = wanted.split(',').map((tag) => tag.trim())
+  if (tags.includes('*') || tags.includes(tagOf(record))) return
+  const status = staleEtag === 'conflict' ? 409 : 412
+  throw new ServiceError(status, 'The record has changed since')
+}
+
+function tagOf({ version }: StoredRecord): string {
+  return `"${version}"`
+}
 
 /** A request for one record, or for the history of one person. */
 export interface RecordQuery {

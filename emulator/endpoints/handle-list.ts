@@ -1,13 +1,17 @@
-import type { CollectionFacts } from '../collections/collection-facts.ts'
-import { collections } from '../collections/collections.ts'
-import { offers } from '../collections/operations.ts'
-import type { Delta, DeltaPosition } from '../delta/deltas.ts'
+import { collections, offers } from '../collections/collections.ts'
+import type { CollectionFacts } from '../collections/documented-collections.ts'
+import { type ChangeItem, changesSince, type Delta, type DeltaPosition } from '../delta/deltas.ts'
 import { checkFilter, everything, type Filter } from '../filter/check.ts'
 import { checkDeltaDates, checkListDates } from '../filter/date-rules.ts'
 import { parseFilter } from '../filter/parse.ts'
-import { json, type ServiceRequest, type ServiceResponse } from '../http/http-types.ts'
-import { notValid, ServiceError } from '../http/service-error.ts'
-import { parsePairs, type ReferencePair } from '../references/reference-pairs.ts'
+import {
+  json,
+  notValid,
+  ServiceError,
+  type ServiceRequest,
+  type ServiceResponse,
+} from '../http/messages.ts'
+import { parsePairs, type ReferencePair } from '../references/references.ts'
 import type { StoredRecord } from '../store/store.ts'
 import { pageBody, pageOfParts, takePage } from './page.ts'
 import type { Service } from './service.ts'
@@ -153,4 +157,51 @@ function factsOf(collection: string): CollectionFacts {
   const facts = collections[collection]
   if (!facts) throw new ServiceError(404, `There is no collection ${collection}`)
   return facts
+}
+
+/**
+ * Handles a delta link: the changes of one collection since the token was given, and the link for
+ * later ones.
+ */
+export function handleDeltaLink(
+  service: Service,
+  { request, client, collection }: ListQuery,
+): ServiceResponse {
+  const { parameters } = request
+  for (const name of ['filter', 'externalReferences', 'delta']) {
+    if (parameters.has(name)) throw notValid(`${name} is not supported on a delta link`)
+  }
+  const token = parameters.get('deltaToken')
+  if (token === undefined) throw notValid('deltaToken is required')
+  const { delta, position } = service.deltas.resume({ client, collection, token, phase: 'changes' })
+  service.deltas.markUsed(token)
+  const { store, options } = service
+  const items = changesSince(store.changes(collection), delta, position, options)
+  const size = options.deltaPageSize || items.length
+  const taken = items.slice(0, size)
+  const texts = taken.map((item) => write(service, delta, item))
+  const links = linksAfter(service, delta, position, items.length > size ? taken : undefined)
+  return json(pageBody(texts, links, options.dialect))
+}
+
+function linksAfter(
+  service: Service,
+  delta: Delta,
+  { cursor, told }: DeltaPosition,
+  page: readonly ChangeItem[] | undefined,
+) {
+  const now = service.store.sequence()
+  const after = page?.at(-1)?.sequence ?? cursor
+  const position = page
+    ? { cursor, after, told: Math.max(told, after) }
+    : { cursor: now, after: now, told: now }
+  const token = service.deltas.token(delta, 'changes', position)
+  const link = service.links.to(`/delta/${delta.collection}`, [['deltaToken', token]])
+  return page ? { nextLink: link } : { deltaLink: link }
+}
+
+function write({ references, options }: Service, delta: Delta, { type, text }: ChangeItem): string {
+  if (type === 'Delete') return `{"changeType":"Delete","data":${text}}`
+  const data = references.decorate(delta.collection, text, delta.pairs)
+  return options.plainDeltaItems ? data : `{"changeType":"${type}","data":${data}}`
 }

@@ -1,7 +1,5 @@
-import { type Access, checkScope } from '../auth/access.ts'
-import type { Grant } from '../auth/tokens.ts'
-import type { ServiceRequest, ServiceResponse } from '../http/http-types.ts'
-import { notAllowed } from '../http/service-error.ts'
+import { type Access, checkScope, type Grant } from '../auth/tokens.ts'
+import { notAllowed, type ServiceRequest, type ServiceResponse } from '../http/messages.ts'
 import type { ResolvedOptions } from '../options.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'

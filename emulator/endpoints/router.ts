@@ -1,19 +1,19 @@
-import { checkToken } from '../auth/access.ts'
-import { discovery, tenantName } from '../auth/tokens.ts'
-import { collections } from '../collections/collections.ts'
-import { offers } from '../collections/operations.ts'
+import { checkToken, discovery, tenantName } from '../auth/tokens.ts'
+import { collections, offers } from '../collections/collections.ts'
 import { structureLevels, structureVersion } from '../generate/reference-data.ts'
-import type { ServiceRequest, ServiceResponse } from '../http/http-types.ts'
-import { decode } from '../http/query-parameters.ts'
-import { notAllowed, ServiceError } from '../http/service-error.ts'
+import {
+  decode,
+  notAllowed,
+  ServiceError,
+  type ServiceRequest,
+  type ServiceResponse,
+} from '../http/messages.ts'
 import type { StoredRecord } from '../store/store.ts'
-import { webhookRoute } from '../webhooks/webhook-routes.ts'
-import { createWorkLocation } from '../writes/create-work-location.ts'
-import { putJobCategory } from '../writes/put-job-category.ts'
+import { webhookRoute } from '../webhooks/endpoints.ts'
+import { createWorkLocation, putJobCategory } from '../writes/records.ts'
 import { handleGetById, handlePersonHistory, type RecordQuery } from './get-by-id.ts'
-import { handleDeltaLink } from './handle-delta-link.ts'
-import { handleList } from './handle-list.ts'
-import { referenceRoute } from './reference-routes.ts'
+import { handleDeltaLink, handleList } from './handle-list.ts'
+import { referenceRoute } from './references.ts'
 import { handleByMethod, type Route } from './route.ts'
 import type { Service } from './service.ts'
 

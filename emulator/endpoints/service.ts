@@ -2,14 +2,104 @@ import type { Tokens } from '../auth/tokens.ts'
 import type { Clock } from '../clock.ts'
 import type { Deltas } from '../delta/deltas.ts'
 import type { PersonGroups } from '../filter/check.ts'
-import type { Links } from '../http/links.ts'
+import { ServiceError } from '../http/messages.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { References } from '../references/references.ts'
-import type { Store } from '../store/store.ts'
+import type { Id, Store } from '../store/store.ts'
 import type { Deliveries } from '../webhooks/deliveries.ts'
 import type { DeliveryFaults } from '../webhooks/delivery-faults.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
-import type { Continuations } from './continuations.ts'
+
+/** The parts of a query in order; left-out values are not written. */
+type LinkParameters = readonly (readonly [name: string, value: string | undefined])[]
+
+/** Writes the links that the service returns. */
+export interface Links {
+  /** `/connector/<api>/api/v1` */
+  readonly prefix: string
+  /** A link to a path below the prefix, in the form of the dialect. */
+  to(path: string, parameters: LinkParameters): string
+  /** The address of a new resource in the header `Location`. */
+  location(path: string): string
+}
+
+/**
+ * In the documentation links are relative, with raw spaces and quotes; in the specification they are
+ * absolute and encoded. `origin` is a function because the port is known only once the server listens.
+ */
+export function createLinks(options: ResolvedOptions, origin: () => string): Links {
+  const prefix = `/connector/${options.apiName}/api/v1`
+  const absolute = options.dialect === 'specification'
+  const write = absolute ? encodeURIComponent : raw
+  return {
+    prefix,
+    to(path, parameters) {
+      const query = parameters
+        .filter(([, value]) => value !== undefined)
+        .map(([name, value]) => `${name}=${write(value ?? '')}`)
+      return `${absolute ? origin() : ''}${prefix}${path}?${query.join('&')}`
+    },
+    location: (path) => `${options.location === 'absolute' ? origin() : ''}${prefix}${path}`,
+  }
+}
+
+// Only what would change the meaning of the query is encoded.
+function raw(value: string): string {
+  return value.replace(/[%&#]/g, encodeURIComponent)
+}
+
+/** The tokens that say where the next page of a list starts. */
+export interface Continuations {
+  /** A token for the records of `list` with an id after `after`. */
+  give(list: string, after: Id): string
+  /**
+   * The id of a token; throws `unknown` (400 or 409) for one that was not given for this list.
+   */
+  read(list: string, token: string, unknown: 400 | 409): Id
+  /** Expires all tokens given so far. */
+  expire(status: 400 | 409 | 410): void
+}
+
+// Makes plus signs and slashes likely in the Base64 text, which clients must not decode or encode
+// twice.
+const prefix = '~~~???'
+
+/** Starts without tokens. They contain their meaning, so none is stored. */
+export function createContinuations(): Continuations {
+  let given = 0
+  let expired = 0
+  let expiredStatus = 409
+  return {
+    give(list, after) {
+      const text = prefix + JSON.stringify([++given, list, after])
+      return Buffer.from(text).toString('base64')
+    },
+    read(list, token, unknown) {
+      const [number, of, after] = parse(token) ?? []
+      if (typeof number !== 'number' || of !== list || number > given) {
+        throw new ServiceError(unknown, 'The continuation token is not valid')
+      }
+      if (number <= expired)
+        throw new ServiceError(expiredStatus, 'The continuation token has expired')
+      return after as Id
+    },
+    expire(status) {
+      expired = given
+      expiredStatus = status
+    },
+  }
+}
+
+function parse(token: string): unknown[] | undefined {
+  const text = Buffer.from(token, 'base64').toString()
+  if (!text.startsWith(prefix)) return undefined
+  try {
+    const value: unknown = JSON.parse(text.slice(prefix.length))
+    return Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
 
 /** Everything that the endpoints share. */
 export interface Service {

@@ -1,8 +1,52 @@
 import { isDate } from '../clock.ts'
-import { notValid } from '../http/service-error.ts'
-import type { StoredRecord } from '../store/store.ts'
-import { filterFields, fits } from './fields.ts'
+import { notValid } from '../http/messages.ts'
+import type { Fields, Store, StoredRecord } from '../store/store.ts'
 import type { Condition, Expression, Literal } from './parse.ts'
+
+/** One filter field: its category, the type of its literals, and its value in a record. */
+export interface FilterField {
+  readonly category: 'single' | 'multiple' | 'range'
+  readonly type: 'integer' | 'string' | 'boolean' | 'date'
+  read(record: StoredRecord): unknown
+}
+
+/** The filter fields of all collections, by name. Their categories are not documented. */
+const filterFields: Readonly<Record<string, FilterField>> = {
+  date: { category: 'range', type: 'date', read: (record) => record.date },
+  person: { category: 'multiple', type: 'integer', read: (record) => record.person },
+  kind: { category: 'multiple', type: 'string', read: (record) => fieldsOf(record)['kind'] },
+  status: { category: 'multiple', type: 'string', read: (record) => fieldsOf(record)['status'] },
+  'collection-name': {
+    category: 'multiple',
+    type: 'string',
+    read: (record) => fieldsOf(record)['collectionName'],
+  },
+  'counter-definition': {
+    category: 'multiple',
+    type: 'integer',
+    read: (record) => idOf(record, 'counterDefinition'),
+  },
+  'counter-group': {
+    category: 'multiple',
+    type: 'integer',
+    read: (record) => idOf(record, 'counterGroup'),
+  },
+  enabled: { category: 'single', type: 'boolean', read: (record) => fieldsOf(record)['isEnabled'] },
+}
+
+/** Whether a literal has the type that the field wants; a date is checked further elsewhere. */
+function fits({ type }: FilterField, value: Literal): boolean {
+  if (type === 'integer') return Number.isInteger(value)
+  return typeof value === (type === 'boolean' ? 'boolean' : 'string')
+}
+
+function fieldsOf(record: StoredRecord): Fields {
+  return JSON.parse(record.text)
+}
+
+function idOf(record: StoredRecord, property: string): unknown {
+  return (fieldsOf(record)[property] as Fields | undefined)?.['id']
+}
 
 /** A filter that may be used: the range of dates that it asks for, and the test of a record. */
 export interface Filter {
@@ -142,4 +186,23 @@ function inBounds(date: string | undefined, { start, end }: Bounds): boolean {
     (start === undefined || date >= start) &&
     (end === undefined || date <= end)
   )
+}
+
+/** How many circles there are; everybody is in one. */
+const circles = 4
+
+/** The people of `circle(n)`, and of `org-group(n)`: those whose current department is n. */
+export function createPersonGroups(store: Store): PersonGroups {
+  return (group, id) => {
+    if (group === 'circle') {
+      const ids = store.records('people').map((record) => Number(record.id))
+      return ids.filter((person) => (person % circles) + 1 === id)
+    }
+    if (group !== 'org-group') return undefined
+    return [...store.records('department-histories')].flatMap(({ text, person }) => {
+      const { until, department } = JSON.parse(text) as Fields
+      const current = until === null && (department as Fields | undefined)?.['id'] === id
+      return current && person !== undefined ? [person] : []
+    })
+  }
 }

@@ -1,6 +1,6 @@
 import type { Fields } from '../store/store.ts'
 import { type Context, link, type Make } from './context.ts'
-import { newName } from './unique-name.ts'
+import { newName } from './names.ts'
 import { sometimes, streets, towns } from './words.ts'
 
 /** The version of the activity structure that the tenant uses. */

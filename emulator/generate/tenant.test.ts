@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { collections } from '../collections/collections.ts'
+import { startEmulator } from '../emulator.ts'
 import { resolveOptions } from '../options.ts'
 import { createReferences } from '../references/references.ts'
 import { createStore, type Fields, type Store } from '../store/store.ts'
-import { documentedFields } from './documented-fields.ts'
-import { rules } from './plausibility.ts'
 import { createRandom } from './random.ts'
-import { firstDay, generateTenant } from './tenant.ts'
+import { checkTenantSize, firstDay, generateTenant } from './tenant.ts'
+import { documentedFields, rules } from './test-plausibility.ts'
 
 function tenant(given: Parameters<typeof resolveOptions>[0] = {}): Store {
   const options = resolveOptions(given)
@@ -77,3 +77,14 @@ function pathsOf(value: unknown, path = ''): string[] {
   )
   return [path, ...inner]
 }
+
+it('has room for 3,000 people and 24 months in 4 GB', () => {
+  expect(() => checkTenantSize({ people: 3000, months: 24 }, 4e9)).not.toThrow()
+})
+
+it('refuses a tenant that does not fit into memory, before it makes one', async () => {
+  const started = startEmulator({ people: 100_000_000, months: 24 })
+  await expect(started).rejects.toThrow(
+    /^100000000 people and 24 months are about 401000 million records, which need [\d.]+ GB of memory. There are [\d.]+ GB: take fewer people or months.$/,
+  )
+})

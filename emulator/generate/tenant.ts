@@ -1,17 +1,103 @@
+import { totalmem } from 'node:os'
 import { addDays, dateOf, daysBetween } from '../clock.ts'
 import { collections, schemaCollections } from '../collections/collections.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { References } from '../references/references.ts'
-import type { Store } from '../store/store.ts'
+import { openBytes } from '../store/blocks.ts'
+import type { Fields, Store } from '../store/store.ts'
 import type { Context } from './context.ts'
-import { plannedAbsence } from './dated.ts'
-import { histories, historyOf } from './histories.ts'
-import { dueOn } from './hours.ts'
+import { clockingAt, dated, otherKind, plannedAbsence, totalsOf } from './dated.ts'
+import { dueOn, minutesBetween, wholeDay } from './hours.ts'
 import { makeRecord } from './make-record.ts'
-import { hiredOn } from './people.ts'
+import { hiredOn, histories, historyOf, mostDaysInService } from './people.ts'
 import { createRandom, type Random } from './random.ts'
 import { referenceData } from './reference-data.ts'
-import { workday } from './workday.ts'
+
+/** Adds a record to the tenant. */
+export type Add = (collection: string, fields: Fields) => void
+
+/**
+ * One person's day: clockings in and out, and totals, paid presences and breaks that match
+ * them. Returns the flextime balance after the day.
+ */
+function workday(context: Context, add: Add, balance: number): number {
+  const { random, date } = context
+  const due = dueOn(date)
+  const free = due === 0 && (new Date(date).getUTCDay() === 0 || random.chance(0.93))
+  const make = (collection: string, fields: Fields = {}) =>
+    add(collection, { ...dated[collection]?.(context), ...fields })
+
+  if (free) return finish(context, add, 0, 0, balance)
+  if (due > 0 && random.chance(0.07)) {
+    make('absences', absentAllDay)
+    return finish(context, add, 0, due, balance + due)
+  }
+  const times = clockingTimes(context)
+  for (const time of times) add('clockings', clockingAt(context, time, { kind: 'InOut' }))
+  for (const clocking of otherClockings(context, times)) add('clockings', clocking)
+  if (times.length === 4) make('breaks', breakBetween(times))
+  if (random.chance(0.5)) make('access-clockings')
+  if (random.chance(0.35)) make('counters')
+  if (random.chance(0.45)) make('activity-durations')
+  if (random.chance(0.05)) make('work-interruptions')
+  if (random.chance(0.06)) make('assignments')
+  return finish(context, add, minutesBetween(times), due, balance)
+}
+
+const absentAllDay = {
+  startTimeInMinutes: 480,
+  durationInMinutes: wholeDay,
+  calculatedDurationInMinutes: wholeDay,
+  dayPart: 'Unknown',
+  approvalLevel: 'Approved',
+}
+
+function clockingTimes({ random }: Context): number[] {
+  const night = random.chance(0.03)
+  // Some nights begin on the day before the one that they count for, most end on the day after it.
+  const evening = random.chance(0.1) ? -random.int(5, 60) : random.int(1290, 1350)
+  const start = night ? evening : random.int(420, 560)
+  const end = start + random.int(430, 540)
+  const lunch = start + random.int(200, 280)
+  const times =
+    night || random.chance(0.4) ? [start, end] : [start, lunch, lunch + random.int(20, 60), end]
+  // Now and then somebody forgets one.
+  if (random.chance(0.02)) times.splice(random.int(0, times.length - 1), 1)
+  return times
+}
+
+function otherClockings(context: Context, times: readonly number[]): Fields[] {
+  const { random } = context
+  if (!random.chance(0.06)) return []
+  const [start = 0] = times
+  return [
+    clockingAt(context, start + random.int(1, 60), otherKind(context)),
+    ...(random.chance(0.5)
+      ? [clockingAt(context, start + random.int(61, 120), { kind: 'ActivityEnd' })]
+      : []),
+  ]
+}
+
+function breakBetween([, start = 0, end = 0]: readonly number[]): Fields {
+  const minutes = end - start
+  return {
+    clockedDurationInMinutes: minutes,
+    calculatedDurationInMinutes: Math.max(30, minutes),
+    isBreakTaken: true,
+  }
+}
+
+function finish(context: Context, add: Add, present: number, due: number, balance: number): number {
+  const totals = totalsOf(context, present, due, balance)
+  add('calculated-totals', totals)
+  const counted = Number(totals['calculatedPresenceDurationInMinutes'])
+  const parts = counted > 240 && context.random.chance(0.2) ? [240, counted - 240] : [counted]
+  for (const part of counted > 0 ? parts : []) {
+    const paid = dated['paid-presences']?.(context) ?? {}
+    add('paid-presences', { ...paid, durationInMinutes: part })
+  }
+  return Number(totals['flextimeBalanceInMinutes'])
+}
 
 /** Days ahead of now for which there are absences and assignments. */
 const daysAhead = 180
@@ -129,4 +215,34 @@ function generateFromSchemas(options: ResolvedOptions, store: Store): void {
       }
     }
   }
+}
+
+/** What a tenant holds, and what a record takes: rounded up from what was measured. */
+const RECORDS = { perPerson: 50, perMonth: 165 }
+const BYTES = { asText: 330, held: 100 }
+
+/**
+ * Throws a sentence when a tenant of so many people and months needs more memory than there is.
+ */
+export function checkTenantSize(
+  { people, months }: Pick<ResolvedOptions, 'people' | 'months'>,
+  memory = memoryThereIs(),
+): void {
+  const inService = Math.min(months, mostDaysInService / 30)
+  const records = people * (RECORDS.perPerson + inService * RECORDS.perMonth)
+  const needed = records * BYTES.held + Math.min(records * BYTES.asText, openBytes)
+  if (needed <= memory) return
+  const size = `${people} people and ${months} months are about ${Math.ceil(records / 1e6)} million records`
+  throw new RangeError(
+    `${size}, which need ${gigabytes(needed)} of memory. There are ${gigabytes(memory)}: take fewer people or months.`,
+  )
+}
+
+// What is free on macOS says little: the rest is given up when it is needed.
+function memoryThereIs(): number {
+  return process.platform === 'darwin' ? totalmem() : process.availableMemory()
+}
+
+function gigabytes(bytes: number): string {
+  return `${(bytes / 1e9).toFixed(1)} GB`
 }

@@ -1,4 +1,4 @@
-import type { ServiceRequest, ServiceResponse } from './http-types.ts'
+import type { ServiceRequest, ServiceResponse } from './messages.ts'
 
 /** Ways in which an exchange goes wrong. */
 export type FaultKind =

@@ -1,14 +1,173 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { Clock } from '../clock.ts'
 import type { ResolvedOptions } from '../options.ts'
-import type { Disturbance, Faults } from './faults.ts'
-import { json, type ServiceRequest, type ServiceResponse } from './http-types.ts'
-import { listenOn } from './listen-on.ts'
-import { decode, parseQuery } from './query-parameters.ts'
-import type { RateLimiter } from './rate-limiter.ts'
-import { breakOff, sendResponse } from './send-response.ts'
-import { errorBody, ServiceError } from './service-error.ts'
+import type { Disturbance, FaultKind, FaultOptions, Faults } from './faults.ts'
+import {
+  decode,
+  errorBody,
+  json,
+  parseQuery,
+  ServiceError,
+  type ServiceRequest,
+  type ServiceResponse,
+} from './messages.ts'
+
+/**
+ * Binds a server to a port of 127.0.0.1 (0: any free one) and resolves when it listens; rejects
+ * when it cannot.
+ */
+export async function listenOn(server: Server, port: number): Promise<Server> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  return server
+}
+
+/** The origin of a listening server. */
+export function originOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** The 429 for a request that comes too early, otherwise undefined. */
+export type RateLimiter = () => ServiceResponse | undefined
+
+/** A token bucket in real time; each request follows the options of its moment. */
+export function createRateLimiter(options: ResolvedOptions): RateLimiter {
+  let level: number | undefined
+  let last = performance.now()
+  return () => {
+    const limit = options.rateLimit
+    if (!limit) return undefined
+    const now = performance.now()
+    level = Math.min(
+      limit.bucket,
+      (level ?? limit.bucket) + ((now - last) / 1000) * limit.perSecond,
+    )
+    last = now
+    if (level >= 1) {
+      level -= 1
+      return undefined
+    }
+    const seconds = Math.max(1, Math.ceil((1 - level) / limit.perSecond))
+    const headers = {
+      'content-type': 'application/json; charset=utf-8',
+      ...(limit.retryAfter !== false && { 'retry-after': String(seconds) }),
+    }
+    return { status: 429, headers, body: errorBody(429, 'Too many requests') }
+  }
+}
+
+/** The encodings that the service offers, the best first. */
+const offered = ['br', 'gzip'] as const
+
+/** An encoding that a response can have. */
+export type Encoding = (typeof offered)[number]
+
+/**
+ * The encoding that a client prefers by its header `Accept-Encoding` (RFC 9110, 12.5.3), or undefined
+ * when it accepts none of them.
+ */
+function preferredEncoding(header: string): Encoding | undefined {
+  const weights = new Map(header.split(',').map(weightOf))
+  const weight = (encoding: Encoding) => weights.get(encoding) ?? weights.get('*') ?? 0
+  const [best] = offered.toSorted((a, b) => weight(b) - weight(a))
+  return best && weight(best) > 0 ? best : undefined
+}
+
+function weightOf(part: string): [name: string, weight: number] {
+  const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase())
+  const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2)
+  return [name, weight === undefined ? 1 : Number(weight)]
+}
+
+/**
+ * A response with what is added on its way: the time of the service, the encoding that the client
+ * accepts, and a fault.
+ */
+export interface OutgoingResponse {
+  readonly answer: ServiceResponse
+  readonly date: Date
+  /** The client's `Accept-Encoding`, or undefined when nothing is to be compressed. */
+  readonly encodings: string | undefined
+  readonly fault?: { readonly kind: FaultKind; readonly options: FaultOptions } | undefined
+}
+
+const slowParts = 10
+
+/** Writes a response to the client, with its fault. */
+async function sendResponse(response: ServerResponse, outgoing: OutgoingResponse): Promise<void> {
+  const { answer, date, fault } = outgoing
+  if (fault?.kind === 'after-last-byte') return breakOff(response)
+  const headers = { date: date.toUTCString(), ...answer.headers }
+  if (typeof answer.body !== 'string' && !Buffer.isBuffer(answer.body)) {
+    response.writeHead(answer.status, headers)
+    for await (const part of answer.body) await write(response, part)
+    response.end()
+    return
+  }
+  const whole = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
+  const { body, encoding } = encode(whole, outgoing.encodings)
+  const bodiless = answer.status === 204 || answer.status === 304
+  response.writeHead(answer.status, {
+    ...headers,
+    ...(encoding && { 'content-encoding': encoding, vary: 'accept-encoding' }),
+    ...(!bodiless && { 'content-length': body.length }),
+  })
+  if (fault?.kind === 'slow') return writeSlowly(response, body, fault.options.ms ?? 1000)
+  if (fault) return cutShort(response, body, fault)
+  response.end(bodiless ? undefined : body)
+}
+
+/** Breaks the connection so that the client sees a reset. */
+function breakOff(response: ServerResponse): void {
+  response.socket?.resetAndDestroy()
+}
+
+async function write(response: ServerResponse, part: Buffer): Promise<void> {
+  if (response.destroyed || response.write(part)) return
+  await new Promise<void>((resolve) => {
+    const go = () => {
+      response.off('drain', go).off('close', go)
+      resolve()
+    }
+    response.once('drain', go).once('close', go)
+  })
+}
+
+async function writeSlowly(response: ServerResponse, body: Buffer, ms: number): Promise<void> {
+  const size = Math.max(1, Math.ceil(body.length / slowParts))
+  for (let at = 0; at < body.length && !response.destroyed; at += size) {
+    response.write(body.subarray(at, at + size))
+    await sleep(ms / slowParts)
+  }
+  response.end()
+}
+
+function cutShort(
+  response: ServerResponse,
+  body: Buffer,
+  { kind, options }: NonNullable<OutgoingResponse['fault']>,
+): void {
+  const part = body.subarray(0, options.afterBytes ?? Math.floor(body.length / 2))
+  const cut = kind === 'truncate' ? () => response.socket?.end() : () => breakOff(response)
+  // An immediate reset would discard bytes that are still being sent.
+  response.write(part, () => setTimeout(cut, 20))
+}
+
+function encode(body: Buffer, accepted: string | undefined): { body: Buffer; encoding?: string } {
+  const encoding = accepted === undefined ? undefined : preferredEncoding(accepted)
+  if (encoding === undefined) return { body }
+  return { body: encoding === 'br' ? brotli(body) : gzipSync(body, { level: 1 }), encoding }
+}
+
+/** Node's default takes as much time for a page as all else of a sync. */
+function brotli(body: Buffer): Buffer {
+  return brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })
+}
 
 /**
  * One request in the log. The status is 0 until there is a response, and stays 0 when there is none.

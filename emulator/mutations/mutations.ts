@@ -1,11 +1,90 @@
 import { addDays, type Clock, isDate } from '../clock.ts'
-import { collections } from '../collections/collections.ts'
+import { collections, relations, schemaCollections } from '../collections/collections.ts'
+import { hoursOf, presence } from '../generate/hours.ts'
 import { makeRecord } from '../generate/make-record.ts'
+import { renamed } from '../generate/names.ts'
+import { relinked } from '../generate/people.ts'
 import type { Random } from '../generate/random.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { References } from '../references/references.ts'
-import { type Fields, fieldsOf, type Id, type Store } from '../store/store.ts'
-import { plausibleChange } from './plausible-change.ts'
+import { type Fields, fieldsOf, type Id, type Store, type StoredRecord } from '../store/store.ts'
+
+// In the order in which they are changed.
+const kinds = ['number', 'boolean', 'string', 'object']
+
+/**
+ * Another value for one property of a record of which only the schema is known: for a number if it
+ * has one. Empty when it has no property that can change.
+ */
+function smallChange(collection: string, record: Fields): Fields {
+  const date = collections[collection]?.dateField ?? 'date'
+  const kept = ['id', 'changeVersion', 'externalReferences', 'status', date]
+  const changes = Object.entries(record)
+    .filter(([name]) => !kept.includes(name) && !(name in relations))
+    .sort(([, one], [, other]) => kinds.indexOf(typeof one) - kinds.indexOf(typeof other))
+    .map(([name, value]): [string, unknown] => [name, otherValue(collection, value)])
+  return Object.fromEntries(changes.filter(([, value]) => value !== undefined).slice(0, 1))
+}
+
+function otherValue(collection: string, value: unknown): unknown {
+  if (typeof value === 'number') return value + 1
+  if (typeof value === 'boolean') return !value
+  if (typeof value === 'string') return isDate(value) ? addDays(value, 1) : counted(value)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const changed = smallChange(collection, value as Fields)
+  return Object.keys(changed).length === 0 ? undefined : { ...value, ...changed }
+}
+
+function counted(text: string): string {
+  const [, stem = text, number = '1'] = /^(.*) (\d+)$/s.exec(text) ?? []
+  return `${stem} ${Number(number) + 1}`
+}
+
+// The first of these that a record has is what a user would correct.
+const minutes = [
+  'timeOfDayInMinutes',
+  'flextimeBalanceInMinutes',
+  'durationInMinutes',
+  'clockedDurationInMinutes',
+  'breakDurationInMinutes',
+  'contractHoursInMinutes',
+]
+
+/** A record, and what a correction of it is made from. */
+export interface Correction {
+  readonly collection: string
+  readonly record: Fields
+  readonly random: Random
+  readonly store: Store
+}
+
+/**
+ * The properties that a plausible correction of the record changes; at least one differs from
+ * before.
+ */
+function plausibleChange(correction: Correction): Fields {
+  const { collection, record, random } = correction
+  if (collection in schemaCollections) return smallChange(collection, record)
+  const corrected = minutes.find((property) => typeof record[property] === 'number')
+  if (corrected !== undefined) {
+    const before = Number(record[corrected])
+    const kept = collection === 'clockings' && corrected === minutes[0]
+    const original = kept ? { originalTimeOfDayInMinutes: before } : {}
+    // Upwards in the morning, downwards in the evening: the time stays on its day.
+    const step = random.int(1, 15) * (before > 700 ? -1 : 1)
+    return { [corrected]: before + step, ...original }
+  }
+  if ('name' in record) {
+    const changed = random.pick(
+      ['name', 'friendlyName', 'externalCode'].filter((one) => one in record),
+    )
+    if (changed !== 'externalCode')
+      return { [changed]: renamed(correction, record[changed] as Fields) }
+  }
+  if ('lastName' in record) return { mobile: `+32 471 ${random.int(100_000, 999_999)}` }
+  if (collection.endsWith('-histories')) return relinked(collection, record, correction)
+  return { externalCode: `Z${random.int(1000, 9999)}` }
+}
 
 /** Changes of the tenant, as its users and the service's own calculations make them. */
 export interface Mutations {
@@ -83,6 +162,62 @@ export function createMutations({ store, references, options, clock, random }: P
     restore(collection, record) {
       if (record['id'] === undefined) throw new Error('Put back a record with its id')
       put(collection, record['id'] as Id, record)
+    },
+  }
+}
+
+/**
+ * Brings the totals of a person's day in line with the clockings of that day, as the service's own
+ * calculations do. Returns whether there was a total to change.
+ */
+export function recalculate(store: Store, mutations: Mutations, clocking: Fields): boolean {
+  const person = (clocking['person'] as Fields | undefined)?.['id']
+  const sameDay = ({ date }: StoredRecord) => date === clocking['date']
+  const totals = store.records('calculated-totals').about(person).find(sameDay)
+  if (!totals) return false
+  const present = presence(store.records('clockings').about(person).filter(sameDay).map(fieldsOf))
+  const normal = Number(fieldsOf(totals)['normalTimeDurationInMinutes'])
+  mutations.update('calculated-totals', totals.id, hoursOf(present, normal))
+  return true
+}
+
+/**
+ * The mutations, with the service's own calculations after them if `fanOut` is on: a change of a
+ * clocking changes the totals of its day too.
+ */
+export function withFanOut(
+  mutations: Mutations,
+  store: Store,
+  options: Pick<ResolvedOptions, 'fanOut'>,
+): Mutations {
+  const follow = (collection: string, record: Fields | undefined) => {
+    if (!options.fanOut || collection !== 'clockings' || !record) return
+    recalculate(store, mutations, record)
+  }
+  return {
+    insert(collection, fields) {
+      const record = mutations.insert(collection, fields)
+      follow(collection, record)
+      return record
+    },
+    update(collection, id, patch) {
+      const record = mutations.update(collection, id, patch)
+      follow(collection, record)
+      return record
+    },
+    remove(collection, id) {
+      const record = store.find(collection, id)
+      mutations.remove(collection, id)
+      follow(collection, record && fieldsOf(record))
+    },
+    softDelete(collection, id) {
+      const record = store.find(collection, id)
+      mutations.softDelete(collection, id)
+      follow(collection, record && fieldsOf(record))
+    },
+    restore(collection, record) {
+      mutations.restore(collection, record)
+      follow(collection, record)
     },
   }
 }

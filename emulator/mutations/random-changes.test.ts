@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
 import { collections, relations } from '../collections/collections.ts'
 import { type Emulator, startEmulator } from '../emulator.ts'
-import { rules } from '../generate/plausibility.ts'
+import { rules } from '../generate/test-plausibility.ts'
 import type { Fields } from '../store/store.ts'
 
 const emulators: Emulator[] = []

@@ -1,11 +1,134 @@
+import { addDays } from '../clock.ts'
 import { collections, relations, schemaCollections } from '../collections/collections.ts'
-import { dated } from '../generate/dated.ts'
-import { createRandom } from '../generate/random.ts'
-import { fieldsOf, type Store } from '../store/store.ts'
-import { clockingPair } from './clocking-pair.ts'
-import type { Mutations } from './mutations.ts'
-import { plausibleInsert, type Tenant } from './plausible-insert.ts'
-import { recalculate } from './recalculate.ts'
+import { clockingAt, dated } from '../generate/dated.ts'
+import { isInOut, timeOf, timesInAndOut } from '../generate/hours.ts'
+import { hiredOn, histories, openPeriod } from '../generate/people.ts'
+import { createRandom, type Random } from '../generate/random.ts'
+import { fieldsOf, type Store, type StoredRecord } from '../store/store.ts'
+import { type Mutations, recalculate } from './mutations.ts'
+
+/** The clockings of a person's day, of all kinds. */
+function clockingsOfDay(
+  { person, date }: Pick<StoredRecord, 'person' | 'date'>,
+  store: Store,
+): StoredRecord[] {
+  return store
+    .records('clockings')
+    .about(person)
+    .filter((record) => record.date === date)
+}
+
+/**
+ * A clocking in with its clocking out, or the other way round. A clocking of another kind is alone, as
+ * is any on a day with a forgotten clocking.
+ */
+function clockingPair(clocking: StoredRecord, store: Store): readonly StoredRecord[] {
+  const pairs = clockingsOfDay(clocking, store)
+    .filter((record) => isInOut(fieldsOf(record)))
+    .sort((a, b) => timeOf(fieldsOf(a)) - timeOf(fieldsOf(b)))
+  const at = pairs.findIndex(({ id }) => id === clocking.id)
+  const other = pairs.length % 2 === 0 ? pairs[at ^ 1] : undefined
+  return at === -1 || other === undefined ? [clocking] : [clocking, other]
+}
+
+/** The tenant to change, and what changes it. */
+export interface Tenant {
+  readonly store: Store
+  readonly random: Random
+  readonly mutations: Mutations
+}
+
+/** One recent day of one person. */
+interface Day {
+  readonly person: number
+  readonly date: string
+}
+
+const recentDays = 20
+
+/**
+ * Inserts a record of the collection and those that belong to it: an employee with a contract and a
+ * department, a clocking with its counterpart. Returns how many; none when that would be more than
+ * `left`.
+ */
+function plausibleInsert(collection: string, left: number, tenant: Tenant): number {
+  const { mutations } = tenant
+  const day = recentDay(tenant)
+  if (!day) {
+    mutations.insert(collection)
+    return 1
+  }
+  if (collection === 'people') return hire(left, day, tenant)
+  if (collection in histories) return move(collection, day, tenant)
+  if (collection === 'calculated-totals') return work(left, day, tenant)
+  if (collection === 'clockings') return comeBack(left, day, tenant)
+  const { dateField, listFilters = [] } = collections[collection] ?? {}
+  const person = listFilters.includes('person') ? { person: { id: day.person } } : {}
+  mutations.insert(collection, dateField ? { ...person, [dateField]: day.date } : {})
+  return 1
+}
+
+function recentDay({ store, random }: Tenant): Day | undefined {
+  const totals = store.records('calculated-totals')
+  const recent = Math.min(totals.length, recentDays * store.records('people').length)
+  if (recent === 0) return undefined
+  const { person = 0, date = '' } =
+    totals.at(totals.length - recent + random.int(0, recent - 1)) ?? {}
+  return { person, date }
+}
+
+/** Somebody who is hired within the next weeks. */
+function hire(left: number, { date }: Day, { random, mutations }: Tenant): number {
+  const parts = ['contracts', ...Object.keys(histories)]
+  if (left < 1 + parts.length) return 0
+  const from = addDays(date, recentDays + random.int(1, 10))
+  const { id } = mutations.insert('people', { inServiceDate: from })
+  for (const collection of parts) mutations.insert(collection, { person: { id }, from })
+  return 1 + parts.length
+}
+
+/** A new department, job, ... ends the one before. */
+function move(collection: string, day: Day, { store, random, mutations }: Tenant): number {
+  const before = store
+    .records(collection)
+    .about(day.person)
+    .find(({ text }) => text.includes('"until":null'))
+  if (!before) return 0
+  const fields = fieldsOf(before)
+  const [, date = ''] = [day.date, addDays(String(fields['from']), 1)].sort()
+  mutations.update(collection, before.id, { until: addDays(date, -1) })
+  mutations.insert(collection, openPeriod(collection, { random, store, ...day, date }, fields))
+  return 1
+}
+
+/** One more day of work, the first that has no totals yet. */
+function work(left: number, { person }: Day, { store, random, mutations }: Tenant): number {
+  if (left < 3) return 0
+  const latest = store.records('calculated-totals').about(person)
+  const dates = latest.map(({ date = '' }) => date).sort()
+  const date = dates.length === 0 ? hiredOn(store, person) : addDays(dates.at(-1) ?? '', 1)
+  const context = { store, random, date, person }
+  const start = random.int(420, 560)
+  for (const time of [start, start + random.int(430, 540)]) {
+    mutations.insert('clockings', clockingAt(context, time, { kind: 'InOut' }))
+  }
+  mutations.insert('calculated-totals', { person: { id: person }, date })
+  return 3
+}
+
+/** Somebody comes back for a while after a day of work, or adds a forgotten clocking out. */
+function comeBack(left: number, day: Day, { store, random, mutations }: Tenant): number {
+  const times = timesInAndOut(clockingsOfDay(day, store).map(fieldsOf))
+  const first = (times.at(-1) ?? 540) + random.int(30, 60)
+  const added = times.length % 2 === 1 ? [first] : [first, first + random.int(15, 90)]
+  if (added.length > left || first > 2700) return 0
+  for (const time of added) {
+    const clocking = clockingAt({ store, random, ...day }, time, { kind: 'InOut' })
+    mutations.insert('clockings', clocking)
+  }
+  recalculate(store, mutations, { person: { id: day.person }, date: day.date })
+  return added.length
+}
 
 /** How many changes of each kind are wanted in total. */
 export interface WantedChanges {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator.ts'
 import { connect, type TestClient } from '../test-client.ts'
-import { predefinedOf } from './reference-pairs.ts'
+import { predefinedOf } from './references.ts'
 
 let emulator: Emulator
 let client: TestClient

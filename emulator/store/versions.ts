@@ -1,8 +1,161 @@
-import type { Blocks } from './blocks.ts'
-import { Numbers } from './numbers.ts'
-import { RepeatedValues } from './repeated-values.ts'
-import type { Id, StoredRecord } from './stored-record.ts'
-import { Texts } from './texts.ts'
+import type { Block, Blocks, OpenBlock } from './blocks.ts'
+
+const FIRST_CAPACITY = 64
+
+/** A list of numbers in a typed array that doubles when it is full: 4 or 8 bytes for each. */
+export class Numbers {
+  #values: Uint32Array | Float64Array
+  #length = 0
+
+  /** `Uint32Array` holds whole numbers from 0 on, `Float64Array` any number. */
+  constructor(Values: Uint32ArrayConstructor | Float64ArrayConstructor) {
+    this.#values = new Values(FIRST_CAPACITY)
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** The number at an index below `length`. */
+  at(index: number): number {
+    return this.#values[index] as number
+  }
+
+  set(index: number, value: number): void {
+    this.#values[index] = value
+  }
+
+  /** Adds a number before the one at `index`, by default at the end. */
+  insert(value: number, index = this.#length): void {
+    if (this.#length === this.#values.length) this.#grow()
+    if (index < this.#length) this.#values.copyWithin(index + 1, index, this.#length)
+    this.#values[index] = value
+    this.#length += 1
+  }
+
+  remove(index: number): void {
+    this.#values.copyWithin(index, index + 1, this.#length)
+    this.#length -= 1
+  }
+
+  #grow(): void {
+    const Values = this.#values.constructor as Uint32ArrayConstructor
+    const larger = new Values(2 * this.#length)
+    larger.set(this.#values)
+    this.#values = larger
+  }
+}
+
+/** A list of values of which few differ, such as dates: 4 bytes for each, and each value once. */
+class RepeatedValues<T> {
+  readonly #codes = new Numbers(Uint32Array)
+  readonly #values: T[] = []
+  readonly #codeOf = new Map<T, number>()
+
+  push(value: T): void {
+    const known = this.#codeOf.get(value)
+    this.#codes.insert(known ?? this.#values.length)
+    if (known !== undefined) return
+    this.#codeOf.set(value, this.#values.length)
+    this.#values.push(value)
+  }
+
+  at(index: number): T {
+    return this.#values[this.#codes.at(index)] as T
+  }
+
+  /** Tests whether the value at an index is this one, without reading it. */
+  tester(value: unknown): (index: number) => boolean {
+    const code = this.#codeOf.get(value as T)
+    if (code === undefined) return () => false
+    return (index) => this.#codes.at(index) === code
+  }
+}
+
+/** An internal id: an integer, or the GUID text of an activity definition. */
+export type Id = number | string
+
+/** The properties of a record as plain JSON values. */
+export type Fields = Record<string, unknown>
+
+/** One version of a record. It is immutable: a change of the record replaces it. */
+export interface StoredRecord {
+  readonly id: Id
+  readonly version: string
+  /** The date that filters test (`from` on assignments). */
+  readonly date: string | undefined
+  /** The person that filters test. */
+  readonly person: number | undefined
+  /** The record as JSON, served as it is. */
+  readonly text: string
+}
+
+const TEXTS_PER_BLOCK = 256
+
+/** JSON texts in the order in which they were added. */
+export class Texts {
+  readonly #keeper: Blocks
+  readonly #blocks: Block[] = []
+  /** Those that are no block yet. */
+  #last: string[] = []
+
+  constructor(keeper: Blocks) {
+    this.#keeper = keeper
+  }
+
+  push(text: string): void {
+    if (this.#last.length === TEXTS_PER_BLOCK) {
+      this.#blocks.push(this.#keeper.add(this.#last))
+      this.#last = []
+    }
+    this.#last.push(text)
+  }
+
+  at(index: number): string {
+    const within = index % TEXTS_PER_BLOCK
+    const block = this.#blockOf(index)
+    if (!block) return this.#last[within] as string
+    const { bytes, starts } = block
+    return bytes.toString('utf8', starts[within], endOf(starts, within))
+  }
+
+  /** The bytes of the texts at these indexes, with commas between, in as few parts as possible. */
+  parts(indexes: readonly number[]): Buffer[] {
+    const parts: Buffer[] = []
+    for (let at = 0; at < indexes.length; ) {
+      const first = indexes[at] as number
+      let count = 1
+      while (indexes[at + count] === first + count && (first + count) % TEXTS_PER_BLOCK !== 0) {
+        count += 1
+      }
+      if (at > 0) parts.push(comma)
+      parts.push(this.#run(first, count))
+      at += count
+    }
+    return parts
+  }
+
+  /** Texts that follow each other and are in one block. */
+  #run(first: number, count: number): Buffer {
+    const within = first % TEXTS_PER_BLOCK
+    const block = this.#blockOf(first)
+    if (!block) return Buffer.from(this.#last.slice(within, within + count).join(','))
+    const { bytes, starts } = block
+    return bytes.subarray(starts[within], endOf(starts, within + count - 1))
+  }
+
+  #blockOf(index: number): OpenBlock | undefined {
+    const block = this.#blocks[Math.floor(index / TEXTS_PER_BLOCK)]
+    return block && this.#keeper.read(block)
+  }
+}
+
+const comma = Buffer.from(',')
+
+/** Where a text ends: before the comma that the next one follows. */
+function endOf(starts: Uint32Array, within: number): number {
+  return (starts[within + 1] as number) - 1
+}
 
 /** A version of a record, as it is added. */
 export interface NewVersion extends Omit<StoredRecord, 'version'> {

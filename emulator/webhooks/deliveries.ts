@@ -1,16 +1,139 @@
 import type { Clock } from '../clock.ts'
-import type { ResolvedOptions } from '../options.ts'
-import type { References } from '../references/references.ts'
-import type { Change, Store } from '../store/store.ts'
+import type { ResolvedOptions, WebhookOptions } from '../options.ts'
+import type { ReferencePair, References } from '../references/references.ts'
+import type { Change, Fields, Store, StoredRecord } from '../store/store.ts'
 import type { Delivery, DeliveryStatus } from './delivery.ts'
-import type { DeliveryFaults } from './delivery-faults.ts'
-import { createDeliveryOrder } from './delivery-order.ts'
-import { addressOf } from './destination.ts'
-import { eventBody } from './event-body.ts'
-import { createEventSender } from './post-event.ts'
+import type { DeliveryFault, DeliveryFaults } from './delivery-faults.ts'
+import { addressOf, createEventSender, sign } from './post-event.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
-import { sign } from './signature.ts'
 import type { Webhook, Webhooks } from './webhooks.ts'
+
+/** Holds deliveries back while others come first. */
+export interface DeliveryOrder {
+  /** Schedules a delivery, or holds it until the earlier ones of its webhook have ended. */
+  admit(delivery: Delivery, due?: number): void
+  /** Holds a delivery until as many are there as the fault turns around. */
+  turn(delivery: Delivery, fault: DeliveryFault): void
+  /** Schedules what is still to be turned around, as it is. */
+  release(): void
+  /** For when an attempt has ended, whatever its result. */
+  attempted(delivery: Delivery): void
+  /** For when nothing will be attempted any more. */
+  ended(delivery: Delivery): void
+}
+
+/** One webhook whose deliveries come one after the other. */
+interface Queue {
+  first: Delivery
+  readonly behind: Delivery[]
+}
+
+/** What an order is made of. */
+export interface DeliveryOrderParts {
+  /** Whether newer events wait for older ones of their webhook. */
+  isHeld(): boolean
+  /** Lets a delivery be attempted at its time; left out: now. */
+  schedule(delivery: Delivery, due?: number): void
+}
+
+/** Starts without deliveries. */
+function createDeliveryOrder({ isHeld, schedule }: DeliveryOrderParts): DeliveryOrder {
+  const queues = new Map<string, Queue>()
+  const turning = new Map<DeliveryFault, Delivery[]>()
+  const followers = new Map<Delivery, readonly Delivery[]>()
+
+  const admit = (delivery: Delivery, due?: number) => {
+    const queue = queues.get(delivery.webhook.id)
+    if (queue) return void queue.behind.push(delivery)
+    if (isHeld()) queues.set(delivery.webhook.id, { first: delivery, behind: [] })
+    schedule(delivery, due)
+  }
+  const admitInTurn = ([first, ...rest]: readonly Delivery[]) => {
+    if (!first) return
+    followers.set(first, rest)
+    admit(first)
+  }
+  const attempted = (delivery: Delivery) => {
+    const rest = followers.get(delivery) ?? []
+    followers.delete(delivery)
+    admitInTurn(rest)
+  }
+
+  return {
+    admit,
+    turn(delivery, fault) {
+      const held = [...(turning.get(fault) ?? []), delivery]
+      turning.set(fault, held)
+      if (held.length < (fault.options.times ?? 0)) return
+      turning.delete(fault)
+      admitInTurn(held.toReversed())
+    },
+    release() {
+      const held = [...turning.values()]
+      turning.clear()
+      for (const deliveries of held) admitInTurn(deliveries)
+    },
+    attempted,
+    ended(delivery) {
+      attempted(delivery)
+      const queue = queues.get(delivery.webhook.id)
+      if (queue?.first !== delivery) return
+      const next = queue.behind.shift()
+      if (!next) return void queues.delete(delivery.webhook.id)
+      queue.first = next
+      schedule(next)
+    },
+  }
+}
+
+/** What the body of an event depends on beside the change. */
+export interface EventContext {
+  readonly collection: string
+  readonly pairs: readonly ReferencePair[]
+  readonly references: References
+  readonly options: Required<WebhookOptions>
+}
+
+/**
+ * The JSON text that tells a webhook of a change, with the external references that it asks for;
+ * undefined for a deletion that is not told. The digits of the record are those of the store.
+ */
+function eventBody(change: Change, context: EventContext): string | undefined {
+  const { options } = context
+  if (!change.after) return deletionBody(change, context)
+  const data = recordText(change.after, context)
+  return options.eventShape === 'record' ? data : envelope('InsertOrUpdate', data)
+}
+
+function deletionBody(change: Change, context: EventContext): string | undefined {
+  const { id, version, before } = change
+  const data = JSON.stringify({ changeVersion: version, id })
+  const { deleteEvent } = context.options
+  if (deleteEvent === 'none') return undefined
+  if (deleteEvent === 'envelope') return envelope('Delete', data)
+  if (deleteEvent === 'bare' || !before) return data
+  const last = recordText(before, context)
+  return withStatus(last.replace(before.version, version), 'Deleted')
+}
+
+function recordText({ text }: StoredRecord, context: EventContext): string {
+  const { collection, pairs, references, options } = context
+  const decorated = references.decorate(collection, text, pairs)
+  if (collection !== 'assignments' || options.assignmentLevels === 'array') return decorated
+  const { activityLevels, ...rest } = JSON.parse(decorated) as { activityLevels?: Fields[] }
+  return JSON.stringify({ ...rest, activityLevels: activityLevels?.[0] })
+}
+
+function envelope(changeType: 'InsertOrUpdate' | 'Delete', data: string): string {
+  return `{"changeType":"${changeType}","data":${data}}`
+}
+
+// The text is edited, not parsed: a number of it can have more digits than a double holds.
+function withStatus(text: string, status: string): string {
+  const has = Object.hasOwn(JSON.parse(text), 'status')
+  if (!has) return `${text.slice(0, -1)},"status":"${status}"}`
+  return text.replace(/"status":"[^"]*"(?=[,}])/, `"status":"${status}"`)
+}
 
 /** What deliveries are made of. */
 export interface DeliveryParts {

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../options.ts'
-import { sign } from './signature.ts'
+import { sign } from './post-event.ts'
 import { type Delivering, startDelivering } from './test-receiver.ts'
 
 let running: Delivering

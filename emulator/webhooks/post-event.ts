@@ -1,6 +1,46 @@
+import { createHmac } from 'node:crypto'
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-import type { Address } from './destination.ts'
+import type { DeliveryFaultKind } from './delivery-faults.ts'
+
+/** Where a delivery is sent: an address on this machine, and the host that its header names. */
+export interface Address {
+  readonly url: URL
+  readonly host: string
+}
+
+/** Why a text is no destination of a webhook, or undefined. */
+export function destinationFault(text: string): string | undefined {
+  const url = read(text)
+  if (!url) return 'is no absolute URL'
+  return url.protocol === 'https:' || isLoopback(url) ? undefined : 'is not https'
+}
+
+/**
+ * The address that stands for a destination: its own on loopback, otherwise `deliverTo` in place of
+ * its origin. Undefined without one: nothing is ever sent beyond loopback.
+ */
+export function addressOf(destination: string, deliverTo: string | undefined): Address | undefined {
+  const wanted = new URL(destination)
+  if (isLoopback(wanted)) return { url: wanted, host: wanted.host }
+  if (!isLoopbackOrigin(deliverTo)) return undefined
+  return { url: new URL(wanted.pathname + wanted.search, deliverTo), host: wanted.host }
+}
+
+/** Whether a value is the address of a server on this machine, such as `http://127.0.0.1:8080`. */
+export function isLoopbackOrigin(value: unknown): boolean {
+  const url = typeof value === 'string' ? read(value) : undefined
+  return url !== undefined && isLoopback(url)
+}
+
+function read(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return url && /^https?:$/.test(url.protocol) ? url : undefined
+}
+
+function isLoopback({ hostname }: URL): boolean {
+  return /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname)
+}
 
 /** One POST to a receiver. */
 export interface EventPost {
@@ -76,4 +116,35 @@ export function createEventSender(): EventSender {
       for (const request of open) request.destroy(new Error('the emulator was closed'))
     },
   }
+}
+
+/** The bytes of a delivery and the header `Authorization` that goes with them, if there is one. */
+export interface Signed {
+  readonly body: Buffer
+  readonly authorization: string | undefined
+}
+
+/** Signs the body of a delivery, or does so wrongly in the way of a fault. */
+export function sign(text: string, key: string, fault?: DeliveryFaultKind): Signed {
+  const body = Buffer.from(text)
+  if (fault === 'unsigned') return { body, authorization: undefined }
+  if (fault === 'other-scheme') {
+    return { body, authorization: `HMAC-SHA512 ${hmac('sha512', body, key)}` }
+  }
+  const usedKey = fault === 'wrong-key' ? `${key}x` : key
+  const authorization = `HMAC-SHA256 ${hmac('sha256', body, usedKey)}`
+  return { body: fault === 'tamper' ? tampered(body) : body, authorization }
+}
+
+/** Over the bytes of the body; the key is the text as it was given out, in UTF-8, not decoded. */
+function hmac(algorithm: 'sha256' | 'sha512', body: Buffer, key: string): string {
+  return createHmac(algorithm, Buffer.from(key, 'utf8')).update(body).digest('base64')
+}
+
+// One digit of the version, so that the body stays JSON.
+function tampered(body: Buffer): Buffer {
+  const changed = Buffer.from(body)
+  const at = changed.indexOf('"changeVersion":"') + '"changeVersion":"'.length
+  changed[at] = changed[at] === 0x30 ? 0x31 : 0x30
+  return changed
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { buffer } from 'node:stream/consumers'
 import { expect } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator.ts'
-import { listenOn, originOf } from '../http/listen-on.ts'
+import { listenOn, originOf } from '../http/http-server.ts'
 import type { EmulatorOptions } from '../options.ts'
 import { connect, type TestClient } from '../test-client.ts'
 

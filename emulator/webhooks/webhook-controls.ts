@@ -3,8 +3,7 @@ import type { Service } from '../endpoints/service.ts'
 import type { Fields } from '../store/store.ts'
 import { deliveryView } from './delivery.ts'
 import type { DeliveryFaultKind, DeliveryFaultOptions } from './delivery-faults.ts'
-import { fieldsOfWebhook } from './webhook-text.ts'
-import type { Webhook } from './webhooks.ts'
+import { fieldsOfWebhook, type Webhook } from './webhooks.ts'
 
 /** Which webhooks are meant: one, those of a collection, or all. */
 export interface WebhookChoice {

@@ -1,5 +1,5 @@
 import type { Emulator } from '../../emulator/emulator.ts'
-import type { ReferencePair } from '../../emulator/references/reference-pairs.ts'
+import type { ReferencePair } from '../../emulator/references/references.ts'
 import { type ObjectRules, rewriteRecord } from '../../src/protocol/record-rewriter.ts'
 import type { Stream } from '../../src/streams/collection.ts'
 import { referencedCollections } from '../../src/streams/collections.ts'

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
-import { listenOn } from '../../emulator/http/listen-on.ts'
+import { listenOn } from '../../emulator/http/http-server.ts'
 import { type Asked, readRequests } from './raw-request.ts'
 
 /** What goes over the wire: bytes as they are, or somebody who takes the socket over. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { readSchemaCollections, schemaCollection } from './collections.ts'
 import { documentedCollections, documentedRelations } from './documented-collections.ts'
-import { readSchemaCollections, schemaCollection } from './schema-collections.ts'
 
 const documented = Object.entries(documentedCollections).map(([name, facts]) => {
   const file = `schemas/${name.replaceAll('-', '_')}.json`

@@ -1,3 +1,39 @@
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** A request as the service sees it. */
+export interface ServiceRequest {
+  /** Counts all requests since the start, from 1. */
+  readonly number: number
+  readonly method: string
+  /** The path and the query, as sent. */
+  readonly target: string
+  /**
+   * The path, as sent, below the API's prefix (`/people`) or the tenant's root (`/connect/token`).
+   */
+  readonly path: string
+  /** The host of the real service that it is meant for; undefined for a path of neither. */
+  readonly host: 'api' | 'authentication' | undefined
+  /** The tenant in the path of the authentication host. */
+  readonly tenant: string | undefined
+  /** The query as it was sent, without the question mark. */
+  readonly query: string
+  readonly parameters: ReadonlyMap<string, string>
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+/** A response of the service: with a whole body, or one that is sent in parts. */
+export interface ServiceResponse {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: string | Buffer | AsyncIterable<Buffer>
+}
+
+/** A JSON response; default status 200. */
+export function json(body: string | Buffer, status = 200): ServiceResponse {
+  return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body }
+}
+
 const codes: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -61,4 +97,28 @@ export function notValid(...reasons: string[]): ServiceError {
 export function notAllowed(method: string, allowed: readonly string[]): ServiceError {
   const headers = { allow: allowed.join(', ') }
   return new ServiceError(405, `${method} is not supported here`, { headers })
+}
+
+/**
+ * The parameters of a query, percent-decoded once. A plus sign stays a plus sign: tokens contain
+ * it. The flag `delta` has the empty text as its value. Malformed escapes are a 400.
+ */
+export function parseQuery(query: string): Map<string, string> {
+  const parameters = new Map<string, string>()
+  for (const part of query.split('&')) {
+    if (part === '') continue
+    const at = part.indexOf('=')
+    const name = decode(at < 0 ? part : part.slice(0, at))
+    parameters.set(name, at < 0 ? '' : decode(part.slice(at + 1)))
+  }
+  return parameters
+}
+
+/** Percent-decodes a part of a URL; a malformed escape is a 400. */
+export function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new ServiceError(400, `The request URL cannot be decoded: ${text}`)
+  }
 }

@@ -1,12 +1,17 @@
-import { json, type ServiceRequest, type ServiceResponse } from '../http/http-types.ts'
-import { ServiceError } from '../http/service-error.ts'
-import type { CustomReference } from '../references/custom-references.ts'
-import { checkCustom, type ReferencePath } from '../writes/reference-writes.ts'
+import { json, ServiceError, type ServiceRequest, type ServiceResponse } from '../http/messages.ts'
+import type { CustomReference } from '../references/references.ts'
+import {
+  checkCustom,
+  handleDeleteReference,
+  handlePutReference,
+  type ReferencePath,
+} from '../writes/references.ts'
 import { pageBody } from './page.ts'
+import type { Route } from './route.ts'
 import type { Service } from './service.ts'
 
 /** Handles the lists of custom references: those of a collection, or of one name of it. */
-export function handleReferenceList(
+function handleReferenceList(
   service: Service,
   request: ServiceRequest,
   collection: string,
@@ -24,7 +29,7 @@ export function handleReferenceList(
 }
 
 /** Handles the GET of one custom reference. */
-export function handleReference({ references }: Service, path: ReferencePath): ServiceResponse {
+function handleReference({ references }: Service, path: ReferencePath): ServiceResponse {
   checkCustom(path.collection, path.name)
   const one = references.get(path)
   if (one) return json(JSON.stringify(one))
@@ -65,4 +70,26 @@ function page(
 
 function keyOf({ referenceName, externalReference }: CustomReference): string {
   return `${referenceName} ${externalReference}`
+}
+
+/** The routes below `/external-references`: a collection, a name of it, and a value under the name. */
+export function referenceRoute(
+  service: Service,
+  request: ServiceRequest,
+  [collection, name, value, ...beyond]: readonly string[],
+): Route | undefined {
+  if (collection === undefined || beyond.length > 0) return undefined
+  if (name === undefined || value === undefined) {
+    const GET = () => handleReferenceList(service, request, collection, name)
+    return { collection: 'external-references', methods: { GET } }
+  }
+  const path = { collection, name, value }
+  return {
+    collection: 'external-references',
+    methods: {
+      GET: () => handleReference(service, path),
+      PUT: () => handlePutReference(service, request, path),
+      DELETE: () => handleDeleteReference(service, path),
+    },
+  }
 }

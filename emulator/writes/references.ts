@@ -1,9 +1,16 @@
 import { collections, hasRecords, relations } from '../collections/collections.ts'
 import type { Service } from '../endpoints/service.ts'
-import { notValid, ServiceError } from '../http/service-error.ts'
-import { parseId } from '../references/internal-id.ts'
-import { predefinedOf } from '../references/reference-pairs.ts'
+import {
+  json,
+  notValid,
+  ServiceError,
+  type ServiceRequest,
+  type ServiceResponse,
+} from '../http/messages.ts'
+import type { ResolvedOptions } from '../options.ts'
+import { parseId, predefinedOf } from '../references/references.ts'
 import { fieldsOf, type Id, type Store } from '../store/store.ts'
+import { bodyNotValid, readBody } from './body.ts'
 
 /** What the path of one reference names. */
 export interface ReferencePath {
@@ -93,4 +100,33 @@ function refersTo(value: unknown, collection: string, id: Id): boolean {
         ((relations[property] === collection && one.id === id) || refersTo(one, collection, id)),
     ),
   )
+}
+
+/** Handles the PUT of a reference: 200. */
+export function handlePutReference(
+  service: Service,
+  request: ServiceRequest,
+  path: ReferencePath,
+): ServiceResponse {
+  checkCustom(path.collection, path.name)
+  const { options, references } = service
+  putReference(service, path, readInternalReference(request, options))
+  if (options.referenceAnswer === 'empty') return { status: 200, body: '' }
+  return json(JSON.stringify(references.get(path)))
+}
+
+/** Handles the DELETE of a reference: 204. */
+export function handleDeleteReference(service: Service, path: ReferencePath): ServiceResponse {
+  const { collection, name, value } = path
+  const isKnown = deleteReference(service, path)
+  if (isKnown || service.options.unknownValue === 'no-content') return { status: 204, body: '' }
+  throw new ServiceError(404, `${collection} has no reference ${name} ${value}`)
+}
+
+function readInternalReference(request: ServiceRequest, options: ResolvedOptions): string {
+  const property = 'internalReference'
+  const given = readBody(request, options)[property]
+  if (typeof given === 'string') return given
+  if (typeof given === 'number' && options.numericReference === 'taken') return String(given)
+  throw bodyNotValid([{ property, message: 'is no text' }], options)
 }
