@@ -3,10 +3,9 @@ import { cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { PROJECT } from './connector.ts'
 import type { Medians } from './measure.ts'
-import { compressedCosts } from './scenarios/compressed.ts'
 import { type PeerCosts, peerCosts } from './scenarios/peers.ts'
 import { COMMANDS, startCosts } from './scenarios/start.ts'
-import { costsOf, PROGRAMS } from './scenarios/throughput.ts'
+import { compressedCosts, costsOf, PROGRAMS } from './scenarios/throughput.ts'
 
 /** `npm run bench:table` measures on this machine and writes docs/performance.md. */
 const HEAD = ['', 'records/s', 'CPU s per million', 'peak MB', 'time beside ours'] as const

@@ -7,11 +7,10 @@ import type { Connector } from '../src/protocol/connector.ts'
 import { createJsonBatch } from '../src/protocol/json-batch.ts'
 import { runSinger } from '../src/protocol/singer/cli.ts'
 import { airbyteFaults, type Expected } from './testing/airbyte-rules.ts'
-import { createCollector } from './testing/collector.ts'
 import { configuredCatalog } from './testing/files.ts'
+import { createCollector } from './testing/output.ts'
 import { parseLines } from './testing/run.ts'
-import type { SingerMessage } from './testing/singer-messages.ts'
-import { singerFaults } from './testing/singer-rules.ts'
+import { type SingerMessage, singerFaults } from './testing/singer-rules.ts'
 
 const integers = { type: 'object', properties: { id: { type: 'integer' } } } as const
 

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../emulator/emulator.ts'
-import { PRIVACY_KEY } from './histories/privacy-rules.ts'
-import { type Scenario, startScenario } from './histories/scenario.ts'
-import { type Blob, withState } from './histories/with-state.ts'
+import { PRIVACY_KEY } from './histories/history.ts'
+import { type Blob, type Scenario, startScenario, withState } from './histories/scenario.ts'
 
 const scenarios: Scenario[] = []
 afterEach(async () => {

@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { runProtime } from '../src/cli/main.ts'
 import { createFakeTerminal } from '../src/protocol/progress/testing/fake-terminal.ts'
-import { createCollector } from './testing/collector.ts'
 import { temporaryFolder } from './testing/files.ts'
+import { createCollector } from './testing/output.ts'
 import { type AirbyteOptions, run, start, tap } from './testing/run.ts'
 
 let emulator: Emulator

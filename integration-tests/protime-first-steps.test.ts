@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { runProtime } from '../src/cli/main.ts'
 import { streams } from '../src/streams/streams.ts'
-import { createCollector } from './testing/collector.ts'
 import { temporaryFolder } from './testing/files.ts'
+import { createCollector } from './testing/output.ts'
 import { parseLines } from './testing/run.ts'
 
 let emulator: Emulator

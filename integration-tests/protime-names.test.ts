@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { runProtime } from '../src/cli/main.ts'
-import { createCollector } from './testing/collector.ts'
 import { temporaryFolder } from './testing/files.ts'
+import { createCollector } from './testing/output.ts'
 
 let folder: ReturnType<typeof temporaryFolder>
 beforeAll(() => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { warehouseDifferences } from '../scripts/demo/warehouse.ts'
+import { warehouseDifferences } from '../scripts/demo/compare.ts'
 import { startTenant, type Tenant } from './engines/tenant.ts'
 import { protime, startProtime } from './testing/protime.ts'
 

@@ -2,10 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { warehouseDifferences } from '../scripts/demo/warehouse.ts'
+import { warehouseDifferences } from '../scripts/demo/compare.ts'
 import { startTenant, type Tenant } from './engines/tenant.ts'
-import { ask, withDuckDb } from './testing/duckdb-rows.ts'
-import { type ProtimeChild, protime, startProtime } from './testing/protime.ts'
+import { ask, type ProtimeChild, protime, startProtime, withDuckDb } from './testing/protime.ts'
 
 /** Streams of each kind; all of them cost most of a second each time. */
 const FEW = { _streams: ['people', 'jobs', 'sectors', 'calculated_totals'] }

@@ -8,10 +8,10 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { streams } from '../src/streams/streams.ts'
 import type { Message } from './testing/airbyte-messages.ts'
-import { createWarehouse, differences } from './testing/airbyte-warehouse.ts'
 import { executableOf } from './testing/child.ts'
-import { ask } from './testing/duckdb-rows.ts'
+import { ask } from './testing/protime.ts'
 import { parseLines } from './testing/run.ts'
+import { createWarehouse, differences } from './testing/warehouse.ts'
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 const [, section = ''] = readme.split('## Use it with Airbyte\n')

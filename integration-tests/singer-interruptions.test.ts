@@ -5,12 +5,15 @@ import { startEmulator } from '../emulator/emulator.ts'
 import type { EmulatorOptions } from '../emulator/options.ts'
 import { shortRetryPolicy } from '../src/http/testing/short-retry-policy.ts'
 import { streams } from '../src/streams/streams.ts'
-import { differences } from './testing/airbyte-warehouse.ts'
-import { createCollector } from './testing/collector.ts'
+import { createCollector } from './testing/output.ts'
 import { parseLines, type SingerOptions, start as startProgram, tap } from './testing/run.ts'
-import { selecting } from './testing/singer-catalog.ts'
-import { lastState, type SingerMessage, type SingerState } from './testing/singer-messages.ts'
-import { createSingerWarehouse, type SingerWarehouse } from './testing/singer-warehouse.ts'
+import {
+  lastState,
+  type SingerMessage,
+  type SingerState,
+  selecting,
+} from './testing/singer-rules.ts'
+import { createSingerWarehouse, differences, type SingerWarehouse } from './testing/warehouse.ts'
 
 let emulator: Awaited<ReturnType<typeof startEmulator>>
 afterEach(() => emulator.close())

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { referencedCollections } from '../src/streams/collections.ts'
 import { streams } from '../src/streams/streams.ts'
-import { createWarehouse, differences } from './testing/airbyte-warehouse.ts'
 import { type AirbyteRun, run } from './testing/run.ts'
+import { createWarehouse, differences } from './testing/warehouse.ts'
 
 /** The streams whose list or delta is an endpoint of the specification, read to the letter. */
 const NAMES = [

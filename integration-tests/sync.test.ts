@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/emulator.ts'
 import { streams } from '../src/streams/streams.ts'
-import { createWarehouse, differences, type Rule } from './testing/airbyte-warehouse.ts'
 import { run } from './testing/run.ts'
+import { createWarehouse, differences, type Rule } from './testing/warehouse.ts'
 
 let emulator: Emulator
 afterEach(() => emulator.close())

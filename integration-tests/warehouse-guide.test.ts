@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
-import { withDuckDb } from './testing/duckdb-rows.ts'
-import { protime } from './testing/protime.ts'
+import { protime, withDuckDb } from './testing/protime.ts'
 
 const page = readFileSync('docs/warehouse.md', 'utf8')
 const [clockings = '', comparison = ''] = [...page.matchAll(/```sql\n([^`]*)```/g)].map(

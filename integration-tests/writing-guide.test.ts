@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../emulator/emulator.ts'
+import { guideBlock, guideBlocks } from '../scripts/guide-blocks.ts'
 import { executableOf } from './testing/child.ts'
 import { temporaryFolder } from './testing/files.ts'
-import { guideBlock, guideBlocks } from './testing/guide-block.ts'
 import { parseLines } from './testing/run.ts'
-import { selecting } from './testing/singer-catalog.ts'
+import { selecting } from './testing/singer-rules.ts'
 import { openTenant, type WritableTenant } from './writes/tenant.ts'
 
 let tenant: WritableTenant

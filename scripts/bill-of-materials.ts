@@ -1,5 +1,58 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { readProjectJson } from '../src/project-files.ts'
-import { lockedPackage, type ProductionPackage, productionPackages } from './production-packages.ts'
+import { packageFolder } from './demo/paths.ts'
+
+/** An npm package that the programs need at run time, as package-lock.json has it. */
+export interface ProductionPackage {
+  /** Where it is installed, relative to the project: `node_modules/ajv`. */
+  readonly path: string
+  readonly name: string
+  readonly version: string
+  /** SPDX expression. */
+  readonly license: string
+  /** Of the archive in the registry, as `sha512-<base64>`. */
+  readonly integrity: string
+}
+
+interface LockedPackage {
+  readonly version: string
+  readonly license: string
+  readonly integrity: string
+  readonly dev?: true
+}
+
+/**
+ * What `npm ci --omit=dev` installs, ordered by path. `npm sbom --omit dev` would leave out what a
+ * development dependency needs, too. Throws when another version is installed than the lock says.
+ */
+export function productionPackages(): ProductionPackage[] {
+  return Object.entries(lockedPackages())
+    .filter(([path, { dev }]) => path !== '' && dev === undefined)
+    .map(([path]) => lockedPackage(path))
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+/** One package of package-lock.json by its path; throws when it is not installed in that version. */
+export function lockedPackage(path: string): ProductionPackage {
+  const locked = lockedPackages()[path]
+  if (locked === undefined) throw new Error(`package-lock.json has no ${path}.`)
+  const { version, license, integrity } = locked
+  const installed = readJson(join(path, 'package.json')) as { name: string; version: string }
+  if (installed.version !== version)
+    throw new Error(
+      `${path} is installed as ${installed.version}, package-lock.json has ${version}: run npm ci.`,
+    )
+  return { path, name: installed.name, version, license, integrity }
+}
+
+function lockedPackages(): Readonly<Record<string, LockedPackage>> {
+  return (readJson('package-lock.json') as { packages: Record<string, LockedPackage> }).packages
+}
+
+function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(join(packageFolder, path), 'utf8'))
+}
 
 /** The runtime and library of AssemblyScript are compiled into `dist/scan.wasm`; no folder shows them. */
 export const compiledIn = (): ProductionPackage => lockedPackage('node_modules/assemblyscript')
@@ -55,3 +108,30 @@ function component({ name, version, license, integrity }: ProductionPackage): ob
 function purl(name: string, version: string): string {
   return `pkg:npm/${encodeURIComponent(name).replace('%2F', '/')}@${version}`
 }
+
+/** The file NOTICE: software of others in what is shipped, and the texts that have to go with it. */
+export function notice(): string {
+  const assemblyScript = compiledIn()
+  const text = (name: string) =>
+    readFileSync(join(packageFolder, assemblyScript.path, name), 'utf8').trim()
+  const packages = productionPackages().map(
+    ({ path, name, version, license }) => `* ${name} ${version}, ${license}, in ${path}`,
+  )
+  return `source-protime is under the MIT License, see LICENSE. It is shipped with software of others.
+
+Image and wheel carry these packages, each with its own licence text; npm installs the same ones:
+
+${packages.join('\n')}
+
+dist/scan.wasm contains the runtime and parts of the library of AssemblyScript ${assemblyScript.version},
+which is under the Apache License 2.0. Its notice and its licence follow.
+
+${RULE}
+${text('NOTICE')}
+
+${RULE}
+${text('LICENSE')}
+`
+}
+
+const RULE = '-'.repeat(80)

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { coverageDocument, coverageFaults, taggedTests } from './coverage.ts'
-import { readCoverage } from './coverage-sources.ts'
+import { coverageDocument, coverageFaults, readCoverage, taggedTests } from './coverage.ts'
 
 describe('the coverage of the specification', () => {
   const { sections, shown } = readCoverage()

@@ -3,13 +3,10 @@ import { basename, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { workAndWait, workOneDay } from './demo/changes.ts'
-import type { Difference } from './demo/compare.ts'
-import { removeLeftovers } from './demo/leftovers.ts'
-import { outputFolder, warehouseFile } from './demo/paths.ts'
-import { startProgram } from './demo/program.ts'
-import { type Service, startService } from './demo/service.ts'
+import { type Compared, compareWarehouse, type Difference } from './demo/compare.ts'
+import { outputFolder, removeLeftovers, warehouseFile } from './demo/paths.ts'
+import { type Service, startProgram, startService } from './demo/service.ts'
 import { grouped, table } from './demo/table.ts'
-import { type Compared, compareWarehouse } from './demo/warehouse.ts'
 
 /**
  * The whole story of a tenant: an emulated service, `protime sync`, and a warehouse that is compared with

@@ -1,14 +1,18 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { destinationSpec } from '../src/destination/destination-spec.ts'
 import { readProjectJson } from '../src/project-files.ts'
-import { type MetadataFacts, withFacts } from './airbyte-metadata.ts'
-import { coverageDocument } from './coverage.ts'
-import { readCoverage } from './coverage-sources.ts'
+import { notice } from './bill-of-materials.ts'
+import { coverageDocument, readCoverage } from './coverage.ts'
 import { DOCUMENTS, withTables } from './generated-tables.ts'
-import { INSTALL_GUIDE, withVersion } from './install-guide.ts'
-import { hubDefinition, hubFile, type ListedSpecification } from './meltano-hub.ts'
+import { INSTALL_GUIDE, withVersion } from './guide-blocks.ts'
+import {
+  hubDefinition,
+  hubFile,
+  type ListedSpecification,
+  type MetadataFacts,
+  withFacts,
+} from './listings.ts'
 import { withSettings } from './meltano-settings.ts'
-import { notice } from './notice.ts'
 
 const spec = readProjectJson('#spec') as ListedSpecification & MetadataFacts['spec']
 const { name, version, license } = readProjectJson('#package') as {

@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { DOCUMENTS, withTables } from './generated-tables.ts'
+import {
+  changelog,
+  DOCUMENTS,
+  form,
+  prerequisites,
+  troubleshooting,
+  withTables,
+} from './generated-tables.ts'
 
 describe('the documents', () => {
   it.each(DOCUMENTS)('%s has the tables that the code gives (npm run docs makes them)', (file) => {
@@ -19,5 +26,61 @@ describe('the documents', () => {
 
   it('do not have parts that nothing generates', () => {
     expect(() => withTables('<!-- generated: nothing -->\n<!-- end -->')).toThrow('nothing')
+  })
+})
+
+/** What Airbyte's checks ask of a page, in this order; others may stand between. */
+const HEADINGS = [
+  '# Protime',
+  '## Prerequisites',
+  '## Setup guide',
+  '## Set up Protime',
+  '### For Airbyte Cloud:',
+  '### For Airbyte Open Source:',
+  '## Set up the Protime connector in Airbyte',
+  '### For Airbyte Cloud:',
+  '### For Airbyte Open Source:',
+  '## Supported sync modes',
+  '## Supported Streams',
+  '## IP allow list',
+  '### Performance considerations',
+  '## Data type map',
+  '## Limitations & Troubleshooting',
+  '## Changelog',
+]
+
+describe('the page for Airbyte', () => {
+  const page = readFileSync('docs/airbyte.md', 'utf8')
+
+  it("has the headings of Airbyte's pages, in their order", () => {
+    const asked = new Set(HEADINGS)
+    const found = page.split('\n').filter((line) => asked.has(line))
+    expect(found).toEqual(HEADINGS)
+  })
+
+  it('has no braces outside of code, which the site takes for a program', () => {
+    const text = page.replace(/`[^`\n]*`/g, '')
+    expect(text.match(/(?<!\\)[{}]/g)).toBeNull()
+  })
+})
+
+describe('the parts of the page for Airbyte', () => {
+  it('name the required fields by their titles', () => {
+    const titles = [...prerequisites().matchAll(/^- \*\*(.+?)\*\*/gm)].map(([, title]) => title)
+    expect(titles).toEqual(['Tenant', 'Environment', 'Client ID', 'Client Secret'])
+  })
+
+  it('show each field of the form below its choice, and none that is hidden', () => {
+    expect(form()).toContain('| Environment: Custom, API Name |  | `"svcapi"` |')
+    expect(form()).toContain('\\{tenant\\}.\\{domain\\}')
+    expect(form()).not.toContain('Activate Versions')
+  })
+
+  it("take the messages from the user's guide", () => {
+    expect(troubleshooting()).toContain('| not entitled to the scope |')
+  })
+
+  it('name each version with its day and its release', () => {
+    expect(changelog()).toContain('| 0.1.0 | 2026-11-21 | [v0.1.0](')
   })
 })

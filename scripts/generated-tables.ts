@@ -1,15 +1,194 @@
+import { readFileSync } from 'node:fs'
 import { defaultControl, referenceText } from '../emulator/control/reference-text.ts'
 import { serveOptions } from '../src/cli/serve-options.ts'
+import { writeSettingsSchema } from '../src/config/write-settings.ts'
+import { type PrivacyClass, privacyClassOf } from '../src/privacy/privacy-class.ts'
+import type { PrivacyMode, PrivacySettings } from '../src/privacy/privacy-settings.ts'
+import { treatmentOfStream } from '../src/privacy/treated-stream.ts'
+import type { FieldOutcome } from '../src/privacy/treatment.ts'
 import { readProjectJson } from '../src/project-files.ts'
 import type { SettingsSchema } from '../src/protocol/settings-schema.ts'
 import { settingRows } from '../src/protocol/singer/setting-rows.ts'
+import type { JsonSchema } from '../src/protocol/stream-spec.ts'
 import type { Stream } from '../src/streams/collection.ts'
-import { keyOf, streams } from '../src/streams/streams.ts'
+import { keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
 import { METRICS } from '../src/webhooks/serve/metrics.ts'
-import { changelog, form, prerequisites, troubleshooting } from './airbyte-page.ts'
-import { markdown } from './markdown-table.ts'
-import { privacyTables } from './privacy-page.ts'
-import { objectTable, writeSettingTable } from './writing-tables.ts'
+import { objects } from '../src/write/objects.ts'
+import { releasesOf } from './release-faults.ts'
+
+/** A table of Markdown; bars in the cells are escaped. */
+export function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n')
+}
+
+/** A setting as the platform's form shows it. */
+interface Field {
+  readonly title?: string
+  readonly description?: string
+  readonly airbyte_hidden?: boolean
+  readonly const?: unknown
+  readonly default?: unknown
+  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, Field>>
+  readonly oneOf?: readonly Field[]
+}
+
+const TAGS = 'https://github.com/source-protime/source-protime/releases/tag'
+
+/** What must be at hand before the form is filled in: the required fields, by their titles. */
+export function prerequisites(): string {
+  const { required = [], properties = {} } = specification()
+  return required
+    .map(
+      (name) => `- **${properties[name]?.title}**: ${plain(properties[name]?.description ?? '')}`,
+    )
+    .join('\n')
+}
+
+/** Every field of the form in its order, by the titles that stand above the boxes. */
+export function form(): string {
+  const { required = [], properties = {} } = specification()
+  const rows = Object.entries(properties)
+    .filter(([, field]) => field.airbyte_hidden !== true)
+    .flatMap(([name, field]) => rowsOf(field, required.includes(name)))
+  return markdown(['Field', 'Required', 'Default', 'What to enter'], rows)
+}
+
+/** The table of messages in the user's guide. */
+export function troubleshooting(): string {
+  const guide = readFileSync('docs/user-guide.md', 'utf8')
+  const [, section = ''] = guide.split('\n## When something fails\n')
+  const [table] = /^\| Message \|.*\n(?:\|.*\n)+/m.exec(section) ?? []
+  if (table === undefined) throw new Error('the guide has lost its table of messages')
+  return plain(table.trim())
+}
+
+/** CHANGELOG.md as the table that ends a page of Airbyte. */
+export function changelog(): string {
+  const rows = releasesOf(readFileSync('CHANGELOG.md', 'utf8')).map(
+    ({ version, date, subject }) => [version, date, `[v${version}](${TAGS}/v${version})`, subject],
+  )
+  const table = markdown(['Version', 'Date', 'Release', 'Subject'], rows)
+  // Airbyte's check wants the details at once below the heading.
+  return `## Changelog\n\n<details>\n  <summary>Expand to review</summary>\n\n${table}\n\n</details>`
+}
+
+function specification(): Field {
+  return (readProjectJson('#spec') as { connectionSpecification: Field }).connectionSpecification
+}
+
+function rowsOf(field: Field, isRequired: boolean, above = ''): string[][] {
+  const title = `${above}${field.title}`
+  const row = [title, isRequired ? 'yes' : '', defaultOf(field), plain(field.description ?? '')]
+  const below = (field.oneOf ?? []).flatMap(({ title: option, properties = {}, required = [] }) =>
+    Object.entries(properties).flatMap(([name, member]) =>
+      // The choice itself is the dropdown.
+      member.const === undefined
+        ? rowsOf(member, required.includes(name), `${title}: ${option}, `)
+        : [[`${title}: ${option}`, '', '', plain(member.description ?? '')]],
+    ),
+  )
+  return [row, ...below]
+}
+
+function defaultOf({ default: fallback }: Field): string {
+  return fallback === undefined ? '' : `\`${JSON.stringify(fallback)}\``
+}
+
+/** Text that is no code in the dialect of Airbyte's site, which takes braces and angles for it. */
+function plain(text: string): string {
+  return text
+    .split('`')
+    .map((part, i) => (i % 2 === 0 ? part.replace(/[{}<]/g, '\\$&') : part))
+    .join('`')
+}
+
+const MODES: readonly PrivacyMode[] = ['complete', 'without_secrets', 'pseudonymised', 'minimal']
+
+const WORDS: Readonly<Record<FieldOutcome, string>> = {
+  keep: 'stays',
+  drop: 'left out',
+  hash: 'hash',
+  null: 'empty',
+  year: 'year',
+}
+
+/** Of each stream, every field that tells something of a person, with what each mode makes of it. */
+export function privacyTables(): string {
+  return [...streams.values()].flatMap(streamSection).join('\n\n')
+}
+
+function streamSection(stream: Stream): string[] {
+  const treatments = MODES.map((mode) => treatmentOfStream(stream, settingsOf(mode)).outcomes)
+  const rows = schemaFields(readStreamSchema(stream.stream)).flatMap(
+    ({ path, privacyClass, description }) => {
+      if (privacyClass === 'none') return []
+      const outcomes = treatments.map((outcomes) => WORDS[outcomeOf(path, outcomes)])
+      return [[`\`${path}\``, privacyClass, ...outcomes, description]]
+    },
+  )
+  if (rows.length === 0) return []
+  const head = ['Field', 'Class', ...MODES.map((mode) => `\`${mode}\``), 'What it is']
+  return [`### ${stream.stream}`, markdown(head, rows)]
+}
+
+function settingsOf(mode: PrivacyMode): PrivacySettings {
+  return { mode, key: 'any', rules: [], unknownFields: 'keep' }
+}
+
+/** What becomes of an object becomes of all that is in it. */
+function outcomeOf(path: string, outcomes: ReadonlyMap<string, FieldOutcome>): FieldOutcome {
+  const parts = path.split('.')
+  const around = parts.map((_, i) => parts.slice(0, i + 1).join('.'))
+  return around.flatMap((one) => outcomes.get(one) ?? [])[0] ?? 'keep'
+}
+
+interface SchemaField {
+  readonly path: string
+  readonly privacyClass: PrivacyClass
+  readonly description: string
+}
+
+function schemaFields(schema: JsonSchema, at = ''): SchemaField[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+    const path = `${at}${name}`
+    const description = String(field['description'] ?? '')
+    const inside = field.items ?? field
+    return [
+      { path, privacyClass: privacyClassOf(field), description },
+      ...schemaFields(inside, `${path}.`),
+    ]
+  })
+}
+
+/** What can be written, and within which limits. */
+export function objectTable(): string {
+  const rows = Object.entries(objects).map(([name, object]) => [
+    code(name),
+    object.keys.map((key) => key.map(code).join(', ')).join(' or '),
+    Object.keys(object.properties).map(code).join(', '),
+    object.requests,
+    object.limits.join('; '),
+    object.scopes.map((scope) => code(`connector-<api>-${scope}`)).join(', '),
+  ])
+  return markdown(['Object', 'Key', 'Members', 'Requests', 'Limits', 'Scopes'], rows)
+}
+
+/** The settings that only writing heeds. */
+export function writeSettingTable(): string {
+  const rows = settingRows(writeSettingsSchema()).map(({ path, fallback, text }) => [
+    code(path),
+    fallback,
+    text,
+  ])
+  return markdown(['Setting', 'Default', 'Meaning'], rows)
+}
+
+function code(text: string): string {
+  return `\`${text}\``
+}
 
 /** Every table of the documents that is made from the code, by the name in its marker. */
 const tables: Readonly<Record<string, () => string>> = {
@@ -119,8 +298,4 @@ function metricsTable(): string {
 
 function readingOf({ replication }: Stream): string {
   return replication === 'delta' ? 'delta' : 'a whole list each time'
-}
-
-function code(text: string): string {
-  return `\`${text}\``
 }

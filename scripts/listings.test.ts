@@ -5,8 +5,13 @@ import { parseConfig } from '../src/config/config.ts'
 import { destinationSpec } from '../src/destination/destination-spec.ts'
 import { readProjectJson } from '../src/project-files.ts'
 import { streams } from '../src/streams/streams.ts'
-import { type MetadataFacts, withFacts } from './airbyte-metadata.ts'
-import { hubDefinition, hubFile, type ListedSpecification } from './meltano-hub.ts'
+import {
+  hubDefinition,
+  hubFile,
+  type ListedSpecification,
+  type MetadataFacts,
+  withFacts,
+} from './listings.ts'
 
 const spec = readProjectJson('#spec') as ListedSpecification & MetadataFacts['spec']
 const { name, version, license } = readProjectJson('#package') as {

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { notice } from './notice.ts'
+import { notice } from './bill-of-materials.ts'
 import { layOutPackage } from './package-tree.ts'
 
 let tree: string

@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { billOfMaterials } from './bill-of-materials.ts'
+import { billOfMaterials, productionPackages } from './bill-of-materials.ts'
 import { packageFolder } from './demo/paths.ts'
-import { productionPackages } from './production-packages.ts'
 
 /** What of the npm package has no use where the connector only runs: the emulator, and types. */
 const NOT_RUN = /^bin\/protime-emulator$|^dist\/emulator\/|\.d\.ts$/

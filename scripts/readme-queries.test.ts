@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
-import { ask } from '../integration-tests/testing/duckdb-rows.ts'
-import { protime } from '../integration-tests/testing/protime.ts'
+import { ask, protime } from '../integration-tests/testing/protime.ts'
 
 const [attendance = '', planned = ''] = [
   ...readFileSync('README.md', 'utf8').matchAll(/ask -- "\n([^"]*)"\n/g),

@@ -1,5 +1,29 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { type Candidate, releaseFaults } from './release-faults.ts'
+import { packageVersion } from '../src/project-files.ts'
+import { INSTALL_GUIDE } from './guide-blocks.ts'
+import { type Candidate, publishedImages, releaseFaults, releasesOf } from './release-faults.ts'
+
+it('what is not released yet is no version', () => {
+  expect(releasesOf('# Changelog\n\n## Unreleased\n\nA point.\n')).toEqual([])
+})
+
+it('a changelog is read with its newest version first, by the first paragraph of each', () => {
+  const text = `# Changelog\n\nFor people.\n\n## 1.1.0 (2027-02-01)\n\nTwo lines\nof text.\n\n- A point.\n\n## 1.0.0 (2027-01-01)\n\nThe first.\n`
+  expect(releasesOf(text)).toEqual([
+    { version: '1.1.0', date: '2027-02-01', subject: 'Two lines of text.' },
+    { version: '1.0.0', date: '2027-01-01', subject: 'The first.' },
+  ])
+})
+
+it.each(['1.0.0', 'Next', '1.0.0 (soon)'])(
+  'a heading that is no version with a day is refused: %s',
+  (heading) => {
+    expect(() => releasesOf(`## ${heading}\n\nText.\n`)).toThrow(
+      `not a version and a date: ${heading}`,
+    )
+  },
+)
 
 const good: Candidate = {
   version: '1.1.0',
@@ -26,4 +50,42 @@ it('nothing is released that is not committed, or whose version was released bef
     'Commit or remove these first:\n M README.md',
     'The tag v1.1.0 names another commit: set a new version in package.json.',
   ])
+})
+
+const version = packageVersion()
+const images = publishedImages(readFileSync('.github/workflows/release.yml', 'utf8'), version)
+
+it('a release publishes an image to read with and one to write with', () => {
+  expect(images.map(({ name, target }) => [name, target])).toEqual([
+    [`source-protime/source-protime:${version}`, 'source'],
+    [`source-protime/destination-protime:${version}`, 'destination'],
+  ])
+})
+
+it('both are of the same processors, with bill of materials and provenance', () => {
+  const [first, ...others] = images.map(({ settings }) => settings)
+  expect(first).toMatchObject({
+    platforms: 'linux/amd64,linux/arm64',
+    provenance: 'mode=max',
+    sbom: true,
+    outputs: expect.stringMatching(/push=true/),
+  })
+  for (const other of others) expect(other).toEqual(first)
+})
+
+it('each is a stage of the Dockerfile that starts the program of its name', () => {
+  const stages = readFileSync('Dockerfile', 'utf8').split(/^FROM .* AS /m)
+  for (const { name, target } of images) {
+    const stage = stages.find((text) => text.startsWith(`${target}\n`))
+    const [, program] = name.split(/[/:]/)
+    expect(stage).toContain(`ENTRYPOINT ["/airbyte/integration_code/bin/${program}"]`)
+  }
+})
+
+it('each is named by the guide for installing, to use and to build', () => {
+  const guide = readFileSync(INSTALL_GUIDE, 'utf8')
+  for (const { name } of images) {
+    expect(guide).toContain(`\`${name.split(':')[0]}`)
+    expect(guide).toContain(`--tag ${name} .`)
+  }
 })

@@ -1,4 +1,28 @@
-import { releasesOf } from './changelog.ts'
+import { parse } from 'yaml'
+
+/** One version of the changelog. */
+export interface Release {
+  readonly version: string
+  /** The day of the release, YYYY-MM-DD. */
+  readonly date: string
+  /** The first paragraph on one line. */
+  readonly subject: string
+}
+
+/**
+ * The versions of CHANGELOG.md, in the order in which they stand there: the newest first. What is not
+ * released yet stands above them under `Unreleased`.
+ */
+export function releasesOf(changelog: string): Release[] {
+  const [, ...sections] = changelog.split(/^## (?!Unreleased\n)/m)
+  return sections.map((section) => {
+    const [, version, date] = /^(\d+\.\d+\.\d+) \((\d{4}-\d\d-\d\d)\)\n/.exec(section) ?? []
+    if (version === undefined || date === undefined)
+      throw new Error(`CHANGELOG.md: not a version and a date: ${section.split('\n')[0]}`)
+    const [, subject = ''] = section.split('\n\n')
+    return { version, date, subject: subject.replaceAll('\n', ' ').trim() }
+  })
+}
 
 /** What a release is judged by before anything is built. */
 export interface Candidate {
@@ -27,4 +51,36 @@ export function releaseFaults(candidate: Candidate): string[] {
       ? []
       : [`The tag v${version} names another commit: set a new version in package.json.`]),
   ]
+}
+
+/** An image that the workflow of releases builds and pushes. */
+export interface PublishedImage {
+  /** With its tag. */
+  readonly name: string
+  /** The stage of the Dockerfile. */
+  readonly target: string
+  /** What else the step that pushes it is given. */
+  readonly settings: Readonly<Record<string, unknown>>
+}
+
+interface Workflow {
+  readonly jobs: Readonly<Record<string, { readonly steps?: readonly Step[] }>>
+}
+
+interface Step {
+  readonly uses?: string
+  readonly with?: Readonly<Record<string, unknown>>
+}
+
+/** The images that .github/workflows/release.yml, given as text, publishes of this version. */
+export function publishedImages(workflow: string, version: string): PublishedImage[] {
+  const { jobs } = parse(workflow) as Workflow
+  const steps = Object.values(jobs).flatMap(({ steps = [] }) => steps)
+  return steps
+    .filter(({ uses }) => uses?.startsWith('docker/build-push-action@'))
+    .map(({ with: given = {} }) => {
+      const { tags, target, ...settings } = given
+      const name = String(tags).replace(/\$\{\{.*?\.version \}\}/, version)
+      return { name, target: String(target), settings }
+    })
 }

@@ -4,8 +4,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { basename, join } from 'node:path'
 import { packageVersion } from '../src/project-files.ts'
 import { packageFolder } from './demo/paths.ts'
-import { publishedImages } from './published-images.ts'
-import { releaseFaults } from './release-faults.ts'
+import { publishedImages, releaseFaults } from './release-faults.ts'
 
 const FOLDER = join(packageFolder, 'release')
 const TAG = `v${packageVersion()}`

@@ -1,10 +1,12 @@
+import { startRawService, type Wire } from '../../integration-tests/hostile/raw-service.ts'
 import {
+  chunked,
   endlessBodies,
   endlessReferences,
   inCrumbs,
-} from '../../integration-tests/hostile/endless-bodies.ts'
-import { startRawService, type Wire } from '../../integration-tests/hostile/raw-service.ts'
-import { chunked, repeated, reply } from '../../integration-tests/hostile/wire.ts'
+  repeated,
+  reply,
+} from '../../integration-tests/hostile/wire.ts'
 import { clocking } from '../clocking.ts'
 import { withConnector } from '../connector.ts'
 import {
@@ -15,6 +17,7 @@ import {
   type MeasureOptions,
   measure,
   peakLine,
+  startServer,
 } from '../measure.ts'
 
 /** A body in crumbs costs what garbage is left at the time: the middle of so many runs counts. */
@@ -40,7 +43,7 @@ export async function* memory(): AsyncGenerator<Judged> {
   ] as const)
     yield peakLine(page, of(page, 'peakMegabytes'), 150)
   const reader = `'${process.execPath}' '${here('slow-reader.js')}' 1000000 5`
-  const slow = await costOf(largePage, { reader })
+  const slow = await costOf(largePageWire, { reader })
   yield peakLine(`a page of ${PAGE_RECORDS} records at 1 MB/s for 5 s`, slow.peakMegabytes, 150)
 }
 
@@ -65,7 +68,42 @@ async function costOf(
   }
 }
 
-function largePage(): Wire {
+function largePageWire(): Wire {
   const records = Array.from({ length: 300 }, (_, i) => clocking(i)).join(',')
   return chunked(repeated('{"value":[', `${records},`, PAGE_RECORDS / 300, `${clocking(0)}]}`))
+}
+
+const CHANGES = 1_150_000
+
+/** One delta answer of more than 300 MB on a single page: memory must not follow its size. */
+export async function* largePage(): AsyncGenerator<Judged> {
+  const server = await startServer({ pages: 1, pageSize: 1, changes: CHANGES })
+  try {
+    const cost = await withConnector({ origin: server.origin, streams: ['clockings'] }, (program) =>
+      measure(program),
+    )
+    yield peakLine(`${CHANGES} changes in ${cost.seconds.toFixed(1)} s`, cost.peakMegabytes, 150)
+  } finally {
+    await server.stop()
+  }
+}
+
+const SECONDS = 60
+const BYTES_PER_SECOND = 1_000_000
+const LINE_BYTES = 371
+const PAGE_SIZE = 1000
+
+/** A destination that takes 1 MB/s for a minute: what waits must wait at the service, not in memory. */
+export async function* slowReader(): AsyncGenerator<Judged> {
+  const pages = Math.ceil((SECONDS * BYTES_PER_SECOND) / (LINE_BYTES * PAGE_SIZE))
+  const server = await startServer({ pages, pageSize: PAGE_SIZE })
+  const reader = `'${process.execPath}' '${here('slow-reader.js')}' ${BYTES_PER_SECOND}`
+  try {
+    const cost = await withConnector({ origin: server.origin, streams: ['clockings'] }, (program) =>
+      measure(program, { reader }),
+    )
+    yield peakLine(`${cost.seconds.toFixed(0)} s at 1 MB/s`, cost.peakMegabytes, 150)
+  } finally {
+    await server.stop()
+  }
 }

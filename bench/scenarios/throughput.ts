@@ -1,5 +1,15 @@
 import { withConnector } from '../connector.ts'
-import { here, inTurn, type Medians, measure, rateLine, startServer } from '../measure.ts'
+import {
+  type Cost,
+  here,
+  inTurn,
+  type Judged,
+  type Medians,
+  measure,
+  rateLine,
+  startServer,
+} from '../measure.ts'
+import type { Encoding } from '../server.ts'
 
 const PAGE_SIZE = 1000
 const ROUNDS = 5
@@ -62,4 +72,92 @@ function* toldOf(what: string, millions: number, of: Medians<Program>): Generato
   const memory = of('ours', 'peakMegabytes') - of(floor, 'peakMegabytes')
   yield `ours is ${speed.toFixed(2)} times the conventional program (to reach: 3.5), with 1/${cpu.toFixed(2)} of its CPU`
   yield `ours is ${part.toFixed(0)} % of the floor (${millions === 1 ? 70 : 75}), with ${work.toFixed(2)} times its CPU (1.6), ${memory.toFixed(0)} MB above its peak (20)`
+}
+
+const PAGES = 1000
+const RECORDS = PAGES * PAGE_SIZE
+const FEW_ROUNDS = 3
+
+/** A million records from a service that compresses its answers, as real ones do, and as plain text. */
+export async function compressedCosts(): Promise<Medians<'plain' | 'gzip' | 'brotli'>> {
+  const serve = (encoding?: Encoding) =>
+    startServer({ pages: PAGES, pageSize: PAGE_SIZE, ...(encoding && { encoding }) })
+  const servers = await Promise.all([serve(), serve('gzip'), serve('br')])
+  const read = (index: 0 | 1 | 2) => () =>
+    withConnector({ origin: servers[index].origin, streams: ['clockings'] }, (p) => measure(p))
+  try {
+    return await inTurn(FEW_ROUNDS, { plain: read(0), gzip: read(1), brotli: read(2) })
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()))
+  }
+}
+
+export async function* compressed(): AsyncGenerator<string> {
+  const of = await compressedCosts()
+  for (const name of ['plain', 'gzip', 'brotli'] as const) yield rateLine(name, RECORDS, of)
+  const beside = (name: 'gzip' | 'brotli', figure: 'seconds' | 'cpuSeconds') =>
+    (of(name, figure) / of('plain', figure)).toFixed(2)
+  for (const name of ['gzip', 'brotli'] as const)
+    yield `${name} takes ${beside(name, 'seconds')} times as long as plain text, with ${beside(name, 'cpuSeconds')} of its CPU`
+}
+
+const LEAST_PERCENT = 50
+
+const SETTINGS = {
+  untouched: { personal_data: 'complete' },
+  'one field left out': {
+    personal_data: 'complete',
+    field_rules: [{ stream: 'clockings', path: 'kind', rule: 'drop' }],
+  },
+  minimal: { personal_data: 'minimal' },
+  pseudonymised: { personal_data: 'pseudonymised', privacy_key: 'the-key-of-the-benchmark' },
+}
+
+/**
+ * A million clockings whose personal data is treated, beside the same ones as they came. Judged by
+ * processor time, which other programs on the machine change less.
+ */
+export async function* privacy(): AsyncGenerator<Judged> {
+  const server = await startServer({ pages: PAGES, pageSize: PAGE_SIZE })
+  const { origin } = server
+  const read = (settings: object) =>
+    withConnector({ origin, streams: ['clockings'], settings }, (program) => measure(program))
+  try {
+    const of = await inTurn(FEW_ROUNDS, {
+      untouched: () => read(SETTINGS.untouched),
+      'one field left out': () => read(SETTINGS['one field left out']),
+      minimal: () => read(SETTINGS.minimal),
+      pseudonymised: () => read(SETTINGS.pseudonymised),
+    })
+    for (const name of Object.keys(SETTINGS) as (keyof typeof SETTINGS)[]) {
+      const percent = (of('untouched', 'cpuSeconds') / of(name, 'cpuSeconds')) * 100
+      const rate = rateLine(name, PAGES * PAGE_SIZE, of)
+      const line = `${rate}, ${percent.toFixed(0)} % of the speed per CPU (at least ${LEAST_PERCENT})`
+      yield { line, isMet: percent >= LEAST_PERCENT }
+    }
+  } finally {
+    await server.stop()
+  }
+}
+
+const SINGER_ROUNDS = 5
+
+/** The same million records by either program, in turn: Singer may cost 15 % more. */
+export async function* singer(): AsyncGenerator<string> {
+  const server = await startServer({ pages: PAGES, pageSize: PAGE_SIZE })
+  const reading = { origin: server.origin, streams: ['clockings'] }
+  const read = (protocol: 'airbyte' | 'singer') => () =>
+    withConnector({ ...reading, protocol }, (program) => measure(program))
+  try {
+    const of = await inTurn(SINGER_ROUNDS, { airbyte: read('airbyte'), singer: read('singer') })
+    for (const protocol of ['airbyte', 'singer'] as const) yield rateLine(protocol, RECORDS, of)
+    const more = (figure: keyof Cost) => (of('singer', figure) / of('airbyte', figure) - 1) * 100
+    yield `singer takes ${signed(more('seconds'))} of the time and ${signed(more('cpuSeconds'))} of the CPU (at most +15 %)`
+  } finally {
+    await server.stop()
+  }
+}
+
+function signed(percent: number): string {
+  return `${percent < 0 ? '' : '+'}${percent.toFixed(0)} %`
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pythonWith } from '../../integration-tests/engines/environment.ts'
+import { pythonWith } from '../../integration-tests/engines/python.ts'
 import { clocking } from '../clocking.ts'
 import { PROJECT, type Reading, withConnector } from '../connector.ts'
 import { type Cost, here, inTurn, measure, rateLine, startServer } from '../measure.ts'

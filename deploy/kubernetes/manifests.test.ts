@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { installText } from '../../scripts/install-guide.ts'
+import { installText } from '../../scripts/guide-blocks.ts'
 import { EXIT } from '../../src/cli/exit-code.ts'
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')

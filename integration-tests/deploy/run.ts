@@ -3,13 +3,17 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { warehouseDifferences } from '../../scripts/demo/compare.ts'
 import { packageFolder } from '../../scripts/demo/paths.ts'
 import { type Service, startService } from '../../scripts/demo/service.ts'
 import { table } from '../../scripts/demo/table.ts'
-import { warehouseDifferences } from '../../scripts/demo/warehouse.ts'
-import { createDagster, type Dagster, type Run } from './dagster.ts'
-import { validateManifests } from './manifests.ts'
-import { deliverThroughNginx } from './nginx.ts'
+import {
+  createDagster,
+  type Dagster,
+  deliverThroughNginx,
+  type Run,
+  validateManifests,
+} from './recipes.ts'
 
 const CHANGES = { inserts: 40, updates: 40, deletes: 30, softDeletes: 5 }
 /** People and months: another size is another tenant. */

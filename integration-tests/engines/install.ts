@@ -1,14 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { installText, type Place, withPackage } from '../../scripts/install-guide.ts'
-import { hubFile } from '../../scripts/meltano-hub.ts'
+import { installText, type Place, withPackage } from '../../scripts/guide-blocks.ts'
+import { hubFile } from '../../scripts/listings.ts'
+import { type GuideShell, openGuideShell, output, packNpm } from './command.ts'
 import type { Engine } from './engine.ts'
-import { pythonWith } from './environment.ts'
-import { type GuideShell, openGuideShell, packNpm } from './guide-shell.ts'
-import { output } from './meltano/command.ts'
 import { meltano } from './meltano/meltano.ts'
 import { tapVariables } from './meltano/project.ts'
 import { pyairbyte } from './pyairbyte.ts'
+import { pythonWith } from './python.ts'
 import { startTenant, type Tenant } from './tenant.ts'
 
 /** Follows one part of docs/install.md and judges what came of it. */

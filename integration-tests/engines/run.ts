@@ -1,5 +1,101 @@
-import { engines } from './engines.ts'
-import { type Outcome, runEngine } from './tools.ts'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { fast, protocolModels } from './airbyte.ts'
+import type { Engine, Tools } from './engine.ts'
+import { install } from './install.ts'
+import { meltano } from './meltano/meltano.ts'
+import { pyairbyte } from './pyairbyte.ts'
+import { packedWheel, pythonWith } from './python.ts'
+import { queues } from './queues.ts'
+import { singerTools } from './singer-tools.ts'
+
+/** Everybody who has to accept the connector. */
+export const engines: readonly Engine[] = [
+  protocolModels,
+  fast,
+  pyairbyte,
+  singerTools,
+  meltano,
+  install,
+  queues,
+]
+
+// The compiled script stands one folder deeper than its source, the Python programs beside the source.
+const projectFolder = fileURLToPath(new URL('../../../', import.meta.url))
+const programs = join(projectFolder, 'integration-tests', 'engines')
+
+/** The outcome of one step; a fault is why it failed. */
+export interface Outcome {
+  readonly step: string
+  readonly fault?: string
+}
+
+/** Runs an engine and tells each outcome as it comes. */
+export async function runEngine(engine: Engine, tell: (outcome: Outcome) => void): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'engine-'))
+  const step: Tools['step'] = async (name, attempt) => {
+    const title = `${engine.name}: ${name}`
+    try {
+      const result = await attempt()
+      tell({ step: title })
+      return result
+    } catch (error) {
+      tell({ step: title, fault: error instanceof Error ? error.message : String(error) })
+      return undefined
+    }
+  }
+  try {
+    const interpreter = await step('installed', async () =>
+      pythonWith(engine.name, engine.requirements),
+    )
+    if (interpreter === undefined) return
+    const python: Tools['python'] = (program, args) =>
+      runPython(interpreter, [resolve(programs, program), ...args], folder)
+    const executable = join(projectFolder, 'bin', 'source-protime')
+    const wheel = packedWheel(projectFolder)
+    await engine.run({ executable, wheel, projectFolder, folder, python, step })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A program's stdout; exit codes other than 0 are errors with the end of what it said. */
+function runPython(interpreter: string, args: readonly string[], folder: string): Promise<string> {
+  const env = {
+    ...process.env,
+    // PyAirbyte calls uv, which is installed beside it.
+    PATH: `${dirname(interpreter)}:${process.env['PATH']}`,
+    // Whatever it keeps is gone with the folder, and it asks nobody outside.
+    HOME: folder,
+    TMPDIR: folder,
+    XDG_CACHE_HOME: join(folder, '.cache'),
+    AIRBYTE_OFFLINE_MODE: '1',
+    DO_NOT_TRACK: '1',
+    PYTHONDONTWRITEBYTECODE: '1',
+  }
+  return new Promise((resolve, reject) => {
+    const child = spawn(interpreter, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+    child.once('error', reject)
+    child.once('close', (exitCode) => {
+      if (exitCode === 0) resolve(stdout)
+      else
+        reject(
+          new Error(`${args[0]} ended with ${exitCode}:\n${`${stdout}\n${stderr}`.slice(-4000)}`),
+        )
+    })
+  })
+}
 
 /** Runs the engines that the arguments name, or all; the exit code is 0 only if everything passed. */
 async function main(names: readonly string[]): Promise<void> {

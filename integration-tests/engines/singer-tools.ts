@@ -1,8 +1,8 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { output } from './command.ts'
 import type { Engine } from './engine.ts'
-import { pythonWith } from './environment.ts'
-import { output } from './meltano/command.ts'
+import { pythonWith } from './python.ts'
 import { startTenant } from './tenant.ts'
 
 const REQUIREMENTS = ['singer-tools==0.4.1']

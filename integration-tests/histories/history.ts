@@ -1,7 +1,87 @@
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
+import type { FaultKind } from '../../emulator/http/faults.ts'
+import type { ReferenceChoice } from '../../src/config/config.ts'
 import { shortRetryPolicy } from '../../src/http/testing/short-retry-policy.ts'
+import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
+import { treatmentOfStream } from '../../src/privacy/treated-stream.ts'
+import type { ObjectRules } from '../../src/protocol/record-rewriter.ts'
+import type { Stream } from '../../src/streams/collection.ts'
 import type { AirbyteOptions } from '../testing/run.ts'
-import type { Change, Step } from './step.ts'
+
+/**
+ * How much text a record carries: little, so much that it is worth a STATE of its own, or so much
+ * that its page is emitted while it arrives.
+ */
+export type Size = 'small' | 'medium' | 'large'
+
+/** A change of the tenant; numbers pick among what is there when the change happens. */
+export type Change = {
+  readonly stream: number
+  readonly pick: number
+} & (
+  | { readonly kind: 'insert'; readonly day: number; readonly size: Size }
+  | { readonly kind: 'update' | 'remove' | 'soft-delete' | 'restore' }
+  /** Gives a dated record the day that lies so many days after now. */
+  | { readonly kind: 'move'; readonly day: number }
+)
+
+/** Something that happens to the service by itself, between syncs or while one reads. */
+export type Event =
+  | { readonly do: 'change'; readonly change: Change }
+  /** The service's clock moves, also back. */
+  | { readonly do: 'advance'; readonly hours: number }
+  | { readonly do: 'expire-tokens' }
+  | { readonly do: 'expire-continuations'; readonly status: 400 | 409 | 410 }
+  | { readonly do: 'expire-delta'; readonly stream: number }
+  | { readonly do: 'steal-delta'; readonly stream: number }
+  | { readonly do: 'reference'; readonly pick: number; readonly isRemoval: boolean }
+
+/** A disturbance of the wire, or an error answer, at the n-th request of a path. */
+export interface Fault {
+  readonly kind: FaultKind | 400 | 401 | 403 | 404 | 409 | 410 | 429 | 500 | 503
+  /** A list or delta of the stream, or the list of one collection's references. */
+  readonly path: 'token' | 'list' | 'delta' | { readonly references: string }
+  readonly stream: number
+  readonly skip: number
+  readonly times: number
+}
+
+/** What the warehouse holds of a sync that was cut off: all it said, or only what a STATE covers. */
+export type Kept = 'everything' | 'committed'
+
+/** One sync, with what disturbs it. */
+export interface Sync {
+  readonly do: 'sync'
+  readonly during: readonly { readonly atRequest: number; readonly event: Event }[]
+  readonly faults: readonly Fault[]
+  /** The line after which the process dies; 0 lets it live. */
+  readonly killAfter: number
+  readonly kept: Kept
+}
+
+/** A part of the configuration that changes from the next sync on. */
+export type Setting =
+  | { readonly set: 'external_references'; readonly to: readonly ReferenceChoice[] }
+  | { readonly set: 'start_date'; readonly to: string | undefined }
+  | { readonly set: 'personal_data'; readonly to: PrivacyMode }
+  | {
+      readonly set: 'history_refresh_days' | 'window_days' | 'future_days' | 'concurrency'
+      readonly to: number
+    }
+
+/** One step of a history. */
+export type Step =
+  | Event
+  | Sync
+  /** Back to the STATE of an earlier sync; the warehouse goes back too, or keeps what came later. */
+  | { readonly do: 'rewind'; readonly syncs: number; readonly isKept: boolean }
+  | { readonly do: 'configure'; readonly setting: Setting }
+  /** From the next sync on; what the warehouse holds of the stream is cleared with it, or stays. */
+  | {
+      readonly do: 'switch-mode'
+      readonly stream: number
+      readonly isCleared: boolean
+    }
 
 /** What a history is about: the service, the configuration, and what happens. */
 export interface History {
@@ -28,4 +108,21 @@ export const inPlace: Readonly<Record<Place, AirbyteOptions>> = {
     retryPolicy: shortRetryPolicy(ATTEMPTS),
   },
   executable: { program: 'source-protime', command: 'read' },
+}
+
+export const PRIVACY_KEY = 'the-key-of-histories'
+
+const known = new Map<string, ObjectRules | undefined>()
+
+/** The rules of each stream under a mode; what they do is proved by `../privacy.test.ts`. */
+export function rulesUnder(mode: PrivacyMode): (stream: Stream) => ObjectRules | undefined {
+  return (stream) => {
+    const name = `${mode} ${stream.stream}`
+    if (!known.has(name)) {
+      const unknownFields = mode === 'pseudonymised' ? 'drop' : 'keep'
+      const privacy = { mode, key: PRIVACY_KEY, rules: [], unknownFields } as const
+      known.set(name, treatmentOfStream(stream, privacy).rules)
+    }
+    return known.get(name)
+  }
 }

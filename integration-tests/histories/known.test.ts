@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { History } from './history.ts'
+import type { Change, Event, History, Sync } from './history.ts'
 import { runHistory } from './run-history.ts'
-import type { Change, Event, Sync } from './step.ts'
 
 /** Days from the emulator's now, 2026-11-20: inside the delta's window, and before 2025-01-01. */
 const RECENT = -30

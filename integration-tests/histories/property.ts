@@ -1,9 +1,234 @@
 import fc, { type RunDetails } from 'fast-check'
-import { histories, type Kind } from './arbitrary-history.ts'
-import type { History, Place } from './history.ts'
+import type { EmulatorOptions } from '../../emulator/emulator.ts'
+import { type Focus, inserts, long, narrow, settings, steps, wide } from './arbitrary-steps.ts'
+import type { Change, Event, Fault, History, Place, Setting, Step } from './history.ts'
 import { runHistory } from './run-history.ts'
-import { sentences } from './sentences.ts'
-import { runSettings } from './settings.ts'
+
+const dated = ['clockings', 'absences', 'assignments', 'activity_durations', 'calculated_totals']
+const listed = [
+  'job_categories',
+  'sectors',
+  'work_locations',
+  'department_histories',
+  'job_histories',
+  'activity_definitions',
+  'external_references',
+]
+const documented = [...dated, 'jobs', 'contracts', 'absence_groups', 'people', ...listed]
+const specified = [
+  'access_clockings',
+  'departments',
+  'employers',
+  'shift_definitions',
+  'work_locations',
+]
+
+const border = {
+  dialect: 'documentation' as const,
+  now: '2026-11-20T03:00:00Z',
+  people: 0,
+  deltaFilterBound: true,
+}
+
+/** What a history is made of: some of everything at once, or much of what is hard to get right. */
+export const kinds = ['anything', 'few-records', 'interrupted'] as const
+export type Kind = (typeof kinds)[number]
+
+const few = { minLength: 2, maxLength: 3 }
+
+const byKind: Readonly<Record<Kind, (place: Place) => fc.Arbitrary<Undecided>>> = {
+  anything: (place) =>
+    fc.record({
+      documented: fc.shuffledSubarray(documented, few),
+      specified: fc.shuffledSubarray(specified, few),
+      ...parts(place, wide),
+    }),
+  /** Changes of a few records again and again. */
+  'few-records': (place) =>
+    fc
+      .record({
+        first: fc.oneof(fc.constantFrom(...dated), fc.constantFrom(...listed)),
+        second: fc.constantFrom('jobs', 'people'),
+        pageSize: fc.constantFrom(1, 1, 2, 100),
+        ...parts(place, narrow),
+      })
+      .map(({ first, second, ...rest }) => atBorder([first, second], rest)),
+  /** Syncs that are cut off while they read lists of several slices. */
+  interrupted: (place) =>
+    fc
+      .record({
+        first: fc.oneof(fc.constantFrom(...dated), fc.constantFrom(...listed)),
+        pageSize: fc.constantFrom(1, 1, 2),
+        ...parts(place, long),
+      })
+      .map(({ first, ...rest }) => atBorder([first], rest)),
+}
+
+/** Histories that are small enough to shrink well, and long enough to go wrong. */
+function histories(kind: Kind, place: Place): fc.Arbitrary<History> {
+  return byKind[kind](place).map(({ documented, specified, ...rest }) => ({
+    ...rest,
+    options: possible(rest),
+    streams: rest.options.dialect === 'specification' ? specified : documented,
+  }))
+}
+
+/** A history whose streams depend on the dialect that was parts for it. */
+interface Undecided extends Omit<History, 'streams'> {
+  readonly documented: readonly string[]
+  readonly specified: readonly string[]
+}
+
+/** Puts the border of the delta where rows are on both sides. */
+function atBorder(
+  streams: readonly string[],
+  {
+    pageSize,
+    options,
+    settings,
+    ...rest
+  }: Omit<History, 'streams'> & { readonly pageSize: number },
+): Undecided {
+  return {
+    ...rest,
+    documented: streams,
+    specified: [],
+    options: { ...options, ...border, pageSize },
+    settings: { ...settings, start_date: '2024-01-01' },
+  }
+}
+
+/** A full refresh of what has no list starts a delta, which a service that keeps the first refuses. */
+function possible({ options, steps }: Pick<History, 'options' | 'steps'>): EmulatorOptions {
+  const isSwitched = steps.some((step) => step.do === 'switch-mode')
+  return isSwitched ? { ...options, secondStart: 'replaces' } : options
+}
+
+function parts(place: Place, focus: Focus) {
+  return {
+    options: options(place),
+    settings,
+    seeded: fc.array(inserts(focus), { minLength: 2, maxLength: 8 }),
+    steps: steps(place, focus),
+  }
+}
+
+/** Every choice that the service leaves open. */
+function options(place: Place): fc.Arbitrary<EmulatorOptions> {
+  const isPatient = place === 'in-process'
+  return fc.record({
+    seed: fc.integer({ min: 1, max: 1000 }),
+    now: fc.constantFrom('2026-11-20T03:00:00Z', '2026-12-30T22:00:00Z', '2026-12-31T23:30:00Z'),
+    people: fc.constantFrom(0, 0, 2),
+    months: fc.constant(0),
+    pageSize: fc.constantFrom(1, 2, 3, 7, 100),
+    deltaPageSize: fc.constantFrom(0, 1, 2),
+    dialect: mostly('documentation', 'specification'),
+    usedDeltaLink: fc.constantFrom('answers', 'gone', isPatient ? 'conflict' : 'answers'),
+    deltaFilterBound: mostly(true, false),
+    leavingRow: fc.constantFrom('delete', 'update', 'nothing'),
+    secondStart: isPatient ? mostly('replaces', 'conflict') : fc.constant('replaces'),
+    expiry: fc.constantFrom('last-use', 'age'),
+    deltaLog: mostly(false, true),
+    netDelta: mostly(false, true),
+    plainDeltaItems: mostly(false, true),
+    staleDeletes: fc.boolean(),
+    compress: mostly(false, true),
+  } satisfies {
+    [K in keyof EmulatorOptions]: fc.Arbitrary<unknown>
+  }) as fc.Arbitrary<EmulatorOptions>
+}
+
+function mostly<T>(usual: T, other: T): fc.Arbitrary<T> {
+  return fc.constantFrom(usual, usual, usual, other)
+}
+
+/** A history as a list that people can read: what the service is, then a step a line. */
+function sentences({ streams, options, settings, seeded, steps }: History): string {
+  const named = (stream: number) => streams[stream % streams.length] ?? ''
+  return [
+    `streams ${streams.join(', ')}`,
+    `service ${JSON.stringify(options)}`,
+    `configuration ${JSON.stringify(settings)}`,
+    ...seeded.map((change) => `before: ${changeText(change, named)}`),
+    ...steps.map((step, i) => `${i + 1}. ${stepText(step, named)}`),
+  ].join('\n')
+}
+
+type Named = (stream: number) => string
+
+function stepText(step: Step, named: Named): string {
+  if (step.do === 'sync') {
+    const parts = [
+      ...step.during.map(
+        ({ atRequest, event }) => `at request ${atRequest} ${eventText(event, named)}`,
+      ),
+      ...step.faults.map((fault) => faultText(fault, named)),
+      ...(step.killAfter > 0 ? [`killed after line ${step.killAfter}, kept: ${step.kept}`] : []),
+    ]
+    return ['sync', ...parts].join('; ')
+  }
+  if (step.do === 'rewind') {
+    const rows = step.isKept ? 'with the rows of today' : 'with the rows of that time'
+    return `back to the state ${step.syncs} syncs ago, ${rows}`
+  }
+  if (step.do === 'switch-mode') {
+    const data = step.isCleared ? 'cleared with its state' : 'kept'
+    return `the sync mode of ${named(step.stream)} is switched, its rows are ${data}`
+  }
+  return step.do === 'configure' ? settingText(step.setting) : eventText(step, named)
+}
+
+function eventText(event: Event, named: Named): string {
+  if (event.do === 'change') return changeText(event.change, named)
+  if (event.do === 'advance') return `${event.hours} hours pass`
+  if (event.do === 'expire-tokens') return 'access tokens expire'
+  if (event.do === 'expire-continuations') return `continuations expire with ${event.status}`
+  if (event.do === 'expire-delta') return `the delta of ${named(event.stream)} expires`
+  if (event.do === 'steal-delta') return `somebody steals the delta of ${named(event.stream)}`
+  return `${event.isRemoval ? 'removes' : 'sets'} the reference ${event.pick}`
+}
+
+function changeText(change: Change, named: Named): string {
+  const what = `${change.kind} in ${named(change.stream)}`
+  if (change.kind === 'insert') {
+    return `${what} at day ${change.day}${change.size === 'small' ? '' : `, a ${change.size} record`}`
+  }
+  return change.kind === 'move'
+    ? `${what} of record ${change.pick} to day ${change.day}`
+    : `${what} of record ${change.pick}`
+}
+
+function faultText({ kind, path, stream, skip, times }: Fault, named: Named): string {
+  const what = pathText(path, named(stream))
+  return `${kind} for ${what} after ${skip} requests, ${times} times`
+}
+
+function pathText(path: Fault['path'], stream: string): string {
+  if (path === 'token') return 'the token'
+  if (typeof path === 'object') return `the references of ${path.references}`
+  return `the ${path} of ${stream}`
+}
+
+function settingText({ set, to }: Setting): string {
+  return `${set} is ${to === undefined ? 'left out' : JSON.stringify(to)} from now on`
+}
+
+/** How many histories are run; see long-run.mjs and vitest.nightly.config.ts. */
+export interface RunSettings {
+  readonly runs: number
+  /** Where a failing history is found below the seed. */
+  readonly path: string | undefined
+}
+
+/** So many histories, or a multiple, or another number, or one of them: as the environment says. */
+export function runSettings(usual: number): RunSettings {
+  const { HISTORIES_RUNS, HISTORIES_SCALE = '1', HISTORIES_PATH } = process.env
+  return {
+    runs: HISTORIES_RUNS === undefined ? usual * Number(HISTORIES_SCALE) : Number(HISTORIES_RUNS),
+    path: HISTORIES_PATH,
+  }
+}
 
 /** Long enough for thousands of histories, and for one that fails to be shortened. */
 export const DAY_MS = 86_400_000

@@ -4,11 +4,8 @@ import type { Stream } from '../../src/streams/collection.ts'
 import { streams as catalogue } from '../../src/streams/streams.ts'
 import type { Message } from '../testing/airbyte-messages.ts'
 import { run } from '../testing/run.ts'
-import { warehouseDifferences } from './differences.ts'
-import { inPlace } from './history.ts'
-import { rulesUnder } from './privacy-rules.ts'
-import type { Kept } from './step.ts'
-import { createPlatform, type Platform } from './warehouses.ts'
+import { inPlace, type Kept, rulesUnder } from './history.ts'
+import { createPlatform, type Platform, warehouseDifferences } from './warehouses.ts'
 
 /** One sync of a scenario, in a form that tests can ask. */
 export interface ScenarioSync {
@@ -103,4 +100,27 @@ function told(messages: readonly Message[]): Omit<ScenarioSync, 'exitCode' | 're
     warnings: messages.flatMap(({ log }) => (log?.level === 'WARN' ? [log.message] : [])),
     errors: messages.flatMap(({ trace }) => trace?.error?.message ?? []),
   }
+}
+
+/** A bookmark as it is stored. */
+export type Blob = Record<string, unknown>
+
+/** A platform whose state of a stream is another one; its rows are the same. */
+export function withState(
+  platform: Platform,
+  stream: string,
+  change: (blob: Blob) => unknown,
+): Platform {
+  const state = platform.state.map((entry) => {
+    const copy = structuredClone(entry) as {
+      stream: { stream_descriptor: { name: string }; stream_state: unknown }
+    }
+    if (copy.stream.stream_descriptor.name === stream)
+      copy.stream.stream_state = change(copy.stream.stream_state as Blob)
+    return copy
+  })
+  return Object.defineProperties({} as Platform, {
+    ...Object.getOwnPropertyDescriptors(platform),
+    state: { value: state },
+  })
 }

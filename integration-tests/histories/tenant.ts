@@ -1,6 +1,6 @@
 import type { Emulator } from '../../emulator/emulator.ts'
 import type { Stream } from '../../src/streams/collection.ts'
-import type { Change, Event, Size } from './step.ts'
+import type { Change, Event, Size } from './history.ts'
 
 type Fields = Record<string, unknown>
 

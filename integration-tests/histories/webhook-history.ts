@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
 import type { DeliveryFaultKind } from '../../emulator/webhooks/delivery-faults.ts'
 import { webhookCollections } from '../../src/webhooks/serve/webhook-collections.ts'
-import { events, type Focus, inserts } from './arbitrary-events.ts'
-import type { Change, Event } from './step.ts'
+import { events, type Focus, inserts } from './arbitrary-steps.ts'
+import type { Change, Event } from './history.ts'
 
 /** Something that happens to a tenant, to its webhooks, or to those who follow them. */
 export type WebhookStep =

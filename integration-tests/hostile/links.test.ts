@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { expectFailure, expectNoLeak, expectStoppedBeforeSecondPage } from './expectations.ts'
-import { LIST, PREFIX, runScenario, SECOND, STREAM, secondPage } from './scenario.ts'
+import {
+  expectFailure,
+  expectNoLeak,
+  expectStoppedBeforeSecondPage,
+  LIST,
+  PREFIX,
+  runScenario,
+  SECOND,
+  STREAM,
+  secondPage,
+} from './scenario.ts'
 import { head, page, reply, rowOf } from './wire.ts'
 
 const OTHER_HOST = 'leads to another host'

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { expectSame } from '../answers.ts'
+import { expectSame } from '../engines/command.ts'
 
 /** Where the connector is in its image. */
 export const HOME = '/airbyte/integration_code'

@@ -1,8 +1,12 @@
+import { chownSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { warehouseDifferences } from '../../scripts/demo/compare.ts'
 import { packageFolder } from '../../scripts/demo/paths.ts'
 import { packageVersion } from '../../src/project-files.ts'
-import { expectSame } from '../answers.ts'
-import type { Buildah } from './buildah.ts'
-import type { ImageConfig } from './container.ts'
+import { expectSame } from '../engines/command.ts'
+import type { Tenant } from '../engines/tenant.ts'
+import type { Steps } from '../steps.ts'
+import { type Buildah, type ImageConfig, runContained, type Sandbox } from './container.ts'
 import { HOME } from './files.ts'
 
 /** The stand-in for the official image of Node. */
@@ -65,4 +69,87 @@ export async function configOf(
 export async function mounted(buildah: Buildah, image: string): Promise<string> {
   const container = (await buildah.run('from', '--pull-never', image)).trim()
   return (await buildah.run('mount', container)).trim()
+}
+
+const SYNC_IMAGE = 'localhost/protime-sync'
+const USER = 1000
+
+export interface Given {
+  readonly buildah: Buildah
+  /** The names of the images of Node and of the connector. */
+  readonly base: string
+  readonly connector: string
+  readonly tenant: Tenant
+  readonly folder: string
+}
+
+/** Builds the image of `deploy/kubernetes` on the connector's, and loads a tenant as a pod does. */
+export async function trySyncImage(given: Given, { step }: Steps): Promise<void> {
+  const { buildah, tenant, folder } = given
+  tenant.emulator.clearFaults()
+  const id = await step('the image that loads', () => buildSyncImage(given))
+  if (id === undefined) return
+  await step('the image that loads once more', async () => same(await buildSyncImage(given), id))
+  const sandbox = await open(buildah, folder)
+  const volume = join(folder, 'warehouses')
+  mkdirSync(volume)
+  chownSync(volume, USER, USER)
+  const file = join(sandbox.source, 'config.json')
+  writeFileSync(file, JSON.stringify(tenant.config))
+  const sync = async () => {
+    const args = ['--config', '/source/config.json', '--warehouse', '/warehouses/demo.duckdb']
+    const { exitCode, stdout, stderr } = await runContained(
+      sandbox,
+      [...sandbox.config.Entrypoint, ...args],
+      { folders: { '/warehouses': volume } },
+    )
+    if (exitCode !== 0) throw new Error(`exit code ${exitCode}\n${stdout}\n${stderr}`.slice(-2000))
+    const found = await warehouseDifferences(join(volume, 'demo.duckdb'), tenant.truth)
+    same(found.slice(0, 5), [])
+  }
+  await step('a pod makes the warehouse equal to the service', sync)
+  await step('the next pod does it again, from the state in the warehouse', async () => {
+    tenant.emulator.randomChanges({ inserts: 20, updates: 20, deletes: 20, softDeletes: 2 })
+    await sync()
+  })
+  await step('a wrong secret ends with 2, which no job tries again', async () => {
+    writeFileSync(file, JSON.stringify({ ...tenant.config, client_secret: 'wrong' }))
+    const args = ['--config', '/source/config.json', '--warehouse', '/warehouses/wrong.duckdb']
+    const { exitCode } = await runContained(sandbox, [...sandbox.config.Entrypoint, ...args], {
+      folders: { '/warehouses': volume },
+    })
+    same(exitCode, 2)
+  })
+}
+
+/** The id of the image; the same files have the same id. */
+async function buildSyncImage({ buildah, base, connector }: Given): Promise<string> {
+  const certificates = process.env['NODE_EXTRA_CA_CERTS']
+  const secret = certificates === undefined ? [] : ['--secret', `id=ca,src=${certificates}`]
+  const dockerfile = join(packageFolder, 'deploy', 'kubernetes', 'Dockerfile')
+  await buildah.run(
+    ...['bud', '--pull-never', '--no-cache', '--timestamp', '1', '--identity-label=false'],
+    ...secret,
+    ...['--build-arg', `NODE_IMAGE=${base}`, '--build-arg', `CONNECTOR_IMAGE=${connector}`],
+    ...['--ignorefile', `${dockerfile}.dockerignore`, '--file', dockerfile],
+    ...['--tag', SYNC_IMAGE, packageFolder],
+  )
+  return (await buildah.run('images', '--no-trunc', '--quiet', SYNC_IMAGE)).trim()
+}
+
+async function open(buildah: Buildah, folder: string): Promise<Sandbox> {
+  const { OCIv1 } = JSON.parse(await buildah.run('inspect', '--type', 'image', SYNC_IMAGE)) as {
+    OCIv1: { config: ImageConfig }
+  }
+  const container = (await buildah.run('from', '--pull-never', SYNC_IMAGE)).trim()
+  const root = (await buildah.run('mount', container)).trim()
+  // The kernel makes no mount points in a root that is read-only.
+  const source = join(folder, 'sync-source')
+  mkdirSync(source)
+  return { root, config: OCIv1.config, source, folder }
+}
+
+function same(actual: unknown, expected: unknown): void {
+  const [given, wanted] = [JSON.stringify(actual), JSON.stringify(expected)]
+  if (given !== wanted) throw new Error(`${given} instead of ${wanted}`)
 }

@@ -2,13 +2,18 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { productionPackages } from '../../scripts/bill-of-materials.ts'
 import { packageFolder } from '../../scripts/demo/paths.ts'
-import { productionPackages } from '../../scripts/production-packages.ts'
 import { packageVersion } from '../../src/project-files.ts'
-import { answersOf, catalogOf, countRecords, expectSame } from '../answers.ts'
-import { execute, output } from '../engines/meltano/command.ts'
-import { leftBehind } from './project-copy.ts'
-import type { Trial } from './trial.ts'
+import {
+  answersOf,
+  catalogOf,
+  countRecords,
+  execute,
+  expectSame,
+  output,
+} from '../engines/command.ts'
+import { leftBehind, type Trial } from './trial.ts'
 
 const NEEDED =
   /^(LICENSE|NOTICE|CHANGELOG\.md|README\.md|package\.json|(spec|write-settings)\.json|dist\/(scan\.wasm|validators\.cjs))$/

@@ -1,12 +1,28 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { packageFolder } from '../../scripts/demo/paths.ts'
+import { output } from '../engines/command.ts'
+import { pythonWith } from '../engines/python.ts'
 import { startTenant } from '../engines/tenant.ts'
 import { createSteps } from '../steps.ts'
-import { tryBillOfMaterials } from './bill-of-materials.ts'
 import { tryNpmPackage } from './npm-package.ts'
-import { copyProject } from './project-copy.ts'
+import { copyProject, type Trial } from './trial.ts'
 import { tryWheel } from './wheel-package.ts'
+
+const REQUIREMENTS = ['cyclonedx-python-lib[json-validation]==11.12.0']
+
+/** The bill of materials, judged by the library of those who define its form. */
+export async function tryBillOfMaterials({ folder, project, step }: Trial): Promise<void> {
+  await step('npm run sbom prints a CycloneDX document', async () => {
+    const args = ['run', '--silent', 'sbom']
+    const file = join(folder, 'sbom.cdx.json')
+    writeFileSync(file, await output({ program: 'npm', args, folder: project }))
+    const program = join(packageFolder, 'integration-tests/packages/validate_sbom.py')
+    const interpreter = pythonWith('cyclonedx', REQUIREMENTS)
+    await output({ program: interpreter, args: [program, file], folder })
+  })
+}
 
 /** `npm run test:packages`: packs for npm and pip, installs both, and uses what was installed. */
 async function main(): Promise<void> {

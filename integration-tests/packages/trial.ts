@@ -1,3 +1,7 @@
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { packageFolder } from '../../scripts/demo/paths.ts'
 import type { Tenant } from '../engines/tenant.ts'
 import type { Steps } from '../steps.ts'
 
@@ -8,4 +12,34 @@ export interface Trial extends Pick<Steps, 'step' | 'note'> {
   /** An empty folder, removed at the end. */
   readonly folder: string
   readonly tenant: Tenant
+}
+
+/**
+ * A clone of the project as it lies here, with what is not committed yet, so that packing takes away
+ * no `dist/` that somebody else runs.
+ */
+export function copyProject(folder: string): void {
+  const listed = git(packageFolder, 'ls-files', '-z', '--cached', '--others', '--exclude-standard')
+  for (const path of listed.split('\0').filter(Boolean)) {
+    if (!existsSync(join(packageFolder, path))) continue
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    cpSync(join(packageFolder, path), join(folder, path))
+  }
+  symlinkSync(join(packageFolder, 'node_modules'), join(folder, 'node_modules'))
+  git(folder, 'init', '--quiet')
+  // A link is no folder, and .gitignore speaks of the folder.
+  appendFileSync(join(folder, '.git/info/exclude'), 'node_modules\n')
+  git(folder, 'add', '--all')
+}
+
+/** What packing has left behind: files that git sees as new or changed. */
+export function leftBehind(folder: string): string {
+  return git(folder, 'status', '--porcelain', '--untracked-files=all')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('A  '))
+    .join('\n')
+}
+
+function git(cwd: string, ...args: readonly string[]): string {
+  return execFileSync('git', args, { cwd, encoding: 'utf8', maxBuffer: 1e8 })
 }

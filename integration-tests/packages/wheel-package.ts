@@ -4,11 +4,16 @@ import { once } from 'node:events'
 import { mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { packageVersion } from '../../src/project-files.ts'
-import { answersOf, catalogOf, countRecords, expectSame } from '../answers.ts'
-import { execute, output } from '../engines/meltano/command.ts'
-import { type InstalledWheel, installWheel, packedWheel } from '../engines/wheel.ts'
-import { leftBehind } from './project-copy.ts'
-import type { Trial } from './trial.ts'
+import {
+  answersOf,
+  catalogOf,
+  countRecords,
+  execute,
+  expectSame,
+  output,
+} from '../engines/command.ts'
+import { type InstalledWheel, installWheel, packedWheel } from '../engines/python.ts'
+import { leftBehind, type Trial } from './trial.ts'
 
 const LARGEST_BYTES = 3_000_000
 /** When most schedulers send SIGKILL after SIGTERM. */

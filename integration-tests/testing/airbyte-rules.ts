@@ -3,7 +3,7 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import { parse } from 'yaml'
 import type { Message } from './airbyte-messages.ts'
-import { tellsSecret } from './secrets.ts'
+import { tellsSecret } from './output.ts'
 
 /** What of a run the rules look at. */
 export interface AirbyteRecording {

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { runProtime } from '../../src/cli/main.ts'
-import { createCollector } from './collector.ts'
+import { createCollector } from './output.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../bin/protime', import.meta.url))
 
@@ -48,4 +49,26 @@ export function startProtime(
     stdout,
   }))
   return { child, log: () => stderr, ended }
+}
+
+/** Opens a DuckDB file for a while. */
+export async function withDuckDb<T>(
+  path: string,
+  use: (connection: DuckDBConnection) => Promise<T>,
+): Promise<T> {
+  const instance = await DuckDBInstance.create(path)
+  const connection = await instance.connect()
+  try {
+    return await use(connection)
+  } finally {
+    connection.closeSync()
+    instance.closeSync()
+  }
+}
+
+/** What a question in SQL is answered, by column. */
+export function ask(path: string, sql: string): Promise<Record<string, unknown>[]> {
+  return withDuckDb(path, async (connection) =>
+    (await connection.runAndReadAll(sql)).getRowObjectsJson(),
+  )
 }

@@ -6,8 +6,8 @@ import { runAirbyteDestination } from '../../src/protocol/airbyte/destination/cl
 import { runSingerTarget } from '../../src/protocol/singer/target/cli.ts'
 import type { Message } from './airbyte-messages.ts'
 import { protocolFaults } from './airbyte-rules.ts'
-import { createCollector } from './collector.ts'
 import { temporaryFolder, writeFiles } from './files.ts'
+import { createCollector } from './output.ts'
 import { parseLines } from './run.ts'
 
 type Row = Readonly<Record<string, unknown>>

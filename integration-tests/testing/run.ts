@@ -10,11 +10,9 @@ import { createConnector } from '../../src/source/connector.ts'
 import type { Message } from './airbyte-messages.ts'
 import { airbyteFaults } from './airbyte-rules.ts'
 import { type Child, startChild } from './child.ts'
-import { createCollector } from './collector.ts'
-import { createCutOutput } from './cut-output.ts'
 import { type Files, namesOf, temporaryFolder, writeFiles } from './files.ts'
-import { lastState, type SingerMessage, type SingerState } from './singer-messages.ts'
-import { singerFaults } from './singer-rules.ts'
+import { createCollector, createCutOutput } from './output.ts'
+import { lastState, type SingerMessage, type SingerState, singerFaults } from './singer-rules.ts'
 
 interface RunOptions extends Files {
   /** The real executable (default), or this process: milliseconds in place of a quarter of a second. */

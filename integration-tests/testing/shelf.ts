@@ -1,5 +1,13 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { onTestFinished } from 'vitest'
+import type { runAirbyteDestination } from '../../src/protocol/airbyte/destination/cli.ts'
 import type { Destination, DestinationConnector } from '../../src/protocol/destination.ts'
 import { ConnectorError } from '../../src/protocol/errors.ts'
+import type { runSingerTarget } from '../../src/protocol/singer/target/cli.ts'
+import { temporaryFolder } from './files.ts'
+import { type Collector, createCollector } from './output.ts'
 
 /** How a shelf is written. */
 export interface ShelfConfig {
@@ -100,4 +108,38 @@ function aborted(signal: AbortSignal): Promise<never> {
     if (signal.aborted) stop()
     else signal.addEventListener('abort', stop)
   })
+}
+
+type Program = typeof runAirbyteDestination | typeof runSingerTarget
+
+/** What a program is run with. */
+export interface Given {
+  readonly words: readonly (string | object)[]
+  /** Lines of stdin; objects are messages. */
+  readonly input?: readonly (string | object)[] | Readable
+  readonly env?: Readonly<Record<string, string>>
+  readonly stdout?: Collector
+}
+
+/** Runs a program of the shelf in this process; objects among the words are written to files. */
+export async function runShelf(
+  program: Program,
+  shelf: Shelf,
+  { words, input = [], env = {}, ...given }: Given,
+) {
+  const folder = temporaryFolder()
+  onTestFinished(folder.remove)
+  const argv = words.map((word, i) => {
+    if (typeof word === 'string') return word
+    const file = join(folder.path, `${i}.json`)
+    writeFileSync(file, JSON.stringify(word))
+    return file
+  })
+  const { stdout = createCollector() } = given
+  const stderr = createCollector()
+  const text = (line: string | object) =>
+    `${typeof line === 'string' ? line : JSON.stringify(line)}\n`
+  const stdin = input instanceof Readable ? input : Readable.from([input.map(text).join('')])
+  const exitCode = await program(argv, shelf.connector, { stdin, stdout, stderr, env })
+  return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
 }

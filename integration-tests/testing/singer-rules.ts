@@ -1,7 +1,89 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
-import { tellsSecret } from './secrets.ts'
-import type { SingerMessage } from './singer-messages.ts'
+import { tellsSecret } from './output.ts'
+
+export type SingerRow = Readonly<Record<string, unknown>>
+
+/** A message of Singer, as far as the tests look into it. */
+export type SingerMessage =
+  | {
+      readonly type: 'SCHEMA'
+      readonly stream: string
+      readonly schema: { readonly properties: SingerRow }
+      readonly key_properties: readonly string[]
+    }
+  | {
+      readonly type: 'RECORD'
+      readonly stream: string
+      readonly record: SingerRow
+      readonly version: number
+      readonly time_extracted: string
+    }
+  | { readonly type: 'STATE'; readonly value: SingerState }
+  | { readonly type: 'ACTIVATE_VERSION'; readonly stream: string; readonly version: number }
+
+/** What a STATE message carries and a runner stores. */
+export interface SingerState {
+  readonly bookmarks: Readonly<Record<string, SingerRow>>
+  readonly currently_syncing: null
+}
+
+/** The last STATE of an output. */
+export function lastState(messages: readonly SingerMessage[]): SingerState | undefined {
+  const last = messages.findLast(({ type }) => type === 'STATE')
+  return last?.type === 'STATE' ? last.value : undefined
+}
+
+export interface CatalogEntry {
+  readonly tap_stream_id: string
+  readonly stream: string
+  readonly schema: Schema
+  readonly key_properties: readonly string[]
+  readonly metadata: readonly {
+    readonly breadcrumb: readonly string[]
+    readonly metadata: SingerRow
+  }[]
+}
+
+export interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+}
+
+export interface Catalog {
+  readonly streams: readonly CatalogEntry[]
+}
+
+/** A catalog that a runner would write: these streams and all their fields but some. */
+export function selecting(
+  streams: readonly string[],
+  deselected: readonly string[][] = [],
+): object {
+  return {
+    streams: streams.map((stream) => ({
+      tap_stream_id: stream,
+      stream,
+      schema: {},
+      metadata: [
+        { breadcrumb: [], metadata: { selected: true } },
+        ...deselected.map((breadcrumb) => ({ breadcrumb, metadata: { selected: false } })),
+      ],
+    })),
+  }
+}
+
+/** Every field of a schema by its breadcrumb, nested ones and members of lists too. */
+export function breadcrumbsOf(
+  { properties = {}, items }: Schema,
+  at: readonly string[] = [],
+): string[][] {
+  const inList = items === undefined ? [] : breadcrumbsOf(items, [...at, 'items'])
+  const fields = Object.entries(properties).flatMap(([name, schema]) => {
+    const breadcrumb = [...at, 'properties', name]
+    return [breadcrumb, ...breadcrumbsOf(schema, breadcrumb)]
+  })
+  return [...fields, ...inList]
+}
 
 /** What of a run the rules look at. */
 export interface SyncRecording {

@@ -1,11 +1,22 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { Command } from 'commander'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
+import { startEmulator } from '../../emulator/emulator.ts'
+import { guideBlocks } from '../../scripts/guide-blocks.ts'
 import { type ServeWords, serveOptions } from '../../src/cli/serve-options.ts'
 import { parseServeWords } from '../../src/cli/serve-settings.ts'
 import { streams } from '../../src/streams/streams.ts'
 import { streamOf, webhookCollections } from '../../src/webhooks/serve/webhook-collections.ts'
-import { guideBlocks } from '../testing/guide-block.ts'
+import { executableOf } from '../testing/child.ts'
+import { temporaryFolder } from '../testing/files.ts'
+import { ask } from '../testing/protime.ts'
+import { until } from './scene.ts'
 
 const blocks = (words: string) => guideBlocks(words, 'docs/webhooks.md')
 
@@ -46,4 +57,63 @@ describe('docs/webhooks.md', () => {
     expect(rest).toEqual(['*.*', ...subscribed.map((name) => `!${name}.*`)])
     for (const name of subscribed) expect(streams.has(name)).toBe(true)
   })
+})
+
+const guide = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8')
+const [section = ''] = guide.split('### Without a tenant\n')[1]?.split('\n### ') ?? []
+const [start = '', serve = '', change = ''] = [...section.matchAll(/```sh\n(.*?)\n```/gs)].map(
+  ([, lines = '']) => lines,
+)
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { readonly port: number }
+  await promisify(server.close.bind(server))()
+  return port
+}
+
+it('docs/webhooks.md brings a change of the emulator into a DuckDB file', async () => {
+  const { path: cwd, remove } = temporaryFolder()
+  onTestFinished(remove)
+  const receiver = `127.0.0.1:${await freePort()}`
+  const [, flag, deliverTo = ''] = /(--deliver-to) (\S+)/.exec(start) ?? []
+  expect([flag, deliverTo]).toEqual(['--deliver-to', 'http://127.0.0.1:8080'])
+  const emulator = await startEmulator({
+    people: 3,
+    months: 1,
+    controlPort: 0,
+    deliverTo: `http://${receiver}`,
+  })
+  onTestFinished(() => emulator.close())
+  symlinkSync(dirname(executableOf('protime')), join(cwd, 'bin'))
+  writeFileSync(join(cwd, 'config.json'), JSON.stringify(emulator.config()))
+  // The same lines at addresses of this test, and without the ten seconds.
+  const here = (lines: string) =>
+    lines
+      .replace('http://127.0.0.1:4011', emulator.controlUrl ?? '')
+      .replace(
+        'webhooks serve',
+        `webhooks serve --listen ${receiver} --quiet 0.1 --min-interval 0.1`,
+      )
+  const server = spawn('sh', ['-e', '-c', here(serve).replace('bin/protime webhooks', 'exec $&')], {
+    cwd,
+  })
+  const ended = once(server, 'exit')
+  onTestFinished(async () => {
+    server.kill()
+    await ended
+  })
+  let log = ''
+  server.stderr.on('data', (text: Buffer) => {
+    log += text.toString()
+  })
+  await until(() => log.includes('Sync done'))
+  await promisify(execFile)('sh', ['-e', '-c', here(change)], { cwd })
+  await until(() => log.match(/Sync done/g)?.length === 2)
+  const [person] = await ask(
+    join(cwd, 'protime.duckdb'),
+    'SELECT firstName FROM people WHERE id = 3',
+  )
+  expect(person).toEqual({ firstName: 'Ann' })
 })

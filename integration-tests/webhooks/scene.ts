@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url'
 import { onTestFinished, vi } from 'vitest'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../emulator/emulator.ts'
 import { streamOf, webhookCollections } from '../../src/webhooks/serve/webhook-collections.ts'
-import { createWarehouse, differences } from '../testing/airbyte-warehouse.ts'
 import { type Child, type End, startChild } from '../testing/child.ts'
 import { configuredCatalog, temporaryFolder } from '../testing/files.ts'
 import { parseLines } from '../testing/run.ts'
+import { createWarehouse, differences } from '../testing/warehouse.ts'
 
 export const PUBLIC_URL = 'https://hooks.acme.example'
 

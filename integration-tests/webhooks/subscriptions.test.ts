@@ -4,7 +4,7 @@ import { collections } from '../../emulator/collections/collections.ts'
 import { nonceOf } from '../../src/webhooks/serve/store.ts'
 import { webhookCollections } from '../../src/webhooks/serve/webhook-collections.ts'
 import { sign } from '../../src/webhooks/testing/sign.ts'
-import { freePort } from '../engines/free-port.ts'
+import { freePort } from '../engines/program.ts'
 import { PUBLIC_URL, type Scene, type Server, startScene, synced, until } from './scene.ts'
 
 const ONE = { '--collection': 'people' } as const

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../emulator/emulator.ts'
 import { runProtime } from '../../src/cli/main.ts'
-import { createCollector } from '../testing/collector.ts'
 import { temporaryFolder } from '../testing/files.ts'
+import { createCollector } from '../testing/output.ts'
 import { parseLines } from '../testing/run.ts'
 
 /** One line of what `protime write` prints. */

@@ -3,9 +3,8 @@ import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { installDebian } from '../debian.ts'
-import { freePort } from '../free-port.ts'
-import { execute, output } from './command.ts'
+import { execute, installDebian, output } from '../command.ts'
+import { freePort } from '../program.ts'
 
 /** A PostgreSQL server of our own on loopback. */
 export interface PostgreSql {

@@ -1,7 +1,7 @@
 import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Ended, execute } from './command.ts'
+import { type Ended, execute } from '../command.ts'
 
 type Environment = Readonly<Record<string, string>>
 

@@ -1,0 +1,378 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/emulator.ts'
+import { streams } from '../src/streams/streams.ts'
+import type { Chosen } from './testing/files.ts'
+import { type AirbyteOptions, type AirbyteRun, run } from './testing/run.ts'
+
+/** The last status of each stream of a run. */
+function outcomes({ messages }: Pick<AirbyteRun, 'messages'>): Record<string, string> {
+  return Object.fromEntries(
+    messages.flatMap(({ trace }) => {
+      const status = trace?.stream_status
+      return status === undefined ? [] : [[status.stream_descriptor.name, status.status]]
+    }),
+  )
+}
+
+/** An emulated service of three people, which each test of a file has for itself. */
+interface SmallService {
+  readonly emulator: Emulator
+  /** Puts another one in its place. */
+  replace(options: EmulatorOptions): Promise<void>
+  /** A configuration that reads it. */
+  config(extra?: object): object
+}
+
+function smallService(): SmallService {
+  let emulator: Emulator
+  const start = async (options: EmulatorOptions = {}) => {
+    emulator = await startEmulator({ people: 3, months: 1, ...options })
+  }
+  beforeEach(() => start())
+  afterEach(() => emulator.close())
+  return {
+    get emulator() {
+      return emulator
+    },
+    async replace(options) {
+      await emulator.close()
+      await start(options)
+    },
+    config: (extra = {}) => ({
+      ...emulator.config(),
+      activity_structures: emulator.activityStructures,
+      ...extra,
+    }),
+  }
+}
+
+const service = smallService()
+const every = [...streams.keys()]
+
+function here(command: AirbyteOptions['command'], files: Partial<AirbyteOptions>) {
+  const config = service.config()
+  return run({ program: 'source-protime', command, in: 'process', config, ...files })
+}
+
+function readWith(catalog: readonly Chosen[], extra: { config?: object } = {}) {
+  return here('read', { ...extra, catalog })
+}
+
+function check(config = service.config()): Promise<AirbyteRun> {
+  return here('check', { config })
+}
+
+const client = (scopes?: readonly string[]) => [
+  { id: 'connector', secret: 'emulator-secret', ...(scopes && { scopes }) },
+]
+
+describe('check', () => {
+  it('succeeds with one request per list, and never starts a delta', async () => {
+    const { messages, exitCode } = await check()
+    expect(messages.map(({ connectionStatus }) => connectionStatus)).toEqual([
+      { status: 'SUCCEEDED', message: `${every.length} of ${every.length} streams can be read.` },
+    ])
+    expect(exitCode).toBe(0)
+    const lists = every.length - 1 + service.emulator.activityStructures.length
+    expect(service.emulator.requests.length).toBe(1 + lists)
+    expect(service.emulator.requests.filter(({ query }) => /delta/i.test(query))).toEqual([])
+  })
+
+  it('fails with exit code 0 for a wrong secret', async () => {
+    const { messages, exitCode, stdout } = await check(
+      service.config({ client_secret: 'wrong-secret' }),
+    )
+    expect(messages).toMatchObject([
+      {
+        type: 'CONNECTION_STATUS',
+        connectionStatus: { status: 'FAILED', message: expect.stringContaining('Check both') },
+      },
+    ])
+    expect(exitCode).toBe(0)
+    expect(stdout).not.toContain('wrong-secret')
+  })
+
+  it('names what cannot be read when the rest can, as a read finds it', async () => {
+    service.emulator.fail('/people', 403)
+    service.emulator.fault('/clockings', 'html')
+    const { messages } = await check()
+    const [status] = messages.map(({ connectionStatus }) => connectionStatus)
+    expect(status?.status).toBe('SUCCEEDED')
+    expect(status?.message).toMatch(
+      new RegExp(
+        `^${every.length - 2} of ${every.length} .*: clockings \\(what.*; people \\(403: `,
+      ),
+    )
+    const outcome = outcomes(await readWith(['people', 'clockings', 'jobs']))
+    expect(outcome).toEqual({ people: 'INCOMPLETE', clockings: 'INCOMPLETE', jobs: 'COMPLETE' })
+  })
+
+  it('claims nothing of a service that has few lists', async () => {
+    await service.replace({ dialect: 'specification', clients: client() })
+    const { messages } = await check()
+    const [status] = messages.map(({ connectionStatus }) => connectionStatus)
+    expect(status?.message).toMatch(
+      new RegExp(`^4 of ${every.length} streams can be read.*only a delta would tell: .*jobs`),
+    )
+  })
+
+  it('names the setting when the API has another name', async () => {
+    const { environment } = service.config() as { environment: object }
+    const { messages } = await check(
+      service.config({ environment: { ...environment, api_name: 'x' } }),
+    )
+    expect(messages).toMatchObject([
+      {
+        connectionStatus: {
+          status: 'FAILED',
+          message: expect.stringContaining('Set environment.api_name to protimeapi.'),
+        },
+      },
+    ])
+  })
+
+  it.each([
+    ['fails', () => service.emulator.fail(/./, 503), /The service fails \(503/],
+    ['breaks every connection', () => service.emulator.fault(/./, 'reset'), /127\.0\.0\.1/],
+    ['is not there', () => service.emulator.close(), /127\.0\.0\.1/],
+  ])('fails with exit code 0 and says why when the service %s', async (_, break_, words) => {
+    await break_()
+    const { messages, exitCode } = await check()
+    expect(messages).toMatchObject([
+      { connectionStatus: { status: 'FAILED', message: expect.stringMatching(words) } },
+    ])
+    expect(exitCode).toBe(0)
+  })
+})
+
+describe('discover', () => {
+  it('offers every stream without a single request', async () => {
+    const { messages, exitCode } = await here('discover', {})
+    const catalog = messages.find(({ type }) => type === 'CATALOG')?.catalog
+    expect(catalog?.streams.map(({ name }) => name)).toEqual(every)
+    expect(messages).toHaveLength(1)
+    expect(exitCode).toBe(0)
+    expect(service.emulator.requests).toEqual([])
+  })
+
+  it('leaves activity definitions out when no structure is named', async () => {
+    const { activity_structures: _, ...config } = service.emulator.config()
+    const { messages } = await here('discover', { config })
+    expect(messages[0]?.catalog?.streams.map(({ name }) => name)).toEqual(
+      every.filter((name) => name !== 'activity_definitions'),
+    )
+  })
+})
+
+describe('a start date that is not past', () => {
+  const config = () =>
+    service.config({ start_date: service.emulator.now().toISOString().slice(0, 10) })
+  const sentence = /start_date must be the day before yesterday, \d{4}-\d\d-\d\d, or earlier/
+
+  it('fails a check', async () => {
+    const { messages } = await check(config())
+    expect(messages).toMatchObject([
+      { connectionStatus: { status: 'FAILED', message: expect.stringMatching(sentence) } },
+    ])
+  })
+
+  it('fails a read before anything is asked, in one sentence', async () => {
+    const { errors } = await readWith(['clockings', 'people'], { config: config() })
+    expect(errors).toMatchObject([
+      { failure_type: 'config_error', message: expect.stringMatching(sentence) },
+    ])
+    expect(service.emulator.requests.map(({ path }) => path)).toEqual(['/connect/token'])
+  })
+})
+
+function read(catalog: readonly Chosen[], extra: { config?: object } = {}): Promise<AirbyteRun> {
+  const here = { program: 'source-protime', command: 'read', in: 'process' } as const
+  return run({ ...here, config: service.config(), catalog, ...extra })
+}
+
+function errorsOf({ errors }: AirbyteRun): (readonly [stream: string | undefined, type: string])[] {
+  return errors.map(({ stream_descriptor, failure_type }) => [
+    stream_descriptor?.name,
+    failure_type,
+  ])
+}
+
+describe('a command at the level debug', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs()
+  })
+
+  it('tells every request, without the tokens in its query', async () => {
+    vi.stubEnv('LOG_LEVEL', 'debug')
+    const { logs } = await read(['people'])
+    const told = logs.filter((line) => line.startsWith('DEBUG'))
+    expect(told).toHaveLength(service.emulator.requests.length)
+    expect(told[0]).toMatch(/^DEBUG POST http:.*\/connect\/token: 200, \d+ ms$/)
+    expect(told[1]).toMatch(/^DEBUG GET http:.*\/people: 200, \d+ ms$/)
+    expect(told.join()).not.toMatch(/token=/i)
+  })
+})
+
+describe('the summary', () => {
+  const summaryOf = ({ logs }: AirbyteRun) =>
+    logs.findLast((line) => /Sync (finished|failed)/.test(line))
+
+  it('of a sync that failed warns, and names what failed', async () => {
+    service.emulator.fail('/jobs', 403)
+    const result = await read(['people', 'jobs', 'unknown'])
+    expect(summaryOf(result)).toMatch(
+      /^WARN Sync failed for 2 of 3 streams: unknown, jobs\. Handed over: 3 records \(people 3 records\); /,
+    )
+  })
+
+  it('of a sync without a token names every stream', async () => {
+    service.emulator.fail('/connect/token', 500)
+    expect(summaryOf(await read(['people', 'jobs']))).toMatch(
+      /^WARN Sync failed for all 2 streams\. Handed over: no records; /,
+    )
+  })
+
+  it('counts pages that were requested again', async () => {
+    service.emulator.fault('/job-categories', 'html', { times: 2 })
+    expect(summaryOf(await read(['job_categories']))).toMatch(/^INFO .*; 4 requests, 2 retries, /)
+  })
+})
+
+describe('a read of which a part fails', () => {
+  it('completes the others, and reports an unknown stream and an unknown mode', async () => {
+    const result = await read(['nonsense', 'jobs', { name: 'employers', sync_mode: 'upside_down' }])
+    expect(outcomes(result)).toEqual({
+      nonsense: 'INCOMPLETE',
+      employers: 'INCOMPLETE',
+      jobs: 'COMPLETE',
+    })
+    expect(errorsOf(result)).toEqual([
+      ['nonsense', 'config_error'],
+      ['employers', 'config_error'],
+    ])
+    expect(result.errors[1]?.message).toContain('upside_down')
+    expect(result.exitCode).toBe(1)
+  })
+
+  it('makes no request when there is nothing that could be read', async () => {
+    const result = await read(['nonsense'])
+    expect(result.exitCode).toBe(1)
+    expect(service.emulator.requests).toEqual([])
+  })
+
+  it('reports transient errors before config errors, at the end', async () => {
+    service.emulator.fail('/employers', 403)
+    service.emulator.fail('/work-locations', 503)
+    const result = await read(['nonsense', 'employers', 'work_locations', 'jobs'])
+    expect(errorsOf(result)).toEqual([
+      ['work_locations', 'transient_error'],
+      ['nonsense', 'config_error'],
+      ['employers', 'config_error'],
+    ])
+    const first = result.messages.findIndex(({ trace }) => trace?.error !== undefined)
+    expect(result.messages.slice(first).every(({ trace }) => trace?.error !== undefined)).toBe(true)
+    expect(outcomes(result)['jobs']).toBe('COMPLETE')
+  })
+
+  // spec: Authentication 8
+  // spec: Errors: 400 token endpoint, invalid_scope
+  it('names the scope that a client lacks, and reads the rest with a token of all its scopes', async () => {
+    await service.replace({ clients: client(['jobs', 'work-locations']) })
+    const result = await read(['jobs', 'employers', 'work_locations'])
+    expect(outcomes(result)).toEqual({
+      jobs: 'COMPLETE',
+      employers: 'INCOMPLETE',
+      work_locations: 'COMPLETE',
+    })
+    expect(result.errors).toMatchObject([
+      {
+        failure_type: 'config_error',
+        message: expect.stringContaining('connector-protimeapi-employers.read'),
+        stream_descriptor: { name: 'employers' },
+      },
+    ])
+    expect(result.exitCode).toBe(1)
+    // One that was refused for its scope, one without.
+    expect(service.emulator.requests.filter(({ path }) => path === '/connect/token')).toHaveLength(
+      2,
+    )
+    expect(service.emulator.requests.filter(({ path }) => path === '/employers')).toEqual([])
+  })
+
+  // spec: Errors: 403
+  it.each([401, 403])('says what to do when a list answers %s', async (status) => {
+    service.emulator.fail('/work-locations', status)
+    const result = await read(['work_locations'])
+    expect(errorsOf(result)).toEqual([['work_locations', 'config_error']])
+    expect(result.errors[0]?.message).toContain('or deselect the stream')
+  })
+
+  // spec: Errors: 400 token endpoint, invalid_client
+  it('leaves every stream incomplete when the secret is wrong, with one config error', async () => {
+    const result = await read(['jobs', 'people'], {
+      config: service.config({ client_secret: 'wrong' }),
+    })
+    expect(outcomes(result)).toEqual({ jobs: 'INCOMPLETE', people: 'INCOMPLETE' })
+    expect(errorsOf(result)).toEqual([[undefined, 'config_error']])
+    expect(result.exitCode).toBe(1)
+    expect(service.emulator.requests).toHaveLength(1)
+  })
+
+  it('gives a stream up at once when the service asks to wait for an hour, and reads the rest', async () => {
+    service.emulator.fail('/work-locations', 429, { headers: { 'retry-after': '3600' } })
+    const result = await read(['work_locations', 'jobs'])
+    expect(outcomes(result)).toEqual({ work_locations: 'INCOMPLETE', jobs: 'COMPLETE' })
+    expect(errorsOf(result)).toEqual([['work_locations', 'transient_error']])
+  })
+})
+
+describe('the dialect of the documentation', () => {
+  it.each(['incremental', 'full_refresh'])('lets every stream be read (%s)', async (sync_mode) => {
+    const result = await read(every.map((name) => ({ name, sync_mode })))
+    expect(errorsOf(result)).toEqual([])
+    expect(new Set(Object.values(outcomes(result)))).toEqual(new Set(['COMPLETE']))
+    const starts = service.emulator.requests.filter(({ query }) => /(^|&)delta/.test(query))
+    expect(starts.length > 0).toBe(sync_mode === 'incremental')
+  })
+})
+
+describe('the dialect of the specification', () => {
+  const deltas = ['access_clockings', 'departments', 'employers', 'jobs', 'shift_definitions']
+  const readable = [...deltas, 'external_references', 'work_locations'].sort()
+
+  // spec: Errors: 404
+  it.each(['incremental', 'full_refresh'])(
+    'offers little, and the rest fails alone with a sentence (%s)',
+    async (sync_mode) => {
+      await service.replace({ dialect: 'specification' })
+      const names = every.filter((name) => name !== 'activity_definitions')
+      const result = await read(
+        names.map((name) => ({ name, sync_mode })),
+        { config: service.emulator.config() },
+      )
+      const complete = Object.entries(outcomes(result)).filter(([, end]) => end === 'COMPLETE')
+      expect(complete.map(([name]) => name).sort()).toEqual(readable)
+      expect(result.errors).toHaveLength(names.length - readable.length)
+      for (const { failure_type, message } of result.errors) {
+        expect(failure_type).toBe('config_error')
+        expect(message).toMatch(/not (offer|entitled)|lacks|scope/)
+      }
+    },
+  )
+
+  // spec: Endpoints: GET /departments?delta
+  // spec: Endpoints: GET /jobs?delta
+  it('has a delta serve a full refresh where there is no list, with a warning', async () => {
+    await service.replace({ dialect: 'specification' })
+    const names = ['departments', 'jobs']
+    const result = await read(
+      names.map((name) => ({ name, sync_mode: 'full_refresh' })),
+      { config: service.emulator.config() },
+    )
+    expect(result.errors).toEqual([])
+    for (const name of names) {
+      expect(result.records(name)).toHaveLength(service.emulator.all(name).length)
+      expect(result.logs.join('\n')).toContain(`WARN ${name}: the service offers no list of it`)
+    }
+  })
+})

@@ -1,0 +1,209 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { packageFolder } from '../../scripts/demo/paths.ts'
+import { sign } from '../../src/webhooks/testing/sign.ts'
+import { expectSame, installDebian, output } from '../engines/command.ts'
+import { freePort, start } from '../engines/program.ts'
+import { pythonWith } from '../engines/python.ts'
+
+/** What became of one run of a tenant. */
+export interface Run {
+  readonly tenant: string
+  readonly status: string
+  /** Seconds since 1970. */
+  readonly startedAt: number
+  readonly endedAt: number
+  readonly retries: number
+  readonly metadata: Readonly<Record<string, number>>
+}
+
+/** A Dagster instance of its own, with the project of `deploy/dagster`. */
+export interface Dagster {
+  /** Starts the daemon, which runs sensor, schedule and queue; the answer stops it. */
+  start(settings: Readonly<Record<string, string>>): () => Promise<void>
+  /** Runs a command of `dagster` on the project. */
+  command(...words: readonly string[]): Promise<string>
+  /** Waits until there are as many runs (with a tag), and none that has not ended. */
+  ended(count: number, tag?: string): Promise<readonly Run[]>
+  /** Waits until there are as many runs with a tag, ended or not. */
+  requested(count: number, tag: string): Promise<void>
+  /** All that the programs of the runs have written to stderr. */
+  log(): string
+}
+
+const project = join(packageFolder, 'deploy', 'dagster')
+
+/** Installs Dagster at the first use, and makes an instance in a folder. */
+export function createDagster(folder: string, settings: Readonly<Record<string, string>>): Dagster {
+  const requirements = readFileSync(join(project, 'requirements.txt'), 'utf8').trim().split('\n')
+  const python = pythonWith('dagster', requirements)
+  const program = (name: string) => join(dirname(python), name)
+  const home = join(folder, 'dagster')
+  mkdirSync(join(home, 'storage'), { recursive: true })
+  copyFileSync(join(project, 'dagster.yaml'), join(home, 'dagster.yaml'))
+  const environment = {
+    ...settings,
+    DAGSTER_HOME: home,
+    DO_NOT_TRACK: '1',
+    PYTHONDONTWRITEBYTECODE: '1',
+  }
+  const file = join(project, 'protime_tenants.py')
+  const runs = async (...args: readonly string[]) => {
+    const watch = join(packageFolder, 'integration-tests', 'deploy', 'runs.py')
+    const text = await output({ program: python, args: [watch, ...args], folder, environment })
+    return JSON.parse(text.trim().split('\n').at(-1) ?? '') as Run[]
+  }
+  return {
+    start(more) {
+      const daemon = spawn(python, [program('dagster-daemon'), 'run', '-f', file], {
+        cwd: folder,
+        env: { ...process.env, ...environment, ...more },
+        // A group of its own: the daemon leaves a code server behind for a while.
+        detached: true,
+        stdio: ['ignore', 'ignore', 'inherit'],
+      })
+      const ended = once(daemon, 'close')
+      const kill = () => killGroup(daemon.pid ?? 0)
+      process.once('exit', kill)
+      return async () => {
+        daemon.kill('SIGTERM')
+        await ended
+        kill()
+        process.off('exit', kill)
+      }
+    },
+    command: (...words) =>
+      output({
+        program: python,
+        args: [program('dagster'), ...words, '-f', file],
+        folder,
+        environment,
+      }),
+    ended: (count, tag = '') => runs(String(count), tag),
+    requested: async (count, tag) => void (await runs(String(count), tag, 'requested')),
+    log: () => logsBelow(join(home, 'storage')),
+  }
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+function logsBelow(folder: string): string {
+  const logs = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  return logs
+    .filter((name) => name.endsWith('.err'))
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .join('')
+}
+
+/** It carries the schemas of all versions of Kubernetes, and asks nobody. */
+const REQUIREMENTS = ['kubernetes-validate==1.37.0']
+/** The oldest version that has everything that the manifests use, and the newest. */
+const VERSIONS = ['1.29', '1.37']
+
+/** Checks the manifests of `deploy/kubernetes` by the schemas of Kubernetes; throws what is wrong. */
+export async function validateManifests(
+  folder: string,
+  say: (line: string) => void,
+): Promise<void> {
+  const python = pythonWith('kubernetes', REQUIREMENTS)
+  const manifests = join(packageFolder, 'deploy', 'kubernetes')
+  const files = readdirSync(manifests).filter((name) => name.endsWith('.yaml'))
+  for (const version of VERSIONS) {
+    const program = join(dirname(python), 'kubernetes-validate')
+    const args = [program, '--kubernetes-version', version, '--strict']
+    await output({
+      program: python,
+      args: [...args, ...files.map((name) => join(manifests, name))],
+      folder,
+    })
+    say(`ok    Kubernetes ${version} takes ${files.join(', ')}`)
+  }
+}
+
+const KEY = 'k3y-é/+='
+const PATH = '/protime/hooks/clockings/Vb2nR7tQxYw0ZkLm3cHs'
+const BODY = '{"changeVersion":"00000A1000005C200020","id":4712,"name":"Zoë €"}'
+const ATTEMPTS = 100
+
+/** A delivery through nginx as docs/webhooks.md sets it up, which ends TLS; throws what is wrong. */
+export async function deliverThroughNginx(
+  parent: string,
+  say: (line: string) => void,
+): Promise<void> {
+  if (spawnSync('sh', ['-c', 'command -v nginx']).status !== 0) installDebian('nginx-light')
+  const folder = join(parent, 'nginx')
+  mkdirSync(folder)
+  const [tls, plain] = [await freePort(), await freePort()]
+  const store = [{ collection: 'clockings', destinationUrl: `https://a.example${PATH}`, key: KEY }]
+  writeFileSync(join(folder, 'webhooks.json'), JSON.stringify({ version: 1, webhooks: store }))
+  const client = { tenant: 'acme', client_id: 'none', client_secret: 'is used' }
+  const environment = { type: 'production' }
+  writeFileSync(join(folder, 'config.json'), JSON.stringify({ ...client, environment }))
+  writeFileSync(join(folder, 'nginx.conf'), configuration(folder, tls, plain))
+  const options = { folder, environment: {} }
+  const server = start(
+    `${join(packageFolder, 'bin', 'protime')} webhooks serve --config config.json --store webhooks.json --keys-only --listen 127.0.0.1:${plain} --public-url https://a.example/protime --run true`,
+    options,
+  )
+  const nginx = start(`nginx -p ${folder} -c ${folder}/nginx.conf -g 'daemon off;'`, options)
+  try {
+    const deliver = () => post(tls, PATH, sign(BODY, KEY)).catch(() => undefined)
+    let status = await deliver()
+    for (let attempt = 0; status !== 200 && attempt < ATTEMPTS; attempt++) {
+      await sleep(100)
+      status = await deliver()
+    }
+    expectSame(
+      [status, await post(tls, PATH, sign(BODY, 'another')), await post(tls, '/healthz', '')],
+      [200, 401, 404],
+    )
+    await server.kill('SIGTERM')
+    const isTold = () => readFileSync(join(folder, 'error.log'), 'utf8').includes(PATH)
+    expectSame([await post(tls, PATH, sign(BODY, KEY)), isTold()], [502, false])
+    say('ok    nginx passes deliveries on as they came, and nothing else')
+  } finally {
+    await Promise.all([nginx.kill('SIGTERM'), server.kill('SIGTERM')])
+  }
+}
+
+/** The configuration of the guide, with what differs on this machine. */
+function configuration(folder: string, tls: number, plain: number): string {
+  const guide = readFileSync(join(packageFolder, 'docs', 'webhooks.md'), 'utf8')
+  const shown = /```nginx\n([\s\S]*?)```/.exec(guide)?.[1] ?? ''
+  const fixtures = join(packageFolder, 'integration-tests', 'fixtures')
+  const block = shown
+    .replace('listen 443 ssl', `listen 127.0.0.1:${tls} ssl`)
+    .replace('127.0.0.1:8080', `127.0.0.1:${plain}`)
+    .replace('/etc/nginx/hooks.pem', join(fixtures, 'loopback-certificate.pem'))
+    .replace('/etc/nginx/hooks.key', join(fixtures, 'loopback-key.pem'))
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${folder}/${name};`,
+  )
+  return `pid ${folder}/nginx.pid; error_log ${folder}/error.log; events {} http { access_log off; ${temporary.join(' ')} ${block} }`
+}
+
+function post(port: number, path: string, authorization: string): Promise<number | undefined> {
+  const ca = readFileSync(
+    join(packageFolder, 'integration-tests', 'fixtures', 'loopback-certificate.pem'),
+  )
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      { host: '127.0.0.1', port, path, ca, method: 'POST', headers: { authorization } },
+      (response) => {
+        response.resume()
+        resolve(response.statusCode)
+      },
+    )
+    sent.on('error', reject).end(BODY)
+  })
+}

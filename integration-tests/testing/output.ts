@@ -1,0 +1,59 @@
+import { Writable } from 'node:stream'
+
+/** A stream that keeps all that is written to it. */
+export interface Collector extends Writable {
+  text(): string
+}
+
+/** Takes what a program says in this process. A `read()` at its end would give one chunk alone since Node 26. */
+export function createCollector(): Collector {
+  const chunks: Buffer[] = []
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk)
+      done()
+    },
+  })
+  return Object.assign(stream, { text: () => Buffer.concat(chunks).toString() })
+}
+
+/** Shorter ones are found in any text. */
+const SHORTEST = 8
+
+/** Whether a text holds the client secret of a configuration: as it is, or escaped for JSON or a URL. */
+export function tellsSecret(text: string, config: unknown): boolean {
+  const { client_secret: secret } = (config ?? {}) as { client_secret?: unknown }
+  if (typeof secret !== 'string' || secret.length < SHORTEST) return false
+  const forms = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]
+  return forms.some((form) => text.includes(form))
+}
+
+/** What a program wrote before its reader left. */
+export interface CutOutput extends Writable {
+  text(): string
+  /** How many lines came in whole writes before the one that broke; undefined when none did. */
+  wholeLines(): number | undefined
+}
+
+/** An output that breaks as a pipe does whose reader has read so many lines; 0 reads all of them. */
+export function createCutOutput(lines: number): CutOutput {
+  const parts: string[] = []
+  let left = lines === 0 ? Number.POSITIVE_INFINITY : lines
+  let wholeLines: number | undefined
+  const output = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      const text = chunk.toString('utf8')
+      const before = parts.length
+      for (const line of text.split('\n').slice(0, -1)) {
+        if (left > 0) parts.push(`${line}\n`)
+        left--
+      }
+      if (left <= 0) wholeLines ??= before
+      done(left > 0 ? null : Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
+    },
+  })
+  return Object.assign(output, {
+    text: () => parts.join(''),
+    wholeLines: () => wholeLines,
+  })
+}
