@@ -1,4 +1,4 @@
-import { createReceiver } from '../src/webhooks/receiver.ts'
+import { createReceiver } from '../src/webhooks/receive/receiver.ts'
 
 /**
  * A receiver in a process of its own, with one webhook per collection that is named by an argument,

@@ -1,8 +1,8 @@
 import { createPageScanner } from '../src/page/create-page-scanner.ts'
 import type { PageScanner } from '../src/page/page-scanner.ts'
 import { createReferenceScanner } from '../src/page/testing/reference-scanner.ts'
-import { releaseBuffer } from '../src/protocol/buffer-pool.ts'
-import type { LineParts } from '../src/protocol/record-batch.ts'
+import { releaseBuffer } from '../src/records/buffers.ts'
+import type { LineParts } from '../src/records/record-batch.ts'
 import { clocking } from './clocking.ts'
 
 // What the record path costs without network and pipe: WebAssembly, plain JavaScript, and parse

@@ -37,8 +37,8 @@ afterEach(async () => {
 
 describe('a program that is still loading', () => {
   const PROGRAMS = [
-    ['source-protime', 'dist/src/protocol/airbyte/cli.js'],
-    ['tap-protime', 'dist/src/protocol/singer/cli.js'],
+    ['source-protime', 'dist/src/protocol/airbyte/entrypoint.js'],
+    ['tap-protime', 'dist/src/protocol/singer/tap.js'],
     ['protime-emulator', 'dist/emulator/main.js'],
   ] as const
   it.each(PROGRAMS)('ends at SIGTERM: %s', async (name, module) => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readProjectJson } from '../src/project-files.ts'
+import { readProjectJson } from '../src/ground/project-files.ts'
 import { packageFolder } from './demo/paths.ts'
 
 /** An npm package that the programs need at run time, as package-lock.json has it. */

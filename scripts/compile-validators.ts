@@ -3,7 +3,7 @@ import { Ajv } from 'ajv'
 import standaloneCode from 'ajv/dist/standalone/index.js'
 import { configSchema } from '../src/config/config-schema.ts'
 import { writeSettingsSchema } from '../src/config/write-settings.ts'
-import type { SettingsSchema } from '../src/protocol/settings-schema.ts'
+import type { SettingsSchema } from '../src/ground/settings-schema.ts'
 
 const FILE = 'dist/validators.cjs'
 

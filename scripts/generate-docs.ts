@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { destinationSpec } from '../src/destination/destination-spec.ts'
-import { readProjectJson } from '../src/project-files.ts'
+import { readProjectJson } from '../src/ground/project-files.ts'
 import { notice } from './bill-of-materials.ts'
 import { coverageDocument, readCoverage } from './coverage.ts'
 import { DOCUMENTS, withTables } from './generated-tables.ts'

@@ -2,17 +2,20 @@ import { readFileSync } from 'node:fs'
 import { defaultControl, referenceText } from '../emulator/control/reference-text.ts'
 import { serveOptions } from '../src/cli/serve-options.ts'
 import { writeSettingsSchema } from '../src/config/write-settings.ts'
-import { type PrivacyClass, privacyClassOf } from '../src/privacy/privacy-class.ts'
-import type { PrivacyMode, PrivacySettings } from '../src/privacy/privacy-settings.ts'
-import { treatmentOfStream } from '../src/privacy/treated-stream.ts'
-import type { FieldOutcome } from '../src/privacy/treatment.ts'
-import { readProjectJson } from '../src/project-files.ts'
-import type { SettingsSchema } from '../src/protocol/settings-schema.ts'
-import { settingRows } from '../src/protocol/singer/setting-rows.ts'
-import type { JsonSchema } from '../src/protocol/stream-spec.ts'
+import { readProjectJson } from '../src/ground/project-files.ts'
+import type { SettingsSchema } from '../src/ground/settings-schema.ts'
+import {
+  type PrivacyClass,
+  type PrivacyMode,
+  type PrivacySettings,
+  privacyClassOf,
+} from '../src/privacy/privacy-settings.ts'
+import { type FieldOutcome, treatmentOfStream } from '../src/privacy/treatment.ts'
+import { settingRows } from '../src/protocol/singer/settings.ts'
+import type { JsonSchema } from '../src/records/stream-spec.ts'
 import type { Stream } from '../src/streams/collection.ts'
 import { keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
-import { METRICS } from '../src/webhooks/serve/metrics.ts'
+import { METRICS } from '../src/webhooks/serve/monitoring.ts'
 import { objects } from '../src/write/objects.ts'
 import { releasesOf } from './release-faults.ts'
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { packageVersion, readProjectJson } from '../src/project-files.ts'
+import { packageVersion, readProjectJson } from '../src/ground/project-files.ts'
 import {
   dockerRuns,
   INSTALL_GUIDE,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { parseConfig } from '../src/config/config.ts'
 import { destinationSpec } from '../src/destination/destination-spec.ts'
-import { readProjectJson } from '../src/project-files.ts'
+import { readProjectJson } from '../src/ground/project-files.ts'
 import { streams } from '../src/streams/streams.ts'
 import {
   hubDefinition,

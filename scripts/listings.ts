@@ -1,5 +1,5 @@
 import { parseDocument, stringify } from 'yaml'
-import { TAP_CAPABILITIES, TARGET_CAPABILITIES } from '../src/protocol/singer/about.ts'
+import { TAP_CAPABILITIES, TARGET_CAPABILITIES } from '../src/protocol/singer/singer-program.ts'
 import { pluginSettings, type Specification, settingsGroups } from './meltano-settings.ts'
 
 /** What the registry's file takes from other files. */

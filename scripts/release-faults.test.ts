@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { packageVersion } from '../src/project-files.ts'
+import { packageVersion } from '../src/ground/project-files.ts'
 import { INSTALL_GUIDE } from './guide-blocks.ts'
 import { type Candidate, publishedImages, releaseFaults, releasesOf } from './release-faults.ts'
 

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { packageVersion } from '../src/project-files.ts'
+import { packageVersion } from '../src/ground/project-files.ts'
 import { packageFolder } from './demo/paths.ts'
 import { publishedImages, releaseFaults } from './release-faults.ts'
 

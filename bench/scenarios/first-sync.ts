@@ -8,7 +8,7 @@ import { PROJECT, withConnector } from '../connector.ts'
 import { type Cost, here, type Judged, measure, peakLine } from '../measure.ts'
 
 /** `bin/protime-emulator` in a process that is measured. */
-export interface Emulated {
+interface Emulated {
   /** A configuration with which the connector reads it. */
   readonly config: EmulatedConfig
   /** Seconds from its start until the tenant was there. */
@@ -17,7 +17,7 @@ export interface Emulated {
 }
 
 /** What a benchmark needs to know of the configuration. */
-export interface EmulatedConfig {
+interface EmulatedConfig {
   readonly environment: { readonly base_url: string; readonly api_name: string }
   /** The first day of dated records. */
   readonly start_date: string

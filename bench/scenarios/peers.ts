@@ -14,7 +14,7 @@ import {
 } from '../measure.ts'
 
 /** Other ways to write a source, as far as they can be had here; see `peers/`. */
-export interface Peers {
+interface Peers {
   /** Where faros-airbyte-cdk is installed. */
   readonly faros: string | undefined
   /** A Python that has airbyte-cdk. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { installText } from '../../scripts/guide-blocks.ts'
-import { EXIT } from '../../src/cli/exit-code.ts'
+import { EXIT } from '../../src/cli/command.ts'
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
 

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { parseServeWords } from '../../src/cli/serve-action.ts'
 import { type ServeWords, serveOptions } from '../../src/cli/serve-options.ts'
-import { parseServeWords } from '../../src/cli/serve-settings.ts'
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
 

@@ -21,7 +21,7 @@ export interface Argument {
 }
 
 /** The posted object; its properties have been checked against the arguments. */
-export type Given = Fields & { readonly collection: string; readonly id: Id; readonly path: string }
+type Given = Fields & { readonly collection: string; readonly id: Id; readonly path: string }
 
 /** What can be posted to a path of the control endpoint. */
 export interface Command {

@@ -20,13 +20,13 @@ export interface Delta {
 }
 
 /** What a delta is started with. */
-export type DeltaQuery = Omit<Delta, 'id'>
+type DeltaQuery = Omit<Delta, 'id'>
 
 /** What a delta token reads next: more of the whole set, or the changes since. */
-export type Phase = 'load' | 'changes'
+type Phase = 'load' | 'changes'
 
 /** A request that carries a delta token. */
-export interface DeltaTokenQuery {
+interface DeltaTokenQuery {
   readonly client: string
   readonly collection: string
   readonly token: string

@@ -4,7 +4,7 @@ import type { Fields, Store, StoredRecord } from '../store/store.ts'
 import type { Condition, Expression, Literal } from './parse.ts'
 
 /** One filter field: its category, the type of its literals, and its value in a record. */
-export interface FilterField {
+interface FilterField {
   readonly category: 'single' | 'multiple' | 'range'
   readonly type: 'integer' | 'string' | 'boolean' | 'date'
   read(record: StoredRecord): unknown

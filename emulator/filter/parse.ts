@@ -1,7 +1,7 @@
 import { notValid } from '../http/messages.ts'
 
 /** A piece of a filter: a word (field, operator or name), a literal, or a mark: `(`, `)` or `,`. */
-export type Token =
+type Token =
   | { readonly kind: 'word'; readonly text: string }
   | { readonly kind: 'integer'; readonly value: number }
   | { readonly kind: 'string'; readonly value: string }

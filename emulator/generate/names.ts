@@ -2,10 +2,10 @@ import type { Fields, Store } from '../store/store.ts'
 import type { Random } from './random.ts'
 
 /** A text in English, Dutch, French and German; one alone is a proper name, the same everywhere. */
-export type Phrase = readonly [english: string, dutch?: string, french?: string, german?: string]
+type Phrase = readonly [english: string, dutch?: string, french?: string, german?: string]
 
 /** What the entries of a collection of reference data are called, and what tells two of the same name apart. */
-export interface NameParts {
+interface NameParts {
   readonly names: readonly Phrase[]
   readonly qualifiers: readonly Phrase[]
 }

@@ -14,7 +14,7 @@ import { createRandom, type Random } from './random.ts'
 import { referenceData } from './reference-data.ts'
 
 /** Adds a record to the tenant. */
-export type Add = (collection: string, fields: Fields) => void
+type Add = (collection: string, fields: Fields) => void
 
 /**
  * One person's day: clockings in and out, and totals, paid presences and breaks that match

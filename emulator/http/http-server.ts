@@ -65,7 +65,7 @@ export function createRateLimiter(options: ResolvedOptions): RateLimiter {
 const offered = ['br', 'gzip'] as const
 
 /** An encoding that a response can have. */
-export type Encoding = (typeof offered)[number]
+type Encoding = (typeof offered)[number]
 
 /**
  * The encoding that a client prefers by its header `Accept-Encoding` (RFC 9110, 12.5.3), or undefined
@@ -88,7 +88,7 @@ function weightOf(part: string): [name: string, weight: number] {
  * A response with what is added on its way: the time of the service, the encoding that the client
  * accepts, and a fault.
  */
-export interface OutgoingResponse {
+interface OutgoingResponse {
   readonly answer: ServiceResponse
   readonly date: Date
   /** The client's `Accept-Encoding`, or undefined when nothing is to be compressed. */

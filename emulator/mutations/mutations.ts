@@ -51,7 +51,7 @@ const minutes = [
 ]
 
 /** A record, and what a correction of it is made from. */
-export interface Correction {
+interface Correction {
   readonly collection: string
   readonly record: Fields
   readonly random: Random

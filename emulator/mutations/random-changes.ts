@@ -32,7 +32,7 @@ function clockingPair(clocking: StoredRecord, store: Store): readonly StoredReco
 }
 
 /** The tenant to change, and what changes it. */
-export interface Tenant {
+interface Tenant {
   readonly store: Store
   readonly random: Random
   readonly mutations: Mutations

@@ -60,7 +60,7 @@ export interface CustomReference {
 }
 
 /** The custom references of all collections. */
-export interface CustomReferences {
+interface CustomReferences {
   /**
    * Gives the record with this id a value under a name. It replaces the value that the record had, and
    * another record that had this value loses it.

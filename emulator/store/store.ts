@@ -15,7 +15,7 @@ import {
  * The present records of a collection, ascending by id. A record is made when it is asked for, so
  * that two of one version are not the same object.
  */
-export class Records implements Iterable<StoredRecord> {
+class Records implements Iterable<StoredRecord> {
   readonly #versions: Versions
   /** The indexes of the present versions. */
   readonly #present = new Numbers(Uint32Array)
@@ -129,7 +129,7 @@ export interface Change {
 }
 
 /** Is told of a change of a collection. */
-export type ChangeListener = (collection: string, change: Change) => void
+type ChangeListener = (collection: string, change: Change) => void
 
 /**
  * All records of the tenant by collection, ascending by id, and what happened to them since the

@@ -9,7 +9,7 @@ import { createScheduler, type Scheduler } from './scheduler.ts'
 import type { Webhook, Webhooks } from './webhooks.ts'
 
 /** Holds deliveries back while others come first. */
-export interface DeliveryOrder {
+interface DeliveryOrder {
   /** Schedules a delivery, or holds it until the earlier ones of its webhook have ended. */
   admit(delivery: Delivery, due?: number): void
   /** Holds a delivery until as many are there as the fault turns around. */
@@ -29,7 +29,7 @@ interface Queue {
 }
 
 /** What an order is made of. */
-export interface DeliveryOrderParts {
+interface DeliveryOrderParts {
   /** Whether newer events wait for older ones of their webhook. */
   isHeld(): boolean
   /** Lets a delivery be attempted at its time; left out: now. */
@@ -87,7 +87,7 @@ function createDeliveryOrder({ isHeld, schedule }: DeliveryOrderParts): Delivery
 }
 
 /** What the body of an event depends on beside the change. */
-export interface EventContext {
+interface EventContext {
   readonly collection: string
   readonly pairs: readonly ReferencePair[]
   readonly references: References

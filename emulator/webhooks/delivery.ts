@@ -2,7 +2,7 @@ import type { Change } from '../store/store.ts'
 import type { Webhook } from './webhooks.ts'
 
 /** One POST of an event: its answer, or what went wrong on the way. */
-export interface Attempt {
+interface Attempt {
   /** Milliseconds of the virtual clock. */
   readonly at: number
   readonly status?: number

@@ -43,7 +43,7 @@ function isLoopback({ hostname }: URL): boolean {
 }
 
 /** One POST to a receiver. */
-export interface EventPost {
+interface EventPost {
   readonly address: Address
   readonly body: Buffer
   /** The header of the signature, if there is one. */
@@ -53,7 +53,7 @@ export interface EventPost {
 }
 
 /** The answer of a receiver, or why there is none. */
-export type PostResult = { readonly status: number } | { readonly error: string }
+type PostResult = { readonly status: number } | { readonly error: string }
 
 /** Sends events; connections are kept open between them. */
 export interface EventSender {

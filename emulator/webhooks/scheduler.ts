@@ -2,7 +2,7 @@ import { type Clock, msOf, type Span } from '../clock.ts'
 import type { Delivery } from './delivery.ts'
 
 /** Deliveries in the order of their due times; of equal ones, the one that was raised first. */
-export interface DueQueue {
+interface DueQueue {
   add(delivery: Delivery, due: number): void
   /** The due time of the first one. */
   next(): number | undefined

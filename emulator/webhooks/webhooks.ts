@@ -23,7 +23,7 @@ export interface Webhook extends NewWebhook {
 }
 
 /** What `status` of a webhook can be. */
-export type WebhookStatus = 'Uninitialized' | 'Enabled' | 'Disabled'
+type WebhookStatus = 'Uninitialized' | 'Enabled' | 'Disabled'
 
 /** The webhooks of the tenant. They expire by the virtual clock. */
 export interface Webhooks {

@@ -8,7 +8,7 @@ import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { packageFolder } from '../../scripts/demo/paths.ts'
 import { installBlocks, withPackage } from '../../scripts/guide-blocks.ts'
-import { sign } from '../../src/webhooks/testing/sign.ts'
+import { sign } from '../../src/webhooks/receive/testing/sign.ts'
 import { expectSame, installDebian, output, packNpm } from './command.ts'
 import type { Engine, Tools } from './engine.ts'
 import { startPostgreSql } from './meltano/postgresql.ts'
@@ -27,7 +27,7 @@ function recipe(language: 'js' | 'json' | 'sh' | 'sql', word: string): string {
 }
 
 /** The service as far as the creation of a webhook needs it. */
-export interface WebhookService {
+interface WebhookService {
   /** The connector's configuration for it. */
   readonly config: object
   /** Where the webhooks that were created send to. */
@@ -67,10 +67,10 @@ async function startWebhookService(key: string): Promise<WebhookService> {
 
 const KEY = 'k3y-é/+='
 
-export type Queue = 'postgresql' | 'redis'
+type Queue = 'postgresql' | 'redis'
 
 /** The receiver of docs/webhooks.md, which runs with a queue of its own. */
-export interface ReceiverRecipe {
+interface ReceiverRecipe {
   /** Sends a signed delivery; answers with its status. */
   deliver(body: string): Promise<number>
   /** Waits until it answers. */

@@ -1,10 +1,10 @@
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
 import type { FaultKind } from '../../emulator/http/faults.ts'
 import type { ReferenceChoice } from '../../src/config/config.ts'
-import { shortRetryPolicy } from '../../src/http/testing/short-retry-policy.ts'
+import { shortRetryPolicy } from '../../src/http/testing/virtual-time.ts'
 import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
-import { treatmentOfStream } from '../../src/privacy/treated-stream.ts'
-import type { ObjectRules } from '../../src/protocol/record-rewriter.ts'
+import { treatmentOfStream } from '../../src/privacy/treatment.ts'
+import type { ObjectRules } from '../../src/records/record-rewriter.ts'
 import type { Stream } from '../../src/streams/collection.ts'
 import type { AirbyteOptions } from '../testing/run.ts'
 

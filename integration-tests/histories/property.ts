@@ -31,7 +31,7 @@ const border = {
 }
 
 /** What a history is made of: some of everything at once, or much of what is hard to get right. */
-export const kinds = ['anything', 'few-records', 'interrupted'] as const
+const kinds = ['anything', 'few-records', 'interrupted'] as const
 export type Kind = (typeof kinds)[number]
 
 const few = { minLength: 2, maxLength: 3 }

@@ -33,7 +33,7 @@ import {
 type Row = Readonly<Record<string, unknown>>
 
 /** What holds of each sync, by how service and warehouses were before it. */
-export interface SyncRule {
+interface SyncRule {
   /** What is wrong in streams that the sync says it has completed, in words, after these events. */
   faults(completed: readonly string[], events: readonly Event[]): string[]
 }

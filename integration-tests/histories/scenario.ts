@@ -8,7 +8,7 @@ import { inPlace, type Kept, rulesUnder } from './history.ts'
 import { createPlatform, type Platform, warehouseDifferences } from './warehouses.ts'
 
 /** One sync of a scenario, in a form that tests can ask. */
-export interface ScenarioSync {
+interface ScenarioSync {
   readonly exitCode: number | null
   readonly messages: readonly Message[]
   /** WARN messages. */
@@ -21,7 +21,7 @@ export interface ScenarioSync {
   readonly requests: readonly string[]
 }
 
-export interface SyncOptions {
+interface SyncOptions {
   /** Dies after so many lines. */
   readonly killAfter?: number
   readonly kept?: Kept

@@ -1,6 +1,6 @@
 import type { Emulator } from '../../emulator/emulator.ts'
 import type { ReferencePair } from '../../emulator/references/references.ts'
-import { type ObjectRules, rewriteRecord } from '../../src/protocol/record-rewriter.ts'
+import { type ObjectRules, rewriteRecord } from '../../src/records/record-rewriter.ts'
 import type { Stream } from '../../src/streams/collection.ts'
 import { referencedCollections } from '../../src/streams/collections.ts'
 import { addDays, earliestDeltaStart } from '../../src/sync/days.ts'
@@ -18,7 +18,7 @@ export interface StreamState {
   readonly backfilled_at: string | null
 }
 
-export type SyncMode = 'full_refresh' | 'incremental'
+type SyncMode = 'full_refresh' | 'incremental'
 
 /** The platform's side of a history: what is loaded, and which STATE the next sync gets. */
 export interface Platform {

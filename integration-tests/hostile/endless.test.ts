@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { Client } from '../../src/http/client.ts'
-import { shortRetryPolicy } from '../../src/http/testing/short-retry-policy.ts'
+import { shortRetryPolicy } from '../../src/http/testing/virtual-time.ts'
 import { createPages } from '../../src/sync/pages.ts'
 import type { Wire } from './raw-service.ts'
 import {

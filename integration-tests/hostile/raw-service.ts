@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:tls'
 import { listenOn } from '../../emulator/http/http-server.ts'
 
 /** A request as it came over the wire. */
-export interface Asked {
+interface Asked {
   readonly method: string
   /** Path and query as sent. */
   readonly target: string

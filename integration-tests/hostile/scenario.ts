@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { RetryPolicy } from '../../src/http/retry-policy.ts'
+import type { RetryPolicy } from '../../src/http/retry.ts'
 import { type AirbyteRun, run } from '../testing/run.ts'
 import { type Answers, type RawService, startRawService, type Wire } from './raw-service.ts'
 import { page, reply, rowOf } from './wire.ts'

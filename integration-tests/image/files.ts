@@ -7,7 +7,7 @@ export const HOME = '/airbyte/integration_code'
 const LARGEST_BYTES = 8_000_000
 
 /** What `lstat` tells of one file of an image. */
-export interface ImageFile {
+interface ImageFile {
   readonly bytes: number
   readonly mode: number
   /** When the content or a fact of the file was last changed. */

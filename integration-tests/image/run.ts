@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { packageVersion } from '../../src/project-files.ts'
+import { packageVersion } from '../../src/ground/project-files.ts'
 import { expectSame } from '../engines/command.ts'
 import { startTenant, type Tenant } from '../engines/tenant.ts'
 import { createSteps, type Steps } from '../steps.ts'

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { productionPackages } from '../../scripts/bill-of-materials.ts'
 import { packageFolder } from '../../scripts/demo/paths.ts'
-import { packageVersion } from '../../src/project-files.ts'
+import { packageVersion } from '../../src/ground/project-files.ts'
 import {
   answersOf,
   catalogOf,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { packageVersion } from '../../src/project-files.ts'
+import { packageVersion } from '../../src/ground/project-files.ts'
 import {
   answersOf,
   catalogOf,

@@ -34,7 +34,7 @@ export function lastState(messages: readonly SingerMessage[]): SingerState | und
   return last?.type === 'STATE' ? last.value : undefined
 }
 
-export interface CatalogEntry {
+interface CatalogEntry {
   readonly tap_stream_id: string
   readonly stream: string
   readonly schema: Schema

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
+import { sign } from '../../src/webhooks/receive/testing/sign.ts'
 import { nonceOf } from '../../src/webhooks/serve/store.ts'
-import { sign } from '../../src/webhooks/testing/sign.ts'
 import {
   answers,
   type Options,

@@ -22,13 +22,13 @@ const SHORT = {
 const SYNC = fileURLToPath(new URL('./sync.mjs', import.meta.url))
 
 /** What a trigger was told. */
-export interface Order {
+interface Order {
   readonly reason: string
   readonly streams: readonly string[]
 }
 
 /** The page of `/healthz`. */
-export interface Health {
+interface Health {
   readonly collections: Record<
     string,
     { status: string; validUntil: string | null; reason?: string }

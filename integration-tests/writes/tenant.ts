@@ -7,7 +7,7 @@ import { createCollector } from '../testing/output.ts'
 import { parseLines } from '../testing/run.ts'
 
 /** One line of what `protime write` prints. */
-export interface OutcomeLine {
+interface OutcomeLine {
   readonly line?: number
   readonly outcome: string
   readonly reason?: string
@@ -15,7 +15,7 @@ export interface OutcomeLine {
   readonly relinked?: boolean
 }
 
-export interface Written {
+interface Written {
   readonly exitCode: number
   readonly lines: readonly OutcomeLine[]
   readonly outcomes: readonly string[]

@@ -1,16 +1,16 @@
 import type { Config } from '../config/config.ts'
+import type { ConnectorError } from '../ground/errors.ts'
 import type { Traffic } from '../http/client.ts'
 import { type Endpoints, scopeName } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { Token } from '../http/token.ts'
 import type { CheckResult } from '../protocol/connector.ts'
-import type { ConnectorError } from '../protocol/errors.ts'
 import type { Stream } from '../streams/collection.ts'
 import { readScopes } from '../streams/streams.ts'
 import type { Answer } from './ask-stream.ts'
 
 /** A stream with what the service said when it was asked; undefined when time was up first. */
-export interface Asked {
+interface Asked {
   readonly stream: Stream
   readonly answer: Answer | undefined
 }

@@ -2,18 +2,23 @@ import { existsSync } from 'node:fs'
 import { type Config, parseConfig } from '../config/config.ts'
 import { configSchema } from '../config/config-schema.ts'
 import { configWarnings } from '../config/config-warnings.ts'
+import { ConnectorError } from '../ground/errors.ts'
+import type { Mask } from '../ground/mask.ts'
+import { secretsOf } from '../ground/settings-schema.ts'
 import { ruleWarnings } from '../privacy/rule-warnings.ts'
 import { readJsonOption } from '../protocol/command-line.ts'
 import type { Log } from '../protocol/connector.ts'
-import { ConnectorError } from '../protocol/errors.ts'
 import type { LineWriter } from '../protocol/line-writer.ts'
-import type { Mask } from '../protocol/mask.ts'
 import type { Io, Program } from '../protocol/program.ts'
 import type { Screen } from '../protocol/progress/screen.ts'
-import { secretsOf } from '../protocol/settings-schema.ts'
-import type { Action, CommandLog, Refuse } from './action.ts'
-import { CONFIG_FILE } from './config-file.ts'
-import { type ExitCode, UsageError } from './exit-code.ts'
+import {
+  type Action,
+  CONFIG_FILE,
+  type CommandLog,
+  type ExitCode,
+  type Refuse,
+  UsageError,
+} from './command.ts'
 
 /** What an action is run with. */
 export interface ActSettings {

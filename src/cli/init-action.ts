@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs'
-import { createPrivateFile } from '../private-file.ts'
-import { ConnectorError } from '../protocol/errors.ts'
+import { ConnectorError } from '../ground/errors.ts'
+import { createPrivateFile } from '../ground/private-file.ts'
 import { createSource } from '../source/source.ts'
-import type { BareTools } from './action.ts'
-import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
+import { type BareTools, EXIT, type ExitCode, UsageError } from './command.ts'
 import { createQuestions, type Questions } from './questions.ts'
 
 /** Asks for a configuration, checks it and writes it to a new file. */

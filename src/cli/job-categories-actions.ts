@@ -1,8 +1,7 @@
-import { idFault } from '../client/reference-rules.ts'
+import { idFault } from '../client/references.ts'
 import type { RecordKey } from '../client/service-client.ts'
 import { changeJobCategory } from '../write/change-job-category.ts'
-import type { ActionTools } from './action.ts'
-import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
+import { type ActionTools, EXIT, type ExitCode, UsageError } from './command.ts'
 import { sayAll, withClient } from './with-client.ts'
 
 /** What of a job category is to change, and by which reference it is named. */

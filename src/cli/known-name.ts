@@ -1,7 +1,7 @@
-import { nearest } from '../protocol/nearest.ts'
+import { nearest } from '../ground/nearest.ts'
 import { referencedCollections } from '../streams/collections.ts'
 import { webhookCollections } from '../webhooks/serve/webhook-collections.ts'
-import { UsageError } from './exit-code.ts'
+import { UsageError } from './command.ts'
 
 /**
  * The name, if it is one of these. Else throws a UsageError of what there is not, such as `there is no

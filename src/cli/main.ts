@@ -1,23 +1,29 @@
 import { Command, CommanderError } from 'commander'
+import { ConnectorError } from '../ground/errors.ts'
+import { createMask, type Mask } from '../ground/mask.ts'
+import { packageVersion } from '../ground/project-files.ts'
 import { LINK_TOKENS } from '../http/links.ts'
-import { packageVersion } from '../project-files.ts'
-import { ConnectorError } from '../protocol/errors.ts'
-import { createMask, type Mask } from '../protocol/mask.ts'
 import { type Io, type Program, processOr, runProgram } from '../protocol/program.ts'
 import { createScreen, red, type Screen } from '../protocol/progress/screen.ts'
-import type { Act, BareAct, CommandLog } from './action.ts'
-import { CONFIG_FILE } from './config-file.ts'
-import { EXIT, type ExitCode, StartError, UsageError } from './exit-code.ts'
-import { addInit } from './init.ts'
-import { addJobCategories } from './job-categories.ts'
-import { addPreview } from './preview.ts'
+import {
+  type Act,
+  type BareAct,
+  CONFIG_FILE,
+  type CommandLog,
+  EXIT,
+  type ExitCode,
+  StartError,
+  UsageError,
+} from './command.ts'
+import { addInit } from './init-command.ts'
+import { addJobCategories } from './job-categories-commands.ts'
+import { addPreview } from './preview-command.ts'
 import type { Asked } from './questions.ts'
-import { addReferences } from './references.ts'
-import { addSync } from './sync.ts'
-import { addWebhooks } from './webhooks.ts'
-import { addServe } from './webhooks-serve.ts'
-import { addWorkLocations } from './work-locations.ts'
-import { addWrite } from './write.ts'
+import { addReferences } from './references-commands.ts'
+import { addSync } from './sync-command.ts'
+import { addServe, addWebhooks } from './webhooks-commands.ts'
+import { addWorkLocations } from './work-locations-commands.ts'
+import { addWrite } from './write-command.ts'
 
 /**
  * Runs one command of `protime` and answers with the exit code. Never throws; every error is a sentence

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import { type Readable, Writable } from 'node:stream'
-import { ConnectorError } from '../protocol/errors.ts'
+import { ConnectorError } from '../ground/errors.ts'
 
 /** A terminal, or anything else that says one answer per line. */
 export interface Asked {

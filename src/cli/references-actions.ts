@@ -1,6 +1,5 @@
 import type { Reference } from '../client/service-client.ts'
-import type { ActionTools } from './action.ts'
-import { EXIT, type ExitCode } from './exit-code.ts'
+import { type ActionTools, EXIT, type ExitCode } from './command.ts'
 import { referencedCollection } from './known-name.ts'
 import { sayAll, withClient } from './with-client.ts'
 

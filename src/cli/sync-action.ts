@@ -1,14 +1,12 @@
-import { packageVersion } from '../project-files.ts'
-import type { Failure } from '../protocol/connector.ts'
-import { asConnectorError, ConnectorError } from '../protocol/errors.ts'
+import { asConnectorError, ConnectorError } from '../ground/errors.ts'
+import { packageVersion } from '../ground/project-files.ts'
+import type { Failure, SyncObserver } from '../protocol/connector.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../protocol/progress/observed.ts'
-import type { SyncObserver } from '../protocol/progress/sync-observer.ts'
 import { createSource } from '../source/source.ts'
 import { startingOver } from '../sync/bookmark.ts'
 import { configuredService, foundAt, isOfAnotherTenant } from '../sync/plan.ts'
 import { syncWarehouse, type WarehouseSync } from '../warehouse/sync-warehouse.ts'
-import type { Action, ActionTools, Refuse } from './action.ts'
-import { EXIT, type ExitCode } from './exit-code.ts'
+import { type Action, type ActionTools, EXIT, type ExitCode, type Refuse } from './command.ts'
 
 export interface SyncOptions {
   readonly warehouse: string

@@ -5,12 +5,11 @@ import type {
   Webhook,
   WebhookRequest,
 } from '../client/service-client.ts'
-import { webhookScopes } from '../client/webhook-scopes.ts'
+import { webhookScopes } from '../client/webhooks.ts'
 import type { ReferenceChoice } from '../config/config.ts'
-import { createPrivateFile, type PrivateFile } from '../private-file.ts'
-import { ConnectorError, InterruptedError } from '../protocol/errors.ts'
-import type { ActionTools } from './action.ts'
-import { EXIT, type ExitCode, UsageError } from './exit-code.ts'
+import { ConnectorError, InterruptedError } from '../ground/errors.ts'
+import { createPrivateFile, type PrivateFile } from '../ground/private-file.ts'
+import { type ActionTools, EXIT, type ExitCode, UsageError } from './command.ts'
 import { referencedCollection, webhookCollection } from './known-name.ts'
 import { sayAll, withClient } from './with-client.ts'
 

@@ -1,6 +1,6 @@
 import { createServiceClient } from '../client/create-service-client.ts'
 import type { ServiceClient } from '../client/service-client.ts'
-import type { ActionTools } from './action.ts'
+import type { ActionTools } from './command.ts'
 
 /** Works with a client that has these scopes and tells why it waits; closes it at the end. */
 export async function withClient<T>(

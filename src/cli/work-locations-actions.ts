@@ -1,5 +1,4 @@
-import type { ActionTools } from './action.ts'
-import { EXIT, type ExitCode } from './exit-code.ts'
+import { type ActionTools, EXIT, type ExitCode } from './command.ts'
 import { sayAll, withClient } from './with-client.ts'
 
 /** Prints all work locations. */

@@ -1,4 +1,6 @@
-import { ConnectorError, type FailureType } from '../protocol/errors.ts'
+import { ConnectorError, type FailureType } from '../ground/errors.ts'
+import { type Endpoints, scopeName } from '../http/endpoints.ts'
+import { HttpError } from '../http/http-error.ts'
 
 /** What is known of a failure; see the fields of `ClientError`. */
 export interface ClientErrorFacts extends ErrorOptions {
@@ -36,4 +38,54 @@ export class ClientError extends ConnectorError {
   get isMissingScope(): boolean {
     return this.missingScope !== undefined
   }
+}
+
+/** What is known of a request when it fails. */
+export interface FailedRequest {
+  readonly endpoints: Endpoints
+  /** Such as `job-categories.write`. */
+  readonly scope: string
+  /** The address as messages show it. */
+  readonly shown: string
+  readonly mayHaveHappened: boolean
+}
+
+/** What statuses mean to somebody who asks for one record; the others mean what they do to a sync. */
+const MEANING: Readonly<Record<number, string>> = {
+  404: 'There is no such record, or the service does not offer this to your tenant or API',
+  414: 'The service says that the URL is too long; use a shorter name or value',
+}
+
+/** The failure of a request as a ClientError; what ends the process passes as it is. */
+export function toClientError(error: unknown, request: FailedRequest): unknown {
+  if (error instanceof ClientError || !(error instanceof ConnectorError)) return error
+  const { mayHaveHappened } = request
+  if (!(error instanceof HttpError)) {
+    return new ClientError(error.failure, error.message, { mayHaveHappened, cause: error })
+  }
+  const { status, code, reasons } = error
+  const isForbidden = status === 401 || status === 403
+  const missingScope = isForbidden ? scopeName(request.endpoints, request.scope) : undefined
+  const meaning =
+    missingScope === undefined
+      ? MEANING[status]
+      : `The client probably lacks the scope ${missingScope}; ask the operator of the service for it`
+  const message = meaning === undefined ? error.message : inWords(meaning, error, request.shown)
+  const facts = { status, code, reasons, mayHaveHappened, missingScope, cause: error }
+  return new ClientError(error.failure, message, facts)
+}
+
+/** The failure of a scope that the token is known not to have: nothing was sent. */
+export function missingScope(endpoints: Endpoints, scope: string): ClientError {
+  const name = scopeName(endpoints, scope)
+  return new ClientError(
+    'config',
+    `The client lacks the scope ${name}. Ask the operator of the service for it.`,
+    { missingScope: name },
+  )
+}
+
+function inWords(meaning: string, { status, code, reasons }: HttpError, shown: string): string {
+  const words = [code, ...reasons].filter((word) => word !== undefined).join('; ')
+  return `${meaning} (${status} for ${shown})${words === '' ? '' : `: ${words}`}.`
 }

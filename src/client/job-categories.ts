@@ -1,11 +1,10 @@
-import { referencesParameter } from '../http/request-url.ts'
-import { isJsonObject, type JsonObject } from '../protocol/json.ts'
+import { isJsonObject, type JsonObject } from '../ground/json.ts'
+import { referencesParameter } from '../http/endpoints.ts'
 import { ClientError } from './client-error.ts'
-import { member, parseListPage, parseOne, textOf } from './list-page.ts'
-import { idFault, nameFault, valueFault } from './reference-rules.ts'
+import { idFault, nameFault, valueFault } from './references.ts'
 import type { Operation, Requests } from './requests.ts'
+import { member, parseListPage, parseOne, readTranslatedText, textOf } from './responses.ts'
 import type { JobCategories, JobCategory, RecordKey } from './service-client.ts'
-import { readTranslatedText } from './translated-text.ts'
 
 type ByReference = Exclude<RecordKey, { readonly id: string }>
 

@@ -1,8 +1,8 @@
 // What others import as `source-protime/client`; everything else is no interface.
 
-export { ConnectorError, type FailureType } from '../protocol/errors.ts'
+export { ConnectorError, type FailureType } from '../ground/errors.ts'
 export { ClientError } from './client-error.ts'
-export { type ConnectOptions, connect } from './connect.ts'
+export { type ConnectOptions, connect } from './create-service-client.ts'
 export type {
   CreatedWebhook,
   JobCategories,

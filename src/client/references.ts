@@ -1,8 +1,42 @@
 import { parseReference, parseReferencePage } from '../page/reference-page.ts'
 import { ClientError } from './client-error.ts'
-import { idFault, nameFault, valueFault } from './reference-rules.ts'
 import type { Operation, Requests } from './requests.ts'
 import type { References } from './service-client.ts'
+
+/** The prefix of references that the service has built in; nobody else can set them. */
+const PREDEFINED = '@'
+
+/** One of the two parts of a character in UTF-16, without the other: no URL can hold it. */
+const HALF_CHARACTER = /\p{Surrogate}/u
+
+const INTEGER = /^(0|[1-9]\d*)$/
+const GUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** Why no custom reference can have this name; undefined when one can. */
+export function nameFault(name: string): string | undefined {
+  if (name === '') return 'The name of the reference is empty.'
+  if (HALF_CHARACTER.test(name))
+    return 'The name of the reference is no text: it holds half a character.'
+  return name.startsWith(PREDEFINED)
+    ? `The reference ${name} is predefined: the service has it of itself, and it can only be read with the records. Names of your own begin with another character than ${PREDEFINED}.`
+    : undefined
+}
+
+/** Why no reference can have this value; undefined when one can. The value is not repeated. */
+export function valueFault(value: string): string | undefined {
+  if (value === '') return 'The value of the reference is empty.'
+  return HALF_CHARACTER.test(value)
+    ? 'The value of the reference is no text: it holds half a character.'
+    : undefined
+}
+
+/** Why this is no id of a record of the collection; undefined when it is. */
+export function idFault(collection: string, id: string): string | undefined {
+  if (collection === 'activity-definitions') {
+    return GUID.test(id) ? undefined : `The id of one of the ${collection} is a GUID.`
+  }
+  return INTEGER.test(id) ? undefined : `The id of one of the ${collection} is a whole number.`
+}
 
 const COLLECTION = 'external-references'
 const READ = `${COLLECTION}.read`

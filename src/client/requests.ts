@@ -1,14 +1,12 @@
-import { createCircleCheck } from '../http/circle-check.ts'
 import type { ServiceAnswer } from '../http/client.ts'
-import { MAX_URL_LENGTH, resolveLink } from '../http/links.ts'
-import { resourceUrl } from '../http/request-url.ts'
+import { resourceUrl } from '../http/endpoints.ts'
+import { createCircleCheck, MAX_URL_LENGTH, resolveLink } from '../http/links.ts'
 import type { Session } from '../http/session.ts'
 import { hasScope } from '../http/token.ts'
 import type { Method } from '../http/transport.ts'
-import { ClientError } from './client-error.ts'
-import type { ListPage } from './list-page.ts'
+import { ClientError, missingScope, toClientError } from './client-error.ts'
+import type { ListPage } from './responses.ts'
 import type { Removal } from './service-client.ts'
-import { missingScope, toClientError } from './to-client-error.ts'
 
 /** What is asked of the service. */
 export interface Operation {

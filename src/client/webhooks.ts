@@ -1,10 +1,10 @@
-import { referencesParameter } from '../http/request-url.ts'
-import { isJsonObject, type JsonObject } from '../protocol/json.ts'
-import type { Mask } from '../protocol/mask.ts'
+import { isJsonObject, type JsonObject } from '../ground/json.ts'
+import type { Mask } from '../ground/mask.ts'
+import { referencesParameter } from '../http/endpoints.ts'
+import { readScopes, streams } from '../streams/streams.ts'
 import { ClientError } from './client-error.ts'
-import { createdBody, createdId } from './created-id.ts'
-import { member, parseListPage, parseOne, textOf } from './list-page.ts'
 import type { Requests } from './requests.ts'
+import { createdBody, createdId, member, parseListPage, parseOne, textOf } from './responses.ts'
 import type { Webhook, WebhookFilter, WebhookRequest, Webhooks } from './service-client.ts'
 
 const COLLECTION = 'webhooks'
@@ -136,4 +136,13 @@ function unusable(id: string | undefined, record: JsonObject): ClientError {
       : `The service created the webhook ${id} without telling its key, so that nobody can verify its deliveries: delete it. The answer has ${members === '' ? 'no body' : `the members ${members}`}.`,
     { mayHaveHappened: true },
   )
+}
+
+/** What is needed to create webhooks of these collections: the events are what reading gives. */
+export function webhookScopes(collections: readonly string[]): readonly string[] {
+  const byName = new Map([...streams.values()].map((stream) => [stream.collection, stream]))
+  const read = collections.map(
+    (collection) => readScopes(byName.get(collection) ?? { collection })[0],
+  )
+  return ['webhooks.write', ...new Set(read)]
 }

@@ -1,9 +1,7 @@
-import type { JsonObject } from '../protocol/json.ts'
-import { createdId } from './created-id.ts'
-import { member, parseListPage, textOf } from './list-page.ts'
+import type { JsonObject } from '../ground/json.ts'
 import type { Requests } from './requests.ts'
+import { createdId, member, parseListPage, readTranslatedText, textOf } from './responses.ts'
 import type { WorkLocation, WorkLocations } from './service-client.ts'
-import { readTranslatedText } from './translated-text.ts'
 
 const COLLECTION = 'work-locations'
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { configWarnings } from './config-warnings.ts'
 import { custom, faultsOf, type Json, LEAST, SECRET } from './testing/least-config.ts'
+import { parseWriteSettings } from './write-settings.ts'
 
 describe('a fault', () => {
   const named = (key: string, value: unknown): Json => ({ ...LEAST, [key]: value })
@@ -152,4 +154,70 @@ describe('a fault', () => {
   ])('never repeats a value (%#)', (input) => {
     expect(faultsOf(input)).not.toMatch(/never-show-this|123456/)
   })
+})
+
+it('the settings of the writer have defaults, and leave those of the reader alone', () => {
+  expect(parseWriteSettings({ tenant: 'acme', environment: { type: 'production' } })).toEqual({
+    relink: true,
+    missingFields: 'keep',
+    mirror: false,
+    maxRejected: 0,
+    dryRun: false,
+    jobCategoryReference: undefined,
+    workLocationReference: undefined,
+    rejectedRecords: undefined,
+  })
+})
+
+it.each([
+  [{ missing_fields: 'kept' }, /missing_fields must be one of keep, empty/],
+  [{ max_rejected: -1 }, /max_rejected must be a number from 0/],
+  [{ relink: 'yes' }, /relink must be true or false/],
+  [{ job_category_reference: '@x' }, /job_category_reference must have the form/],
+])('%j is a fault', (input, message) => {
+  expect(() => parseWriteSettings(input)).toThrow(message)
+})
+
+const reference = (collection: string) => ({ collection, names: ['x'] })
+
+it.each<[unknown, string[]]>([
+  [{ start_dat: '2026-01-01' }, ['start_dat is no setting; did you mean start_date?']],
+  [{ client_secert: 'x' }, ['client_secert is no setting; did you mean client_secret?']],
+  [{ other: {} }, ['other is no setting and is ignored.']],
+  [
+    { constructor: 1, toString: 1 },
+    ['constructor is no setting and is ignored.', 'toString is no setting and is ignored.'],
+  ],
+  [
+    { environment: { type: 'custom', bas_url: 'x' } },
+    ['environment.bas_url is no setting; did you mean environment.base_url?'],
+  ],
+  [
+    { environment: { bas_url: 'x' } },
+    ['environment.bas_url is no setting; did you mean environment.base_url?'],
+  ],
+  [
+    { environment: { type: 'production', base_url: 'x' } },
+    ['environment.base_url is no setting of the environment production and is ignored.'],
+  ],
+  [{ mirror: true, relink: false, rejected_records: 'rejected.jsonl' }, []],
+  [{ mirrror: true }, ['mirrror is no setting; did you mean mirror?']],
+  [{ base_url: 'x' }, ['base_url is no setting; did you mean environment.base_url?']],
+  [
+    { external_references: [{ collection: 'people', name: ['x'] }] },
+    ['external_references.0.name is no setting; did you mean external_references.0.names?'],
+  ],
+  [
+    { external_references: [reference('people'), reference('circles')] },
+    [
+      'external_references: the service adds the references of circles to no record; they are in the stream external_references.',
+    ],
+  ],
+  [{ __injected_declarative_manifest: {}, _comment: 'x', tenant: 'acme' }, []],
+  [{ environment: 'production', external_references: {}, activity_structures: [null] }, []],
+  [null, []],
+  ['x', []],
+  [[], []],
+])('%j is warned of: %j', (input, warnings) => {
+  expect(configWarnings(input)).toEqual(warnings)
 })

@@ -1,5 +1,5 @@
-import { readProjectJson } from '../project-files.ts'
-import type { SettingsSchema } from '../protocol/settings-schema.ts'
+import { readProjectJson } from '../ground/project-files.ts'
+import type { SettingsSchema } from '../ground/settings-schema.ts'
 
 /** The schema of the configuration, from spec.json. */
 export function configSchema(): SettingsSchema {

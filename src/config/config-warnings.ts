@@ -1,5 +1,5 @@
-import { nearest } from '../protocol/nearest.ts'
-import type { SettingsSchema } from '../protocol/settings-schema.ts'
+import { nearest } from '../ground/nearest.ts'
+import type { SettingsSchema } from '../ground/settings-schema.ts'
 import { collections, referencedCollections } from '../streams/collections.ts'
 import { chosenEnvironment, configSchema } from './config-schema.ts'
 import { writeSettingsSchema } from './write-settings.ts'

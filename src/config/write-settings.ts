@@ -1,5 +1,5 @@
-import { readProjectJson } from '../project-files.ts'
-import type { SettingsSchema } from '../protocol/settings-schema.ts'
+import { readProjectJson } from '../ground/project-files.ts'
+import type { SettingsSchema } from '../ground/settings-schema.ts'
 import { applyDefaults, notValid } from './config-faults.ts'
 
 /** What the writer can be told by the configuration, complete. */

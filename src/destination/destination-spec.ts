@@ -1,6 +1,6 @@
 import { writeSettingsSchema } from '../config/write-settings.ts'
-import { readProjectJson } from '../project-files.ts'
-import type { SettingsSchema } from '../protocol/settings-schema.ts'
+import { readProjectJson } from '../ground/project-files.ts'
+import type { SettingsSchema } from '../ground/settings-schema.ts'
 
 /** What of the reader's settings is about the service, and not about what is read. */
 const CONNECTION = [

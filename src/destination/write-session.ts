@@ -1,15 +1,56 @@
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { createServiceClient } from '../client/create-service-client.ts'
 import type { ServiceClient } from '../client/service-client.ts'
 import type { Config } from '../config/config.ts'
 import type { WriteSettings } from '../config/write-settings.ts'
-import type { RetryPolicy } from '../http/retry-policy.ts'
+import { ConnectorError } from '../ground/errors.ts'
+import type { RetryPolicy } from '../http/retry.ts'
 import type { Failure } from '../protocol/connector.ts'
 import type { WriteSession, WriteTools } from '../protocol/destination.ts'
-import { ConnectorError } from '../protocol/errors.ts'
 import { type ObjectName, scopesOf } from '../write/objects.ts'
 import { countsInWords, type Outcome, tooManyRejected } from '../write/outcome.ts'
 import { createWriter, type Writer } from '../write/writer.ts'
-import { createRejectedRecords } from './rejected-records.ts'
+
+/** The file that rejected records are appended to, one JSON line each, to be mended and written again. */
+interface RejectedRecords {
+  /** Keeps a record until its outcome is told. */
+  remember(ordinal: number, data: Readonly<Record<string, unknown>>): void
+  /** Appends the record of an outcome, with why it was rejected. */
+  write(outcome: Outcome): void
+  /** Ends the wait for an outcome. */
+  forget(ordinal: number): void
+  close(): void
+}
+
+/** Without a file, nothing is kept. The file is for its owner alone: records may name people. */
+function createRejectedRecords(path: string | undefined): RejectedRecords {
+  if (path === undefined) return { remember() {}, write() {}, forget() {}, close() {} }
+  const file = open(path)
+  const records = new Map<number, Readonly<Record<string, unknown>>>()
+  return {
+    remember: (ordinal, data) => void records.set(ordinal, data),
+    write({ ordinal = 0, object, reason, status }) {
+      writeSync(
+        file,
+        `${JSON.stringify({ object, reason, status, record: records.get(ordinal) })}\n`,
+      )
+    },
+    forget: (ordinal) => void records.delete(ordinal),
+    close: () => closeSync(file),
+  }
+}
+
+function open(path: string): number {
+  try {
+    return openSync(path, 'a', 0o600)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new ConnectorError(
+      'config',
+      `The file given by rejected_records cannot be written (${code}): ${path}.`,
+    )
+  }
+}
 
 /** The configuration of what writes: that of the connection, and the writer's own. */
 export interface DestinationConfig {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ConnectorError } from '../protocol/errors.ts'
+import { ConnectorError } from '../ground/errors.ts'
 import { HttpError } from './http-error.ts'
 import { reply } from './testing/http-service.ts'
 import { failureOf, openClient, PREFIX, SECRET, textOf } from './testing/open-client.ts'

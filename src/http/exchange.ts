@@ -1,20 +1,22 @@
-import { ConnectorError } from '../protocol/errors.ts'
-import type { Mask } from '../protocol/mask.ts'
+import { ConnectorError } from '../ground/errors.ts'
+import type { Mask } from '../ground/mask.ts'
+import { REAL_TIME, type ServerClock } from './clock.ts'
 import type { Endpoints } from './endpoints.ts'
 import { HttpError, toHttpError } from './http-error.ts'
 import { resolveLink } from './links.ts'
 import { NotConnected } from './network-error.ts'
 import type { Permit, RateLimiter } from './rate-limiter.ts'
-import { decide, isRateLimit, type Result, type Situation } from './retry-decision.ts'
 import {
   createFailureCount,
+  decide,
+  isRateLimit,
   isRetryable,
+  type Result,
   type RetryPolicy,
   retryAfterMs,
+  type Situation,
   tooLongToWait,
-} from './retry-policy.ts'
-import type { ServerClock } from './server-clock.ts'
-import { REAL_TIME } from './time.ts'
+} from './retry.ts'
 import type { Token, Tokens } from './token.ts'
 import type { Call, Reply, Transport } from './transport.ts'
 

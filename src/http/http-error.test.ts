@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createMask } from '../protocol/mask.ts'
+import { createMask } from '../ground/mask.ts'
 import { type ErrorReply, toHttpError } from './http-error.ts'
 import { LINK_TOKENS } from './links.ts'
 

@@ -1,8 +1,8 @@
-import { ConnectorError, type FailureType } from '../protocol/errors.ts'
-import { isJsonObject, tryParseJson } from '../protocol/json.ts'
-import type { Mask } from '../protocol/mask.ts'
+import { ConnectorError, type FailureType } from '../ground/errors.ts'
+import { isJsonObject, tryParseJson } from '../ground/json.ts'
+import type { Mask } from '../ground/mask.ts'
 import { LINK_TOKENS, shown } from './links.ts'
-import { isRetryable } from './retry-policy.ts'
+import { isRetryable } from './retry.ts'
 import type { Reply } from './transport.ts'
 
 /** What else is known of a refusal; see the fields of `HttpError`. */

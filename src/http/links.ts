@@ -1,4 +1,4 @@
-import { ConnectorError } from '../protocol/errors.ts'
+import { ConnectorError } from '../ground/errors.ts'
 import type { Endpoints } from './endpoints.ts'
 
 /** The parameters of the service's links whose values give access or are opaque. */
@@ -84,4 +84,26 @@ function refused(reason: string): ConnectorError {
     'system',
     `The service sent a link that ${reason}; it is not followed, because the access token must not go there. Tell the operator of the service.`,
   )
+}
+
+/**
+ * Tells whether a chain of links goes round in a circle, by Brent's algorithm: it holds one link,
+ * however long the chain is, and notices a circle after a few rounds.
+ */
+export function createCircleCheck(first: string): (next: string) => boolean {
+  let latest = first
+  let held = first
+  let steps = 0
+  let power = 1
+  return (next) => {
+    // A link to its own page is noticed at once.
+    if (next === held || next === latest) return true
+    latest = next
+    if (++steps === power) {
+      held = next
+      power *= 2
+      steps = 0
+    }
+    return false
+  }
 }

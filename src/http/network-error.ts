@@ -1,4 +1,4 @@
-import { ConnectorError, type FailureType } from '../protocol/errors.ts'
+import { ConnectorError, type FailureType } from '../ground/errors.ts'
 
 /** Codes of certificates that are not trusted. */
 export const CERTIFICATE = /^(CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERR_TLS_CERT)/

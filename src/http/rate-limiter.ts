@@ -1,4 +1,4 @@
-import { REAL_TIME, type Time } from './time.ts'
+import { REAL_TIME, type Time } from './clock.ts'
 
 /** Names a request that was let through, so that refusals of requests sent together count once. */
 export type Permit = number

@@ -1,13 +1,12 @@
 import type { Config } from '../config/config.ts'
-import { packageVersion } from '../project-files.ts'
-import type { Mask } from '../protocol/mask.ts'
+import type { Mask } from '../ground/mask.ts'
+import { packageVersion } from '../ground/project-files.ts'
 import { type ClientSettings, createClient } from './client.ts'
+import { createServerClock } from './clock.ts'
 import { createEndpoints } from './endpoints.ts'
-import { loggedTransport } from './logged-transport.ts'
 import { createRateLimiter } from './rate-limiter.ts'
-import { type RetryPolicy, retryPolicyOf } from './retry-policy.ts'
-import { createServerClock } from './server-clock.ts'
-import { createTransport } from './transport.ts'
+import { type RetryPolicy, retryPolicyOf } from './retry.ts'
+import { createTransport, loggedTransport } from './transport.ts'
 
 /** What a session with a tenant is made of. */
 export interface SessionSettings extends Pick<ClientSettings, 'onTrouble'> {

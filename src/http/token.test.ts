@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { ConnectorError } from '../protocol/errors.ts'
-import { createMask } from '../protocol/mask.ts'
+import { ConnectorError } from '../ground/errors.ts'
+import { createMask } from '../ground/mask.ts'
 import { HttpError } from './http-error.ts'
-import { acmeEndpoints as endpoints } from './testing/acme-endpoints.ts'
-import { failureOf } from './testing/open-client.ts'
-import { createTokens } from './token.ts'
+import { acmeEndpoints as endpoints, failureOf } from './testing/open-client.ts'
+import { createTokens, hasScope, type Token } from './token.ts'
 
 const SECRET = 'top/s3cret+value'
 type Answer = (form: URLSearchParams, index: number) => string
@@ -266,5 +265,31 @@ describe('an answer that holds no usable token', () => {
   it.each(['bearer', 'BEARER', undefined])('is not one of the type %j', async (token_type) => {
     const { tokens } = tokensOver(() => granted('t', { token_type }))
     expect((await tokens.get()).value).toBe('t')
+  })
+})
+
+describe('what a token covers', () => {
+  const token = (...scopes: string[]): Token => ({
+    value: 't',
+    scopes: new Set(scopes),
+    isNarrow: false,
+  })
+
+  // spec: Token endpoint: answer
+  // spec: Authentication 6
+  it.each([
+    ['the scope', token('connector-svcapi-people.read'), true],
+    ['one of the scopes', token('connector-svcapi-histories.read'), true],
+    ['the general scope', token('connector-svcapi-all.read'), true],
+    ['another scope', token('connector-svcapi-jobs.read'), false],
+    [
+      'the right to write only',
+      token('connector-svcapi-people.write', 'connector-svcapi-all.write'),
+      false,
+    ],
+    ['nothing', token(), false],
+    ['what is not known', { value: 't', scopes: undefined, isNarrow: true }, true],
+  ])('with %s', (_, held, expected) => {
+    expect(hasScope(held, endpoints, ['people.read', 'histories.read'])).toBe(expected)
   })
 })

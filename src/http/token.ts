@@ -1,5 +1,5 @@
-import { ConnectorError } from '../protocol/errors.ts'
-import type { Mask } from '../protocol/mask.ts'
+import { ConnectorError } from '../ground/errors.ts'
+import type { Mask } from '../ground/mask.ts'
 import { type Endpoints, scopeName } from './endpoints.ts'
 import { HttpError } from './http-error.ts'
 

@@ -1,10 +1,136 @@
-import type { Dispatcher } from 'undici'
-import { ConnectorError } from '../protocol/errors.ts'
-import { createConnections } from './connections.ts'
-import { type Received, receive } from './decompression.ts'
-import { toNetworkError } from './network-error.ts'
-import { keepNextUnoptimised, optimiseAgain } from './parser-tier.ts'
-import type { Collected } from './received-body.ts'
+import { createRequire } from 'node:module'
+import { Socket } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import type { Agent, buildConnector, Dispatcher } from 'undici'
+import { ConnectorError } from '../ground/errors.ts'
+import { ProxyFailure, toNetworkError } from './network-error.ts'
+import { type Collected, type Received, receive } from './response-body.ts'
+
+// undici's index loads everything it has, fetch, caches, mocks and WebSocket too, which takes longer than
+// all else that a check loads. It exports no parts by name, so they are taken from their files.
+
+const require = createRequire(import.meta.url)
+
+/** What `undici` exports as `name`, from its file below `lib`, or from the index where it has moved. */
+function part(file: string, name: 'Agent' | 'buildConnector'): unknown {
+  try {
+    return require(`undici/lib/${file}`)
+  } catch (error) {
+    if (!MOVED.has((error as NodeJS.ErrnoException).code ?? '')) throw error
+    return loadAll()[name]
+  }
+}
+
+const MOVED: ReadonlySet<string> = new Set(['MODULE_NOT_FOUND', 'ERR_PACKAGE_PATH_NOT_EXPORTED'])
+
+const loadAgent = () => part('dispatcher/agent.js', 'Agent') as typeof Agent
+const loadConnector = () => part('core/connect.js', 'buildConnector') as typeof buildConnector
+/** What a proxy needs works only once the index has put undici's parts together. */
+const loadAll = () => require('undici') as typeof import('undici')
+
+/** Kept-alive connections to the service, through the proxy that the environment names if there is one. */
+interface Connections {
+  readonly dispatcher: Dispatcher
+  /** Closes all connections, those that are still being made too. */
+  close(): Promise<void>
+}
+
+/** Proxies come from HTTPS_PROXY, HTTP_PROXY and NO_PROXY, certificate authorities from NODE_EXTRA_CA_CERTS. */
+function createConnections(silenceMs: number): Connections {
+  const connecting = createConnecting(Math.min(silenceMs, 30_000))
+  const dispatcher = createDispatcher({
+    headersTimeout: silenceMs,
+    // Not counted while we read nothing, that is while our own reader blocks us.
+    bodyTimeout: silenceMs,
+    keepAliveTimeout: 30_000,
+    connect: connecting.connect,
+  })
+  return {
+    dispatcher,
+    async close() {
+      const destroyed = dispatcher.destroy()
+      connecting.giveUp()
+      await destroyed
+    },
+  }
+}
+
+/** Makes connections; undici leaves those that are still being made at the end to their time-out. */
+function createConnecting(timeout: number) {
+  const connector = loadConnector()({ timeout })
+  const sockets = new Set<Socket>()
+  return {
+    connect(options: buildConnector.Options, callback: buildConnector.Callback): void {
+      // What its types do not tell: it answers with the socket.
+      const socket: unknown = connector(options, callback)
+      if (!(socket instanceof Socket)) return
+      sockets.add(socket)
+      socket.once('close', () => sockets.delete(socket))
+    },
+    giveUp(): void {
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']
+
+function createDispatcher(options: Agent.Options): Dispatcher {
+  if (!PROXIES.some((name) => process.env[name])) return new (loadAgent())(options)
+  try {
+    const { EnvHttpProxyAgent } = loadAll()
+    return new EnvHttpProxyAgent({ ...options, clientFactory: proxyConnections })
+  } catch (error) {
+    throw new ConnectorError(
+      'config',
+      'The proxy cannot be used: the value of HTTPS_PROXY or HTTP_PROXY is not an address such as http://proxy:3128.',
+      { cause: error },
+    )
+  }
+}
+
+type Dial = (call: Dispatcher.ConnectOptions) => Promise<Dispatcher.ConnectData>
+
+/** Connections to a proxy; what it fails with tells that it was the proxy, and which. */
+function proxyConnections(origin: URL, options: object): Dispatcher {
+  const { Pool } = loadAll()
+  const pool = new Pool(origin, options)
+  const ask: Dial = pool.connect.bind(pool)
+  const connect: Dial = async (call) => {
+    const answer = await ask(call).catch((cause) => {
+      throw new ProxyFailure(origin.host, { cause })
+    })
+    const { statusCode: status, socket } = answer
+    if (status === 200) return answer
+    socket.on('error', () => {}).destroy()
+    throw new ProxyFailure(origin.host, { status })
+  }
+  return Object.assign(pool, { connect })
+}
+
+// undici's parser is WebAssembly, one function of 33 KB. V8 optimises it after the first answer: that takes
+// a third of all memory and a tenth of a second of a core, and saves less than a percent of a long sync. See
+// docs/decisions/the-http-parser-is-not-optimised.md.
+
+/** The engines of Node 20, 22, 24 and 26, which know the flag. Others are left alone. */
+const ENGINES = /^(11\.3|12\.4|13\.6|14\.6)\./
+
+let stage: 'before' | 'under way' | 'after' = ENGINES.test(process.versions.v8) ? 'before' : 'after'
+
+/** Before the first request: what WebAssembly runs for the first time from now on stays as it is. */
+function keepNextUnoptimised(): void {
+  if (stage !== 'before') return
+  stage = 'under way'
+  // Only a function of this number would be optimised; there is none.
+  setFlagsFromString('--wasm-tier-up-filter=1000000')
+}
+
+/** The parser has run, and what runs after it is worth optimising. */
+function optimiseAgain(): void {
+  if (stage !== 'under way') return
+  stage = 'after'
+  setFlagsFromString('--wasm-tier-up-filter=-1')
+}
 
 export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
 
@@ -162,4 +288,30 @@ const MAX_ANNOUNCEMENTS = 16
  */
 export async function afterRequestSent(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
+}
+
+/**
+ * A transport that tells each exchange: its method, its address without the query, which may hold a
+ * token, or what is shown in its place, its status and its milliseconds until the headers.
+ */
+export function loggedTransport(transport: Transport, tell: (line: string) => void): Transport {
+  return {
+    close: () => transport.close(),
+    async send(call) {
+      const address = call.shown ?? call.url.split('?', 1)[0]
+      const startedAt = performance.now()
+      const told = (outcome: string | number) =>
+        tell(
+          `${call.method} ${address}: ${outcome}, ${Math.round(performance.now() - startedAt)} ms`,
+        )
+      try {
+        const reply = await transport.send(call)
+        told(reply.status)
+        return reply
+      } catch (error) {
+        told(error instanceof Error ? error.message : String(error))
+        throw error
+      }
+    },
+  }
 }

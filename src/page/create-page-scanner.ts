@@ -1,15 +1,93 @@
-import type { Batch } from '../protocol/record-batch.ts'
-import { damage, type Problem } from './malformed-page.ts'
-import type {
-  PageEnd,
-  PageScanner,
-  RecordShape,
-  ScanEngine,
-  ScannerOptions,
+import { isUtf8 } from 'node:buffer'
+import type { Batch } from '../records/record-batch.ts'
+import {
+  damage,
+  type PageEnd,
+  type PageScanner,
+  type Problem,
+  type RecordShape,
+  type ScanEngine,
+  type ScannerOptions,
 } from './page-scanner.ts'
 import { loadScanModule } from './scan-module.ts'
-import { BodyGuard } from './utf8-guard.ts'
 import { createWasmEngine } from './wasm-engine.ts'
+
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
+const OPENING_BYTES = 64
+
+/** Takes the byte order mark off a body and checks that the rest is UTF-8, however it is cut. */
+class BodyGuard {
+  /** Bytes of the byte order mark so far. */
+  markBytes = 0
+  #markOpen = true
+  #opening = Buffer.alloc(0)
+  /** The bytes of a character that the chunk before did not finish: at most 3. */
+  #unfinished: number[] = []
+
+  /** The first bytes of the body, for messages. */
+  get opening(): Uint8Array {
+    return this.#opening
+  }
+
+  /** The part of the chunk to scan, or undefined if it is not UTF-8. */
+  accept(chunk: Uint8Array): Uint8Array | undefined {
+    if (this.#opening.length < OPENING_BYTES) {
+      const more = chunk.subarray(0, OPENING_BYTES - this.#opening.length)
+      this.#opening = Buffer.concat([this.#opening, more])
+    }
+    if (!this.#isText(chunk)) return undefined
+    return this.#markOpen ? this.#withoutMark(chunk) : chunk
+  }
+
+  #withoutMark(chunk: Uint8Array): Uint8Array {
+    let at = 0
+    while (this.#markOpen && at < chunk.length) {
+      if (chunk[at] === BYTE_ORDER_MARK[this.markBytes]) {
+        at++
+        this.markBytes++
+        this.#markOpen = this.markBytes < BYTE_ORDER_MARK.length
+      } else this.#markOpen = false
+    }
+    return chunk.subarray(at)
+  }
+
+  #isText(chunk: Uint8Array): boolean {
+    let from = 0
+    if (this.#unfinished.length > 0) {
+      const missing = lengthOfCharacter(this.#unfinished[0] ?? 0) - this.#unfinished.length
+      from = Math.min(missing, chunk.length)
+      this.#unfinished.push(...chunk.subarray(0, from))
+      if (from < missing) return this.#mayGoOn()
+      if (!isUtf8(Uint8Array.from(this.#unfinished))) return false
+      this.#unfinished = []
+    }
+    const to = completeLength(chunk, from)
+    if (to < chunk.length) this.#unfinished = [...chunk.subarray(to)]
+    return isUtf8(chunk.subarray(from, to)) && this.#mayGoOn()
+  }
+
+  /** Whether bytes could still follow that make a character of the unfinished ones. */
+  #mayGoOn(): boolean {
+    return this.#unfinished.slice(1).every((byte) => byte >> 6 === 0b10)
+  }
+}
+
+/** Bytes of the UTF-8 character that begins with `first`; 1 if none does. */
+function lengthOfCharacter(first: number): number {
+  if (first >= 0xf0) return 4
+  if (first >= 0xe0) return 3
+  return first >= 0xc0 ? 2 : 1
+}
+
+/** Where the last character begins that the chunk does not finish, or the length of the chunk. */
+function completeLength(chunk: Uint8Array, from: number): number {
+  for (let at = chunk.length - 1; at >= Math.max(from, chunk.length - 3); at--) {
+    const byte = chunk[at] ?? 0
+    if (byte < 0x80) break
+    if (byte >= 0xc0) return at + lengthOfCharacter(byte) > chunk.length ? at : chunk.length
+  }
+  return chunk.length
+}
 
 const MEBIBYTE = 1024 * 1024
 

@@ -1,11 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createPageScanner } from './create-page-scanner.ts'
-import { BodyWriter, type Random, seeded } from './testing/generated-body.ts'
-import { judgedByParse } from './testing/judged-by-parse.ts'
-import { type ObservedPage, observeOrError, shape } from './testing/observe.ts'
+import { BodyWriter, type Random, seeded, shapedBodies } from './testing/generated-body.ts'
+import { judgedByParse, type ObservedPage, observeOrError, shape } from './testing/observe.ts'
 import { createReferenceScanner } from './testing/reference-scanner.ts'
-import { shapedBodies } from './testing/shaped-body.ts'
 
 const reference = createReferenceScanner(shape)
 const fast = createPageScanner(shape)

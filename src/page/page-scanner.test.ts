@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { DELETE, DROP, SOFT_DELETE, UPSERT } from '../protocol/record-batch.ts'
+import { DELETE, DROP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
 import { createPageScanner, guarded } from './create-page-scanner.ts'
-import { MalformedPageError, RecordTooLargeError } from './malformed-page.ts'
+import { MalformedPageError, RecordTooLargeError } from './page-scanner.ts'
 import { loadScanModule } from './scan-module.ts'
 import { observe, parts, shape } from './testing/observe.ts'
 import { createReferenceScanner } from './testing/reference-scanner.ts'
+import { highest } from './wasm-batch.ts'
 import { createWasmEngine } from './wasm-engine.ts'
 
 const MEBIBYTE = 1024 * 1024
@@ -272,4 +273,21 @@ describe('the memory of the page scanner', () => {
     expect(scanner.end().count).toBe(1)
     expect(batch.lines(parts).length).toBe(60_000_016 - 1 + 25)
   })
+})
+
+function batchOf(versions: readonly (string | undefined)[]) {
+  return { count: versions.length, versionText: (index: number) => versions[index] }
+}
+
+// spec: Conventions: changeVersion
+// spec: Versioning 2
+it.each([
+  ['the last of several in order', ['00A', '00B'], '00B'],
+  ['the greatest, wherever it stands', ['00C', '00B'], '00C'],
+  ['the greatest as text, not as a number', ['9', '10'], '9'],
+  ['the one that is there', [undefined, '00A', undefined], '00A'],
+  ['none where there is none', [undefined], undefined],
+  ['none of no records', [], undefined],
+])('the highest version is %s', (_, versions, expected) => {
+  expect(highest(batchOf(versions))).toBe(expected)
 })

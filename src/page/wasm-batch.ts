@@ -1,12 +1,11 @@
-import { acquireBuffer } from '../protocol/buffer-pool.ts'
-import { viewOf } from '../protocol/byte-view.ts'
+import { acquireBuffer, viewOf } from '../records/buffers.ts'
 import {
   type Batch,
   DROP,
   type LineParts,
   type RecordVisitor,
   UPSERT,
-} from '../protocol/record-batch.ts'
+} from '../records/record-batch.ts'
 import type { ScanExports } from './scan-module.ts'
 
 /** Layout of a row in 32-bit words: `wasm/layout.ts`. */

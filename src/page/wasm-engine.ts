@@ -1,9 +1,38 @@
-import type { Batch } from '../protocol/record-batch.ts'
-import { type Problem, problemKinds } from './malformed-page.ts'
-import type { PageEnd, RecordShape, ScanEngine } from './page-scanner.ts'
+import type { Batch } from '../records/record-batch.ts'
+import {
+  type PageEnd,
+  type Problem,
+  problemKinds,
+  type RecordShape,
+  type ScanEngine,
+} from './page-scanner.ts'
 import type { ScanExports, ScanModule } from './scan-module.ts'
-import { namesOf } from './scan-names.ts'
 import { WasmBatch } from './wasm-batch.ts'
+
+/** The texts that a scanner compares with, in the order of their numbers (1 to 11) in the scanner. */
+export function namesOf({ key, version, deleted, array }: RecordShape): readonly string[] {
+  const names = [
+    key,
+    version,
+    deleted?.field ?? key,
+    array ?? key,
+    'data',
+    'changeType',
+    'value',
+    'nextlink',
+    'deltalink',
+    deleted?.value ?? '',
+    'Delete',
+  ]
+  for (const name of names) {
+    if (!/^[ !#-[\]-~]{0,256}$/.test(name)) {
+      throw new TypeError(
+        `cannot look for ${JSON.stringify(name)}: use at most 256 plain characters`,
+      )
+    }
+  }
+  return names
+}
 
 /** Memory above this size is given back at the next page: one giant record must not stay for ever. */
 const KEEP_MEMORY_BYTES = 32 * 1024 * 1024

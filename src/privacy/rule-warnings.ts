@@ -1,8 +1,7 @@
-import { nearest } from '../protocol/nearest.ts'
-import type { JsonSchema } from '../protocol/stream-spec.ts'
+import { nearest } from '../ground/nearest.ts'
+import type { JsonSchema } from '../records/stream-spec.ts'
 import { readStreamSchema, streams } from '../streams/streams.ts'
-import { patternsOf } from './field-pattern.ts'
-import type { FieldRule } from './privacy-settings.ts'
+import { type FieldRule, patternsOf } from './privacy-settings.ts'
 
 /** What tells records apart and orders them. */
 const ALWAYS_THERE = ['id', 'changeVersion']

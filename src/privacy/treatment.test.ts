@@ -1,7 +1,10 @@
+import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { rewriteRecord } from '../protocol/record-rewriter.ts'
-import type { FieldRule, PrivacySettings } from './privacy-settings.ts'
-import { treatmentOf } from './treatment.ts'
+import { rewriteRecord } from '../records/record-rewriter.ts'
+import type { Stream } from '../streams/collection.ts'
+import { streams } from '../streams/streams.ts'
+import type { FieldRule, PrivacyMode, PrivacySettings } from './privacy-settings.ts'
+import { createPseudonyms, treatmentOf, treatmentOfStream, yearOf } from './treatment.ts'
 
 const text = (privacyClass: string, more = {}) => ({
   type: ['string', 'null'],
@@ -129,4 +132,64 @@ describe('a treatment', () => {
   it('has no classes in the schema of what is left', () => {
     expect(JSON.stringify(left({ mode: 'minimal' }).schema)).not.toContain('x-privacy')
   })
+})
+
+const KEY = 'a-key-of-sixteen-characters'
+const pseudonym = createPseudonyms(KEY)
+const hmac = (text: string) => createHmac('sha256', KEY).update(text).digest('hex')
+
+it('gives a text and a number that are written alike the same pseudonym', () => {
+  expect([pseudonym('"042"'), pseudonym('42'), pseudonym('"42"')]).toEqual(
+    ['042', '42', '42'].map((text) => JSON.stringify(hmac(text))),
+  )
+})
+
+it('knows a text by what it says, however it is escaped', () => {
+  expect(pseudonym('"\\u00e9"')).toBe(pseudonym('"é"'))
+})
+
+it('leaves null and an empty text, which tell nothing', () => {
+  expect(['null', '""'].map(pseudonym)).toEqual(['null', '""'])
+})
+
+it('replaces each value in an object or a list', () => {
+  expect(JSON.parse(pseudonym('{"a":["x",null,{"b":1}]}'))).toEqual({
+    a: [hmac('x'), null, { b: hmac('1') }],
+  })
+})
+
+it.each([
+  ['"1980-05-17"', '"1980-01-01"'],
+  ['"1980-05-17T00:00:00"', '"1980-01-01"'],
+  ['"17 May"', 'null'],
+  ['null', 'null'],
+  ['1980', 'null'],
+])('cuts %s to %s', (json, year) => {
+  expect(yearOf(json)).toBe(year)
+})
+
+function outcomes(stream: string, mode: PrivacyMode, fields: readonly string[]) {
+  const settings = { mode, key: 'k'.repeat(16), rules: [], unknownFields: 'drop' } as const
+  const treatment = treatmentOfStream(streams.get(stream) as Stream, settings)
+  return fields.map((field) => treatment.outcomes.get(field))
+}
+
+const ADDRESS = ['address', 'postalCode', 'town']
+const COUNTRY = ['countryISOCode', 'countryIsoCode']
+
+it('leaves nothing of the home address in minimal', () => {
+  const left = outcomes('people', 'minimal', [...ADDRESS, ...COUNTRY])
+  expect(new Set(left)).toEqual(new Set(['drop']))
+})
+
+it('hashes the home address in pseudonymised, except for the country', () => {
+  expect(outcomes('people', 'pseudonymised', ADDRESS)).toEqual(['hash', 'hash', 'hash'])
+  expect(outcomes('people', 'pseudonymised', COUNTRY)).toEqual([undefined, undefined])
+})
+
+it.each([
+  ['minimal', 'drop'],
+  ['pseudonymised', 'hash'],
+] as const)('passes no free text on in %s', (mode, outcome) => {
+  expect(outcomes('assignments', mode, ['comments'])).toEqual([outcome])
 })

@@ -1,9 +1,39 @@
-import type { MemberRule, ObjectRules } from '../protocol/record-rewriter.ts'
-import type { JsonSchema } from '../protocol/stream-spec.ts'
-import { patternsOf } from './field-pattern.ts'
-import { privacyClassOf } from './privacy-class.ts'
-import { type FieldAction, modeAction, type PrivacySettings } from './privacy-settings.ts'
-import { createPseudonyms, yearOf } from './pseudonym.ts'
+import { createHmac } from 'node:crypto'
+import type { MemberRule, ObjectRules, Replacement } from '../records/record-rewriter.ts'
+import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
+import type { Stream } from '../streams/collection.ts'
+import { streamSpec } from '../streams/streams.ts'
+import {
+  type FieldAction,
+  modeAction,
+  type PrivacySettings,
+  patternsOf,
+  privacyClassOf,
+} from './privacy-settings.ts'
+
+/**
+ * Replaces values by HMAC-SHA256 under a key, in hexadecimal: the same text or number gets the same
+ * pseudonym wherever it stands, so that joins still hold. Null and an empty text stay; of an object or
+ * a list every value inside is replaced.
+ */
+export function createPseudonyms(key: string): Replacement {
+  return (json) => JSON.stringify(inside(JSON.parse(json), json))
+
+  /** `json` is the text of the value, in which a number has all of its digits. */
+  function inside(value: unknown, json = JSON.stringify(value)): unknown {
+    if (value === null || value === '') return value
+    if (Array.isArray(value)) return value.map((one) => inside(one))
+    if (typeof value === 'object')
+      return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inside(one)]))
+    const text = typeof value === 'string' ? value : json
+    return createHmac('sha256', key).update(text).digest('hex')
+  }
+}
+
+/** Cuts a day to 1 January of its year; what is no day becomes null. */
+export function yearOf(json: string): string {
+  return /^"\d{4}-/.test(json) ? `${json.slice(0, 5)}-01-01"` : 'null'
+}
 
 /** What becomes of a field; `year` is what hashing makes of a date. */
 export type FieldOutcome = FieldAction | 'year'
@@ -138,4 +168,44 @@ function described(node: JsonSchema, sentence: string): JsonSchema {
 
 function withoutClass({ 'x-privacy': _, ...node }: JsonSchema): JsonSchema {
   return node
+}
+
+/** The treatment of a stream's records; `onUnknown` is told of fields that are left out unknown. */
+export function treatmentOfStream(
+  stream: Stream,
+  privacy: PrivacySettings,
+  onUnknown?: (name: string) => void,
+): Treatment {
+  const { schema, key, version } = streamSpec(stream)
+  const columns = version === undefined ? key : [...key, version]
+  // An external reference gets its key from the record as it is left, so that a hash may be part of it.
+  const fixed = stream.key === undefined ? columns : columns.filter((column) => column !== 'value')
+  return treatmentOf(schema, { ...privacy, stream: stream.stream, fixed, onUnknown })
+}
+
+/** What the catalogs tell of a stream that is treated. */
+export function treatedSpec(stream: Stream, privacy: PrivacySettings): StreamSpec {
+  let treatment: Treatment | undefined
+  const treated = () => {
+    treatment ??= treatmentOfStream(stream, privacy)
+    return treatment
+  }
+  return {
+    ...streamSpec(stream),
+    get schema() {
+      return treated().schema
+    },
+    get leftOut() {
+      return [...treated().outcomes].flatMap(([path, outcome]) =>
+        outcome === 'drop' ? [path] : [],
+      )
+    },
+  }
+}
+
+/** Whether records of a stream still have a key; without one the stream is not offered. */
+export function keepsKey(stream: Stream, privacy: PrivacySettings): boolean {
+  if (stream.key === undefined) return true
+  const { outcomes } = treatmentOfStream(stream, privacy)
+  return stream.key.every((column) => ['keep', 'hash', undefined].includes(outcomes.get(column)))
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { ConnectorError } from './errors.ts'
-import { jsonFault } from './json-fault.ts'
+import { ConnectorError } from '../ground/errors.ts'
+import { jsonFault } from '../ground/json.ts'
 
 /** The config error for a command line that the parser of options refused. */
 export function refusedCommandLine(error: unknown): ConnectorError {

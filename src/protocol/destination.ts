@@ -1,6 +1,6 @@
+import type { ConnectorError } from '../ground/errors.ts'
+import type { JsonSchema } from '../records/stream-spec.ts'
 import type { CheckResult, ConnectorFacts, Failure, Log, Tools } from './connector.ts'
-import type { ConnectorError } from './errors.ts'
-import type { JsonSchema } from './stream-spec.ts'
 
 /** A connector that writes. `runAirbyteDestination` and `runSingerTarget` make programs of it. */
 export interface DestinationConnector<Config> extends ConnectorFacts {

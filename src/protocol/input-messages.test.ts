@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { readMessages } from './input-messages.ts'
+import { memberText, readMessages } from './input-messages.ts'
 
 /** All messages of an input, or the error that ends it. */
 async function messagesOf(chunks: readonly (string | Buffer)[]): Promise<unknown[]> {
@@ -43,4 +43,17 @@ describe('the messages of an input', () => {
     await expect(next).rejects.toThrow('stopped')
     expect(silent.destroyed).toBe(true)
   })
+})
+
+it.each<[string, string | undefined]>([
+  ['{"type":"STATE","value":{"at":12345678901234567890}}', '{"at":12345678901234567890}'],
+  ['{"value": 1.0 , "other":{"value":2}}', '1.0'],
+  ['{"other":{"value":2},"list":[{"value":3}]}', undefined],
+  ['{"value":"a \\"quoted\\" {text}, with \\\\"}', '"a \\"quoted\\" {text}, with \\\\"'],
+  ['{"v\\u0061lue":[1,[2,{}]],"x":1}', '[1,[2,{}]]'],
+  ['{"value":1,"value":2}', '2'],
+  ['{"x":"value"}', undefined],
+  ['{}', undefined],
+])('the text of the member "value" of %s is %s', (json, text) => {
+  expect(memberText(json, 'value')).toBe(text)
 })

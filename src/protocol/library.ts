@@ -1,6 +1,20 @@
 // What others import as `source-protime/protocol`; everything else is no interface.
-export { runAirbyte } from './airbyte/cli.ts'
-export { runAirbyteDestination } from './airbyte/destination/cli.ts'
+
+export { ConnectorError, type FailureType } from '../ground/errors.ts'
+export type { Mask } from '../ground/mask.ts'
+export type { SettingsSchema } from '../ground/settings-schema.ts'
+export {
+  type Batch,
+  createJsonBatch,
+  DELETE,
+  DROP,
+  type JsonRecord,
+  type LineParts,
+  SOFT_DELETE,
+  UPSERT,
+} from '../records/record-batch.ts'
+export type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
+export { runAirbyte, runAirbyteDestination } from './airbyte/entrypoint.ts'
 export type {
   CheckResult,
   Connector,
@@ -9,7 +23,12 @@ export type {
   Log,
   ReadJob,
   ReadTools,
+  RowCounts,
   Source,
+  StreamStart,
+  SyncFacts,
+  SyncObserver,
+  SyncTraffic,
   Tools,
 } from './connector.ts'
 export type {
@@ -22,26 +41,6 @@ export type {
   WriteTools,
   WrittenRecord,
 } from './destination.ts'
-export { ConnectorError, type FailureType } from './errors.ts'
-export { createJsonBatch, type JsonRecord } from './json-batch.ts'
-export type { Mask } from './mask.ts'
-export type {
-  RowCounts,
-  StreamStart,
-  SyncFacts,
-  SyncObserver,
-  SyncTraffic,
-} from './progress/sync-observer.ts'
-export {
-  type Batch,
-  DELETE,
-  DROP,
-  type LineParts,
-  SOFT_DELETE,
-  UPSERT,
-} from './record-batch.ts'
-export type { SettingsSchema } from './settings-schema.ts'
-export { runSinger } from './singer/cli.ts'
-export { runSingerTarget } from './singer/target/cli.ts'
+export { runSinger } from './singer/tap.ts'
+export { runSingerTarget } from './singer/target.ts'
 export type { BookmarkSource, KeyMembers, StreamOutput } from './stream-output.ts'
-export type { JsonSchema, StreamSpec } from './stream-spec.ts'

@@ -1,6 +1,51 @@
 import type { Writable } from 'node:stream'
-import { releaseBuffer } from './buffer-pool.ts'
-import { DrainSignal, rejected } from './drain-signal.ts'
+import { releaseBuffer } from '../records/buffers.ts'
+
+/** One promise for all who wait for the same thing; nobody has to look at it. */
+class DrainSignal {
+  #waiting: PromiseWithResolvers | undefined
+
+  wait(): Promise<void> {
+    this.#waiting ??= withResolvers()
+    return this.#waiting.promise
+  }
+
+  open(): void {
+    this.#waiting?.resolve()
+    this.#waiting = undefined
+  }
+
+  close(reason: Error): void {
+    this.#waiting?.reject(reason)
+    this.#waiting = undefined
+  }
+}
+
+interface PromiseWithResolvers {
+  readonly promise: Promise<void>
+  resolve(): void
+  reject(reason: Error): void
+}
+
+function withResolvers(): PromiseWithResolvers {
+  let resolve: () => void = ignore
+  let reject: (reason: Error) => void = ignore
+  const promise = new Promise<void>((done, failed) => {
+    resolve = done
+    reject = failed
+  })
+  promise.catch(ignore)
+  return { promise, resolve, reject }
+}
+
+/** A rejected promise that may be left alone. */
+function rejected(reason: Error): Promise<void> {
+  const promise = Promise.reject(reason)
+  promise.catch(ignore)
+  return promise
+}
+
+function ignore(): void {}
 
 /** Small writes are put together up to this size: single lines would cost a system call each. */
 const BATCH_BYTES = 64 * 1024
@@ -157,4 +202,37 @@ function joined(batch: readonly Uint8Array[], size: number): Uint8Array {
   const bytes = Buffer.concat(batch, size)
   batch.forEach(releaseBuffer)
   return bytes
+}
+
+/** Lines that wait for what is to leave in the same write. */
+export interface HeldLines {
+  readonly isEmpty: boolean
+  /** Lets go of what is held and holds these lines. */
+  hold(lines: Uint8Array | string): Promise<void> | undefined
+  /** Holds a line behind what is held. */
+  append(line: string): void
+  /** Writes what is held, and `more` behind it, in one write. */
+  release(...more: readonly string[]): Promise<void> | undefined
+}
+
+export function createHeldLines(writer: LineWriter): HeldLines {
+  let held: (Uint8Array | string)[] = []
+  return {
+    get isEmpty() {
+      return held.length === 0
+    },
+    hold(lines) {
+      const done = release()
+      if (lines.length > 0) held.push(lines)
+      return done
+    },
+    append: (line) => void held.push(line),
+    release,
+  }
+
+  function release(...more: readonly string[]): Promise<void> | undefined {
+    const lines = [...held, ...more]
+    held = []
+    return lines.length === 0 ? undefined : writer.write(...lines)
+  }
 }

@@ -1,4 +1,4 @@
-import type { Batch } from './record-batch.ts'
+import type { Batch } from '../records/record-batch.ts'
 
 /** A row that is gone: the JSON text of its key columns, without braces, such as `"id":7`. */
 export type KeyMembers = string

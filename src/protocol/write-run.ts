@@ -1,9 +1,9 @@
+import { ConnectorError } from '../ground/errors.ts'
+import type { JsonObject } from '../ground/json.ts'
 import type { Failure, Tools } from './connector.ts'
-import { isDeleted } from './deleted-record.ts'
 import type { Destination, RecordOutcome, WriteSession } from './destination.ts'
-import { ConnectorError } from './errors.ts'
 import { InputFault, type InputMessage, type InputMessages } from './input-messages.ts'
-import type { JsonObject } from './json.ts'
+import { isDeleted } from './sync-columns.ts'
 
 /** A stream of the input, and the object that its records are written to. */
 export interface WrittenStream {

@@ -1,11 +1,28 @@
 import { type Config, parseConfig } from '../config/config.ts'
 import { configWarnings } from '../config/config-warnings.ts'
-import type { RetryPolicy } from '../http/retry-policy.ts'
+import type { RetryPolicy } from '../http/retry.ts'
+import type { PrivacySettings } from '../privacy/privacy-settings.ts'
 import { ruleWarnings } from '../privacy/rule-warnings.ts'
-import { treatedSpec, treatmentOfStream } from '../privacy/treated-stream.ts'
+import { keepsKey, treatedSpec, treatmentOfStream } from '../privacy/treatment.ts'
 import type { ReadJob, Source } from '../protocol/connector.ts'
+import type { Stream } from '../streams/collection.ts'
+import { availableStreams } from '../streams/streams.ts'
 import type { RunSettings } from '../sync/run.ts'
-import { COMPLETE, offeredStreams } from './offered-streams.ts'
+
+/** Without a configuration nothing is known to be left out. */
+const COMPLETE: PrivacySettings = {
+  mode: 'complete',
+  key: undefined,
+  rules: [],
+  unknownFields: 'keep',
+}
+
+/** The streams that a configuration can read; without one, what every configuration can read. */
+export function offeredStreams(config?: Config): ReadonlyMap<string, Stream> {
+  const { activityStructures, privacy } = config ?? { activityStructures: [], privacy: COMPLETE }
+  const available = availableStreams({ activityStructures })
+  return new Map([...available].filter(([, stream]) => keepsKey(stream, privacy)))
+}
 
 /**
  * Configuration, streams and sync put together; for `retryPolicy` see `createConnector`. What talks to

@@ -1,5 +1,5 @@
-import { readProjectJson } from '../project-files.ts'
-import type { JsonSchema, StreamSpec } from '../protocol/stream-spec.ts'
+import { readProjectJson } from '../ground/project-files.ts'
+import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
 import type { Stream } from './collection.ts'
 import { collections } from './collections.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addDays, deltaWindow, earliestDeltaStart, windows } from './days.ts'
+import { addDays, deltaWindow, earliestDeltaStart, refuseLateStart, windows } from './days.ts'
 
 const day = fc
   .date({ min: new Date('2000-01-01'), max: new Date('2060-12-31'), noInvalidDate: true })
@@ -52,4 +52,16 @@ describe('the start of a delta', () => {
   it('has no window for undated streams', () => {
     expect(deltaWindow(null, new Date())).toBeNull()
   })
+})
+
+const now = new Date('2026-11-20T23:59:00Z')
+
+it.each([undefined, '1970-01-01', '2026-11-18'])('a stream may start on %s', (start) => {
+  expect(() => refuseLateStart(start, now)).not.toThrow()
+})
+
+it.each(['2026-11-19', '2035-01-01'])('a stream may not start on %s', (start) => {
+  expect(() => refuseLateStart(start, now)).toThrow(
+    `start_date must be the day before yesterday, 2026-11-18, or earlier; it is ${start}.`,
+  )
 })

@@ -1,4 +1,4 @@
-import { ConnectorError } from '../protocol/errors.ts'
+import { ConnectorError } from '../ground/errors.ts'
 
 /** Days as YYYY-MM-DD, in UTC; they compare as strings. */
 export type Day = string

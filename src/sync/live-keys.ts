@@ -1,4 +1,4 @@
-import { type Batch, DELETE, DROP, SOFT_DELETE } from '../protocol/record-batch.ts'
+import { type Batch, DELETE, DROP, SOFT_DELETE } from '../records/record-batch.ts'
 import { createIdSet, type IdSet, type Key } from './id-set.ts'
 
 /**
@@ -45,7 +45,7 @@ export type Place = 'window' | 'backfill'
 export type PlaceOf = (index: number) => Place
 
 /** Keys that are deleted at the end of the sync, with this changeVersion, unless they are met before. */
-export interface PendingDeletes {
+interface PendingDeletes {
   readonly keys: IdSet
   readonly version: string | null
   /** True for keys that a complete reading has not met; false for those whose last word is in doubt. */

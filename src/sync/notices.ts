@@ -1,5 +1,5 @@
+import { REAL_TIME, type Time } from '../http/clock.ts'
 import type { Trouble } from '../http/exchange.ts'
-import { REAL_TIME, type Time } from '../http/time.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 

@@ -1,13 +1,8 @@
+import { ConnectorError } from '../ground/errors.ts'
+import type { Time } from '../http/clock.ts'
 import { HttpError } from '../http/http-error.ts'
-import {
-  createFailureCount,
-  type FailureCount,
-  type RetryPolicy,
-  waitMs,
-} from '../http/retry-policy.ts'
-import type { Time } from '../http/time.ts'
-import { MalformedPageError, RecordTooLargeError } from '../page/malformed-page.ts'
-import { ConnectorError } from '../protocol/errors.ts'
+import { createFailureCount, type FailureCount, type RetryPolicy, waitMs } from '../http/retry.ts'
+import { MalformedPageError, RecordTooLargeError } from '../page/page-scanner.ts'
 
 /** 404 or 405 for a request of ours: the collection does not have this operation here. */
 export function isNotOffered(error: unknown): boolean {

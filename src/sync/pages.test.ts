@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { Client, GetOptions } from '../http/client.ts'
-import { retryPolicyOf } from '../http/retry-policy.ts'
+import { retryPolicyOf } from '../http/retry.ts'
 import { reply } from '../http/testing/http-service.ts'
 import { failureOf, openClient, PREFIX } from '../http/testing/open-client.ts'
-import { shortRetryPolicy } from '../http/testing/short-retry-policy.ts'
-import { createVirtualTime } from '../http/testing/virtual-time.ts'
-import { MalformedPageError } from '../page/malformed-page.ts'
-import { createJsonBatch } from '../protocol/json-batch.ts'
+import { createVirtualTime, shortRetryPolicy } from '../http/testing/virtual-time.ts'
+import { MalformedPageError } from '../page/page-scanner.ts'
+import { createJsonBatch } from '../records/record-batch.ts'
 import { createPages, type PageEvent, type PageReader, type Pages } from './pages.ts'
 
 const LIST = `${PREFIX}/people`

@@ -1,23 +1,21 @@
-import { createCircleCheck } from '../http/circle-check.ts'
+import { asConnectorError, ConnectorError } from '../ground/errors.ts'
 import type { Body, Client } from '../http/client.ts'
+import { REAL_TIME } from '../http/clock.ts'
 import type { Trouble } from '../http/exchange.ts'
-import { type RetryPolicy, SLOWEST_BODY_MS, tooSlow } from '../http/retry-policy.ts'
-import { REAL_TIME } from '../http/time.ts'
+import { createCircleCheck } from '../http/links.ts'
+import { type RetryPolicy, SLOWEST_BODY_MS, tooSlow } from '../http/retry.ts'
 import { afterRequestSent } from '../http/transport.ts'
 import { createPageScanner } from '../page/create-page-scanner.ts'
 import { lastNextLink } from '../page/last-next-link.ts'
-import { MalformedPageError } from '../page/malformed-page.ts'
-import type { PageEnd, PageScanner } from '../page/page-scanner.ts'
+import { MalformedPageError, type PageEnd, type PageScanner } from '../page/page-scanner.ts'
 import { parseReferencePage } from '../page/reference-page.ts'
-import { asConnectorError, ConnectorError } from '../protocol/errors.ts'
-import { createJsonBatch } from '../protocol/json-batch.ts'
-import type { Batch } from '../protocol/record-batch.ts'
+import { type Batch, createJsonBatch } from '../records/record-batch.ts'
 import {
   createRecordRewriter,
   type ObjectRules,
   type RecordRewriter,
   rewritten,
-} from '../protocol/record-rewriter.ts'
+} from '../records/record-rewriter.ts'
 import type { Stream } from '../streams/collection.ts'
 import { createWaiting, type WaitListener } from './notices.ts'
 import {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Config } from '../config/config.ts'
+import { packageVersion } from '../ground/project-files.ts'
 import { createEndpoints, type Endpoints } from '../http/endpoints.ts'
 import type { Session } from '../http/session.ts'
-import { packageVersion } from '../project-files.ts'
-import type { StreamStart, SyncFacts } from '../protocol/progress/sync-observer.ts'
+import type { StreamStart, SyncFacts } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collection.ts'
 import { readBookmark, type StoredReading, startingOver } from './bookmark.ts'
 import { type Day, earliestDeltaStart } from './days.ts'
@@ -15,7 +15,7 @@ import { createReading, type Reading, type StartOver, streamStart } from './read
 import { referencePairs } from './slices.ts'
 
 /** What a decision is made with. */
-export interface DecisionSettings {
+interface DecisionSettings {
   readonly config: Config
   readonly endpoints: Endpoints
   /** The service's time. */
@@ -23,7 +23,7 @@ export interface DecisionSettings {
 }
 
 /** What the records of a stream depend on, and the first day of them. */
-export interface Made {
+interface Made {
   readonly service: string
   /** See `StoredReading.settings`. */
   readonly settings: string
@@ -32,7 +32,7 @@ export interface Made {
 }
 
 /** From where a stream is read. */
-export type Decision =
+type Decision =
   | {
       readonly do: 'begin'
       readonly why: string

@@ -55,7 +55,7 @@ export interface List {
 }
 
 /** Everything of this sync has been read. The next one follows the changes, or reads the list again. */
-export interface Complete {
+interface Complete {
   readonly phase: 'complete'
   readonly next: Changes | 'list'
 }

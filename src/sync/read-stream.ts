@@ -1,4 +1,4 @@
-import { ConnectorError } from '../protocol/errors.ts'
+import { ConnectorError } from '../ground/errors.ts'
 import { emitDeletes } from './emit.ts'
 import { DeadLinkError } from './page-failures.ts'
 import { backfill, beginBackfill, changes, initial, isBackfillDue, list } from './phases.ts'

@@ -1,6 +1,5 @@
 import type { Config } from '../config/config.ts'
-import type { Endpoints } from '../http/endpoints.ts'
-import { dateRange, requestUrl } from '../http/request-url.ts'
+import { dateRange, type Endpoints, requestUrl } from '../http/endpoints.ts'
 import type { Stream } from '../streams/collection.ts'
 import { referencedCollections } from '../streams/collections.ts'
 import { type Day, windows } from './days.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ConnectorError } from '../protocol/errors.ts'
+import { ConnectorError } from '../ground/errors.ts'
 import type { Task } from './job.ts'
 import { summary } from './summary.ts'
 

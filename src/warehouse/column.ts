@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../protocol/stream-spec.ts'
+import type { JsonSchema } from '../records/stream-spec.ts'
 
 /** DuckDB's types, as far as columns have them. JSON takes every value as it came. */
 export type ColumnType =
@@ -56,4 +56,110 @@ export function freeName(wanted: string, taken: Set<string>): string {
   for (let n = 1; taken.has(name.toLowerCase()); n += 1) name = `${wanted}_${n}`
   taken.add(name.toLowerCase())
   return name
+}
+
+const QUOTE = 0x22
+const MINUS = 0x2d
+const POINT = 0x2e
+const ZERO = 0x30
+const NINE = 0x39
+const LOWER_F = 0x66
+const LOWER_T = 0x74
+/** A number of so many characters has at most 15 digits, which a double always keeps. */
+const SAFE_NUMBER = 16
+/** An integer of so many characters is always a BIGINT. */
+const SAFE_INTEGER = 18
+const MAX_BIGINT = 2n ** 63n
+const TIME = /^(\d{4})-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?$/
+
+/**
+ * Whether a column of this type holds a JSON value without loss: from `start` to `end`, quotes
+ * included, and not null.
+ */
+export function fits(type: ColumnType, bytes: Buffer, start: number, end: number): boolean {
+  const first = bytes[start] as number
+  switch (type) {
+    case 'JSON':
+      return true
+    case 'VARCHAR':
+      return first === QUOTE
+    case 'BIGINT':
+      return isInteger(bytes, start, end)
+    case 'BOOLEAN':
+      return first === LOWER_T || first === LOWER_F
+    case 'DOUBLE':
+      return isExactDouble(bytes, start, end)
+    case 'DATE':
+      return isDate(bytes, start, end)
+    case 'TIMESTAMP_NS':
+      return isTime(bytes.toString('latin1', start + 1, end - 1))
+  }
+}
+
+function isInteger(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = bytes[start] === MINUS ? start + 1 : start; at < end; at++) {
+    if (!isDigit(bytes[at] as number)) return false
+  }
+  if (end - start <= SAFE_INTEGER) return true
+  const value = BigInt(bytes.toString('latin1', start, end))
+  return value < MAX_BIGINT && value >= -MAX_BIGINT
+}
+
+function isExactDouble(bytes: Buffer, start: number, end: number): boolean {
+  const first = bytes[start] as number
+  if (!isDigit(first) && first !== MINUS) return false
+  let isPlain = end - start <= SAFE_NUMBER
+  for (let at = start + 1; isPlain && at < end; at++) {
+    const byte = bytes[at] as number
+    isPlain = isDigit(byte) || byte === POINT
+  }
+  if (isPlain) return true
+  const text = bytes.toString('latin1', start, end)
+  const value = Number(text)
+  return Number.isFinite(value) && normalised(text) === normalised(String(value))
+}
+
+/** The digits of a number and its exponent: the same for all ways to write it. */
+function normalised(text: string): string {
+  const [mantissa = '', exponent = '0'] = text.replace('-', '').toLowerCase().split('e')
+  const [whole = '', fraction = ''] = mantissa.split('.')
+  const digits = `${whole}${fraction}`.replace(/^0+/, '')
+  const significant = digits.replace(/0+$/, '')
+  if (significant === '') return '0'
+  const power = Number(exponent) - fraction.length + digits.length - significant.length
+  return `${text.startsWith('-') ? '-' : ''}${significant}e${power}`
+}
+
+/** Quotes, four digits, two and two, of a day that there is. */
+function isDate(bytes: Buffer, start: number, end: number): boolean {
+  if (end - start !== 12 || bytes[start] !== QUOTE) return false
+  if (bytes[start + 5] !== MINUS || bytes[start + 8] !== MINUS) return false
+  for (let at = start + 1; at < end - 1; at++) {
+    if (at !== start + 5 && at !== start + 8 && !isDigit(bytes[at] as number)) return false
+  }
+  const month = twoDigits(bytes, start + 6)
+  const day = twoDigits(bytes, start + 9)
+  if (month < 1 || month > 12 || day < 1) return false
+  return day <= 28 || isDay(bytes.toString('latin1', start + 1, end - 1))
+}
+
+/** There is no such day where the time is one of another day. */
+function isDay(text: string): boolean {
+  const time = Date.parse(text)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
+}
+
+function isTime(text: string): boolean {
+  const [, year] = TIME.exec(text) ?? []
+  // What nanoseconds since 1970 reach.
+  const isInRange = Number(year) >= 1678 && Number(year) <= 2261
+  return isInRange && isDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text))
+}
+
+function twoDigits(bytes: Buffer, at: number): number {
+  return ((bytes[at] as number) - ZERO) * 10 + ((bytes[at + 1] as number) - ZERO)
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= ZERO && byte <= NINE
 }

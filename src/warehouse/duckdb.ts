@@ -1,5 +1,5 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
-import { ConnectorError } from '../protocol/errors.ts'
+import { ConnectorError } from '../ground/errors.ts'
 
 /** The part of DuckDB's package that is used. */
 type DuckDb = Pick<typeof import('@duckdb/node-api'), 'DuckDBInstance'>

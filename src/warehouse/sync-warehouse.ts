@@ -1,16 +1,18 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { ConnectorError, unknownStream } from '../ground/errors.ts'
 import type { Failure, ReadJob, ReadTools, Source, Tools } from '../protocol/connector.ts'
-import { ConnectorError, unknownStream } from '../protocol/errors.ts'
-import type { StreamSpec } from '../protocol/stream-spec.ts'
+import type { StreamSpec } from '../records/stream-spec.ts'
 import type { Column } from './column.ts'
-import { createCommits } from './commits.ts'
-import { createRisingKeys } from './rising-keys.ts'
 import type { ColumnChange } from './row-encoder.ts'
-import { createWarehouseOutput, type WarehouseOutput } from './stream-output.ts'
-import { createStreamRows } from './stream-rows.ts'
-import { unwritable } from './unwritable.ts'
+import { createStreamRows, unwritable } from './stream-rows.ts'
 import { openWarehouse, type Warehouse } from './warehouse.ts'
+import {
+  createCommits,
+  createRisingKeys,
+  createWarehouseOutput,
+  type WarehouseOutput,
+} from './warehouse-output.ts'
 
 export interface WarehouseSyncSettings<Config> {
   readonly source: Source<Config>

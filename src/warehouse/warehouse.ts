@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import type { StreamSpec } from '../protocol/stream-spec.ts'
+import type { StreamSpec } from '../records/stream-spec.ts'
 import {
   type Column,
   type ColumnType,
@@ -11,22 +11,25 @@ import {
   takenNames,
 } from './column.ts'
 import { openDatabase } from './duckdb.ts'
-import { flatColumns, type OpenMember, openObjects } from './flat-view.ts'
-import { literal, quoted } from './sql.ts'
-import type { RowFile } from './stream-rows.ts'
 import {
   alterTable,
   append,
   createTable,
   deduplicate,
+  flatColumns,
   IS_PLAIN,
   isAdded,
+  literal,
   merge,
+  type OpenMember,
+  openObjects,
+  quoted,
   readFiles,
   removeOlder,
   removeReplaced,
   type Table,
-} from './table-sql.ts'
+} from './sql.ts'
+import type { RowFile } from './stream-rows.ts'
 
 /** An open object with more members than this has them in its JSON only. */
 const MAX_MEMBERS = 100

@@ -1,9 +1,7 @@
 import { changeJobCategory } from './change-job-category.ts'
-import { groupBy } from './group-by.ts'
-import type { Verdict } from './outcome.ts'
-import { NAMELESS, type WantedNamed } from './read-named.ts'
-import { refusalOf } from './refusal.ts'
-import type { TaskPool } from './task-pool.ts'
+import { refusalOf, type Verdict } from './outcome.ts'
+import { NAMELESS, type WantedNamed } from './read-record.ts'
+import { groupBy, type TaskPool } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 
 /** What one record asks for. */

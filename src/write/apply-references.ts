@@ -1,17 +1,73 @@
-import { independentChanges } from './independent-changes.ts'
-import { type CachedLinks, changesOf } from './links.ts'
-import type { Verdict } from './outcome.ts'
+import { refusalOf, type Verdict } from './outcome.ts'
 import {
   planReferences,
   type ReferenceChange,
   type ReferenceDelete,
   type ReferencePut,
 } from './plan-references.ts'
-import { canonicalId } from './read-reference.ts'
-import { redact } from './redact.ts'
-import { refusalOf } from './refusal.ts'
-import type { TaskPool } from './task-pool.ts'
+import { canonicalId } from './read-record.ts'
+import { type CachedLinks, changesOf, type Links } from './service-cache.ts'
+import { groupBy, type TaskPool } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
+
+/**
+ * The changes in groups that have no value and no record in common, neither by what they ask for nor by
+ * the links that are in their way. Each group can be applied without the others.
+ */
+function independentChanges(
+  changes: readonly ReferenceChange[],
+  links: Links,
+): ReferenceChange[][] {
+  const parents = new Map<string, string>()
+  for (const { value, id } of changes) {
+    const [linkedId, otherValue] = [links.idOf(value), id && links.valueOfId(id)]
+    if (linkedId !== undefined) join(ofValue(value), ofId(linkedId))
+    if (id !== undefined) join(ofValue(value), ofId(id))
+    if (otherValue !== undefined) join(ofValue(value), ofValue(otherValue))
+  }
+  return groupBy(changes, ({ value }) => rootOf(ofValue(value)))
+
+  function join(a: string, b: string): void {
+    const [rootA, rootB] = [rootOf(a), rootOf(b)]
+    if (rootA !== rootB) parents.set(rootA, rootB)
+  }
+
+  function rootOf(node: string): string {
+    let root = node
+    for (let parent = parents.get(root); parent !== undefined; parent = parents.get(root))
+      root = parent
+    // What is looked up again is found at once.
+    for (let at = node; at !== root; ) {
+      const next = parents.get(at) ?? root
+      parents.set(at, root)
+      at = next
+    }
+    return root
+  }
+}
+
+function ofValue(value: string): string {
+  return `value ${value}`
+}
+
+function ofId(id: string): string {
+  return `id ${id}`
+}
+
+/** A text without these values, as they are or encoded; they are only replaced where they stand alone. */
+export function redact(text: string, values: readonly string[]): string {
+  const forms = values
+    .filter((value) => value !== '')
+    .flatMap((value) => [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value)])
+  return [...new Set(forms)]
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((redacted, form) => redacted.replace(alone(form), '****'), text)
+}
+
+function alone(text: string): RegExp {
+  const literal = text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+  return new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, 'gu')
+}
 
 /** What changes of one name of one collection are applied with. */
 export interface ReferenceTools {

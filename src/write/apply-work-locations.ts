@@ -1,12 +1,17 @@
 import { ClientError } from '../client/client-error.ts'
 import type { WorkLocation } from '../client/service-client.ts'
 import type { NamedChange } from './apply-job-categories.ts'
-import type { CachedLinks } from './links.ts'
-import { EMPTY, fieldsOf, isEqual, mergeNamed, type NamedFields, nameOf } from './merge-named.ts'
-import type { Verdict } from './outcome.ts'
-import { NAMELESS, type WantedNamed } from './read-named.ts'
-import { refusalOf } from './refusal.ts'
-import type { ServiceCache } from './service-cache.ts'
+import {
+  EMPTY,
+  fieldsOf,
+  isEqual,
+  mergeNamed,
+  type NamedFields,
+  nameOf,
+} from './change-job-category.ts'
+import { refusalOf, type Verdict } from './outcome.ts'
+import { NAMELESS, type WantedNamed } from './read-record.ts'
+import type { CachedLinks, ServiceCache } from './service-cache.ts'
 import type { WriteClient } from './write-client.ts'
 
 /** What records of work locations are applied with. */

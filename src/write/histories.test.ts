@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createFakeService, RECORDS } from './testing/fake-service.ts'
-import { histories, values, write } from './testing/histories.ts'
+import { createFakeService, histories, RECORDS, values, write } from './testing/fake-service.ts'
 
 /** `npm run test:histories -- --place write` runs more, with another seed each time. */
 const { HISTORIES_RUNS, HISTORIES_SCALE = '1', HISTORIES_PATH: path } = process.env

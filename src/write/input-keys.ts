@@ -1,9 +1,8 @@
-import { ConnectorError } from '../protocol/errors.ts'
-import type { CachedLinks } from './links.ts'
-import type { ServiceCache } from './service-cache.ts'
+import { ConnectorError } from '../ground/errors.ts'
+import type { CachedLinks, ServiceCache } from './service-cache.ts'
 
 /** A reference that is to be deleted because the input does not have it. */
-export interface Surplus {
+interface Surplus {
   readonly collection: string
   readonly name: string
   readonly value: string

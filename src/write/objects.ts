@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../protocol/stream-spec.ts'
+import type { JsonSchema } from '../records/stream-spec.ts'
 
 /** What can be written; the name of the stream that reads it, too. */
 export type ObjectName = 'external_references' | 'job_categories' | 'work_locations'
@@ -124,4 +124,15 @@ export const objects: Readonly<Record<ObjectName, WriteObject>> = {
 /** The scopes that writing these objects needs, each once. */
 export function scopesOf(names: readonly ObjectName[]): readonly string[] {
   return [...new Set(names.flatMap((name) => objects[name].scopes))]
+}
+
+/** A record that is to be written, or deleted. */
+export interface WriteRecord {
+  readonly object: ObjectName
+  readonly data: Readonly<Record<string, unknown>>
+  readonly isDelete: boolean
+  /** Its place in the input; comes back in its outcome. */
+  readonly ordinal: number
+  /** Why the data could not be read: the record is rejected with this sentence. */
+  readonly fault?: string
 }

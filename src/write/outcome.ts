@@ -1,3 +1,4 @@
+import { ClientError } from '../client/client-error.ts'
 import type { ObjectName } from './objects.ts'
 
 /**
@@ -5,14 +6,7 @@ import type { ObjectName } from './objects.ts'
  * counts; `absent`: what is to be deleted is not there; `adopted`: an existing work location got the
  * reference; `rejected`: nothing was changed, `reason` says why.
  */
-export type OutcomeKind =
-  | 'written'
-  | 'skipped'
-  | 'deleted'
-  | 'absent'
-  | 'created'
-  | 'adopted'
-  | 'rejected'
+type OutcomeKind = 'written' | 'skipped' | 'deleted' | 'absent' | 'created' | 'adopted' | 'rejected'
 
 /** What became of a record, without what the record says itself. */
 export interface Verdict {
@@ -62,4 +56,79 @@ export function countsInWords(counts: OutcomeCounts, isDryRun = false): string {
   const verb = isDryRun ? 'would be ' : ''
   const parts = Object.entries(counts).filter(([, count]) => count > 0)
   return parts.map(([outcome, count]) => `${count} ${verb}${outcome}`).join(', ')
+}
+
+/** Reports outcomes and counts them. */
+export interface OutcomeReporter {
+  report(
+    object: ObjectName,
+    ordinal: number | undefined,
+    key: Readonly<Record<string, string>>,
+    verdict: Verdict,
+  ): void
+  readonly counts: OutcomeCounts
+}
+
+export interface OutcomeReporterOptions {
+  /** Told of each outcome. */
+  readonly onOutcome: (outcome: Outcome) => void
+  readonly showValues?: boolean
+  readonly isDryRun: boolean
+}
+
+/** Makes a reporter; without `showValues` it leaves out the values of external references. */
+export function createOutcomeReporter({
+  onOutcome,
+  showValues,
+  isDryRun,
+}: OutcomeReporterOptions): OutcomeReporter {
+  const counts = {
+    written: 0,
+    skipped: 0,
+    deleted: 0,
+    absent: 0,
+    created: 0,
+    adopted: 0,
+    rejected: 0,
+  }
+  return {
+    counts,
+    report(object, ordinal, key, verdict) {
+      counts[verdict.outcome]++
+      const isShown = showValues === true || object !== 'external_references'
+      const shown = isShown ? key : withoutValue(key)
+      onOutcome({ object, ordinal, key: shown, ...verdict, ...(isDryRun && { dryRun: true }) })
+    },
+  }
+}
+
+/** The value of a reference may name a person. */
+function withoutValue({ value: _, ...key }: Readonly<Record<string, string>>) {
+  return key
+}
+
+/** Statuses that are about the one record that was sent. */
+const OF_RECORD: ReadonlySet<number> = new Set([400, 404, 409, 412, 413, 414, 422])
+/** Statuses that all records of an object would get. */
+const OF_OBJECT: ReadonlySet<number> = new Set([401, 403, 405])
+
+/** The verdict on a record that the service, or the client before it, refused; rethrows other errors. */
+export function refusalOf(error: unknown): Verdict {
+  if (!(error instanceof ClientError) || !isOfRecord(error)) throw error
+  const { status, reasons, message } = error
+  const reason = reasons.length > 0 ? reasons.join('; ') : message
+  return { outcome: 'rejected', reason, ...(status !== undefined && { status }) }
+}
+
+/** Whether an error means that nothing of this object can be written, while others may be. */
+export function isOfObject(error: unknown): error is ClientError {
+  if (!(error instanceof ClientError)) return false
+  return error.isMissingScope || OF_OBJECT.has(error.status ?? 0)
+}
+
+function isOfRecord(error: ClientError): boolean {
+  if (error.isMissingScope) return false
+  if (error.status !== undefined) return OF_RECORD.has(error.status)
+  // The client itself sends nothing that cannot be right; other errors without a status have a cause.
+  return error.failure === 'config' && error.cause === undefined
 }

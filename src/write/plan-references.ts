@@ -1,5 +1,5 @@
-import { changesOf, type Links } from './links.ts'
 import type { Verdict } from './outcome.ts'
+import { changesOf, type Links } from './service-cache.ts'
 
 /** What one record asks for, under one name of one collection. */
 export interface ReferenceChange {

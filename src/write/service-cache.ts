@@ -1,8 +1,120 @@
 import { ClientError } from '../client/client-error.ts'
 import type { WorkLocation } from '../client/service-client.ts'
-import { type CachedLinks, createLinks, type ListedLink } from './links.ts'
-import { canonicalId } from './read-reference.ts'
+import { canonicalId } from './read-record.ts'
 import type { WriteClient } from './write-client.ts'
+
+/**
+ * Which value names which record, under one reference name of one collection. The service keeps at most
+ * one value per record and one record per value.
+ */
+export interface Links {
+  /** The id that a value is linked to; undefined when it is free, or when that is not known. */
+  idOf(value: string): string | undefined
+  /** The value that a record has; undefined when it has none, or when that is not known. */
+  valueOfId(id: string): string | undefined
+  /** Whether it is known what the value is linked to, if to anything. */
+  isKnown(value: string): boolean
+  /** Links both; what either was linked to before loses its link. */
+  link(value: string, id: string): void
+  unlink(value: string): void
+}
+
+/** The links of the service, as they were read and as they were changed since. */
+export interface CachedLinks extends Links {
+  /** False when the service's list could not be read: then only our own changes are known. */
+  readonly isComplete: boolean
+  /** How many there were when they were read. */
+  readonly initialSize: number
+  values(): Iterable<string>
+}
+
+/** A link whose id may not be readable. */
+interface ListedLink {
+  readonly value: string
+  readonly id: string | null
+}
+
+/** Links as they were listed; `isComplete` is false where the list could not be read. */
+function createLinks(listed: readonly ListedLink[], isComplete: boolean): CachedLinks {
+  const ids = new Map<string, string | null>()
+  const values = new Map<string, string>()
+  for (const { value, id } of listed) {
+    ids.set(value, id)
+    if (id !== null) values.set(id, value)
+  }
+  return {
+    isComplete,
+    initialSize: ids.size,
+    values: () => ids.keys(),
+    idOf,
+    valueOfId: (id) => values.get(id),
+    isKnown: (value) => (isComplete || ids.has(value)) && ids.get(value) !== null,
+    link(value, id) {
+      unlink(value)
+      const former = values.get(id)
+      if (former !== undefined) ids.delete(former)
+      ids.set(value, id)
+      values.set(id, value)
+    },
+    unlink,
+  }
+
+  function idOf(value: string): string | undefined {
+    return ids.get(value) ?? undefined
+  }
+
+  function unlink(value: string): void {
+    const id = idOf(value)
+    if (id !== undefined && values.get(id) === value) values.delete(id)
+    ids.delete(value)
+  }
+}
+
+/** Links that begin as others are and change without them. */
+export interface LinkChanges extends Links {
+  /** The values whose links were set or ended, some of them to what they were before. */
+  changed(): Iterable<string>
+  /** Makes the others as these are. */
+  commit(): void
+}
+
+/** Makes changes that are kept apart from `base` until they are committed. */
+export function changesOf(base: Links): LinkChanges {
+  const ids = new Map<string, string | undefined>()
+  const values = new Map<string, string | undefined>()
+  return {
+    idOf,
+    valueOfId,
+    isKnown: (value) => ids.has(value) || base.isKnown(value),
+    link(value, id) {
+      unlink(value)
+      const former = valueOfId(id)
+      if (former !== undefined) ids.set(former, undefined)
+      ids.set(value, id)
+      values.set(id, value)
+    },
+    unlink,
+    changed: () => ids.keys(),
+    commit() {
+      for (const value of ids.keys()) base.unlink(value)
+      for (const [value, id] of ids) if (id !== undefined) base.link(value, id)
+    },
+  }
+
+  function idOf(value: string): string | undefined {
+    return ids.has(value) ? ids.get(value) : base.idOf(value)
+  }
+
+  function valueOfId(id: string): string | undefined {
+    return values.has(id) ? values.get(id) : base.valueOfId(id)
+  }
+
+  function unlink(value: string): void {
+    const id = idOf(value)
+    if (id !== undefined && valueOfId(id) === value) values.set(id, undefined)
+    ids.set(value, undefined)
+  }
+}
 
 /** What the service has, read once per run. Whoever changes the service changes the cache too. */
 export interface ServiceCache {

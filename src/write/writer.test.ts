@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { ClientError } from '../client/client-error.ts'
 import { parseWriteSettings } from '../config/write-settings.ts'
-import { createFakeService } from './testing/fake-service.ts'
-import { write } from './testing/histories.ts'
+import { redact } from './apply-references.ts'
+import { createFakeService, write } from './testing/fake-service.ts'
 import { CONCURRENCY } from './write-batch.ts'
-import { createWriter } from './writer.ts'
+import { createWriter, withNames } from './writer.ts'
 
 const OPTIONS = {
   secondValue: 'conflict',
@@ -129,4 +129,23 @@ it('an object without its scope is rejected whole, and the others are written', 
   await writer.flush()
   expect(outcomes).toEqual(['written', `rejected It lacks ${missingScope}.`])
   expect([...writer.summary.failures]).toEqual([['job_categories', refusal]])
+})
+
+it.each([
+  [{ internalreference: 1 }, 1],
+  [{ INTERNAL_REFERENCE: 1 }, 1],
+  [{ internalReference: 1, internal_reference: 2 }, 1],
+  [{ internal_reference: 2, internalReference: 1 }, 1],
+  [{ internal: 1 }, undefined],
+])('%j has the internalReference %s', (data, value) => {
+  expect(withNames(data, ['internalReference'])['internalReference']).toBe(value)
+})
+
+it.each([
+  ['E-1042 belongs to 7', 'E-1042', '**** belongs to 7'],
+  ['a/b?c belongs to 7', 'a/b?c', '**** belongs to 7'],
+  ['a%2Fb is too long', 'a/b', '**** is too long'],
+  ['The value E1 is not E10', 'E1', 'The value **** is not E10'],
+])('%j without the value %j is %j', (text, value, redacted) => {
+  expect(redact(text, [value])).toBe(redacted)
 })

@@ -1,16 +1,33 @@
 import type { WriteSettings } from '../config/write-settings.ts'
-import type { ConnectorError } from '../protocol/errors.ts'
-import { withNames } from './folded-names.ts'
+import type { ConnectorError } from '../ground/errors.ts'
 import { createInputKeys } from './input-keys.ts'
-import { type ObjectName, objects } from './objects.ts'
-import type { Outcome, OutcomeCounts } from './outcome.ts'
-import { createOutcomeReporter } from './outcome-reporter.ts'
-import { refusalOf } from './refusal.ts'
+import { type ObjectName, objects, type WriteRecord } from './objects.ts'
+import { createOutcomeReporter, type Outcome, type OutcomeCounts, refusalOf } from './outcome.ts'
 import { createServiceCache } from './service-cache.ts'
 import { createTaskPool } from './task-pool.ts'
 import { CONCURRENCY, writeBatch } from './write-batch.ts'
 import { type WriteClient, withoutWrites } from './write-client.ts'
-import type { WriteRecord } from './write-record.ts'
+
+/**
+ * A record with its members under the names that are wanted: databases fold the case of columns, and people
+ * write them with underscores (`internalreference`, `INTERNAL_REFERENCE`). A member that has a wanted name
+ * already wins.
+ */
+export function withNames(
+  data: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): Readonly<Record<string, unknown>> {
+  const wanted = new Map(names.map((name) => [folded(name), name]))
+  const renamed = Object.entries(data).map(([name, value]) => [
+    wanted.get(folded(name)) ?? name,
+    value,
+  ])
+  return { ...Object.fromEntries(renamed), ...data }
+}
+
+function folded(name: string): string {
+  return name.replaceAll('_', '').toLowerCase()
+}
 
 /** Writes records in the order in which they are added; calls must not overlap. */
 export interface Writer {
@@ -33,7 +50,7 @@ export interface Writer {
 }
 
 /** What a writer has done so far. */
-export interface WriteSummary {
+interface WriteSummary {
   readonly counts: OutcomeCounts
   /** More records were rejected than `max_rejected` allows. */
   readonly isOverLimit: boolean

@@ -15,7 +15,7 @@ import {
   storedDifferences,
 } from './targets.ts'
 
-export interface WritingParts {
+interface WritingParts {
   readonly project: Project
   readonly postgres: PostgreSql
   /** The folder of the repository. */

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { onTestFinished } from 'vitest'
 import { parseConfig } from '../../config/config.ts'
+import { createMask } from '../../ground/mask.ts'
 import { type Received, reply, startHttpService } from '../../http/testing/http-service.ts'
-import { shortRetryPolicy } from '../../http/testing/short-retry-policy.ts'
-import { createMask } from '../../protocol/mask.ts'
+import { shortRetryPolicy } from '../../http/testing/virtual-time.ts'
 import { createServiceClient } from '../create-service-client.ts'
 import type { ServiceClient } from '../service-client.ts'
 

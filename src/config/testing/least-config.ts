@@ -1,4 +1,4 @@
-import { ConnectorError } from '../../protocol/errors.ts'
+import { ConnectorError } from '../../ground/errors.ts'
 import { parseConfig } from '../config.ts'
 
 export type Json = Readonly<Record<string, unknown>>

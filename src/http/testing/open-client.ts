@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http'
 import { onTestFinished } from 'vitest'
-import { createMask, type Mask } from '../../protocol/mask.ts'
+import { createMask, type Mask } from '../../ground/mask.ts'
 import { type Client, createClient } from '../client.ts'
+import { createServerClock, type ServerClock } from '../clock.ts'
 import { createEndpoints } from '../endpoints.ts'
 import { LINK_TOKENS } from '../links.ts'
 import { createRateLimiter } from '../rate-limiter.ts'
-import { createServerClock, type ServerClock } from '../server-clock.ts'
 import { createTransport } from '../transport.ts'
 import { type HttpService, type Received, reply, startHttpService } from './http-service.ts'
-import { shortRetryPolicy } from './short-retry-policy.ts'
+import { shortRetryPolicy } from './virtual-time.ts'
 
 export const SECRET = 's3cret/with+signs'
 export const PREFIX = '/connector/svcapi/api/v1'
@@ -96,3 +96,12 @@ export async function failureOf(promise: Promise<unknown>): Promise<Error> {
   if (outcome instanceof Error) return outcome
   throw new Error('it did not fail')
 }
+
+/** Those of the tenant acme. */
+export const acmeEndpoints = createEndpoints({
+  baseUrl: 'https://acme.protime.test',
+  authUrl: 'https://authentication.protime.test/tenants/acme',
+  apiName: 'svcapi',
+  company: undefined,
+  version: '1.0.0',
+})

@@ -1,4 +1,10 @@
-import type { Batch, LineParts } from '../../protocol/record-batch.ts'
+import {
+  type Batch,
+  DELETE,
+  type LineParts,
+  SOFT_DELETE,
+  UPSERT,
+} from '../../records/record-batch.ts'
 import type { PageEnd, PageScanner, RecordShape } from '../page-scanner.ts'
 
 /** The shape that the tests read with. */
@@ -75,4 +81,77 @@ function recordsOf(batch: Batch): ObservedRecord[] {
     keyText: batch.keyText(index),
     version: batch.versionText(index),
   }))
+}
+
+/** A record as `JSON.parse` sees it. */
+interface ParsedRecord {
+  readonly value: unknown
+  readonly kind: number
+  readonly key: unknown
+  readonly version: string | undefined
+}
+
+/** A page as `JSON.parse` sees it. */
+export interface ParsedPage {
+  readonly records: readonly ParsedRecord[]
+  readonly end: { readonly nextLink?: string; readonly deltaLink?: string; readonly count: number }
+}
+
+/** What a body means to `JSON.parse` and the rules of a page, or undefined if it is damaged. */
+export function judgedByParse(body: Uint8Array): ParsedPage | undefined {
+  const page = parsed(body)
+  if (!isObject(page)) return undefined
+  const items = Object.keys(page).filter((name) => lower(name) === 'value')
+  const value = page[items[0] ?? '']
+  if (items.length !== 1 || !Array.isArray(value)) return undefined
+  const nextLink = linkOf(page, 'nextlink')
+  const deltaLink = linkOf(page, 'deltalink')
+  const records = value.map(recordOf)
+  if (nextLink === null || deltaLink === null || records.includes(undefined)) return undefined
+  return {
+    records: records.filter((record) => record !== undefined),
+    end: {
+      ...(nextLink !== undefined && { nextLink }),
+      ...(deltaLink !== undefined && { deltaLink }),
+      count: records.length,
+    },
+  }
+}
+
+/** The link, undefined if there is none, null if it is damage. */
+function linkOf(page: Readonly<Record<string, unknown>>, name: string): string | undefined | null {
+  const link = Object.entries(page).find(([key]) => lower(key) === name)?.[1] ?? undefined
+  return link === undefined || typeof link === 'string' ? link : null
+}
+
+function recordOf(element: unknown): ParsedRecord | undefined {
+  if (!isObject(element)) return undefined
+  const { changeType, data } = element
+  const isChange = typeof changeType === 'string' && isObject(data)
+  const record = isChange ? data : element
+  const { id, changeVersion, status } = record
+  if (id === undefined || id === null) return undefined
+  const mark = status === 'Deleted' ? SOFT_DELETE : UPSERT
+  return {
+    value: isObject(record['x']) ? { ...record, x: [record['x']] } : record,
+    kind: isChange && changeType === 'Delete' ? DELETE : mark,
+    key: id,
+    version: typeof changeVersion === 'string' ? changeVersion : undefined,
+  }
+}
+
+function parsed(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function lower(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 }

@@ -1,16 +1,21 @@
-import type { Batch } from '../../protocol/record-batch.ts'
+import type { Batch } from '../../records/record-batch.ts'
 import { guarded } from '../create-page-scanner.ts'
-import type { Problem } from '../malformed-page.ts'
 import type {
   PageEnd,
   PageScanner,
+  Problem,
   RecordShape,
   ScanEngine,
   ScannerOptions,
 } from '../page-scanner.ts'
-import { namesOf } from '../scan-names.ts'
-import { ReferenceBatch, type ReferenceRecord } from './reference-batch.ts'
-import { JsonReader, type Reading, Stopped } from './reference-json.ts'
+import { namesOf } from '../wasm-engine.ts'
+import {
+  JsonReader,
+  type Reading,
+  ReferenceBatch,
+  type ReferenceRecord,
+  Stopped,
+} from './reference-json.ts'
 
 /** The same scanner in plain JavaScript: slow, short, and the measure for the fast one. */
 export function createReferenceScanner(

@@ -1,99 +1,123 @@
-import { readMessagesOption, readOption, requiredOption } from '../command-line.ts'
-import type { Connector, Failure } from '../connector.ts'
-import { type Io, NEXT_FROM_STATE } from '../program.ts'
-import { metricsVariable, type ObservedSettings, observed } from '../progress/observed.ts'
-import { createScreen } from '../progress/screen.ts'
-import type { SyncObserver } from '../progress/sync-observer.ts'
-import { airbyteStream, type ConfiguredStream, parseConfiguredCatalog } from './catalog.ts'
-import { createCommands, type Files } from './create-commands.ts'
-import * as messages from './messages.ts'
-import { createEstimates, read } from './read.ts'
-import type { CommandTools } from './report.ts'
-import { parseStateFile } from './state.ts'
+import type { Writable } from 'node:stream'
+import { Command, CommanderError } from 'commander'
+import { ConnectorError, type FailureType } from '../../ground/errors.ts'
+import { secretsOf } from '../../ground/settings-schema.ts'
+import { readJsonOption, refusedCommandLine, requiredOption } from '../command-line.ts'
+import type { CheckResult, ConnectorFacts, Failure } from '../connector.ts'
+import * as messages from './airbyte-messages.ts'
+import { type CommandTools, report } from './report.ts'
 
-interface ReadOptions extends Files {
+/** The exit code of a program that was called without a command. */
+const USAGE = 2
+
+/** The options of a command: mostly files. */
+export interface Files {
+  readonly config?: string
+  readonly catalog?: string
+  readonly state?: string
   readonly metrics?: string
   readonly quiet?: true
 }
 
-/**
- * Parses the command line of a source and runs the command that it names. Answers with the exit code;
- * throws a config error for a command line that is not one.
- */
-export function runCommand<Config>(
-  argv: readonly string[],
-  connector: Connector<Config>,
+type FilesCommand = Command & { action(run: (files: Files) => Promise<void>): FilesCommand } & {
+  option(flags: string, description: string): FilesCommand
+}
+
+/** The commands of a connector. */
+export interface Commands {
+  /** Adds a command that works with files. */
+  add(name: string, description: string): FilesCommand
+  /** Adds `check`; a configuration that cannot be used is a result too. */
+  addCheck(check: (settings: unknown) => Promise<CheckResult>): void
+  /** The JSON of the option --config; its secrets are masked from now on. */
+  settings(files: Files): Promise<unknown>
+  /** Writes a message. */
+  say(line: messages.Line): void
+  /** Tells failures; the exit code is then 1. */
+  fail(failures: readonly Failure[]): void
+  /**
+   * Parses the command line and runs the command that it names. Answers with the exit code; throws a config
+   * error for a command line that is not one.
+   */
+  run(argv: readonly string[]): Promise<number>
+}
+
+/** The commands of a program, with `spec` among them. */
+export function createCommands(
+  name: string,
+  { version, spec }: ConnectorFacts,
   tools: CommandTools,
-  { stdout, stderr, env }: Io,
-): Promise<number> {
-  const { log, mask } = tools
-  const commands = createCommands(`source-${connector.name}`, connector, tools, stderr)
-  commands.addCheck(async (input) => {
-    const source = await connector.load()
-    return source.check(source.configure(input, log), tools)
-  })
-  commands.add('discover', 'list the streams').action(async (files) => {
-    const input = await commands.settings(files)
-    const source = await connector.load()
-    const streams = source.streams(source.configure(input, log))
-    commands.say(messages.catalog(streams.map(airbyteStream)))
-  })
-  commands
-    .add('read', 'read the streams of a catalog')
-    .option('--catalog <file>', 'the configured catalog, or the output of discover')
-    .option('--state <file>', 'the state of the last sync')
-    .option(
-      '--metrics <file>',
-      `write metrics of the sync for Prometheus at its end; ${metricsVariable(connector.name)} names the file too`,
-    )
-    .option('--quiet', 'show no progress of the sync: warnings, errors and its summary alone')
-    .action(async (options: ReadOptions) => {
-      commands.fail(await observed(shownBy(options), sync(options)))
+  stderr: Writable,
+): Commands {
+  const { mask, writer } = tools
+  let exitCode = 0
+  const program = new Command(name).version(version).exitOverride()
+  // What it would say of a command line that it refuses is said once, by the error below.
+  program.configureOutput({ writeOut: (text) => void writer.write(text), writeErr: () => {} })
+  withDebug(program.command('spec'))
+    .description('print the specification of the configuration')
+    .action(() => say(messages.spec(spec)))
+  return { add, addCheck, settings, say, fail, run }
+
+  function add(command: string, description: string): FilesCommand {
+    return withDebug(program.command(command))
+      .description(description)
+      .option('--config <file>', 'the configuration')
+  }
+
+  function addCheck(check: (settings: unknown) => Promise<CheckResult>): void {
+    add('check', 'test a configuration').action(async (files) => {
+      const config = requiredOption('--config', files.config)
+      const { isUsable, message } = await settings({ config }).then(check).catch(asResult)
+      const status = isUsable ? 'SUCCEEDED' : 'FAILED'
+      say(messages.connectionStatus(status, mask.text(message)))
     })
-  return commands.run(argv)
+  }
 
-  function sync(files: Files) {
-    return async (observer: SyncObserver): Promise<readonly Failure[]> => {
-      const input = await commands.settings(files)
-      const chosen = await chosenStreams(requiredOption('--catalog', files.catalog))
-      const states = parseStateFile(
-        files.state ? await readOption('--state', files.state) : '',
-        connector.name,
-      )
-      const source = await connector.load()
-      const config = source.configure(input, log)
-      return read(source, config, { chosen, states }, { ...tools, observer })
+  async function settings({ config }: Files): Promise<unknown> {
+    const input = await readJsonOption('--config', requiredOption('--config', config))
+    for (const secret of secretsOf(spec.connectionSpecification, input)) mask.add(secret)
+    return input
+  }
+
+  function say(line: messages.Line): void {
+    void writer.write(`${line}\n`)
+  }
+
+  function fail(failures: readonly Failure[]): void {
+    for (const failure of failures.toSorted(byFailure)) report(failure, tools)
+    if (failures.length > 0) exitCode = 1
+  }
+
+  async function run(argv: readonly string[]): Promise<number> {
+    try {
+      await program.parseAsync([...argv], { from: 'user' })
+    } catch (error) {
+      if (!(error instanceof CommanderError)) throw error
+      if (error.code === 'commander.help') {
+        // Without a command nothing was asked of the protocol: its stdout stays empty.
+        stderr.write(program.helpInformation())
+        return USAGE
+      }
+      if (error.exitCode !== 0) throw refusedCommandLine(error)
     }
+    return exitCode
   }
+}
 
-  /** The messages are on stdout: a block has a terminal for itself, or there is none. */
-  function shownBy({
-    metrics = env[metricsVariable(connector.name)],
-    quiet,
-  }: ReadOptions): ObservedSettings {
-    return {
-      program: `source-${connector.name}`,
-      version: connector.version,
-      name: connector.name,
-      log,
-      screen: stdout.isTTY === true ? undefined : createScreen(stderr, env, mask),
-      logsBesideBlock: true,
-      tellsFailures: true,
-      metrics,
-      isQuiet: quiet === true,
-      kept: NEXT_FROM_STATE,
-      listeners: [createEstimates(tools)],
-    }
-  }
+function asResult(error: unknown): CheckResult {
+  if (error instanceof ConnectorError && error.failure === 'config')
+    return { isUsable: false, message: error.message }
+  throw error
+}
 
-  async function chosenStreams(file: string): Promise<readonly ConfiguredStream[]> {
-    const input = await readMessagesOption('--catalog', file)
-    const { streams, isDiscovered } = parseConfiguredCatalog(input)
-    if (isDiscovered)
-      log.info(
-        `The catalog is the output of discover: all ${streams.length} streams are read, incrementally.`,
-      )
-    if (streams.length === 0) log.warn('The catalog selects nothing: no stream is read.')
-    return streams
-  }
+function withDebug(command: Command): Command {
+  return command.option('--debug', 'log every request as well, as LOG_LEVEL=debug does')
+}
+
+/** Errors come last and in this order, because the first one decides whether the platform retries. */
+const ORDER: readonly FailureType[] = ['transient', 'system', 'config']
+
+function byFailure(a: Failure, b: Failure): number {
+  return ORDER.indexOf(a.error.failure) - ORDER.indexOf(b.error.failure)
 }

@@ -1,7 +1,7 @@
+import type { Mask } from '../../ground/mask.ts'
 import type { Failure, Log, Tools } from '../connector.ts'
 import type { LineWriter } from '../line-writer.ts'
-import type { Mask } from '../mask.ts'
-import * as messages from './messages.ts'
+import * as messages from './airbyte-messages.ts'
 
 /** What a command works with. */
 export interface CommandTools extends Tools {

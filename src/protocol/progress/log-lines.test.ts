@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { ConnectorError } from '../errors.ts'
+import { ConnectorError } from '../../ground/errors.ts'
+import type { StreamStart } from '../connector.ts'
 import { createLogLines } from './log-lines.ts'
-import type { StreamStart } from './sync-observer.ts'
 import { createSyncProgress } from './sync-progress.ts'
-import { createFakeClock } from './testing/fake-clock.ts'
+import { createFakeClock } from './testing/fake-terminal.ts'
 
 it('says how a sync begins, how far it is each minute, how each stream ended, and what is kept', () => {
   const said: string[] = []

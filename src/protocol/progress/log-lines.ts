@@ -1,16 +1,15 @@
-import type { Failure, Log } from '../connector.ts'
-import { createRates } from './rates.ts'
-import type { StreamStart } from './sync-observer.ts'
+import type { Failure, Log, StreamStart } from '../connector.ts'
 import {
+  createRates,
   endedOf,
   type ProgressClock,
   type ProgressListener,
+  rowsInWords,
   rowsOf,
   type StreamProgress,
   type SyncProgress,
   totalOf,
 } from './sync-progress.ts'
-import { rowsInWords } from './words.ts'
 
 const MINUTE_MS = 60_000
 

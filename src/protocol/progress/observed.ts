@@ -1,9 +1,8 @@
-import type { Failure, Log } from '../connector.ts'
-import { asConnectorError, InterruptedError } from '../errors.ts'
+import { asConnectorError, InterruptedError } from '../../ground/errors.ts'
+import type { Failure, Log, SyncObserver } from '../connector.ts'
 import { createLogLines } from './log-lines.ts'
 import { createMetricsFile } from './metrics-file.ts'
 import type { Screen } from './screen.ts'
-import type { SyncObserver } from './sync-observer.ts'
 import {
   createSyncProgress,
   PROGRESS_CLOCK,

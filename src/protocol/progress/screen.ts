@@ -1,4 +1,4 @@
-import type { Mask } from '../mask.ts'
+import type { Mask } from '../../ground/mask.ts'
 import type { Io } from '../program.ts'
 
 /** A terminal, or what stands in its place: lines that stay, and below them a block that changes. */

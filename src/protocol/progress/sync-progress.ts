@@ -1,6 +1,5 @@
-import type { Failure } from '../connector.ts'
-import type { ConnectorError } from '../errors.ts'
-import type { RowCounts, StreamStart, SyncFacts, SyncObserver } from './sync-observer.ts'
+import type { ConnectorError } from '../../ground/errors.ts'
+import type { Failure, RowCounts, StreamStart, SyncFacts, SyncObserver } from '../connector.ts'
 
 /** Milliseconds of a monotonic clock, and its ticks. */
 export interface ProgressClock {
@@ -156,4 +155,68 @@ export function totalOf(streams: readonly StreamProgress[]): RowCounts {
 /** The streams that are at an end, complete or failed. */
 export function endedOf(streams: readonly StreamProgress[]): number {
   return streams.filter(({ status }) => status === 'complete' || status === 'failed').length
+}
+
+/** A rate is what came in so long at most. */
+const WINDOW_MS = 10_000
+
+/** How fast counts grow, each known by a name. */
+export interface Rates {
+  /** Takes down a count, and answers how much it grows per second of late. */
+  perSecond(name: string, count: number): number
+}
+
+export function createRates(now: () => number): Rates {
+  const samples = new Map<string, { readonly at: number; readonly count: number }[]>()
+  return {
+    perSecond(name, count) {
+      const at = now()
+      const known = samples.get(name) ?? []
+      samples.set(name, known)
+      known.push({ at, count })
+      // The one at the edge of the window stays: it is what the rate is measured from.
+      while ((known[1]?.at ?? at) < at - WINDOW_MS) known.shift()
+      const [first] = known
+      if (first === undefined || first.at === at) return 0
+      return ((count - first.count) / (at - first.at)) * 1000
+    },
+  }
+}
+
+/** A number with its thousands apart: 1,234,567. */
+export function grouped(count: number): string {
+  return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',')
+}
+
+/** A time as a clock shows it: 0:07, 12:30, 1:00:05. */
+export function clockTime(seconds: number): string {
+  const whole = Math.floor(seconds)
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60]
+  const end = String(whole % 60).padStart(2, '0')
+  return hours === 0 ? `${minutes}:${end}` : `${hours}:${String(minutes).padStart(2, '0')}:${end}`
+}
+
+/** "3 records and 1 delete"; "no records" for nothing. */
+export function rowsInWords({ records, deletes }: RowCounts): string {
+  const parts = [many(records, 'record'), many(deletes, 'delete')].filter(Boolean)
+  return parts.length === 0 ? 'no records' : parts.join(' and ')
+}
+
+/** "1 row", "2 rows"; nothing for none. */
+function many(count: number, one: string): string {
+  return count === 0 ? '' : `${count} ${one}${count === 1 ? '' : 's'}`
+}
+
+/** As many of the parts as fit into one line, the first of them cut if it must be. */
+export function fitted(parts: readonly string[], width: number): string {
+  let [line = ''] = parts
+  for (const part of parts.slice(1)) {
+    if (line.length + part.length + 2 > width) break
+    line += `, ${part}`
+  }
+  return cut(line, width)
+}
+
+export function cut(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`
 }

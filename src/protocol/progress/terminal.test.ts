@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { ConnectorError } from '../errors.ts'
-import { createMask } from '../mask.ts'
+import { ConnectorError } from '../../ground/errors.ts'
+import { createMask } from '../../ground/mask.ts'
+import type { StreamStart } from '../connector.ts'
 import { createScreen } from './screen.ts'
-import type { StreamStart } from './sync-observer.ts'
 import { createSyncProgress, type SyncOutcome } from './sync-progress.ts'
 import { createTerminal } from './terminal.ts'
-import { createFakeClock } from './testing/fake-clock.ts'
-import { createFakeTerminal } from './testing/fake-terminal.ts'
+import { createFakeClock, createFakeTerminal } from './testing/fake-terminal.ts'
 
 const FIRST: StreamStart = {
   kind: 'begins',

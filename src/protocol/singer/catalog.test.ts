@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ConnectorError } from '../errors.ts'
-import type { StreamSpec } from '../stream-spec.ts'
+import { ConnectorError } from '../../ground/errors.ts'
+import type { StreamSpec } from '../../records/stream-spec.ts'
 import { parseCatalog, singerStream } from './catalog.ts'
 
 type Marks = readonly (readonly [breadcrumb: readonly string[], metadata: object])[]

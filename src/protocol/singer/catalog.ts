@@ -1,7 +1,7 @@
-import { ConnectorError } from '../errors.ts'
-import type { Breadcrumb } from '../field-selection.ts'
-import type { JsonSchema, StreamSpec } from '../stream-spec.ts'
-import { columnSchemas } from './columns.ts'
+import { ConnectorError } from '../../ground/errors.ts'
+import type { Breadcrumb } from '../../records/field-selection.ts'
+import type { JsonSchema, StreamSpec } from '../../records/stream-spec.ts'
+import { singerColumns } from '../sync-columns.ts'
 
 interface MetadataEntry {
   readonly breadcrumb: Breadcrumb
@@ -11,7 +11,7 @@ interface MetadataEntry {
 /** The schema of a stream's records as they leave us, with our own columns. */
 export function recordSchema({ schema }: StreamSpec): JsonSchema {
   const { examples: _examples, $schema: _$schema, ...rest } = schema
-  return { ...rest, properties: { ...schema.properties, ...(columnSchemas as object) } }
+  return { ...rest, properties: { ...schema.properties, ...(singerColumns as object) } }
 }
 
 /** A stream as `--discover` offers it: every property, nested ones too, has its metadata. */
@@ -51,7 +51,7 @@ function fieldsOf({ properties = {}, items }: JsonSchema, at: Breadcrumb): Bread
 
 function fieldMetadata(breadcrumb: Breadcrumb, { key, version }: StreamSpec): MetadataEntry {
   const [, name = '', ...deeper] = breadcrumb
-  const always = [...key, version, ...Object.keys(columnSchemas)]
+  const always = [...key, version, ...Object.keys(singerColumns)]
   // A list is chosen whole, as the Meltano SDK does: no pattern of Meltano reaches its members.
   const isAutomatic = deeper.length === 0 ? always.includes(name) : deeper.includes('items')
   return {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createMask } from '../mask.ts'
+import { createMask } from '../../ground/mask.ts'
 import { createSingerLog } from './log.ts'
 
 const folders: string[] = []

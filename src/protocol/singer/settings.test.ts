@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SettingsSchema } from '../settings-schema.ts'
+import type { SettingsSchema } from '../../ground/settings-schema.ts'
 import {
   mergeSettings,
   settingsFromEnvironment,

@@ -1,6 +1,83 @@
-import { isJsonObject } from '../json.ts'
-import type { SettingsSchema } from '../settings-schema.ts'
-import { settingRows } from './setting-rows.ts'
+import { isJsonObject } from '../../ground/json.ts'
+import type { Mask } from '../../ground/mask.ts'
+import { type SettingsSchema, secretsOf } from '../../ground/settings-schema.ts'
+import { readJsonOption } from '../command-line.ts'
+import type { Log } from '../connector.ts'
+import type { Io } from '../program.ts'
+
+/** One setting for a table; nested ones have dotted names, alternatives stand one below the other. */
+export interface SettingRow {
+  readonly path: string
+  readonly isRequired: boolean
+  /** The default as JSON in code quotes, with the alternatives that have it where they differ, or nothing. */
+  readonly fallback: string
+  readonly text: string
+}
+
+/** Every setting of a schema, in its order. */
+export function settingRows(schema: SettingsSchema, prefix = ''): SettingRow[] {
+  const required = schema.required ?? []
+  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+    const path = `${prefix}${name}`
+    const row: SettingRow = {
+      path,
+      isRequired: required.includes(name),
+      fallback: property.default === undefined ? '' : `\`${JSON.stringify(property.default)}\``,
+      text: property.description ?? '',
+    }
+    return [row, ...alternatives(property, path)]
+  })
+}
+
+/** The members of all alternatives, each once; what differs between them is told of each. */
+function alternatives({ oneOf = [] }: SettingsSchema, path: string): SettingRow[] {
+  const rows = oneOf.flatMap((option) =>
+    settingRows(option, `${path}.`).map((row) => ({
+      ...told(row, option, path),
+      option: choiceOf(option),
+    })),
+  )
+  const paths = [...new Set(rows.map((row) => row.path))]
+  return paths.flatMap((name) => {
+    const same = rows.filter((row) => row.path === name)
+    const [first] = same
+    const join = (texts: readonly string[]) => [...new Set(texts)].filter(Boolean).join(' ')
+    return first === undefined
+      ? []
+      : [
+          {
+            path: name,
+            isRequired: first.isRequired,
+            fallback: fallbacks(same),
+            text: join(same.map(({ text }) => text)),
+          },
+        ]
+  })
+}
+
+/** The default that all have, or each default after the alternatives that have it. */
+function fallbacks(rows: readonly (SettingRow & { readonly option: string })[]): string {
+  const all = [...new Set(rows.map(({ fallback }) => fallback))]
+  if (all.length < 2) return all.join('')
+  return all
+    .filter(Boolean)
+    .map((fallback) => {
+      const options = rows.filter((row) => row.fallback === fallback).map(({ option }) => option)
+      return `${options.map((option) => `\`${option}\``).join(', ')}: ${fallback}`
+    })
+    .join('; ')
+}
+
+/** The value by which an alternative is chosen. */
+function choiceOf({ properties = {} }: SettingsSchema): string {
+  return String(Object.values(properties).find((property) => property['const'])?.['const'] ?? '')
+}
+
+/** The row with the value that makes the alternative the chosen one before its meaning. */
+function told(row: SettingRow, option: SettingsSchema, path: string): SettingRow {
+  const value = option.properties?.[row.path.slice(path.length + 1)]?.['const']
+  return value === undefined ? row : { ...row, text: `\`${String(value)}\`: ${row.text}` }
+}
 
 /**
  * The settings that environment variables give, by the schema: with the prefix `TAP_X`, `TAP_X_USER`,
@@ -77,4 +154,35 @@ function settingOf(text: string, { type }: SettingsSchema): unknown {
   } catch {
     return text
   }
+}
+
+/** Where settings come from besides files. */
+export interface SettingsSources {
+  readonly schema: SettingsSchema
+  /** Begins the names of environment variables with settings. */
+  readonly prefix: string
+  readonly env: Io['env']
+}
+
+/**
+ * The settings of all --config options, later ones over earlier ones; undefined when there is none. Their
+ * secrets are masked from now on.
+ */
+export async function configOf(
+  names: readonly string[],
+  { schema, prefix, env }: SettingsSources,
+  { mask, log }: { readonly mask: Mask; readonly log: Log },
+): Promise<unknown> {
+  if (names.length === 0) return undefined
+  if (names.includes('ENV')) {
+    for (const name of unknownVariables(schema, prefix, env))
+      log.warn(`The variable ${name} is no setting and is ignored.`)
+  }
+  const files = names.filter((name) => name !== 'ENV')
+  const configs = await Promise.all(files.map((name) => readJsonOption('--config', name)))
+  // The environment wins over files, wherever it stands.
+  if (names.includes('ENV')) configs.push(settingsFromEnvironment(schema, prefix, env))
+  const config = withoutUnset(mergeSettings(configs))
+  for (const secret of secretsOf(schema, config)) mask.add(secret)
+  return config
 }

@@ -1,8 +1,12 @@
 import type { ReadJob, Source } from '../../protocol/connector.ts'
-import { createJsonBatch } from '../../protocol/json-batch.ts'
-import { type DELETE, type SOFT_DELETE, UPSERT } from '../../protocol/record-batch.ts'
 import type { StreamOutput } from '../../protocol/stream-output.ts'
-import type { JsonSchema, StreamSpec } from '../../protocol/stream-spec.ts'
+import {
+  createJsonBatch,
+  type DELETE,
+  type SOFT_DELETE,
+  UPSERT,
+} from '../../records/record-batch.ts'
+import type { JsonSchema, StreamSpec } from '../../records/stream-spec.ts'
 
 /** A record as JSON text, or one with what it says of its row. */
 export type Sent =

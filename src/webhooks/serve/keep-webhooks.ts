@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises'
-import { sleep } from '../../http/time.ts'
+import { asConnectorError } from '../../ground/errors.ts'
+import { sleep } from '../../http/clock.ts'
 import type { Log } from '../../protocol/connector.ts'
-import { asConnectorError } from '../../protocol/errors.ts'
-import type { HookStore } from './hook-store.ts'
 import type { Keeper } from './keeper.ts'
+import type { HookStore } from './store.ts'
 
 /** The pause after a round that failed; doubled by each further one, up to the usual pause. */
 const RETRY_MS = 60_000

@@ -1,16 +1,19 @@
-import { REAL_TIME } from '../../http/time.ts'
+import { ConnectorError } from '../../ground/errors.ts'
+import { REAL_TIME } from '../../http/clock.ts'
 import type { Log } from '../../protocol/connector.ts'
-import { ConnectorError } from '../../protocol/errors.ts'
-import { createReceiver, type Receiver } from '../receiver.ts'
-import { createActivity } from './activity.ts'
-import { type Facts, healthPage } from './health.ts'
-import { openHookStore } from './hook-store.ts'
+import { createReceiver, type Receiver } from '../receive/receiver.ts'
+import type { Trigger } from '../triggers/trigger.ts'
 import { followStore, keepWebhooks } from './keep-webhooks.ts'
 import { createKeeper, type KeeperTools } from './keeper.ts'
-import { metricsPage } from './metrics.ts'
-import type { Batch, Reason, Result, ScheduleTimes } from './schedule.ts'
-import { createSyncScheduler } from './sync-scheduler.ts'
-import type { Trigger } from './triggers/trigger.ts'
+import { createActivity, type Facts, healthPage, metricsPage } from './monitoring.ts'
+import { openHookStore } from './store.ts'
+import {
+  type Batch,
+  createSyncScheduler,
+  type Reason,
+  type Result,
+  type ScheduleTimes,
+} from './sync-scheduler.ts'
 import { streamOf } from './webhook-collections.ts'
 
 export interface ServeSettings {

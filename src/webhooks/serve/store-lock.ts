@@ -7,7 +7,7 @@ import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ConnectorError } from '../../protocol/errors.ts'
+import { ConnectorError } from '../../ground/errors.ts'
 
 /** A store that no other process on this machine may write. */
 export interface StoreLock {

@@ -1,16 +1,122 @@
-import type { Time } from '../../http/time.ts'
-import {
-  type Batch,
-  begin,
-  dueAt,
-  end,
-  IDLE,
-  notified,
-  type Reason,
-  type Result,
-  type Schedule,
-  type ScheduleTimes,
-} from './schedule.ts'
+import type { Time } from '../../http/clock.ts'
+
+/** Why a sync is asked for, the weightiest first: the first of them among the notifications is the trigger's. */
+export const REASONS = ['start', 'renewal', 'delivery'] as const
+export type Reason = (typeof REASONS)[number]
+
+/** The waits between notifications and syncs, in milliseconds. */
+export interface ScheduleTimes {
+  /** A trigger waits until no notification has come for so long, */
+  readonly quietMs: number
+  /** but no longer than this after the first one, */
+  readonly maxWaitMs: number
+  /** and at least this from the start of one trigger to the next. */
+  readonly minIntervalMs: number
+  /** After a failure, doubled by each further one; and after a trigger that was busy. */
+  readonly retryMs: number
+}
+
+/** What a trigger is asked to sync, and how many deliveries asked for it. */
+export interface Batch {
+  readonly collections: readonly string[]
+  readonly reason: Reason
+  readonly deliveries: number
+}
+
+/** `busy`: a sync is running that we did not start, and ours has not begun. */
+export type Result = 'done' | 'failed' | 'busy'
+
+/** Notifications that wait for a trigger, or that it has taken. Times are milliseconds of a monotonic clock. */
+interface Notifications extends Batch {
+  readonly firstAt: number
+  readonly lastAt: number
+}
+
+/** Everything that decides when the next trigger begins. */
+export interface Schedule {
+  readonly waiting: Notifications | undefined
+  readonly running: Notifications | undefined
+  /** When a trigger last began; one that was busy has not. */
+  readonly startedAt: number
+  readonly previousStart: number
+  readonly heldUntil: number
+  /** Triggers that failed since the last good one. */
+  readonly failures: number
+}
+
+/** The longest pause after a failure, unless the first is longer. */
+const MAX_RETRY_MS = 30 * 60_000
+
+export const IDLE: Schedule = {
+  waiting: undefined,
+  running: undefined,
+  startedAt: Number.NEGATIVE_INFINITY,
+  previousStart: Number.NEGATIVE_INFINITY,
+  heldUntil: Number.NEGATIVE_INFINITY,
+  failures: 0,
+}
+
+/** The state after a notification of these collections; one of none changes nothing. */
+export function notified(
+  state: Schedule,
+  collections: readonly string[],
+  reason: Reason,
+  now: number,
+): Schedule {
+  if (collections.length === 0) return state
+  const deliveries = reason === 'delivery' ? 1 : 0
+  const latest = { collections, reason, deliveries, firstAt: now, lastAt: now }
+  return { ...state, waiting: merged(state.waiting, latest) }
+}
+
+/** When the next trigger is to begin; undefined while one runs, and when nothing waits. */
+export function dueAt(state: Schedule, times: ScheduleTimes): number | undefined {
+  const { waiting, running, startedAt, heldUntil } = state
+  if (waiting === undefined || running !== undefined) return undefined
+  const calm = Math.min(waiting.lastAt + times.quietMs, waiting.firstAt + times.maxWaitMs)
+  return Math.max(calm, startedAt + times.minIntervalMs, heldUntil)
+}
+
+/** The state in which a trigger runs with all that waited. */
+export function begin(state: Schedule, now: number): Schedule {
+  return {
+    ...state,
+    waiting: undefined,
+    running: state.waiting,
+    startedAt: now,
+    previousStart: state.startedAt,
+  }
+}
+
+/** The state after the trigger that runs has ended: what a trigger has not synced waits again. */
+export function end(
+  state: Schedule,
+  result: Result,
+  now: number,
+  { retryMs }: ScheduleTimes,
+): Schedule {
+  const ended = { ...state, running: undefined }
+  if (result === 'done') return { ...ended, failures: 0 }
+  const waiting = merged(state.running, state.waiting)
+  if (result === 'busy')
+    return { ...ended, waiting, startedAt: state.previousStart, heldUntil: now + retryMs }
+  const pause = Math.min(retryMs * 2 ** state.failures, Math.max(retryMs, MAX_RETRY_MS))
+  return { ...ended, waiting, heldUntil: now + pause, failures: state.failures + 1 }
+}
+
+function merged(
+  earlier: Notifications | undefined,
+  later: Notifications | undefined,
+): Notifications | undefined {
+  if (earlier === undefined || later === undefined) return earlier ?? later
+  return {
+    collections: [...new Set([...earlier.collections, ...later.collections])],
+    reason: REASONS.find((one) => one === earlier.reason || one === later.reason) ?? later.reason,
+    deliveries: earlier.deliveries + later.deliveries,
+    firstAt: earlier.firstAt,
+    lastAt: later.lastAt,
+  }
+}
 
 /** Notifications that lead to syncs: the loop over schedule.ts. */
 export interface SyncScheduler {

@@ -1,8 +1,7 @@
 import { ClientError } from '../../../client/client-error.ts'
 import type { CreatedWebhook, Webhook } from '../../../client/service-client.ts'
-import type { HookStore } from '../hook-store.ts'
 import type { WebhookService } from '../keeper.ts'
-import type { StoredHook } from '../store.ts'
+import type { HookStore, StoredHook } from '../store.ts'
 
 /** The process dies here. */
 export class Crash extends Error {}

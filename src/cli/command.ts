@@ -1,0 +1,104 @@
+import { InvalidArgumentError } from 'commander'
+import type { Config } from '../config/config.ts'
+import { ConnectorError } from '../ground/errors.ts'
+import type { Mask } from '../ground/mask.ts'
+import type { Log } from '../protocol/connector.ts'
+import type { Io, Program } from '../protocol/program.ts'
+import type { Screen } from '../protocol/progress/screen.ts'
+import type { Asked } from './questions.ts'
+
+/** How a command of `protime` ends. */
+export const EXIT = {
+  done: 0,
+  /** The service refused, or could not be asked. */
+  failed: 1,
+  /** The command line is not one. */
+  usage: 2,
+  /** Only a person can mend it: whoever schedules the command does not try again. */
+  misconfigured: 2,
+  /** What was asked for does not exist. */
+  notFound: 4,
+} as const
+
+/** One of the exit codes. */
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** What was asked for cannot be started here until somebody mends what the sentence says. */
+export class StartError extends ConnectorError {
+  override name = 'StartError'
+}
+
+/** A command line that asks for nothing sensible; nothing was done. */
+export class UsageError extends Error {
+  override name = 'UsageError'
+}
+
+/** What a command of `protime` works with. */
+export interface ActionTools {
+  readonly config: Config
+  /** The JSON of `--config`, for parts that have settings of their own in it. */
+  readonly input: unknown
+  /** Writes one JSON line to stdout; a promise when the reader is behind. */
+  say(value: unknown): Promise<void> | undefined
+  /** Writes lines of text to stdout, for people. */
+  print(text: string): Promise<void> | undefined
+  /** Words on stderr. Secrets are masked. */
+  readonly log: CommandLog
+  readonly mask: Mask
+  /** Aborted when the process is to stop, or when its output is closed. */
+  readonly signal: AbortSignal
+  /** See `Program.allowToEnd`. */
+  readonly allowToEnd: Program['allowToEnd']
+  /** Where a sync shows how far it is. */
+  readonly screen: Screen
+  readonly env: Io['env']
+}
+
+export interface CommandLog extends Log {
+  /** Of what has failed while the command goes on, or is told in its result. */
+  error(message: string): void
+}
+
+/** What a command does; answers with the exit code. */
+export type Action = (tools: ActionTools) => Promise<ExitCode>
+
+/** What a command makes of a configuration that cannot be used; answers with the exit code. */
+export type Refuse = (
+  error: ConnectorError,
+  tools: Pick<ActionTools, 'say' | 'log' | 'mask' | 'screen' | 'env'>,
+) => ExitCode | Promise<ExitCode>
+
+/**
+ * Runs the action of the command that the command line names, with the configuration of `--config`. One
+ * that cannot be used is an error of the program, unless `refuse` makes something else of it.
+ */
+export type Act = (action: Action, refuse?: Refuse) => Promise<void>
+
+/** What a command works with that makes the configuration. */
+export type BareTools = Pick<ActionTools, 'log' | 'mask' | 'signal'> & Asked
+
+/** Runs an action that needs no configuration. */
+export type BareAct = (action: (tools: BareTools) => Promise<ExitCode>) => Promise<void>
+
+/** The configuration that `protime init` writes, and the others read, where `--config` names none. */
+export const CONFIG_FILE = 'config.json'
+
+/** The end of a help text: command lines that can be copied. */
+export function examples(...lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  $ protime ${line}`).join('\n')}\n`
+}
+
+/** The parts of `NAME=VALUE`; the value may be empty and may hold further equals signs. */
+export function keyAndValue(text: string): readonly [key: string, value: string] {
+  const at = text.indexOf('=')
+  if (at <= 0) throw new InvalidArgumentError('It must have the form NAME=VALUE.')
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+/** The options of `protime write`. */
+export interface WriteOptions {
+  readonly from: string
+  readonly dryRun?: true
+  readonly mirror?: true
+  readonly showValues?: true
+}

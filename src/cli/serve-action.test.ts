@@ -1,0 +1,109 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { describe, expect, it } from 'vitest'
+import { parseServeWords, readChosenStreams } from './serve-action.ts'
+import { type ServeWords, serveOptions } from './serve-options.ts'
+
+const REQUIRED = ['--public-url', 'https://hooks.acme.example', '--store', 'webhooks.json']
+const AIRBYTE = {
+  AIRBYTE_URL: 'https://airbyte.acme.example/api/public/',
+  AIRBYTE_CLIENT_ID: 'app',
+  AIRBYTE_CLIENT_SECRET: 'secret',
+}
+
+function parse(argv: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const command = new Command().exitOverride()
+  for (const option of serveOptions()) command.addOption(option)
+  command.parse([...argv], { from: 'user' })
+  return parseServeWords(command.opts<ServeWords>(), environment)
+}
+
+describe('the words of protime webhooks serve', () => {
+  it('have defaults for all that can have one', () => {
+    expect(parse([...REQUIRED, '--run', 'true'])).toMatchObject({
+      publicUrl: 'https://hooks.acme.example',
+      host: '127.0.0.1',
+      port: 8080,
+      storePath: 'webhooks.json',
+      collections: { length: 18 },
+      times: { quietMs: 10_000, maxWaitMs: 60_000, minIntervalMs: 60_000, retryMs: 60_000 },
+      watchMs: 900_000,
+      adopt: false,
+      keysOnly: false,
+      once: false,
+    })
+  })
+
+  it('give platforms five minutes between two syncs', () => {
+    const minute = 60_000
+    const { times } = parse([...REQUIRED, '--airbyte-connection', 'live'], AIRBYTE)
+    expect(times.minIntervalMs).toBe(5 * minute)
+    expect(parse([...REQUIRED, '--post', 'http://a.example']).times.minIntervalMs).toBe(5 * minute)
+  })
+
+  it('take fractions of seconds, IPv6, a path in the public URL, and streams for collections', () => {
+    const words = ['--store', 's', '--run', 'true', '--listen', '[::1]:0', '--quiet', '0.25']
+    const url = ['--public-url', 'https://hooks.acme.example/protime/']
+    expect(parse([...words, ...url, '--collection', 'people, access_clockings'])).toMatchObject({
+      host: '::1',
+      port: 0,
+      times: { quietMs: 250 },
+      publicUrl: 'https://hooks.acme.example/protime',
+      collections: ['people', 'access-clockings'],
+    })
+  })
+
+  it('take plain http for a public URL on loopback, and none for --keys-only', () => {
+    const words = ['--store', 's', '--run', 'true']
+    expect(parse([...words, '--public-url', 'http://127.0.0.1:1/']).publicUrl).toBe(
+      'http://127.0.0.1:1',
+    )
+    expect(parse([...words, '--keys-only']).publicUrl).toBe('')
+  })
+
+  it.each([
+    ['no public URL', ['--store', 's', '--run', 'true'], /--public-url <url> is missing/],
+    ['http', ['--public-url', 'http://a.example', '--store', 's', '--run', 'true'], /https/],
+    ['a query', ['--public-url', 'https://a.example/?a', '--store', 's', '--run', 'true'], /query/],
+    [
+      'no store',
+      ['--public-url', 'https://a.example', '--run', 'true'],
+      /--store <file> is missing/,
+    ],
+    ['no way to sync', REQUIRED, /one of --run, --airbyte-connection and --post/],
+    ['two ways to sync', [...REQUIRED, '--run', 'true', '--post', 'http://a'], /one of --run/],
+    ['no environment', [...REQUIRED, '--airbyte-connection', 'x'], /variable AIRBYTE_URL/],
+    ['a port alone', [...REQUIRED, '--run', 'true', '--listen', '8080'], /--listen takes/],
+    ['no such port', [...REQUIRED, '--run', 'true', '--listen', 'a:70000'], /--listen takes/],
+    ['minutes', [...REQUIRED, '--run', 'true', '--quiet', '1m'], /--quiet takes/],
+    [
+      'a collection without webhooks',
+      [...REQUIRED, '--run', 'true', '--collection', 'jobs'],
+      /no webhooks of jobs/,
+    ],
+  ])('are refused with %s', (_, argv, sentence) => {
+    expect(() => parse(argv)).toThrow(sentence)
+  })
+})
+
+function written(content: object): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'protime-')), 'catalog.json')
+  writeFileSync(file, JSON.stringify(content))
+  return file
+}
+
+const off = [{ breadcrumb: [], metadata: { selected: false } }]
+
+it.each([
+  ['of Airbyte', [{ stream: { name: 'people' }, sync_mode: 'incremental' }]],
+  ['of Singer', [{ tap_stream_id: 'people' }, { tap_stream_id: 'breaks', metadata: off }]],
+  ['of Singer without ids', [{ stream: 'people', schema: {} }]],
+])('a catalog %s names the streams that it chooses', async (_, streams) => {
+  expect(await readChosenStreams(written({ streams }))).toEqual(new Set(['people']))
+})
+
+it('what is no catalog is refused in a sentence', async () => {
+  await expect(readChosenStreams(written({}))).rejects.toThrow('--catalog is not a')
+})

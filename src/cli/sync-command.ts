@@ -1,0 +1,29 @@
+import type { Command } from 'commander'
+import type { Act } from './command.ts'
+import type { SyncOptions } from './sync-action.ts'
+
+/** `protime sync`: reads a tenant into a DuckDB file. */
+export function addSync(program: Command, act: Act): void {
+  program
+    .command('sync')
+    .description('read a tenant into a DuckDB file; the next time, what has changed')
+    .option('--warehouse <file>', 'the file; made by the first sync', 'protime.duckdb')
+    .option('--streams <names>', 'the streams to read, separated by commas; all if left out')
+    .option('--full-refresh', 'read the streams from the beginning')
+    .option('--keep-deleted', 'keep deleted rows in the tables, with the time in _deleted_at')
+    .option(
+      '--metrics <file>',
+      'write metrics of the sync for Prometheus at its end; PROTIME_METRICS_FILE names the file too',
+    )
+    .option('--quiet', 'show no progress of the sync: warnings, errors and its result alone')
+    .option(
+      '--end-with-parent',
+      'stop, as at SIGTERM, when the process that started this one is gone',
+    )
+    .action(async (options: SyncOptions) => {
+      // The parent may be gone before anything else is loaded.
+      const parent = process.ppid
+      const { refuseSync, syncAction } = await import('./sync-action.ts')
+      await act(syncAction(options, parent), refuseSync(options))
+    })
+}

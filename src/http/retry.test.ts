@@ -1,0 +1,207 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  decide,
+  isRateLimit,
+  isRetryable,
+  type Result,
+  retryAfterMs,
+  retryPolicyOf,
+  type Situation,
+  type Step,
+  tooLongToWait,
+  waitMs,
+} from './retry.ts'
+
+const NOW = new Date('2026-03-01T12:00:00Z')
+
+describe('Retry-After', () => {
+  it.each([
+    ['60', 60_000],
+    [' 60 ', 60_000],
+    ['1.5', 1500],
+    ['0', 0],
+    ['Sun, 01 Mar 2026 12:00:30 GMT', 30_000],
+    ['2026-03-01T12:00:30Z', 30_000],
+    ['Sun, 01 Mar 2026 11:59:00 GMT', 0],
+  ])('%j asks to wait %d ms', (header, expected) => {
+    expect(retryAfterMs(header, NOW)).toBe(expected)
+  })
+
+  it.each([
+    undefined,
+    '',
+    ' ',
+    '-5',
+    'soon',
+    'soon 5',
+    '1e3',
+    '0x10',
+    '60 seconds',
+    '12:00:00 o clock',
+  ])('%j says nothing', (header) => {
+    expect(retryAfterMs(header, NOW)).toBeUndefined()
+  })
+})
+
+describe('the wait before the next attempt', () => {
+  const retryPolicy = { ...retryPolicyOf(10), random: () => 0.5 }
+  const failed = (before: number, sinceMs = 0) => ({ before, sinceMs })
+
+  it('is anything from nothing to a bound that doubles up to a minute', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(60),
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        (before, random) => {
+          const wait = waitMs(failed(before), { ...retryPolicy, random: () => random })
+          expect(wait).toBeGreaterThanOrEqual(0)
+          expect(wait).toBeLessThan(Math.min(60_000, 500 * 2 ** before))
+        },
+      ),
+    )
+  })
+
+  it.each([
+    [0, 250],
+    [1, 500],
+    [4, 4000],
+    [20, 30_000],
+  ])('after %d failures before this one is %d ms on average', (before, expected) => {
+    expect(waitMs(failed(before), retryPolicy)).toBe(expected)
+  })
+
+  it('is cut, so that the last attempt is made when the patience ends', () => {
+    expect(waitMs(failed(20, 595_000), retryPolicy)).toBe(5000)
+  })
+
+  it('is none after that', () => {
+    expect(waitMs(failed(20, 600_000), retryPolicy)).toBeUndefined()
+  })
+
+  it('is what the service asks for, as long as the patience covers it', () => {
+    expect([
+      waitMs(failed(0), retryPolicy, 600_000),
+      waitMs(failed(1, 1), retryPolicy, 600_000),
+      waitMs(failed(1, 1), retryPolicy, 0),
+    ]).toEqual([600_000, undefined, 500])
+  })
+
+  it('is never any when retry_minutes is 0', () => {
+    expect([waitMs(failed(0), retryPolicyOf(0)), waitMs(failed(0), retryPolicyOf(0), 1)]).toEqual([
+      undefined,
+      undefined,
+    ])
+  })
+
+  it('ends earlier for a command that must answer soon', () => {
+    expect([retryPolicyOf(10, 15_000).forMs, retryPolicyOf(0.1, 15_000).forMs]).toEqual([
+      15_000, 6000,
+    ])
+  })
+
+  it('is a failure of its own when it is too long', () => {
+    expect(tooLongToWait(3_600_000)).toMatchObject({
+      failure: 'transient',
+      message: expect.stringContaining('60 minutes'),
+    })
+  })
+})
+
+it.each([
+  [true, [408, 425, 429, 500, 502, 503, 504, 599]],
+  [false, [301, 304, 400, 401, 403, 404, 405, 409, 410, 414, 501]],
+])('a repetition may heal (%s) the statuses %j', (expected, statuses) => {
+  expect(statuses.map(isRetryable)).toEqual(statuses.map(() => expected))
+})
+
+const PATIENCE = { ...retryPolicyOf(10), random: () => 0.5 }
+const FIRST: Situation = {
+  failures: { before: 0, sinceMs: 0 },
+  redirects: 0,
+  renewals: 0,
+  token: 'wide',
+  method: 'GET',
+}
+const FAIL: Step = { do: 'fail' }
+const WAIT: Step = { do: 'wait', ms: 250 }
+const narrow = { token: 'narrow' } as const
+const forToken = { token: 'none', method: 'POST' } as const
+const post = { method: 'POST' } as const
+const put = { method: 'PUT' } as const
+const late = { failures: { before: 30, sinceMs: 600_000 } }
+
+const rows: (readonly [result: Result, situation: Partial<Situation>, step: Step])[] = [
+  [{ failure: 'transient' }, {}, WAIT],
+  [{ failure: 'transient' }, forToken, WAIT],
+  [{ failure: 'transient' }, late, FAIL],
+  [{ failure: 'transient' }, put, WAIT],
+  [{ failure: 'transient' }, { method: 'DELETE' }, WAIT],
+  [{ failure: 'transient' }, post, FAIL],
+  [{ failure: 'transient', isUnsent: true }, post, WAIT],
+  [{ failure: 'config' }, {}, FAIL],
+  [{ failure: 'system' }, {}, FAIL],
+  [{ status: 302, location: '/x' }, {}, { do: 'redirect', location: '/x' }],
+  [{ status: 302, location: '/x' }, { redirects: 3 }, FAIL],
+  [{ status: 302, location: '/x' }, forToken, FAIL],
+  [{ status: 302 }, {}, FAIL],
+  [{ status: 302, location: '/x' }, put, FAIL],
+  [{ status: 308, location: '/x' }, put, { do: 'redirect', location: '/x' }],
+  [{ status: 307, location: '/x' }, post, { do: 'redirect', location: '/x' }],
+  [{ status: 304, location: '/x' }, {}, FAIL],
+  [{ status: 401 }, {}, { do: 'renew' }],
+  [{ status: 401 }, late, { do: 'renew' }],
+  [{ status: 401 }, post, { do: 'renew' }],
+  [{ status: 401 }, { renewals: 1 }, FAIL],
+  [{ status: 401 }, { renewals: 1, ...narrow }, { do: 'unscoped' }],
+  [{ status: 401 }, { renewals: 2, ...narrow }, FAIL],
+  [{ status: 401 }, forToken, FAIL],
+  [{ status: 403 }, {}, FAIL],
+  [{ status: 403 }, narrow, { do: 'unscoped' }],
+  [{ status: 403 }, { renewals: 2, ...narrow }, FAIL],
+  [{ status: 404 }, {}, FAIL],
+  [{ status: 409 }, {}, FAIL],
+  [{ status: 500 }, {}, WAIT],
+  [{ status: 500 }, forToken, WAIT],
+  [{ status: 500 }, put, WAIT],
+  [{ status: 500 }, post, FAIL],
+  [{ status: 408 }, post, FAIL],
+  [{ status: 503 }, post, FAIL],
+  [{ status: 503, retryAfterMs: 7000 }, post, { do: 'wait', ms: 7000 }],
+  [{ status: 429 }, post, WAIT],
+  [{ status: 501 }, {}, FAIL],
+  [{ status: 503, retryAfterMs: 7000 }, {}, { do: 'wait', ms: 7000 }],
+  [{ status: 429, retryAfterMs: 0 }, {}, WAIT],
+  [{ status: 429 }, late, FAIL],
+  [{ status: 429, retryAfterMs: 600_001 }, {}, { do: 'fail', tooLongMs: 600_001 }],
+  [{ status: 429, retryAfterMs: 60_000 }, late, FAIL],
+]
+
+it.each(rows)('after %j, %j: %j', (result, situation, step) => {
+  expect(decide(result, { ...FIRST, ...situation }, PATIENCE)).toEqual(step)
+})
+
+it('never asks again when retry_minutes is 0, but for a token', () => {
+  const results: Result[] = [
+    { failure: 'transient' },
+    { status: 500 },
+    { status: 429, retryAfterMs: 1000 },
+    { status: 401 },
+  ]
+  expect(results.map((result) => decide(result, FIRST, retryPolicyOf(0)))).toEqual([
+    FAIL,
+    FAIL,
+    FAIL,
+    { do: 'renew' },
+  ])
+})
+
+it.each([
+  [true, { status: 429 }],
+  [true, { status: 503, retryAfterMs: 0 }],
+  [false, { status: 503 }],
+  [false, { status: 500, retryAfterMs: 5 }],
+  [false, { failure: 'transient' }],
+] as const)('a rate limit is %s: %j', (expected, result) => {
+  expect(isRateLimit(result)).toBe(expected)
+})

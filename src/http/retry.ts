@@ -1,0 +1,203 @@
+import { ConnectorError, type FailureType } from '../ground/errors.ts'
+import { httpDateMs, type Time } from './clock.ts'
+import type { Method } from './transport.ts'
+
+/** For how long, and with which waits, a request that fails is tried again; times in milliseconds. */
+export interface RetryPolicy {
+  /** A request is tried again until so long after it failed first; 0: never. */
+  readonly forMs: number
+  /** Upper bound of the first wait; it doubles with each attempt, up to `capMs`. */
+  readonly baseMs: number
+  readonly capMs: number
+  /** Waits before a request that met a conflict (409) is sent again; then it is an error. */
+  readonly conflictMs: readonly number[]
+  /** How long a body may take for its first 4 MiB, or for its next record; 5 minutes if left out. */
+  readonly bodyMs?: number
+  /** The time that the waits take; the real one if left out. */
+  readonly time?: Time
+  /** A number from 0 up to 1, for the jitter; Math.random if left out. */
+  readonly random?: () => number
+}
+
+/** The failures of a request so far. */
+export interface Failures {
+  /** How many there were before this one. */
+  readonly before: number
+  /** How long ago the first one was, in milliseconds. */
+  readonly sinceMs: number
+}
+
+/** Counts the failures of one request. */
+export interface FailureCount {
+  now(): Failures
+  add(): void
+  forget(): void
+}
+
+export function createFailureCount(time: Time): FailureCount {
+  let before = 0
+  let firstAt: number | undefined
+  return {
+    now: () => ({ before, sinceMs: firstAt === undefined ? 0 : time.now() - firstAt }),
+    add() {
+      before++
+      firstAt ??= time.now()
+    },
+    forget() {
+      before = 0
+      firstAt = undefined
+    },
+  }
+}
+
+/** The retry policy of `retry_minutes`; a command that must answer soon gives its own bound, `mostMs`. */
+export function retryPolicyOf(
+  retryMinutes: number,
+  mostMs = Number.POSITIVE_INFINITY,
+): RetryPolicy {
+  return {
+    forMs: Math.min(retryMinutes * 60_000, mostMs),
+    baseMs: 500,
+    capMs: 60_000,
+    conflictMs: retryMinutes > 0 ? [1000, 2000, 4000] : [],
+  }
+}
+
+/**
+ * The wait before the next attempt, in milliseconds; undefined when there is to be none. The last
+ * attempt is made when the time is over: a backoff that is longer is cut, a Retry-After is not.
+ */
+export function waitMs(
+  failures: Failures,
+  retryPolicy: RetryPolicy,
+  askedMs?: number,
+): number | undefined {
+  const left = retryPolicy.forMs - failures.sinceMs
+  if (left <= 0) return undefined
+  // A wait of 0 seconds, or until a time that has passed, says no more than to come again.
+  if (askedMs) return askedMs <= left ? askedMs : undefined
+  return Math.min(left, backoffMs(failures.before, retryPolicy))
+}
+
+/** Full jitter: any time up to the doubled bound, so that clients do not return in step. */
+function backoffMs(before: number, { baseMs, capMs, random = Math.random }: RetryPolicy): number {
+  return random() * Math.min(capMs, baseMs * 2 ** before)
+}
+
+/** The wait a Retry-After header asks for in milliseconds, given in seconds or as a date. */
+export function retryAfterMs(header: string | undefined, now: Date): number | undefined {
+  const text = header?.trim()
+  if (text === undefined || text === '') return undefined
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000
+  const time = httpDateMs(text)
+  return time === undefined ? undefined : Math.max(0, time - now.getTime())
+}
+
+/** Statuses that a repetition may heal. */
+export function isRetryable(status: number): boolean {
+  return (
+    status === 408 ||
+    status === 425 ||
+    status === 429 ||
+    (status >= 500 && status < 600 && status !== 501)
+  )
+}
+
+/** The failure of a Retry-After that asks for more time than there is. */
+export function tooLongToWait(ms: number): ConnectorError {
+  const minutes = Math.ceil(ms / 60_000)
+  return new ConnectorError(
+    'transient',
+    `The service asks to wait ${minutes === 1 ? '1 minute' : `${minutes} minutes`}, which is longer than a request is tried again for (retry_minutes, and a moment in a check). Nothing is lost; try again after that time.`,
+  )
+}
+
+/** The failure of a body that drips: each byte arrives in time, but never enough of them. */
+export function tooSlow(): ConnectorError {
+  return new ConnectorError(
+    'transient',
+    'The service sends its answer too slowly to ever end. The next sync continues here.',
+  )
+}
+
+/** See `Patience.bodyMs`: a small page at 14 kB/s. */
+export const SLOWEST_BODY_MS = 5 * 60_000
+
+/** An answer with another status than 200. */
+export interface Answer {
+  readonly status: number
+  readonly location?: string
+  readonly retryAfterMs?: number
+}
+
+/** What came of an attempt that could not be used. */
+export type Result =
+  | Answer
+  /** There was no answer, or its body broke; `isUnsent` when the service has not seen the request. */
+  | { readonly failure: FailureType; readonly isUnsent?: boolean }
+
+/** What happened to the request before. */
+export interface Situation {
+  readonly failures: Failures
+  readonly redirects: number
+  /** How often its token was renewed or widened. */
+  readonly renewals: number
+  /** `narrow` when another token may cover more; `none` for the request for a token itself. */
+  readonly token: 'none' | 'narrow' | 'wide'
+  readonly method: Method
+}
+
+/** What happens next to a request. */
+export type Step =
+  | { readonly do: 'redirect'; readonly location: string }
+  | { readonly do: 'wait'; readonly ms: number }
+  /** With a new token. */
+  | { readonly do: 'renew' }
+  /** With a token that was asked for without scopes. */
+  | { readonly do: 'unscoped' }
+  /** `tooLongMs` is a Retry-After longer than requests are tried again for. */
+  | { readonly do: 'fail'; readonly tooLongMs?: number }
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+const MAX_REDIRECTS = 3
+
+/** Those that keep the method; after the others a browser would send a GET. */
+const REDIRECTS_OF_WRITES: ReadonlySet<number> = new Set([307, 308])
+
+/**
+ * Decides what happens after an attempt whose answer cannot be used. GET, PUT and DELETE may be done
+ * twice; a POST, other than that for a token, is repeated only where the service has not done it.
+ */
+export function decide(result: Result, situation: Situation, retryPolicy: RetryPolicy): Step {
+  const { failures, redirects, renewals, token, method } = situation
+  const mayBeDoneTwice = method !== 'POST' || token === 'none'
+  if ('failure' in result) {
+    const isRepeatable = result.failure === 'transient' && (mayBeDoneTwice || result.isUnsent)
+    const ms = isRepeatable ? waitMs(failures, retryPolicy) : undefined
+    return ms === undefined ? { do: 'fail' } : { do: 'wait', ms }
+  }
+  const { status, location, retryAfterMs } = result
+  // The request for a token carries the secret, which goes nowhere else.
+  if (token !== 'none') {
+    const redirecting = method === 'GET' ? REDIRECTS : REDIRECTS_OF_WRITES
+    const isRedirect = redirecting.has(status) && location !== undefined
+    if (isRedirect && redirects < MAX_REDIRECTS) return { do: 'redirect', location }
+    if (status === 401 && renewals === 0) return { do: 'renew' }
+    if ((status === 401 || status === 403) && token === 'narrow' && renewals < 2)
+      return { do: 'unscoped' }
+  }
+  if (!isRetryable(status)) return { do: 'fail' }
+  if (!mayBeDoneTwice && !isRateLimit(result)) return { do: 'fail' }
+  const ms = waitMs(failures, retryPolicy, retryAfterMs)
+  if (ms !== undefined) return { do: 'wait', ms }
+  const isTooLong = retryPolicy.forMs > 0 && retryAfterMs !== undefined
+  return isTooLong && retryAfterMs > retryPolicy.forMs
+    ? { do: 'fail', tooLongMs: retryAfterMs }
+    : { do: 'fail' }
+}
+
+/** Whether the service asks for fewer requests, of all streams. */
+export function isRateLimit(result: Result): result is Answer {
+  if ('failure' in result) return false
+  return result.status === 429 || (result.status === 503 && result.retryAfterMs !== undefined)
+}

@@ -1,0 +1,168 @@
+import { type Batch, DROP, type LineParts, UPSERT } from '../../records/record-batch.ts'
+import { createBatchRewriter, type ObjectRules } from '../../records/record-rewriter.ts'
+import { createHeldLines, type LineWriter } from '../line-writer.ts'
+import { createStateBudget } from '../state.ts'
+import type { BookmarkSource, KeyMembers, StreamOutput } from '../stream-output.ts'
+import { CDC_DELETED_AT, GENERATION } from '../sync-columns.ts'
+import * as messages from './airbyte-messages.ts'
+
+/** What the output of one stream is made of. */
+export interface AirbyteOutputSettings {
+  readonly stream: string
+  /** Name of the member that orders versions, for deletes. */
+  readonly version: string | undefined
+  /** Which columns the catalog chooses; undefined lets records pass as they came. */
+  readonly rules?: ObjectRules | undefined
+  readonly writer: LineWriter
+  /** Shared by the streams of a sync. */
+  readonly states: AirbyteStates
+  /** The time of `_ab_cdc_deleted_at`. */
+  readonly now: () => Date
+}
+
+/**
+ * The STATE messages of a sync, one stream beside the other. A destination may commit the rows of
+ * all streams when it sees the STATE of one; rows that no STATE of their own covers are unknown to
+ * the next sync, which can then not delete them.
+ */
+export interface AirbyteStates {
+  /** `unsaved` answers the STATE line of a stream with records since its last STATE, else nothing. */
+  add(unsaved: () => string): void
+  /** The STATE lines of all streams that need one. */
+  unsaved(): string
+}
+
+/** The states of one sync. */
+export function createAirbyteStates(): AirbyteStates {
+  const streams: (() => string)[] = []
+  return {
+    add: (unsaved) => void streams.push(unsaved),
+    unsaved: () => streams.map((unsaved) => unsaved()).join(''),
+  }
+}
+
+/** STATEs up to this size follow every page. */
+const SMALL_STATE_BYTES = 4096
+
+/** Turns what a sync says of one stream into the messages of the Airbyte protocol. */
+export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutput {
+  const { stream, version, rules, writer, states, now } = settings
+  const select = rules === undefined ? (batch: Batch) => batch : createBatchRewriter(rules)
+  const budget = createStateBudget(SMALL_STATE_BYTES)
+  const held = createHeldLines(writer)
+  const counts = { records: 0, deletes: 0, isTracked: true }
+  const descriptor = JSON.stringify(stream)
+  let onFirst = () => {}
+  let source: BookmarkSource | undefined
+  let isStarted = false
+  let isRunning = false
+  let sinceState = 0
+  let emittedAt = 0
+  states.add(() => (sinceState > 0 && held.isEmpty && budget.allows() ? stateLine() : ''))
+  return {
+    counts,
+    flush,
+    started(bookmark) {
+      source ??= bookmark
+      if (!isStarted) status('STARTED')
+      isStarted = true
+    },
+    running,
+    rateLimited: (until) =>
+      void writer.write(`${messages.streamStatus(stream, 'RUNNING', until)}\n`),
+    waiting: () => status('RUNNING'),
+    complete() {
+      running()
+      const complete = `${messages.streamStatus(stream, 'COMPLETE')}\n`
+      return held.release(stateLine(), states.unsaved(), complete)
+    },
+    incomplete() {
+      void (sinceState > 0 ? checkpoint() : held.release())
+      status('INCOMPLETE')
+    },
+    generationComplete: () => undefined,
+    untracked() {
+      if (!counts.isTracked) return
+      counts.isTracked = false
+      void writer.write(`${messages.analytics('untracked-deletes', stream)}\n`)
+    },
+    onRecord(listener) {
+      onFirst = listener
+    },
+    records(batch, generation) {
+      count(batch)
+      onFirst()
+      const lines = select(batch).lines(parts(generation))
+      budget.onRecords(lines.length)
+      return held.hold(lines)
+    },
+    deletes(rows, carried, generation) {
+      const { prefix, deleteSuffix } = parts(generation)
+      const lines = rows.map((row) => `${prefix}{${members(row, carried)}${deleteSuffix}`)
+      sinceState += rows.length
+      counts.deletes += rows.length
+      return held.release(lines.join(''))
+    },
+    checkpoint,
+    async state() {
+      await held.release(stateLine(), states.unsaved())
+      await flush()
+    },
+  }
+
+  function running(): void {
+    if (isRunning) return
+    isRunning = true
+    status('RUNNING')
+  }
+
+  function checkpoint(): Promise<void> | undefined {
+    return budget.allows() ? held.release(stateLine(), states.unsaved()) : held.release()
+  }
+
+  /** Counts the records that leave with it or left before it. */
+  function stateLine(): string {
+    if (source === undefined) return ''
+    const line = `${messages.state(stream, source(), sinceState)}\n`
+    sinceState = 0
+    budget.onState(line.length)
+    return line
+  }
+
+  function flush(): Promise<void> {
+    void held.release()
+    return writer.flush()
+  }
+
+  function status(value: messages.StreamStatus): void {
+    void writer.write(`${messages.streamStatus(stream, value)}\n`)
+  }
+
+  function count({ count, ops }: Batch): void {
+    for (let i = 0; i < count; i++) {
+      const kind = ops[i]
+      if (kind === DROP) continue
+      sinceState++
+      if (kind === UPSERT) counts.records++
+      else counts.deletes++
+    }
+  }
+
+  function members(row: KeyMembers, carried: string | null): string {
+    if (version === undefined || carried === null) return row
+    return `${row},${JSON.stringify(version)}:${JSON.stringify(carried)}`
+  }
+
+  function parts(generation: number): LineParts & { prefix: Buffer; deleteSuffix: Buffer } {
+    // Of two records of one row with equal versions the later emitted one counts, so time must rise.
+    emittedAt = Math.max(Date.now(), emittedAt + 1)
+    const end = `,"${GENERATION}":${generation}}}}\n`
+    return {
+      prefix: Buffer.from(
+        `{"type":"RECORD","record":{"stream":${descriptor},"emitted_at":${emittedAt},"data":`,
+      ),
+      suffix: Buffer.from(`,"${CDC_DELETED_AT}":null${end}`),
+      deleteSuffix: Buffer.from(`,"${CDC_DELETED_AT}":"${now().toISOString()}"${end}`),
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { rewriteRecord } from '../../records/record-rewriter.ts'
+import type { StreamSpec } from '../../records/stream-spec.ts'
+import { airbyteStream, chosenFields, parseConfiguredCatalog } from './configured-catalog.ts'
+
+const spec: StreamSpec = {
+  name: 'a',
+  schema: { type: 'object', properties: { id: { type: 'integer' } }, examples: [{ id: 1 }] },
+  key: ['id', 'part'],
+  version: 'v',
+}
+
+describe('a stream that is offered', () => {
+  it('has our columns beside its own, no examples, and its key and cursor', () => {
+    expect(airbyteStream(spec)).toMatchObject({
+      name: 'a',
+      supported_sync_modes: ['full_refresh', 'incremental'],
+      source_defined_primary_key: [['id'], ['part']],
+      default_cursor_field: ['v'],
+      is_resumable: true,
+    })
+    const { json_schema } = airbyteStream(spec) as { json_schema: { properties: object } }
+    expect(Object.keys(json_schema)).toEqual(['type', 'properties'])
+    expect(Object.keys(json_schema.properties)).toEqual(['id', '_ab_cdc_deleted_at', '_generation'])
+  })
+
+  it('has the generation for its cursor where its records have no version', () => {
+    expect(airbyteStream({ ...spec, version: undefined })).toMatchObject({
+      default_cursor_field: ['_generation'],
+    })
+  })
+})
+
+describe('a configured catalog', () => {
+  const entry = (name: string) => ({ stream: { name }, sync_mode: 'full_refresh' })
+  const offered = { streams: [{ name: 'a' }, { name: 'b' }] }
+
+  it('names the streams that are chosen, and how they are read', () => {
+    expect(parseConfiguredCatalog({ streams: [entry('a')] })).toEqual({
+      streams: [{ name: 'a', syncMode: 'full_refresh' }],
+      isDiscovered: false,
+    })
+  })
+
+  it.each([
+    ['the catalog alone', offered],
+    ['its message', { type: 'CATALOG', catalog: offered }],
+    ['its message among others', [{ type: 'LOG' }, { type: 'CATALOG', catalog: offered }]],
+  ])('may be the output of discover: %s', (_, input) => {
+    expect(parseConfiguredCatalog(input)).toEqual({
+      streams: [
+        { name: 'a', syncMode: 'incremental' },
+        { name: 'b', syncMode: 'incremental' },
+      ],
+      isDiscovered: true,
+    })
+  })
+
+  it.each([
+    [{ properties: { pin: {} } }, '{"id":1,"v":2,"pin":4}'],
+    [{ properties: { name: {}, pin: {} } }, undefined],
+    [{}, undefined],
+    [undefined, undefined],
+  ])('may choose columns, the key and the cursor stay: %j', (json_schema, left) => {
+    const [chosen] = parseConfiguredCatalog({
+      streams: [{ stream: { name: 'a', json_schema }, sync_mode: 'incremental' }],
+    }).streams
+    const schema = { properties: { id: {}, v: {}, name: {}, pin: {} } }
+    const rules = chosen && chosenFields({ ...spec, schema, key: ['id'] }, chosen)
+    const json = '{"id":1,"v":2,"name":3,"pin":4,"new":5}'
+    expect(rules && rewriteRecord(Buffer.from(json), rules)).toBe(left)
+  })
+
+  it('may choose nothing', () => {
+    expect(parseConfiguredCatalog({ streams: [] })).toEqual({ streams: [], isDiscovered: false })
+  })
+
+  it.each<[unknown, string]>([
+    [null, 'it has no list of streams'],
+    [{ streams: 'a' }, 'it has no list of streams'],
+    [{ streams: [null] }, 'one of its streams has no name'],
+    [{ streams: [{ stream: { name: 'a' } }] }, 'its stream a has no sync mode'],
+    [{ streams: [entry('a'), entry('b'), entry('a')] }, 'it names a twice'],
+  ])('is not %j', (input, reason) => {
+    expect(() => parseConfiguredCatalog(input)).toThrow(reason)
+  })
+})

@@ -1,0 +1,94 @@
+import { ConnectorError } from '../../ground/errors.ts'
+import { selectionRules } from '../../records/field-selection.ts'
+import type { ObjectRules } from '../../records/record-rewriter.ts'
+import type { StreamSpec } from '../../records/stream-spec.ts'
+import { airbyteColumns, GENERATION } from '../sync-columns.ts'
+
+/** The stream as `discover` offers it: every one can be read both ways and resumed. */
+export function airbyteStream({ name, schema, key, version }: StreamSpec): object {
+  const { examples: _examples, properties, ...rest } = schema
+  return {
+    name,
+    json_schema: { ...rest, properties: { ...properties, ...airbyteColumns } },
+    supported_sync_modes: ['full_refresh', 'incremental'],
+    source_defined_cursor: true,
+    default_cursor_field: [version ?? GENERATION],
+    source_defined_primary_key: key.map((column) => [column]),
+    is_resumable: true,
+  }
+}
+
+/** A stream that the user has chosen. */
+export interface ConfiguredStream {
+  readonly name: string
+  readonly syncMode: string
+  /** The columns that the catalog has of it; undefined where it does not say. */
+  readonly fields?: ReadonlySet<string> | undefined
+}
+
+/** The streams to read. */
+export interface ConfiguredCatalog {
+  readonly streams: readonly ConfiguredStream[]
+  /** True when it is no configured catalog but what `discover` prints: then all of it is read. */
+  readonly isDiscovered: boolean
+}
+
+/**
+ * The chosen streams of a configured catalog. Takes the output of `discover` as well, a list of its
+ * messages or the catalog alone: all streams, incrementally. Throws a config error for anything else.
+ */
+export function parseConfiguredCatalog(input: unknown): ConfiguredCatalog {
+  const streams = (catalogOf(input) as { streams?: unknown } | null)?.streams
+  if (!Array.isArray(streams)) throw notACatalog('it has no list of streams')
+  const isDiscovered = streams.length > 0 && streams.every(isOffered)
+  const chosen = isDiscovered
+    ? streams.map(({ name }) => ({ name, syncMode: 'incremental' }))
+    : streams.map(configured)
+  const twice = chosen.find(({ name }, i) => chosen.findIndex((other) => other.name === name) < i)
+  if (twice !== undefined) throw notACatalog(`it names ${twice.name} twice`)
+  return { streams: chosen, isDiscovered }
+}
+
+/** The catalog in the messages of `discover`; anything else is one itself. */
+function catalogOf(input: unknown): unknown {
+  const messages: readonly unknown[] = Array.isArray(input) ? input : [input]
+  const message = messages.find((one) => (one as { type?: unknown } | null)?.type === 'CATALOG')
+  return message === undefined ? input : (message as { catalog?: unknown }).catalog
+}
+
+/** Whether an entry is a stream as `discover` offers it, without a choice around it. */
+function isOffered(entry: unknown): entry is { readonly name: string } {
+  const { name, stream } = (entry ?? {}) as { name?: unknown; stream?: unknown }
+  return typeof name === 'string' && stream === undefined
+}
+
+function configured(entry: unknown): ConfiguredStream {
+  const { stream, sync_mode } = (entry ?? {}) as {
+    stream?: { name?: unknown; json_schema?: { properties?: unknown } | null }
+    sync_mode?: unknown
+  }
+  if (typeof stream?.name !== 'string') throw notACatalog('one of its streams has no name')
+  if (typeof sync_mode !== 'string') throw notACatalog(`its stream ${stream.name} has no sync mode`)
+  const columns = Object.keys(stream.json_schema?.properties ?? {})
+  // Programs that make catalogs by hand leave the schema empty.
+  const fields = columns.length === 0 ? undefined : new Set(columns)
+  return { name: stream.name, syncMode: sync_mode, fields }
+}
+
+/** What the choice of columns leaves of a stream's records; undefined when it leaves everything. */
+export function chosenFields(
+  { schema, key, version }: StreamSpec,
+  { fields }: ConfiguredStream,
+): ObjectRules | undefined {
+  if (fields === undefined) return undefined
+  const always = [...key, version]
+  const isChosen = (name = '') => fields.has(name) || always.includes(name)
+  return selectionRules(schema, (breadcrumb) => isChosen(breadcrumb[1]))
+}
+
+function notACatalog(reason: string): ConnectorError {
+  return new ConnectorError(
+    'config',
+    `The file given by --catalog is not a configured catalog: ${reason}. Give the output of discover to read every stream incrementally.`,
+  )
+}

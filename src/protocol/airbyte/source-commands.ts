@@ -1,0 +1,218 @@
+import { ConnectorError, unknownStream } from '../../ground/errors.ts'
+import { readMessagesOption, readOption, requiredOption } from '../command-line.ts'
+import type { Connector, Failure, ReadJob, ReadTools, Source, SyncObserver } from '../connector.ts'
+import { type Io, NEXT_FROM_STATE } from '../program.ts'
+import { metricsVariable, type ObservedSettings, observed } from '../progress/observed.ts'
+import { createScreen } from '../progress/screen.ts'
+import type { ProgressListener } from '../progress/sync-progress.ts'
+import { parseStateJson, refuseState } from '../state.ts'
+import * as messages from './airbyte-messages.ts'
+import { createAirbyteOutput, createAirbyteStates } from './airbyte-output.ts'
+import { createCommands, type Files } from './commands.ts'
+import {
+  airbyteStream,
+  type ConfiguredStream,
+  chosenFields,
+  parseConfiguredCatalog,
+} from './configured-catalog.ts'
+import type { CommandTools } from './report.ts'
+
+/** What is to be read. */
+interface Reading {
+  readonly chosen: readonly ConfiguredStream[]
+  /** The stored bookmarks, by stream. */
+  readonly states: ReadonlyMap<string, unknown>
+}
+
+/**
+ * Reads the chosen streams. One that cannot be read as the catalog has it begins and ends as
+ * incomplete, and is among the failures that come back; the others are read.
+ */
+async function read<Config>(
+  source: Source<Config>,
+  config: Config,
+  { chosen, states }: Reading,
+  tools: CommandTools & Pick<ReadTools, 'observer'>,
+): Promise<readonly Failure[]> {
+  const { writer } = tools
+  const offered = new Map(source.streams(config).map((spec) => [spec.name, spec]))
+  const shared = createAirbyteStates()
+  const refused: Failure[] = []
+  const jobs: ReadJob[] = []
+  for (const configured of chosen) {
+    const { name, syncMode: mode } = configured
+    const spec = offered.get(name)
+    if (spec === undefined)
+      refuse(name, unknownStream(name, offered.keys(), source.unknownStreamHint))
+    else if (mode !== 'full_refresh' && mode !== 'incremental') refuse(name, unknownMode(mode))
+    else {
+      const output: ReadJob['output'] = (now = () => new Date()) =>
+        createAirbyteOutput({
+          stream: name,
+          version: spec.version,
+          rules: chosenFields(spec, configured),
+          writer,
+          states: shared,
+          now,
+        })
+      jobs.push({ name, mode, state: states.get(name), output })
+    }
+  }
+  const failed = jobs.length === 0 ? [] : await source.read(config, jobs, { ...tools, refused })
+  return [...refused, ...failed]
+
+  function refuse(stream: string, error: ConnectorError): void {
+    for (const status of ['STARTED', 'INCOMPLETE'] as const)
+      void writer.write(`${messages.streamStatus(stream, status)}\n`)
+    refused.push({ stream, error })
+  }
+}
+
+/** Tells the platform how many rows are to come of a stream that was counted before. */
+function createEstimates({ writer }: Pick<CommandTools, 'writer'>): ProgressListener {
+  return {
+    started({ name, start }) {
+      if (start.expected === undefined) return
+      void writer.write(`${messages.estimate(name, start.expected)}\n`)
+    },
+  }
+}
+
+function unknownMode(mode: string): ConnectorError {
+  return new ConnectorError(
+    'config',
+    `The sync mode ${mode} is not known; choose full_refresh or incremental.`,
+  )
+}
+
+/**
+ * The states of streams in a state file, by name. Takes every form that a platform or PyAirbyte may
+ * pass: an empty file or list, STREAM and GLOBAL messages, and the legacy object of streams; and STATE
+ * messages as `read` prints them, of which the last of each stream counts.
+ * What a blob holds is not looked at here. Throws a config error for a file that has no such form.
+ */
+export function parseStateFile(text: string, connector: string): ReadonlyMap<string, unknown> {
+  const input = parseStateJson(text, { protocol: 'source', connector })
+  if (input === null) return new Map()
+  if (!Array.isArray(input))
+    return typeof input === 'object' ? legacy(input) : refuseState('it is not a list')
+  return new Map(input.flatMap(entries))
+}
+
+type Entry = readonly [name: string, blob: unknown]
+
+function entries(item: unknown): Entry[] {
+  const { type, state, stream, global, data } = (item ?? {}) as Record<string, unknown>
+  if (type === 'STATE') return entries(state)
+  if (type === 'GLOBAL') {
+    const states = (global as { stream_states?: unknown } | null)?.stream_states
+    return Array.isArray(states)
+      ? states.map(streamEntry)
+      : refuseState('its global state has no streams')
+  }
+  if (stream !== undefined) return [streamEntry(stream)]
+  if (typeof data === 'object' && data !== null) return [...legacy(data)]
+  return refuseState('one of its entries is no state message')
+}
+
+function streamEntry(stream: unknown): Entry {
+  const { stream_descriptor, stream_state } = (stream ?? {}) as Record<string, unknown>
+  const name = (stream_descriptor as { name?: unknown } | null | undefined)?.name
+  return typeof name === 'string'
+    ? [name, stream_state]
+    : refuseState('one of its entries names no stream')
+}
+
+function legacy(input: object): ReadonlyMap<string, unknown> {
+  // A single message that somebody saved by hand is taken as well.
+  if ('type' in input && ('stream' in input || 'global' in input || 'state' in input))
+    return new Map(entries(input))
+  return new Map(Object.entries(input))
+}
+
+interface ReadOptions extends Files {
+  readonly metrics?: string
+  readonly quiet?: true
+}
+
+/**
+ * Parses the command line of a source and runs the command that it names. Answers with the exit code;
+ * throws a config error for a command line that is not one.
+ */
+export function runCommand<Config>(
+  argv: readonly string[],
+  connector: Connector<Config>,
+  tools: CommandTools,
+  { stdout, stderr, env }: Io,
+): Promise<number> {
+  const { log, mask } = tools
+  const commands = createCommands(`source-${connector.name}`, connector, tools, stderr)
+  commands.addCheck(async (input) => {
+    const source = await connector.load()
+    return source.check(source.configure(input, log), tools)
+  })
+  commands.add('discover', 'list the streams').action(async (files) => {
+    const input = await commands.settings(files)
+    const source = await connector.load()
+    const streams = source.streams(source.configure(input, log))
+    commands.say(messages.catalog(streams.map(airbyteStream)))
+  })
+  commands
+    .add('read', 'read the streams of a catalog')
+    .option('--catalog <file>', 'the configured catalog, or the output of discover')
+    .option('--state <file>', 'the state of the last sync')
+    .option(
+      '--metrics <file>',
+      `write metrics of the sync for Prometheus at its end; ${metricsVariable(connector.name)} names the file too`,
+    )
+    .option('--quiet', 'show no progress of the sync: warnings, errors and its summary alone')
+    .action(async (options: ReadOptions) => {
+      commands.fail(await observed(shownBy(options), sync(options)))
+    })
+  return commands.run(argv)
+
+  function sync(files: Files) {
+    return async (observer: SyncObserver): Promise<readonly Failure[]> => {
+      const input = await commands.settings(files)
+      const chosen = await chosenStreams(requiredOption('--catalog', files.catalog))
+      const states = parseStateFile(
+        files.state ? await readOption('--state', files.state) : '',
+        connector.name,
+      )
+      const source = await connector.load()
+      const config = source.configure(input, log)
+      return read(source, config, { chosen, states }, { ...tools, observer })
+    }
+  }
+
+  /** The messages are on stdout: a block has a terminal for itself, or there is none. */
+  function shownBy({
+    metrics = env[metricsVariable(connector.name)],
+    quiet,
+  }: ReadOptions): ObservedSettings {
+    return {
+      program: `source-${connector.name}`,
+      version: connector.version,
+      name: connector.name,
+      log,
+      screen: stdout.isTTY === true ? undefined : createScreen(stderr, env, mask),
+      logsBesideBlock: true,
+      tellsFailures: true,
+      metrics,
+      isQuiet: quiet === true,
+      kept: NEXT_FROM_STATE,
+      listeners: [createEstimates(tools)],
+    }
+  }
+
+  async function chosenStreams(file: string): Promise<readonly ConfiguredStream[]> {
+    const input = await readMessagesOption('--catalog', file)
+    const { streams, isDiscovered } = parseConfiguredCatalog(input)
+    if (isDiscovered)
+      log.info(
+        `The catalog is the output of discover: all ${streams.length} streams are read, incrementally.`,
+      )
+    if (streams.length === 0) log.warn('The catalog selects nothing: no stream is read.')
+    return streams
+  }
+}

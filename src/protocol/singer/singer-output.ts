@@ -1,0 +1,159 @@
+import { type Batch, DROP, type LineParts, UPSERT } from '../../records/record-batch.ts'
+import { createBatchRewriter, type ObjectRules } from '../../records/record-rewriter.ts'
+import { createHeldLines, type LineWriter } from '../line-writer.ts'
+import type { BookmarkSource, StreamOutput } from '../stream-output.ts'
+import { GENERATION, SDC_DELETED_AT } from '../sync-columns.ts'
+import { counterOf, type SingerLog } from './log.ts'
+import { activateVersion, type StateWriter, schema } from './singer-messages.ts'
+
+/** What the output of one stream is made of. */
+export interface SingerOutputSettings {
+  readonly stream: string
+  readonly key: readonly string[]
+  /** Name of the member that orders versions, for deletes. */
+  readonly version: string | undefined
+  /** The schema of what is left of the records. */
+  readonly schema: object
+  /** What the catalog deselects; undefined lets records pass as they came. */
+  readonly rules: ObjectRules | undefined
+  readonly activatesVersions: boolean
+  readonly writer: LineWriter
+  readonly states: StateWriter
+  readonly log: SingerLog
+  /** The time of `_sdc_deleted_at`. */
+  readonly now: () => Date
+}
+
+/** Turns what a sync says of one stream into the messages of Singer. */
+export function createSingerOutput(settings: SingerOutputSettings): StreamOutput {
+  const { stream, version, rules, writer, states, log, now } = settings
+  const counts = { records: 0, deletes: 0, isTracked: true }
+  const name = JSON.stringify(stream)
+  const held = createHeldLines(writer)
+  const select = rules === undefined ? (batch: Batch) => batch : createBatchRewriter(rules)
+  let source: BookmarkSource | undefined
+  let isUnsaved = false
+  let isDescribed = false
+  let isAwaited = true
+  let onFirst = () => {}
+  states.add(stream, () => (isUnsaved && held.isEmpty ? bookmark() : undefined))
+  return {
+    counts,
+    flush,
+    untracked() {
+      if (!counts.isTracked) return
+      counts.isTracked = false
+      log.metric(counterOf(stream, 'untracked_deletes', 1))
+    },
+    onRecord(listener) {
+      onFirst = listener
+    },
+    started(bookmark) {
+      if (source === undefined) log.info(`${stream}: reading`)
+      source ??= bookmark
+    },
+    running: describe,
+    rateLimited: (until) =>
+      log.info(`${stream}: the service asks to wait until ${until.toISOString()}`),
+    // Singer has no message for it; the log says it.
+    waiting: () => {},
+    complete() {
+      const done = checkpoint()
+      log.metric(counterOf(stream, 'record_count', counts.records + counts.deletes))
+      return done
+    },
+    incomplete() {
+      if (isUnsaved) void checkpoint()
+      log.metric(counterOf(stream, 'record_count', counts.records + counts.deletes))
+    },
+    records(batch, generation) {
+      describe()
+      const before = counts.records + counts.deletes
+      count(batch)
+      const lines = select(batch).lines(parts(generation))
+      const done = held.hold(lines)
+      wrote(lines)
+      if (isAwaited && counts.records + counts.deletes > before) tellFirst()
+      return done
+    },
+    deletes(rows, carried, generation) {
+      describe()
+      const { prefix, deleteSuffix } = parts(generation)
+      const order =
+        version === undefined || carried === null
+          ? ''
+          : `,${JSON.stringify(version)}:${JSON.stringify(carried)}`
+      counts.deletes += rows.length
+      const lines = rows.map((row) => `${prefix}{${row}${order}${deleteSuffix}`).join('')
+      wrote(lines)
+      return held.release(lines)
+    },
+    checkpoint,
+    async state() {
+      const known = bookmark()
+      await held.release(known === undefined ? '' : states.line(stream, known))
+      await flush()
+    },
+    generationComplete(generation) {
+      if (!settings.activatesVersions) return
+      describe()
+      held.append(`${activateVersion(stream, generation)}\n`)
+    },
+  }
+
+  function checkpoint(): Promise<void> | undefined {
+    isUnsaved = true
+    const known = states.allows() ? bookmark() : undefined
+    return held.release(...(known === undefined ? [] : [states.line(stream, known)]))
+  }
+
+  /** Of all records, those that are held included. */
+  function bookmark(): object | undefined {
+    isUnsaved = false
+    return source?.()
+  }
+
+  function flush(): Promise<void> {
+    void held.release()
+    return writer.flush()
+  }
+
+  /** Once a record has left the process: only then has its reader seen one. */
+  function tellFirst(): void {
+    isAwaited = false
+    // An output that fails ends the run elsewhere.
+    flush().then(onFirst, () => {})
+  }
+
+  /** Before the first record, and once; a stream that cannot be read at all has no table to make. */
+  function describe(): void {
+    if (isDescribed) return
+    isDescribed = true
+    void writer.write(`${schema(stream, settings.schema, settings.key)}\n`)
+  }
+
+  function wrote({ length }: Uint8Array | string): void {
+    if (length === 0) return
+    isUnsaved = true
+    states.onRecords(length)
+  }
+
+  function count({ count, ops }: Batch): void {
+    for (let i = 0; i < count; i++) {
+      if (ops[i] === UPSERT) counts.records++
+      else if (ops[i] !== DROP) counts.deletes++
+    }
+  }
+
+  function parts(generation: number): LineParts & { prefix: Buffer; deleteSuffix: Buffer } {
+    const extracted = new Date().toISOString()
+    const end = `,"${GENERATION}":${generation}}}\n`
+    return {
+      prefix: Buffer.from(
+        `{"type":"RECORD","stream":${name},"time_extracted":"${extracted}","version":${generation},"record":`,
+      ),
+      suffix: Buffer.from(`,"${SDC_DELETED_AT}":null${end}`),
+      deleteSuffix: Buffer.from(`,"${SDC_DELETED_AT}":"${now().toISOString()}"${end}`),
+    }
+  }
+}

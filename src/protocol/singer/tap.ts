@@ -1,0 +1,229 @@
+import { unknownStream } from '../../ground/errors.ts'
+import { schemaUnder, selectionRules } from '../../records/field-selection.ts'
+import type { JsonSchema } from '../../records/stream-spec.ts'
+import { readJsonOption, readOption } from '../command-line.ts'
+import type { CheckResult, Connector, Failure, ReadJob, ReadTools } from '../connector.ts'
+import { type Io, NEXT_FROM_STATE } from '../program.ts'
+import { metricsVariable, type ObservedSettings, observed } from '../progress/observed.ts'
+import { parseCatalog, recordSchema, type SelectedStream, singerStream } from './catalog.ts'
+import { createSingerMetrics } from './log.ts'
+import {
+  createStateWriter,
+  parseState,
+  type StateValue,
+  type StateWriter,
+} from './singer-messages.ts'
+import { createSingerOutput } from './singer-output.ts'
+import {
+  createSingerCommand,
+  noConfig,
+  parseOptions,
+  report,
+  runSingerProgram,
+  type SharedOptions,
+  type SingerProgram,
+  type SingerTools,
+  settingsOf,
+  TAP_CAPABILITIES,
+  tell,
+  tellAbout,
+} from './singer-program.ts'
+
+/**
+ * The schema without columns whose names differ from an earlier one by case only: targets that fold
+ * the case of names (target-duckdb) refuse the whole table. Records keep the member all the same.
+ */
+export function withoutTwins(schema: JsonSchema): JsonSchema {
+  const taken = new Set<string>()
+  const isFirst = (name: string) => taken.size < taken.add(name.toLowerCase()).size
+  const properties = Object.entries(schema.properties ?? {}).filter(([name]) => isFirst(name))
+  return { ...schema, properties: Object.fromEntries(properties) }
+}
+
+/** What is to be read. */
+export interface Selection {
+  /** Every stream that the source has, with all of its fields, if left out. */
+  readonly selection: readonly SelectedStream[] | undefined
+  readonly stored: StateValue
+  readonly states: StateWriter
+}
+
+/** Reads the selected streams; those that are unknown are among the failures that come back. */
+export async function sync<Config>(
+  connector: Connector<Config>,
+  input: unknown,
+  { selection, stored, states }: Selection,
+  tools: SingerTools & Pick<ReadTools, 'observer'>,
+): Promise<readonly Failure[]> {
+  const source = await connector.load()
+  const config = source.configure(input, tools.log)
+  const offered = new Map(source.streams(config).map((spec) => [spec.name, spec]))
+  const chosen = selection ?? [...offered.keys()].map(whole)
+  const activatesVersions = source.activatesVersions?.(config) ?? true
+  const refused: Failure[] = []
+  const jobs: ReadJob[] = []
+  for (const { name, isSelected } of chosen) {
+    const spec = offered.get(name)
+    if (spec === undefined) {
+      refused.push({
+        stream: name,
+        error: unknownStream(name, offered.keys(), source.unknownStreamHint),
+      })
+      continue
+    }
+    const output: ReadJob['output'] = (now = () => new Date()) => {
+      const schema = recordSchema(spec)
+      const rules = selectionRules(schema, isSelected)
+      return createSingerOutput({
+        stream: name,
+        key: spec.key,
+        version: spec.version,
+        schema: withoutTwins(schemaUnder(schema, rules)),
+        rules,
+        activatesVersions,
+        states,
+        ...tools,
+        now,
+      })
+    }
+    jobs.push({ name, mode: 'incremental', state: stored.bookmarks[name], output })
+  }
+  const failed = jobs.length === 0 ? [] : await source.read(config, jobs, { ...tools, refused })
+  return [...refused, ...failed]
+}
+
+/** The selection of a stream without a catalog: all of it. */
+function whole(name: string): SelectedStream {
+  return { name, isSelected: () => true }
+}
+
+interface Options extends SharedOptions {
+  readonly discover?: true
+  readonly catalog?: string
+  readonly properties?: string
+  readonly state?: string
+  readonly test?: true
+  readonly metrics?: string
+  readonly quiet?: true
+}
+
+/**
+ * Runs a tap by the command line of the Meltano SDK and answers with the exit code. What is left out
+ * of `io` is the process's own.
+ */
+export function runSinger<Config>(
+  argv: readonly string[],
+  connector: Connector<Config>,
+  io: Partial<Io> = {},
+): Promise<number> {
+  const name = `tap-${connector.name}`
+  return runSingerProgram(
+    { name, capabilities: TAP_CAPABILITIES },
+    connector,
+    io,
+    (program, tools) => execute(argv, connector, program, tools),
+  )
+}
+
+async function execute<Config>(
+  argv: readonly string[],
+  connector: Connector<Config>,
+  program: SingerProgram,
+  tools: SingerTools,
+): Promise<number> {
+  const options = parseArguments(argv, program, tools)
+  if (options === 'answered') return 0
+  if (options.about) return tellAbout(program, options.format, tools)
+  const isSync = options.discover === undefined && options.test === undefined
+  if (isSync) return observedSync(options, connector, program, tools)
+  const input = await settingsOf(options, program, tools)
+  if (options.discover) {
+    const source = await connector.load()
+    const config = input === undefined ? undefined : source.configure(input, tools.log)
+    const streams = source.streams(config)
+    return tell(JSON.stringify({ streams: streams.map(singerStream) }, null, 2), tools)
+  }
+  if (input === undefined) throw noConfig()
+  const source = await connector.load()
+  return test(await source.check(source.configure(input, tools.log), tools), tools)
+}
+
+function parseArguments(
+  argv: readonly string[],
+  program: SingerProgram,
+  tools: SingerTools,
+): Options | 'answered' {
+  const command = createSingerCommand(program, tools)
+    .option('--discover', 'print the catalog of all streams')
+    .option('--catalog <file>', 'what to read; everything if left out')
+    .option('--properties <file>', 'an older name of --catalog')
+    .option('--state <file>', 'the state of the last run')
+    .option(
+      '--metrics <file>',
+      `write metrics of the sync for Prometheus at its end; ${metricsVariable(program.about.name.replace(/^tap-/, ''))} names the file too`,
+    )
+    .option('--quiet', 'show no progress of the sync: warnings, errors and its summary alone')
+    .option('--test', 'test the settings and the connection; starts no delta')
+  return parseOptions<Options>(command, argv)
+}
+
+/** A sync with all that is shown of it. */
+async function observedSync<Config>(
+  options: Options,
+  connector: Connector<Config>,
+  program: SingerProgram,
+  tools: SingerTools,
+): Promise<number> {
+  const { about, env } = program
+  const { log } = tools
+  const { metrics = env[metricsVariable(connector.name)], quiet = false } = options
+  const settings: ObservedSettings = {
+    program: about.name,
+    version: about.version,
+    name: connector.name,
+    log,
+    screen: tools.screen,
+    logsBesideBlock: true,
+    // The log is on the same terminal, and has the errors last.
+    tellsFailures: false,
+    metrics,
+    isQuiet: quiet,
+    kept: NEXT_FROM_STATE,
+    listeners: [createSingerMetrics(log)],
+  }
+  const failures = await observed(settings, async (observer) => {
+    const input = await settingsOf(options, program, tools)
+    if (input === undefined) throw noConfig()
+    return readAll(input, options, connector, { ...tools, observer })
+  })
+  for (const failure of failures) report(failure, log)
+  return failures.length === 0 ? 0 : 1
+}
+
+async function readAll<Config>(
+  input: unknown,
+  { catalog, properties, state }: Options,
+  connector: Connector<Config>,
+  tools: SingerTools & Pick<ReadTools, 'observer'>,
+): Promise<readonly Failure[]> {
+  const file = catalog ?? properties
+  const selection =
+    file === undefined ? undefined : parseCatalog(await readJsonOption('--catalog', file))
+  if (selection?.length === 0) tools.log.warn('The catalog selects nothing: no stream is read.')
+  const text = state === undefined ? '' : await readOption('--state', state)
+  const stored = parseState(text, connector.name)
+  const states = createStateWriter(stored, tools.writer)
+  // Some targets take the first STATE for what they have stored, so it repeats the input.
+  await states.write()
+  return sync(connector, input, { selection, stored, states }, tools).finally(() => {
+    void states.write()
+    // An error comes last also where both outputs are one: `meltano config test` shows the last line.
+    return tools.writer.flush()
+  })
+}
+
+function test({ isUsable, message }: CheckResult, { log }: SingerTools): number {
+  if (isUsable) log.answer(message)
+  else log.error(message)
+  return isUsable ? 0 : 1
+}

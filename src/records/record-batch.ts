@@ -1,0 +1,99 @@
+import { viewOf } from './buffers.ts'
+
+/** What a record says of its row, in `Batch.ops`. */
+export const UPSERT = 0
+/** The row is gone. */
+export const DELETE = 1
+/** The row is still sent, with a mark that it is deleted. */
+export const SOFT_DELETE = 2
+/** Written by the caller: `lines` leaves the record out. */
+export const DROP = 3
+
+/**
+ * What a line is made of: `prefix`, the record without its final brace, and a suffix. A suffix
+ * begins with a comma and closes the object and the line.
+ */
+export interface LineParts {
+  readonly prefix: Uint8Array
+  /** Behind a live record. */
+  readonly suffix: Uint8Array
+  /** Behind a record of a row that is deleted. */
+  readonly deleteSuffix: Uint8Array
+}
+
+/** Is shown the bytes that hold a record, and where in them it begins. */
+export type RecordVisitor = (from: DataView, start: number) => void
+
+/**
+ * The elements of `value` that one chunk completed, in their order. Everything but the answer of
+ * `lines` is valid until the next `push` or `begin` of its scanner.
+ */
+export interface Batch {
+  readonly count: number
+  /** UPSERT, DELETE or SOFT_DELETE for each record; the caller may overwrite an entry with DROP. */
+  readonly ops: Uint8Array
+  /** Keys that are written as an integer from 0 to 2^53 - 1; NaN for any other. */
+  readonly keys: Float64Array
+  /** The key as it stands in the body: `12`, `"a-b"`. */
+  keyText(index: number): string
+  /** The version without quotes and escapes; undefined if it is missing or not a string. */
+  versionText(index: number): string | undefined
+  /** The highest version of the batch by comparison of strings, skipped records included. */
+  readonly highestVersion: string | undefined
+  /**
+   * The bytes of the record; line breaks between its tokens are spaces, and a lone object is in an
+   * array where the source wants one.
+   */
+  record(index: number): Uint8Array
+  /** Shows the bytes of the record where they are, so that no object is made of each. */
+  visit(index: number, visitor: RecordVisitor): void
+  /**
+   * The lines of all records that are not DROP, in a buffer of their own: the caller may keep it,
+   * or hand it to a line writer, which uses it again for other lines.
+   */
+  lines(parts: LineParts): Uint8Array<ArrayBuffer>
+}
+
+/** A record as JSON text: an object of one line, with the JSON text of its key beside it. */
+export interface JsonRecord {
+  readonly json: string
+  /** The JSON text of the key, `null` if left out; of several columns, an array of their values. */
+  readonly key?: string
+}
+
+/**
+ * A batch of records that were made or changed by us. It costs a parse and a copy of each, which
+ * only streams pay that cannot be spliced.
+ */
+export function createJsonBatch(records: readonly JsonRecord[]): Batch {
+  const ops = new Uint8Array(records.length).fill(UPSERT)
+  const at = (index: number) => records[index] ?? { json: '{}' }
+  return {
+    count: records.length,
+    ops,
+    keys: new Float64Array(records.length).fill(Number.NaN),
+    highestVersion: undefined,
+    keyText: (index) => at(index).key ?? 'null',
+    versionText: () => undefined,
+    record: (index) => Buffer.from(at(index).json),
+    visit: (index, visitor) => visitor(viewOf(Buffer.from(at(index).json)), 0),
+    lines({ prefix, suffix, deleteSuffix }) {
+      const parts = records.flatMap(({ json }, i) => {
+        const kind = ops[i]
+        if (kind === DROP) return []
+        return [
+          prefix,
+          Buffer.from(json.slice(0, -1)),
+          kind === DELETE || kind === SOFT_DELETE ? deleteSuffix : suffix,
+        ]
+      })
+      const lines = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
+      let to = 0
+      for (const part of parts) {
+        lines.set(part, to)
+        to += part.length
+      }
+      return lines
+    },
+  }
+}

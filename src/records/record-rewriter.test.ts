@@ -1,0 +1,180 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { createByteSink, viewOf } from './buffers.ts'
+import { createJsonBatch, DROP, SOFT_DELETE } from './record-batch.ts'
+import {
+  createBatchRewriter,
+  createRecordRewriter,
+  type MemberRule,
+  type ObjectRules,
+  rewriteRecord,
+} from './record-rewriter.ts'
+
+type Json = null | boolean | string | Digits | Json[] | { [name: string]: Json }
+
+/** A number by its text, because its digits are what counts. */
+class Digits {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+const names = fc.constantFrom('id', 'name', 'lines', 'x', 'é', '"', '\\', '{', '__proto__')
+const digits = fc
+  .tuple(
+    fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }),
+    fc.option(fc.stringMatching(/^[0-9]{1,30}$/)),
+    fc.option(fc.integer({ min: -99, max: 99 })),
+  )
+  .map(
+    ([whole, part, power]) =>
+      new Digits(`${whole}${part === null ? '' : `.${part}`}${power === null ? '' : `E${power}`}`),
+  )
+
+const { record } = fc.letrec<{ value: Json; record: { [name: string]: Json } }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.constant(null),
+    fc.boolean(),
+    fc.string({ unit: 'binary' }),
+    digits,
+    tie('record'),
+    fc.array(tie('value'), { maxLength: 3 }),
+  ),
+  record: fc.dictionary(names, tie('value'), { maxKeys: 5, noNullPrototype: true }),
+}))
+
+const REPLACED = '"replaced"'
+
+/** Rules by name, with one for other names. */
+function rulesOf(members: readonly (readonly [string, MemberRule])[], others: MemberRule) {
+  const known = new Map(members)
+  return {
+    ruleOf: (name: string) => known.get(name) ?? others,
+    keepsValues: others !== 'drop',
+  }
+}
+
+const rules: fc.Memo<ObjectRules> = fc.memo((depth) => {
+  const rule = fc.oneof(
+    fc.constantFrom<MemberRule>('keep', 'drop', () => REPLACED),
+    ...(depth <= 1 ? [] : [rules(depth - 1)]),
+  )
+  return fc
+    .tuple(fc.array(fc.tuple(names, rule), { maxLength: 5 }), rule)
+    .map(([members, others]) => rulesOf(members, others))
+})
+
+/** JSON text with white space between all tokens. */
+function written(json: Json, space: string): string {
+  const list = (texts: string[], open: string, close: string) =>
+    `${open}${space}${texts.join(`${space},${space}`)}${space}${close}`
+  if (json instanceof Digits) return json.text
+  if (Array.isArray(json))
+    return list(
+      json.map((one) => written(one, space)),
+      '[',
+      ']',
+    )
+  if (typeof json !== 'object' || json === null) return JSON.stringify(json)
+  const members = Object.entries(json).map(
+    ([name, one]) => `${JSON.stringify(name)}${space}:${space}${written(one, space)}`,
+  )
+  return list(members, '{', '}')
+}
+
+/** The plain way: by the parsed value. */
+function rewritten(json: Json, rule: MemberRule): Json {
+  if (typeof rule === 'function') return 'replaced'
+  if (rule === 'keep' || rule === 'drop') return json
+  if (Array.isArray(json)) return json.map((one) => rewritten(one, rule))
+  const isObject = typeof json === 'object' && json !== null && !(json instanceof Digits)
+  if (!isObject) return rule.keepsValues ? json : null
+  return Object.fromEntries(
+    Object.entries(json)
+      .filter(([name]) => rule.ruleOf(name) !== 'drop')
+      .map(([name, one]) => [name, rewritten(one, rule.ruleOf(name))]),
+  )
+}
+
+it('leaves what a plain rewriting of the parsed records leaves, with the digits of every number', () => {
+  fc.assert(
+    fc.property(
+      fc.array(record, { minLength: 1, maxLength: 5 }),
+      rules(3),
+      fc.constantFrom('', ' ', '\n\t '),
+      (records, drawn, space) => {
+        const rewrite = createRecordRewriter(drawn)
+        for (const json of records) {
+          const sink = createByteSink(Buffer.alloc(0))
+          rewrite(viewOf(Buffer.from(written(json, space))), 0, sink)
+          const text = sink.bytes.toString('utf8', 0, sink.length)
+          const expected = written(rewritten(json, drawn), '')
+          // Values that are copied whole keep their white space.
+          expect(
+            text.replaceAll(/"(?:[^"\\]|\\.)*"|\s+/g, (all) => (all.startsWith('"') ? all : '')),
+          ).toBe(expected)
+          expect(JSON.parse(text)).toEqual(JSON.parse(expected))
+        }
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
+it('reads a record in the middle of a larger buffer', () => {
+  const page = Buffer.from('[{"id":1,"name":2.50}]')
+  const rules = rulesOf([['name', 'keep']], 'drop')
+  expect(rewriteRecord(page.subarray(1, -1), rules)).toBe('{"name":2.50}')
+})
+
+it('gives a replacement the JSON text of the value', () => {
+  const rules = rulesOf([['n', (json) => `[${json},${json}]`]], 'keep')
+  expect(rewriteRecord(Buffer.from('{"a":1,"n":{"x":[1.0, "é"]}}'), rules)).toBe(
+    '{"a":1,"n":[{"x":[1.0, "é"]},{"x":[1.0, "é"]}]}',
+  )
+})
+
+const PARTS = {
+  prefix: Buffer.from('<'),
+  suffix: Buffer.from(',"deleted":false}\n'),
+  deleteSuffix: Buffer.from(',"deleted":true}\n'),
+}
+
+function batchOf(count: number) {
+  return createJsonBatch(
+    Array.from({ length: count }, (_, i) => ({ json: `{"id":${i},"pin":1234}`, key: String(i) })),
+  )
+}
+
+const withoutPin = {
+  ruleOf: (name: string) => (name === 'pin' ? ('drop' as const) : ('keep' as const)),
+  keepsValues: true,
+}
+
+it('has the lines of its records, those of deleted rows too, and none of dropped ones', () => {
+  const batch = batchOf(3)
+  batch.ops.set([SOFT_DELETE, DROP], 0)
+  const lines = createBatchRewriter(withoutPin)(batch).lines(PARTS)
+  expect(Buffer.from(lines).toString()).toBe(
+    '<{"id":0,"deleted":true}\n<{"id":2,"deleted":false}\n',
+  )
+})
+
+it('asks for the rule of a name once, however its records are taken', () => {
+  const asked: string[] = []
+  const rewrite = createBatchRewriter({
+    ...withoutPin,
+    ruleOf: (name) => {
+      asked.push(name)
+      return withoutPin.ruleOf(name)
+    },
+  })
+  for (let page = 0; page < 3; page++) {
+    const batch = rewrite(batchOf(5))
+    expect(Buffer.from(batch.record(4)).toString()).toBe('{"id":4}')
+    batch.lines(PARTS)
+  }
+  expect(asked).toEqual(['id', 'pin'])
+})

@@ -1,0 +1,273 @@
+import {
+  acquireBuffer,
+  append,
+  type ByteSink,
+  copy,
+  createByteSink,
+  isEqual,
+  reserve,
+  viewOf,
+} from './buffers.ts'
+import { type Batch, DROP, UPSERT } from './record-batch.ts'
+import { createValueWriter, type ValueWriter } from './value-writer.ts'
+
+/** What becomes of one member: it stays as it is, is left out, or is written anew. */
+export type MemberRule = 'keep' | 'drop' | Replacement | ObjectRules
+
+/** The new JSON text of a value whose JSON text is given. */
+export type Replacement = (json: string) => string
+
+/**
+ * What becomes of the members of an object, or of each object in a list. `ruleOf` is asked once per
+ * name, more or less.
+ */
+export interface ObjectRules {
+  readonly ruleOf: (name: string) => MemberRule
+  /** Whether anything that is no object stays; it becomes null otherwise. */
+  readonly keepsValues: boolean
+}
+
+/** Appends the record that begins at `start`, valid JSON text of an object, as its rules leave it. */
+export type RecordRewriter = (from: DataView, start: number, sink: ByteSink) => void
+
+/** One record under rules, as text; for many of them make a rewriter. */
+export function rewriteRecord(record: Uint8Array, rules: ObjectRules): string {
+  return rewritten(record, createRecordRewriter(rules)).toString('utf8')
+}
+
+/** A record as a rewriter leaves it, in bytes of its own. */
+export function rewritten(record: Uint8Array, rewrite: RecordRewriter): Buffer {
+  const sink = createByteSink(Buffer.allocUnsafe(record.length))
+  rewrite(viewOf(record), 0, sink)
+  return sink.bytes.subarray(0, sink.length)
+}
+
+/**
+ * Rewrites records without parsing them: what stays is copied byte for byte, so that numbers keep
+ * every digit. Records of one stream have the same members in nearly the same order, so a name is
+ * first compared with the one that stood there last.
+ */
+export function createRecordRewriter(rules: ObjectRules): RecordRewriter {
+  const shape = shapeOf(rules, new Map())
+  return (from, start, sink) => {
+    object(from, start, shape, sink)
+  }
+}
+
+/** Rules with the names in the order in which they were met last. */
+interface Shape {
+  readonly rules: ObjectRules
+  readonly met: Met[]
+  readonly known: Map<string, Met>
+  /** Of each replacement, shared by all members that it is made to. */
+  readonly writers: Map<Replacement, ValueWriter>
+}
+
+/** A name that was met, and what becomes of its value. */
+interface Met {
+  /** The name with its quotes, as it stands in the record. */
+  readonly name: DataView
+  readonly length: number
+  readonly rule: 'keep' | 'drop' | ValueWriter | Shape
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const NULL = Buffer.from('null')
+const SPACE = 0x20
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+const OPEN_LIST = 0x5b
+const CLOSE_LIST = 0x5d
+/** Names of an object that are remembered. */
+const MOST_NAMES = 1000
+
+function shapeOf(rules: ObjectRules, writers: Shape['writers']): Shape {
+  return { rules, met: [], known: new Map(), writers }
+}
+
+/** Writes the object at `start`, and answers with the position behind it. */
+function object(from: DataView, start: number, shape: Shape, sink: ByteSink): number {
+  put(sink, OPEN_OBJECT)
+  const begin = sink.length
+  // Neighbours that stay are copied together, with the commas between them.
+  let run = -1
+  let runEnd = 0
+  let at = skipSpace(from, start + 1)
+  for (let i = 0; from.getUint8(at) === QUOTE; i++) {
+    const { length, rule } = memberAt(from, at, i, shape)
+    const valueAt = skipSpace(from, skipSpace(from, at + length) + 1)
+    let end: number
+    if (rule === 'keep') {
+      if (run < 0) run = at
+      end = endOfValue(from, valueAt)
+      runEnd = end
+    } else {
+      if (run >= 0) member(from, run, runEnd, begin, sink)
+      run = -1
+      if (rule === 'drop') end = endOfValue(from, valueAt)
+      else {
+        member(from, at, valueAt, begin, sink)
+        end = changed(from, valueAt, rule, sink)
+      }
+    }
+    at = skipSpace(from, end)
+    if (from.getUint8(at) === COMMA) at = skipSpace(from, at + 1)
+  }
+  if (run >= 0) member(from, run, runEnd, begin, sink)
+  put(sink, CLOSE_OBJECT)
+  return at + 1
+}
+
+/** Copies what begins with a member, behind a comma unless it is the first of its object. */
+function member(from: DataView, start: number, end: number, begin: number, sink: ByteSink): void {
+  if (sink.length > begin) put(sink, COMMA)
+  copy(from, start, end, sink)
+}
+
+/** Writes a value under a rule, and answers with the position behind it. */
+function changed(from: DataView, at: number, rule: ValueWriter | Shape, sink: ByteSink): number {
+  if (typeof rule === 'function') {
+    const end = endOfValue(from, at)
+    rule(from, at, end, sink)
+    return end
+  }
+  const first = from.getUint8(at)
+  if (first === OPEN_OBJECT) return object(from, at, rule, sink)
+  if (first === OPEN_LIST) return list(from, at, rule, sink)
+  const end = endOfValue(from, at)
+  if (rule.rules.keepsValues) copy(from, at, end, sink)
+  else append(NULL, sink)
+  return end
+}
+
+function list(from: DataView, start: number, shape: Shape, sink: ByteSink): number {
+  put(sink, OPEN_LIST)
+  let at = skipSpace(from, start + 1)
+  while (from.getUint8(at) !== CLOSE_LIST) {
+    at = skipSpace(from, changed(from, at, shape, sink))
+    if (from.getUint8(at) !== COMMA) continue
+    put(sink, COMMA)
+    at = skipSpace(from, at + 1)
+  }
+  put(sink, CLOSE_LIST)
+  return at + 1
+}
+
+function memberAt(from: DataView, at: number, index: number, shape: Shape): Met {
+  const expected = shape.met[index]
+  if (expected !== undefined && stands(expected, from, at)) return expected
+  const bytes = Buffer.from(from.buffer, from.byteOffset + at, endOfString(from, at) - at)
+  const met = shape.known.get(bytes.toString('latin1')) ?? learn(bytes, shape)
+  shape.met[index] = met
+  return met
+}
+
+function learn(bytes: Buffer, { rules, known, writers }: Shape): Met {
+  const rule = rules.ruleOf(JSON.parse(bytes.toString('utf8')) as string)
+  const name = viewOf(Buffer.from(bytes))
+  const met = { name, length: bytes.length, rule: prepared(rule, writers) }
+  if (known.size < MOST_NAMES) known.set(bytes.toString('latin1'), met)
+  return met
+}
+
+function prepared(rule: MemberRule, writers: Shape['writers']): Met['rule'] {
+  if (typeof rule === 'object') return shapeOf(rule, writers)
+  if (typeof rule !== 'function') return rule
+  const writer = writers.get(rule) ?? createValueWriter(rule)
+  writers.set(rule, writer)
+  return writer
+}
+
+function stands({ name, length }: Met, from: DataView, at: number): boolean {
+  return at + length <= from.byteLength && isEqual(name, 0, from, at, length)
+}
+
+// Outside of a view nothing can be read: JSON that is not valid ends with a RangeError.
+
+function skipSpace(from: DataView, start: number): number {
+  let at = start
+  // In valid JSON nothing else between tokens is as low as a space.
+  while (from.getUint8(at) <= SPACE) at++
+  return at
+}
+
+function endOfString(from: DataView, start: number): number {
+  let at = start + 1
+  while (true) {
+    const byte = from.getUint8(at)
+    if (byte === QUOTE) return at + 1
+    at += byte === BACKSLASH ? 2 : 1
+  }
+}
+
+/** Brackets are counted and strings stepped over; anything else ends at what no number or word has. */
+function endOfValue(from: DataView, start: number): number {
+  const first = from.getUint8(start)
+  if (first === QUOTE) return endOfString(from, start)
+  let at = start
+  if (first !== OPEN_OBJECT && first !== OPEN_LIST) {
+    while (!isBehindWord(from.getUint8(at))) at++
+    return at
+  }
+  let depth = 0
+  while (true) {
+    const byte = from.getUint8(at)
+    if (byte === QUOTE) {
+      at = endOfString(from, at)
+      continue
+    }
+    at++
+    if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++
+    else if ((byte === CLOSE_OBJECT || byte === CLOSE_LIST) && --depth === 0) return at
+  }
+}
+
+function isBehindWord(byte: number): boolean {
+  return byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_LIST || byte <= SPACE
+}
+
+function put(sink: ByteSink, byte: number): void {
+  reserve(sink, 1)
+  sink.view.setUint8(sink.length++, byte)
+}
+
+/** Rewrites batches by rules: of their records, and of nothing else. Their `ops` are shared. */
+export function createBatchRewriter(rules: ObjectRules): (batch: Batch) => Batch {
+  const rewrite = createRecordRewriter(rules)
+  let expected = 64 * 1024
+  return (batch) => {
+    const record = (index: number) => rewritten(batch.record(index), rewrite)
+    return {
+      count: batch.count,
+      ops: batch.ops,
+      keys: batch.keys,
+      keyText: (index) => batch.keyText(index),
+      versionText: (index) => batch.versionText(index),
+      get highestVersion() {
+        return batch.highestVersion
+      },
+      record,
+      visit: (index, visitor) => visitor(viewOf(record(index)), 0),
+      lines({ prefix, suffix, deleteSuffix }) {
+        const sink = createByteSink(acquireBuffer(expected))
+        const write = (from: DataView, start: number) => rewrite(from, start, sink)
+        for (let index = 0; index < batch.count; index++) {
+          const op = batch.ops[index]
+          if (op === DROP) continue
+          append(prefix, sink)
+          batch.visit(index, write)
+          // The suffix closes the record.
+          sink.length--
+          append(op === UPSERT ? suffix : deleteSuffix, sink)
+        }
+        expected = Math.ceil(sink.length * ROOM)
+        return sink.bytes.subarray(0, sink.length)
+      },
+    }
+  }
+}
+
+/** What the lines of a batch may be longer than those of the one before it. */
+const ROOM = 1.1

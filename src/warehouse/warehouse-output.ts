@@ -1,0 +1,222 @@
+import type { ConnectorError } from '../ground/errors.ts'
+import type { Log } from '../protocol/connector.ts'
+import type { BookmarkSource, StreamOutput } from '../protocol/stream-output.ts'
+import { releaseBuffer } from '../records/buffers.ts'
+import { type Batch, DROP, UPSERT } from '../records/record-batch.ts'
+import { LINE_PARTS } from './row-encoder.ts'
+import { type StreamRows, unwritable } from './stream-rows.ts'
+import type { Load } from './warehouse.ts'
+
+/** So many bytes of rows are committed together at most, a page or a part of one more. */
+const COMMIT_BYTES = 16 * 1024 * 1024
+/** A kill costs no more than what was read in this time. */
+const COMMIT_MS = 5_000
+
+/** When the rows that wait are committed: one commit at a time, while the next rows come. */
+export interface Commits {
+  /** Rows of so many bytes wait. A promise when there is no room for more before a commit has ended. */
+  wrote(bytes: number): Promise<void> | undefined
+  /** Ends when everything that waits now is committed. */
+  now(): Promise<void>
+  /** Why the last commit failed; nothing is committed after it. */
+  readonly failure: ConnectorError | undefined
+  /** No commit begins any more; ends with the one that runs. */
+  stop(): Promise<void>
+}
+
+/** `commit` takes everything that waits, at once, and brings it into the warehouse. */
+export function createCommits(commit: () => Promise<void>): Commits {
+  let running: Promise<void> | undefined
+  /** A commit that begins when the present one has ended. */
+  let next: Promise<void> | undefined
+  let waiting = 0
+  let failure: ConnectorError | undefined
+  // What waits is committed also while the service says nothing.
+  const timer = setInterval(() => void now().catch(() => {}), COMMIT_MS)
+  return {
+    get failure() {
+      return failure
+    },
+    now,
+    wrote(bytes) {
+      if (failure !== undefined) return Promise.reject(failure)
+      waiting += bytes
+      if (waiting < COMMIT_BYTES) return undefined
+      if (running !== undefined) return running
+      void now().catch(() => {})
+      return undefined
+    },
+    async stop() {
+      clearInterval(timer)
+      await running?.catch(() => {})
+    },
+  }
+
+  function now(): Promise<void> {
+    if (failure !== undefined) return Promise.reject(failure)
+    if (running === undefined) return begin()
+    next ??= running.then(begin)
+    return next
+  }
+
+  function begin(): Promise<void> {
+    next = undefined
+    waiting = 0
+    running = commit().then(
+      () => {
+        running = undefined
+      },
+      (error) => {
+        failure = unwritable(error)
+        throw failure
+      },
+    )
+    return running
+  }
+}
+
+/**
+ * Whether the keys of a stream rise from record to record, in generations that its table did not have when
+ * the sync began. As long as they do, no record takes the place of another one of this sync.
+ */
+export interface RisingKeys {
+  /** Looks at the next records, which are all that come; without a batch: at anything else. */
+  observe(batch?: Batch, generation?: number): void
+  /** The highest key before the last call; undefined once a key did not rise. */
+  take(): number | undefined
+}
+
+/** `highestGeneration` is that of the table when the sync began. */
+export function createRisingKeys(highestGeneration: number): RisingKeys {
+  let rises = true
+  let highest = -1
+  let taken = -1
+  return {
+    observe(batch, generation = -1) {
+      if (batch === undefined || generation <= highestGeneration) rises = false
+      for (let i = 0; rises && i < (batch?.count ?? 0); i++) {
+        const key = batch?.keys[i] as number
+        // Not a number where the key is no integer.
+        rises = batch?.ops[i] === UPSERT && key > highest
+        highest = key
+      }
+    },
+    take() {
+      const before = taken
+      taken = highest
+      return rises ? before : undefined
+    },
+  }
+}
+
+export interface WarehouseOutputSettings {
+  readonly stream: string
+  /** Name of the member that orders versions, for deletes. */
+  readonly version: string | undefined
+  readonly rows: StreamRows
+  readonly keys: RisingKeys
+  readonly commits: Commits
+  readonly log: Log
+}
+
+/** A stream's end of a sync into a warehouse. */
+export interface WarehouseOutput extends StreamOutput {
+  /** What a commit has to bring of the stream, and how many records; nothing since the last call: undefined. */
+  take(): (Load & { readonly count: number }) | undefined
+}
+
+/**
+ * Turns what a sync says of one stream into rows and states. Records become rows at once, so that the
+ * bookmark of any moment stands for all of them.
+ */
+export function createWarehouseOutput(settings: WarehouseOutputSettings): WarehouseOutput {
+  const { stream, version, rows, keys, commits, log } = settings
+  const counts = { records: 0, deletes: 0, isTracked: true }
+  let source: BookmarkSource | undefined
+  let completeGeneration: number | undefined
+  let isChanged = false
+  let onFirst = () => {}
+  return {
+    counts,
+    take,
+    started(bookmark) {
+      source ??= bookmark
+    },
+    running: () => {},
+    rateLimited: (until) =>
+      log.info(`${stream}: the service asks to wait until ${until.toISOString()}`),
+    waiting: () => {},
+    records(batch, generation) {
+      count(batch)
+      keys.observe(batch, generation)
+      onFirst()
+      const lines = batch.lines(LINE_PARTS)
+      const done = add(lines, generation)
+      releaseBuffer(lines)
+      return done
+    },
+    deletes(gone, carried, generation) {
+      counts.deletes += gone.length
+      keys.observe()
+      const order =
+        version === undefined || carried === null
+          ? ''
+          : `,${JSON.stringify(version)}:${JSON.stringify(carried)}`
+      const end = `${order}${LINE_PARTS.deleteSuffix}`
+      return add(Buffer.from(gone.map((key) => `{${key}${end}`).join('')), generation)
+    },
+    checkpoint() {
+      isChanged = true
+      return commits.wrote(0)
+    },
+    state() {
+      isChanged = true
+      return commits.now()
+    },
+    // Rows and states leave by commits, which take what there is: nobody reads the rest.
+    flush: async () => {},
+    generationComplete(generation) {
+      isChanged = true
+      completeGeneration = generation
+    },
+    complete() {
+      isChanged = true
+      return commits.wrote(0)
+    },
+    incomplete: () => {},
+    untracked() {
+      counts.isTracked = false
+    },
+    onRecord(listener) {
+      onFirst = listener
+    },
+  }
+
+  function add(lines: Uint8Array, generation: number): Promise<void> | undefined {
+    isChanged = true
+    return commits.wrote(rows.add(lines, generation))
+  }
+
+  function take(): ReturnType<WarehouseOutput['take']> {
+    if (!isChanged) return undefined
+    isChanged = false
+    const state = source === undefined ? undefined : JSON.stringify(source())
+    const load = {
+      stream,
+      ...rows.take(),
+      columns: [...rows.columns],
+      risesFrom: keys.take(),
+      state,
+      completeGeneration,
+    }
+    completeGeneration = undefined
+    return load
+  }
+
+  function count({ count, ops }: Batch): void {
+    for (let i = 0; i < count; i++) {
+      if (ops[i] === UPSERT) counts.records++
+      else if (ops[i] !== DROP) counts.deletes++
+    }
+  }
+}

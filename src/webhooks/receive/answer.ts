@@ -1,0 +1,67 @@
+import {
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
+import type { Duplex } from 'node:stream'
+
+/** How long a sender may keep sending a body that is refused, so that it reads the answer. */
+const LINGER_MS = 1000
+
+/** What is answered; no headers and no body if they are left out. */
+export interface Answer {
+  readonly status: number
+  readonly headers?: OutgoingHttpHeaders
+  readonly body?: string | Uint8Array
+}
+
+/**
+ * Answers at once. A connection on which more of the request is to come is closed, but not before the
+ * sender has stopped, or a second has passed: the kernel would take the answer back.
+ */
+export function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers = {}, body = '' }: Answer,
+): void {
+  const isRead = request.complete || !hasBody(request)
+  const length = Buffer.byteLength(body)
+  response.writeHead(status, {
+    ...headers,
+    'content-length': length,
+    ...(!isRead && { connection: 'close' }),
+  })
+  if (isRead) return void response.end(request.method === 'HEAD' ? undefined : body)
+  response.flushHeaders()
+  if (length > 0) response.write(body)
+  const end = () => {
+    clearTimeout(timer)
+    response.end()
+  }
+  const timer = setTimeout(end, LINGER_MS)
+  request.once('end', end).once('close', end).resume()
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
+const STATUSES = new Map([
+  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+  ['HPE_HEADER_OVERFLOW', 431],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
+])
+
+/** Answers what is no whole request, and closes its connection. Returns the status, unless nobody is there. */
+export function answerFault(error: NodeJS.ErrnoException, socket: Duplex): number | undefined {
+  const status = STATUSES.get(error.code ?? '') ?? 400
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return undefined
+  }
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`, () =>
+    socket.destroy(),
+  )
+  return status
+}

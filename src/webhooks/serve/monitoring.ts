@@ -1,0 +1,176 @@
+import type { Page } from '../receive/receiver.ts'
+import type { Outcome } from '../triggers/trigger.ts'
+import type { Keeping } from './keeper.ts'
+import { REASONS, type Reason, type Schedule } from './sync-scheduler.ts'
+
+/** What has happened since the start, for the pages. */
+export interface Activity {
+  readonly notifications: ReadonlyMap<Reason, number>
+  readonly triggers: ReadonlyMap<Outcome['result'], number>
+  /** Of verified deliveries, by collection. */
+  readonly lastDelivery: ReadonlyMap<string, Date>
+  /** When the last good sync began. */
+  readonly lastSync: Date | undefined
+  notified(collections: readonly string[], reason: Reason): void
+  triggered(result: Outcome['result'], beganAt: Date): void
+}
+
+export function createActivity(now: () => Date = () => new Date()): Activity {
+  const notifications = new Map<Reason, number>()
+  const triggers = new Map<Outcome['result'], number>()
+  const lastDelivery = new Map<string, Date>()
+  let lastSync: Date | undefined
+  return {
+    notifications,
+    triggers,
+    lastDelivery,
+    get lastSync() {
+      return lastSync
+    },
+    notified(collections, reason) {
+      notifications.set(reason, (notifications.get(reason) ?? 0) + 1)
+      if (reason === 'delivery') for (const name of collections) lastDelivery.set(name, now())
+    },
+    triggered(result, beganAt) {
+      triggers.set(result, (triggers.get(result) ?? 0) + 1)
+      if (result === 'done') lastSync = beganAt
+    },
+  }
+}
+
+/** What the pages tell of. */
+export interface Facts {
+  readonly keeping: Pick<Keeping, 'subscriptions' | 'now' | 'failures'>
+  readonly schedule: Schedule
+  readonly activity: Activity
+  /** Answers of the receiver by status code. */
+  readonly deliveries: ReadonlyMap<number, number>
+}
+
+const HOUR = 3_600_000
+
+/** `/healthz`: 503 once some collection has had no usable webhook for an hour. */
+export function healthPage({ keeping, schedule, activity }: Facts): ReturnType<Page> {
+  const { subscriptions, failures: keeperFailures } = keeping
+  const anHourAgo = keeping.now().getTime() - HOUR
+  const isLacking = [...subscriptions.values()].some(({ lackingSince, validUntil }) => {
+    const since = lackingSince ?? validUntil
+    return since !== undefined && since.getTime() <= anHourAgo
+  })
+  const collections = Object.fromEntries(
+    [...subscriptions].map(([name, { status, validUntil, reason }]) => [
+      name,
+      {
+        status,
+        validUntil: validUntil?.toISOString() ?? null,
+        lastDelivery: activity.lastDelivery.get(name)?.toISOString() ?? null,
+        ...(reason === undefined ? {} : { reason }),
+      },
+    ]),
+  )
+  return {
+    status: isLacking ? 503 : 200,
+    contentType: 'application/json',
+    body: `${JSON.stringify({
+      collections,
+      lastSync: activity.lastSync?.toISOString() ?? null,
+      failures: schedule.failures,
+      keeperFailures,
+      running: schedule.running?.collections ?? [],
+      waiting: schedule.waiting?.collections ?? [],
+    })}\n`,
+  }
+}
+
+interface Metric {
+  readonly name: string
+  readonly type: 'counter' | 'gauge'
+  readonly help: string
+  /** Values by the label's value; without a label by an empty text. */
+  readonly label?: string
+  values(facts: Facts): Iterable<readonly [string | number, number]>
+}
+
+/** Every metric, in the order of the page. */
+export const METRICS: readonly Metric[] = [
+  {
+    name: 'protime_webhook_deliveries_total',
+    type: 'counter',
+    help: 'Requests to the receiver, by the status code of the answer.',
+    label: 'code',
+    values: ({ deliveries }) => [...zeros([200, 401]), ...deliveries],
+  },
+  {
+    name: 'protime_webhook_notifications_total',
+    type: 'counter',
+    help: 'What asked for a sync: the start, renewals of webhooks, verified deliveries.',
+    label: 'reason',
+    values: ({ activity }) => [...zeros(REASONS), ...activity.notifications],
+  },
+  {
+    name: 'protime_webhook_triggers_total',
+    type: 'counter',
+    help: 'Syncs that were asked for, by how they ended.',
+    label: 'result',
+    values: ({ activity }) => [...zeros(['done', 'failed', 'busy']), ...activity.triggers],
+  },
+  {
+    name: 'protime_webhook_failures',
+    type: 'gauge',
+    help: 'Syncs that failed since the last good one.',
+    values: ({ schedule }) => [['', schedule.failures]],
+  },
+  {
+    name: 'protime_webhook_waiting_collections',
+    type: 'gauge',
+    help: 'Collections that wait for a sync.',
+    values: ({ schedule }) => [['', schedule.waiting?.collections.length ?? 0]],
+  },
+  {
+    name: 'protime_webhook_last_sync_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the last good sync began.',
+    values: ({ activity: { lastSync } }) =>
+      lastSync === undefined ? [] : [['', lastSync.getTime() / 1000]],
+  },
+  {
+    name: 'protime_webhook_validity_seconds',
+    type: 'gauge',
+    help: 'How long the webhook of a collection is still valid; 0 when it cannot be used.',
+    label: 'collection',
+    values: ({ keeping }) =>
+      [...keeping.subscriptions].flatMap(([name, { validUntil, lackingSince }]) => {
+        if (lackingSince !== undefined) return [[name, 0] as const]
+        if (validUntil === undefined) return []
+        const left = validUntil.getTime() - keeping.now().getTime()
+        return [[name, Math.max(0, left / 1000)] as const]
+      }),
+  },
+  {
+    name: 'protime_webhook_keeper_failures',
+    type: 'gauge',
+    help: 'Rounds of looking after the webhooks that failed since the last good one.',
+    values: ({ keeping }) => [['', keeping.failures]],
+  },
+]
+
+/** Values that are there before something is counted, so that rates begin at 0. */
+function zeros<T extends string | number>(keys: readonly T[]): [T, number][] {
+  return keys.map((key) => [key, 0])
+}
+
+/** `/metrics`, in the text format of Prometheus. */
+export function metricsPage(facts: Facts): ReturnType<Page> {
+  const lines = METRICS.flatMap(({ name, type, help, label, values }) => [
+    `# HELP ${name} ${help}`,
+    `# TYPE ${name} ${type}`,
+    ...[...new Map(values(facts))].map(
+      ([key, value]) => `${name}${label === undefined ? '' : `{${label}="${key}"}`} ${value}`,
+    ),
+  ])
+  return {
+    status: 200,
+    contentType: 'text/plain; version=0.0.4; charset=utf-8',
+    body: `${lines.join('\n')}\n`,
+  }
+}

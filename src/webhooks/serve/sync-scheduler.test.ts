@@ -1,0 +1,159 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  begin,
+  dueAt,
+  end,
+  IDLE,
+  notified,
+  type Result,
+  type Schedule,
+  type ScheduleTimes,
+} from './sync-scheduler.ts'
+
+const MINUTE = 60_000
+const TIMES: ScheduleTimes = {
+  quietMs: 10_000,
+  maxWaitMs: MINUTE,
+  minIntervalMs: 5 * MINUTE,
+  retryMs: MINUTE,
+}
+
+const notifiedAt = (...times: number[]): Schedule =>
+  times.reduce((state, now) => notified(state, ['people'], 'delivery', now), IDLE)
+
+describe('the schedule of syncs', () => {
+  it('waits for quiet after the last notification', () => {
+    expect(dueAt(notifiedAt(0, 5_000, 8_000), TIMES)).toBe(18_000)
+  })
+
+  it('waits no longer than the longest wait after the first notification', () => {
+    const times = Array.from({ length: 100 }, (_, i) => i * 1000)
+    expect(dueAt(notifiedAt(...times), TIMES)).toBe(MINUTE)
+  })
+
+  it('keeps the interval between two starts, whatever is notified', () => {
+    const synced = end(begin(notifiedAt(0), 10_000), 'done', 20_000, TIMES)
+    expect(dueAt(notified(synced, ['people'], 'delivery', 21_000), TIMES)).toBe(10_000 + 5 * MINUTE)
+  })
+
+  it('triggers nothing while a trigger runs, and what is notified meanwhile after it', () => {
+    const running = notified(begin(notifiedAt(0), 10_000), ['clockings'], 'delivery', 12_000)
+    expect(dueAt(running, TIMES)).toBeUndefined()
+    const after = end(running, 'done', 13_000, TIMES)
+    expect(after.waiting?.collections).toEqual(['clockings'])
+  })
+
+  it('keeps what a failed trigger should have synced, and pauses 1, 2, 4 ... 30 minutes', () => {
+    let state = notifiedAt(0)
+    const pauses = Array.from({ length: 7 }, () => {
+      state = end(begin(state, 0), 'failed', 0, { ...TIMES, minIntervalMs: 0 })
+      return (dueAt(state, { ...TIMES, minIntervalMs: 0, quietMs: 0 }) ?? 0) / MINUTE
+    })
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 30, 30])
+    expect(state).toMatchObject({ failures: 7, waiting: { collections: ['people'] } })
+    expect(end(begin(state, 0), 'done', 0, TIMES)).toMatchObject({
+      failures: 0,
+      waiting: undefined,
+    })
+  })
+
+  it('takes a busy trigger for no failure and for no start', () => {
+    const busy = end(begin(notifiedAt(0), 10_000), 'busy', 11_000, TIMES)
+    expect(busy).toMatchObject({ failures: 0, waiting: { collections: ['people'] } })
+    expect(dueAt(busy, TIMES)).toBe(11_000 + MINUTE)
+  })
+
+  it('gives a trigger the weightiest reason among its notifications, and counts its deliveries', () => {
+    const state = notified(notifiedAt(0, 1), ['clockings', 'people'], 'renewal', 2)
+    expect(notified(state, ['people'], 'delivery', 3).waiting).toMatchObject({
+      collections: ['people', 'clockings'],
+      reason: 'renewal',
+      deliveries: 3,
+    })
+    expect(notified(state, ['people'], 'start', 3).waiting?.reason).toBe('start')
+  })
+
+  it('follows each notification with a good sync that began after it, one at a time, through failures and kills', () => {
+    const event = fc.record({
+      afterMs: fc.integer({ min: 0, max: 3 * MINUTE }),
+      what: fc.constantFrom('people', 'clockings', 'absences', 'kill'),
+    })
+    const trigger = fc.record({
+      result: fc.constantFrom<Result>('done', 'failed', 'busy'),
+      takesMs: fc.integer({ min: 0, max: 8 * MINUTE }),
+    })
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 60 }), fc.array(trigger, { maxLength: 20 }), play),
+      { numRuns: 3000 },
+    )
+  })
+})
+
+interface Run {
+  readonly collections: readonly string[]
+  readonly beganAt: number
+  readonly endedAt: number
+}
+
+/** Plays notifications, kills and triggers in the order of their times, and checks what the schedule promises. */
+function play(
+  events: readonly { afterMs: number; what: string }[],
+  triggers: readonly { result: Result; takesMs: number }[],
+): void {
+  const everything = ['people', 'clockings', 'absences']
+  const notifications: { collection: string; at: number }[] = []
+  const good: Run[] = []
+  let state = notified(IDLE, everything, 'start', 0)
+  let now = 0
+  let due = 0
+  let next = 0
+  let running: (Run & { result: Result }) | undefined
+  let lastStart = Number.NEGATIVE_INFINITY
+  const left = [...triggers]
+  const upcoming = events.map((event) => {
+    due += event.afterMs
+    return { ...event, at: due }
+  })
+  for (;;) {
+    const eventAt = upcoming[next]?.at ?? Number.POSITIVE_INFINITY
+    const stepAt =
+      running?.endedAt ?? Math.max(now, dueAt(state, TIMES) ?? Number.POSITIVE_INFINITY)
+    if (eventAt === Number.POSITIVE_INFINITY && stepAt === Number.POSITIVE_INFINITY) break
+    now = Math.min(eventAt, stepAt)
+    if (eventAt <= stepAt) happen(upcoming[next++]?.what ?? '')
+    else step()
+  }
+  for (const { collection, at } of notifications) {
+    expect(good.some((run) => run.beganAt >= at && run.collections.includes(collection))).toBe(true)
+  }
+
+  function happen(what: string): void {
+    if (what === 'kill') {
+      // The set is lost, and so is the sync that runs.
+      running = undefined
+      lastStart = Number.NEGATIVE_INFINITY
+      state = notified(IDLE, everything, 'start', now)
+    } else {
+      notifications.push({ collection: what, at: now })
+      state = notified(state, [what], 'delivery', now)
+    }
+  }
+
+  function step(): void {
+    if (running === undefined) {
+      const waited = state.waiting?.firstAt ?? 0
+      expect(now - lastStart).toBeGreaterThanOrEqual(TIMES.minIntervalMs)
+      expect(now).toBeGreaterThanOrEqual(waited + TIMES.quietMs)
+      const collections = state.waiting?.collections ?? []
+      state = begin(state, now)
+      const { result, takesMs } = left.shift() ?? { result: 'done', takesMs: MINUTE }
+      running = { collections, beganAt: now, endedAt: now + takesMs, result }
+    } else {
+      state = end(state, running.result, now, TIMES)
+      if (running.result !== 'busy') lastStart = running.beganAt
+      if (running.result === 'done') good.push(running)
+      running = undefined
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ConnectorError } from '../../ground/errors.ts'
+import { request as send } from './post-trigger.ts'
+import { type Order, type Outcome, sentence, type Trigger } from './trigger.ts'
+
+export interface AirbyteSettings {
+  /** The address of Airbyte's public API, such as `https://airbyte.acme.example/api/public`. */
+  readonly url: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly connectionId: string
+  /** From one question for the status of a job to the next. */
+  readonly pollMs: number
+}
+
+interface Answer {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** How long a start waits for Airbyte to say whether it knows us. */
+const CHECK_MS = 5000
+/** Statuses of a job that has ended; every other one may still change. */
+const ENDED: ReadonlySet<unknown> = new Set(['succeeded', 'failed', 'cancelled'])
+
+/**
+ * Starts a sync of an Airbyte connection and waits for the end of its job, which may take hours. A job
+ * that Airbyte runs already is busy. Where the answer to the start was lost, the next try finds it so.
+ */
+export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
+  const { url, clientId, clientSecret, connectionId, pollMs } = settings
+  return Object.assign(sync, { check })
+
+  async function sync(_order: Order, signal: AbortSignal): Promise<Outcome> {
+    try {
+      const start = await request('POST', '/v1/jobs', { connectionId, jobType: 'sync' }, signal)
+      if (start.status === 409)
+        return { result: 'busy', detail: 'Airbyte runs a sync of it already' }
+      if (start.status >= 300) return refused(start, 'the start of a sync')
+      const jobId = start.body['jobId']
+      if (jobId === undefined) return failed('Airbyte answered without the id of a job')
+      return await awaitJob(encodeURIComponent(String(jobId)), start.body['status'], signal)
+    } catch (error) {
+      if (error instanceof TokenError) return refused(error, 'a token')
+      return failed(`Airbyte cannot be asked: ${sentence(error)}`)
+    }
+  }
+
+  async function check(signal: AbortSignal): Promise<void> {
+    const soon = AbortSignal.any([signal, AbortSignal.timeout(CHECK_MS)])
+    await newToken(soon).catch((error: unknown) => {
+      // Airbyte that is down, or starts together with this program, is asked again by each sync.
+      if (!(error instanceof TokenError) || error.status >= 500 || error.status === 429) return
+      throw new ConnectorError(
+        'config',
+        `Airbyte gave no token (status ${error.status}): check AIRBYTE_URL, AIRBYTE_CLIENT_ID and AIRBYTE_CLIENT_SECRET.`,
+      )
+    })
+  }
+
+  async function awaitJob(id: string, first: unknown, signal: AbortSignal): Promise<Outcome> {
+    for (let status = first; ; ) {
+      if (ENDED.has(status)) {
+        return { result: status === 'succeeded' ? 'done' : 'failed', detail: `job ${id} ${status}` }
+      }
+      await sleep(pollMs, undefined, { signal })
+      // A job goes on while its status cannot be asked.
+      const answer = await request('GET', `/v1/jobs/${id}`, undefined, signal).catch(
+        (error: unknown) => {
+          if (signal.aborted || isRefusal(error)) throw error
+          return undefined
+        },
+      )
+      if (answer === undefined) continue
+      if (isFinal(answer.status)) return refused(answer, `the status of job ${id}`)
+      status = answer.body['status'] ?? status
+    }
+  }
+
+  /** With a token of its own, because tokens live for minutes only; one may expire on the way. */
+  async function request(
+    method: 'GET' | 'POST',
+    path: string,
+    body: object | undefined,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const first = await ask(method, path, body, signal, await newToken(signal))
+    return first.status === 401 ? ask(method, path, body, signal, await newToken(signal)) : first
+  }
+
+  async function newToken(signal: AbortSignal): Promise<string> {
+    const credentials = { client_id: clientId, client_secret: clientSecret }
+    const body = { ...credentials, 'grant-type': 'client_credentials' }
+    const granted = await ask('POST', '/v1/applications/token', body, signal)
+    const token = granted.body['access_token']
+    if (typeof token !== 'string') throw new TokenError(granted.status)
+    return token
+  }
+
+  async function ask(
+    method: 'GET' | 'POST',
+    path: string,
+    body: object | undefined,
+    signal: AbortSignal,
+    token?: string,
+  ): Promise<Answer> {
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    const answer = await send({ method, url: `${url}${path}`, headers, body, signal })
+    return { status: answer.status, body: parsed(answer.text) }
+  }
+}
+
+/** Whether asking again would not help. */
+function isFinal(status: number): boolean {
+  return status >= 300 && status < 500 && status !== 429
+}
+
+/** Airbyte answered the request for a token without one. */
+class TokenError extends Error {
+  readonly status: number
+
+  constructor(status: number) {
+    super(`status ${status}`)
+    this.status = status
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof TokenError && isFinal(error.status)
+}
+
+function refused({ status }: Pick<Answer, 'status'>, what: string): Outcome {
+  const remedy =
+    status === 401 || status === 403
+      ? ': check AIRBYTE_CLIENT_ID, AIRBYTE_CLIENT_SECRET and what they may do'
+      : ''
+  return failed(`Airbyte refused ${what} with status ${status}${remedy}`)
+}
+
+function failed(detail: string): Outcome {
+  return { result: 'failed', detail }
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,225 @@
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createAirbyteTrigger } from './airbyte-trigger.ts'
+import { createPostTrigger } from './post-trigger.ts'
+import { createRunTrigger } from './run-trigger.ts'
+import { type AirbyteStub, startAirbyteStub, startStub } from './testing/stubs.ts'
+
+const ORDER = { streams: ['clockings', 'people'], reason: 'delivery' }
+const never = new AbortController().signal
+
+describe('--run', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'protime-'))
+
+  it('runs the command in a shell that knows the streams and the reason', async () => {
+    const said = join(folder, 'said')
+    const trigger = createRunTrigger(`echo "$PROTIME_STREAMS $PROTIME_REASON" > ${said}`)
+    expect(await trigger(ORDER, never)).toEqual({ result: 'done', detail: 'exit code 0' })
+    expect(readFileSync(said, 'utf8')).toBe('clockings,people delivery\n')
+  })
+
+  it.each([
+    ['exit 3', 'exit code 3'],
+    ['kill -KILL $$', 'ended by SIGKILL'],
+    ['no-such-program 2> /dev/null', 'exit code 127'],
+  ])('fails with what %s ends with', async (command, detail) => {
+    expect(await createRunTrigger(command)(ORDER, never)).toEqual({ result: 'failed', detail })
+  })
+
+  it('passes the end on to all that the command has started', async () => {
+    const [begun, ended] = [join(folder, 'begun'), join(folder, 'ended')]
+    const child = `trap "touch ${ended}; exit 1" TERM; touch ${begun}; while :; do sleep 0.05; done`
+    const stop = new AbortController()
+    const outcome = createRunTrigger(`sh -c '${child}'; exit 1`)(ORDER, stop.signal)
+    await expect.poll(() => existsSync(begun)).toBe(true)
+    stop.abort()
+    expect((await outcome).result).toBe('failed')
+    await expect.poll(() => existsSync(ended)).toBe(true)
+  })
+
+  it('kills a command that does not end when it is asked', async () => {
+    const begun = join(folder, 'stubborn')
+    const stop = new AbortController()
+    const command = `trap "" TERM; touch ${begun}; while :; do sleep 0.05; done`
+    const outcome = createRunTrigger(command, 50)(ORDER, stop.signal)
+    await expect.poll(() => existsSync(begun)).toBe(true)
+    stop.abort()
+    expect(await outcome).toEqual({ result: 'failed', detail: 'ended by SIGKILL' })
+  })
+})
+
+describe('--post', () => {
+  const startScheduler = async (status: number | undefined) => {
+    const stub = await startStub(() => (status === undefined ? undefined : { status }))
+    onTestFinished(stub.close)
+    return stub
+  }
+
+  it('posts the streams and the reason', async () => {
+    const stub = await startScheduler(202)
+    const outcome = await createPostTrigger(`${stub.url}/hooks/protime`)(ORDER, never)
+    expect(outcome).toEqual({ result: 'done', detail: 'status 202' })
+    expect(stub.requests).toMatchObject([{ method: 'POST', path: '/hooks/protime', body: ORDER }])
+  })
+
+  it('signs in with the user and the password of the address', async () => {
+    const stub = await startScheduler(202)
+    const url = `${stub.url.replace('//', '//dagster:p%40ss@')}/hooks?of=protime`
+    expect((await createPostTrigger(url)(ORDER, never)).result).toBe('done')
+    const authorization = `Basic ${Buffer.from('dagster:p@ss').toString('base64')}`
+    expect(stub.requests).toMatchObject([{ path: '/hooks?of=protime', headers: { authorization } }])
+  })
+
+  it('goes through the proxy that the environment names', async () => {
+    const [stub, proxy] = await Promise.all([startScheduler(202), startScheduler(undefined)])
+    vi.stubEnv('HTTP_PROXY', proxy.url)
+    vi.stubEnv('NO_PROXY', '')
+    vi.stubEnv('no_proxy', '')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const outcome = await createPostTrigger(`${stub.url}/hooks?token=secret`)(ORDER, never)
+    expect(outcome.result).toBe('failed')
+    expect(outcome.detail).toContain(`the proxy ${new URL(proxy.url).host}`)
+    expect(outcome.detail).not.toContain('secret')
+    expect(stub.requests).toEqual([])
+  })
+
+  it.each([
+    [409, 'busy'],
+    [423, 'busy'],
+    [429, 'busy'],
+    [404, 'failed'],
+    [302, 'failed'],
+    [503, 'failed'],
+  ])('takes status %i for %s', async (status, result) => {
+    const { url } = await startScheduler(status)
+    expect((await createPostTrigger(url)(ORDER, never)).result).toBe(result)
+  })
+
+  it('fails when nobody answers', async () => {
+    const { url } = await startScheduler(undefined)
+    const { host } = new URL(url)
+    const { result, detail } = await createPostTrigger(url)(ORDER, never)
+    expect([result, detail]).toEqual(['failed', expect.stringContaining(`no answer from ${host}`)])
+  })
+
+  it('fails when the answer takes too long', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    expect(await createPostTrigger(`http://127.0.0.1:${port}`, 50)(ORDER, never)).toEqual({
+      result: 'failed',
+      detail: `no answer from 127.0.0.1:${port} within 0.05 seconds`,
+    })
+  })
+})
+
+describe('--airbyte-connection', () => {
+  const start = async (change: Partial<Parameters<typeof createAirbyteTrigger>[0]> = {}) => {
+    const airbyte = await startAirbyteStub()
+    onTestFinished(airbyte.close)
+    const credentials = { clientId: 'app', clientSecret: 'app secret', connectionId: 'live' }
+    const trigger = createAirbyteTrigger({ url: airbyte.url, ...credentials, pollMs: 5, ...change })
+    return { airbyte, trigger }
+  }
+  const asked = ({ requests }: AirbyteStub, method: string) =>
+    requests.filter((request) => request.method === method && request.path.includes('/jobs'))
+
+  it.each([
+    ['succeeded', 'done'],
+    ['failed', 'failed'],
+    ['cancelled', 'failed'],
+  ] as const)('waits for the end of the job: %s is %s', async (status, result) => {
+    const { airbyte, trigger } = await start()
+    const outcome = trigger(ORDER, never)
+    await vi.waitUntil(() => asked(airbyte, 'GET').length > 2)
+    airbyte.jobs.set(1, 'incomplete')
+    const before = asked(airbyte, 'GET').length
+    await vi.waitUntil(() => asked(airbyte, 'GET').length > before + 2)
+    airbyte.jobs.set(1, status)
+    expect(await outcome).toEqual({ result, detail: `job 1 ${status}` })
+  })
+
+  it('is busy while Airbyte runs a sync already', async () => {
+    const { airbyte, trigger } = await start()
+    airbyte.jobs.set(1, 'running')
+    expect((await trigger(ORDER, never)).result).toBe('busy')
+  })
+
+  it('asks with a new token when the one of the start has expired', async () => {
+    const { airbyte, trigger } = await start()
+    const outcome = trigger(ORDER, never)
+    await vi.waitUntil(() => airbyte.jobs.size > 0)
+    airbyte.clock += 181
+    airbyte.jobs.set(1, 'succeeded')
+    expect((await outcome).result).toBe('done')
+  })
+
+  it.each([0, 500, 429])('goes on asking for the job through an outage (%i)', async (outage) => {
+    const { airbyte, trigger } = await start()
+    const outcome = trigger(ORDER, never)
+    await vi.waitUntil(() => airbyte.jobs.size > 0)
+    airbyte.outage = outage
+    const before = airbyte.requests.length
+    await vi.waitUntil(() => airbyte.requests.length > before + 3)
+    airbyte.outage = undefined
+    airbyte.jobs.set(1, 'succeeded')
+    expect((await outcome).result).toBe('done')
+  })
+
+  it('fails while Airbyte is down, and says how', async () => {
+    const { airbyte, trigger } = await start()
+    airbyte.outage = 0
+    expect(await trigger(ORDER, never)).toMatchObject({
+      result: 'failed',
+      detail: expect.stringMatching(/^Airbyte cannot be asked: no answer from 127/),
+    })
+  })
+
+  it('says what to check when the credentials are refused', async () => {
+    const { trigger } = await start({ clientSecret: 'another' })
+    expect(await trigger(ORDER, never)).toEqual({
+      result: 'failed',
+      detail:
+        'Airbyte refused a token with status 401: check AIRBYTE_CLIENT_ID, AIRBYTE_CLIENT_SECRET and what they may do',
+    })
+  })
+
+  it.each([401, 404])(
+    'knows before the first sync that Airbyte gives no token (%i)',
+    async (outage) => {
+      const { airbyte, trigger } = await start()
+      airbyte.outage = outage
+      await expect(trigger.check?.(never)).rejects.toThrow(
+        `Airbyte gave no token (status ${outage}): check AIRBYTE_URL`,
+      )
+    },
+  )
+
+  it.each([undefined, 0, 503, 429])('takes Airbyte as it is at the start (%s)', async (outage) => {
+    const { airbyte, trigger } = await start()
+    airbyte.outage = outage
+    await trigger.check?.(never)
+  })
+
+  it('fails when the credentials are withdrawn while the job runs', async () => {
+    const { airbyte, trigger } = await start()
+    const outcome = trigger(ORDER, never)
+    await vi.waitUntil(() => airbyte.jobs.size > 0)
+    airbyte.outage = 401
+    expect((await outcome).detail).toContain('refused a token with status 401')
+  })
+
+  it('stops waiting when it is asked to', async () => {
+    const { airbyte, trigger } = await start({ pollMs: 3_600_000 })
+    const stop = new AbortController()
+    const outcome = trigger(ORDER, stop.signal)
+    await vi.waitUntil(() => airbyte.jobs.size > 0)
+    stop.abort()
+    expect((await outcome).result).toBe('failed')
+  })
+})

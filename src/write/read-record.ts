@@ -1,0 +1,190 @@
+import { idFault, nameFault, valueFault } from '../client/references.ts'
+import type { RecordKey } from '../client/service-client.ts'
+import type { Verdict } from './outcome.ts'
+
+/** What a record asks for, or why it cannot be sent. */
+export type Reading<T> = { readonly wanted: T } | { readonly rejection: Verdict }
+
+class Rejection extends Error {}
+
+/** Why a record cannot be sent, in a sentence; thrown within `read`. */
+function rejected(reason: string): Error {
+  return new Rejection(reason)
+}
+
+/** Reads a record by a function that throws `rejected`. */
+function read<T>(reader: () => T): Reading<T> {
+  try {
+    return { wanted: reader() }
+  } catch (error) {
+    if (!(error instanceof Rejection)) throw error
+    return { rejection: { outcome: 'rejected', reason: error.message } }
+  }
+}
+
+/**
+ * A member as text; whole numbers are taken too, because warehouses have codes and ids in columns of
+ * numbers. Undefined when it is missing, null when it is null.
+ */
+function textOf(
+  data: Readonly<Record<string, unknown>>,
+  member: string,
+): string | null | undefined {
+  const value = data[member]
+  if (value === undefined || value === null) return value
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
+  if (Number.isInteger(value))
+    throw rejected(`The ${member} is too large for a number that is exact: send it as a text.`)
+  if (typeof value !== 'string')
+    throw rejected(`The ${member} is neither a text nor a whole number.`)
+  if (/\p{Surrogate}/u.test(value)) throw rejected(`The ${member} is not well-formed Unicode.`)
+  return value
+}
+
+/** A member that is an object; undefined when it is missing, null when it is null. */
+function objectOf(
+  data: Readonly<Record<string, unknown>>,
+  member: string,
+): Readonly<Record<string, unknown>> | null | undefined {
+  const value = data[member]
+  if (value === undefined || value === null) return value
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw rejected(`The ${member} is not an object.`)
+  return value as Readonly<Record<string, unknown>>
+}
+
+/** The optional text of a record beside its name. */
+type TextField = 'externalCode' | 'description'
+
+/**
+ * A record of job_categories or work_locations, as far as it is well formed. Undefined stands for what
+ * it leaves out, null or an empty text for what is to be empty; the default name never is, so that null
+ * leaves it out.
+ */
+export interface WantedNamed {
+  readonly key: RecordKey
+  readonly defaultName: string | undefined
+  readonly translations: Readonly<Record<string, string | null>> | null | undefined
+  readonly text: string | null | undefined
+}
+
+/** What is particular to records of one object. */
+export interface NamedRules {
+  /** The member beside the name. */
+  readonly textField: TextField
+  /** The custom reference that is the key of records without an id. */
+  readonly reference: string | undefined
+  /** The setting that names it. */
+  readonly setting: string
+}
+
+/** The verdict on a record that would leave what it writes without a name. */
+export const NAMELESS: Verdict = { outcome: 'rejected', reason: 'The record has no name.default.' }
+
+/** In code points: the service does not say what it counts, and may allow fewer. */
+const MAX_EXTERNAL_CODE = 50
+
+/** Reads a record; one that cannot be sent is rejected with the reason. */
+export function readNamed(
+  data: Readonly<Record<string, unknown>>,
+  rules: NamedRules,
+): Reading<WantedNamed> {
+  return read(() => {
+    const key = readKey(data, rules)
+    const text = textOf(data, rules.textField)
+    if (rules.textField === 'externalCode' && [...(text ?? '')].length > MAX_EXTERNAL_CODE)
+      throw rejected(`The externalCode is longer than ${MAX_EXTERNAL_CODE} characters.`)
+    if (typeof data['name'] === 'string')
+      return { key, defaultName: textOf(data, 'name') ?? undefined, translations: undefined, text }
+    const name = objectOf(data, 'name') ?? {}
+    const translations = objectOf(name, 'translations')
+    return {
+      key,
+      defaultName: textOf(name, 'default') ?? undefined,
+      translations: translations && readTranslations(translations),
+      text,
+    }
+  })
+}
+
+function readTranslations(
+  given: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, string | null>> {
+  const texts = Object.keys(given).map((language) => [language, textOf(given, language) ?? null])
+  return Object.fromEntries(texts)
+}
+
+function readKey(data: Readonly<Record<string, unknown>>, rules: NamedRules): RecordKey {
+  const { reference, setting } = rules
+  const id = textOf(data, 'id')
+  if (id !== undefined && id !== null) {
+    if (!/^(0|[1-9]\d*)$/.test(id)) throw rejected('The id is not a whole number.')
+    return { id }
+  }
+  const references = objectOf(data, 'externalReferences') ?? {}
+  const names = Object.keys(references)
+  const [name, ...others] = reference === undefined ? names : [reference]
+  if (name === undefined)
+    throw rejected('The record has neither an id nor externalReferences: one of them is its key.')
+  if (others.length > 0)
+    throw rejected(`The record has several externalReferences: set ${setting} to the key's name.`)
+  const fault = nameFault(name)
+  if (fault !== undefined) throw rejected(fault)
+  const value = textOf(references, name)
+  if (value === undefined || value === null || value === '')
+    throw rejected(`The record has neither an id nor the external reference ${name}.`)
+  return { name, value }
+}
+
+/** A record of external_references, as far as it is well formed. */
+export interface WantedReference {
+  readonly collection: string
+  readonly name: string
+  readonly value: string
+  /** Undefined deletes the value. */
+  readonly id: string | undefined
+}
+
+/** What a record is found by, as far as it can be; with a value it is complete. */
+export type ReferenceKey = Partial<Record<'collection' | 'name' | 'value', string>>
+
+/** The only collection whose ids are no numbers. */
+const GUID_COLLECTION = 'activity-definitions'
+
+/** Reads a record; one that cannot be sent is rejected with the reason. */
+export function readReference(
+  data: Readonly<Record<string, unknown>>,
+  isDelete: boolean,
+): Reading<WantedReference> & { readonly key: ReferenceKey } {
+  const key: ReferenceKey = {}
+  const reading = read(() => {
+    const collection = required(data, 'collection')
+    key.collection = collection
+    const name = required(data, 'name')
+    key.name = name
+    const value = required(data, 'value')
+    refuse(nameFault(name) ?? valueFault(value))
+    key.value = value
+    if (isDelete) return { collection, name, value, id: undefined }
+    const id = required(data, 'internalReference')
+    refuse(idFault(collection, id))
+    return { collection, name, value, id: canonicalId(collection, id) }
+  })
+  return { ...reading, key }
+}
+
+/** An id in the one form in which ids are compared. */
+export function canonicalId(collection: string, id: string): string {
+  return collection === GUID_COLLECTION ? id.toLowerCase() : id
+}
+
+function required(data: Readonly<Record<string, unknown>>, member: string): string {
+  const text = textOf(data, member)
+  if (text === undefined || text === null || text === '')
+    throw rejected(`The record has no ${member}.`)
+  return text
+}
+
+function refuse(fault: string | undefined): void {
+  if (fault !== undefined) throw rejected(fault)
+}
