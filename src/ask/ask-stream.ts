@@ -3,6 +3,7 @@ import { ConnectorError } from '../ground/errors.ts'
 import type { Client } from '../http/client.ts'
 import type { Endpoints } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
+import type { StatusKind } from '../http/status.ts'
 import type { Stream } from '../streams/collection.ts'
 import { addDays, dayOf } from '../sync/days.ts'
 import { referencePairs, slicesOf } from '../sync/slices.ts'
@@ -34,7 +35,7 @@ export async function askStream(stream: Stream, tools: AskTools): Promise<Answer
   const { config } = tools
   const answer = await askWith(stream, config, tools)
   const pairs = referencePairs(stream, config)
-  if (!isRefused(answer, [400]) || pairs.length === 0) return answer
+  if (!isRefused(answer, 'bad request') || pairs.length === 0) return answer
   const without = await askWith(stream, { ...config, externalReferences: [] }, tools)
   if (without.kind !== 'readable') return answer
   const unknown = pairs.length === 1 ? pairs : await refusedPairs(stream, pairs, tools)
@@ -53,7 +54,7 @@ async function refusedPairs(
   for (const pair of pairs) {
     const [collection, name] = pair
     const config = { ...tools.config, externalReferences: [{ collection, names: [name] }] }
-    if (isRefused(await askWith(stream, config, tools), [400])) unknown.push(pair)
+    if (isRefused(await askWith(stream, config, tools), 'bad request')) unknown.push(pair)
   }
   return unknown
 }
@@ -71,7 +72,7 @@ async function askWith(stream: Stream, config: Config, tools: AskTools): Promise
   // The service may list references of some collections only; of the named structures it must list all.
   const isEnough = (answer: Answer) =>
     stream.nested === 'referenced_collections'
-      ? !isRefused(answer, [400, 404])
+      ? !isRefused(answer, 'unknown')
       : answer.kind !== 'readable'
   let answer: Answer = { kind: 'readable' }
   for (const { link } of slices) {
@@ -86,19 +87,15 @@ async function askLink(link: string, { replication }: Stream, client: Client): P
     return { kind: (await client.probe(link)) ? 'readable' : 'foreign' }
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error
-    const isUnlisted = error instanceof HttpError && (error.status === 404 || error.status === 405)
+    const isUnlisted = error instanceof HttpError && error.is('not offered')
     return isUnlisted && replication === 'delta'
       ? { kind: 'unlisted', error }
       : { kind: 'refused', error }
   }
 }
 
-function isRefused(answer: Answer, statuses: readonly number[]): boolean {
-  return (
-    answer.kind === 'refused' &&
-    answer.error instanceof HttpError &&
-    statuses.includes(answer.error.status)
-  )
+function isRefused(answer: Answer, kind: StatusKind): boolean {
+  return answer.kind === 'refused' && answer.error instanceof HttpError && answer.error.is(kind)
 }
 
 function yesterday(stream: Stream, now: Date) {

@@ -69,8 +69,8 @@ function sharedCause(asked: readonly Asked[], facts: Circumstances): string | un
   const [first, ...others] = asked.flatMap(({ answer }) => answer ?? [])
   if (first === undefined) return silence(facts, new URL(origin))
   if (others.some((answer) => causeOf(answer) !== causeOf(first))) return undefined
-  if (causeOf(first) === '404') {
-    return `The service answers 404 for every list at ${origin}${mount}${prefix}. Check environment.api_name, which is ${apiName}, and the address of the tenant.`
+  if ('error' in first && first.error instanceof HttpError && first.error.is('missing')) {
+    return `The service answers ${first.error.status} for every list at ${origin}${mount}${prefix}. Check environment.api_name, which is ${apiName}, and the address of the tenant.`
   }
   if (!('error' in first)) {
     return `What answers at ${origin}${mount} is not the API: its answers are not JSON. Check the tenant, the environment and its addresses.`

@@ -49,7 +49,7 @@ function isEmpty(text: string): boolean {
 }
 
 function isUnknown(error: unknown): boolean {
-  if (error instanceof ConnectorError) return error instanceof HttpError && error.status === 404
+  if (error instanceof ConnectorError) return error instanceof HttpError && error.is('missing')
   throw error
 }
 

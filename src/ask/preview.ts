@@ -93,7 +93,7 @@ async function look(
       return await readPage(link, slice)
     } catch (error) {
       // Not every collection that has references is documented to list them here.
-      const isRefused = error instanceof HttpError && (error.status === 400 || error.status === 404)
+      const isRefused = error instanceof HttpError && error.is('unknown')
       if (stream.nested !== 'referenced_collections' || !isRefused) throw error
       return { records: [], hasMore: false }
     }
@@ -146,7 +146,7 @@ async function* batchesOf(
 }
 
 function explained(error: ConnectorError): ConnectorError {
-  const isUnlisted = error instanceof HttpError && (error.status === 404 || error.status === 405)
+  const isUnlisted = error instanceof HttpError && error.is('not offered')
   if (!isUnlisted) return error
   return new ConnectorError(
     error.failure,

@@ -1,6 +1,7 @@
 import { ConnectorError, type FailureType } from '../ground/errors.ts'
 import { type Endpoints, scopeName } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
+import { meaningOf } from '../http/status.ts'
 
 /** What is known of a failure; see the fields of `ClientError`. */
 export interface ClientErrorFacts extends ErrorOptions {
@@ -50,12 +51,6 @@ export interface FailedRequest {
   readonly mayHaveHappened: boolean
 }
 
-/** What statuses mean to somebody who asks for one record; the others mean what they do to a sync. */
-const MEANING: Readonly<Record<number, string>> = {
-  404: 'There is no such record, or the service does not offer this to your tenant or API',
-  414: 'The service says that the URL is too long; use a shorter name or value',
-}
-
 /** The failure of a request as a ClientError; what ends the process passes as it is. */
 export function toClientError(error: unknown, request: FailedRequest): unknown {
   if (error instanceof ClientError || !(error instanceof ConnectorError)) return error
@@ -64,11 +59,12 @@ export function toClientError(error: unknown, request: FailedRequest): unknown {
     return new ClientError(error.failure, error.message, { mayHaveHappened, cause: error })
   }
   const { status, code, reasons } = error
-  const isForbidden = status === 401 || status === 403
-  const missingScope = isForbidden ? scopeName(request.endpoints, request.scope) : undefined
+  const missingScope = error.is('permission')
+    ? scopeName(request.endpoints, request.scope)
+    : undefined
   const meaning =
     missingScope === undefined
-      ? MEANING[status]
+      ? meaningOf(status).wordsOfRecord
       : `The client probably lacks the scope ${missingScope}; ask the operator of the service for it`
   const message = meaning === undefined ? error.message : inWords(meaning, error, request.shown)
   const facts = { status, code, reasons, mayHaveHappened, missingScope, cause: error }

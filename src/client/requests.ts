@@ -2,6 +2,7 @@ import type { ServiceAnswer } from '../http/client.ts'
 import { resourceUrl } from '../http/endpoints.ts'
 import { createCircleCheck, MAX_URL_LENGTH, resolveLink } from '../http/links.ts'
 import type { Session } from '../http/session.ts'
+import { statusIs } from '../http/status.ts'
 import { hasScope } from '../http/token.ts'
 import type { Method } from '../http/transport.ts'
 import { ClientError, missingScope, toClientError } from './client-error.ts'
@@ -152,7 +153,7 @@ function reasonOf({ message }: SyntaxError): string {
 }
 
 function isMissing(error: unknown): error is ClientError {
-  return error instanceof ClientError && error.status === 404
+  return error instanceof ClientError && statusIs(error.status, 'missing')
 }
 
 async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {

@@ -7,6 +7,7 @@ import { createExchanges, type Exchange, type ExchangeCounts, type Trouble } fro
 import { resolveLink } from './links.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import { type RetryPolicy, SLOWEST_BODY_MS, tooSlow } from './retry.ts'
+import { isSuccess } from './status.ts'
 import { createTokens, type Token } from './token.ts'
 import type { Method, Reply, Transport } from './transport.ts'
 
@@ -193,10 +194,6 @@ export function createClient(settings: ClientSettings): Client {
       reply.discard()
     }
   }
-}
-
-function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300
 }
 
 /** Looks at the first character that is not a space, and lets go of the rest. */

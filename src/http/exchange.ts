@@ -10,13 +10,13 @@ import {
   createFailureCount,
   decide,
   isRateLimit,
-  isRetryable,
   type Result,
   type RetryPolicy,
   retryAfterMs,
   type Situation,
   tooLongToWait,
 } from './retry.ts'
+import { statusIs } from './status.ts'
 import type { Token, Tokens } from './token.ts'
 import type { Call, Reply, Transport } from './transport.ts'
 
@@ -175,7 +175,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     }
     const { status, header } = outcome.reply
     const location = header('location')
-    const retryAfter = isRetryable(status)
+    const retryAfter = statusIs(status, 'retryable')
       ? retryAfterMs(header('retry-after'), clock.now())
       : undefined
     return {
@@ -222,12 +222,11 @@ function isOk(status: number): boolean {
 /** Whether the service may have done what was asked for, although it did not say so. */
 function isUncertain(outcome: Failed, isHeld: boolean): boolean {
   if ('error' in outcome) return outcome.error.failure !== 'config' && mayHaveArrived(outcome.error)
-  const { status } = outcome.reply
-  return !isHeld && (status === 408 || (status >= 500 && status !== 501))
+  return !isHeld && statusIs(outcome.reply.status, 'uncertain')
 }
 
 /** Whether the service may have answered and only the answer was lost, here or at a gateway. */
 function mayHaveArrived(error: ConnectorError): boolean {
-  if (error instanceof HttpError) return error.status === 502 || error.status === 504
+  if (error instanceof HttpError) return error.is('gateway')
   return !(error instanceof NotConnected)
 }

@@ -2,7 +2,7 @@ import { ConnectorError, type FailureType } from '../ground/errors.ts'
 import { isJsonObject, tryParseJson } from '../ground/json.ts'
 import type { Mask } from '../ground/mask.ts'
 import { LINK_TOKENS, shown } from './links.ts'
-import { isRetryable } from './retry.ts'
+import { meaningOf, type StatusKind, statusIs } from './status.ts'
 import type { Reply } from './transport.ts'
 
 /** What else is known of a refusal; see the fields of `HttpError`. */
@@ -39,6 +39,11 @@ export class HttpError extends ConnectorError {
     this.code = code
     this.reasons = reasons
   }
+
+  /** Whether its status has this meaning. */
+  is(kind: StatusKind): boolean {
+    return statusIs(this.status, kind)
+  }
 }
 
 /** Longest part of an error body that is read and shown. */
@@ -49,30 +54,6 @@ const MAX_TEXT_MS = 2000
 /** The documented forms have three levels. */
 const MAX_LEVELS = 6
 const MAX_REASONS = 10
-
-/** What a status means for the reader of the message, and who has to act. */
-const MEANING: Readonly<Record<number, readonly [FailureType, string, string?]>> = {
-  400: ['config', 'The service does not accept the request'],
-  401: [
-    'config',
-    'The service does not accept the access token, also a new one; the client lacks a permission',
-  ],
-  403: ['config', 'The client has no access'],
-  404: ['config', 'The service does not offer this to your tenant or API'],
-  405: ['config', 'The service does not offer this to your tenant or API'],
-  409: ['transient', 'The service reports a conflict'],
-  412: ['transient', 'The record was changed in the meantime'],
-  410: ['system', 'The link has expired'],
-  414: ['config', 'The service says that the URL is too long; ask for fewer external references'],
-  407: [
-    'config',
-    'The proxy asks for a password; put it into HTTPS_PROXY (http://user:password@host)',
-  ],
-  429: ['transient', 'The service is asked too often'],
-}
-
-const UNEXPECTED_ADVICE =
-  ' Check the address and the proxies on the way; if they are right, tell the operator of the service.'
 
 /** What a message says of a request, and what it must not say. */
 export interface Telling {
@@ -102,7 +83,7 @@ export async function toHttpError(
   const clean = (words: string) => tidy(mask.text(withoutValues(words, hidden)))
   const { words, code } = readWords(withoutRecords(status, await textOf(reply)))
   const text = clean(words.join('; '))
-  const [failure, meaning, advice = ''] = MEANING[status] ?? unlisted(status)
+  const { failure, words: meaning, advice = '' } = meaningOf(status)
   const detail = text === '' ? '' : `: ${text}`
   const message = `${meaning} (${status} for ${address})${detail}.${advice}`
   return new HttpError(failure, status, message, {
@@ -114,14 +95,6 @@ export async function toHttpError(
       .map(clean)
       .filter((word) => word !== ''),
   })
-}
-
-/** What a status means that the service's documents do not know, and what the reader does about it. */
-function unlisted(status: number): readonly [FailureType, string, string?] {
-  const failure = isRetryable(status) ? 'transient' : 'system'
-  if (status >= 500 && status < 600) return [failure, 'The service fails']
-  const meaning = 'The service answered with an unexpected status'
-  return failure === 'transient' ? [failure, meaning] : [failure, meaning, UNEXPECTED_ADVICE]
 }
 
 /** The text with `****` in place of values, where they stand as words. */

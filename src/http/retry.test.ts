@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import {
   decide,
   isRateLimit,
-  isRetryable,
   type Result,
   retryAfterMs,
   retryPolicyOf,
@@ -71,7 +70,7 @@ describe('the wait before the next attempt', () => {
     expect(waitMs(failed(before), retryPolicy)).toBe(expected)
   })
 
-  it('is cut, so that the last attempt is made when the patience ends', () => {
+  it('is cut, so that the last attempt is made when the time is over', () => {
     expect(waitMs(failed(20, 595_000), retryPolicy)).toBe(5000)
   })
 
@@ -79,7 +78,7 @@ describe('the wait before the next attempt', () => {
     expect(waitMs(failed(20, 600_000), retryPolicy)).toBeUndefined()
   })
 
-  it('is what the service asks for, as long as the patience covers it', () => {
+  it('is what the service asks for, as long as there is time for it', () => {
     expect([
       waitMs(failed(0), retryPolicy, 600_000),
       waitMs(failed(1, 1), retryPolicy, 600_000),
@@ -108,14 +107,7 @@ describe('the wait before the next attempt', () => {
   })
 })
 
-it.each([
-  [true, [408, 425, 429, 500, 502, 503, 504, 599]],
-  [false, [301, 304, 400, 401, 403, 404, 405, 409, 410, 414, 501]],
-])('a repetition may heal (%s) the statuses %j', (expected, statuses) => {
-  expect(statuses.map(isRetryable)).toEqual(statuses.map(() => expected))
-})
-
-const PATIENCE = { ...retryPolicyOf(10), random: () => 0.5 }
+const POLICY = { ...retryPolicyOf(10), random: () => 0.5 }
 const FIRST: Situation = {
   failures: { before: 0, sinceMs: 0 },
   redirects: 0,
@@ -178,7 +170,7 @@ const rows: (readonly [result: Result, situation: Partial<Situation>, step: Step
 ]
 
 it.each(rows)('after %j, %j: %j', (result, situation, step) => {
-  expect(decide(result, { ...FIRST, ...situation }, PATIENCE)).toEqual(step)
+  expect(decide(result, { ...FIRST, ...situation }, POLICY)).toEqual(step)
 })
 
 it('never asks again when retry_minutes is 0, but for a token', () => {

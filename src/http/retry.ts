@@ -1,5 +1,6 @@
 import { ConnectorError, type FailureType } from '../ground/errors.ts'
 import { httpDateMs, type Time } from './clock.ts'
+import { statusIs } from './status.ts'
 import type { Method } from './transport.ts'
 
 /** For how long, and with which waits, a request that fails is tried again; times in milliseconds. */
@@ -93,16 +94,6 @@ export function retryAfterMs(header: string | undefined, now: Date): number | un
   return time === undefined ? undefined : Math.max(0, time - now.getTime())
 }
 
-/** Statuses that a repetition may heal. */
-export function isRetryable(status: number): boolean {
-  return (
-    status === 408 ||
-    status === 425 ||
-    status === 429 ||
-    (status >= 500 && status < 600 && status !== 501)
-  )
-}
-
 /** The failure of a Retry-After that asks for more time than there is. */
 export function tooLongToWait(ms: number): ConnectorError {
   const minutes = Math.ceil(ms / 60_000)
@@ -120,7 +111,7 @@ export function tooSlow(): ConnectorError {
   )
 }
 
-/** See `Patience.bodyMs`: a small page at 14 kB/s. */
+/** See `RetryPolicy.bodyMs`: a small page at 14 kB/s. */
 export const SLOWEST_BODY_MS = 5 * 60_000
 
 /** An answer with another status than 200. */
@@ -158,11 +149,7 @@ export type Step =
   /** `tooLongMs` is a Retry-After longer than requests are tried again for. */
   | { readonly do: 'fail'; readonly tooLongMs?: number }
 
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const MAX_REDIRECTS = 3
-
-/** Those that keep the method; after the others a browser would send a GET. */
-const REDIRECTS_OF_WRITES: ReadonlySet<number> = new Set([307, 308])
 
 /**
  * Decides what happens after an attempt whose answer cannot be used. GET, PUT and DELETE may be done
@@ -179,14 +166,14 @@ export function decide(result: Result, situation: Situation, retryPolicy: RetryP
   const { status, location, retryAfterMs } = result
   // The request for a token carries the secret, which goes nowhere else.
   if (token !== 'none') {
-    const redirecting = method === 'GET' ? REDIRECTS : REDIRECTS_OF_WRITES
-    const isRedirect = redirecting.has(status) && location !== undefined
-    if (isRedirect && redirects < MAX_REDIRECTS) return { do: 'redirect', location }
-    if (status === 401 && renewals === 0) return { do: 'renew' }
-    if ((status === 401 || status === 403) && token === 'narrow' && renewals < 2)
+    const isRedirect = statusIs(status, method === 'GET' ? 'redirect of GET' : 'redirect')
+    if (isRedirect && location !== undefined && redirects < MAX_REDIRECTS)
+      return { do: 'redirect', location }
+    if (statusIs(status, 'expired token') && renewals === 0) return { do: 'renew' }
+    if (statusIs(status, 'permission') && token === 'narrow' && renewals < 2)
       return { do: 'unscoped' }
   }
-  if (!isRetryable(status)) return { do: 'fail' }
+  if (!statusIs(status, 'retryable')) return { do: 'fail' }
   if (!mayBeDoneTwice && !isRateLimit(result)) return { do: 'fail' }
   const ms = waitMs(failures, retryPolicy, retryAfterMs)
   if (ms !== undefined) return { do: 'wait', ms }
@@ -199,5 +186,9 @@ export function decide(result: Result, situation: Situation, retryPolicy: RetryP
 /** Whether the service asks for fewer requests, of all streams. */
 export function isRateLimit(result: Result): result is Answer {
   if ('failure' in result) return false
-  return result.status === 429 || (result.status === 503 && result.retryAfterMs !== undefined)
+  const { status, retryAfterMs } = result
+  return (
+    statusIs(status, 'rate limit') ||
+    (statusIs(status, 'rate limit with Retry-After') && retryAfterMs !== undefined)
+  )
 }

@@ -162,19 +162,21 @@ function parsed(text: string): Record<string, unknown> | undefined {
 }
 
 function isScopeRefusal(error: unknown): boolean {
-  return error instanceof HttpError && error.status === 400 && /invalid_scope/i.test(error.message)
+  return (
+    error instanceof HttpError && error.is('bad request') && /invalid_scope/i.test(error.message)
+  )
 }
 
 /** The refusals of the token endpoint that the user can mend. */
 function inWords(error: unknown): unknown {
   if (!(error instanceof HttpError)) return error
-  if (/invalid_client|unauthorized_client/i.test(error.message) || error.status === 401) {
+  if (/invalid_client|unauthorized_client/i.test(error.message) || error.is('expired token')) {
     return new ConnectorError(
       'config',
       'The service does not accept this client id and client secret for this tenant (invalid_client). Check both, the tenant and the environment.',
     )
   }
-  if (error.status === 404) {
+  if (error.is('missing')) {
     return new ConnectorError(
       'config',
       `There is no token service at the configured address. Check tenant and environment. ${error.message}`,

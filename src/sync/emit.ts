@@ -169,7 +169,7 @@ export async function emitDelta(
 }
 
 function isConflict(error: unknown): error is HttpError {
-  return error instanceof HttpError && error.status === 409
+  return error instanceof HttpError && error.is('conflict')
 }
 
 /**
@@ -244,7 +244,7 @@ export async function* emitSlices(
 }
 
 function isUnknown(error: unknown): error is HttpError {
-  return error instanceof HttpError && (error.status === 400 || error.status === 404)
+  return error instanceof HttpError && error.is('unknown')
 }
 
 /** What was not listed may live: its rows stay, those that a generation would end included. */

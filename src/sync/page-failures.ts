@@ -4,9 +4,9 @@ import { HttpError } from '../http/http-error.ts'
 import { createFailureCount, type FailureCount, type RetryPolicy, waitMs } from '../http/retry.ts'
 import { MalformedPageError, RecordTooLargeError } from '../page/page-scanner.ts'
 
-/** 404 or 405 for a request of ours: the collection does not have this operation here. */
+/** Said of a request of ours: the collection does not have this operation here. */
 export function isNotOffered(error: unknown): boolean {
-  return error instanceof HttpError && (error.status === 404 || error.status === 405)
+  return error instanceof HttpError && error.is('not offered')
 }
 
 /**
@@ -89,11 +89,6 @@ export function createTries(time: Time): Tries {
   return { failures: createFailureCount(time), conflicts: 0, isRepeat: false }
 }
 
-/** Statuses by which the service says that a token in a link is of no use any more . */
-const DEAD: ReadonlySet<number> = new Set([400, 404, 409, 410])
-/** Those among them that are about what was a good link once. */
-const EXPIRED: ReadonlySet<number> = new Set([409, 410])
-const CONFLICT = 409
 /** The wait before a page is requested again; throws what the reading is to see of another failure. */
 export function pauseAfter(
   error: unknown,
@@ -124,16 +119,15 @@ function pauseMs(
 }
 
 function conflictOf(error: unknown): HttpError | undefined {
-  return error instanceof HttpError && error.status === CONFLICT ? error : undefined
+  return error instanceof HttpError && error.is('conflict') ? error : undefined
 }
 
 /** What a page failed with, as the reading of the stream is to see it. */
 function failure(error: unknown, kind: LinkKind, conflicts: number): unknown {
   if (!(error instanceof HttpError)) return pageFailure(error)
-  if (kind === 'list' && error.status === CONFLICT) return listConflict(error, conflicts)
+  if (kind === 'list' && error.is('conflict')) return listConflict(error, conflicts)
   const isOurs = kind === 'list' || kind === 'start'
-  const isDead =
-    DEAD.has(error.status) && !isOurs && !(kind === 'delta' && error.status === CONFLICT)
+  const isDead = error.is('dead link') && !isOurs && !(kind === 'delta' && error.is('conflict'))
   if (!isDead) return error
-  return new DeadLinkError(EXPIRED.has(error.status) ? 'expired' : 'unusable', error.message)
+  return new DeadLinkError(error.is('expired') ? 'expired' : 'unusable', error.message)
 }

@@ -1,4 +1,5 @@
 import { asConnectorError, ConnectorError } from '../ground/errors.ts'
+import { HttpError } from '../http/http-error.ts'
 import { createSession, type Session, type SessionSettings } from '../http/session.ts'
 import { hasScope, notEntitled } from '../http/token.ts'
 import type { Failure, Log, SyncObserver } from '../protocol/connector.ts'
@@ -205,7 +206,7 @@ function refuseAll(
 }
 
 function inContext(error: ConnectorError): ConnectorError {
-  const isPermission = 'status' in error && (error.status === 401 || error.status === 403)
+  const isPermission = error instanceof HttpError && error.is('permission')
   if (!isPermission) return error
   return new ConnectorError(
     'config',

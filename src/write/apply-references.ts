@@ -1,3 +1,4 @@
+import { statusIs } from '../http/status.ts'
 import { refusalOf, type Verdict } from './outcome.ts'
 import {
   planReferences,
@@ -158,7 +159,7 @@ async function applyGroup(
       verdicts.set(ordinal, { outcome: 'written', relinked: true })
     } catch (error) {
       const refusal = withoutValues(refusalOf(error), [value, current.valueOfId(id)])
-      if (!MAY_BE_LINKED.has(refusal.status ?? 0)) refuse(ordinal, refusal)
+      if (!statusIs(refusal.status, 'linked')) refuse(ordinal, refusal)
     }
   }
 
@@ -187,8 +188,7 @@ async function applyGroup(
     } catch (error) {
       const refusal = withoutValues(refusalOf(error), [value, current.valueOfId(id)])
       if (ordinal === undefined) giveUp(value)
-      // 404: there is no such record.
-      else if (refusal.status === 404 || !(await hasChanged(value, ordinal)))
+      else if (statusIs(refusal.status, 'missing') || !(await hasChanged(value, ordinal)))
         refuse(ordinal, refusal)
     }
   }
@@ -241,9 +241,6 @@ async function applyGroup(
     return outcome === 'written' || outcome === 'deleted'
   }
 }
-
-/** Statuses that a link in the way has; the service may have had another reason. */
-const MAY_BE_LINKED: ReadonlySet<number> = new Set([400, 409])
 
 /** The service's words may name the value, and the one that the record has. */
 function withoutValues(verdict: Verdict, values: readonly (string | undefined)[]): Verdict {

@@ -1,5 +1,6 @@
 import { ClientError } from '../client/client-error.ts'
 import type { WorkLocation } from '../client/service-client.ts'
+import { statusIs } from '../http/status.ts'
 import type { NamedChange } from './apply-job-categories.ts'
 import {
   EMPTY,
@@ -25,8 +26,6 @@ export interface WorkLocationTools {
 const COLLECTION = 'work-locations'
 /** How often a creation is asked for while the service answers that it failed. */
 const ATTEMPTS = 3
-/** A gateway answers so while the service behind it may still be at work. */
-const OF_GATEWAY: ReadonlySet<number> = new Set([502, 504])
 
 /**
  * Creates each work location once, and knows it again by its custom reference. One after another: so a
@@ -96,7 +95,8 @@ export async function applyWorkLocations(
         locations.set(id, { ...body, id })
         return register(creation, id, { outcome: 'created' })
       }
-      const isAnswered = lost?.status !== undefined && !OF_GATEWAY.has(lost.status)
+      // The service behind a gateway may still be at work.
+      const isAnswered = lost?.status !== undefined && !statusIs(lost.status, 'gateway')
       if (isAnswered && attempt < ATTEMPTS) continue
       cache.unconfirmed.add(textOf(creation))
       return UNANSWERED

@@ -1,5 +1,6 @@
 import { ClientError } from '../client/client-error.ts'
 import type { JobCategories, JobCategoryBody, TranslatedText } from '../client/service-client.ts'
+import { statusIs } from '../http/status.ts'
 import type { WantedNamed } from './read-record.ts'
 
 /** What can be written of a record with a name, in one form: equal records are equal as JSON. */
@@ -105,5 +106,5 @@ export async function changeJobCategory(
 
 /** Somebody else wrote it since it was read; the documents name 409 for it, HTTP 412. */
 function isOutdated(error: unknown): boolean {
-  return error instanceof ClientError && (error.status === 412 || error.status === 409)
+  return error instanceof ClientError && statusIs(error.status, 'outdated')
 }

@@ -1,5 +1,6 @@
 import { ClientError } from '../client/client-error.ts'
 import type { WorkLocation } from '../client/service-client.ts'
+import { statusIs } from '../http/status.ts'
 import { canonicalId } from './read-record.ts'
 import type { WriteClient } from './write-client.ts'
 
@@ -182,5 +183,8 @@ export function createServiceCache(client: WriteClient): ServiceCache {
  */
 function isUnreadable(error: unknown): boolean {
   if (!(error instanceof ClientError)) return false
-  return error.status === 400 || (error.status === undefined && error.failure === 'system')
+  return (
+    statusIs(error.status, 'bad request') ||
+    (error.status === undefined && error.failure === 'system')
+  )
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { ClientError } from '../../client/client-error.ts'
 import type { ServiceClient, Webhook } from '../../client/service-client.ts'
-import { isRetryable } from '../../http/retry.ts'
+import { statusIs } from '../../http/status.ts'
 import type { Log } from '../../protocol/connector.ts'
 import { deliveryPath } from '../receive/delivery.ts'
 import { type Action, faultOf, type KeeperSettings, planKeeping, recordOf } from './keeper-plan.ts'
@@ -229,11 +229,11 @@ export function createKeeper(tools: KeeperTools): Keeper {
       error.mayHaveHappened && error.status === undefined && error.failure !== 'transient'
     if (isKeyless) await removeKeyless(creating, view)
     else if (error.status === undefined) throw error
-    else if (isRetryable(error.status)) {
+    else if (statusIs(error.status, 'retryable')) {
       view.failure ??= error
       return
     }
-    const isForbidden = error.status === 401 || error.status === 403
+    const isForbidden = statusIs(error.status, 'permission')
     const remedy = isForbidden
       ? ` It needs the scopes ${tools.scopesOf(collection).join(' and ')}.`
       : ''
