@@ -147,6 +147,7 @@ export interface EmulatorOptions extends WriteOptions, WebhookOptions {
   deltaPageSize?: number
   dialect?: 'documentation' | 'specification'
   apiName?: string
+  paging?: 'key' | 'offset' | 'snapshot'
   openRange?: 'answers' | 'refused'
   integerReference?: 'value' | 'id'
   usedDeltaLink?: 'answers' | 'conflict' | 'gone'
@@ -182,6 +183,7 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     months: 2,
     pageSize: 100,
     deltaPageSize: 0,
+    paging: 'key',
     apiName: isDocumentation ? 'protimeapi' : 'svcapi',
     usedDeltaLink: 'answers',
     deltaFilterBound: true,

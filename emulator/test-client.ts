@@ -13,6 +13,7 @@ export interface Item {
   readonly terminal?: Item
   readonly name: { readonly translations: Readonly<Record<string, string>> }
   readonly badgeNumber: string
+  readonly firstName: string
   readonly externalReferences: Readonly<Record<string, string>>
   readonly externalReference: string
   readonly internalReference: string

@@ -271,6 +271,10 @@ export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> =
   },
   pageSize: { text: 'records per page of a list', takes: 'size' },
   deltaPageSize: { text: 'changes per page of a delta; 0 puts all on one', takes: 'count' },
+  paging: {
+    text: 'what a continuation token of a list, or of the first phase of a delta, stands for: the last id of the page, a number of records that are passed over in the list of then (where one of them is deleted meanwhile, the record that follows the page is on no page), or the list as it was at its first page',
+    takes: ['key', 'offset', 'snapshot'],
+  },
   openRange: {
     text: 'a filter on `date` with a start or an end alone, in a list of at most a year: answers when the range up to today, or from the first record, is no longer; or is refused with 400',
     takes: ['answers', 'refused'],

@@ -168,18 +168,19 @@ export interface ChangeItem {
 }
 
 /**
- * What a delta reports of a collection's changes: the latest state of each changed id (with `deltaLog`
- * every change), ordered by version, from the position of the page on. A record is reported when the
- * filter of the start matches its latest state, or a state that the consumer may have seen.
+ * What a delta reports of the changes of its collection since its cursor: the latest state of each
+ * changed id (with `deltaLog` every change), ordered by version, from the position of the page on. A
+ * record is reported when the filter of the start matches its latest state, or a state that the
+ * consumer may have seen.
  */
 export function changesSince(
   history: readonly Change[],
   delta: Delta,
-  { cursor, after, told }: DeltaPosition,
+  { after, told }: Pick<DeltaPosition, 'after' | 'told'>,
   options: ResolvedOptions,
 ): ChangeItem[] {
   const groups = new Map<unknown, Change[]>()
-  for (const change of history.slice(firstAfter(history, cursor))) {
+  for (const change of history) {
     const key = options.deltaLog ? change.sequence : change.id
     const group = groups.get(key)
     if (group) group.push(change)
@@ -218,15 +219,4 @@ function upsert({ sequence, after }: Change): ChangeItem {
 function gone({ sequence, version, id }: Change, { staleDeletes }: ResolvedOptions): ChangeItem {
   const changeVersion = staleDeletes ? '0'.repeat(version.length) : version
   return { sequence, type: 'Delete', text: JSON.stringify({ changeVersion, id }) }
-}
-
-function firstAfter(history: readonly Change[], cursor: number): number {
-  let low = 0
-  let high = history.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((history[middle] as Change).sequence <= cursor) low = middle + 1
-    else high = middle
-  }
-  return low
 }

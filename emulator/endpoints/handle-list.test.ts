@@ -85,6 +85,43 @@ describe('a list', () => {
   })
 })
 
+describe.each(['/people', '/people?delta'])('while %s is read page by page', (path) => {
+  /** The ids on the pages when a record of the first page is deleted behind it, and one is inserted. */
+  const idsOf = async (paging: 'key' | 'offset' | 'snapshot') => {
+    emulator = await startEmulator({ people: 7, months: 0, pageSize: 3, paging })
+    const client = await connect(emulator)
+    const first = (await client.get(path)).body
+    emulator.remove('people', 2)
+    emulator.update('people', 5, { firstName: 'Ann' })
+    emulator.insert('people')
+    const { items } = await client.walk(first.nextLink)
+    return [...first.value, ...items]
+  }
+
+  it('by key, a delete behind the page changes no other page', async () => {
+    expect((await idsOf('key')).map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+  })
+
+  it('by offset, a delete behind the page leaves out a record that nobody touched', async () => {
+    expect((await idsOf('offset')).map(({ id }) => id)).toEqual([1, 2, 3, 5, 6, 7, 8])
+  })
+
+  it('from a snapshot, every page is as it was at the first one', async () => {
+    const items = await idsOf('snapshot')
+    expect([items.map(({ id }) => id), items[4]?.firstName === 'Ann']).toEqual([
+      [1, 2, 3, 4, 5, 6, 7],
+      false,
+    ])
+  })
+})
+
+it('a list counts the records that its filter lets pass when it is paged by offset', async () => {
+  emulator = await startEmulator({ people: 3, months: 1, pageSize: 4, paging: 'offset' })
+  const { items } = await (await connect(emulator)).walk(`/clockings?${october}`)
+  const days = emulator.stored('clockings').filter(({ date }) => String(date).startsWith('2026-10'))
+  expect([items, days.length > 8]).toEqual([days, true])
+})
+
 describe('a list answers', () => {
   // spec: External references: kinds
   // spec: Filtering: required

@@ -11,8 +11,9 @@ import {
   type ServiceRequest,
   type ServiceResponse,
 } from '../http/messages.ts'
+import type { ResolvedOptions } from '../options.ts'
 import { parsePairs, type ReferencePair } from '../references/references.ts'
-import type { StoredRecord } from '../store/store.ts'
+import type { Id, StoredRecord } from '../store/store.ts'
 import { pageBody, pageOfParts, takePage } from './page.ts'
 import type { Service } from './service.ts'
 
@@ -95,23 +96,22 @@ function listPage(
   wanted: Wanted,
   delta?: Delta,
 ): ServiceResponse {
-  const { store, references, continuations, options } = service
-  const { request, collection } = query
-  const token = request.parameters.get('continuationToken')
-  const list = listOf(query, delta)
-  const after =
-    token === undefined
-      ? undefined
-      : continuations.read(list, token, factsOf(collection).unknownToken)
+  const { store, references, options } = service
+  const { collection } = query
+  const place = placeOf(service, query, delta)
+  const { paging, after, passed, asOf } = place
   const matches = (record: StoredRecord) => wanted.within(record) && wanted.filter.matches(record)
-  const records = store.records(collection)
-  const start = after === undefined ? 0 : records.after(after)
-  const { positions, more } = takePage(records, start, options.pageSize, matches)
+  const records =
+    paging === 'snapshot' ? store.recordsAt(collection, asOf) : store.records(collection)
+  const start = paging === 'offset' || after === undefined ? 0 : records.after(after)
+  const skip = paging === 'offset' ? passed : 0
+  const { positions, more } = takePage(records, { start, skip, size: options.pageSize }, matches)
   // A delta cannot know that a full page is its last one, so it may end with an empty page.
   const hasNext = delta ? positions.length === options.pageSize : more
   const last = records.at(positions.at(-1) ?? records.length)
+  const next = last && { ...place, after: last.id, passed: passed + positions.length }
   const links =
-    hasNext && last ? { nextLink: nextLink(service, query, last, delta) } : end(service, delta)
+    hasNext && next ? { nextLink: nextLink(service, query, next, delta) } : end(service, delta)
   if (wanted.pairs.length === 0) {
     return json(pageOfParts(records.parts(positions), links, options.dialect))
   }
@@ -120,13 +120,36 @@ function listPage(
   return json(pageBody(positions.map(decorated), links, options.dialect))
 }
 
-function nextLink(service: Service, query: ListQuery, last: StoredRecord, delta?: Delta) {
+/** Where the next page of a list begins, in any way of paging. */
+interface Place {
+  /** The way in which the list is paged since its first page. */
+  readonly paging: ResolvedOptions['paging']
+  /** The id of the last record so far. */
+  readonly after?: Id
+  /** How many records were on the pages so far. */
+  readonly passed: number
+  /** The latest change of the tenant at the first page. */
+  readonly asOf: number
+}
+
+function placeOf(service: Service, query: ListQuery, delta?: Delta): Place {
+  const { continuations, options, store } = service
+  const { request, collection } = query
+  const token = request.parameters.get('continuationToken')
+  if (token === undefined) {
+    return { paging: options.paging, passed: 0, asOf: delta?.startedAt ?? store.sequence() }
+  }
+  const { unknownToken } = factsOf(collection)
+  return continuations.read(listOf(query, delta), token, unknownToken) as Place
+}
+
+function nextLink(service: Service, query: ListQuery, place: Place, delta?: Delta) {
   const { path } = query.request
   const { parameters } = delta ?? query.request
   return service.links.to(path, [
     ['filter', parameters.get('filter')],
     ['externalReferences', parameters.get('externalReferences')],
-    ['continuationToken', service.continuations.give(listOf(query, delta), last.id)],
+    ['continuationToken', service.continuations.give(listOf(query, delta), place)],
     ['deltaToken', delta && service.deltas.token(delta, 'load', positionAfterLoad(service, delta))],
   ])
 }
@@ -176,7 +199,7 @@ export function handleDeltaLink(
   const { delta, position } = service.deltas.resume({ client, collection, token, phase: 'changes' })
   service.deltas.markUsed(token)
   const { store, options } = service
-  const items = changesSince(store.changes(collection), delta, position, options)
+  const items = changesSince(store.changes(collection, position.cursor), delta, position, options)
   const size = options.deltaPageSize || items.length
   const taken = items.slice(0, size)
   const texts = taken.map((item) => write(service, delta, item))

@@ -21,16 +21,29 @@ interface PagedRecords {
   at(position: number): StoredRecord | undefined
 }
 
-/** The first `size` matching records from the position `start` on, as they are now. */
+/** Where a page begins and how long it is. */
+interface PageChoice {
+  /** The position of the first record that may be on it. */
+  readonly start: number
+  /** How many matching ones are passed over from there. */
+  readonly skip?: number
+  readonly size: number
+}
+
+/** The first matching records of a choice, as they are now. */
 export function takePage(
   records: PagedRecords,
-  start: number,
-  size: number,
+  { start, skip = 0, size }: PageChoice,
   matches: (record: StoredRecord) => boolean,
 ): Page {
   const positions: number[] = []
+  let passed = 0
   for (let position = start; position < records.length; position += 1) {
     if (!matches(records.at(position) as StoredRecord)) continue
+    if (passed < skip) {
+      passed += 1
+      continue
+    }
     if (positions.length === size) return { positions, more: true }
     positions.push(position)
   }

@@ -51,7 +51,7 @@ function page(
   all: readonly CustomReference[],
 ): ServiceResponse {
   const token = parameters.get('continuationToken')
-  const after = token === undefined ? '' : continuations.read(path, token, 400)
+  const after = token === undefined ? '' : String(continuations.read(path, token, 400))
   const rest = all.filter((reference) => keyOf(reference) > after)
   const taken = rest.slice(0, options.pageSize)
   const last = taken.at(-1)

@@ -5,7 +5,7 @@ import type { PersonGroups } from '../filter/check.ts'
 import { ServiceError } from '../http/messages.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { References } from '../references/references.ts'
-import type { Id, Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 import type { Deliveries } from '../webhooks/deliveries.ts'
 import type { DeliveryFaults } from '../webhooks/delivery-faults.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
@@ -48,14 +48,14 @@ function raw(value: string): string {
   return value.replace(/[%&#]/g, encodeURIComponent)
 }
 
-/** The tokens that say where the next page of a list starts. */
+/** The tokens that say where the next page of a list starts: a place, as plain JSON. */
 export interface Continuations {
-  /** A token for the records of `list` with an id after `after`. */
-  give(list: string, after: Id): string
+  /** A token for a place in a list. */
+  give(list: string, place: unknown): string
   /**
-   * The id of a token; throws `unknown` (400 or 409) for one that was not given for this list.
+   * The place of a token; throws `unknown` (400 or 409) for one that was not given for this list.
    */
-  read(list: string, token: string, unknown: 400 | 409): Id
+  read(list: string, token: string, unknown: 400 | 409): unknown
   /** Expires all tokens given so far. */
   expire(status: 400 | 409 | 410): void
 }
@@ -70,18 +70,18 @@ export function createContinuations(): Continuations {
   let expired = 0
   let expiredStatus = 409
   return {
-    give(list, after) {
-      const text = prefix + JSON.stringify([++given, list, after])
+    give(list, place) {
+      const text = prefix + JSON.stringify([++given, list, place])
       return Buffer.from(text).toString('base64')
     },
     read(list, token, unknown) {
-      const [number, of, after] = parse(token) ?? []
+      const [number, of, place] = parse(token) ?? []
       if (typeof number !== 'number' || of !== list || number > given) {
         throw new ServiceError(unknown, 'The continuation token is not valid')
       }
       if (number <= expired)
         throw new ServiceError(expiredStatus, 'The continuation token has expired')
-      return after as Id
+      return place
     },
     expire(status) {
       expired = given

@@ -3,6 +3,7 @@ import type { ResolvedOptions } from '../options.ts'
 import { Blocks } from './blocks.ts'
 import {
   type Fields,
+  firstWith,
   type Id,
   type NewVersion,
   Numbers,
@@ -18,10 +19,21 @@ import {
 class Records implements Iterable<StoredRecord> {
   readonly #versions: Versions
   /** The indexes of the present versions. */
-  readonly #present = new Numbers(Uint32Array)
+  readonly #present: Numbers
 
-  constructor(versions: Versions) {
+  constructor(versions: Versions, present = new Numbers(Uint32Array)) {
     this.#versions = versions
+    this.#present = present
+  }
+
+  /** The records as they were before these changes, the latest of all. */
+  before(changes: readonly Change[]): Records {
+    const earlier = new Records(this.#versions, this.#present.copy())
+    for (const { id, before } of changes.toReversed()) {
+      if (before) earlier.#place(id, this.#versions.indexOf(before))
+      else earlier.remove(id)
+    }
+    return earlier
   }
 
   get length(): number {
@@ -82,11 +94,8 @@ class Records implements Iterable<StoredRecord> {
 
   /** Adds a record, or replaces the one with its id. */
   put(version: NewVersion): StoredRecord {
-    const { id } = version
     const index = this.#versions.add(version)
-    const position = this.#position(id)
-    if (this.#has(position, id)) this.#present.set(position, index)
-    else this.#present.insert(index, position)
+    this.#place(version.id, index)
     return this.#versions.at(index)
   }
 
@@ -94,18 +103,18 @@ class Records implements Iterable<StoredRecord> {
     this.#present.remove(this.#position(id))
   }
 
+  #place(id: Id, index: number): void {
+    const position = this.#position(id)
+    if (this.#has(position, id)) this.#present.set(position, index)
+    else this.#present.insert(index, position)
+  }
+
   /** The position of the first record whose id is not less. */
   #position(id: Id): number {
-    let low = 0
-    let high = this.length
+    const { length } = this
     // New records mostly follow all others.
-    if (high > 0 && this.#id(high - 1) < id) return high
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.#id(middle) < id) low = middle + 1
-      else high = middle
-    }
-    return low
+    if (length > 0 && this.#id(length - 1) < id) return length
+    return firstWith(length, (position) => this.#id(position) >= id)
   }
 
   #has(position: number, id: Id): boolean {
@@ -137,7 +146,10 @@ type ChangeListener = (collection: string, change: Change) => void
  */
 export interface Store {
   records(collection: string): Records
-  changes(collection: string): readonly Change[]
+  /** The records as they were after the change with this number in any collection. */
+  recordsAt(collection: string, sequence: number): Records
+  /** What happened in a collection after the change with this number, by default since the start. */
+  changes(collection: string, after?: number): readonly Change[]
   find(collection: string, id: Id): StoredRecord | undefined
   /** The number of the latest change in any collection. */
   sequence(): number
@@ -198,7 +210,9 @@ export function createStore(
 
   return {
     records: (collection) => table(collection).records,
-    changes: (collection) => table(collection).changes,
+    recordsAt: (collection, sequence) =>
+      table(collection).records.before(changesAfter(table(collection).changes, sequence)),
+    changes: (collection, after = 0) => changesAfter(table(collection).changes, after),
     find,
     sequence: () => sequence,
     newId: (collection) => ++table(collection).lastId,
@@ -221,6 +235,10 @@ export function createStore(
     },
     onChange: (listener) => void listeners.push(listener),
   }
+}
+
+function changesAfter(changes: readonly Change[], sequence: number): readonly Change[] {
+  return changes.slice(firstWith(changes.length, (i) => (changes[i] as Change).sequence > sequence))
 }
 
 type Replacer = (name: string, value: unknown) => unknown

@@ -16,6 +16,14 @@ export class Numbers {
     return this.#length
   }
 
+  /** The same numbers once more, to be changed by themselves. */
+  copy(): Numbers {
+    const copy = new Numbers(this.#values.constructor as Uint32ArrayConstructor)
+    copy.#values = this.#values.slice()
+    copy.#length = this.#length
+    return copy
+  }
+
   /** The number at an index below `length`. */
   at(index: number): number {
     return this.#values[index] as number
@@ -196,6 +204,11 @@ export class Versions {
     return new Version(this, index)
   }
 
+  /** The index of a version of this collection. */
+  indexOf({ version }: StoredRecord): number {
+    return firstWith(this.#sequences.length, (index) => this.version(index) >= version)
+  }
+
   id(index: number): Id {
     const id = this.#ids.at(index)
     return Number.isNaN(id) ? (this.#guids.get(index) as string) : id
@@ -257,6 +270,18 @@ class Version implements StoredRecord {
   get text(): string {
     return this.#versions.text(this.#index)
   }
+}
+
+/** The first index below `length` for which this holds, where it holds for all that follow too. */
+export function firstWith(length: number, holds: (index: number) => boolean): number {
+  let low = 0
+  let high = length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (holds(middle)) high = middle
+    else low = middle + 1
+  }
+  return low
 }
 
 /** 20 upper-case hexadecimal characters that rise with every change of any collection. */

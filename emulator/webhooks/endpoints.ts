@@ -138,13 +138,13 @@ function listWebhooks(service: Service, request: ServiceRequest): ServiceRespons
       : checkFilter(parseFilter(filterText), ['collection-name', 'status'], service.personGroups)
   const list = `${path} ${filterText ?? ''}`
   const token = parameters.get('continuationToken')
-  const after = token === undefined ? undefined : continuations.read(list, token, 400)
+  const after = token === undefined ? undefined : String(continuations.read(list, token, 400))
   const records = webhooks
     .list()
     .filter(({ isDeleted }) => !isDeleted || options.deletedWebhook === 'listed')
     .map((webhook) => recordOfWebhook(webhook, webhooks, options))
   const start = after === undefined ? 0 : records.filter(({ id }) => id <= after).length
-  const { positions, more } = takePage(records, start, options.pageSize, filter.matches)
+  const { positions, more } = takePage(records, { start, size: options.pageSize }, filter.matches)
   const page = positions.flatMap((position) => records[position] ?? [])
   const next = () =>
     service.links.to(path, [
