@@ -185,7 +185,10 @@ describe('a start date that is not past', () => {
   })
 })
 
-function read(catalog: readonly Chosen[], extra: { config?: object } = {}): Promise<AirbyteRun> {
+function read(
+  catalog: readonly Chosen[],
+  extra: { config?: object; words?: readonly string[] } = {},
+): Promise<AirbyteRun> {
   const here = { program: 'source-protime', command: 'read', in: 'process' } as const
   return run({ ...here, config: service.config(), catalog, ...extra })
 }
@@ -202,9 +205,12 @@ describe('a command at the level debug', () => {
     vi.unstubAllEnvs()
   })
 
-  it('tells every request, without the tokens in its query', async () => {
-    vi.stubEnv('LOG_LEVEL', 'debug')
-    const { logs } = await read(['people'])
+  it.each([
+    ['by LOG_LEVEL', 'debug', []],
+    ['by --debug', '', ['--debug']],
+  ])('tells every request, without the tokens in its query: %s', async (_, level, words) => {
+    vi.stubEnv('LOG_LEVEL', level)
+    const { logs } = await read(['people'], { words })
     const told = logs.filter((line) => line.startsWith('DEBUG'))
     expect(told).toHaveLength(service.emulator.requests.length)
     expect(told[0]).toMatch(/^DEBUG POST http:.*\/connect\/token: 200, \d+ ms$/)

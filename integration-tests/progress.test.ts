@@ -25,11 +25,11 @@ function read(options: Partial<AirbyteOptions> = {}) {
   })
 }
 
-/** A sync on a terminal: what it leaves there, times left out, and the run. */
+/** A sync on a terminal: what it leaves there, and the run. */
 async function onTerminal(options: Partial<AirbyteOptions> = {}) {
   const terminal = createFakeTerminal(80)
   const sync = await read({ stderr: terminal.stderr, ...options })
-  return { ...sync, shown: terminal.shown().replaceAll(/ +\d+\.\d(?= |$)/gm, ' _') }
+  return { ...sync, shown: terminal.shown() }
 }
 
 function estimates({ messages }: Awaited<ReturnType<typeof read>>) {
@@ -41,19 +41,21 @@ function estimates({ messages }: Awaited<ReturnType<typeof read>>) {
 describe('a sync on a terminal', () => {
   it('leaves a table that says how each stream was read, and why', async () => {
     const first = await onTerminal()
-    expect(first.shown.split('\n').slice(0, 4)).toEqual([
-      'stream          rows  deletes  seconds  how',
-      'job_categories     7        0 _  from the beginning: first sync',
-      'people             4        0 _  from the beginning: first sync',
-      'total             11        0 _',
+    expect(first.shown.split('\n')).toEqual([
+      expect.stringMatching(/^stream +rows .* how$/),
+      expect.stringMatching(/^job_categories +7 .* from the beginning: first sync$/),
+      expect.stringMatching(/^people +4 .* from the beginning: first sync$/),
+      expect.stringMatching(/^total +11 /),
+      expect.stringMatching(/^\d requests$/),
+      '',
     ])
     emulator.update('people', 1, { lastName: 'Peeters' })
     const second = await onTerminal({ state: first.state })
-    expect(second.shown).toMatch(/people +1 +0 _ {2}incremental/)
-    expect(second.shown).toMatch(/job_categories +7 +0 _ {2}whole list/)
+    expect(second.shown).toMatch(/^people +1 .* incremental$/m)
+    expect(second.shown).toMatch(/^job_categories +7 .* whole list$/m)
     emulator.advance({ hours: 73 })
     const third = await onTerminal({ state: second.state })
-    expect(third.shown).toMatch(/people +4 +0 _ {2}from the beginning: expired link/)
+    expect(third.shown).toMatch(/^people +4 .* from the beginning: expired link$/m)
   })
 
   it('shows nothing when it is to be quiet, or when the records are on the terminal themselves', async () => {
@@ -90,7 +92,7 @@ describe('protime sync', () => {
 
   it('shows the same on a terminal, and no line beside it', async () => {
     expect(await sync(emulator.config())).toMatch(
-      /^stream +rows .*\npeople +4 +0 .* {2}from the beginning: first sync\ntotal .*\n\d+ requests, .*\n$/,
+      /^stream +rows .*\npeople +4 .* from the beginning: first sync\ntotal .*\n\d+ requests\n$/,
     )
   })
 

@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs'
-import { type Config, parseConfig } from '../config/config.ts'
+import { type Config, configure } from '../config/config.ts'
 import { configSchema } from '../config/config-schema.ts'
-import { configWarnings } from '../config/config-warnings.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import type { Mask } from '../ground/mask.ts'
 import { secretsOf } from '../ground/settings-schema.ts'
-import { ruleWarnings } from '../privacy/rule-warnings.ts'
 import { readJsonOption } from '../protocol/command-line.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { LineWriter } from '../protocol/line-writer.ts'
@@ -46,7 +44,7 @@ export async function act(
     throw new UsageError(`there is no ${file} here: protime init makes it, --config names another`)
   let settled: { readonly config: Config; readonly input: unknown }
   try {
-    settled = await configure(file, log, mask)
+    settled = await readConfig(file, log, mask)
   } catch (error) {
     if (refuse === undefined || !(error instanceof ConnectorError)) throw error
     return refuse(error, { say, log, mask, screen, env })
@@ -54,11 +52,8 @@ export async function act(
   return action({ ...settled, print, say, log, mask, signal, allowToEnd, screen, env })
 }
 
-async function configure(file: string, log: Log, mask: Mask) {
+async function readConfig(file: string, log: Log, mask: Mask) {
   const input = await readJsonOption('--config', file)
   for (const secret of secretsOf(configSchema(), input)) mask.add(secret)
-  for (const warning of configWarnings(input)) log.warn(warning)
-  const config = parseConfig(input)
-  for (const warning of ruleWarnings(config.privacy.rules)) log.warn(warning)
-  return { config, input }
+  return { config: configure(input, log), input }
 }

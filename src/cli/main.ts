@@ -3,6 +3,7 @@ import { ConnectorError } from '../ground/errors.ts'
 import { createMask, type Mask } from '../ground/mask.ts'
 import { packageVersion } from '../ground/project-files.ts'
 import { LINK_TOKENS } from '../http/links.ts'
+import { type DebugSwitch, debugSwitch, withDebug } from '../protocol/command-line.ts'
 import { type Io, type Program, processOr, runProgram } from '../protocol/program.ts'
 import { createScreen, red, type Screen } from '../protocol/progress/screen.ts'
 import {
@@ -36,13 +37,13 @@ export async function runProtime(
   const { stdin = process.stdin } = io
   const { stdout, stderr, env } = processOr(io)
   const mask = createMask(LINK_TOKENS)
-  const isDebug = argv.includes('--debug') || env['LOG_LEVEL']?.toLowerCase() === 'debug'
+  const debug = debugSwitch(env)
   const screen = createScreen(stderr, env, mask)
-  const log = createLog(screen, mask, isDebug)
+  const log = createLog(screen, mask, debug)
   let usage: ExitCode | undefined
   const exitCode = await runProgram(
     { stdout, stderr },
-    (program) => execute(argv, { ...program, stdin, stderr, screen, log, mask, env }),
+    (program) => execute(argv, { ...program, stdin, stderr, screen, debug, log, mask, env }),
     (error) => {
       if (isUsage(error)) usage = EXIT.usage
       stderr.write(`${mask.text(sentence(error))}\n`)
@@ -57,6 +58,7 @@ interface Tools extends Program {
   readonly stderr: Io['stderr']
   readonly screen: Screen
   readonly env: Io['env']
+  readonly debug: DebugSwitch
   readonly log: CommandLog
   readonly mask: Mask
 }
@@ -65,11 +67,10 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
   const { writer, stderr } = tools
   let exitCode: ExitCode = EXIT.done
   let help = ''
-  const program = new Command('protime')
+  const program = withDebug(new Command('protime'), tools.debug)
     .description('Reads and writes a tenant of the service, and manages its webhooks.')
     .version(packageVersion())
     .option('--config <file>', `the configuration; ${CONFIG_FILE} if left out`)
-    .option('--debug', 'log every request as well, as LOG_LEVEL=debug does')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => void writer.write(text),
@@ -129,11 +130,18 @@ function sentence(error: unknown): string {
   return `protime: ${reason}${reason.endsWith('?') ? '' : '.'} Try --help.`
 }
 
-function createLog(screen: Screen, mask: Mask, isDebug: boolean): CommandLog {
+function createLog(screen: Screen, mask: Mask, debug: DebugSwitch): CommandLog {
   const say = (level: string) => (message: string) =>
     void screen.write(`${level} ${mask.text(message)}\n`)
   const error = (message: string) =>
     void screen.write(`${red(`ERROR ${mask.text(message)}`, screen)}\n`)
-  const debug = isDebug ? say('DEBUG') : () => {}
-  return { info: say('INFO'), warn: say('WARN'), error, debug }
+  const sayDebug = say('DEBUG')
+  return {
+    info: say('INFO'),
+    warn: say('WARN'),
+    error,
+    debug: (message) => {
+      if (debug.isOn) sayDebug(message)
+    },
+  }
 }

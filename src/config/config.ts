@@ -1,7 +1,9 @@
 import { nearest } from '../ground/nearest.ts'
 import { type PrivacySettings, parsePrivacySettings } from '../privacy/privacy-settings.ts'
+import { ruleWarnings } from '../privacy/rule-warnings.ts'
 import { referencedCollections } from '../streams/collections.ts'
 import { applyDefaults, notValid } from './config-faults.ts'
+import { configWarnings } from './config-warnings.ts'
 
 /** The first day that the service's dates and ours are sure to agree on. */
 const EARLIEST = '1970-01-01'
@@ -64,6 +66,14 @@ export interface Config {
 }
 
 type Json = Record<string, unknown>
+
+/** As `parseConfig`, and warns of what has no effect; also where it throws, because that may tell why. */
+export function configure(input: unknown, log: { warn(message: string): void }): Config {
+  for (const warning of configWarnings(input)) log.warn(warning)
+  const config = parseConfig(input)
+  for (const warning of ruleWarnings(config.privacy.rules)) log.warn(warning)
+  return config
+}
 
 /** Domains of the vendor's environments. */
 const DOMAINS = { production: 'myprotime.eu', sandbox: 'myprotimesandbox.eu' } as const

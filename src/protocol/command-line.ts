@@ -1,6 +1,26 @@
 import { readFile } from 'node:fs/promises'
+import type { Command } from 'commander'
 import { ConnectorError } from '../ground/errors.ts'
 import { jsonFault } from '../ground/json.ts'
+
+/** Whether every request is logged as well: `LOG_LEVEL=debug`, or the option `--debug` once it was parsed. */
+export interface DebugSwitch {
+  isOn: boolean
+}
+
+/** The switch as the environment has it. */
+export function debugSwitch(env: Readonly<Record<string, string | undefined>>): DebugSwitch {
+  return { isOn: env['LOG_LEVEL']?.toLowerCase() === 'debug' }
+}
+
+/** Gives a command the option `--debug`, which turns the switch on. */
+export function withDebug<C extends Command>(command: C, debug: DebugSwitch): C {
+  return command
+    .option('--debug', 'log every request as well, as LOG_LEVEL=debug does')
+    .on('option:debug', () => {
+      debug.isOn = true
+    })
+}
 
 /** The config error for a command line that the parser of options refused. */
 export function refusedCommandLine(error: unknown): ConnectorError {

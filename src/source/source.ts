@@ -1,8 +1,6 @@
-import { type Config, parseConfig } from '../config/config.ts'
-import { configWarnings } from '../config/config-warnings.ts'
+import { type Config, configure } from '../config/config.ts'
 import type { RetryPolicy } from '../http/retry.ts'
 import type { PrivacySettings } from '../privacy/privacy-settings.ts'
-import { ruleWarnings } from '../privacy/rule-warnings.ts'
 import { keepsKey, treatedSpec, treatmentOfStream } from '../privacy/treatment.ts'
 import type { ReadJob, Source } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collection.ts'
@@ -34,13 +32,7 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
     unknownStreamHint:
       'For activity_definitions, name activity structures in the configuration. external_references is left out where personal_data leaves out its values.',
 
-    configure(input, log) {
-      // Also of a configuration that is not valid: a warning may tell why.
-      for (const warning of configWarnings(input)) log.warn(warning)
-      const config = parseConfig(input)
-      for (const warning of ruleWarnings(config.privacy.rules)) log.warn(warning)
-      return config
-    },
+    configure,
 
     streams(config) {
       const { privacy } = config ?? { privacy: COMPLETE }

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream'
 import { Command, CommanderError } from 'commander'
 import { ConnectorError, type FailureType } from '../../ground/errors.ts'
 import { secretsOf } from '../../ground/settings-schema.ts'
-import { readJsonOption, refusedCommandLine, requiredOption } from '../command-line.ts'
+import { readJsonOption, refusedCommandLine, requiredOption, withDebug } from '../command-line.ts'
 import type { CheckResult, ConnectorFacts, Failure } from '../connector.ts'
 import * as messages from './airbyte-messages.ts'
 import { type CommandTools, report } from './report.ts'
@@ -49,18 +49,18 @@ export function createCommands(
   tools: CommandTools,
   stderr: Writable,
 ): Commands {
-  const { mask, writer } = tools
+  const { mask, writer, debug } = tools
   let exitCode = 0
   const program = new Command(name).version(version).exitOverride()
   // What it would say of a command line that it refuses is said once, by the error below.
   program.configureOutput({ writeOut: (text) => void writer.write(text), writeErr: () => {} })
-  withDebug(program.command('spec'))
+  withDebug(program.command('spec'), debug)
     .description('print the specification of the configuration')
     .action(() => say(messages.spec(spec)))
   return { add, addCheck, settings, say, fail, run }
 
   function add(command: string, description: string): FilesCommand {
-    return withDebug(program.command(command))
+    return withDebug(program.command(command), debug)
       .description(description)
       .option('--config <file>', 'the configuration')
   }
@@ -109,10 +109,6 @@ function asResult(error: unknown): CheckResult {
   if (error instanceof ConnectorError && error.failure === 'config')
     return { isUsable: false, message: error.message }
   throw error
-}
-
-function withDebug(command: Command): Command {
-  return command.option('--debug', 'log every request as well, as LOG_LEVEL=debug does')
 }
 
 /** Errors come last and in this order, because the first one decides whether the platform retries. */

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { asConnectorError } from '../../ground/errors.ts'
 import { createMask } from '../../ground/mask.ts'
+import { debugSwitch } from '../command-line.ts'
 import type { Connector, ConnectorFacts } from '../connector.ts'
 import type { DestinationConnector } from '../destination.ts'
 import { type Io, type Program, processOr, runProgram } from '../program.ts'
@@ -32,11 +33,12 @@ export async function runConnector(
 ): Promise<number> {
   const { stdout, stderr, env } = processOr(io)
   const mask = createMask(facts.secretParameters)
-  const isDebug = argv.includes('--debug') || env['LOG_LEVEL']?.toLowerCase() === 'debug'
+  const debug = debugSwitch(env)
   const toolsOf = (program: Program): CommandTools => ({
     ...program,
     mask,
-    log: createLog(program.writer, mask, isDebug),
+    debug,
+    log: createLog(program.writer, mask, debug),
   })
   return runProgram(
     { stdout, stderr },

@@ -1,4 +1,5 @@
 import type { Mask } from '../../ground/mask.ts'
+import type { DebugSwitch } from '../command-line.ts'
 import type { Failure, Log, Tools } from '../connector.ts'
 import type { LineWriter } from '../line-writer.ts'
 import * as messages from './airbyte-messages.ts'
@@ -6,6 +7,8 @@ import * as messages from './airbyte-messages.ts'
 /** What a command works with. */
 export interface CommandTools extends Tools {
   readonly writer: LineWriter
+  /** Whether the log has DEBUG messages. */
+  readonly debug: DebugSwitch
 }
 
 /** Writes a failure as a TRACE ERROR, secrets masked. */
@@ -26,9 +29,16 @@ function causeStack(cause: unknown): string | undefined {
   return cause instanceof Error ? cause.stack : undefined
 }
 
-/** LOG messages on stdout; DEBUG only when it is asked for. */
-export function createLog(writer: LineWriter, mask: Mask, isDebug: boolean): Log {
+/** LOG messages on stdout; DEBUG only while the switch is on. */
+export function createLog(writer: LineWriter, mask: Mask, debug: DebugSwitch): Log {
   const say = (level: messages.Level) => (message: string) =>
     void writer.write(`${messages.log(level, mask.text(message))}\n`)
-  return { info: say('INFO'), warn: say('WARN'), debug: isDebug ? say('DEBUG') : () => {} }
+  const sayDebug = say('DEBUG')
+  return {
+    info: say('INFO'),
+    warn: say('WARN'),
+    debug: (message) => {
+      if (debug.isOn) sayDebug(message)
+    },
+  }
 }

@@ -1,5 +1,12 @@
 import type { ConnectorError } from '../../ground/errors.ts'
-import type { Failure, RowCounts, StreamStart, SyncFacts, SyncObserver } from '../connector.ts'
+import type {
+  Failure,
+  RowCounts,
+  StreamStart,
+  SyncFacts,
+  SyncObserver,
+  SyncTraffic,
+} from '../connector.ts'
 
 /** Milliseconds of a monotonic clock, and its ticks. */
 export interface ProgressClock {
@@ -142,7 +149,7 @@ export function rowsOf({ records, deletes }: RowCounts): number {
 }
 
 /** Records and deletes of all streams. */
-export function totalOf(streams: readonly StreamProgress[]): RowCounts {
+export function totalOf(streams: readonly Pick<StreamProgress, 'counts'>[]): RowCounts {
   return streams.reduce(
     (sum, { counts }) => ({
       records: sum.records + counts.records,
@@ -202,9 +209,19 @@ export function rowsInWords({ records, deletes }: RowCounts): string {
   return parts.length === 0 ? 'no records' : parts.join(' and ')
 }
 
-/** "1 row", "2 rows"; nothing for none. */
-function many(count: number, one: string): string {
-  return count === 0 ? '' : `${count} ${one}${count === 1 ? '' : 's'}`
+/** What a sync took: "34 requests", "1 retry", "12.4 MB". Zeros are left out. */
+export function effortOf({ requests, retries, refusals, bytes }: SyncTraffic): string[] {
+  return [
+    many(requests, 'request'),
+    many(retries, 'retry', 'retries'),
+    many(refusals, 'refusal'),
+    bytes < 50_000 ? '' : `${(bytes / 1e6).toFixed(1)} MB`,
+  ].filter(Boolean)
+}
+
+/** "1 retry", "2 retries"; nothing for none. */
+export function many(count: number, one: string, several = `${one}s`): string {
+  return count === 0 ? '' : `${count} ${count === 1 ? one : several}`
 }
 
 /** As many of the parts as fit into one line, the first of them cut if it must be. */

@@ -4,6 +4,7 @@ import {
   clockTime,
   createRates,
   cut,
+  effortOf,
   endedOf,
   fitted,
   grouped,
@@ -86,63 +87,82 @@ function rowsLeft(streams: readonly StreamProgress[]): number | undefined {
   return left === 0 ? undefined : left
 }
 
-/** A sync that is at its end, as lines: a row per stream, and what all of them come to. */
-function tableLines(sync: SyncProgress, columns: number): readonly string[] {
-  const { streams, traffic, seconds } = sync
-  const total = totalOf(streams)
-  const sums = ['total', grouped(total.records), grouped(total.deletes), seconds.toFixed(1), '']
-  const whole = [
-    COLUMNS.map(({ title }) => title),
-    ...streams.map((stream) => COLUMNS.map(({ cell }) => cell(stream))),
-    sums,
-  ]
-  const widths = COLUMNS.map((_, i) => Math.max(...whole.map((row) => row[i]?.length ?? 0)))
-  const shown = columnsWithin(columns, widths)
-  const aligned = (row: readonly string[]) =>
-    shown.map((i) => {
-      const [text, width] = [row[i] ?? '', widths[i] ?? 0]
-      return COLUMNS[i]?.isText ? text.padEnd(width) : text.padStart(width)
-    })
-  const lines = whole.map((row) => cut(aligned(row).join('  ').trimEnd(), columns))
-  const effort = [
-    `${grouped(traffic.requests)} requests`,
-    ...(traffic.retries > 0 ? [`${grouped(traffic.retries)} retries`] : []),
-    ...(traffic.refusals > 0 ? [`${grouped(traffic.refusals)} refusals`] : []),
-    `${(traffic.bytes / 1e6).toFixed(1)} MB`,
-  ]
-  return [...lines, fitted(effort, columns)]
-}
-
+/** A column of the table. To add one is to add it to `COLUMNS`. */
 interface Column {
   readonly title: string
+  /** A narrow terminal leaves out the column of the lowest priority first; two are always there. */
+  readonly priority: number
   readonly isText?: true
+  /** So many characters of a longer text still say something. */
+  readonly least?: number
   cell(stream: StreamProgress): string
+  /** What stands below the streams. */
+  total?(sync: SyncProgress): string
 }
 
 const COLUMNS: readonly Column[] = [
-  { title: 'stream', isText: true, cell: ({ name }) => name },
-  { title: 'rows', cell: ({ counts }) => grouped(counts.records) },
-  { title: 'deletes', cell: ({ counts }) => grouped(counts.deletes) },
-  { title: 'seconds', cell: ({ seconds }) => seconds.toFixed(1) },
-  { title: 'how', isText: true, cell: howOf },
+  {
+    title: 'stream',
+    priority: 5,
+    isText: true,
+    cell: ({ name }) => name,
+    total: () => 'total',
+  },
+  {
+    title: 'rows',
+    priority: 4,
+    cell: ({ counts }) => grouped(counts.records),
+    total: ({ streams }) => grouped(totalOf(streams).records),
+  },
+  {
+    title: 'deletes',
+    priority: 2,
+    cell: ({ counts }) => grouped(counts.deletes),
+    total: ({ streams }) => grouped(totalOf(streams).deletes),
+  },
+  {
+    title: 'seconds',
+    priority: 1,
+    cell: ({ seconds }) => seconds.toFixed(1),
+    total: ({ seconds }) => seconds.toFixed(1),
+  },
+  { title: 'how', priority: 3, isText: true, least: 16, cell: howOf },
 ]
 
-/** The sets of columns, by what a narrower terminal leaves out. */
-const CHOICES = [
-  [0, 1, 2, 3, 4],
-  [0, 1, 2, 4],
-  [0, 1, 4],
-  [0, 1],
-]
-/** Less of the last column says nothing. */
-const LEAST_HOW = 16
+/** A sync that is at its end, as lines: a row per stream, and what all of them come to. */
+function tableLines(sync: SyncProgress, columns: number): readonly string[] {
+  const shown = columnsWithin(
+    columns,
+    COLUMNS.map((column) => filled(column, sync)),
+  )
+  const lines = ['title', ...sync.streams, 'total'].map((_, i) => {
+    const row = shown.map(({ cells }) => cells[i])
+    return cut(row.join('  ').trimEnd(), columns)
+  })
+  return [...lines, fitted(effortOf(sync.traffic), columns)].filter(Boolean)
+}
 
-/** The most columns that fit; of the last one as much as says something. */
-function columnsWithin(columns: number, widths: readonly number[]): readonly number[] {
-  const least = widths.map((width, i) => (i === 4 ? Math.min(width, LEAST_HOW) : width))
-  const fits = (choice: readonly number[]) =>
-    choice.reduce((sum, i) => sum + (least[i] ?? 0) + 2, -2) <= columns
-  return CHOICES.find(fits) ?? [0, 1]
+/** A column with its cells from the title to the total, all of the same width. */
+function filled(column: Column, sync: SyncProgress) {
+  const { title, priority, isText, least = Infinity } = column
+  const texts = [title, ...sync.streams.map(column.cell), column.total?.(sync) ?? '']
+  const width = Math.max(...texts.map(({ length }) => length))
+  const cells = texts.map((text) => (isText ? text.padEnd(width) : text.padStart(width)))
+  return { priority, cells, least: Math.min(width, least) }
+}
+
+/** The columns that fit into so many characters. */
+function columnsWithin<C extends { readonly priority: number; readonly least: number }>(
+  width: number,
+  columns: readonly C[],
+): readonly C[] {
+  const needed = columns.reduce((sum, { least }) => sum + least + 2, -2)
+  if (needed <= width || columns.length === 2) return columns
+  const lowest = Math.min(...columns.map(({ priority }) => priority))
+  return columnsWithin(
+    width,
+    columns.filter(({ priority }) => priority !== lowest),
+  )
 }
 
 function howOf({ status, start, isBegun }: StreamProgress): string {
