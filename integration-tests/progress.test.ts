@@ -143,6 +143,14 @@ describe('the log of a sync', () => {
     expect(quiet.logs).toEqual([expect.stringMatching(/^INFO Sync finished: 2 streams/)])
   })
 
+  it('says what continues by the time of the service, whatever the clock of the host', async () => {
+    const old = await startEmulator({ people: 4, months: 1, now: '2020-11-20T03:00:00Z' })
+    const { state } = await read({ config: old.config() })
+    const { logs } = await read({ config: old.config(), state })
+    await old.close()
+    expect(logs[0]).toMatch(/, 2 streams: 1 to continue, 1 as whole lists\.$/)
+  })
+
   it('says what is kept when a sync is stopped', async () => {
     emulator.fault(/people/, 'hang')
     const { ended, until, heard, child } = start({

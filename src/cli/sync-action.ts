@@ -3,8 +3,6 @@ import { packageVersion } from '../ground/project-files.ts'
 import type { Failure, SyncObserver } from '../protocol/connector.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../protocol/progress/observed.ts'
 import { createSource } from '../source/source.ts'
-import { startingOver } from '../sync/bookmark.ts'
-import { configuredService, foundAt, isOfAnotherTenant } from '../sync/plan.ts'
 import { syncWarehouse, type WarehouseSync } from '../warehouse/sync-warehouse.ts'
 import { type Action, type ActionTools, EXIT, type ExitCode, type Refuse } from './command.ts'
 
@@ -33,18 +31,19 @@ export function syncAction(options: SyncOptions, parent: number): Action {
     const seconds = () => Math.round((performance.now() - startedAt) / 10) / 100
     const shown = shownBy(options, tools)
     const done: { result?: WarehouseSync } = {}
-    const service = configuredService(config)
+    const source = createSource()
     const sync = async (observer: SyncObserver) => {
       done.result = await syncWarehouse({
-        source: createSource(),
+        source,
         config,
         path: options.warehouse,
         streams: streamsOf(options, input),
         keepsDeleted: options.keepDeleted === true,
-        stateOf: (stored) => {
-          if (isOfAnotherTenant(stored, config)) throw foreign(options.warehouse)
-          const found = foundAt(stored, service)
-          return options.fullRefresh === true ? startingOver(found) : found
+        startOver: async (state) => {
+          const origin = await source.originOf?.(state, config)
+          if (origin === 'foreign') throw foreign(options.warehouse)
+          if (origin === 'moved') return 'other address'
+          return options.fullRefresh === true ? 'full refresh' : undefined
         },
         tools: { signal, ...tools, log: shown.log, observer },
       })

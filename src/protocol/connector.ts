@@ -39,11 +39,7 @@ export interface SyncFacts {
   readonly subject: string
   /** Tell the metrics of this sync from those of others: `{ tenant: 'acme' }`. */
   readonly labels: Readonly<Record<string, string>>
-  readonly streams: readonly {
-    readonly name: string
-    readonly start: StreamStart
-    readonly counts: RowCounts
-  }[]
+  readonly streams: readonly { readonly name: string; readonly counts: RowCounts }[]
   readonly traffic: SyncTraffic
   /** Why some request waits at this moment, in a sentence. */
   trouble(): string | undefined
@@ -56,6 +52,8 @@ export interface SyncFacts {
 export interface SyncObserver {
   /** The sync begins. Without it nothing else is told. */
   begun(facts: SyncFacts): void
+  /** From where each stream will be read, by its name: the source has decided. */
+  planned(starts: ReadonlyMap<string, StreamStart>): void
   /** A stream is being read; once more when its reading begins anew. */
   started(stream: string, start: StreamStart): void
   /** A stream has been read, or has failed. */
@@ -98,7 +96,15 @@ export interface Source<Config> {
   read(config: Config, jobs: readonly ReadJob[], tools: ReadTools): Promise<readonly Failure[]>
   /** Singer only: whether a complete reading ends with ACTIVATE_VERSION; it does if left out. */
   activatesVersions?(config: Config): boolean
+  /** Of what a stored state tells; `same` if left out. A warehouse of one subject asks it. */
+  originOf?(state: unknown, config: Config): Promise<StateOrigin>
 }
+
+/**
+ * A stored state is of what the configuration reads: the `same`, the same that has `moved` to another address,
+ * or something `foreign`.
+ */
+export type StateOrigin = 'same' | 'moved' | 'foreign'
 
 /** What a command works with. */
 export interface Tools {
@@ -123,6 +129,11 @@ export interface ReadJob {
   readonly mode: 'full_refresh' | 'incremental'
   /** The bookmark that the last sync ended with, as it was stored: any JSON, or undefined. */
   readonly state: unknown
+  /**
+   * Why it is to be read from the beginning although its state may fit: what is then not met is deleted.
+   * `other address` where the state is of the same subject that has moved.
+   */
+  readonly startOver?: 'full refresh' | 'other address' | undefined
   /** Where the records go; called once. `now` is the time of deletions, the local one if left out. */
   output(now?: () => Date): StreamOutput
 }

@@ -47,18 +47,23 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
     async read(config, readJobs, tools) {
       const { runSync } = await import('../sync/run.ts')
       const available = offeredStreams(config)
-      const jobs = readJobs.flatMap(({ name, mode, state }) => {
+      const jobs = readJobs.flatMap(({ name, mode, state, startOver }) => {
         const stream = available.get(name)
         if (stream === undefined) return []
         const onUnknown = (field: string) => tools.log.warn(leavesOut(name, field))
         const treatment = treatmentOfStream(stream, config.privacy, onUnknown)
-        return [{ stream, mode, state, treatment }]
+        return [{ stream, mode, state, startOver, treatment }]
       })
       const outputs = new Map(readJobs.map(({ name, output }) => [name, output]))
       const outputOf: RunSettings['outputOf'] = ({ stream }, now) =>
         (outputs.get(stream.stream) as ReadJob['output'])(now)
       const failures = await runSync(jobs, { config, outputOf, ...tools, ...waits })
       return failures.filter((failure) => !tools.refused.includes(failure))
+    },
+
+    async originOf(state, config) {
+      const { originOf } = await import('../sync/plan.ts')
+      return originOf(state, config)
     },
 
     activatesVersions: ({ emitsActivateVersions }) => emitsActivateVersions,

@@ -348,30 +348,6 @@ function isDeletes(group: unknown): group is StoredDeletes {
   return typeof keys === 'string' && isVersion && typeof isUnseen === 'boolean'
 }
 
-/**
- * A stored blob for a stream that is to be read from the beginning: it starts over, and deletes what it
- * does not meet.
- */
-export function startingOver(blob: unknown): unknown {
-  return typeof blob === 'object' && blob !== null ? { ...blob, settings: 'reset' } : blob
-}
-
-/** How many characters of a stored blob are sets of ids. */
-export function storedCharacters(blob: unknown): number {
-  const stored = readBookmark(blob)
-  if (stored === 'none' || 'unreadable' in stored) return 0
-  const { window, backfill, pending } = stored.keys
-  const sets = [window, backfill, ...pending.map(({ keys }) => keys)]
-  return sets.reduce((sum, text) => sum + (text?.length ?? 0), 0)
-}
-
-/** Whether a stored blob continues a delta. */
-export function continuesDelta(blob: unknown): boolean {
-  const stored = readBookmark(blob)
-  if (stored === 'none' || 'unreadable' in stored) return false
-  return stored.position.phase !== 'list' && stored.position.phase !== 'complete'
-}
-
 function isDay(text: string | null): boolean {
   const time = DAY.test(text ?? '') ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text ?? '')

@@ -1,4 +1,5 @@
 import type { Treatment } from '../privacy/treatment.ts'
+import type { ReadJob } from '../protocol/connector.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 import type { Stream } from '../streams/collection.ts'
 
@@ -8,6 +9,8 @@ export interface Job {
   readonly mode: 'full_refresh' | 'incremental'
   /** The stored state of the stream, unchecked. */
   readonly state: unknown
+  /** See `ReadJob.startOver`. */
+  readonly startOver?: ReadJob['startOver']
   /** How the personal data of its records is treated. */
   readonly treatment: Pick<Treatment, 'rules' | 'fingerprint'>
 }

@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto'
 import type { Config } from '../config/config.ts'
 import { packageVersion } from '../ground/project-files.ts'
 import { createEndpoints, type Endpoints } from '../http/endpoints.ts'
-import type { Session } from '../http/session.ts'
-import type { StreamStart, SyncFacts } from '../protocol/connector.ts'
+import type { StateOrigin, StreamStart } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collection.ts'
-import { readBookmark, type StoredReading, startingOver } from './bookmark.ts'
+import { readBookmark, type StoredReading } from './bookmark.ts'
 import { type Day, earliestDeltaStart } from './days.ts'
-import type { Job, Task } from './job.ts'
+import type { Job } from './job.ts'
 import type { IdBudget } from './live-keys.ts'
 import type { StreamLog } from './notices.ts'
 import type { Position } from './position.ts'
@@ -15,7 +14,7 @@ import { createReading, type Reading, type StartOver, streamStart } from './read
 import { referencePairs } from './slices.ts'
 
 /** What a decision is made with. */
-interface DecisionSettings {
+export interface DecisionSettings {
   readonly config: Config
   readonly endpoints: Endpoints
   /** The service's time. */
@@ -32,7 +31,7 @@ interface Made {
 }
 
 /** From where a stream is read. */
-type Decision =
+export type Decision =
   | {
       readonly do: 'begin'
       readonly why: string
@@ -56,7 +55,7 @@ const WITHOUT_IDS =
   'the stream is read from the beginning. Rows that were deleted meanwhile may remain; _generation tells them apart.'
 
 /** Whether a stored bookmark fits, so that a stream continues from it, and why it does not. Asks nobody. */
-function decide(job: Job, settings: DecisionSettings): Decision {
+export function decide(job: Job, settings: DecisionSettings): Decision {
   const { stream, mode } = job
   const made = madeUnder(job, settings)
   const begin = (why: string, warning?: string, replacesOlder = true): Decision => ({
@@ -77,14 +76,15 @@ function decide(job: Job, settings: DecisionSettings): Decision {
   if (stored.mode !== mode) {
     return begin('other sync mode', `the sync mode has changed; ${WITHOUT_IDS}`)
   }
-  if (stored.service !== made.service) {
+  if (stored.service !== made.service && job.startOver !== 'other address') {
     return begin(
       'other tenant',
       "the stored state is of another tenant, address or API name; the stream is read from the beginning and nothing is deleted, because the rows in the warehouse may be another tenant's.",
       false,
     )
   }
-  const startOver = reasonToStartOver(stored, made, settings.now)
+  const asked = job.startOver && ASKED_FOR[job.startOver]
+  const startOver = asked ?? reasonToStartOver(stored, made, settings.now)
   return { do: 'restore', stored, made, ...(startOver === undefined ? {} : { startOver }) }
 }
 
@@ -102,12 +102,26 @@ function fitting(
   return { unreadable: 'it is of a stream that is read in another way' }
 }
 
+/** Reasons of those who ask for the stream: nothing is wrong with it. */
+const ASKED_FOR: Readonly<Record<NonNullable<Job['startOver']>, StartOver>> = {
+  'full refresh': {
+    why: 'full refresh',
+    message: 'a full refresh was asked for',
+    isExpected: true,
+  },
+  'other address': {
+    why: 'other address',
+    message: 'the tenant has another address or API name',
+    isExpected: true,
+  },
+}
+
 function reasonToStartOver(stored: StoredReading, made: Made, now: Date): StartOver | undefined {
   if (stored.settings !== made.settings) {
     return {
       why: 'other settings',
       message:
-        'the external references, activity structures, treatment of personal data or address in the configuration have changed, or it was reset',
+        'the external references, activity structures or treatment of personal data in the configuration have changed',
     }
   }
   if (isLater(stored.start, made.start)) {
@@ -149,26 +163,13 @@ function ofTenant(tenant: string): string {
   return `${tenant} at `
 }
 
-/** Whether a stored blob stands for rows of another tenant. */
-export function isOfAnotherTenant(blob: unknown, { tenant }: Config): boolean {
+/** See `Source.originOf`. */
+export function originOf(blob: unknown, config: Config): StateOrigin {
   const stored = readBookmark(blob)
-  if (stored === 'none' || 'unreadable' in stored) return false
-  return !stored.service.startsWith(ofTenant(tenant))
-}
-
-/** The service of a configuration, as stored blobs name it. */
-export function configuredService(config: Config): string {
-  return serviceOf(config, createEndpoints({ ...config, version: packageVersion() }))
-}
-
-/**
- * A stored blob of the same tenant, for where it is found now. Has its address or its API name changed, the
- * stream starts over and deletes what it does not meet: its rows are this tenant's alone.
- */
-export function foundAt(blob: unknown, service: string): unknown {
-  const stored = readBookmark(blob)
-  if (stored === 'none' || 'unreadable' in stored) return blob
-  return stored.service === service ? blob : startingOver({ ...(blob as object), service })
+  if (stored === 'none' || 'unreadable' in stored) return 'same'
+  if (!stored.service.startsWith(ofTenant(config.tenant))) return 'foreign'
+  const endpoints = createEndpoints({ ...config, version: packageVersion() })
+  return stored.service === serviceOf(config, endpoints) ? 'same' : 'moved'
 }
 
 function madeUnder({ stream, treatment }: Job, settings: DecisionSettings): Made {
@@ -186,12 +187,12 @@ function madeUnder({ stream, treatment }: Job, settings: DecisionSettings): Made
       .update(JSON.stringify([references, structures, ...treated]))
       .digest('hex')
       .slice(0, 16),
-    start: startOf(stream, settings),
+    start: firstDay(stream, settings),
   }
 }
 
 /** The configured start, or the service's own bound; null for what has no dates. */
-function startOf(stream: Stream, { config, now }: DecisionSettings): Day | null {
+function firstDay(stream: Stream, { config, now }: DecisionSettings): Day | null {
   return stream.dateField ? (config.startDate ?? earliestDeltaStart(now)) : null
 }
 
@@ -201,7 +202,10 @@ function isLater(a: Day | null, b: Day | null): boolean {
 }
 
 /** What a job is planned with. */
-export interface PlanSettings extends DecisionSettings {
+export interface PlanSettings {
+  readonly config: Config
+  /** The service's time. */
+  readonly now: Date
   readonly log: StreamLog
   /** Shared by the streams of the sync. */
   readonly ids: IdBudget
@@ -210,12 +214,10 @@ export interface PlanSettings extends DecisionSettings {
 }
 
 /**
- * Makes the reading of a stream before the first request: from a stored bookmark that fits, else from
- * the beginning. Logs why it starts over.
+ * Makes the reading of a stream before its first request, as it was decided. Logs why it starts over.
  */
-export function plan(job: Job, settings: PlanSettings): Reading {
+export function plan(decision: Decision, job: Job, settings: PlanSettings): Reading {
   const { config, log, now } = settings
-  const decision = decide(job, settings)
   const reading =
     decision.do === 'begin' ? begun(decision, job, settings) : restored(decision, job, settings)
   if (decision.do === 'begin' || !reading.isContinued) return reading
@@ -260,26 +262,23 @@ function earlier(a: Day | null, b: Day | null): Day | null {
   return isLater(a, b) ? b : a
 }
 
-/** What is known of the sync before its first request. */
-export function factsOf(
-  tasks: readonly Task[],
-  { client, clock, endpoints }: Session,
-  config: Config,
-): SyncFacts {
-  const now = clock.now()
-  return {
-    subject: `tenant ${config.tenant}`,
-    labels: { tenant: config.tenant },
-    streams: tasks.map(({ job, output: { counts } }) => {
-      const decision = decide(job, { config, endpoints, now })
-      return { name: job.stream.stream, start: decidedStart(decision), counts }
-    }),
-    traffic: client.traffic,
-    trouble: () => client.trouble?.reason,
-  }
+/** How many characters of the state are sets of ids that the stream continues from. */
+export function storedCharacters(decision: Decision): number {
+  if (decision.do === 'begin') return 0
+  const { window, backfill, pending } = decision.stored.keys
+  const sets = [window, backfill, ...pending.map(({ keys }) => keys)]
+  return sets.reduce((sum, text) => sum + (text?.length ?? 0), 0)
 }
 
-function decidedStart(decision: Decision): StreamStart {
+/** Whether the stream continues a delta that an earlier sync began. */
+export function continuesDelta(decision: Decision): boolean {
+  if (decision.do === 'begin' || decision.startOver !== undefined) return false
+  const { phase } = decision.stored.position
+  return phase !== 'list' && phase !== 'complete'
+}
+
+/** From where the stream is read, for those who watch. */
+export function startOf(decision: Decision): StreamStart {
   return decision.do === 'begin'
     ? streamStart(undefined, decision.why)
     : streamStart(decision.stored, decision.startOver?.why)

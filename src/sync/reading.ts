@@ -67,6 +67,8 @@ export interface StartOver {
   readonly message: string
   /** Set when the sync tells of it at its end, for all streams at once. */
   readonly isToldAtEnd?: boolean
+  /** Set when somebody has asked for it: no warning. */
+  readonly isExpected?: boolean
 }
 
 export interface ReadingSettings {
@@ -131,7 +133,8 @@ export function createReading(settings: ReadingSettings, stored?: StoredReading)
     },
     beginAnew,
     startOver(reason, now, from = start) {
-      const say = reason.isToldAtEnd === true ? log.debug : log.warn
+      const isQuiet = reason.isToldAtEnd === true || reason.isExpected === true
+      const say = isQuiet ? log.debug : log.warn
       say(`${reason.message}; the stream is read from the beginning.`)
       start = from
       beginAnew(now)

@@ -1,15 +1,15 @@
+import type { Config } from '../config/config.ts'
 import { asConnectorError, ConnectorError } from '../ground/errors.ts'
 import { HttpError } from '../http/http-error.ts'
 import { createSession, type Session, type SessionSettings } from '../http/session.ts'
 import { hasScope, notEntitled } from '../http/token.ts'
-import type { Failure, Log, SyncObserver } from '../protocol/connector.ts'
+import type { Failure, Log, SyncFacts, SyncObserver } from '../protocol/connector.ts'
 import { OutputClosedError } from '../protocol/line-writer.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 import type { Batch } from '../records/record-batch.ts'
 import { createBatchRewriter, type ObjectRules } from '../records/record-rewriter.ts'
 import type { Stream } from '../streams/collection.ts'
 import { readScopes } from '../streams/streams.ts'
-import { continuesDelta, storedCharacters } from './bookmark.ts'
 import { refuseLateStart } from './days.ts'
 import type { Job } from './job.ts'
 import { createDeltaBarrier, inOrder, isDelta, type Task } from './job.ts'
@@ -24,7 +24,7 @@ import {
   stillWaiting,
 } from './notices.ts'
 import { createPageReader, createPages } from './pages.ts'
-import { factsOf, plan } from './plan.ts'
+import { continuesDelta, type Decision, decide, plan, startOf, storedCharacters } from './plan.ts'
 import { readStream } from './read-stream.ts'
 import { summary } from './summary.ts'
 
@@ -45,24 +45,14 @@ export interface RunSettings extends SessionSettings {
 export async function runSync(jobs: readonly Job[], settings: RunSettings): Promise<Failure[]> {
   const session = createSession(settings, scopesOf(jobs))
   const { clock, client } = session
-  const shared: Shared = {
-    ids: createIdBudget(
-      new Map(jobs.map(({ stream, state }) => [stream.stream, storedCharacters(state)])),
-    ),
-    earlyEnds: createEarlyEnds(jobs.filter(({ state }) => continuesDelta(state)).length),
-    warnings: createStreamWarnings(settings.log),
-  }
   const tasks = jobs.map((job) => ({ job, output: settings.outputOf(job, () => clock.now()) }))
   const startedAt = performance.now()
   settings.observer?.begun(factsOf(tasks, session, settings.config))
   try {
     const failed = await begin(session, settings).then(
-      () => work(tasks, session, shared, settings),
+      () => readAll(tasks, session, settings),
       (error) => refuseAll(tasks, error, settings),
     )
-    shared.warnings.tellRest()
-    const advice = shared.earlyEnds.advice()
-    if (advice !== undefined) settings.log.warn(advice)
     const failures = [...(settings.refused ?? []), ...failed]
     const seconds = (performance.now() - startedAt) / 1000
     const line = summary(tasks, failures, client.traffic, seconds)
@@ -74,8 +64,21 @@ export async function runSync(jobs: readonly Job[], settings: RunSettings): Prom
   }
 }
 
+/** What is known of the sync before its first request. */
+function factsOf(tasks: readonly Task[], { client }: Session, { tenant }: Config): SyncFacts {
+  return {
+    subject: `tenant ${tenant}`,
+    labels: { tenant },
+    streams: tasks.map(({ job, output: { counts } }) => ({ name: job.stream.stream, counts })),
+    traffic: client.traffic,
+    trouble: () => client.trouble?.reason,
+  }
+}
+
 /** What the streams of a sync know of each other. */
 interface Shared {
+  /** From where each is read: decided once, by the service's time. */
+  readonly decisions: ReadonlyMap<Task, Decision>
   readonly ids: IdBudget
   readonly earlyEnds: EarlyEnds
   readonly warnings: StreamWarnings
@@ -101,6 +104,39 @@ async function begin(
     waiting.close()
   }
   refuseLateStart(config.startDate, clock.now())
+}
+
+async function readAll(
+  tasks: readonly Task[],
+  session: Session,
+  settings: RunSettings,
+): Promise<Failure[]> {
+  const { endpoints, clock } = session
+  const { config, log, observer } = settings
+  const now = clock.now()
+  const decisions = new Map(
+    tasks.map((task) => [task, decide(task.job, { config, endpoints, now })]),
+  )
+  observer?.planned(byName(decisions, startOf))
+  const shared: Shared = {
+    decisions,
+    ids: createIdBudget(byName(decisions, storedCharacters)),
+    earlyEnds: createEarlyEnds([...decisions.values()].filter(continuesDelta).length),
+    warnings: createStreamWarnings(log),
+  }
+  const failures = await work(tasks, session, shared, settings)
+  shared.warnings.tellRest()
+  const advice = shared.earlyEnds.advice()
+  if (advice !== undefined) log.warn(advice)
+  return failures
+}
+
+/** What follows from the decision of each stream, by the stream's name. */
+function byName<T>(
+  decisions: ReadonlyMap<Task, Decision>,
+  fact: (decision: Decision) => T,
+): Map<string, T> {
+  return new Map([...decisions].map(([{ job }, decision]) => [job.stream.stream, fact(decision)]))
 }
 
 async function work(
@@ -130,18 +166,18 @@ async function work(
 
 /** Reads one stream and turns its failure into a value; what stops the whole process passes. */
 async function isolate(
-  { job, output }: Task,
+  task: Task,
   session: Session,
   shared: Shared,
   settings: RunSettings,
 ): Promise<ConnectorError | undefined> {
   const { log, signal, config, observer } = settings
   const { endpoints, clock, client, retryPolicy } = session
+  const { job, output } = task
   try {
     signal.throwIfAborted()
-    const reading = plan(job, {
+    const reading = plan(shared.decisions.get(task) as Decision, job, {
       config,
-      endpoints,
       now: clock.now(),
       log: shared.warnings.of(job.stream.stream),
       ids: shared.ids,

@@ -23,8 +23,8 @@ export interface WarehouseSyncSettings<Config> {
   readonly streams?: readonly string[] | undefined
   /** Deleted rows stay, with the time in `_deleted_at`. */
   readonly keepsDeleted: boolean
-  /** What a stream continues from, of what the last sync has left. */
-  readonly stateOf?: (stored: unknown) => unknown
+  /** Why a stream starts over, by the state that the last sync has left; throws where the file is refused. */
+  readonly startOver?: (state: unknown) => Promise<ReadJob['startOver']>
   readonly tools: Tools & Pick<ReadTools, 'observer'>
 }
 
@@ -87,7 +87,7 @@ interface Scene {
 }
 
 async function read<Config>(
-  { source, config, path, stateOf = (stored) => stored, tools }: WarehouseSyncSettings<Config>,
+  { source, config, path, startOver, tools }: WarehouseSyncSettings<Config>,
   { specs, folder, warehouse }: Scene,
 ): Promise<WarehouseSync> {
   const { log } = tools
@@ -95,6 +95,8 @@ async function read<Config>(
     throw unwritable(error)
   })
   const states = await warehouse.states()
+  const starts = new Map<string, ReadJob['startOver']>()
+  for (const { name } of specs) starts.set(name, await startOver?.(states.get(name)))
   const outputs: WarehouseOutput[] = []
   const done = { records: 0, commits: 0 }
   const commits = createCommits(commitAll)
@@ -109,7 +111,13 @@ async function read<Config>(
     const keys = createRisingKeys(warehouse.highestGeneration(name))
     const output = createWarehouseOutput({ stream: name, version, rows, keys, commits, log })
     outputs.push(output)
-    return { name, mode: 'incremental', state: stateOf(states.get(name)), output: () => output }
+    return {
+      name,
+      mode: 'incremental',
+      state: states.get(name),
+      startOver: starts.get(name),
+      output: () => output,
+    }
   })
   let failures: readonly Failure[] = []
   let stopped: unknown

@@ -72,7 +72,7 @@ async function read<Config>(
 function createEstimates({ writer }: Pick<CommandTools, 'writer'>): ProgressListener {
   return {
     started({ name, start }) {
-      if (start.expected === undefined) return
+      if (start?.expected === undefined) return
       void writer.write(`${messages.estimate(name, start.expected)}\n`)
     },
   }

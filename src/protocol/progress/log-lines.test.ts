@@ -22,14 +22,14 @@ it('says how a sync begins, how far it is each minute, how each stream ended, an
   observer.begun({
     subject: 'tenant acme',
     labels: {},
-    streams: Object.entries(starts).map(([name, start]) => ({
+    streams: Object.keys(starts).map((name) => ({
       name,
-      start,
       counts: name === 'clockings' ? counts : { records: 3, deletes: 1 },
     })),
     traffic: { requests: 0, retries: 0, refusals: 0, bytes: 0, answerMs: 0 },
     trouble: () => trouble,
   })
+  observer.planned(new Map(Object.entries(starts)))
   observer.started('people', starts['people'] as StreamStart)
   clock.pass(0.4)
   observer.ended('people')

@@ -29,14 +29,16 @@ export function createLogLines(settings: LogLinesSettings): ProgressListener {
   let stop = () => {}
   return {
     begun(sync) {
-      log.info(`${program}, ${sync.subject}, ${startsInWords(sync.streams)}.`)
       const rate = () => rates.perSecond('', rowsOf(totalOf(sync.streams)))
       rate()
       stop = clock.every(MINUTE_MS, () => log.info(progressInWords(sync, rate())))
     },
+    planned(sync) {
+      log.info(`${program}, ${sync.subject}, ${startsInWords(sync.streams)}.`)
+    },
     ended({ name, status, isBegun, counts, seconds, start }) {
       // What could not even be asked for is told by its error.
-      if (!isBegun) return
+      if (!isBegun || start === undefined) return
       const what = `${rowsInWords(counts)} in ${seconds.toFixed(1)} s`
       log.info(
         status === 'failed' ? `${name}: failed after ${what}.` : `${name}: ${what}, ${start.how}.`,
@@ -76,7 +78,7 @@ const STARTS: readonly (readonly [kinds: readonly StreamStart['kind'][], words: 
 /** "3 streams: 1 to continue, 2 from the beginning". */
 function startsInWords(streams: readonly StreamProgress[]): string {
   const parts = STARTS.map(([kinds, words]) => {
-    const count = streams.filter(({ start }) => kinds.includes(start.kind)).length
+    const count = streams.filter(({ start }) => start && kinds.includes(start.kind)).length
     return count === 0 ? '' : `${count} ${words}`
   })
   const all = `${streams.length} ${streams.length === 1 ? 'stream' : 'streams'}`
@@ -87,7 +89,7 @@ function progressInWords({ streams, trouble }: SyncProgress, rate: number): stri
   const working = streams
     .filter(({ status }) => status === 'working')
     .map(({ name, counts, start }) => {
-      const expected = start.expected === undefined ? '' : ` of about ${start.expected}`
+      const expected = start?.expected === undefined ? '' : ` of about ${start.expected}`
       return `${name} ${rowsOf(counts)}${expected}`
     })
   const at = working.length === 0 ? '' : `; at work: ${working.join(', ')}`

@@ -27,7 +27,8 @@ export const PROGRESS_CLOCK: ProgressClock = {
 export interface StreamProgress {
   readonly name: string
   readonly status: 'queued' | 'working' | 'complete' | 'failed'
-  readonly start: StreamStart
+  /** From where it is read; undefined until that is decided. */
+  readonly start: StreamStart | undefined
   /** False as long as nothing was asked for, also of a stream that failed before that. */
   readonly isBegun: boolean
   readonly counts: RowCounts
@@ -51,6 +52,7 @@ export interface SyncOutcome {
 /** Makes something of how far a sync is. `finished` comes last, also for a sync that never began. */
 export interface ProgressListener {
   begun?(sync: SyncProgress): void
+  planned?(sync: SyncProgress): void
   started?(stream: StreamProgress): void
   ended?(stream: StreamProgress, error: ConnectorError | undefined): void
   finished?(sync: SyncProgress | undefined, outcome: SyncOutcome): void
@@ -67,8 +69,8 @@ export function createSyncProgress(
     observer: {
       begun(facts) {
         const begunAt = now()
-        for (const { name, start, counts } of facts.streams)
-          streams.set(name, createEntry(name, start, counts, now))
+        for (const { name, counts } of facts.streams)
+          streams.set(name, createEntry(name, counts, now))
         const told: SyncProgress = {
           subject: facts.subject,
           labels: facts.labels,
@@ -81,6 +83,10 @@ export function createSyncProgress(
         }
         sync = told
         for (const listener of listeners) listener.begun?.(told)
+      },
+      planned(starts) {
+        for (const [name, start] of starts) streams.get(name)?.plan(start)
+        if (sync !== undefined) for (const listener of listeners) listener.planned?.(sync)
       },
       started(name, start) {
         const stream = streams.get(name)
@@ -102,18 +108,14 @@ export function createSyncProgress(
 }
 
 type Entry = StreamProgress & {
+  plan(start: StreamStart): void
   begin(start: StreamStart): void
   end(status: 'complete' | 'failed'): void
 }
 
-function createEntry(
-  name: string,
-  given: StreamStart,
-  counts: RowCounts,
-  now: () => number,
-): Entry {
+function createEntry(name: string, counts: RowCounts, now: () => number): Entry {
   let status: StreamProgress['status'] = 'queued'
-  let start = given
+  let start: StreamStart | undefined
   let startedAt: number | undefined
   let endedAt: number | undefined
   return {
@@ -130,6 +132,9 @@ function createEntry(
     },
     get seconds() {
       return startedAt === undefined ? 0 : ((endedAt ?? now()) - startedAt) / 1000
+    },
+    plan(at) {
+      start = at
     },
     begin(at) {
       start = at

@@ -34,14 +34,11 @@ function started(columns: number, { starts = STREAMS, env = {}, rows = 24 } = {}
   observer.begun({
     subject: 'tenant acme',
     labels: {},
-    streams: Object.entries(starts).map(([name, start]) => ({
-      name,
-      start,
-      counts: countsOf(name),
-    })),
+    streams: Object.keys(starts).map((name) => ({ name, counts: countsOf(name) })),
     traffic: { requests: 34, retries: 0, refusals: 2, bytes: 12_400_000, answerMs: 0 },
     trouble: () => trouble,
   })
+  observer.planned(new Map(Object.entries(starts)))
   return {
     ...terminal,
     clock,

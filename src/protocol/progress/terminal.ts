@@ -51,7 +51,7 @@ function partsOf({ name, counts, start }: StreamProgress, rates: Rates, pad: num
   return [
     `  ${name.padEnd(pad)} ${grouped(rows)} rows`,
     `${grouped(rates.perSecond(name, rows))}/s`,
-    ...(start.expected === undefined
+    ...(start?.expected === undefined
       ? []
       : [`${percent(rows, start.expected)} % of about ${grouped(start.expected)}`]),
   ]
@@ -80,8 +80,8 @@ function rowsLeft(streams: readonly StreamProgress[]): number | undefined {
   let left = 0
   for (const { status, start, counts } of streams) {
     // How much has changed is what a sync finds out; it is little beside a whole reading.
-    if (status === 'complete' || status === 'failed' || start.kind === 'changes') continue
-    if (start.expected === undefined) return undefined
+    if (status === 'complete' || status === 'failed' || start?.kind === 'changes') continue
+    if (start?.expected === undefined) return undefined
     left += Math.max(0, start.expected - rowsOf(counts))
   }
   return left === 0 ? undefined : left
@@ -166,7 +166,7 @@ function columnsWithin<C extends { readonly priority: number; readonly least: nu
 }
 
 function howOf({ status, start, isBegun }: StreamProgress): string {
-  if (!isBegun) return status === 'failed' ? 'failed' : 'not read'
+  if (!isBegun || start === undefined) return status === 'failed' ? 'failed' : 'not read'
   if (status === 'complete') return start.how
   return `${status === 'failed' ? 'failed' : 'stopped'}, ${start.how}`
 }
