@@ -7,6 +7,7 @@ describe('a configuration', () => {
   it('needs only four values; the rest are the defaults of spec.json', () => {
     expect(parseConfig(LEAST)).toEqual({
       tenant: 'acme',
+      environment: 'myprotime.eu',
       baseUrl: 'https://acme.myprotime.eu',
       authUrl: 'https://authentication.myprotime.eu/tenants/acme',
       apiName: 'protimeapi',
@@ -112,6 +113,7 @@ describe('the environment', () => {
   // spec: Authentication 1
   it('sandbox has its own domain', () => {
     expect(parseConfig({ ...LEAST, environment: { type: 'sandbox' } })).toMatchObject({
+      environment: 'myprotimesandbox.eu',
       baseUrl: 'https://acme.myprotimesandbox.eu',
       authUrl: 'https://authentication.myprotimesandbox.eu/tenants/acme',
       apiName: 'protimeapi',
@@ -121,6 +123,7 @@ describe('the environment', () => {
   // spec: Service 1
   it('custom may be a domain', () => {
     expect(parseConfig(custom({ environment_url: 'time.test:8443' }))).toMatchObject({
+      environment: 'time.test:8443',
       baseUrl: 'https://acme.time.test:8443',
       authUrl: 'https://authentication.time.test:8443/tenants/acme',
       apiName: 'svcapi',
@@ -130,6 +133,7 @@ describe('the environment', () => {
   it('custom may be two addresses without a domain', () => {
     const environment = { base_url: 'https://a.test/x/', auth_url: 'https://b.test/tenants/t//' }
     expect(parseConfig(custom(environment))).toMatchObject({
+      environment: 'custom',
       baseUrl: 'https://a.test/x',
       authUrl: 'https://b.test/tenants/t',
     })

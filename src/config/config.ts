@@ -41,6 +41,11 @@ interface ActivityStructure {
 /** The configuration, complete: every default of spec.json is filled in. */
 export interface Config {
   readonly tenant: string
+  /**
+   * The domain of the environment, `custom` where its addresses are given alone. Tenants of one name in two
+   * environments are two tenants.
+   */
+  readonly environment: string
   /** Address of the tenant's host, without a slash at the end. */
   readonly baseUrl: string
   /** Address of the token service, `/connect/token` is below it. */
@@ -112,7 +117,10 @@ export function parseConfig(input: unknown): Config {
   }
 }
 
-function addresses(tenant: string, environment: Json): { baseUrl: string; authUrl: string } {
+function addresses(
+  tenant: string,
+  environment: Json,
+): Pick<Config, 'environment' | 'baseUrl' | 'authUrl'> {
   const type = environment['type'] as 'production' | 'sandbox' | 'custom'
   const domain = type === 'custom' ? environment['environment_url'] : DOMAINS[type]
   // Only the custom environment has overrides; elsewhere the names are unknown keys.
@@ -127,7 +135,11 @@ function addresses(tenant: string, environment: Json): { baseUrl: string; authUr
       'environment.environment_url is missing: give it, or both environment.base_url and environment.auth_url.',
     )
   }
-  return { baseUrl: address('base_url', base), authUrl: address('auth_url', auth) }
+  return {
+    environment: typeof domain === 'string' ? domain : 'custom',
+    baseUrl: address('base_url', base),
+    authUrl: address('auth_url', auth),
+  }
 }
 
 function address(name: string, text: string): string {
