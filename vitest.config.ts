@@ -6,7 +6,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const LONGEST = [
   'histories/in-process',
   'protime-sync-kills',
-  'webhooks/rings',
   'integration-tests/lifecycle',
   'webhooks/deliveries',
   'integration-tests/protime-sync',

@@ -2,23 +2,22 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 
-/** Where comments still cite documents that the repository does not have. */
-const NOT_YET = ['emulator/', 'src/protocol/', 'src/sync/']
-
 const ABSENT =
   /\b(?:api|design|specification)\.md\b|\bcollections\.json\b|\bdesign (?:D|section )\d+|\(specification, ["]/g
 const PRESENT = /\bdocs\/[\w/-]+\.md(?:, "[^"]+")?/g
 
+/** The tracked files whose names match. */
+function tracked(...patterns: readonly string[]): string[] {
+  const files = String(execFileSync('git', ['ls-files', '-z', ...patterns])).split('\0')
+  return files.filter(existsSync)
+}
+
 /** What the tracked files cite by a pattern, as `file: citation`; a citation may span two lines. */
 function citations(pattern: RegExp): string[] {
-  const files = execFileSync('git', 'ls-files -z *.ts *.mjs *.md *.json *.yml'.split(' '))
-  return String(files)
-    .split('\0')
-    .filter((file) => existsSync(file) && !NOT_YET.some((folder) => file.startsWith(folder)))
-    .flatMap((file) => {
-      const text = readFileSync(file, 'utf8').replace(/\n\s*(?:\*|\/\/)?\s*/g, ' ')
-      return [...text.matchAll(pattern)].map(([found]) => `${file}: ${found}`)
-    })
+  return tracked('*.ts', '*.mjs', '*.md', '*.json', '*.yml').flatMap((file) => {
+    const text = readFileSync(file, 'utf8').replace(/\n\s*(?:\*|\/\/)?\s*/g, ' ')
+    return [...text.matchAll(pattern)].map(([found]) => `${file}: ${found}`)
+  })
 }
 
 it('no file cites a document that the repository does not have', () => {
@@ -31,6 +30,20 @@ it('every document and section that a file cites exists', () => {
     return !existsSync(path) || !headings(path).includes(section)
   })
   expect(wrong).toEqual([])
+})
+
+it('every source file that a document names exists', () => {
+  const sources = tracked('*.ts', '*.mjs').map((file) => `/${file}`)
+  const named = tracked('*.md').flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(/`([\w/.-]+\.(?:ts|mjs))`/g)].map(([, file]) => ({
+      page,
+      file,
+    })),
+  )
+  expect(named.length).toBeGreaterThan(20)
+  expect(
+    named.filter(({ file }) => !sources.some((source) => source.endsWith(`/${file}`))),
+  ).toEqual([])
 })
 
 /** The headings of a document without number and anchor; the empty one stands for all of it. */

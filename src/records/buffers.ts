@@ -9,7 +9,7 @@ const MOST_FREE = 8
 const lent = new WeakSet<ArrayBufferLike>()
 const free: ArrayBuffer[] = []
 
-/** A buffer of `bytes` with any content. It stays the caller's, unless `giveBack` gets it. */
+/** A buffer of `bytes` with any content. It stays the caller's, unless `releaseBuffer` gets it. */
 export function acquireBuffer(bytes: number): Buffer<ArrayBuffer> {
   if (bytes > LARGEST_BYTES) return Buffer.allocUnsafeSlow(bytes)
   const index = free.findIndex((buffer) => buffer.byteLength >= bytes)

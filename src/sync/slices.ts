@@ -42,7 +42,7 @@ export function slicesOf(
   }))
 }
 
-/** The link that starts a delta, from a day on where the collection is dated . */
+/** The link that starts a delta, from a day on where the collection is dated. */
 export function deltaStart(
   stream: Stream,
   window: Day | null,
@@ -60,7 +60,7 @@ export function deltaStart(
   )
 }
 
-/** The configured references that this stream's collection offers . */
+/** The configured references that this stream's collection offers. */
 export function referencePairs(stream: Stream, config: Config): (readonly [string, string])[] {
   return config.externalReferences
     .filter(({ collection }) => stream.references?.includes(collection))
