@@ -40,7 +40,7 @@ describe('the words of protime webhooks serve', () => {
     const minute = 60_000
     const { times } = parse([...REQUIRED, '--airbyte-connection', 'live'], AIRBYTE)
     expect(times.minIntervalMs).toBe(5 * minute)
-    expect(parse([...REQUIRED, '--post', 'http://a.example']).times.minIntervalMs).toBe(5 * minute)
+    expect(parse([...REQUIRED, '--post', 'https://a.example']).times.minIntervalMs).toBe(5 * minute)
   })
 
   it('take fractions of seconds, IPv6, a path in the public URL, and streams for collections', () => {
@@ -74,6 +74,16 @@ describe('the words of protime webhooks serve', () => {
     ],
     ['no way to sync', REQUIRED, /one of --run, --airbyte-connection and --post/],
     ['two ways to sync', [...REQUIRED, '--run', 'true', '--post', 'http://a'], /one of --run/],
+    [
+      'a password in the address of a scheduler',
+      [...REQUIRED, '--post', 'https://a:secret@b.example'],
+      /list of processes: leave it out, and set PROTIME_POST_PASSWORD$/,
+    ],
+    [
+      'plain http to a scheduler elsewhere',
+      [...REQUIRED, '--post', 'http://a.example'],
+      /^--post must be an https address/,
+    ],
     ['no environment', [...REQUIRED, '--airbyte-connection', 'x'], /variable AIRBYTE_URL/],
     ['a port alone', [...REQUIRED, '--run', 'true', '--listen', '8080'], /--listen takes/],
     ['no such port', [...REQUIRED, '--run', 'true', '--listen', 'a:70000'], /--listen takes/],
@@ -86,6 +96,16 @@ describe('the words of protime webhooks serve', () => {
   ])('are refused with %s', (_, argv, sentence) => {
     expect(() => parse(argv)).toThrow(sentence)
   })
+})
+
+it('plain http to Airbyte is taken on loopback only', () => {
+  const words = [...REQUIRED, '--airbyte-connection', 'live']
+  expect(
+    parse(words, { ...AIRBYTE, AIRBYTE_URL: 'http://127.0.0.1:8000/api/public' }),
+  ).toBeDefined()
+  expect(() => parse(words, { ...AIRBYTE, AIRBYTE_URL: 'http://airbyte.acme.example' })).toThrow(
+    /^AIRBYTE_URL must be an https address/,
+  )
 })
 
 function written(content: object): string {

@@ -16,7 +16,7 @@ import { openHookStore } from '../webhooks/serve/store.ts'
 import { lockStore } from '../webhooks/serve/store-lock.ts'
 import { webhookCollections } from '../webhooks/serve/webhook-collections.ts'
 import { createAirbyteTrigger } from '../webhooks/triggers/airbyte-trigger.ts'
-import { createPostTrigger } from '../webhooks/triggers/post-trigger.ts'
+import { createPostTrigger, type PostSettings } from '../webhooks/triggers/post-trigger.ts'
 import { createRunTrigger } from '../webhooks/triggers/run-trigger.ts'
 import type { Trigger } from '../webhooks/triggers/trigger.ts'
 import {
@@ -50,6 +50,9 @@ function isSinger(input: unknown): boolean {
     [entry?.tap_stream_id, entry?.stream].some((name) => typeof name === 'string'),
   )
 }
+
+/** The password of the user in the address of `--post`. */
+const POST_PASSWORD = 'PROTIME_POST_PASSWORD'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -88,19 +91,42 @@ function triggerOf(words: ServeWords, environment: Environment): Trigger {
     throw new UsageError('give one of --run, --airbyte-connection and --post, which starts a sync')
   }
   if (run !== undefined) return createRunTrigger(run)
-  if (post !== undefined) return createPostTrigger(urlOf(post, '--post').href)
+  if (post !== undefined) return createPostTrigger(postSettings(post, environment))
   const variable = (name: string) => {
     const value = environment[name]
     if (value) return value
     throw new UsageError(`--airbyte-connection needs the environment variable ${name}`)
   }
   return createAirbyteTrigger({
-    url: urlOf(variable('AIRBYTE_URL'), 'AIRBYTE_URL').href.replace(/\/+$/, ''),
+    url: schedulerUrl(variable('AIRBYTE_URL'), 'AIRBYTE_URL').href.replace(/\/+$/, ''),
     clientId: variable('AIRBYTE_CLIENT_ID'),
     clientSecret: variable('AIRBYTE_CLIENT_SECRET'),
     connectionId: airbyteConnection ?? '',
     pollMs: milliseconds(words.poll, '--poll'),
+    pendingMs: PENDING_MS,
   })
+}
+
+/** Longer than Airbyte takes to begin a sync while a worker is free. */
+const PENDING_MS = 30 * 60_000
+
+function postSettings(post: string, environment: Environment): PostSettings {
+  const url = schedulerUrl(post, '--post')
+  if (url.password !== '') {
+    throw new UsageError(
+      `the password in --post stands in the list of processes: leave it out, and set ${POST_PASSWORD}`,
+    )
+  }
+  return { url: url.href, password: environment[POST_PASSWORD] }
+}
+
+/** The address of who runs the syncs: what is sent there holds a secret, or may. */
+function schedulerUrl(text: string, option: string): URL {
+  const url = urlOf(text, option)
+  if (url.protocol === 'https:' || isLoopback(url.hostname)) return url
+  throw new UsageError(
+    `${option} must be an https address; plain http is accepted for loopback only`,
+  )
 }
 
 function usualInterval({ run }: ServeWords): string {
@@ -166,7 +192,8 @@ export function serveAction(words: ServeWords, environment: Environment): Action
       })
     }
     const settings = parseServeWords(words, environment)
-    if (environment['AIRBYTE_CLIENT_SECRET']) mask.add(environment['AIRBYTE_CLIENT_SECRET'])
+    for (const secret of [environment['AIRBYTE_CLIENT_SECRET'], environment[POST_PASSWORD]])
+      if (secret) mask.add(secret)
     const { catalog } = words
     const chosen =
       catalog === undefined ? {} : { chosen: await orStartError(readChosenStreams(catalog)) }

@@ -51,7 +51,10 @@ export function serveOptions(): Option[] {
       '--airbyte-connection <id>',
       'sync by this connection of Airbyte (AIRBYTE_URL, AIRBYTE_CLIENT_ID, AIRBYTE_CLIENT_SECRET)',
     ),
-    option('--post <url>', 'sync by a request to this address, with streams and reason as JSON'),
+    option(
+      '--post <url>',
+      'sync by a request to this address, with streams and reason as JSON; the password of a user in it is PROTIME_POST_PASSWORD',
+    ),
     option('--quiet <seconds>', 'sync when no delivery has come for so long', '10'),
     option('--max-wait <seconds>', 'but wait no longer than this after the first', '60'),
     option(

@@ -78,6 +78,7 @@ export function healthPage({ keeping, schedule, activity }: Facts): ReturnType<P
       keeperFailures,
       running: schedule.running?.collections ?? [],
       waiting: schedule.waiting?.collections ?? [],
+      postponed: schedule.postponed?.collections ?? [],
     })}\n`,
   }
 }
@@ -112,7 +113,10 @@ export const METRICS: readonly Metric[] = [
     type: 'counter',
     help: 'Syncs that were asked for, by how they ended.',
     label: 'result',
-    values: ({ activity }) => [...zeros(['done', 'failed', 'busy']), ...activity.triggers],
+    values: ({ activity }) => [
+      ...zeros(['done', 'failed', 'busy', 'cancelled']),
+      ...activity.triggers,
+    ],
   },
   {
     name: 'protime_webhook_failures',

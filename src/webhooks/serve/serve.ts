@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { ConnectorError } from '../../ground/errors.ts'
 import { REAL_TIME } from '../../http/clock.ts'
 import type { Log } from '../../protocol/connector.ts'
@@ -111,7 +112,8 @@ export async function startServer(
 
   async function run(): Promise<boolean> {
     const running = [
-      closed(receiver, signal),
+      aborted(signal).then(() => receiver.close()),
+      aborted(signal).then(() => trigger.stopped?.()),
       scheduler.run(signal),
       keysOnly
         ? followStore({ store, path: settings.storePath, onChanged: notifyOfKeys, log, signal })
@@ -119,7 +121,7 @@ export async function startServer(
     ].map((part) => part.finally(() => ended.abort()))
     await Promise.allSettled(running)
     await Promise.all(running)
-    return scheduler.state.failures === 0
+    return scheduler.state.failures === 0 && scheduler.state.postponed === undefined
   }
 
   /** Asks for a sync of everything that is subscribed, once: what happened before the start is not known. */
@@ -148,12 +150,20 @@ export async function startServer(
     const { result, detail } = await trigger({ streams, reason }, stop)
     activity.triggered(result, beganAt)
     const seconds = ((Date.now() - beganAt.getTime()) / 1000).toFixed(1)
-    const text = `Sync ${result === 'done' ? 'done' : `${result}, and is tried again`}: ${detail}, seconds=${seconds}`
+    const text = `Sync ${result}${NEXT[result]}: ${detail}, seconds=${seconds}`
     if (result === 'failed' && !stop.aborted) log.warn(text)
     else log.info(text)
     if (settings.once && result !== 'busy') ended.abort()
     return result
   }
+}
+
+/** What becomes of a sync that has ended so. */
+const NEXT: Readonly<Record<Result, string>> = {
+  done: '',
+  failed: ', and is tried again',
+  busy: ', and is tried again',
+  cancelled: ', and its streams wait for the next delivery',
 }
 
 /** Their deliveries cost a sync each, and bring nothing. */
@@ -185,10 +195,6 @@ async function listen(receiver: Receiver, { host, port }: ServeSettings): Promis
   }
 }
 
-async function closed(receiver: Receiver, signal: AbortSignal): Promise<void> {
-  await new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined)
-    else signal.addEventListener('abort', resolve, { once: true })
-  })
-  await receiver.close()
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort')
 }

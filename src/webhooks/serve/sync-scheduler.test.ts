@@ -64,6 +64,20 @@ describe('the schedule of syncs', () => {
     expect(dueAt(busy, TIMES)).toBe(11_000 + MINUTE)
   })
 
+  it('starts a cancelled sync no more by itself, and takes what it has not synced along with the next one', () => {
+    const cancelled = end(begin(notifiedAt(0), 10_000), 'cancelled', 11_000, TIMES)
+    expect([dueAt(cancelled, TIMES), cancelled.failures]).toEqual([undefined, 0])
+    const next = notified(cancelled, ['clockings'], 'delivery', 10 * MINUTE)
+    expect(next).toMatchObject({
+      waiting: { collections: ['people', 'clockings'], deliveries: 2 },
+      postponed: undefined,
+    })
+    expect(dueAt(next, TIMES)).toBe(10 * MINUTE + TIMES.quietMs)
+    const during = notified(begin(notifiedAt(0), 10_000), ['clockings'], 'delivery', 12_000)
+    const after = end(during, 'cancelled', 13_000, TIMES)
+    expect(after.waiting?.collections).toEqual(['people', 'clockings'])
+  })
+
   it('gives a trigger the weightiest reason among its notifications, and counts its deliveries', () => {
     const state = notified(notifiedAt(0, 1), ['clockings', 'people'], 'renewal', 2)
     expect(notified(state, ['people'], 'delivery', 3).waiting).toMatchObject({
@@ -80,7 +94,7 @@ describe('the schedule of syncs', () => {
       what: fc.constantFrom('people', 'clockings', 'absences', 'kill'),
     })
     const trigger = fc.record({
-      result: fc.constantFrom<Result>('done', 'failed', 'busy'),
+      result: fc.constantFrom<Result>('done', 'failed', 'busy', 'cancelled'),
       takesMs: fc.integer({ min: 0, max: 8 * MINUTE }),
     })
     fc.assert(
@@ -119,7 +133,12 @@ function play(
     const eventAt = upcoming[next]?.at ?? Number.POSITIVE_INFINITY
     const stepAt =
       running?.endedAt ?? Math.max(now, dueAt(state, TIMES) ?? Number.POSITIVE_INFINITY)
-    if (eventAt === Number.POSITIVE_INFINITY && stepAt === Number.POSITIVE_INFINITY) break
+    if (eventAt === Number.POSITIVE_INFINITY && stepAt === Number.POSITIVE_INFINITY) {
+      if (state.postponed === undefined) break
+      now += MINUTE
+      happen('people')
+      continue
+    }
     now = Math.min(eventAt, stepAt)
     if (eventAt <= stepAt) happen(upcoming[next++]?.what ?? '')
     else step()

@@ -23,8 +23,11 @@ export interface Batch {
   readonly deliveries: number
 }
 
-/** `busy`: a sync is running that we did not start, and ours has not begun. */
-export type Result = 'done' | 'failed' | 'busy'
+/**
+ * `busy`: a sync is running that we did not start, and ours has not begun. `cancelled`: somebody has ended it,
+ * and does not want it to begin anew.
+ */
+export type Result = 'done' | 'failed' | 'busy' | 'cancelled'
 
 /** Notifications that wait for a trigger, or that it has taken. Times are milliseconds of a monotonic clock. */
 interface Notifications extends Batch {
@@ -36,6 +39,8 @@ interface Notifications extends Batch {
 export interface Schedule {
   readonly waiting: Notifications | undefined
   readonly running: Notifications | undefined
+  /** What a cancelled trigger has not synced: the next notification takes it along. */
+  readonly postponed: Notifications | undefined
   /** When a trigger last began; one that was busy has not. */
   readonly startedAt: number
   readonly previousStart: number
@@ -50,6 +55,7 @@ const MAX_RETRY_MS = 30 * 60_000
 export const IDLE: Schedule = {
   waiting: undefined,
   running: undefined,
+  postponed: undefined,
   startedAt: Number.NEGATIVE_INFINITY,
   previousStart: Number.NEGATIVE_INFINITY,
   heldUntil: Number.NEGATIVE_INFINITY,
@@ -66,7 +72,16 @@ export function notified(
   if (collections.length === 0) return state
   const deliveries = reason === 'delivery' ? 1 : 0
   const latest = { collections, reason, deliveries, firstAt: now, lastAt: now }
-  return { ...state, waiting: merged(state.waiting, latest) }
+  return { ...state, ...taken(state.postponed, merged(state.waiting, latest)) }
+}
+
+/** What waits takes along what was postponed, and is due no earlier for it. */
+function taken(
+  postponed: Notifications | undefined,
+  waiting: Notifications,
+): Pick<Schedule, 'waiting' | 'postponed'> {
+  const { firstAt, lastAt } = waiting
+  return { waiting: { ...merged(postponed, waiting), firstAt, lastAt }, postponed: undefined }
 }
 
 /** When the next trigger is to begin; undefined while one runs, and when nothing waits. */
@@ -97,6 +112,12 @@ export function end(
 ): Schedule {
   const ended = { ...state, running: undefined }
   if (result === 'done') return { ...ended, failures: 0 }
+  if (result === 'cancelled') {
+    const { running: postponed, waiting } = state
+    return waiting === undefined
+      ? { ...ended, postponed }
+      : { ...ended, ...taken(postponed, waiting) }
+  }
   const waiting = merged(state.running, state.waiting)
   if (result === 'busy')
     return { ...ended, waiting, startedAt: state.previousStart, heldUntil: now + retryMs }
@@ -104,6 +125,11 @@ export function end(
   return { ...ended, waiting, heldUntil: now + pause, failures: state.failures + 1 }
 }
 
+function merged(earlier: Notifications | undefined, later: Notifications): Notifications
+function merged(
+  earlier: Notifications | undefined,
+  later: Notifications | undefined,
+): Notifications | undefined
 function merged(
   earlier: Notifications | undefined,
   later: Notifications | undefined,

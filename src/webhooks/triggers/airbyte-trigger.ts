@@ -11,6 +11,8 @@ export interface AirbyteSettings {
   readonly connectionId: string
   /** From one question for the status of a job to the next. */
   readonly pollMs: number
+  /** How long a job may be pending before its sync counts as failed. */
+  readonly pendingMs: number
 }
 
 interface Answer {
@@ -21,14 +23,22 @@ interface Answer {
 /** How long a start waits for Airbyte to say whether it knows us. */
 const CHECK_MS = 5000
 /** Statuses of a job that has ended; every other one may still change. */
-const ENDED: ReadonlySet<unknown> = new Set(['succeeded', 'failed', 'cancelled'])
+const ENDED: ReadonlyMap<unknown, Outcome['result']> = new Map([
+  ['succeeded', 'done'],
+  ['failed', 'failed'],
+  ['cancelled', 'cancelled'],
+])
+/** Its answers have a few hundred bytes. */
+const MAX_BYTES = 1_048_576
 
 /**
- * Starts a sync of an Airbyte connection and waits for the end of its job, which may take hours. A job
- * that Airbyte runs already is busy. Where the answer to the start was lost, the next try finds it so.
+ * Starts a sync of an Airbyte connection and waits for the end of its job, which may take hours once it has
+ * begun. A job that Airbyte runs already is busy. Where the answer to the start was lost, the next try finds it so.
  */
 export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
-  const { url, clientId, clientSecret, connectionId, pollMs } = settings
+  const { url, clientId, clientSecret, connectionId, pollMs, pendingMs } = settings
+  /** Used until it is refused: tokens live for minutes only. */
+  let token: string | undefined
   return Object.assign(sync, { check })
 
   async function sync(_order: Order, signal: AbortSignal): Promise<Outcome> {
@@ -48,9 +58,10 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
 
   async function check(signal: AbortSignal): Promise<void> {
     const soon = AbortSignal.any([signal, AbortSignal.timeout(CHECK_MS)])
-    await newToken(soon).catch((error: unknown) => {
+    token = await newToken(soon).catch((error: unknown) => {
       // Airbyte that is down, or starts together with this program, is asked again by each sync.
-      if (!(error instanceof TokenError) || error.status >= 500 || error.status === 429) return
+      if (!(error instanceof TokenError) || error.status >= 500 || error.status === 429)
+        return undefined
       throw new ConnectorError(
         'config',
         `Airbyte gave no token (status ${error.status}): check AIRBYTE_URL, AIRBYTE_CLIENT_ID and AIRBYTE_CLIENT_SECRET.`,
@@ -59,9 +70,15 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
   }
 
   async function awaitJob(id: string, first: unknown, signal: AbortSignal): Promise<Outcome> {
+    const late = performance.now() + pendingMs
     for (let status = first; ; ) {
-      if (ENDED.has(status)) {
-        return { result: status === 'succeeded' ? 'done' : 'failed', detail: `job ${id} ${status}` }
+      const result = ENDED.get(status)
+      if (result !== undefined) return { result, detail: `job ${id} ${status}` }
+      if (status === 'pending' && performance.now() > late) {
+        // The next try finds it so, and is busy.
+        return failed(
+          `job ${id} is still pending after ${pendingMs / 1000} seconds: look for a free worker of Airbyte`,
+        )
       }
       await sleep(pollMs, undefined, { signal })
       // A job goes on while its status cannot be asked.
@@ -77,15 +94,18 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
     }
   }
 
-  /** With a token of its own, because tokens live for minutes only; one may expire on the way. */
   async function request(
     method: 'GET' | 'POST',
     path: string,
     body: object | undefined,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const first = await ask(method, path, body, signal, await newToken(signal))
-    return first.status === 401 ? ask(method, path, body, signal, await newToken(signal)) : first
+    token ??= await newToken(signal)
+    const first = await ask(method, path, body, signal, token)
+    if (first.status !== 401) return first
+    token = undefined
+    token = await newToken(signal)
+    return ask(method, path, body, signal, token)
   }
 
   async function newToken(signal: AbortSignal): Promise<string> {
@@ -105,7 +125,10 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
     token?: string,
   ): Promise<Answer> {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
-    const answer = await send({ method, url: `${url}${path}`, headers, body, signal })
+    const answer = await send({
+      ...{ method, url: `${url}${path}`, headers, body, signal },
+      maxBytes: MAX_BYTES,
+    })
     return { status: answer.status, body: parsed(answer.text) }
   }
 }

@@ -1,54 +1,138 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import type { Trigger } from './trigger.ts'
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Outcome, Trigger } from './trigger.ts'
 
-/** How long a command that is asked to end may take. */
+/** How long what is asked to end may take. */
 const STOP_MS = 15_000
+/** How long the system may take to end what is killed. */
+const KILLED_MS = 1000
+/** How often it is looked at meanwhile. */
+const LOOK_MS = 100
+/** How often it is seen whether something that outlives its shell is still there. */
+const LOOK_AFTER_MS = 1000
 
 /**
  * Runs a command by `sh -c`, which has synced when it exits with 0. What it writes goes to stderr. When
- * the signal is aborted, the command and all that it started get a SIGTERM, and after 15 seconds a SIGKILL.
+ * the signal is aborted, the command and all that it started get a SIGTERM, and after 15 seconds a SIGKILL,
+ * whether the shell has ended before or not.
  */
 export function createRunTrigger(command: string, stopMs: number = STOP_MS): Trigger {
-  return ({ streams, reason }, signal) =>
-    new Promise((resolve) => {
+  /** Of the commands whose shells have ended, what they have left behind. */
+  const left = new Set<ProcessGroup>()
+  return Object.assign(run, { stopped })
+
+  function run(...[{ streams, reason }, signal]: Parameters<Trigger>): ReturnType<Trigger> {
+    return new Promise((resolve) => {
       const child = spawn('sh', ['-c', command], {
         // A process group of its own: a signal for us is not one for it before we pass it on.
         detached: true,
         stdio: ['ignore', process.stderr, process.stderr],
         env: { ...process.env, PROTIME_STREAMS: streams.join(','), PROTIME_REASON: reason },
       })
-      const stop = stopper(child, stopMs)
-      signal.addEventListener('abort', stop.begin, { once: true })
-      if (signal.aborted) stop.begin()
+      const group = createProcessGroup(child.pid, signal, stopMs)
       const ended = (detail: string, isDone: boolean) => {
-        signal.removeEventListener('abort', stop.begin)
-        stop.finish()
-        resolve({ result: isDone ? 'done' : 'failed', detail })
+        left.add(group)
+        const over = group.over.then(() => left.delete(group))
+        const outcome: Outcome = { result: isDone ? 'done' : 'failed', detail }
+        resolve(signal.aborted ? over.then(() => outcome) : outcome)
       }
-      child.once('error', ({ message }) => ended(`it cannot be started: ${message}`, false))
-      child.once('exit', (code, killedBy) =>
-        ended(killedBy === null ? `exit code ${code}` : `ended by ${killedBy}`, code === 0),
-      )
+      child.once('error', ({ message }) => {
+        group.watch()
+        ended(`it cannot be started: ${message}`, false)
+      })
+      child.once('exit', (code, killedBy) => {
+        group.watch()
+        ended(killedBy === null ? `exit code ${code}` : `ended by ${killedBy}`, code === 0)
+      })
     })
-}
-
-/** Ends a process group, first by asking. */
-function stopper({ pid }: ChildProcess, stopMs: number): { begin(): void; finish(): void } {
-  let timer: NodeJS.Timeout | undefined
-  return {
-    begin() {
-      send('SIGTERM')
-      timer = setTimeout(send, stopMs, 'SIGKILL')
-    },
-    finish: () => clearTimeout(timer),
   }
 
-  function send(signal: NodeJS.Signals): void {
-    if (pid === undefined) return
-    try {
-      process.kill(-pid, signal)
-    } catch {
-      // It has just ended.
+  async function stopped(): Promise<void> {
+    await Promise.all([...left].map(({ over }) => over))
+  }
+}
+
+/** A command and all that it has started. */
+interface ProcessGroup {
+  /** Resolves when all of it has ended, or was killed. */
+  readonly over: Promise<void>
+  /** Notices from now on that it has ended: its shell has. */
+  watch(): void
+}
+
+function createProcessGroup(
+  pid: number | undefined,
+  signal: AbortSignal,
+  stopMs: number,
+): ProcessGroup {
+  let finish = () => {}
+  let timer: NodeJS.Timeout | undefined
+  const over = new Promise<void>((resolve) => {
+    finish = () => {
+      clearInterval(timer)
+      signal.removeEventListener('abort', onAbort)
+      resolve()
     }
+  })
+  const onAbort = () => void stop().then(finish)
+  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+  return { over, watch }
+
+  function watch(): void {
+    if (pid === undefined || !isAlive(pid)) finish()
+    else timer = setInterval(() => isAlive(pid) || finish(), LOOK_AFTER_MS).unref()
+  }
+
+  async function stop(): Promise<void> {
+    if (pid === undefined) return
+    send(pid, 'SIGTERM')
+    await gone(pid, stopMs)
+    if (send(pid, 'SIGKILL')) await gone(pid, KILLED_MS)
+  }
+}
+
+async function gone(group: number, withinMs: number): Promise<void> {
+  const late = performance.now() + withinMs
+  while (isAlive(group) && performance.now() < late) await sleep(LOOK_MS)
+}
+
+/** Answers whether somebody is there to get it. */
+function send(group: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(-group, signal)
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Whether some process of a group has not ended. In a container whose first process is this one nobody
+ * collects what has ended there, and signals reach it as before.
+ */
+function isAlive(group: number): boolean {
+  return send(group, 0) && (processGroups()?.has(group) ?? true)
+}
+
+/** The groups of all processes that have not ended, where the system tells of them in `/proc`. */
+function processGroups(): Set<number> | undefined {
+  try {
+    const stats = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? statOf(name) : []))
+    return new Set(stats.filter(({ state }) => state !== 'Z').map(({ group }) => group))
+  } catch {
+    return undefined
+  }
+}
+
+function statOf(pid: string): { readonly state: string; readonly group: number }[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    // Behind the name of the program, which may hold blanks and brackets.
+    const [, state = '', , group] = text.slice(text.lastIndexOf(')')).split(' ')
+    return [{ state, group: Number(group) }]
+  } catch {
+    // It has just ended.
+    return []
   }
 }

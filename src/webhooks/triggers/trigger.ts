@@ -21,6 +21,8 @@ export interface Trigger {
   (order: Order, signal: AbortSignal): Promise<Outcome>
   /** Throws a config error when it can be known already that no sync will ever start; within seconds. */
   check?(signal: AbortSignal): Promise<void>
+  /** Resolves when what earlier syncs have left behind is gone, once their signal was aborted. */
+  stopped?(): Promise<void>
 }
 
 /** What a request failed with, in words, without a full stop. */

@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createAirbyteTrigger } from './airbyte-trigger.ts'
 import { createPostTrigger } from './post-trigger.ts'
@@ -50,7 +52,64 @@ describe('--run', () => {
     stop.abort()
     expect(await outcome).toEqual({ result: 'failed', detail: 'ended by SIGKILL' })
   })
+
+  /** A job that does not end when it is asked, and that notes its process. */
+  const job = (noted: string) => {
+    onTestFinished(() => {
+      if (isAlive(noted)) process.kill(Number(readFileSync(noted)), 'SIGKILL')
+    })
+    return `sh -c 'trap "" TERM; echo $$ > ${noted}; while :; do sleep 0.05; done'`
+  }
+  /** One that has ended and that nobody has collected is not alive. */
+  const isAlive = (noted: string) => {
+    const stat = `/proc/${readFileSync(noted, 'utf8').trim()}/stat`
+    return existsSync(stat) && !/\) Z/.test(readFileSync(stat, 'latin1'))
+  }
+
+  it('kills what the command has started also when its shell ends before it', async () => {
+    const noted = join(folder, 'outlives')
+    const stop = new AbortController()
+    const outcome = createRunTrigger(`${job(noted)}; true`, 100)(ORDER, stop.signal)
+    await expect.poll(() => existsSync(noted)).toBe(true)
+    stop.abort()
+    expect((await outcome).result).toBe('failed')
+    expect(isAlive(noted)).toBe(false)
+  })
+
+  it('kills at the end what a command that was done has left behind', async () => {
+    const noted = join(folder, 'left-behind')
+    const stop = new AbortController()
+    const trigger = createRunTrigger(`${job(noted)} & sleep 0.2`, 100)
+    expect((await trigger(ORDER, stop.signal)).result).toBe('done')
+    await expect.poll(() => existsSync(noted) && isAlive(noted)).toBe(true)
+    stop.abort()
+    await trigger.stopped?.()
+    expect(isAlive(noted)).toBe(false)
+  })
 })
+
+const FLOOD = 64 * 1024 * 1024
+
+/** A scheduler whose answers are much too long; `sent` is how much of one the other side has let come. */
+async function startFlood() {
+  let sent = 0
+  const part = Buffer.alloc(65_536, ' ')
+  const server = createHttpServer(async (request, response) => {
+    request.resume()
+    response.writeHead(200, { 'content-length': FLOOD })
+    for (; sent < FLOOD && !response.destroyed; sent += part.length) {
+      const isSent = new Promise((resolve) => response.write(part, resolve))
+      await Promise.race([isSent, once(response, 'close')])
+    }
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, sent: () => sent }
+}
 
 describe('--post', () => {
   const startScheduler = async (status: number | undefined) => {
@@ -61,15 +120,15 @@ describe('--post', () => {
 
   it('posts the streams and the reason', async () => {
     const stub = await startScheduler(202)
-    const outcome = await createPostTrigger(`${stub.url}/hooks/protime`)(ORDER, never)
+    const outcome = await createPostTrigger({ url: `${stub.url}/hooks/protime` })(ORDER, never)
     expect(outcome).toEqual({ result: 'done', detail: 'status 202' })
     expect(stub.requests).toMatchObject([{ method: 'POST', path: '/hooks/protime', body: ORDER }])
   })
 
-  it('signs in with the user and the password of the address', async () => {
+  it('signs in with the user of the address and a password that is not in it', async () => {
     const stub = await startScheduler(202)
-    const url = `${stub.url.replace('//', '//dagster:p%40ss@')}/hooks?of=protime`
-    expect((await createPostTrigger(url)(ORDER, never)).result).toBe('done')
+    const url = `${stub.url.replace('//', '//dagster@')}/hooks?of=protime`
+    expect((await createPostTrigger({ url, password: 'p@ss' })(ORDER, never)).result).toBe('done')
     const authorization = `Basic ${Buffer.from('dagster:p@ss').toString('base64')}`
     expect(stub.requests).toMatchObject([{ path: '/hooks?of=protime', headers: { authorization } }])
   })
@@ -80,7 +139,7 @@ describe('--post', () => {
     vi.stubEnv('NO_PROXY', '')
     vi.stubEnv('no_proxy', '')
     onTestFinished(() => void vi.unstubAllEnvs())
-    const outcome = await createPostTrigger(`${stub.url}/hooks?token=secret`)(ORDER, never)
+    const outcome = await createPostTrigger({ url: `${stub.url}/hooks?token=secret` })(ORDER, never)
     expect(outcome.result).toBe('failed')
     expect(outcome.detail).toContain(`the proxy ${new URL(proxy.url).host}`)
     expect(outcome.detail).not.toContain('secret')
@@ -96,14 +155,20 @@ describe('--post', () => {
     [503, 'failed'],
   ])('takes status %i for %s', async (status, result) => {
     const { url } = await startScheduler(status)
-    expect((await createPostTrigger(url)(ORDER, never)).result).toBe(result)
+    expect((await createPostTrigger({ url })(ORDER, never)).result).toBe(result)
   })
 
   it('fails when nobody answers', async () => {
     const { url } = await startScheduler(undefined)
     const { host } = new URL(url)
-    const { result, detail } = await createPostTrigger(url)(ORDER, never)
+    const { result, detail } = await createPostTrigger({ url })(ORDER, never)
     expect([result, detail]).toEqual(['failed', expect.stringContaining(`no answer from ${host}`)])
+  })
+
+  it('does not read what it is answered', async () => {
+    const { url, sent } = await startFlood()
+    expect((await createPostTrigger({ url })(ORDER, never)).result).toBe('done')
+    expect(sent()).toBeLessThan(FLOOD)
   })
 
   it('fails when the answer takes too long', async () => {
@@ -111,7 +176,9 @@ describe('--post', () => {
     onTestFinished(() => void server.close())
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    expect(await createPostTrigger(`http://127.0.0.1:${port}`, 50)(ORDER, never)).toEqual({
+    expect(
+      await createPostTrigger({ url: `http://127.0.0.1:${port}`, withinMs: 50 })(ORDER, never),
+    ).toEqual({
       result: 'failed',
       detail: `no answer from 127.0.0.1:${port} within 0.05 seconds`,
     })
@@ -123,7 +190,13 @@ describe('--airbyte-connection', () => {
     const airbyte = await startAirbyteStub()
     onTestFinished(airbyte.close)
     const credentials = { clientId: 'app', clientSecret: 'app secret', connectionId: 'live' }
-    const trigger = createAirbyteTrigger({ url: airbyte.url, ...credentials, pollMs: 5, ...change })
+    const trigger = createAirbyteTrigger({
+      url: airbyte.url,
+      ...credentials,
+      pollMs: 5,
+      pendingMs: 60_000,
+      ...change,
+    })
     return { airbyte, trigger }
   }
   const asked = ({ requests }: AirbyteStub, method: string) =>
@@ -132,7 +205,7 @@ describe('--airbyte-connection', () => {
   it.each([
     ['succeeded', 'done'],
     ['failed', 'failed'],
-    ['cancelled', 'failed'],
+    ['cancelled', 'cancelled'],
   ] as const)('waits for the end of the job: %s is %s', async (status, result) => {
     const { airbyte, trigger } = await start()
     const outcome = trigger(ORDER, never)
@@ -148,6 +221,52 @@ describe('--airbyte-connection', () => {
     const { airbyte, trigger } = await start()
     airbyte.jobs.set(1, 'running')
     expect((await trigger(ORDER, never)).result).toBe('busy')
+  })
+
+  const tokens = ({ requests }: AirbyteStub) =>
+    requests.filter(({ path }) => path.endsWith('/applications/token'))
+
+  it('asks for one token while that lives, however often it asks for the job', async () => {
+    const { airbyte, trigger } = await start()
+    const outcome = trigger(ORDER, never)
+    await vi.waitUntil(() => asked(airbyte, 'GET').length > 10)
+    airbyte.jobs.set(1, 'succeeded')
+    await outcome
+    expect(tokens(airbyte)).toHaveLength(1)
+  })
+
+  it('fails when the job stays pending, and leaves it to Airbyte', async () => {
+    const { airbyte, trigger } = await start({ pendingMs: 50 })
+    const outcome = trigger(ORDER, never)
+    await vi.waitUntil(() => airbyte.jobs.size > 0)
+    airbyte.jobs.set(1, 'pending')
+    expect(await outcome).toEqual({
+      result: 'failed',
+      detail: 'job 1 is still pending after 0.05 seconds: look for a free worker of Airbyte',
+    })
+  })
+
+  it('waits for a job that runs after it was pending', async () => {
+    const { airbyte, trigger } = await start({ pendingMs: 500 })
+    const outcome = trigger(ORDER, never)
+    await vi.waitUntil(() => airbyte.jobs.size > 0)
+    airbyte.jobs.set(1, 'pending')
+    const before = asked(airbyte, 'GET').length
+    await vi.waitUntil(() => asked(airbyte, 'GET').length > before + 1)
+    airbyte.jobs.set(1, 'running')
+    await sleep(600)
+    airbyte.jobs.set(1, 'succeeded')
+    expect((await outcome).result).toBe('done')
+  })
+
+  it('reads no more than a mebibyte of an answer', async () => {
+    const { url, sent } = await startFlood()
+    const { trigger } = await start({ url })
+    expect(await trigger(ORDER, never)).toEqual({
+      result: 'failed',
+      detail: `Airbyte cannot be asked: the answer of ${new URL(url).host} is larger than 1 MiB`,
+    })
+    expect(sent()).toBeLessThan(FLOOD)
   })
 
   it('asks with a new token when the one of the start has expired', async () => {
