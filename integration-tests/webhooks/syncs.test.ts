@@ -218,7 +218,9 @@ it('SIGTERM ends what a command that was done has left behind, before the server
   const scene = await startScene()
   const ended = scene.file('ended')
   const job = `trap "sleep 0.3; touch ${ended}; exit" TERM; while :; do sleep 0.02; done`
-  const server = await scene.serve({ '--run': `sh -c '${job}' & sleep 0.2; ${noted(scene.folder)}` })
+  const server = await scene.serve({
+    '--run': `sh -c '${job}' & sleep 0.2; ${noted(scene.folder)}`,
+  })
   await until(() => server.heard().includes('Sync done'))
   await server.endsSoonAfter(() => server.child.kill('SIGTERM'), server.exited)
   expect([await server.exited, existsSync(ended)]).toEqual([0, true])
