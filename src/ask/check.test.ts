@@ -123,12 +123,12 @@ describe('a check that finds nothing to read', () => {
       /^What answers at http:.* is not the API: its answers are not JSON\. Check the tenant/,
     ],
     [
-      'for patience when the service fails',
+      'for time when the service fails',
       { all: status(503) },
       /^No stream can be read\. The service fails \(503 for .*\)\. Try again later\.$/,
     ],
     [
-      'for patience when the token endpoint fails',
+      'for time when the token endpoint fails',
       { token: status(500) },
       /^The service fails \(500 for .*\/connect\/token\)\. Try again later\.$/,
     ],
@@ -148,7 +148,7 @@ describe('a check that finds nothing to read', () => {
       /^127\.0\.0\.1:\d+ did not answer within 0\.2 seconds\. Check the tenant, the environment/,
     ],
     [
-      'for patience when the service asks to wait',
+      'for time when the service asks to wait',
       {
         all: (response) => reply(response, 429, '', { 'retry-after': '60' }),
         check: { limitMs: 200 },

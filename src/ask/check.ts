@@ -3,7 +3,7 @@ import { ConnectorError } from '../ground/errors.ts'
 import type { Client } from '../http/client.ts'
 import { type Endpoints, requestUrl } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
-import { retryPolicyOf } from '../http/retry.ts'
+import { CHECK_RETRY_MS, retryPolicyOf } from '../http/retry.ts'
 import { createSession, type Session, type SessionSettings } from '../http/session.ts'
 import { hasScope, type Token } from '../http/token.ts'
 import { parseReferencePage } from '../page/reference-page.ts'
@@ -66,9 +66,6 @@ class TimeIsUp extends Error {
   override name = 'TimeIsUp'
 }
 
-/** Somebody waits for the answer: a request of a check is not tried again for longer. */
-const PATIENCE_MS = 3000
-
 /**
  * Takes a token without scopes and asks for the first page of the list of every stream that it
  * covers, never for a delta. Says which streams cannot be read and why; a failure of the service or
@@ -78,7 +75,11 @@ export async function checkService(
   streams: readonly Stream[],
   settings: CheckSettings,
 ): Promise<CheckResult> {
-  const { config, signal, retryPolicy = retryPolicyOf(config.retryMinutes, PATIENCE_MS) } = settings
+  const {
+    config,
+    signal,
+    retryPolicy = retryPolicyOf(config.retryMinutes, CHECK_RETRY_MS),
+  } = settings
   const limitMs = settings.limitMs ?? Math.max(LONGEST_CHECK_MS, twoRequestsMs(config))
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(new TimeIsUp()), limitMs)

@@ -8,9 +8,9 @@ export async function withClient<T>(
   scopes: readonly string[],
   work: (client: ServiceClient) => Promise<T>,
 ): Promise<T> {
-  const onTrouble = ({ reason }: { readonly reason: string }) =>
+  const onRetry = ({ reason }: { readonly reason: string }) =>
     log.warn(`The request is tried again. ${reason}`)
-  const client = createServiceClient(config, { scopes, mask, signal, log, onTrouble })
+  const client = createServiceClient(config, { scopes, mask, signal, log, onRetry })
   try {
     return await work(client)
   } finally {

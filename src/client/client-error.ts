@@ -46,8 +46,8 @@ export interface FailedRequest {
   readonly endpoints: Endpoints
   /** Such as `job-categories.write`. */
   readonly scope: string
-  /** The address as messages show it. */
-  readonly shown: string
+  /** The address as messages have it. */
+  readonly loggedUrl: string
   readonly mayHaveHappened: boolean
 }
 
@@ -66,7 +66,7 @@ export function toClientError(error: unknown, request: FailedRequest): unknown {
     missingScope === undefined
       ? meaningOf(status).wordsOfRecord
       : `The client probably lacks the scope ${missingScope}; ask the operator of the service for it`
-  const message = meaning === undefined ? error.message : inWords(meaning, error, request.shown)
+  const message = meaning === undefined ? error.message : inWords(meaning, error, request.loggedUrl)
   const facts = { status, code, reasons, mayHaveHappened, missingScope, cause: error }
   return new ClientError(error.failure, message, facts)
 }
@@ -81,7 +81,7 @@ export function missingScope(endpoints: Endpoints, scope: string): ClientError {
   )
 }
 
-function inWords(meaning: string, { status, code, reasons }: HttpError, shown: string): string {
+function inWords(meaning: string, { status, code, reasons }: HttpError, loggedUrl: string): string {
   const words = [code, ...reasons].filter((word) => word !== undefined).join('; ')
-  return `${meaning} (${status} for ${shown})${words === '' ? '' : `: ${words}`}.`
+  return `${meaning} (${status} for ${loggedUrl})${words === '' ? '' : `: ${words}`}.`
 }

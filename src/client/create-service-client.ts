@@ -63,6 +63,6 @@ export function connect(config: unknown, options: ConnectOptions): ServiceClient
     scopes,
     signal,
     mask: createMask(LINK_TOKENS),
-    ...(onWait !== undefined && { onTrouble: ({ reason }) => onWait(reason) }),
+    ...(onWait !== undefined && { onRetry: ({ reason }) => onWait(reason) }),
   })
 }

@@ -80,7 +80,7 @@ export function createRequests({ client, endpoints }: Session): Requests {
 
   async function ask(operation: Operation, url: string): Promise<ServiceAnswer> {
     const { method, body, ifMatch, scope, value, isScopeKnown = true } = operation
-    const shown = shownAddress(operation)
+    const loggedUrl = loggedUrlOf(operation)
     let mayHaveHappened = false
     try {
       if (isScopeKnown && !hasScope(await client.token(), endpoints, [scope])) {
@@ -89,16 +89,16 @@ export function createRequests({ client, endpoints }: Session): Requests {
       return await client.send({
         method,
         url,
-        shown,
+        loggedUrl,
         body,
         ifMatch,
-        hidden: value === undefined ? [] : [value],
+        redactedValues: value === undefined ? [] : [value],
         onUncertain: () => {
           mayHaveHappened = true
         },
       })
     } catch (error) {
-      throw toClientError(error, { endpoints, scope, shown, mayHaveHappened })
+      throw toClientError(error, { endpoints, scope, loggedUrl, mayHaveHappened })
     }
   }
 
@@ -112,7 +112,7 @@ export function createRequests({ client, endpoints }: Session): Requests {
     )
   }
 
-  function shownAddress({ path, value }: Operation): string {
+  function loggedUrlOf({ path, value }: Operation): string {
     if (value === undefined) return resourceUrl(path, endpoints)
     return `${resourceUrl(path.slice(0, -1), endpoints)}/****`
   }
@@ -124,7 +124,7 @@ export function createRequests({ client, endpoints }: Session): Requests {
       throw toClientError(error, {
         endpoints,
         scope: operation.scope,
-        shown: shownAddress(operation),
+        loggedUrl: loggedUrlOf(operation),
         mayHaveHappened: false,
       })
     }
@@ -142,7 +142,7 @@ export function createRequests({ client, endpoints }: Session): Requests {
   function damaged(what: string, operation: Operation): ClientError {
     return new ClientError(
       'system',
-      `The service answered with ${what} (${shownAddress(operation)}). Tell the operator of the service.`,
+      `The service answered with ${what} (${loggedUrlOf(operation)}). Tell the operator of the service.`,
     )
   }
 }

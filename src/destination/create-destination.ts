@@ -3,7 +3,7 @@ import { configWarnings } from '../config/config-warnings.ts'
 import { parseWriteSettings, type WriteSettings } from '../config/write-settings.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { resourceUrl, scopeName } from '../http/endpoints.ts'
-import { type RetryPolicy, retryPolicyOf } from '../http/retry.ts'
+import { CHECK_RETRY_MS, type RetryPolicy, retryPolicyOf } from '../http/retry.ts'
 import { createSession, type Session, type SessionSettings } from '../http/session.ts'
 import { hasScope } from '../http/token.ts'
 import type { CheckResult } from '../protocol/connector.ts'
@@ -11,9 +11,6 @@ import type { Destination, ObjectSpec } from '../protocol/destination.ts'
 import { type ObjectName, objects } from '../write/objects.ts'
 import { SYNC_MODES } from './destination-spec.ts'
 import { type DestinationConfig, openWriteSession } from './write-session.ts'
-
-/** Somebody waits for the answer: a request of a check is not tried again for longer. */
-const PATIENCE_MS = 3000
 
 /** What is read of each object to see that it is there. */
 const LISTS: Readonly<Record<ObjectName, readonly string[]>> = {
@@ -27,7 +24,7 @@ const LISTS: Readonly<Record<ObjectName, readonly string[]>> = {
  * that the token covers; writes nothing. Succeeds when any object can be written.
  */
 async function checkWriting(settings: SessionSettings): Promise<CheckResult> {
-  const { config, retryPolicy = retryPolicyOf(config.retryMinutes, PATIENCE_MS) } = settings
+  const { config, retryPolicy = retryPolicyOf(config.retryMinutes, CHECK_RETRY_MS) } = settings
   const session = createSession({ ...settings, retryPolicy }, undefined)
   try {
     const names = Object.keys(objects) as ObjectName[]

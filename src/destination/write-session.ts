@@ -122,7 +122,7 @@ export function openWriteSession(
       mask,
       signal,
       log,
-      onTrouble: ({ reason }) => log.info(`${object}: ${reason}`),
+      onRetry: ({ reason }) => log.info(`${object}: ${reason}`),
       ...waits,
     })
     const writer = createWriter({ client, settings: writing, onOutcome: told, signal })

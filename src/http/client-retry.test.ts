@@ -135,7 +135,7 @@ async function open(scenario: Scenario) {
   const send = (request: Partial<ServiceRequest> & Pick<ServiceRequest, 'method'>) =>
     opened.client.send({
       url: `${opened.service.origin}${PREFIX}/references/E-12`,
-      shown: 'references/****',
+      loggedUrl: 'references/****',
       ...request,
     })
   return { ...opened, send }
@@ -229,7 +229,7 @@ describe('the personal part of a request', () => {
           error: { code: 'Taken', message: 'E-12 is linked', reasons: ['see /E-12', 'E-123'] },
         }),
     })
-    const failure = await failureOf(send({ method: 'PUT', body: {}, hidden: ['E-12'] }))
+    const failure = await failureOf(send({ method: 'PUT', body: {}, redactedValues: ['E-12'] }))
     expect(failure).toMatchObject({
       message:
         'The service does not accept the request (400 for references/****): Taken; **** is linked; see /****; E-123.',
@@ -244,7 +244,7 @@ describe('the personal part of a request', () => {
     const transport = loggedTransport(createTransport(5), (line) => lines.push(line))
     const signal = new AbortController().signal
     const url = `${service.origin}${PREFIX}/references/E-12`
-    const call = { url, shown: 'references/****', method: 'PUT', headers: {}, signal } as const
+    const call = { url, loggedUrl: 'references/****', method: 'PUT', headers: {}, signal } as const
     for await (const _ of (await transport.send(call)).body);
     await transport.close()
     expect(lines).toEqual([expect.stringMatching(/^PUT references\/\*\*\*\*: 200, \d+ ms$/)])

@@ -3,7 +3,7 @@ import { createMask } from '../ground/mask.ts'
 import { type Client, createClient, type GetOptions } from './client.ts'
 import { createServerClock } from './clock.ts'
 import { createEndpoints } from './endpoints.ts'
-import type { Trouble } from './exchange.ts'
+import type { RetryCause } from './exchange.ts'
 import { toNetworkError } from './network-error.ts'
 import { createRateLimiter } from './rate-limiter.ts'
 import { ReceivedBody } from './response-body.ts'
@@ -192,9 +192,9 @@ describe('a Retry-After', () => {
 
   it('says until when the service wants to be left alone', async () => {
     const { get } = scene((_, nth) => (nth === 1 ? [429, { 'retry-after': '9' }] : [200]))
-    const troubles: Trouble[] = []
-    await get(PEOPLE, { onTrouble: (trouble) => troubles.push(trouble) })
-    expect(troubles).toEqual([
+    const causes: RetryCause[] = []
+    await get(PEOPLE, { onRetry: (retryCause) => causes.push(retryCause) })
+    expect(causes).toEqual([
       { reason: expect.stringContaining('asked too often'), until: new Date(9000) },
     ])
   })
@@ -219,7 +219,7 @@ describe('a request that waits', () => {
   ] as const)('%s ends at once when it is told to stop', async (_, said) => {
     const { client, time, stop } = scene(() => said)
     const waiting = failureOf(client.get(PEOPLE))
-    while (client.trouble === undefined) await new Promise(setImmediate)
+    while (client.retryCause === undefined) await new Promise(setImmediate)
     stop.abort(new Error('stopped'))
     expect([(await waiting).message, time.now()]).toEqual(['stopped', 0])
   })
@@ -228,7 +228,7 @@ describe('a request that waits', () => {
     const { client } = scene(() => [503])
     const own = new AbortController()
     const waiting = failureOf(client.get(PEOPLE, { signal: own.signal }))
-    while (client.trouble === undefined) await new Promise(setImmediate)
+    while (client.retryCause === undefined) await new Promise(setImmediate)
     own.abort(new Error('dropped'))
     expect((await waiting).message).toBe('dropped')
   })
@@ -236,8 +236,8 @@ describe('a request that waits', () => {
   it('says why, and no more once something succeeds', async () => {
     const { get, client } = scene((_, nth) => (nth === 1 ? refused : [200]))
     const seen: (string | undefined)[] = []
-    await get(PEOPLE, { onTrouble: () => seen.push(client.trouble?.reason) })
-    expect([...seen, client.trouble]).toEqual([
+    await get(PEOPLE, { onRetry: () => seen.push(client.retryCause?.reason) })
+    expect([...seen, client.retryCause]).toEqual([
       expect.stringContaining('could not be reached'),
       undefined,
     ])

@@ -3,12 +3,12 @@ import { ConnectorError } from '../ground/errors.ts'
 import type { Mask } from '../ground/mask.ts'
 import type { ServerClock } from './clock.ts'
 import type { Endpoints } from './endpoints.ts'
-import { createExchanges, type Exchange, type ExchangeCounts, type Trouble } from './exchange.ts'
+import { createExchanges, type Exchange, type ExchangeCounts, type RetryCause } from './exchange.ts'
 import { resolveLink } from './links.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import { type RetryPolicy, SLOWEST_BODY_MS, tooSlow } from './retry.ts'
 import { isSuccess } from './status.ts'
-import { createTokens, type Token } from './token.ts'
+import { createTokens, type Token, type TokenRequest } from './token.ts'
 import type { Method, Reply, Transport } from './transport.ts'
 
 /** Bodies up to this size arrive whole, so that a connection that breaks costs no duplicate. */
@@ -26,13 +26,14 @@ export interface Traffic extends ExchangeCounts {
 }
 
 /** See Exchange. */
-export type GetOptions = Pick<Exchange<unknown>, 'signal' | 'isRepeat' | 'onTrouble'>
+export type GetOptions = Pick<Exchange<unknown>, 'signal' | 'isRepeat' | 'onRetry'>
 
 /** A request for a resource: its address is sent as it is. */
-export interface ServiceRequest extends Pick<Exchange<unknown>, 'url' | 'hidden' | 'onUncertain'> {
+export interface ServiceRequest
+  extends Pick<Exchange<unknown>, 'url' | 'redactedValues' | 'onUncertain'> {
   readonly method: Method
-  /** What logs and messages show in place of the address. */
-  readonly shown: string
+  /** What logs and messages have in place of the address. */
+  readonly loggedUrl: string
   /** Sent as JSON. */
   readonly body?: object | undefined
   readonly ifMatch?: string | undefined
@@ -65,7 +66,7 @@ export interface Client {
   /** Whoever asks again for what arrived damaged counts it among the retries. */
   readonly traffic: Traffic
   /** Why some request waits, of whatever stream or for a token; undefined after a success. */
-  readonly trouble: Trouble | undefined
+  readonly retryCause: RetryCause | undefined
 }
 
 /** What a client of the service is made of. */
@@ -82,18 +83,18 @@ export interface ClientSettings {
   readonly signal: AbortSignal
   readonly retryPolicy: RetryPolicy
   /** Told each time that a request for a resource or for a token has to wait. */
-  readonly onTrouble?: (trouble: Trouble) => void
+  readonly onRetry?: (retryCause: RetryCause) => void
 }
 
 /** A client of the service; nothing is sent before it is asked for something. */
 export function createClient(settings: ClientSettings): Client {
-  const { endpoints, clock, retryPolicy, onTrouble } = settings
+  const { endpoints, clock, retryPolicy, onRetry } = settings
   // Every request under way listens to it, which is no leak that Node would have to warn of.
   setMaxListeners(0, settings.signal)
-  const told = onTrouble === undefined ? {} : { onTrouble }
+  const told = onRetry === undefined ? {} : { onRetry }
   const traffic: Traffic = { requests: 0, retries: 0, refusals: 0, answerMs: 0, bytes: 0 }
   const exchanges = createExchanges({ ...settings, counts: traffic })
-  const tokens = createTokens({ ...settings, post })
+  const tokens = createTokens(settings, sendForToken)
   const headers = {
     'user-agent': endpoints.userAgent,
     accept: 'application/json',
@@ -101,25 +102,41 @@ export function createClient(settings: ClientSettings): Client {
   }
   return {
     traffic,
-    get trouble() {
-      return exchanges.trouble
+    get retryCause() {
+      return exchanges.retryCause
     },
     token: () => tokens.get(),
-    get: (link, options) => get(link, readBody, options),
+    get: (link, options) => get(link, pageOf, options),
     assertFollowable: (link) => void resolveLink(link, endpoints),
     probe: (link) => get(link, beginsJson),
     send,
   }
 
-  async function get<T>(link: string, use: Exchange<T>['use'], options?: GetOptions): Promise<T> {
+  async function get<T>(
+    link: string,
+    readBody: Exchange<T>['readBody'],
+    options?: GetOptions,
+  ): Promise<T> {
     const url = resolveLink(link, endpoints)
-    return exchanges.exchange({ url, call: { method: 'GET', headers }, tokens, use, ...options })
+    return authorised({ url, call: { method: 'GET', headers }, readBody, ...options })
   }
 
-  function send({ method, shown, body, ifMatch, ...request }: ServiceRequest) {
+  /** Sends a request with a token, which is renewed as `decide` says. */
+  async function authorised<T>(exchange: Exchange<T>): Promise<T> {
+    const attempts = exchanges.begin(exchange)
+    for (;;) {
+      const token = await tokens.get()
+      const attempted = await exchanges.attempt(exchange, attempts, token)
+      if ('used' in attempted) return attempted.used
+      if (attempted.next !== 'same token')
+        await tokens.renew(token, attempted.next === 'unscoped token')
+    }
+  }
+
+  function send({ method, loggedUrl, body, ifMatch, ...request }: ServiceRequest) {
     const call = {
       method,
-      shown,
+      loggedUrl,
       headers: {
         ...headers,
         // What is written is answered by next to nothing, which no gateway need compress.
@@ -129,37 +146,28 @@ export function createClient(settings: ClientSettings): Client {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }
-    const use = async (reply: Reply): Promise<ServiceAnswer> => {
+    const readBody = async (reply: Reply): Promise<ServiceAnswer> => {
       clock.set(reply.header('date'))
-      return { status: reply.status, header: reply.header, text: await readText(reply) }
+      return { status: reply.status, header: reply.header, text: await textOf(reply) }
     }
-    return exchanges.exchange({ ...request, ...told, call, tokens, use, isExpected: isSuccess })
+    return authorised({ ...request, ...told, call, readBody, okStatus: isSuccess })
   }
 
-  function post(url: string, form: string): Promise<string> {
-    const headers = {
-      'content-type': 'application/x-www-form-urlencoded',
-      'user-agent': endpoints.userAgent,
-      accept: 'application/json',
-    }
-    return exchanges.exchange({
-      url,
-      call: { method: 'POST', headers, body: form },
-      use: readToken,
-      ...told,
-    })
+  function sendForToken({ url, headers, body }: TokenRequest): Promise<string> {
+    const call = { method: 'POST', headers, body } as const
+    return exchanges.exchange({ url, call, readBody: tokenText, ...told })
   }
 
-  async function readToken(reply: Reply): Promise<string> {
+  async function tokenText(reply: Reply): Promise<string> {
     clock.set(reply.header('date'))
-    const body = await readBody(reply)
+    const body = await pageOf(reply)
     if ('whole' in body) return Buffer.concat(body.whole).toString('utf8')
     reply.discard()
     throw new ConnectorError('system', 'The answer of the token endpoint is too large to be one.')
   }
 
-  async function readText(reply: Reply): Promise<string> {
-    const body = await readBody(reply)
+  async function textOf(reply: Reply): Promise<string> {
+    const body = await pageOf(reply)
     const parts: Buffer[] = []
     let size = 0
     for await (const part of 'whole' in body ? body.whole : body.parts) {
@@ -173,7 +181,7 @@ export function createClient(settings: ClientSettings): Client {
   }
 
   /** Reads a body whole, or the first part of a large one with the rest to come. */
-  async function readBody(reply: Reply): Promise<Body> {
+  async function pageOf(reply: Reply): Promise<Body> {
     const until = performance.now() + (retryPolicy.bodyMs ?? SLOWEST_BODY_MS)
     const { parts, state } = await reply.collect(WHOLE_BYTES, until)
     for (const part of parts) traffic.bytes += part.length

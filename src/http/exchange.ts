@@ -9,6 +9,7 @@ import type { Permit, RateLimiter } from './rate-limiter.ts'
 import {
   createFailureCount,
   decide,
+  type FailureCount,
   isRateLimit,
   type Result,
   type RetryPolicy,
@@ -17,11 +18,11 @@ import {
   tooLongToWait,
 } from './retry.ts'
 import { statusIs } from './status.ts'
-import type { Token, Tokens } from './token.ts'
+import type { Token } from './token.ts'
 import type { Call, Reply, Transport } from './transport.ts'
 
 /** Why a request waits: what failed, and until when the service asks to be left alone. */
-export interface Trouble {
+export interface RetryCause {
   readonly reason: string
   readonly until?: Date
 }
@@ -29,24 +30,37 @@ export interface Trouble {
 /** A request that is sent until its answer can be used. */
 export interface Exchange<T> {
   readonly url: string
-  readonly call: Pick<Call, 'method' | 'headers' | 'body' | 'shown'>
-  /** Where the bearer token comes from; a request without it carries none. */
-  readonly tokens?: Tokens
-  /** Reads an answer that `isExpected`. */
-  readonly use: (reply: Reply) => Promise<T>
-  /** Which statuses are no failure; 200 alone if left out. */
-  readonly isExpected?: (status: number) => boolean
+  readonly call: Pick<Call, 'method' | 'headers' | 'body' | 'loggedUrl'>
+  /** Reads the body of an answer whose status is OK. */
+  readonly readBody: (reply: Reply) => Promise<T>
+  /** Which statuses are OK; 200 alone if left out. */
+  readonly okStatus?: (status: number) => boolean
   /** What the answer may say and messages must not; see `toHttpError`. */
-  readonly hidden?: readonly string[]
+  readonly redactedValues?: readonly string[]
   /** Ends this request alone; that of the settings if left out. */
   readonly signal?: AbortSignal
   /** True when the URL was asked for before, and the answer did not arrive whole. */
   readonly isRepeat?: boolean
   /** Told each time that the request has to wait. */
-  readonly onTrouble?: (trouble: Trouble) => void
+  readonly onRetry?: (retryCause: RetryCause) => void
   /** Told each time that the service may have done what was asked for without saying so. */
   readonly onUncertain?: () => void
 }
+
+/** What an exchange has been through; each has its own. */
+interface Attempts {
+  readonly failures: FailureCount
+  /** Where a redirect has led to. */
+  url: string | undefined
+  redirects: number
+  renewals: number
+  isRepeat: boolean
+}
+
+/** What came of an attempt: what was read, or what the next one is to be made with. */
+type Attempted<T> =
+  | { readonly used: T }
+  | { readonly next: 'same token' | 'new token' | 'unscoped token' }
 
 /** What the exchanges of a process added up to. */
 export interface ExchangeCounts {
@@ -70,15 +84,19 @@ export interface ExchangeSettings {
   readonly counts: ExchangeCounts
 }
 
-/** Requests with all that belongs to each: redirects, tokens, repetitions. */
+/** Requests with all that belongs to each: redirects, repetitions, the limit of the service. */
 export interface Exchanges {
   /**
-   * Sends a request, and follows its redirects, renews its token and repeats it as `decide` says.
+   * Sends a request without a token, follows its redirects and repeats it as `decide` says.
    * Throws a HttpError for a status that stays, a ConnectorError for other failures.
    */
   exchange<T>(exchange: Exchange<T>): Promise<T>
+  /** What `attempt` is given for all attempts of one exchange. */
+  begin(exchange: Exchange<unknown>): Attempts
+  /** One attempt with a token; when it fails, the wait before the next one is over. Throws as `exchange` does. */
+  attempt<T>(exchange: Exchange<T>, attempts: Attempts, token?: Token): Promise<Attempted<T>>
   /** Why some request waits, whichever it is; undefined after a success. */
-  readonly trouble: Trouble | undefined
+  readonly retryCause: RetryCause | undefined
 }
 
 type Failed = { readonly reply: Reply } | { readonly error: ConnectorError }
@@ -87,80 +105,93 @@ type Failed = { readonly reply: Reply } | { readonly error: ConnectorError }
 export function createExchanges(settings: ExchangeSettings): Exchanges {
   const { endpoints, transport, limiter, clock, mask, retryPolicy, counts } = settings
   const { time = REAL_TIME } = retryPolicy
-  let trouble: Trouble | undefined
+  let retryCause: RetryCause | undefined
   return {
     exchange,
-    get trouble() {
-      return trouble
+    begin,
+    attempt,
+    get retryCause() {
+      return retryCause
     },
   }
 
   async function exchange<T>(given: Exchange<T>): Promise<T> {
-    const { call, tokens, signal = settings.signal, onTrouble } = given
-    const failures = createFailureCount(time)
-    let { url, isRepeat = false } = given
-    let [redirects, renewals] = [0, 0]
+    const attempts = begin(given)
     for (;;) {
-      const token = await tokens?.get()
-      const admission = await limiter.acquire(signal)
-      counts.requests++
-      const outcome = await attempt(authorised({ ...call, url, signal }, token), given)
-      if ('used' in outcome) {
-        trouble = undefined
-        return outcome.used
-      }
-      const result = resultOf(outcome)
-      const isHeld = isRateLimit(result)
-      if (!isHeld && 'reply' in outcome) limiter.onSuccess()
-      if (isUncertain(outcome, isHeld)) given.onUncertain?.()
-      const situation = {
-        failures: failures.now(),
-        redirects,
-        renewals,
-        token: kindOf(token),
-        method: call.method,
-      }
-      const step = decide(result, situation, retryPolicy)
-      if (step.do === 'redirect' && 'reply' in outcome) {
-        outcome.reply.discard()
-        url = resolveLink(step.location, endpoints, url)
-        redirects++
-        continue
-      }
-      if (isHeld) hold(admission, step.do === 'wait' ? step.ms : (result.retryAfterMs ?? 0))
-      const error = await errorOf(outcome, given, isRepeat)
-      signal.throwIfAborted()
-      if (step.do === 'wait') {
-        failures.add()
-        counts.retries++
-        trouble = { reason: error.message, ...(isHeld && { until: after(step.ms) }) }
-        onTrouble?.(trouble)
-        // What is held waits for its turn with the others.
-        if (!isHeld) await time.sleep(step.ms, signal)
-      } else if (token !== undefined && (step.do === 'renew' || step.do === 'unscoped')) {
-        await tokens?.renew(token, step.do === 'unscoped')
-        failures.forget()
-        renewals++
-      } else throw 'tooLongMs' in step ? tooLongToWait(step.tooLongMs) : error
-      isRepeat ||= mayHaveArrived(error)
-      url = given.url
-      redirects = 0
+      const attempted = await attempt(given, attempts)
+      if ('used' in attempted) return attempted.used
     }
   }
 
-  /** One request, and its answer if that is expected. */
+  function begin({ isRepeat = false }: Exchange<unknown>): Attempts {
+    const failures = createFailureCount(time)
+    return { failures, url: undefined, redirects: 0, renewals: 0, isRepeat }
+  }
+
   async function attempt<T>(
+    given: Exchange<T>,
+    attempts: Attempts,
+    token?: Token,
+  ): Promise<Attempted<T>> {
+    const { call, signal = settings.signal, onRetry } = given
+    const { url = given.url, redirects, renewals, failures } = attempts
+    const admission = await limiter.acquire(signal)
+    counts.requests++
+    const outcome = await send(authorised({ ...call, url, signal }, token), given)
+    if ('used' in outcome) {
+      retryCause = undefined
+      return outcome
+    }
+    const result = resultOf(outcome)
+    const isHeld = isRateLimit(result)
+    if (!isHeld && 'reply' in outcome) limiter.onSuccess()
+    if (isUncertain(outcome, isHeld)) given.onUncertain?.()
+    const step = decide(
+      result,
+      { failures: failures.now(), redirects, renewals, token: kindOf(token), method: call.method },
+      retryPolicy,
+    )
+    if (step.do === 'redirect' && 'reply' in outcome) {
+      outcome.reply.discard()
+      attempts.url = resolveLink(step.location, endpoints, url)
+      attempts.redirects++
+      return { next: 'same token' }
+    }
+    if (isHeld) hold(admission, step.do === 'wait' ? step.ms : (result.retryAfterMs ?? 0))
+    const error = await errorOf(outcome, given, attempts.isRepeat)
+    signal.throwIfAborted()
+    if (step.do === 'fail')
+      throw step.tooLongMs === undefined ? error : tooLongToWait(step.tooLongMs)
+    attempts.isRepeat ||= mayHaveArrived(error)
+    attempts.url = undefined
+    attempts.redirects = 0
+    if (step.do !== 'wait') {
+      failures.forget()
+      attempts.renewals++
+      return { next: step.do === 'unscoped' ? 'unscoped token' : 'new token' }
+    }
+    failures.add()
+    counts.retries++
+    retryCause = { reason: error.message, ...(isHeld && { until: after(step.ms) }) }
+    onRetry?.(retryCause)
+    // What is held waits for its turn with the others.
+    if (!isHeld) await time.sleep(step.ms, signal)
+    return { next: 'same token' }
+  }
+
+  /** One request, and what was read of its answer if that is OK. */
+  async function send<T>(
     call: Call,
-    { use, isExpected = isOk }: Exchange<T>,
+    { readBody, okStatus = isOk }: Exchange<T>,
   ): Promise<{ readonly used: T } | Failed> {
     try {
       const sentAt = time.now()
       const reply = await transport.send(call).finally(() => {
         counts.answerMs += time.now() - sentAt
       })
-      if (!isExpected(reply.status)) return { reply }
+      if (!okStatus(reply.status)) return { reply }
       limiter.onSuccess()
-      return { used: await use(reply) }
+      return { used: await readBody(reply) }
     } catch (error) {
       call.signal.throwIfAborted()
       if (error instanceof ConnectorError) return { error }
@@ -187,11 +218,15 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
 
   async function errorOf<T>(
     outcome: Failed,
-    { url, call, hidden }: Exchange<T>,
+    { url, call, redactedValues }: Exchange<T>,
     isRepeat: boolean,
   ): Promise<ConnectorError> {
     if ('error' in outcome) return outcome.error
-    return toHttpError(url, outcome.reply, mask, { isRepeat, shown: call.shown, hidden })
+    return toHttpError(url, outcome.reply, mask, {
+      isRepeat,
+      loggedUrl: call.loggedUrl,
+      redactedValues,
+    })
   }
 
   /** Holds every stream, but not for longer than any request would wait. */

@@ -1,7 +1,7 @@
 import { ConnectorError, type FailureType } from '../ground/errors.ts'
 import { isJsonObject, tryParseJson } from '../ground/json.ts'
 import type { Mask } from '../ground/mask.ts'
-import { LINK_TOKENS, shown } from './links.ts'
+import { LINK_TOKENS, withoutQuery } from './links.ts'
 import { meaningOf, type StatusKind, statusIs } from './status.ts'
 import type { Reply } from './transport.ts'
 
@@ -60,9 +60,9 @@ export interface Telling {
   /** See HttpError. */
   readonly isRepeat?: boolean
   /** In place of the address. */
-  readonly shown?: string | undefined
+  readonly loggedUrl?: string | undefined
   /** Personal data of the request, which the service may repeat in its words. */
-  readonly hidden?: readonly string[] | undefined
+  readonly redactedValues?: readonly string[] | undefined
 }
 
 /** What is looked at of an answer. */
@@ -76,16 +76,16 @@ export async function toHttpError(
   url: string,
   reply: ErrorReply,
   mask: Mask,
-  { isRepeat = false, shown: address = shown(url), hidden = [] }: Telling = {},
+  { isRepeat = false, loggedUrl = withoutQuery(url), redactedValues = [] }: Telling = {},
 ): Promise<HttpError> {
   const { status } = reply
   for (const token of tokensOf(url)) mask.add(token)
-  const clean = (words: string) => tidy(mask.text(withoutValues(words, hidden)))
+  const clean = (words: string) => tidy(mask.text(withoutValues(words, redactedValues)))
   const { words, code } = readWords(withoutRecords(status, await textOf(reply)))
   const text = clean(words.join('; '))
   const { failure, words: meaning, advice = '' } = meaningOf(status)
   const detail = text === '' ? '' : `: ${text}`
-  const message = `${meaning} (${status} for ${address})${detail}.${advice}`
+  const message = `${meaning} (${status} for ${loggedUrl})${detail}.${advice}`
   return new HttpError(failure, status, message, {
     reason: `${meaning}${detail}`,
     isRepeat,

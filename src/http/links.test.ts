@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createEndpoints } from './endpoints.ts'
-import { createCircleCheck, resolveLink, shown } from './links.ts'
+import { createCircleCheck, resolveLink, withoutQuery } from './links.ts'
 
 const ORIGIN = 'https://acme.protime.test'
 const PREFIX = '/connector/svcapi/api/v1'
@@ -149,13 +149,13 @@ describe('a service behind a proxy with a path', () => {
   })
 })
 
-describe('the part of a URL that is shown', () => {
+describe('the part of a URL that is logged', () => {
   it.each([
     [`${ORIGIN}/a?deltaToken=t`, `${ORIGIN}/a`],
     [`${ORIGIN}/a#t`, `${ORIGIN}/a`],
     [`${ORIGIN}/a`, `${ORIGIN}/a`],
   ])('of %s ends before its query', (url, expected) => {
-    expect(shown(url)).toBe(expected)
+    expect(withoutQuery(url)).toBe(expected)
   })
 })
 

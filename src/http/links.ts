@@ -60,8 +60,8 @@ function parsedLink(link: string, endpoints: Endpoints, from: string): string {
   return resolved
 }
 
-/** The part of a URL that can be shown: without its query, which holds tokens. */
-export function shown(url: string): string {
+/** The part of a URL that can be logged: without its query, which holds tokens. */
+export function withoutQuery(url: string): string {
   const end = url.search(/[?#]/)
   return end < 0 ? url : url.slice(0, end)
 }

@@ -64,6 +64,9 @@ export function retryPolicyOf(
   }
 }
 
+/** Somebody waits for a check: its requests are not tried again for longer, in milliseconds. */
+export const CHECK_RETRY_MS = 3000
+
 /**
  * The wait before the next attempt, in milliseconds; undefined when there is to be none. The last
  * attempt is made when the time is over: a backoff that is longer is cut, a Retry-After is not.

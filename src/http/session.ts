@@ -9,7 +9,7 @@ import { type RetryPolicy, retryPolicyOf } from './retry.ts'
 import { createTransport, loggedTransport } from './transport.ts'
 
 /** What a session with a tenant is made of. */
-export interface SessionSettings extends Pick<ClientSettings, 'onTrouble'> {
+export interface SessionSettings extends Pick<ClientSettings, 'onRetry'> {
   readonly config: Config
   readonly mask: Mask
   readonly signal: AbortSignal
@@ -23,7 +23,7 @@ export type Session = ReturnType<typeof createSession>
 
 /** `scopes` are those that the token is to have, see `TokenSettings`; undefined asks for all there are. */
 export function createSession(settings: SessionSettings, scopes: readonly string[] | undefined) {
-  const { config, mask, signal, log, onTrouble } = settings
+  const { config, mask, signal, log, onRetry } = settings
   const { retryPolicy = retryPolicyOf(config.retryMinutes) } = settings
   const endpoints = createEndpoints({ ...config, version: packageVersion() })
   const clock = createServerClock()
@@ -42,7 +42,7 @@ export function createSession(settings: SessionSettings, scopes: readonly string
     mask,
     signal,
     retryPolicy,
-    ...(onTrouble !== undefined && { onTrouble }),
+    ...(onRetry !== undefined && { onRetry }),
   })
   return { endpoints, clock, client, retryPolicy, close: () => transport.close() }
 }

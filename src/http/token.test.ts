@@ -13,16 +13,12 @@ function tokensOver(answer: Answer, scopes?: readonly string[]) {
   const forms: URLSearchParams[] = []
   const time = { ms: 0 }
   const mask = createMask()
-  const tokens = createTokens({
-    endpoints,
-    clientId: 'my id',
-    clientSecret: SECRET,
-    scopes,
-    mask,
-    post: async (_, form) =>
-      answer(new URLSearchParams(form), forms.push(new URLSearchParams(form)) - 1),
-    now: () => time.ms,
-  })
+  const tokens = createTokens(
+    { endpoints, clientId: 'my id', clientSecret: SECRET, scopes, mask },
+    async ({ body }) =>
+      answer(new URLSearchParams(body), forms.push(new URLSearchParams(body)) - 1),
+    () => time.ms,
+  )
   return { tokens, forms, time, mask }
 }
 

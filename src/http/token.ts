@@ -23,7 +23,7 @@ export interface Tokens {
   renew(refused: Token, wide?: boolean): Promise<Token>
 }
 
-/** What tokens are got with. */
+/** Who asks for a token, and for what. */
 export interface TokenSettings {
   readonly endpoints: Endpoints
   readonly clientId: string
@@ -31,19 +31,90 @@ export interface TokenSettings {
   /** Scopes to ask for, such as `people.read`; undefined asks for every scope the client has. */
   readonly scopes: readonly string[] | undefined
   readonly mask: Mask
-  /** Posts a form to the token endpoint, patiently; the text of the answer. Throws a HttpError. */
-  readonly post: (url: string, form: string) => Promise<string>
-  /** Milliseconds of a monotonic clock. */
-  readonly now?: () => number
+}
+
+/** A POST to the token endpoint. */
+export interface TokenRequest {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** The request for a token with these scopes, see `TokenSettings`. */
+function tokenRequest(
+  { endpoints, clientId, clientSecret }: TokenSettings,
+  scopes: readonly string[] | undefined,
+): TokenRequest {
+  const form = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: clientId,
+    client_secret: clientSecret,
+  })
+  if (scopes !== undefined)
+    form.set('scope', scopes.map((scope) => scopeName(endpoints, scope)).join(' '))
+  return {
+    url: endpoints.tokenUrl,
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      'user-agent': endpoints.userAgent,
+      accept: 'application/json',
+    },
+    body: form.toString(),
+  }
+}
+
+/** What the token endpoint has granted. */
+interface TokenGrant extends Omit<Token, 'isNarrow'> {
+  /** How long the token is valid; infinite when the answer does not say. */
+  readonly lifetimeMs: number
+}
+
+/** Reads the answer of the token endpoint; throws a ConnectorError when there is no usable token in it. */
+function processTokenResponse(text: string): TokenGrant {
+  const answer = parsed(text)
+  const value = answer?.['access_token']
+  // What a header cannot carry is no token.
+  if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) {
+    throw new ConnectorError(
+      'system',
+      'The token endpoint answered without a usable access token. Check the authentication address.',
+    )
+  }
+  const type = answer?.['token_type']
+  if (typeof type === 'string' && type.toLowerCase() !== 'bearer') {
+    throw new ConnectorError(
+      'system',
+      'The token endpoint answered with a token that is not a bearer token.',
+    )
+  }
+  const seconds = Number(answer?.['expires_in'])
+  const scope = answer?.['scope']
+  return {
+    value,
+    lifetimeMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : Number.POSITIVE_INFINITY,
+    // An empty text says nothing either: a token without any scope would not have been granted.
+    scopes:
+      typeof scope === 'string' && scope.trim() !== ''
+        ? new Set(scope.trim().split(/\s+/))
+        : undefined,
+  }
 }
 
 /** A token is renewed when less than this part of its lifetime is left, at most a minute. */
 const MARGIN_MS = 60_000
 const MARGIN_PART = 0.1
 
-/** Tokens of one client; one is requested when it is first needed. */
-export function createTokens(settings: TokenSettings): Tokens {
-  const { endpoints, mask, now = () => performance.now() } = settings
+/**
+ * Tokens of one client; one is requested when it is first needed. `send` sends the request until it is
+ * answered by 200, and reads the answer; it throws a HttpError for another status. `now` is a monotonic
+ * clock in milliseconds.
+ */
+export function createTokens(
+  settings: TokenSettings,
+  send: (request: TokenRequest) => Promise<string>,
+  now: () => number = () => performance.now(),
+): Tokens {
+  const { mask } = settings
   let current: { token: Token; renewAt: number } | undefined
   let pending: Promise<Token> | undefined
   let wide = settings.scopes === undefined
@@ -86,19 +157,12 @@ export function createTokens(settings: TokenSettings): Tokens {
     }
   }
 
-  async function fetchScoped(asked: readonly string[] | undefined): Promise<Token> {
-    const form = new URLSearchParams({
-      grant_type: 'client_credentials',
-      client_id: settings.clientId,
-      client_secret: settings.clientSecret,
-    })
-    if (asked !== undefined) {
-      form.set('scope', asked.map((scope) => scopeName(endpoints, scope)).join(' '))
-    }
-    const text = await settings.post(endpoints.tokenUrl, form.toString())
-    const { value, lifetimeMs, scopes } = read(text)
-    mask.add(value)
-    const token: Token = { value, scopes, isNarrow: asked !== undefined }
+  async function fetchScoped(scopes: readonly string[] | undefined): Promise<Token> {
+    const { lifetimeMs, ...granted } = processTokenResponse(
+      await send(tokenRequest(settings, scopes)),
+    )
+    mask.add(granted.value)
+    const token: Token = { ...granted, isNarrow: scopes !== undefined }
     const margin = Math.min(MARGIN_MS, lifetimeMs * MARGIN_PART)
     current = { token, renewAt: now() + lifetimeMs - margin }
     return token
@@ -114,40 +178,6 @@ export function hasScope(token: Token, endpoints: Endpoints, scopes: readonly st
   if (granted === undefined) return true
   const wider = scopes.map((scope) => scope.replace(/^.*\./, 'all.'))
   return [...scopes, ...wider].some((scope) => granted.has(scopeName(endpoints, scope)))
-}
-
-function read(text: string): {
-  value: string
-  lifetimeMs: number
-  scopes: Set<string> | undefined
-} {
-  const answer = parsed(text)
-  const value = answer?.['access_token']
-  // What a header cannot carry is no token.
-  if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) {
-    throw new ConnectorError(
-      'system',
-      'The token endpoint answered without a usable access token. Check the authentication address.',
-    )
-  }
-  const type = answer?.['token_type']
-  if (typeof type === 'string' && type.toLowerCase() !== 'bearer') {
-    throw new ConnectorError(
-      'system',
-      'The token endpoint answered with a token that is not a bearer token.',
-    )
-  }
-  const seconds = Number(answer?.['expires_in'])
-  const scope = answer?.['scope']
-  return {
-    value,
-    lifetimeMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : Number.POSITIVE_INFINITY,
-    // An empty text says nothing either: a token without any scope would not have been granted.
-    scopes:
-      typeof scope === 'string' && scope.trim() !== ''
-        ? new Set(scope.trim().split(/\s+/))
-        : undefined,
-  }
 }
 
 function parsed(text: string): Record<string, unknown> | undefined {

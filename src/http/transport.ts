@@ -3,6 +3,7 @@ import { Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { ConnectorError } from '../ground/errors.ts'
+import { withoutQuery } from './links.ts'
 import { ProxyFailure, toNetworkError } from './network-error.ts'
 import { type Collected, type Received, receive } from './response-body.ts'
 
@@ -138,8 +139,8 @@ export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
 export interface Call {
   /** Sent as it is: dot segments and what is encoded in it are not touched. */
   readonly url: string
-  /** What logs show in place of an address that holds personal data. */
-  readonly shown?: string
+  /** What logs and messages have in place of an address that holds personal data. */
+  readonly loggedUrl?: string
   readonly method: Method
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
@@ -292,13 +293,13 @@ export async function afterRequestSent(): Promise<void> {
 
 /**
  * A transport that tells each exchange: its method, its address without the query, which may hold a
- * token, or what is shown in its place, its status and its milliseconds until the headers.
+ * token, or what is logged in its place, its status and its milliseconds until the headers.
  */
 export function loggedTransport(transport: Transport, tell: (line: string) => void): Transport {
   return {
     close: () => transport.close(),
     async send(call) {
-      const address = call.shown ?? call.url.split('?', 1)[0]
+      const address = call.loggedUrl ?? withoutQuery(call.url)
       const startedAt = performance.now()
       const told = (outcome: string | number) =>
         tell(

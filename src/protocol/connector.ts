@@ -42,7 +42,7 @@ export interface SyncFacts {
   readonly streams: readonly { readonly name: string; readonly counts: RowCounts }[]
   readonly traffic: SyncTraffic
   /** Why some request waits at this moment, in a sentence. */
-  trouble(): string | undefined
+  retryCause(): string | undefined
 }
 
 /**

@@ -1,5 +1,5 @@
 import { REAL_TIME, type Time } from '../http/clock.ts'
-import type { Trouble } from '../http/exchange.ts'
+import type { RetryCause } from '../http/exchange.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 
@@ -116,24 +116,24 @@ export interface WaitListener {
   /** The service asks to wait. */
   rateLimited(until: Date): void
   /** Each minute; why, if that is known. */
-  waiting(trouble: Trouble | undefined): void
+  waiting(retryCause: RetryCause | undefined): void
 }
 
 /** Tells the platform and the operator that a stream waits, and why. */
 export function createWaitReport(stream: string, output: StreamOutput, log: Log): WaitListener {
   return {
     rateLimited: (until) => output.rateLimited(until),
-    waiting(trouble) {
-      if (trouble?.until === undefined) output.waiting()
-      else output.rateLimited(trouble.until)
-      log.warn(stillWaiting(stream, trouble))
+    waiting(retryCause) {
+      if (retryCause?.until === undefined) output.waiting()
+      else output.rateLimited(retryCause.until)
+      log.warn(stillWaiting(stream, retryCause))
     },
   }
 }
 
 /** Who waits, and in a second sentence why if that is known. */
-export function stillWaiting(who: string, trouble: Trouble | undefined): string {
-  return trouble === undefined
+export function stillWaiting(who: string, retryCause: RetryCause | undefined): string {
+  return retryCause === undefined
     ? `${who}: still waiting for an answer of the service.`
-    : `${who}: still waiting for the service. ${trouble.reason}`
+    : `${who}: still waiting for the service. ${retryCause.reason}`
 }

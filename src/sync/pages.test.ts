@@ -39,7 +39,7 @@ function virtualPages(get: Client['get'], stop: AbortSignal = signal) {
   const client = {
     accept() {},
     get,
-    trouble: undefined,
+    retryCause: undefined,
     traffic: { retries: 0 },
   } as unknown as Client
   const pages = createPages({
@@ -49,7 +49,7 @@ function virtualPages(get: Client['get'], stop: AbortSignal = signal) {
     retryPolicy: { ...retryPolicyOf(10), time, random: () => 0.5 },
     waits: {
       rateLimited: (until) => void waits.push(until.toISOString()),
-      waiting: (trouble) => void waits.push(trouble?.reason ?? 'unknown'),
+      waiting: (retryCause) => void waits.push(retryCause?.reason ?? 'unknown'),
     },
   })
   return { time, waits, follow: (work?: () => Promise<void>) => time.run(readAll(pages, work)) }
@@ -91,8 +91,8 @@ describe('a page that arrives damaged', () => {
 
 describe('a stream that waits for the service', () => {
   it('says so each minute, with the reason', async () => {
-    const { waits, time, follow } = virtualPages(async (_, { onTrouble } = {}) => {
-      onTrouble?.({ reason: 'It rains.' })
+    const { waits, time, follow } = virtualPages(async (_, { onRetry } = {}) => {
+      onRetry?.({ reason: 'It rains.' })
       await time.sleep(150_000, signal)
       return EMPTY
     })

@@ -1,7 +1,7 @@
 import { asConnectorError, ConnectorError } from '../ground/errors.ts'
 import type { Body, Client } from '../http/client.ts'
 import { REAL_TIME } from '../http/clock.ts'
-import type { Trouble } from '../http/exchange.ts'
+import type { RetryCause } from '../http/exchange.ts'
 import { createCircleCheck } from '../http/links.ts'
 import { type RetryPolicy, SLOWEST_BODY_MS, tooSlow } from '../http/retry.ts'
 import { afterRequestSent } from '../http/transport.ts'
@@ -101,7 +101,7 @@ export function createPages(settings: PagesSettings): Pages {
   /** Ends the requests of the present chain. */
   let stop = new AbortController()
   /** Why the latest request has to wait. */
-  let trouble: Trouble | undefined
+  let retryCause: RetryCause | undefined
   return {
     read,
     get count() {
@@ -117,7 +117,7 @@ export function createPages(settings: PagesSettings): Pages {
     signal.throwIfAborted()
     const onAbort = () => stop.abort(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
-    const waiting = createWaiting(time, () => waits.waiting(trouble ?? client.trouble))
+    const waiting = createWaiting(time, () => waits.waiting(retryCause ?? client.retryCause))
     try {
       if (kind === 'next' || kind === 'delta') acceptStored(first)
       const isCircle = createCircleCheck(first)
@@ -140,7 +140,7 @@ export function createPages(settings: PagesSettings): Pages {
             tries ??= createTries(time)
             const pause = pauseAfter(error, from, tries, retryPolicy)
             client.traffic.retries++
-            trouble = { reason: asConnectorError(pageFailure(error)).message }
+            retryCause = { reason: asConnectorError(pageFailure(error)).message }
             waiting.begin()
             await time.sleep(pause, signal)
           }
@@ -187,12 +187,12 @@ export function createPages(settings: PagesSettings): Pages {
   }
 
   function start(link: string, isRepeat: boolean): Promise<Body> {
-    trouble = undefined
+    retryCause = undefined
     return client.get(link, {
       isRepeat,
       signal: stop.signal,
-      onTrouble(latest) {
-        trouble = latest
+      onRetry(latest) {
+        retryCause = latest
         if (latest.until !== undefined) waits.rateLimited(latest.until)
       },
     })

@@ -71,7 +71,7 @@ function factsOf(tasks: readonly Task[], { client }: Session, { tenant }: Config
     labels: { tenant },
     streams: tasks.map(({ job, output: { counts } }) => ({ name: job.stream.stream, counts })),
     traffic: client.traffic,
-    trouble: () => client.trouble?.reason,
+    retryCause: () => client.retryCause?.reason,
   }
 }
 
@@ -95,7 +95,7 @@ async function begin(
   { config, log }: RunSettings,
 ): Promise<void> {
   const waiting = createWaiting(retryPolicy.time, () =>
-    log.warn(stillWaiting('The sync', client.trouble)),
+    log.warn(stillWaiting('The sync', client.retryCause)),
   )
   waiting.begin()
   try {

@@ -18,7 +18,7 @@ it('says how a sync begins, how far it is each minute, how each stream ended, an
     absences: { kind: 'continues', how: 'continued' },
   }
   const counts = { records: 0, deletes: 0 }
-  let trouble: string | undefined
+  let retryCause: string | undefined
   observer.begun({
     subject: 'tenant acme',
     labels: {},
@@ -27,7 +27,7 @@ it('says how a sync begins, how far it is each minute, how each stream ended, an
       counts: name === 'clockings' ? counts : { records: 3, deletes: 1 },
     })),
     traffic: { requests: 0, retries: 0, refusals: 0, bytes: 0, answerMs: 0 },
-    trouble: () => trouble,
+    retryCause: () => retryCause,
   })
   observer.planned(new Map(Object.entries(starts)))
   observer.started('people', starts['people'] as StreamStart)
@@ -36,7 +36,7 @@ it('says how a sync begins, how far it is each minute, how each stream ended, an
   observer.started('clockings', starts['clockings'] as StreamStart)
   counts.records = 6000
   clock.pass(60)
-  trouble = 'The service is away.'
+  retryCause = 'The service is away.'
   clock.pass(60)
   observer.ended('clockings', new ConnectorError('transient', 'No.'))
   finish({ failures: [], stoppedBy: 'SIGTERM' })

@@ -85,7 +85,7 @@ function startsInWords(streams: readonly StreamProgress[]): string {
   return `${all}: ${parts.filter(Boolean).join(', ')}`
 }
 
-function progressInWords({ streams, trouble }: SyncProgress, rate: number): string {
+function progressInWords({ streams, retryCause }: SyncProgress, rate: number): string {
   const working = streams
     .filter(({ status }) => status === 'working')
     .map(({ name, counts, start }) => {
@@ -93,6 +93,6 @@ function progressInWords({ streams, trouble }: SyncProgress, rate: number): stri
       return `${name} ${rowsOf(counts)}${expected}`
     })
   const at = working.length === 0 ? '' : `; at work: ${working.join(', ')}`
-  const why = trouble()
+  const why = retryCause()
   return `${endedOf(streams)} of ${streams.length} streams done, ${rowsOf(totalOf(streams))} rows, ${Math.round(rate)} rows/s${at}.${why === undefined ? '' : ` Waiting: ${why}`}`
 }

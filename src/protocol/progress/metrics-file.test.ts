@@ -13,7 +13,7 @@ function syncOf(tenant: string, status: 'complete' | 'failed' = 'complete'): Syn
     labels: { tenant },
     streams: [{ name: 'people', status, start: START, isBegun: true, counts, seconds: 2 }],
     traffic: { requests: 34, retries: 3, refusals: 2, bytes: 1200, answerMs: 0 },
-    trouble: () => undefined,
+    retryCause: () => undefined,
     seconds: 24,
   }
 }

@@ -75,7 +75,7 @@ export function createSyncProgress(
           subject: facts.subject,
           labels: facts.labels,
           traffic: facts.traffic,
-          trouble: facts.trouble,
+          retryCause: facts.retryCause,
           streams: [...streams.values()],
           get seconds() {
             return (now() - begunAt) / 1000

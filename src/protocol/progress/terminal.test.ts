@@ -30,13 +30,13 @@ function started(columns: number, { starts = STREAMS, env = {}, rows = 24 } = {}
   const counts = Object.fromEntries(
     Object.keys(starts).map((name) => [name, { records: 0, deletes: 0 }]),
   )
-  let trouble: string | undefined
+  let retryCause: string | undefined
   observer.begun({
     subject: 'tenant acme',
     labels: {},
     streams: Object.keys(starts).map((name) => ({ name, counts: countsOf(name) })),
     traffic: { requests: 34, retries: 0, refusals: 2, bytes: 12_400_000, answerMs: 0 },
-    trouble: () => trouble,
+    retryCause: () => retryCause,
   })
   observer.planned(new Map(Object.entries(starts)))
   return {
@@ -51,7 +51,7 @@ function started(columns: number, { starts = STREAMS, env = {}, rows = 24 } = {}
       countsOf(name).deletes += deletes
     },
     wait(why: string | undefined) {
-      trouble = why
+      retryCause = why
     },
   }
 

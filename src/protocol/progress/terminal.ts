@@ -37,12 +37,12 @@ function blockLines(
   const shown = working.slice(0, Math.max(1, rows - OTHER_LINES - 1))
   const hidden = working.length - shown.length
   const pad = Math.min(30, Math.max(0, ...shown.map(({ name }) => name.length)))
-  const trouble = sync.trouble()
+  const retryCause = sync.retryCause()
   return [
     ...shown.map((stream) => fitted(partsOf(stream, rates, pad), width)),
     ...(hidden > 0 ? [cut(`  and ${hidden} more`, width)] : []),
     fitted(totals(sync, rates), width),
-    ...(trouble === undefined ? [] : [cut(`waiting: ${trouble}`, width)]),
+    ...(retryCause === undefined ? [] : [cut(`waiting: ${retryCause}`, width)]),
   ]
 }
 
