@@ -167,6 +167,7 @@ export interface EmulatorOptions extends WriteOptions, WebhookOptions {
   rateLimit?: RateLimit | undefined
   latencyMs?: number
   compress?: boolean
+  byteOrderMark?: boolean
 }
 
 /** The options with every default filled in. They may be changed while the service runs. */
@@ -203,6 +204,7 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     rateLimit: undefined,
     latencyMs: 0,
     compress: false,
+    byteOrderMark: false,
     ...defaultWebhookOptions(dialect),
     ...defaultWriteOptions(dialect),
     ...options,

@@ -97,7 +97,10 @@ const webhookViews: Readonly<Record<string, View>> = {
 
 const collection: Argument = { takes: 'collection', text: 'such as `people`' }
 const id: Argument = { takes: 'id', text: 'the id of a record' }
-const record: Argument = { takes: 'object', text: 'properties of the record' }
+const record: Argument = {
+  takes: 'object',
+  text: 'properties of the record, also such as no schema has; a number with more digits than a double holds is written `{"$digits":"9007199254740993"}`',
+}
 const times: Argument = {
   takes: 'number',
   text: 'how often; left out: until `/clear-faults`',
@@ -207,19 +210,23 @@ export const commands: Readonly<Record<string, Command>> = {
       controls.fail(pathOf(given), Number(given['status']), given as FailOptions),
   },
   '/fault': {
-    text: 'Breaks requests on the wire: the connection breaks before the service has seen the request (`reset`), half of the body arrives and the connection is closed (`truncate`) or breaks (`half-then-reset`), it breaks after the service has handled the request (`after-last-byte`), the body arrives slowly (`slow`), an HTML page comes with status 200 (`html`), or there is no response (`hang`). Of an answer without a body nothing is cut off.',
+    text: 'Lets requests go wrong. On the wire: the connection breaks before the service has seen the request (`reset`), half of the body arrives and the connection is closed (`truncate`) or breaks (`half-then-reset`), it breaks after the service has handled the request (`after-last-byte`), the body arrives slowly (`slow`), an HTML page comes with status 200 (`html`), or there is no response (`hang`). Of an answer without a body nothing is cut off. Or a list is wrong, also one of references or webhooks, though it answers 200: every second record of the page is left out from the first one on (`short`), nothing is on the page and none follows (`empty`), or the page and those that follow it lack the latest changes of the collection, as on a copy that lags behind (`stale`; a delta that is started so tells of these changes later).',
     takes: {
       path,
       pattern,
       method,
       kind: {
-        takes: ['reset', 'truncate', 'half-then-reset', 'after-last-byte', 'slow', 'html', 'hang'],
+        takes: [
+          ...['reset', 'truncate', 'half-then-reset', 'after-last-byte', 'slow', 'html', 'hang'],
+          ...['short', 'empty', 'stale'],
+        ],
         text: 'what goes wrong',
       },
       times,
       skip,
       afterBytes: wanted('how much of the body arrives; default half'),
       ms: wanted('how long a slow body takes in milliseconds; default 1000'),
+      changes: wanted('how many changes of its collection a stale list lacks; default 1'),
     },
     example: { pattern: '^/clockings.*delta', kind: 'truncate', times: 1 },
     run: (controls, given) =>

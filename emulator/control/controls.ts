@@ -7,6 +7,7 @@ import {
   type FaultKind,
   type FaultOptions,
   type Faults,
+  faultOf,
   type Handler,
   type Occurrence,
 } from '../http/faults.ts'
@@ -27,7 +28,7 @@ import type { WebhookControls } from '../webhooks/webhook-controls.ts'
 export interface Disturbances {
   /** Responds with this status in place of the service, so nothing else happens. */
   fail(path: string | RegExp, status: number, options?: FailOptions): void
-  /** Breaks the request or its response on the wire. */
+  /** Breaks the request or its response on the wire, or leaves records out of a list. */
   fault(path: string | RegExp, kind: FaultKind, options?: FaultOptions): void
   /** Responds with what the handler returns; undefined leaves the request to the service. */
   respond(path: string | RegExp, handler: Handler, options?: Occurrence): void
@@ -58,8 +59,7 @@ export function createDisturbances(service: Service): {
       const handler = () => ({ ...answer, headers: { ...answer.headers, ...headers } })
       faults.add(path, { type: 'response', handler }, occurrence)
     },
-    fault: (path, kind, details = {}) =>
-      faults.add(path, { type: 'fault', kind, options: details }, details),
+    fault: (path, kind, details = {}) => faults.add(path, faultOf(kind, details), details),
     respond: (path, handler, occurrence = {}) =>
       faults.add(path, { type: 'response', handler }, occurrence),
     clearFaults() {

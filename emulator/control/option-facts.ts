@@ -326,6 +326,10 @@ export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> =
   },
   latencyMs: { text: 'real milliseconds before each response', takes: 'count' },
   compress: { text: 'compress responses for clients that accept it', takes: 'switch' },
+  byteOrderMark: {
+    text: 'bodies of JSON begin with a byte order mark',
+    takes: 'switch',
+  },
   ...writeOptionFacts,
   ...webhookOptionFacts,
 }

@@ -14,7 +14,7 @@ import {
 import type { ResolvedOptions } from '../options.ts'
 import { parsePairs, type ReferencePair } from '../references/references.ts'
 import type { Id, StoredRecord } from '../store/store.ts'
-import { pageBody, pageOfParts, takePage } from './page.ts'
+import { leftBy, pageBody, pageOfParts, takePage } from './page.ts'
 import type { Service } from './service.ts'
 
 /** A request for a list, with the part of the collection that its path names. */
@@ -64,7 +64,7 @@ function plainList(service: Service, query: ListQuery): ServiceResponse {
 
 function startDelta(service: Service, query: ListQuery): ServiceResponse {
   const { request, collection, client } = query
-  const { store, options, clock, deltas } = service
+  const { options, clock, deltas } = service
   if (!offers(options.dialect, 'delta', collection)) {
     throw notValid(`${collection} has no delta`)
   }
@@ -72,7 +72,7 @@ function startDelta(service: Service, query: ListQuery): ServiceResponse {
   const filter = readFilter(service, request, facts.deltaFilters)
   checkDeltaDates(facts, filter, clock.today())
   const pairs = parsePairs(request.parameters.get('externalReferences'), facts.references.delta)
-  const startedAt = store.sequence()
+  const startedAt = sequenceOf(service, query)
   const { parameters } = request
   const delta = deltas.start({ client, collection, filter, pairs, parameters, startedAt })
   return listPage(service, query, { filter, pairs, within: () => true }, delta)
@@ -110,14 +110,18 @@ function listPage(
   const hasNext = delta ? positions.length === options.pageSize : more
   const last = records.at(positions.at(-1) ?? records.length)
   const next = last && { ...place, after: last.id, passed: passed + positions.length }
+  const { listFault } = query.request
   const links =
-    hasNext && next ? { nextLink: nextLink(service, query, next, delta) } : end(service, delta)
+    hasNext && next && listFault?.kind !== 'empty'
+      ? { nextLink: nextLink(service, query, next, delta) }
+      : end(service, delta)
+  const shown = leftBy(listFault, positions)
   if (wanted.pairs.length === 0) {
-    return json(pageOfParts(records.parts(positions), links, options.dialect))
+    return json(pageOfParts(records.parts(shown), links, options.dialect))
   }
   const decorated = (position: number) =>
     references.decorate(collection, records.at(position)?.text ?? '', wanted.pairs)
-  return json(pageBody(positions.map(decorated), links, options.dialect))
+  return json(pageBody(shown.map(decorated), links, options.dialect))
 }
 
 /** Where the next page of a list begins, in any way of paging. */
@@ -133,14 +137,27 @@ interface Place {
 }
 
 function placeOf(service: Service, query: ListQuery, delta?: Delta): Place {
-  const { continuations, options, store } = service
+  const { continuations, options } = service
   const { request, collection } = query
   const token = request.parameters.get('continuationToken')
+  const asOf = sequenceOf(service, query)
+  const isStale = request.listFault?.kind === 'stale'
   if (token === undefined) {
-    return { paging: options.paging, passed: 0, asOf: delta?.startedAt ?? store.sequence() }
+    const paging = isStale ? 'snapshot' : options.paging
+    return { paging, passed: 0, asOf: delta?.startedAt ?? asOf }
   }
   const { unknownToken } = factsOf(collection)
-  return continuations.read(listOf(query, delta), token, unknownToken) as Place
+  const place = continuations.read(listOf(query, delta), token, unknownToken) as Place
+  return isStale ? { ...place, paging: 'snapshot', asOf } : place
+}
+
+/** The latest change of the tenant that a list knows of: a stale one lacks changes of its collection. */
+function sequenceOf({ store }: Service, { request, collection }: ListQuery): number {
+  const { listFault } = request
+  if (listFault?.kind !== 'stale') return store.sequence()
+  const changes = store.changes(collection)
+  const missed = changes[Math.max(0, changes.length - listFault.changes)]
+  return missed ? missed.sequence - 1 : store.sequence()
 }
 
 function nextLink(service: Service, query: ListQuery, place: Place, delta?: Delta) {

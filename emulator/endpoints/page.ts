@@ -1,3 +1,4 @@
+import type { ListFault } from '../http/messages.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { StoredRecord } from '../store/store.ts'
 
@@ -48,6 +49,13 @@ export function takePage(
     positions.push(position)
   }
   return { positions, more: false }
+}
+
+/** What a fault leaves of the items of a page. */
+export function leftBy<T>(fault: ListFault | undefined, items: readonly T[]): readonly T[] {
+  if (fault?.kind === 'empty') return []
+  if (fault?.kind === 'short') return items.filter((_, i) => i % 2 === 1)
+  return items
 }
 
 /** The body of a page of items that are JSON texts. */

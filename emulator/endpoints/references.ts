@@ -6,7 +6,7 @@ import {
   handlePutReference,
   type ReferencePath,
 } from '../writes/references.ts'
-import { pageBody } from './page.ts'
+import { leftBy, pageBody } from './page.ts'
 import type { Route } from './route.ts'
 import type { Service } from './service.ts'
 
@@ -25,7 +25,8 @@ function handleReferenceList(
   }
   const { referenceList } = service.options
   if (referenceList === 'page') return page(service, request, named)
-  return json(JSON.stringify(referenceList === 'map' ? mapOf(named) : named))
+  const shown = leftBy(request.listFault, named)
+  return json(JSON.stringify(referenceList === 'map' ? mapOf(shown) : shown))
 }
 
 /** Handles the GET of one custom reference. */
@@ -47,7 +48,7 @@ function mapOf(references: readonly CustomReference[]): Record<string, Record<st
 
 function page(
   { continuations, links, options }: Service,
-  { path, parameters }: ServiceRequest,
+  { path, parameters, listFault }: ServiceRequest,
   all: readonly CustomReference[],
 ): ServiceResponse {
   const token = parameters.get('continuationToken')
@@ -55,13 +56,13 @@ function page(
   const rest = all.filter((reference) => keyOf(reference) > after)
   const taken = rest.slice(0, options.pageSize)
   const last = taken.at(-1)
-  const more = last && rest.length > taken.length
+  const more = last && rest.length > taken.length && listFault?.kind !== 'empty'
   const nextLink = more
     ? links.to(path, [['continuationToken', continuations.give(path, keyOf(last))]])
     : undefined
   return json(
     pageBody(
-      taken.map((item) => JSON.stringify(item)),
+      leftBy(listFault, taken).map((item) => JSON.stringify(item)),
       { nextLink },
       options.dialect,
     ),

@@ -101,6 +101,76 @@ describe('a fault', () => {
   })
 })
 
+describe('a list is once', () => {
+  const ids = async (path: string) => (await client.walk(path)).items.map(({ id }) => id)
+
+  it.each(['/people', '/people?delta'])('short: %s lacks every second record', async (path) => {
+    emulator.fault('/people', 'short', { times: 1 })
+    expect([await ids(path), await ids(path)]).toEqual([[2], [1, 2, 3]])
+  })
+
+  it('short on the page that is told, and the others are as they were', async () => {
+    emulator.options.pageSize = 2
+    emulator.fault(/continuationToken/, 'short', { times: 1 })
+    expect([await ids('/people'), await ids('/people')]).toEqual([
+      [1, 2],
+      [1, 2, 3],
+    ])
+  })
+
+  it.each(['/people', '/people?delta'])('empty: %s ends with its first page', async (path) => {
+    emulator.options.pageSize = 1
+    emulator.fault('/people', 'empty', { times: 1 })
+    expect([await ids(path), await ids(path)]).toEqual([[], [1, 2, 3]])
+  })
+
+  it('stale: all its pages lack the latest changes of the collection', async () => {
+    emulator.options.pageSize = 2
+    const [first] = emulator.stored('people')
+    emulator.remove('people', 2)
+    emulator.update('people', 1, { firstName: 'Ann' })
+    emulator.insert('people')
+    emulator.insert('jobs')
+    emulator.fault('/people', 'stale', { times: 1, changes: 3 })
+    const { items } = await client.walk('/people')
+    expect([items.map(({ id }) => id), items[0], await ids('/people')]).toEqual([
+      [1, 2, 3],
+      first,
+      [1, 3, 4],
+    ])
+  })
+
+  it('stale as it was at the start when it lacks more changes than there were', async () => {
+    emulator.insert('people')
+    emulator.fault('/people', 'stale', { times: 1, changes: 99 })
+    expect(await ids('/people')).toEqual([1, 2, 3])
+  })
+
+  it('stale at the start of a delta, which tells of these changes later', async () => {
+    emulator.insert('people')
+    emulator.fault('/people', 'stale', { times: 1 })
+    const { items, deltaLink = '' } = await client.walk('/people?delta')
+    const later = (await client.walk(deltaLink)).items
+    expect([items.length, later.map(({ data }) => data.id)]).toEqual([3, [4]])
+  })
+
+  it.each(['short', 'empty'] as const)('%s also when it is one of references', async (kind) => {
+    for (const id of [1, 2]) emulator.setReference('people', 'hr', `A${id}`, id)
+    emulator.fault('/external-references', kind, { times: 1 })
+    const values = async () =>
+      (await client.walk('/external-references/people/hr')).items.map(
+        (one) => one.externalReference,
+      )
+    expect([await values(), await values()]).toEqual([kind === 'short' ? ['A2'] : [], ['A1', 'A2']])
+  })
+
+  it.each([404, 405])('not offered: a delta answers %i at its start', async (status) => {
+    emulator.fail(/^\/people\?(.*&)?delta$/, status, { times: 1 })
+    const paths = ['/people', '/people?externalReferences=(people,@badge-number)&delta']
+    expect(await statuses(...paths, '/people?delta')).toEqual([200, status, 200])
+  })
+})
+
 describe('a handler', () => {
   it('responds with anything, or leaves a request to the service', async () => {
     emulator.respond('/people', ({ parameters }) =>
@@ -151,6 +221,14 @@ describe('the service', () => {
     emulator.options.compress = true
     const { headers, body } = await client.get('/people')
     expect([headers.get('content-encoding'), body.value.length]).toEqual(['gzip', 3])
+  })
+
+  it('begins bodies of JSON with a byte order mark when told to', async () => {
+    emulator.options.byteOrderMark = true
+    const url = `${emulator.url}/connector/protimeapi/api/v1/people`
+    const headers = { authorization: `Bearer ${client.token}`, 'user-agent': 'Tests/1 (Acme)' }
+    const bytes = Buffer.from(await (await fetch(url, { headers })).arrayBuffer())
+    expect(bytes.toString().slice(0, 10)).toBe('\ufeff{"value":')
   })
 
   it('waits before it answers when told to', async () => {

@@ -1,7 +1,7 @@
-import type { ServiceRequest, ServiceResponse } from './messages.ts'
+import type { ListFault, ServiceRequest, ServiceResponse } from './messages.ts'
 
-/** Ways in which an exchange goes wrong. */
-export type FaultKind =
+/** Ways in which an exchange goes wrong on the wire. */
+export type WireFaultKind =
   /** The connection breaks before the service has seen the request. */
   | 'reset'
   /** A part of the body arrives, then the connection is closed properly. */
@@ -19,6 +19,11 @@ export type FaultKind =
   | 'html'
   /** The request is never answered. */
   | 'hang'
+
+/** Ways in which an exchange goes wrong. */
+export type FaultKind = WireFaultKind | ListFault['kind']
+
+const listFaultKinds: readonly FaultKind[] = ['short', 'empty', 'stale']
 
 /**
  * How often a disturbance happens: after `skip` matching requests, `times` times; without `times`
@@ -39,11 +44,12 @@ export interface FailOptions extends Occurrence {
 
 /**
  * Details of `fault`: how much of the body arrives (default: half), how long a slow one takes
- * (default: 1000 ms).
+ * (default: 1000 ms), how many changes of its collection a stale list lacks (default: 1).
  */
 export interface FaultOptions extends Occurrence {
   readonly afterBytes?: number
   readonly ms?: number
+  readonly changes?: number
 }
 
 /** Makes the response to a request, or returns undefined to leave it to the service. */
@@ -52,7 +58,18 @@ export type Handler = (request: ServiceRequest) => ServiceResponse | undefined
 /** What happens to one request in place of the ordinary response. */
 export type Disturbance =
   | { readonly type: 'response'; readonly handler: Handler }
-  | { readonly type: 'fault'; readonly kind: FaultKind; readonly options: FaultOptions }
+  | { readonly type: 'fault'; readonly kind: WireFaultKind; readonly options: FaultOptions }
+  | { readonly type: 'list'; readonly fault: ListFault }
+
+/** What a fault does to one request. */
+export function faultOf(kind: FaultKind, options: FaultOptions): Disturbance {
+  if (!isOfLists(kind)) return { type: 'fault', kind, options }
+  return { type: 'list', fault: { kind, changes: options.changes ?? 1 } }
+}
+
+function isOfLists(kind: FaultKind): kind is ListFault['kind'] {
+  return listFaultKinds.includes(kind)
+}
 
 /** The disturbances that wait for requests. */
 export interface Faults {

@@ -4,11 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { Clock } from '../clock.ts'
 import type { ResolvedOptions } from '../options.ts'
-import type { Disturbance, FaultKind, FaultOptions, Faults } from './faults.ts'
+import type { Disturbance, FaultOptions, Faults, WireFaultKind } from './faults.ts'
 import {
   decode,
   errorBody,
   json,
+  type ListFault,
   parseQuery,
   ServiceError,
   type ServiceRequest,
@@ -93,7 +94,9 @@ interface OutgoingResponse {
   readonly date: Date
   /** The client's `Accept-Encoding`, or undefined when nothing is to be compressed. */
   readonly encodings: string | undefined
-  readonly fault?: { readonly kind: FaultKind; readonly options: FaultOptions } | undefined
+  /** Whether a body of JSON begins with a byte order mark. */
+  readonly hasMark: boolean
+  readonly fault?: { readonly kind: WireFaultKind; readonly options: FaultOptions } | undefined
 }
 
 const slowParts = 10
@@ -110,7 +113,8 @@ async function sendResponse(response: ServerResponse, outgoing: OutgoingResponse
     return
   }
   const whole = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
-  const { body, encoding } = encode(whole, outgoing.encodings)
+  const marked = outgoing.hasMark && isJson(answer) ? Buffer.concat([mark, whole]) : whole
+  const { body, encoding } = encode(marked, outgoing.encodings)
   const bodiless = answer.status === 204 || answer.status === 304
   response.writeHead(answer.status, {
     ...headers,
@@ -120,6 +124,12 @@ async function sendResponse(response: ServerResponse, outgoing: OutgoingResponse
   if (fault?.kind === 'slow') return writeSlowly(response, body, fault.options.ms ?? 1000)
   if (fault) return cutShort(response, body, fault)
   response.end(bodiless ? undefined : body)
+}
+
+const mark = Buffer.from('\ufeff')
+
+function isJson({ headers }: ServiceResponse): boolean {
+  return headers?.['content-type']?.includes('json') === true
 }
 
 /** Breaks the connection so that the client sees a reset. */
@@ -240,7 +250,9 @@ async function respond(
   const fault = disturbance?.type === 'fault' ? disturbance : undefined
   if (fault?.kind === 'hang') return
   if (fault?.kind === 'reset') return breakOff(response)
-  const answer = disturbedResponse(disturbance, request) ?? ordinaryResponse(parts, request)
+  const answer =
+    disturbedResponse(disturbance, request) ??
+    ordinaryResponse(parts, { ...request, listFault: listFaultOf(disturbance) })
   entry.status = answer.status
   const encodings = options.compress ? headerText(message, 'accept-encoding') : undefined
   const date = clock.now()
@@ -248,13 +260,18 @@ async function respond(
     answer,
     date,
     encodings,
+    hasMark: options.byteOrderMark,
     fault: fault?.kind === 'html' ? undefined : fault,
   })
 }
 
+function listFaultOf(disturbance: Disturbance | undefined): ListFault | undefined {
+  return disturbance?.type === 'list' ? disturbance.fault : undefined
+}
+
 function disturbedResponse(disturbance: Disturbance | undefined, request: ServiceRequest) {
   if (disturbance?.type === 'response') return disturbance.handler(request)
-  if (disturbance?.kind !== 'html') return undefined
+  if (disturbance?.type !== 'fault' || disturbance.kind !== 'html') return undefined
   const body = '<!DOCTYPE html><html><body><h1>Scheduled maintenance</h1></body></html>'
   return { status: 200, headers: { 'content-type': 'text/html' }, body }
 }

@@ -1,5 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
+/** How a list is wrong though its answer looks right: status 200, and a link if it has one. */
+export interface ListFault {
+  readonly kind: /** Every second record of the page is left out, from the first one on. */
+    | 'short'
+    /** No record is on the page, and no other page follows. */
+    | 'empty'
+    /** The page, and those that follow it, are as they were before the latest changes. */
+    | 'stale'
+  /** How many changes of the collection a stale list lacks. */
+  readonly changes: number
+}
+
 /** A request as the service sees it. */
 export interface ServiceRequest {
   /** Counts all requests since the start, from 1. */
@@ -20,6 +32,8 @@ export interface ServiceRequest {
   readonly parameters: ReadonlyMap<string, string>
   readonly headers: IncomingHttpHeaders
   readonly body: string
+  /** How the list that answers it is wrong. */
+  readonly listFault?: ListFault | undefined
 }
 
 /** A response of the service: with a whole body, or one that is sent in parts. */

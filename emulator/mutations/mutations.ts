@@ -7,6 +7,7 @@ import { relinked } from '../generate/people.ts'
 import type { Random } from '../generate/random.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { References } from '../references/references.ts'
+import { exactFieldsOf, isExactNumber } from '../store/digits.ts'
 import { type Fields, fieldsOf, type Id, type Store, type StoredRecord } from '../store/store.ts'
 
 // In the order in which they are changed.
@@ -31,6 +32,7 @@ function otherValue(collection: string, value: unknown): unknown {
   if (typeof value === 'boolean') return !value
   if (typeof value === 'string') return isDate(value) ? addDays(value, 1) : counted(value)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  if (isExactNumber(value)) return undefined
   const changed = smallChange(collection, value as Fields)
   return Object.keys(changed).length === 0 ? undefined : { ...value, ...changed }
 }
@@ -114,7 +116,7 @@ export function createMutations({ store, references, options, clock, random }: P
   const read = (collection: string, id: Id) => {
     const record = store.find(collection, id)
     if (!record) throw new Error(`There is no record ${id} in ${collection}`)
-    return fieldsOf(record)
+    return exactFieldsOf(record.text)
   }
   const put = (collection: string, id: Id, fields: Fields) => {
     const stored = fieldsOf(store.put(collection, id, fields))
@@ -124,7 +126,7 @@ export function createMutations({ store, references, options, clock, random }: P
   // Saving one group saves them all.
   const saveOthers = (collection: string, saved: Id) => {
     for (const record of [...store.records(collection)]) {
-      if (record.id !== saved) store.put(collection, record.id, fieldsOf(record))
+      if (record.id !== saved) store.put(collection, record.id, exactFieldsOf(record.text))
     }
   }
   const context = (person: unknown, day: unknown) => {

@@ -2,14 +2,8 @@ import { collections, hasRecords, relations } from '../collections/collections.t
 import { referenceTargets } from '../collections/documented-collections.ts'
 import { notValid } from '../http/messages.ts'
 import type { ResolvedOptions } from '../options.ts'
-import {
-  type Fields,
-  fieldsOf,
-  type Id,
-  type Store,
-  type StoredRecord,
-  withDigits,
-} from '../store/store.ts'
+import { exactFieldsOf, textOf } from '../store/digits.ts'
+import { type Fields, fieldsOf, type Id, type Store, type StoredRecord } from '../store/store.ts'
 
 /** One pair of the parameter `externalReferences`: a reference name of a collection. */
 export interface ReferencePair {
@@ -223,10 +217,10 @@ export function createReferences(
     },
     decorate(collection, text, pairs) {
       if (pairs.length === 0) return text
-      const fields = JSON.parse(text) as Fields
+      const fields = exactFieldsOf(text)
       addReferences(fields, collection, pairs)
       walk(fields, pairs)
-      return withDigits(JSON.stringify(fields))
+      return textOf(fields)
     },
   }
 }

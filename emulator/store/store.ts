@@ -1,6 +1,7 @@
 import { collections } from '../collections/collections.ts'
 import type { ResolvedOptions } from '../options.ts'
 import { Blocks } from './blocks.ts'
+import { textOf } from './digits.ts'
 import {
   type Fields,
   firstWith,
@@ -241,8 +242,6 @@ function changesAfter(changes: readonly Change[], sequence: number): readonly Ch
   return changes.slice(firstWith(changes.length, (i) => (changes[i] as Change).sequence > sequence))
 }
 
-type Replacer = (name: string, value: unknown) => unknown
-
 function withoutCultures(name: string, value: unknown): unknown {
   return /^[a-z]{2}-[A-Z]{2}$/.test(name) ? undefined : value
 }
@@ -252,13 +251,13 @@ function versionFrom(
   id: Id,
   sequence: number,
   fields: Fields,
-  keep: Replacer | undefined,
+  keep: ((name: string, value: unknown) => unknown) | undefined,
 ): NewVersion {
   const facts = collections[collection]
   const date = facts?.dateField ? fields[facts.dateField] : undefined
   const person = collection === 'people' ? id : (fields['person'] as Fields | undefined)?.['id']
   const given = 'id' in fields || 'changeVersion' in fields ? without(fields) : fields
-  const rest = withDigits(JSON.stringify(given, keep))
+  const rest = withDecimals(textOf(given, keep))
   // Joined as text because copying the properties costs more than all the rest of a large tenant.
   const head = `{"id":${JSON.stringify(id)},"changeVersion":"${versionOf(sequence)}"`
   return {
@@ -275,13 +274,14 @@ function without({ id: _id, changeVersion: _version, ...rest }: Fields): Fields 
 }
 
 /**
- * Gives the positions in a record more digits than a double holds, as a service with decimal columns
- * prints them. A text that was parsed in between gets its digits back.
+ * Gives the positions in a record 21 decimals, as a service with decimal columns prints them: more
+ * than a double holds.
  */
-export function withDigits(text: string): string {
+function withDecimals(text: string): string {
   if (!text.includes('"geolocation"')) return text
-  return text.replace(/("(?:longitude|latitude)":-?\d+\.)(\d+)/g, (_, head: string, tail: string) =>
-    head.concat(tail.padEnd(15, '0'), '123456'),
+  return text.replace(
+    /("(?:longitude|latitude)":-?\d+\.)(\d{1,15})(?=[,}])/g,
+    (_, head: string, tail: string) => head.concat(tail.padEnd(15, '0'), '123456'),
   )
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkScope, checkToken } from '../auth/tokens.ts'
 import { collections } from '../collections/collections.ts'
-import { takePage } from '../endpoints/page.ts'
+import { leftBy, takePage } from '../endpoints/page.ts'
 import type { Route } from '../endpoints/route.ts'
 import type { Service } from '../endpoints/service.ts'
 import { checkFilter, everything } from '../filter/check.ts'
@@ -151,8 +151,8 @@ function listWebhooks(service: Service, request: ServiceRequest): ServiceRespons
       ['filter', filterText],
       ['continuationToken', continuations.give(list, page.at(-1)?.id ?? '')],
     ])
-  const value = page.map(({ text }) => JSON.parse(text))
-  const link = more ? next() : undefined
+  const value = leftBy(request.listFault, page).map(({ text }) => JSON.parse(text))
+  const link = more && request.listFault?.kind !== 'empty' ? next() : undefined
   const links =
     options.dialect === 'specification' ? { NextLink: link ?? null } : { nextLink: link }
   return json(JSON.stringify({ value, ...links }))

@@ -3,7 +3,8 @@ import { checkVersion, findRecord, missing } from '../endpoints/get-by-id.ts'
 import type { Service } from '../endpoints/service.ts'
 import { notValid, type ServiceRequest, type ServiceResponse } from '../http/messages.ts'
 import { parsePairs, type ReferencePair } from '../references/references.ts'
-import { type Fields, fieldsOf, type StoredRecord } from '../store/store.ts'
+import { exactFieldsOf } from '../store/digits.ts'
+import type { Fields, StoredRecord } from '../store/store.ts'
 import { bodyNotValid, code, name, type Rules, readBody, text, writableFields } from './body.ts'
 
 const jobCategories = 'job-categories'
@@ -30,7 +31,7 @@ export function putJobCategory(
 }
 
 function replace({ store, options }: Service, record: StoredRecord, fields: Fields): void {
-  const { id, changeVersion: _version, ...before } = fieldsOf(record)
+  const { id, changeVersion: _version, ...before } = exactFieldsOf(record.text)
   const after = options.leftOut === 'kept' ? merged(before, fields) : fields
   if (options.equalPut === 'nothing' && isDeepStrictEqual(before, after)) return
   store.put(jobCategories, record.id, after)
