@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { destinationSpec } from '../src/destination/destination-spec.ts'
 import { readProjectJson } from '../src/ground/project-files.ts'
 import { notice } from './bill-of-materials.ts'
-import { coverageDocument, readCoverage } from './coverage.ts'
 import { DOCUMENTS, withTables } from './generated-tables.ts'
 import { INSTALL_GUIDE, withVersion } from './guide-blocks.ts'
 import {
@@ -23,8 +22,6 @@ const { name, version, license } = readProjectJson('#package') as {
 
 /** `npm run docs`: rewrites the generated parts of the documents, and NOTICE, in the present folder. */
 for (const file of DOCUMENTS) rewrite(file, withTables)
-const { sections, shown } = readCoverage()
-rewrite('docs/coverage.md', () => coverageDocument(sections, shown))
 for (const [plugin, pluginSpec] of [
   ['tap-protime', spec],
   ['target-protime', destinationSpec()],

@@ -110,60 +110,74 @@ function plain(text: string): string {
 
 const MODES: readonly PrivacyMode[] = ['complete', 'without_secrets', 'pseudonymised', 'minimal']
 
-const WORDS: Readonly<Record<FieldOutcome, string>> = {
+const OUTCOMES: Readonly<Record<FieldOutcome, string>> = {
   keep: 'stays',
   drop: 'left out',
   hash: 'hash',
   null: 'empty',
-  year: 'year',
+  year: 'dates are cut to the year',
 }
 
-/** Of each stream, every field that tells something of a person, with what each mode makes of it. */
-export function privacyTables(): string {
-  return [...streams.values()].flatMap(streamSection).join('\n\n')
+const CLASSES: Readonly<Record<Exclude<PrivacyClass, 'none'>, string>> = {
+  secret: "lets somebody act or pay in another's name",
+  sensitive: 'health, location, pay, origin, family',
+  identifying:
+    'who it is: names, home addresses, numbers of employees and badges, external references, free text',
+  personal: 'something about somebody who is known by an id only',
 }
 
-function streamSection(stream: Stream): string[] {
-  const treatments = MODES.map((mode) => treatmentOfStream(stream, settingsOf(mode)).outcomes)
-  const rows = schemaFields(readStreamSchema(stream.stream)).flatMap(
-    ({ path, privacyClass, description }) => {
-      if (privacyClass === 'none') return []
-      const outcomes = treatments.map((outcomes) => WORDS[outcomeOf(path, outcomes)])
-      return [[`\`${path}\``, privacyClass, ...outcomes, description]]
-    },
-  )
-  if (rows.length === 0) return []
-  const head = ['Field', 'Class', ...MODES.map((mode) => `\`${mode}\``), 'What it is']
-  return [`### ${stream.stream}`, markdown(head, rows)]
+/** What each mode makes of each class. */
+function classTable(): string {
+  const rows = Object.entries(CLASSES).map(([name, meaning]) => [
+    code(name),
+    meaning,
+    ...MODES.map((mode) => outcomesIn(mode, name as PrivacyClass)),
+  ])
+  return markdown(['Class', 'Meaning', ...MODES.map(code)], rows)
 }
 
-function settingsOf(mode: PrivacyMode): PrivacySettings {
-  return { mode, key: 'any', rules: [], unknownFields: 'keep' }
+function outcomesIn(mode: PrivacyMode, wanted: PrivacyClass): string {
+  const settings: PrivacySettings = { mode, key: 'any', rules: [], unknownFields: 'keep' }
+  const found = [...streams.values()].flatMap((stream) => {
+    const { outcomes } = treatmentOfStream(stream, settings)
+    const fields = classifiedFields(stream).filter(({ privacyClass }) => privacyClass === wanted)
+    return fields.map(({ path }) => OUTCOMES[outcomes.get(path) ?? 'keep'])
+  })
+  return [...new Set(found)].toSorted().reverse().join('; ')
 }
 
-/** What becomes of an object becomes of all that is in it. */
-function outcomeOf(path: string, outcomes: ReadonlyMap<string, FieldOutcome>): FieldOutcome {
-  const parts = path.split('.')
-  const around = parts.map((_, i) => parts.slice(0, i + 1).join('.'))
-  return around.flatMap((one) => outcomes.get(one) ?? [])[0] ?? 'keep'
+/** A section for each class that some mode leaves out: its fields, by stream. */
+function classSections(): string {
+  return (['secret', 'sensitive', 'identifying'] as const)
+    .map((name) => `### Fields that are ${name}\n\n${fieldLists(name).join('\n')}`)
+    .join('\n\n')
 }
 
-interface SchemaField {
+function fieldLists(wanted: PrivacyClass): string[] {
+  return [...streams.values()].flatMap((stream) => {
+    const fields = classifiedFields(stream).filter(({ privacyClass }) => privacyClass === wanted)
+    const paths = fields.map(({ path }) => code(path)).join(', ')
+    return paths === '' ? [] : [`- **${stream.stream}**: ${paths}`]
+  })
+}
+
+interface ClassifiedField {
   readonly path: string
   readonly privacyClass: PrivacyClass
-  readonly description: string
 }
 
-function schemaFields(schema: JsonSchema, at = ''): SchemaField[] {
-  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
-    const path = `${at}${name}`
-    const description = String(field['description'] ?? '')
-    const inside = field.items ?? field
-    return [
-      { path, privacyClass: privacyClassOf(field), description },
-      ...schemaFields(inside, `${path}.`),
-    ]
-  })
+/** The fields of a stream by their classes; those inside of an object only where their class is another. */
+function classifiedFields({ stream }: Stream): ClassifiedField[] {
+  return inside(readStreamSchema(stream), '')
+
+  function inside(schema: JsonSchema, at: string, around?: PrivacyClass): ClassifiedField[] {
+    return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+      const path = `${at}${name}`
+      const privacyClass = privacyClassOf(field)
+      const own = privacyClass === around ? [] : [{ path, privacyClass }]
+      return [...own, ...inside(field.items ?? field, `${path}.`, privacyClass)]
+    })
+  }
 }
 
 /** What can be written, and within which limits. */
@@ -203,7 +217,8 @@ const tables: Readonly<Record<string, () => string>> = {
   form,
   troubleshooting,
   changelog,
-  privacy: privacyTables,
+  classes: classTable,
+  privacy: classSections,
   objects: objectTable,
   writing: writeSettingTable,
   serve: serveTable,
@@ -212,7 +227,6 @@ const tables: Readonly<Record<string, () => string>> = {
 
 /** The documents with parts that are made from the code. */
 export const DOCUMENTS = [
-  'README.md',
   'docs/user-guide.md',
   'docs/emulator.md',
   'docs/airbyte.md',
