@@ -14,6 +14,7 @@ import { head, page, reply, rowOf } from './wire.ts'
 
 const OTHER_HOST = 'leads to another host'
 const OUTSIDE = 'leaves the API'
+const OTHER_COLLECTION = 'to another collection'
 /** So large that a checkpoint would be due behind it. */
 const LARGE = { ...rowOf(3), text: 'x'.repeat(100_000) }
 
@@ -48,6 +49,10 @@ describe('a next link that must not be followed', () => {
     ['dot segments', () => `${PREFIX}/../../../tenants/demo/connect/token`, OUTSIDE],
     ['dot segments in disguise', () => `${PREFIX}/%2e%2e/%2e%2e/x`, OUTSIDE],
     ['an encoded slash', () => `${PREFIX}/..%2f..%2fx`, OUTSIDE],
+    ['dot segments behind parameters', () => `${PREFIX}/..;/..;/x`, OUTSIDE],
+    ['dot segments that are encoded twice', () => `${PREFIX}/%252e%252e/x`, OUTSIDE],
+    ['another collection', () => `${PREFIX}/people?continuationToken=x`, OTHER_COLLECTION],
+    ['the delta of another collection', () => `${PREFIX}/people?delta`, OTHER_COLLECTION],
     ['the prefix alone', () => PREFIX, OUTSIDE],
     ['the prefix as a part of a name', () => `${PREFIX}evil/people`, OUTSIDE],
     ['a bare token', () => 'second-page', OUTSIDE],
@@ -164,6 +169,7 @@ describe('a redirect', () => {
 
   it.each([
     ['out of the API', '/tenants/demo/connect/token', 'system', OUTSIDE],
+    ['to another collection', `${PREFIX}/people`, 'system', OTHER_COLLECTION],
     ['to an empty address', '', 'system', 'unexpected status (302'],
     ['to a sign-in page elsewhere', 'https://login.example/?a=b', 'system', OTHER_HOST],
     ['to itself for ever', SECOND, 'system', 'unexpected status (302'],
@@ -191,7 +197,12 @@ describe('a redirect', () => {
 })
 
 describe('a stored link', () => {
-  it('that leads elsewhere starts the stream over', async () => {
+  it.each([
+    ['another host', 'https://evil.example/connector/svcapi/api/v1/x'],
+    ['another collection', `${PREFIX}/people?continuationToken=x`],
+    ['the changes of another collection', `${PREFIX}/delta/people?deltaToken=x`],
+    ['what is no collection', `${PREFIX}/webhooks`],
+  ])('that leads to %s starts the stream over', async (_, link) => {
     const first = await runScenario(secondPage(() => reply(500, '')))
     const [last] = first.states(STREAM).slice(-1)
     const recording = await runScenario({
@@ -201,12 +212,16 @@ describe('a stored link', () => {
           type: 'STREAM',
           stream: {
             stream_descriptor: { name: STREAM },
-            stream_state: { ...last, link: 'https://evil.example/connector/svcapi/api/v1/x' },
+            stream_state: { ...last, link },
           },
         },
       ],
     })
     expect(recording.errors).toEqual([])
     expect(recording.records(STREAM).map(({ id }) => id)).toContain(1)
+    expect(recording.service.requests.map(({ target }) => target.split('?')[0])).toEqual([
+      '/tenants/demo/connect/token',
+      LIST,
+    ])
   })
 })

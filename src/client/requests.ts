@@ -119,7 +119,7 @@ export function createRequests({ client, endpoints }: Session): Requests {
 
   function linked(link: string, operation: Operation): string {
     try {
-      return resolveLink(link, endpoints)
+      return resolveLink(link, endpoints, { of: addressOf(operation) })
     } catch (error) {
       throw toClientError(error, {
         endpoints,

@@ -151,13 +151,13 @@ describe('a redirect', () => {
     const { client, calls } = await openClient({
       api: (response, _, index) =>
         index === 0
-          ? reply(response, status, '', { location: `${PREFIX}/persons` })
+          ? reply(response, status, '', { location: `${PREFIX}/people/` })
           : reply(response, 200, 'done'),
     })
     const text = await textOf(await client.get(PEOPLE))
     expect([text, calls[1]?.url, calls[1]?.headers.authorization]).toEqual([
       'done',
-      `${PREFIX}/persons`,
+      `${PREFIX}/people/`,
       'Bearer token-1',
     ])
   })
@@ -165,15 +165,12 @@ describe('a redirect', () => {
   it('is relative to the URL that answers with it', async () => {
     const { client, calls } = await openClient({
       api: (response, { url }) =>
-        url.startsWith(`${PREFIX}/moved/`)
+        url.endsWith('?page=2')
           ? reply(response, 200, 'done')
-          : reply(response, 302, '', { location: 'moved/people?page=2' }),
+          : reply(response, 302, '', { location: 'people?page=2' }),
     })
     await client.get(`${PEOPLE}?page=1`)
-    expect(calls.map(({ url }) => url)).toEqual([
-      `${PEOPLE}?page=1`,
-      `${PREFIX}/moved/people?page=2`,
-    ])
+    expect(calls.map(({ url }) => url)).toEqual([`${PEOPLE}?page=1`, `${PEOPLE}?page=2`])
   })
 
   it.each([`https://evil.test${PEOPLE}`, `//evil.test${PEOPLE}`, '/login'])(
@@ -189,6 +186,17 @@ describe('a redirect', () => {
       ])
     },
   )
+
+  it('to another collection is refused, because its records would pass for those of this one', async () => {
+    const { client, calls } = await openClient({
+      api: (response) => reply(response, 302, '', { location: `${PREFIX}/departments` }),
+    })
+    const failure = await failureOf(client.get(PEOPLE))
+    expect([failure.message, calls.length]).toEqual([
+      expect.stringMatching(/leads from people to another collection/),
+      1,
+    ])
+  })
 
   it('in circles ends', async () => {
     const { client, calls } = await openClient({

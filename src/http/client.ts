@@ -26,7 +26,10 @@ export interface Traffic extends ExchangeCounts {
 }
 
 /** See Exchange. */
-export type GetOptions = Pick<Exchange<unknown>, 'signal' | 'isRepeat' | 'onRetry'>
+export interface GetOptions extends Pick<Exchange<unknown>, 'signal' | 'isRepeat' | 'onRetry'> {
+  /** See `LinkContext`. */
+  readonly of?: string
+}
 
 /** A request for a resource: its address is sent as it is. */
 export interface ServiceRequest
@@ -53,8 +56,8 @@ export interface Client {
    * status that does not, a ConnectorError otherwise.
    */
   get(link: string, options?: GetOptions): Promise<Body>
-  /** Throws a ConnectorError for a link that `get` would never follow. */
-  assertFollowable(link: string): void
+  /** Throws a ConnectorError for a link that leaves the API, or the collection of `of`, a link of ours. */
+  assertFollowable(link: string, of: string): void
   /**
    * Asks for a link and lets go of its body after the first bytes. False when they are not JSON: what
    * answers is not the API, such as a sign-in page. Throws as `get` does.
@@ -107,7 +110,7 @@ export function createClient(settings: ClientSettings): Client {
     },
     token: () => tokens.get(),
     get: (link, options) => get(link, pageOf, options),
-    assertFollowable: (link) => void resolveLink(link, endpoints),
+    assertFollowable: (link, of) => void resolveLink(link, endpoints, { of }),
     probe: (link) => get(link, beginsJson),
     send,
   }
@@ -115,9 +118,9 @@ export function createClient(settings: ClientSettings): Client {
   async function get<T>(
     link: string,
     readBody: Exchange<T>['readBody'],
-    options?: GetOptions,
+    { of, ...options }: GetOptions = {},
   ): Promise<T> {
-    const url = resolveLink(link, endpoints)
+    const url = resolveLink(link, endpoints, { of })
     return authorised({ url, call: { method: 'GET', headers }, readBody, ...options })
   }
 

@@ -153,7 +153,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     )
     if (step.do === 'redirect' && 'reply' in outcome) {
       outcome.reply.discard()
-      attempts.url = resolveLink(step.location, endpoints, url)
+      attempts.url = resolveLink(step.location, endpoints, { from: url, of: given.url })
       attempts.redirects++
       return { next: 'same token' }
     }

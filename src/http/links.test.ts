@@ -103,8 +103,45 @@ describe('a link of the service', () => {
     ['a slash and a backslash', `/\\evil.test${PREFIX}/people`],
     ['a bare name', 'people'],
     ['nothing', ''],
+    ['dot segments with a parameter', `${PREFIX}/people/..;/..;/other`],
+    ['dot segments with an encoded parameter', `${PREFIX}/people/..%3bx=1/other`],
+    ['dot segments that are encoded twice', `${PREFIX}/people/%252e%252e/other`],
+    ['a dot segment behind a slash that is encoded twice', `${PREFIX}/people%252f..%252fother`],
+    ['dot segments that are encoded three times', `${PREFIX}/people/%25252e%25252E/other`],
+    ['dot segments that are encoded with too many bytes', `${PREFIX}/people/%c0%ae%c0%ae/other`],
+    ['dot segments in the notation of another century', `${PREFIX}/people/%u002e%u002e/other`],
   ])('is refused when it leaves the API by %s', (_, link) => {
     expect(() => resolveLink(link, endpoints())).toThrow(/leaves the API.*not followed/)
+  })
+
+  it.each([
+    ['its own path', `${PREFIX}/people?continuationToken=1`],
+    ['its own path in another case, and with a slash', `${PREFIX}/People/?continuationToken=1`],
+    ['its own path, encoded', `${PREFIX}/p%65ople`],
+    ['its own path at the same host', `${ORIGIN}${PREFIX}/people?x=/departments`],
+    ['the changes of its collection', `${PREFIX}/delta/people?deltaToken=1`],
+    ['changes below its collection', `${PREFIX}/people/delta?deltaToken=1`],
+  ])('that is to stay in a collection may lead to %s', (_, link) => {
+    const of = `${PREFIX}/people?filter=a`
+    expect(resolveLink(link, endpoints(), { of })).toBe(
+      link.startsWith(ORIGIN) ? link : `${ORIGIN}${link}`,
+    )
+  })
+
+  it.each([
+    ['another collection', `${PREFIX}/departments?continuationToken=1`],
+    ['the changes of another one', `${PREFIX}/delta/departments?deltaToken=1`],
+    ['a collection that begins alike', `${PREFIX}/people-groups`],
+    ['a collection below', `${PREFIX}/people/references`],
+    ['one of its records', `${PREFIX}/people/7`],
+    ['what an encoded slash makes of it', `${PREFIX}/people%2Freferences`],
+    ['a parameter of its path', `${PREFIX}/people;x=1`],
+    ['all collections', `${PREFIX}/`],
+  ])('that is to stay in a collection may not lead to %s', (_, link) => {
+    const of = `${PREFIX}/people?filter=a`
+    expect(() => resolveLink(link, endpoints(), { of })).toThrow(
+      /leads from people to another collection.*not followed/,
+    )
   })
 
   it.each([
@@ -143,6 +180,18 @@ describe('a service behind a proxy with a path', () => {
   ])('takes links %s', (_, link) => {
     expect(resolveLink(link, proxied)).toBe(`https://proxy.test/protime${PREFIX}/people?delta`)
   })
+
+  it.each([`/protime${PREFIX}/people?a`, `${PREFIX}/people?a`])(
+    'knows the collection of %s',
+    (link) => {
+      const of = `${PREFIX}/people`
+      expect(resolveLink(link, proxied, { of })).toBe(
+        `https://proxy.test/protime${PREFIX}/people?a`,
+      )
+      const other = link.replace('people', 'jobs')
+      expect(() => resolveLink(other, proxied, { of })).toThrow(/another collection/)
+    },
+  )
 
   it('refuses links to another path of the proxy', () => {
     expect(() => resolveLink(`/other${PREFIX}/people`, proxied)).toThrow(/leaves the API/)

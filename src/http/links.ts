@@ -13,16 +13,47 @@ const PLAIN = /^[\w/-]+(?:\?[\w.~!$&()*+,;=:@/?%-]+)?$/
 /** Characters that no path or query may hold raw; the service's links hold spaces and quotes. */
 const ILLEGAL = /[\s"#'<>\\^`{|}]|[^\x20-\x7e]/gu
 
+/** How a link is read. */
+export interface LinkContext {
+  /** The URL that a redirect is relative to; the links in bodies are relative to the origin. */
+  readonly from?: string | undefined
+  /** A link of ours: its collection is the one that the link must stay in. */
+  readonly of?: string | undefined
+}
+
 /**
  * A link of the service, or one of ours, as the absolute URL to request.
  *
  * Relative and absolute links are taken; characters that are illegal in a URL are encoded and
  * nothing else is touched, because a link's tokens are opaque. A link that leaves the tenant's
- * origin or the API prefix is refused: the bearer token goes nowhere else. A redirect is relative
- * to `from`, the URL that answered with it; the links in bodies are relative to the origin.
+ * origin or the API prefix is refused: the bearer token goes nowhere else. So is one that leaves its
+ * collection: other records would come under the rules of these.
  */
-export function resolveLink(link: string, endpoints: Endpoints, from = endpoints.origin): string {
-  return plainLink(link, endpoints) ?? parsedLink(link, endpoints, from)
+export function resolveLink(
+  link: string,
+  endpoints: Endpoints,
+  { from = endpoints.origin, of }: LinkContext = {},
+): string {
+  const resolved = plainLink(link, endpoints) ?? parsedLink(link, endpoints, from)
+  if (of !== undefined) assertSameCollection(resolved, resolveLink(of, endpoints), endpoints)
+  return resolved
+}
+
+/** Its pages keep the path of a list; the changes of it may have one that tells that they are. */
+function assertSameCollection(link: string, of: string, endpoints: Endpoints): void {
+  const own = collectionPath(of, endpoints)
+  const path = collectionPath(link, endpoints)
+  if (path === own || path === `delta/${own}` || path === `${own}/delta`) return
+  throw new ConnectorError(
+    'system',
+    `The service sent a link that leads from ${own} to another collection; it is not followed, because its records would be taken for those of ${own}. Tell the operator of the service.`,
+  )
+}
+
+/** The path below the API: `people`, however it is written. */
+function collectionPath(resolved: string, { origin, mount, prefix }: Endpoints): string {
+  const path = withoutQuery(resolved).slice(origin.length + mount.length + prefix.length + 1)
+  return unescaped(path).toLowerCase().replace(/\/$/, '')
 }
 
 /** A link that needs no parser, which would cost more than all else that a page is asked for with. */
@@ -67,12 +98,24 @@ export function withoutQuery(url: string): string {
 }
 
 /**
- * Whether a path has dot segments once its slashes and dots are decoded, as a proxy may do behind our check.
- * Slashes alone stay below the prefix: the name of a reference may hold them.
+ * Whether a path has dot segments once it is decoded, as often as proxies may do it behind our check, and
+ * without the parameters of its segments. Slashes alone stay below the prefix: the name of a reference may
+ * hold them.
  */
 function hasHiddenStep(path: string): boolean {
-  const decoded = path.replace(/%(?:2e|2f|5c)/gi, decodeURIComponent)
-  return decoded.split(/[/\\]/).some((segment) => segment === '.' || segment === '..')
+  // No character needs such bytes; servers that take them for a dot exist.
+  if (/%(?:c[01]|u[0-9a-f]{4})/i.test(path)) return true
+  let decoded = path
+  for (let before = ''; before !== decoded; ) {
+    before = decoded
+    decoded = unescaped(decoded)
+  }
+  return decoded.split(/[/\\]/).some((segment) => /^\.{1,2}(?:;|$)/.test(segment))
+}
+
+/** The text with its escaped ASCII characters decoded once. */
+function unescaped(text: string): string {
+  return text.replace(/%[0-7][0-9a-f]/gi, decodeURIComponent)
 }
 
 function isBelow(path: string, prefix: string): boolean {

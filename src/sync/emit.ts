@@ -1,4 +1,5 @@
 import { ConnectorError } from '../ground/errors.ts'
+import { requestUrl } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { PageEnd } from '../page/page-scanner.ts'
 import type { KeyMembers } from '../protocol/stream-output.ts'
@@ -70,6 +71,8 @@ export interface EmitSettings {
   readonly mayOmit?: boolean
   /** The slice of a list that the pages belong to. */
   readonly slice?: string
+  /** See `Pages.read`. */
+  readonly of?: string
 }
 
 /**
@@ -80,11 +83,11 @@ export async function* emitPages(
   first: string,
   kind: LinkKind,
   { reading, pages, output, treat }: StreamContext,
-  { place, mark, mayOmit = true, slice }: EmitSettings,
+  { place, mark, mayOmit = true, slice = '', of = first }: EmitSettings,
 ): AsyncGenerator<PageEnd, void> {
   const { keys, mode } = reading
   const isTracked = place !== undefined && mode === 'incremental'
-  for await (const event of pages.read(first, kind, slice)) {
+  for await (const event of pages.read(first, kind, { slice, of })) {
     if (event.type === 'interrupted') {
       keys.pageInterrupted()
       continue
@@ -152,10 +155,11 @@ export async function emitDelta(
   settings: EmitSettings,
   positionAt: (page: Link) => Position,
 ): Promise<Link> {
-  const { reading, clock, output } = context
+  const { reading, clock, output, endpoints } = context
+  const of = requestUrl({ path: `/${reading.stream.collection}` }, endpoints)
   let deltaLink: string | undefined
   try {
-    for await (const end of emitPages(first, kind, context, settings)) {
+    for await (const end of emitPages(first, kind, context, { ...settings, of })) {
       deltaLink = end.deltaLink
       if (end.nextLink === undefined) continue
       reading.moveTo(positionAt({ url: end.nextLink, at: clock.now() }))
@@ -226,7 +230,11 @@ export async function* emitSlices(
     if (i < first) continue
     const kind = page === null ? 'list' : 'next'
     try {
-      for await (const end of emitPages(page?.url ?? link, kind, context, { place, slice: key })) {
+      for await (const end of emitPages(page?.url ?? link, kind, context, {
+        place,
+        slice: key,
+        of: link,
+      })) {
         if (end.nextLink === undefined) continue
         yield { slice: key, page: { url: end.nextLink, at: context.clock.now() } }
       }

@@ -45,16 +45,23 @@ interface LastEvent {
   readonly end: PageEnd
 }
 
+/** What pages belong to. */
+interface Belonging {
+  readonly of?: string
+  readonly slice?: string
+}
+
 export interface Pages {
   /**
-   * Reads the pages from `first` to the one without a next one; `slice` is what they belong to. A batch
-   * is valid until the next event is asked for.
+   * Reads the pages from `first` to the one without a next one; a batch is valid until the next event is
+   * asked for. The pages belong to `slice`, and their links stay in the collection of `of`, a link of ours,
+   * which is `first` if left out.
    *
    * Throws a DeadLinkError for a link that is dead, and an HttpError for any other refusal: of a link
    * that is made by us every one, because it is about the request; of a `delta` link the conflict 409,
    * which may be another consumer's doing. A conflict is asked again a few times first.
    */
-  read(first: string, kind: LinkKind, slice?: string): AsyncGenerator<PageEvent, void>
+  read(first: string, kind: LinkKind, belonging?: Belonging): AsyncGenerator<PageEvent, void>
   /** How many pages were read since the last call of `restartCount`. */
   readonly count: number
   restartCount(): void
@@ -112,14 +119,18 @@ export function createPages(settings: PagesSettings): Pages {
     },
   }
 
-  async function* read(first: string, kind: LinkKind, slice = ''): AsyncGenerator<PageEvent, void> {
+  async function* read(
+    first: string,
+    kind: LinkKind,
+    { of = first, slice = '' }: Belonging = {},
+  ): AsyncGenerator<PageEvent, void> {
     // A signal that has come before would not be told to a listener.
     signal.throwIfAborted()
     const onAbort = () => stop.abort(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
     const waiting = createWaiting(time, () => waits.waiting(retryCause ?? client.retryCause))
     try {
-      if (kind === 'next' || kind === 'delta') acceptStored(first)
+      if (kind === 'next' || kind === 'delta') acceptStored(first, of)
       const isCircle = createCircleCheck(first)
       let empty = 0
       for (let link: string | undefined = first; link !== undefined; ) {
@@ -130,10 +141,11 @@ export function createPages(settings: PagesSettings): Pages {
         while (page === undefined) {
           try {
             waiting.begin()
-            const body: Body = await request(link, tries?.isRepeat ?? false)
+            const body: Body = await request(link, of, tries?.isRepeat ?? false)
             waiting.end()
-            if ('whole' in body) page = await whole(body.whole, slice)
-            else if ('parse' in reader) page = await whole(await collected(body.parts), slice)
+            if ('whole' in body) page = await whole(body.whole, { of, slice })
+            else if ('parse' in reader)
+              page = await whole(await collected(body.parts), { of, slice })
             else page = yield* parts(reader.scanner, body.parts)
           } catch (error) {
             signal.throwIfAborted()
@@ -148,7 +160,7 @@ export function createPages(settings: PagesSettings): Pages {
         const { end } = page
         count++
         empty = end.count === 0 ? empty + 1 : 0
-        check(end, isCircle, empty)
+        check(end, of, isCircle, empty)
         yield page
         link = end.nextLink
       }
@@ -162,33 +174,36 @@ export function createPages(settings: PagesSettings): Pages {
   /** Before a bookmark moves to a link: one that cannot be followed would stop every later sync. */
   function check(
     { nextLink, deltaLink }: PageEnd,
+    of: string,
     isCircle: (link: string) => boolean,
     empty: number,
   ): void {
-    for (const link of [nextLink, deltaLink]) if (link !== undefined) client.assertFollowable(link)
+    for (const link of [nextLink, deltaLink])
+      if (link !== undefined) client.assertFollowable(link, of)
     if (nextLink === undefined) return
     if (isCircle(nextLink)) throw endlessChain(true)
     if (empty > MAX_EMPTY_PAGES) throw endlessChain(false)
   }
 
-  function acceptStored(link: string): void {
+  function acceptStored(link: string, of: string): void {
     try {
-      client.assertFollowable(link)
+      client.assertFollowable(link, of)
     } catch (error) {
       throw new DeadLinkError('unusable', error instanceof Error ? error.message : String(error))
     }
   }
 
-  function request(link: string, isRepeat: boolean): Promise<Body> {
-    if (ahead?.link !== link) return start(link, isRepeat)
+  function request(link: string, of: string, isRepeat: boolean): Promise<Body> {
+    if (ahead?.link !== link) return start(link, of, isRepeat)
     const { body } = ahead
     ahead = undefined
     return body
   }
 
-  function start(link: string, isRepeat: boolean): Promise<Body> {
+  function start(link: string, of: string, isRepeat: boolean): Promise<Body> {
     retryCause = undefined
     return client.get(link, {
+      of,
       isRepeat,
       signal: stop.signal,
       onRetry(latest) {
@@ -199,10 +214,10 @@ export function createPages(settings: PagesSettings): Pages {
   }
 
   /** Ends when the request is on the wire, so that the work after it does not hold it back. */
-  function requestAhead(link: string | undefined): Promise<void> | undefined {
+  function requestAhead(link: string | undefined, of: string): Promise<void> | undefined {
     if (link === undefined || ahead?.link === link) return undefined
     if (ahead !== undefined) dropAhead()
-    ahead = { link, body: start(link, false) }
+    ahead = { link, body: start(link, of, false) }
     // Whoever awaits it later sees its failure; until then it must not count as unhandled.
     ahead.body.catch(() => {})
     return afterRequestSent()
@@ -215,11 +230,14 @@ export function createPages(settings: PagesSettings): Pages {
     stop = new AbortController()
   }
 
-  async function whole(chunks: readonly Buffer[], slice: string): Promise<LastEvent> {
-    await requestAhead(lastNextLink(chunks))
+  async function whole(
+    chunks: readonly Buffer[],
+    { of, slice }: Required<Belonging>,
+  ): Promise<LastEvent> {
+    await requestAhead(lastNextLink(chunks), of)
     const { batch, end } =
       'parse' in reader ? reader.parse(Buffer.concat(chunks), slice) : scan(reader.scanner, chunks)
-    const isLinkNew = requestAhead(end.nextLink)
+    const isLinkNew = requestAhead(end.nextLink, of)
     if (isLinkNew !== undefined) await isLinkNew
     return { type: 'page', batch, end }
   }
