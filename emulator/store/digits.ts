@@ -8,9 +8,10 @@ import type { Fields } from './versions.ts'
 // A text that begins so cannot be inside of another text, where its quotes would be escaped.
 const marked = /\{"\$digits":"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"\}/g
 
-const textsAndNumbers = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+// An escaped character, the begin or end of a text, or what is a number outside of texts.
+const tokens = /\\.|"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
-// What may be more than a double holds: to read each number by itself takes ten times as long.
+// What may be more than a double holds, because reading each number by itself takes long.
 const long = /\d[\d.]{15}|[:,[]-?[\d.]+[eE]/
 
 /** The text of fields; `keep` is the replacer of `JSON.stringify`. */
@@ -21,11 +22,12 @@ export function textOf(fields: Fields, keep?: (name: string, value: unknown) => 
 /** The fields of a text. */
 export function exactFieldsOf(text: string): Fields {
   if (!long.test(text)) return JSON.parse(text)
-  const exact = text.replace(textsAndNumbers, (token) =>
-    token.startsWith('"') || JSON.stringify(Number(token)) === token
-      ? token
-      : `{"$digits":"${token}"}`,
-  )
+  let isInText = false
+  const exact = text.replace(tokens, (token) => {
+    if (token === '"') isInText = !isInText
+    const isKept = isInText || !/\d$/.test(token) || JSON.stringify(Number(token)) === token
+    return isKept ? token : `{"$digits":"${token}"}`
+  })
   return JSON.parse(exact)
 }
 
