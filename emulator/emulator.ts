@@ -13,7 +13,7 @@ import { structureLevels, structureVersion } from './generate/reference-data.ts'
 import { checkTenantSize, firstDay, generateTenant } from './generate/tenant.ts'
 import { createRateLimiter, type LoggedRequest, listen, originOf } from './http/http-server.ts'
 import type { ServiceRequest } from './http/messages.ts'
-import { createMutations, withFanOut } from './mutations/mutations.ts'
+import { createMutations } from './mutations/mutations.ts'
 import { randomChanges } from './mutations/random-changes.ts'
 import { type EmulatorOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import {
@@ -79,7 +79,7 @@ export async function startEmulator(given: EmulatorOptions = {}): Promise<Emulat
   url = originOf(servers[0] as Server)
   const mutations = createMutations({ ...service, random })
   const emulator: Emulator = {
-    ...withFanOut(mutations, service.store, options),
+    ...mutations,
     ...disturbances,
     ...createWebhookControls(service),
     ...views(service),

@@ -5,26 +5,16 @@
 export interface WebhookOptions {
   eventShape?: 'record' | 'envelope'
   deleteEvent?: 'envelope' | 'bare' | 'record' | 'none'
-  assignmentLevels?: 'array' | 'object'
-  fanOut?: boolean
   webhookDays?: number
   validUntil?: 'utc' | 'offset' | 'seven-digits'
   uninitializedMinutes?: number
   webhookKeyName?: string
-  createdStatus?: '201' | '200'
   createdBody?: 'whole' | 'key'
   createdLocation?: 'relative' | 'absolute' | 'none'
-  sameWebhook?: 'allowed' | 'conflict'
-  assignmentsWebhook?: 'offered' | 'refused'
-  reenableWebhooks?: boolean
   expiredWebhook?: 'disabled' | 'unchanged'
-  deleteStatus?: '204' | '200'
-  secondDelete?: '404' | 'success'
   deletedWebhook?: 'hidden' | 'readable' | 'listed'
-  successCodes?: '2xx' | '200'
   retriedBody?: 'snapshot' | 'present'
   eventOrder?: 'free' | 'held'
-  deliveryTimeoutMs?: number
   deliveryConnections?: number
   deliverTo?: string | undefined
 }
@@ -37,26 +27,16 @@ function defaultWebhookOptions(
   return {
     eventShape: documented ? 'envelope' : 'record',
     deleteEvent: documented ? 'envelope' : 'bare',
-    assignmentLevels: 'array',
-    fanOut: false,
     webhookDays: 30,
     validUntil: documented ? 'offset' : 'utc',
     uninitializedMinutes: 0,
     webhookKeyName: 'privateKey',
-    createdStatus: '201',
     createdBody: 'whole',
     createdLocation: 'relative',
-    sameWebhook: 'allowed',
-    assignmentsWebhook: 'offered',
-    reenableWebhooks: false,
     expiredWebhook: documented ? 'disabled' : 'unchanged',
-    deleteStatus: '204',
-    secondDelete: '404',
     deletedWebhook: 'hidden',
-    successCodes: '2xx',
     retriedBody: 'snapshot',
     eventOrder: 'free',
-    deliveryTimeoutMs: 10_000,
     deliveryConnections: 16,
     deliverTo: undefined,
   }
@@ -66,25 +46,13 @@ function defaultWebhookOptions(
 export interface WriteOptions {
   secondValue?: 'replaces' | 'conflict'
   unknownRecord?: 'not-found' | 'not-valid' | 'accepted'
-  numericReference?: 'refused' | 'taken'
-  referenceAnswer?: 'empty' | 'reference'
-  unknownValue?: 'not-found' | 'no-content'
   deletedRecord?: 'keeps' | 'frees'
-  unknownName?: 'empty' | 'not-found'
   referenceList?: 'page' | 'array' | 'map'
   referenceCase?: 'sensitive' | 'insensitive'
-  referenceChange?: 'nothing' | 'record' | 'referring'
   leftOut?: 'emptied' | 'kept'
-  equalPut?: 'version' | 'nothing'
-  upsert?: boolean
   etags?: boolean
   staleEtag?: 'precondition-failed' | 'conflict'
-  translationKeys?: 'languages' | 'cultures'
-  emptyName?: 'refused' | 'accepted'
-  codeLength?: 'characters' | 'utf-16'
   location?: 'relative' | 'absolute'
-  identifierInBody?: 'ignored' | 'refused'
-  validationItems?: 'objects' | 'texts'
 }
 
 /** The defaults, which follow the text of the dialect. */
@@ -93,25 +61,13 @@ function defaultWriteOptions(dialect: 'documentation' | 'specification'): Requir
   return {
     secondValue: 'replaces',
     unknownRecord: 'not-found',
-    numericReference: 'refused',
-    referenceAnswer: 'empty',
-    unknownValue: 'not-found',
     deletedRecord: 'keeps',
-    unknownName: 'empty',
     referenceList: isDocumentation ? 'page' : 'array',
     referenceCase: 'sensitive',
-    referenceChange: 'nothing',
     leftOut: 'emptied',
-    equalPut: 'version',
-    upsert: false,
     etags: false,
     staleEtag: 'precondition-failed',
-    translationKeys: isDocumentation ? 'cultures' : 'languages',
-    emptyName: 'refused',
-    codeLength: 'characters',
     location: isDocumentation ? 'relative' : 'absolute',
-    identifierInBody: 'ignored',
-    validationItems: 'objects',
   }
 }
 
@@ -148,7 +104,6 @@ export interface EmulatorOptions extends WriteOptions, WebhookOptions {
   dialect?: 'documentation' | 'specification'
   apiName?: string
   paging?: 'key' | 'offset' | 'snapshot'
-  openRange?: 'answers' | 'refused'
   integerReference?: 'value' | 'id'
   usedDeltaLink?: 'answers' | 'conflict' | 'gone'
   deltaFilterBound?: boolean
@@ -159,7 +114,6 @@ export interface EmulatorOptions extends WriteOptions, WebhookOptions {
   netDelta?: boolean
   plainDeltaItems?: boolean
   staleDeletes?: boolean
-  tokenSeconds?: number
   clients?: readonly ClientOptions[]
   port?: number
   /** False: there is no control endpoint. */
@@ -195,9 +149,7 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     netDelta: false,
     plainDeltaItems: false,
     staleDeletes: false,
-    openRange: 'answers',
     integerReference: 'value',
-    tokenSeconds: 1800,
     clients: [{ id: 'connector', secret: 'emulator-secret' }],
     port: 0,
     controlPort: false,

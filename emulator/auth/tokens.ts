@@ -24,6 +24,9 @@ export interface Tokens {
 /** The tenant's name in the path of the token service. */
 export const tenantName = 'demo'
 
+/** How long an access token lasts on the virtual clock. */
+const lifetimeSeconds = 1800
+
 /** Starts without tokens. They expire by the virtual clock. */
 export function createTokens(options: ResolvedOptions, clock: Clock): Tokens {
   const grants = new Map<string, Grant>()
@@ -32,7 +35,7 @@ export function createTokens(options: ResolvedOptions, clock: Clock): Tokens {
 
   const issue = (client: ClientOptions, scopes: readonly string[]) => {
     for (const [token, { expiresAt }] of grants) if (expiresAt <= time()) grants.delete(token)
-    const expiresAt = time() + options.tokenSeconds * 1000
+    const expiresAt = time() + lifetimeSeconds * 1000
     const token = signedToken(key, {
       client_id: client.id,
       scope: scopes,
@@ -57,7 +60,7 @@ export function createTokens(options: ResolvedOptions, clock: Clock): Tokens {
       const scopes = asked.length > 0 ? asked : entitled
       const granted = {
         access_token: issue(client, scopes),
-        expires_in: options.tokenSeconds,
+        expires_in: lifetimeSeconds,
         token_type: 'Bearer',
         scope: scopes.join(' '),
       }

@@ -85,14 +85,6 @@ const webhookOptionFacts: Readonly<Record<keyof WebhookOptions, OptionFacts>> = 
     text: 'body of the event of a deletion, whatever the shape of the others: an envelope, its `data` alone (`changeVersion` and `id`), the last record with the status Deleted, or no event',
     takes: ['envelope', 'bare', 'record', 'none'],
   },
-  assignmentLevels: {
-    text: '`activityLevels` in the event of an assignment: an array, or the first of them alone',
-    takes: ['array', 'object'],
-  },
-  fanOut: {
-    text: 'a command that changes a clocking recalculates the totals of its day, as `/changes` does, so that it raises events of both collections',
-    takes: 'switch',
-  },
   webhookDays: { text: 'days from the creation of a webhook to its `validUntil`', takes: 'size' },
   validUntil: {
     text: 'form of `validUntil`: with Z, with +02:00, or with +02:00 and 7 digits of a second',
@@ -103,7 +95,6 @@ const webhookOptionFacts: Readonly<Record<keyof WebhookOptions, OptionFacts>> = 
     takes: 'count',
   },
   webhookKeyName: { text: 'name of the private key in the answer to a creation', takes: 'text' },
-  createdStatus: { text: 'status of the creation of a webhook', takes: ['201', '200'] },
   createdBody: {
     text: 'body of the answer to a creation: all properties, or the key and `validUntil` alone',
     takes: ['whole', 'key'],
@@ -112,32 +103,14 @@ const webhookOptionFacts: Readonly<Record<keyof WebhookOptions, OptionFacts>> = 
     text: 'header `Location` of the answer to a creation, whatever it is elsewhere',
     takes: ['relative', 'absolute', 'none'],
   },
-  sameWebhook: {
-    text: 'a second webhook for the same collection and destination: allowed, or a 409',
-    takes: ['allowed', 'conflict'],
-  },
-  assignmentsWebhook: {
-    text: 'webhooks for `assignments`, which only one of the documents lists',
-    takes: ['offered', 'refused'],
-  },
-  reenableWebhooks: {
-    text: 'a POST with the collection and the destination of a Disabled webhook enables that one, with a new key',
-    takes: 'switch',
-  },
   expiredWebhook: {
     text: 'status of an expired webhook: Disabled, or what it was',
     takes: ['disabled', 'unchanged'],
-  },
-  deleteStatus: { text: 'status of the DELETE of a webhook', takes: ['204', '200'] },
-  secondDelete: {
-    text: 'a second DELETE of a webhook: a 404, or a success like the first',
-    takes: ['404', 'success'],
   },
   deletedWebhook: {
     text: 'a deleted webhook: 404 and not in the list, readable by its id with `isDeleted`, or listed too',
     takes: ['hidden', 'readable', 'listed'],
   },
-  successCodes: { text: 'statuses of a receiver that count as success', takes: ['2xx', '200'] },
   retriedBody: {
     text: 'body of a retry: the record as it was at the change, or as it is at the retry',
     takes: ['snapshot', 'present'],
@@ -146,7 +119,6 @@ const webhookOptionFacts: Readonly<Record<keyof WebhookOptions, OptionFacts>> = 
     text: 'newer events of a webhook while an older one waits for a retry: delivered, or held back',
     takes: ['free', 'held'],
   },
-  deliveryTimeoutMs: { text: 'real milliseconds that a receiver has to answer', takes: 'size' },
   deliveryConnections: { text: 'deliveries under way at once', takes: 'size' },
   deliverTo: {
     text: 'a loopback address to which destinations elsewhere are delivered, as by a proxy in front of a receiver; without one they are never sent',
@@ -164,25 +136,9 @@ const writeOptionFacts: Readonly<Record<keyof WriteOptions, OptionFacts>> = {
     text: 'a reference for an id that no record has: 404, 400, or accepted',
     takes: ['not-found', 'not-valid', 'accepted'],
   },
-  numericReference: {
-    text: 'an `internalReference` that is a number, not a text',
-    takes: ['refused', 'taken'],
-  },
-  referenceAnswer: {
-    text: 'body of the answer to the PUT of a reference',
-    takes: ['empty', 'reference'],
-  },
-  unknownValue: {
-    text: 'the DELETE of a reference that is not registered: 404 or 204',
-    takes: ['not-found', 'no-content'],
-  },
   deletedRecord: {
     text: 'a record that is deleted: keeps its custom references, whose values stay taken, or frees them',
     takes: ['keeps', 'frees'],
-  },
-  unknownName: {
-    text: 'the list of a reference name that nothing is registered under: empty, or 404',
-    takes: ['empty', 'not-found'],
   },
   referenceList: {
     text: 'body of a list of references: a page, an array of all, or a map of names, values and ids',
@@ -192,21 +148,9 @@ const writeOptionFacts: Readonly<Record<keyof WriteOptions, OptionFacts>> = {
     text: 'whether values of references that differ in case alone are different',
     takes: ['sensitive', 'insensitive'],
   },
-  referenceChange: {
-    text: 'what gets a new `changeVersion` when a reference changes: nothing, the record, or all that refer to it too',
-    takes: ['nothing', 'record', 'referring'],
-  },
   leftOut: {
     text: 'the fields that the PUT of a job category leaves out',
     takes: ['emptied', 'kept'],
-  },
-  equalPut: {
-    text: 'a PUT of a job category that changes nothing: gives a new version, or does nothing',
-    takes: ['version', 'nothing'],
-  },
-  upsert: {
-    text: 'the PUT of a job category with a reference that is not registered creates one (201), and is no 404',
-    takes: 'switch',
   },
   etags: {
     text: 'single records have an `ETag`, and the PUT of a job category heeds `If-Match`',
@@ -216,29 +160,9 @@ const writeOptionFacts: Readonly<Record<keyof WriteOptions, OptionFacts>> = {
     text: 'a PUT whose `If-Match` names another version: 412 or 409',
     takes: ['precondition-failed', 'conflict'],
   },
-  translationKeys: {
-    text: 'keys of translations, in records and valid in bodies: languages (`nl`), or cultures too (`nl-BE`)',
-    takes: ['languages', 'cultures'],
-  },
-  emptyName: {
-    text: 'an empty `name.default` in a body',
-    takes: ['refused', 'accepted'],
-  },
-  codeLength: {
-    text: 'what the 50 characters of an `externalCode` count',
-    takes: ['characters', 'utf-16'],
-  },
   location: {
     text: 'form of the header `Location`',
     takes: ['relative', 'absolute'],
-  },
-  identifierInBody: {
-    text: 'an `externalReferenceIdentifier` in the body of a new work location: ignored, or 400',
-    takes: ['ignored', 'refused'],
-  },
-  validationItems: {
-    text: 'the items of `validationErrors`: objects with `property` and `message`, or texts',
-    takes: ['objects', 'texts'],
   },
 }
 
@@ -265,19 +189,11 @@ export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> =
     takes: 'clients',
     hasNoFlag: true,
   },
-  tokenSeconds: {
-    text: 'lifetime of an access token in seconds of the virtual clock',
-    takes: 'count',
-  },
   pageSize: { text: 'records per page of a list', takes: 'size' },
   deltaPageSize: { text: 'changes per page of a delta; 0 puts all on one', takes: 'count' },
   paging: {
     text: 'what a continuation token of a list, or of the first phase of a delta, stands for: the last id of the page, a number of records that are passed over in the list of then (where one of them is deleted meanwhile, the record that follows the page is on no page), or the list as it was at its first page',
     takes: ['key', 'offset', 'snapshot'],
-  },
-  openRange: {
-    text: 'a filter on `date` with a start or an end alone, in a list of at most a year: answers when the range up to today, or from the first record, is no longer; or is refused with 400',
-    takes: ['answers', 'refused'],
   },
   integerReference: {
     text: 'an integer at the end of a path, beside a reference of its own collection: a value of that reference, or an id',

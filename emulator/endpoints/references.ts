@@ -20,9 +20,6 @@ function handleReferenceList(
   checkCustom(collection, name)
   const all = service.references.list(collection)
   const named = name === undefined ? all : all.filter(({ referenceName }) => referenceName === name)
-  if (name !== undefined && named.length === 0 && service.options.unknownName === 'not-found') {
-    throw new ServiceError(404, `${collection} has no references ${name}`)
-  }
   const { referenceList } = service.options
   if (referenceList === 'page') return page(service, request, named)
   const shown = leftBy(request.listFault, named)

@@ -2,7 +2,6 @@ import { type Clock, daysBetween } from '../clock.ts'
 import { collections } from '../collections/collections.ts'
 import type { CollectionFacts } from '../collections/documented-collections.ts'
 import { notValid } from '../http/messages.ts'
-import type { ResolvedOptions } from '../options.ts'
 import type { Store, StoredRecord } from '../store/store.ts'
 import type { Filter } from './check.ts'
 
@@ -12,7 +11,6 @@ const yearInDays = 366
 
 /** What the rules of a list's dates depend on. */
 export interface ListContext {
-  readonly options: ResolvedOptions
   readonly clock: Clock
   readonly store: Store
 }
@@ -23,7 +21,7 @@ export interface ListContext {
  * record.
  */
 export function checkListDates(
-  { options, clock, store }: ListContext,
+  { clock, store }: ListContext,
   collection: string,
   { start, end }: Filter,
 ): void {
@@ -35,9 +33,6 @@ export function checkListDates(
   }
   checkOrder(start, end)
   if (!facts.yearOnly) return
-  if (options.openRange === 'refused' && (start === undefined || end === undefined)) {
-    throw notValid('The range of date needs a start and an end of at most 1 year')
-  }
   const last = end ?? clock.today()
   checkYear(start ?? firstDate(store.records(collection)) ?? last, last)
 }

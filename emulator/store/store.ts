@@ -175,13 +175,13 @@ interface Table {
 }
 
 /**
- * Makes an empty store. Where translations are keyed by language (`nl`) alone, those by culture
- * (`nl-BE`) are left out.
+ * Makes an empty store. In the specification translations are keyed by language (`nl`) alone: those by
+ * culture (`nl-BE`) are left out.
  */
 export function createStore(
-  options: Pick<ResolvedOptions, 'translationKeys'> = { translationKeys: 'cultures' },
+  options: Pick<ResolvedOptions, 'dialect'> = { dialect: 'documentation' },
 ): Store {
-  const keep = () => (options.translationKeys === 'languages' ? withoutCultures : undefined)
+  const keep = () => (options.dialect === 'specification' ? withoutCultures : undefined)
   const blocks = new Blocks()
   const tables = new Map<string, Table>(
     [...Object.keys(collections), 'terminals'].map((name) => [

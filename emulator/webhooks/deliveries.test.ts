@@ -64,28 +64,6 @@ describe('a change of a subscribed collection', () => {
     expect(await settled(1)).toMatchObject([{ id: 2, status: 'delivered' }])
   })
 
-  // spec: Events 4
-  it('is told in every collection that the service recalculates, and for every group', async () => {
-    const { emulator, subscribe, settled } = await begin({ fanOut: true, eventShape: 'record' })
-    for (const name of ['clockings', 'calculated-totals', 'absence-groups']) await subscribe(name)
-    const groups = emulator.stored('absence-groups').length
-    emulator.update('clockings', 1, { status: 'Active' })
-    emulator.update('absence-groups', 1)
-    const told = (await settled(2 + groups)).map(({ collection }) => collection)
-    expect(told.slice(0, 2)).toEqual(['clockings', 'calculated-totals'])
-  })
-
-  it('of an assignment can have its levels without the array', async () => {
-    const { emulator, receiver, subscribe, settled } = await begin({
-      ...{ eventShape: 'record', assignmentLevels: 'object' },
-    })
-    await subscribe('assignments')
-    const { activityLevels, ...rest } = emulator.update('assignments', 1)
-    await settled(1)
-    const [level] = activityLevels as object[]
-    expect(receiver.bodies()).toEqual([{ ...rest, activityLevels: level }])
-  })
-
   it('carries the references that its webhook asks for, of every webhook its own', async () => {
     const { emulator, receiver, subscribe, settled } = await begin({ eventShape: 'record' })
     await subscribe('clockings')
@@ -169,16 +147,10 @@ describe('a delivery without success', () => {
 
   // spec: Events 9
   it.each([
-    ['a redirect', (response) => response.writeHead(307, { location: '/hooks' }).end(), {}],
-    ['no answer in time', () => undefined, { deliveryTimeoutMs: 50 }],
-    ['a broken connection', (response) => response.destroy(), {}],
-    [
-      '202 where 200 is wanted',
-      (response) => response.writeHead(202).end(),
-      { successCodes: '200' },
-    ],
-  ] as [string, Answer, EmulatorOptions][])('is one with %s', async (_, answer, options) => {
-    const { emulator, receiver, subscribe, settled } = await begin(options)
+    ['a redirect', (response) => response.writeHead(307, { location: '/hooks' }).end()],
+    ['a broken connection', (response) => response.destroy()],
+  ] as [string, Answer][])('is one with %s', async (_, answer) => {
+    const { emulator, receiver, subscribe, settled } = await begin()
     await subscribe('people')
     receiver.answer(answer)
     emulator.update('people', 1)

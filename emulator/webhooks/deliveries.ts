@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { ResolvedOptions, WebhookOptions } from '../options.ts'
 import type { ReferencePair, References } from '../references/references.ts'
-import type { Change, Fields, Store, StoredRecord } from '../store/store.ts'
+import type { Change, Store, StoredRecord } from '../store/store.ts'
 import type { Delivery, DeliveryStatus } from './delivery.ts'
 import type { DeliveryFault, DeliveryFaults } from './delivery-faults.ts'
 import { addressOf, createEventSender, sign } from './post-event.ts'
@@ -117,11 +117,8 @@ function deletionBody(change: Change, context: EventContext): string | undefined
 }
 
 function recordText({ text }: StoredRecord, context: EventContext): string {
-  const { collection, pairs, references, options } = context
-  const decorated = references.decorate(collection, text, pairs)
-  if (collection !== 'assignments' || options.assignmentLevels === 'array') return decorated
-  const { activityLevels, ...rest } = JSON.parse(decorated) as { activityLevels?: Fields[] }
-  return JSON.stringify({ ...rest, activityLevels: activityLevels?.[0] })
+  const { collection, pairs, references } = context
+  return references.decorate(collection, text, pairs)
 }
 
 function envelope(changeType: 'InsertOrUpdate' | 'Delete', data: string): string {
@@ -164,6 +161,9 @@ export interface Deliveries extends Pick<Scheduler, 'wake' | 'elapse'> {
 const retryHours = [1, 3, 8, 24, 36]
 const hourInMs = 3_600_000
 
+/** Real milliseconds that a receiver has to answer. */
+const timeoutMs = 10_000
+
 /** Starts without deliveries. */
 export function createDeliveries(parts: DeliveryParts): Deliveries {
   const { options, clock, store, webhooks, deliveryFaults: faults } = parts
@@ -200,8 +200,7 @@ export function createDeliveries(parts: DeliveryParts): Deliveries {
     }
   }
 
-  const isSuccess = (status: number) =>
-    options.successCodes === '200' ? status === 200 : status >= 200 && status < 300
+  const isSuccess = (status: number) => status >= 200 && status < 300
   const retry = (delivery: Delivery, at: number) => {
     const hours = retryHours[delivery.attempts.length - 1]
     order.attempted(delivery)
@@ -228,7 +227,7 @@ export function createDeliveries(parts: DeliveryParts): Deliveries {
     const at = time()
     const fault = faults.ofAttempt(webhook.collection)
     const signed = sign(text, webhook.key, fault?.kind)
-    const result = await sender.post({ ...signed, address, timeoutMs: options.deliveryTimeoutMs })
+    const result = await sender.post({ ...signed, address, timeoutMs })
     delivery.attempts.push({ at, ...result })
     if ('status' in result && isSuccess(result.status)) end(delivery, 'delivered')
     else retry(delivery, at)

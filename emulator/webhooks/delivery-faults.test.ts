@@ -98,7 +98,7 @@ it.each([
     },
   ],
 ])('delivers before the creation is answered: %s', async (_, ms, prepare) => {
-  const { emulator, subscribe } = await begin({ deliveryTimeoutMs: 120_000 })
+  const { emulator, subscribe } = await begin()
   const receiver = prepare(running)
   emulator.deliveryFault('early', { times: 1, ms })
   await subscribe('people')

@@ -12,7 +12,6 @@ import { type BodyError, bodyNotValid, readBody } from '../writes/body.ts'
 import { destinationFault } from './post-event.ts'
 import {
   fieldsOfWebhook,
-  isFor,
   type NewWebhook,
   recordOfWebhook,
   validUntilText,
@@ -50,25 +49,21 @@ const webhookCollections: readonly string[] = [
  */
 function createWebhook(service: Service, request: ServiceRequest): ServiceResponse {
   const { webhooks, options, tokens } = service
-  const wanted = readWanted(service, request)
+  const wanted = readWanted(request)
   checkScope(options, checkToken(tokens, request), wanted.collection, ['read'])
-  const isTaken = webhooks.list().some((one) => isFor(one, wanted) && webhooks.isLive(one))
-  if (isTaken && options.sameWebhook === 'conflict') {
-    throw new ServiceError(409, 'There is a webhook for this collection and destination')
-  }
   return answer(service, webhooks.create(wanted))
 }
 
-function readWanted({ options }: Service, request: ServiceRequest): NewWebhook {
-  const body = readBody(request, options)
+function readWanted(request: ServiceRequest): NewWebhook {
+  const body = readBody(request)
   const { destinationUrl: destination, collectionName: collection } = body
   const errors = [
     bodyError('destinationUrl', destination, destinationFault),
     bodyError('collectionName', collection, (name) =>
-      offered(name, options.assignmentsWebhook) ? undefined : 'is no collection with webhooks',
+      webhookCollections.includes(name) ? undefined : 'is no collection with webhooks',
     ),
   ].filter((error) => error !== undefined)
-  if (errors.length > 0) throw bodyNotValid(errors, options)
+  if (errors.length > 0) throw bodyNotValid(errors)
   const name = String(collection)
   const allowed = collections[name]?.references.delta ?? []
   const pairs = parsePairs(request.parameters.get('externalReferences'), allowed)
@@ -84,11 +79,6 @@ function bodyError(
   return message === undefined ? undefined : { property, message }
 }
 
-function offered(collection: string, assignments: 'offered' | 'refused'): boolean {
-  if (collection === 'assignments' && assignments === 'refused') return false
-  return webhookCollections.includes(collection)
-}
-
 function answer(service: Service, webhook: Webhook): ServiceResponse {
   const { webhooks, options } = service
   const isWhole = options.createdBody === 'whole'
@@ -97,7 +87,7 @@ function answer(service: Service, webhook: Webhook): ServiceResponse {
     validUntil: validUntilText(webhook, options),
     [options.webhookKeyName]: webhook.key,
   })
-  const created = json(body, Number(options.createdStatus))
+  const created = json(body, 201)
   const location = locationOf(service, webhook)
   const early = service.deliveryFaults.ofCreation(webhook.collection)
   return {
@@ -180,12 +170,12 @@ function getWebhook({ webhooks, options }: Service, id: string): ServiceResponse
   return json(JSON.stringify(fieldsOfWebhook(webhook, webhooks, options)))
 }
 
-function deleteWebhook({ webhooks, deliveries, options }: Service, id: string): ServiceResponse {
+function deleteWebhook({ webhooks, deliveries }: Service, id: string): ServiceResponse {
   const webhook = webhooks.list().find((one) => one.id === id)
-  if (!webhook || (webhook.isDeleted && options.secondDelete === '404')) throw missing(id)
+  if (!webhook || webhook.isDeleted) throw missing(id)
   webhooks.remove(webhook)
   deliveries.purge()
-  return options.deleteStatus === '204' ? { status: 204, body: '' } : json('{}')
+  return { status: 204, body: '' }
 }
 
 function missing(id: string): ServiceError {

@@ -27,7 +27,7 @@ type WebhookStatus = 'Uninitialized' | 'Enabled' | 'Disabled'
 
 /** The webhooks of the tenant. They expire by the virtual clock. */
 export interface Webhooks {
-  /** Adds one with a key of its own, or enables a disabled one again (`reenableWebhooks`). */
+  /** Adds one with a key of its own. */
   create(wanted: NewWebhook): Webhook
   /** All of them, deleted ones too, ascending by id. */
   list(): readonly Webhook[]
@@ -60,11 +60,9 @@ export function createWebhooks(options: ResolvedOptions, clock: Clock): Webhooks
 
   return {
     create(wanted) {
-      const isSame = (entry: Entry) => isFor(entry, wanted) && statusOf(entry) === 'Disabled'
-      const disabled = options.reenableWebhooks ? entries.find(isSame) : undefined
       const entry: Entry = {
         ...wanted,
-        id: disabled?.id ?? randomUUID(),
+        id: randomUUID(),
         // It looks like Base64, so that a receiver notices when it decodes what is a plain text.
         key: randomBytes(32).toString('base64'),
         createdAt: time(),
@@ -72,7 +70,6 @@ export function createWebhooks(options: ResolvedOptions, clock: Clock): Webhooks
         isDisabled: false,
         isDeleted: false,
       }
-      if (disabled) return Object.assign(disabled, entry)
       entries.push(entry)
       entries.sort((a, b) => (a.id < b.id ? -1 : 1))
       return entry
@@ -85,12 +82,6 @@ export function createWebhooks(options: ResolvedOptions, clock: Clock): Webhooks
     disable: (webhook) => void Object.assign(entryOf(webhook), { isDisabled: true }),
     expire: (webhook) => void Object.assign(entryOf(webhook), { validUntil: time() }),
   }
-}
-
-/** Whether a webhook that is not deleted has this collection and destination. */
-export function isFor(webhook: Webhook, { collection, destination }: NewWebhook): boolean {
-  const { isDeleted } = webhook
-  return !isDeleted && webhook.collection === collection && webhook.destination === destination
 }
 
 /** A webhook as its endpoints show it: everything but the key. */

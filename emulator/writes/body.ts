@@ -9,17 +9,16 @@ export interface BodyError {
 }
 
 /** The JSON object that a request carries; anything else is a 400. */
-export function readBody({ body }: ServiceRequest, options: ResolvedOptions): Fields {
+export function readBody({ body }: ServiceRequest): Fields {
   const value = parse(body)
   if (isObject(value)) return value
-  throw bodyNotValid([{ property: '', message: 'The body is no JSON object' }], options)
+  throw bodyNotValid([{ property: '', message: 'The body is no JSON object' }])
 }
 
 /** A 400 in the form that is documented for bodies; the fields of its items are not. */
-export function bodyNotValid(errors: readonly BodyError[], options: ResolvedOptions): ServiceError {
+export function bodyNotValid(errors: readonly BodyError[]): ServiceError {
   const texts = errors.map(({ property, message }) => `${property}: ${message}`)
-  const items = options.validationItems === 'texts' ? texts : errors
-  const body = JSON.stringify({ validationErrors: items })
+  const body = JSON.stringify({ validationErrors: errors })
   return new ServiceError(400, 'Request not valid', { reasons: texts, body })
 }
 
@@ -54,7 +53,7 @@ export function writableFields(body: Fields, rules: Rules, options: ResolvedOpti
   const errors = given.flatMap(
     ([property, value]) => rules[property]?.(value, property, options) ?? [],
   )
-  if (errors.length > 0) throw bodyNotValid(errors, options)
+  if (errors.length > 0) throw bodyNotValid(errors)
   return Object.fromEntries(given.filter(([, value]) => value !== undefined).map(knownParts))
 }
 
@@ -65,8 +64,7 @@ export const text: Rule = (value, property) =>
 /** A text of at most 50 characters that may be left out. */
 export const code: Rule = (value, property, options) => {
   if (typeof value !== 'string') return text(value, property, options)
-  const length = options.codeLength === 'utf-16' ? value.length : [...value].length
-  return length > 50 ? [{ property, message: 'is longer than 50 characters' }] : []
+  return [...value].length > 50 ? [{ property, message: 'is longer than 50 characters' }] : []
 }
 
 /** A default text, which is required, and its translations. */
@@ -81,14 +79,14 @@ export const name: Rule = (value, property, options) => {
 
 const defaultErrors: Rule = (value, property, options) => {
   if (value === undefined || value === null) return [{ property, message: 'is required' }]
-  if (value !== '' || options.emptyName === 'accepted') return text(value, property, options)
+  if (value !== '') return text(value, property, options)
   return [{ property, message: 'is empty' }]
 }
 
 const translationErrors: Rule = (value, property, options) => {
   if (value === undefined) return []
   if (!isObject(value)) return [{ property, message: 'is no object' }]
-  const keys = options.translationKeys === 'languages' ? /^[a-z]{2}$/ : /^[a-z]{2}(-[A-Z]{2})?$/
+  const keys = options.dialect === 'specification' ? /^[a-z]{2}$/ : /^[a-z]{2}(-[A-Z]{2})?$/
   return Object.entries(value).flatMap(([key, translation]) => {
     const one = `${property}.${key}`
     if (!keys.test(key)) return [{ property: one, message: 'is no valid language' }]

@@ -4,8 +4,8 @@ import { connect, type TestClient } from '../test-client.ts'
 
 let emulator: Emulator
 let client: TestClient
+const clients = [{ id: 'writer', secret: 'b', scopes: 'all' }] as const
 beforeEach(async () => {
-  const clients = [{ id: 'writer', secret: 'b', scopes: 'all' }] as const
   emulator = await startEmulator({ people: 1, months: 0, clients })
   client = await connect(emulator)
 })
@@ -122,29 +122,6 @@ describe('an option', () => {
   })
 
   it.each([
-    ['version', true],
-    ['nothing', false],
-  ] as const)('has an equal body give %s', async (equalPut, isNew) => {
-    emulator.options.equalPut = equalPut
-    const before = stored(1)
-    await put('1', before)
-    expect(stored(1)?.['changeVersion'] !== before?.['changeVersion']).toBe(isNew)
-  })
-
-  it('creates a category for a reference that is not registered', async () => {
-    emulator.options.upsert = true
-    const answer = await put('A1?externalReferences=(job-categories,erp)', { name })
-    const link = String(answer.headers.get('location'))
-    const found = await client.get('/job-categories/A1?externalReferences=(job-categories,erp)')
-    expect([answer.status, (await client.get(link)).body.id, found.body.name]).toEqual([
-      201,
-      found.body.id,
-      name,
-    ])
-    expect(await put('99999', { name })).toMatchObject({ status: 404 })
-  })
-
-  it.each([
     ['precondition-failed', 412],
     ['conflict', 409],
   ] as const)('heeds If-Match (%s)', async (staleEtag, refused) => {
@@ -165,32 +142,19 @@ describe('an option', () => {
     const answer = await put('1', { name }, { 'if-match': '"x"' })
     expect([headers.get('etag'), answer.status]).toEqual([null, 200])
   })
+})
 
-  it.each([
-    ['languages', [200, 400], { nl: 'K' }],
-    ['cultures', [200, 200], { 'nl-BE': 'K' }],
-  ] as const)('takes %s for translations', async (translationKeys, expected, translations) => {
-    emulator.options.translationKeys = translationKeys
-    const statuses = []
-    for (const key of ['nl', 'nl-BE']) {
-      const body = { name: { default: 'C', translations: { [key]: 'K' } } }
-      statuses.push((await put('1', body)).status)
-    }
-    expect([statuses, stored(1)?.['name']]).toEqual([expected, { default: 'C', translations }])
-  })
-
-  it('takes an empty name', async () => {
-    emulator.options.emptyName = 'accepted'
-    expect(await put('1', { name: { default: '' } })).toMatchObject({ status: 200 })
-  })
-
-  it('counts a code in UTF-16', async () => {
-    emulator.options.codeLength = 'utf-16'
-    expect(await put('1', { name, externalCode: '😀'.repeat(26) })).toMatchObject({ status: 400 })
-  })
-
-  it('lists texts in validationErrors', async () => {
-    emulator.options.validationItems = 'texts'
-    expect((await put('1', {})).body.validationErrors).toEqual(['name.default: is required'])
-  })
+it.each([
+  ['specification', [200, 400], { nl: 'K' }],
+  ['documentation', [200, 200], { 'nl-BE': 'K' }],
+] as const)('takes the translations of the %s', async (dialect, expected, translations) => {
+  await emulator.close()
+  emulator = await startEmulator({ people: 1, months: 0, clients, dialect })
+  client = await connect(emulator)
+  const statuses = []
+  for (const key of ['nl', 'nl-BE']) {
+    const body = { name: { default: 'C', translations: { [key]: 'K' } } }
+    statuses.push((await put('1', body)).status)
+  }
+  expect([statuses, stored(1)?.['name']]).toEqual([expected, { default: 'C', translations }])
 })

@@ -1,11 +1,10 @@
-import { isDeepStrictEqual } from 'node:util'
 import { checkVersion, findRecord, missing } from '../endpoints/get-by-id.ts'
 import type { Service } from '../endpoints/service.ts'
 import { notValid, type ServiceRequest, type ServiceResponse } from '../http/messages.ts'
-import { parsePairs, type ReferencePair } from '../references/references.ts'
+import { parsePairs } from '../references/references.ts'
 import { exactFieldsOf } from '../store/digits.ts'
 import type { Fields, StoredRecord } from '../store/store.ts'
-import { bodyNotValid, code, name, type Rules, readBody, text, writableFields } from './body.ts'
+import { code, name, type Rules, readBody, text, writableFields } from './body.ts'
 
 const jobCategories = 'job-categories'
 const jobCategoryRules: Rules = { name, externalCode: code }
@@ -22,10 +21,9 @@ export function putJobCategory(
   const { options } = service
   const [pair] = parsePairs(request.parameters.get('externalReferences'), [jobCategories])
   const record = findRecord(service, jobCategories, reference, pair)
-  if (record) checkVersion(request, record, options)
-  else if (!options.upsert || !pair) throw missing(jobCategories, reference)
-  const fields = writableFields(readBody(request, options), jobCategoryRules, options)
-  if (!record) return create(service, fields, pair as ReferencePair, reference)
+  if (!record) throw missing(jobCategories, reference)
+  checkVersion(request, record, options)
+  const fields = writableFields(readBody(request), jobCategoryRules, options)
   replace(service, record, fields)
   return { status: 200, body: '' }
 }
@@ -33,24 +31,12 @@ export function putJobCategory(
 function replace({ store, options }: Service, record: StoredRecord, fields: Fields): void {
   const { id, changeVersion: _version, ...before } = exactFieldsOf(record.text)
   const after = options.leftOut === 'kept' ? merged(before, fields) : fields
-  if (options.equalPut === 'nothing' && isDeepStrictEqual(before, after)) return
   store.put(jobCategories, record.id, after)
 }
 
 function merged(before: Fields, fields: Fields): Fields {
   const name = { ...(before['name'] as Fields | undefined), ...(fields['name'] as Fields) }
   return { ...before, ...fields, name }
-}
-
-function create(
-  { store, references, links }: Service,
-  fields: Fields,
-  pair: ReferencePair,
-  value: string,
-): ServiceResponse {
-  const { id } = store.put(jobCategories, store.newId(jobCategories), fields)
-  references.set(jobCategories, pair.name, value, id)
-  return { status: 201, headers: { location: links.location(`/${jobCategories}/${id}`) }, body: '' }
 }
 
 const workLocationRules: Rules = { name, description: text }
@@ -66,12 +52,7 @@ export function createWorkLocation(
   if (request.parameters.has('externalReferences')) {
     throw notValid('externalReferences is not supported here')
   }
-  const body = readBody(request, options)
-  if ('externalReferenceIdentifier' in body && options.identifierInBody === 'refused') {
-    const property = 'externalReferenceIdentifier'
-    throw bodyNotValid([{ property, message: 'is not supported here' }], options)
-  }
-  const fields = writableFields(body, workLocationRules, options)
+  const fields = writableFields(readBody(request), workLocationRules, options)
   const { id } = store.put('work-locations', store.newId('work-locations'), fields)
   return { status: 201, headers: { location: links.location(`/work-locations/${id}`) }, body: '' }
 }

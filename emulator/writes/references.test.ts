@@ -200,24 +200,6 @@ describe('an option', () => {
     expect(await put('people', 'hr', 'A1', '99999')).toMatchObject({ status })
   })
 
-  it('takes a number for an id', async () => {
-    emulator.options.numericReference = 'taken'
-    expect([(await put('people', 'hr', 'A1', 2)).status, values('people', 'hr')]).toEqual([
-      200,
-      [['A1', '2']],
-    ])
-  })
-
-  it('answers a PUT by the reference', async () => {
-    emulator.options.referenceAnswer = 'reference'
-    expect((await put('people', 'hr', 'A1', '2')).body).toMatchObject({ internalReference: '2' })
-  })
-
-  it('answers the DELETE of an unknown value by 204', async () => {
-    emulator.options.unknownValue = 'no-content'
-    expect(await drop('people', 'hr', 'A1')).toMatchObject({ status: 204 })
-  })
-
   it.each([
     ['keeps', 400],
     ['frees', 200],
@@ -226,13 +208,6 @@ describe('an option', () => {
     await put('people', 'hr', 'A1', '2')
     emulator.remove('people', 2)
     expect(await put('people', 'hr', 'A1', '3')).toMatchObject({ status })
-  })
-
-  it('has no list of a name that nothing is registered under', async () => {
-    const before = await client.get(at('people', 'none'))
-    emulator.options.unknownName = 'not-found'
-    const after = await client.get(at('people', 'none'))
-    expect([before.status, after.status]).toEqual([200, 404])
   })
 
   it.each([
@@ -258,20 +233,5 @@ describe('an option', () => {
       [400, 200, 200, 204],
       [],
     ])
-  })
-
-  it.each([
-    ['nothing', [false, false]],
-    ['record', [true, false]],
-    ['referring', [true, true]],
-  ] as const)('has a reference renew the version of %s', async (referenceChange, expected) => {
-    emulator.options.referenceChange = referenceChange
-    const versions = () =>
-      ['people', 'contracts'].map((collection) =>
-        JSON.stringify(emulator.all(collection).map((one) => one['changeVersion'])),
-      )
-    const before = versions()
-    await put('people', 'hr', 'A1', '2')
-    expect(versions().map((one, i) => one !== before[i])).toEqual(expected)
   })
 })

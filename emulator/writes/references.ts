@@ -1,15 +1,13 @@
-import { collections, hasRecords, relations } from '../collections/collections.ts'
+import { hasRecords } from '../collections/collections.ts'
 import type { Service } from '../endpoints/service.ts'
 import {
-  json,
   notValid,
   ServiceError,
   type ServiceRequest,
   type ServiceResponse,
 } from '../http/messages.ts'
-import type { ResolvedOptions } from '../options.ts'
 import { parseId, predefinedOf } from '../references/references.ts'
-import { fieldsOf, type Id, type Store } from '../store/store.ts'
+import type { Id } from '../store/store.ts'
 import { bodyNotValid, readBody } from './body.ts'
 
 /** What the path of one reference names. */
@@ -47,17 +45,14 @@ export function putReference(service: Parts, path: ReferencePath, internal: stri
     throw notValid(`${id} has the ${name} ${before} already: delete that reference first`)
   }
   references.set(collection, name, value, id)
-  renewVersions(service, collection, id)
 }
 
 /** Removes a reference; false when it is not registered. Throws like `putReference` for the path. */
 export function deleteReference(service: Parts, path: ReferencePath): boolean {
   const { references } = service
   checkCustom(path.collection, path.name)
-  const id = references.find(path, path.value)
-  if (id === undefined) return false
+  if (references.find(path, path.value) === undefined) return false
   references.remove(path.collection, path.name, path.value)
-  renewVersions(service, path.collection, id)
   return true
 }
 
@@ -74,34 +69,6 @@ function checkRecord({ store, options }: Parts, collection: string, id: Id): voi
   throw options.unknownRecord === 'not-valid' ? notValid(sentence) : new ServiceError(404, sentence)
 }
 
-function renewVersions({ store, options }: Parts, collection: string, id: Id): void {
-  if (options.referenceChange === 'nothing' || !hasRecords(collection)) return
-  renew(store, collection, id)
-  if (options.referenceChange === 'record') return
-  for (const other of Object.keys(collections)) {
-    const referring = store
-      .records(other)
-      .filter((record) => refersTo(fieldsOf(record), collection, id))
-    for (const record of referring) renew(store, other, record.id)
-  }
-}
-
-function renew(store: Store, collection: string, id: Id): void {
-  const record = store.find(collection, id)
-  if (record) store.put(collection, id, fieldsOf(record))
-}
-
-function refersTo(value: unknown, collection: string, id: Id): boolean {
-  return Object.entries(Object(value)).some(([property, inner]) =>
-    (Array.isArray(inner) ? inner : [inner]).some(
-      (one) =>
-        typeof one === 'object' &&
-        one !== null &&
-        ((relations[property] === collection && one.id === id) || refersTo(one, collection, id)),
-    ),
-  )
-}
-
 /** Handles the PUT of a reference: 200. */
 export function handlePutReference(
   service: Service,
@@ -109,24 +76,20 @@ export function handlePutReference(
   path: ReferencePath,
 ): ServiceResponse {
   checkCustom(path.collection, path.name)
-  const { options, references } = service
-  putReference(service, path, readInternalReference(request, options))
-  if (options.referenceAnswer === 'empty') return { status: 200, body: '' }
-  return json(JSON.stringify(references.get(path)))
+  putReference(service, path, readInternalReference(request))
+  return { status: 200, body: '' }
 }
 
 /** Handles the DELETE of a reference: 204. */
 export function handleDeleteReference(service: Service, path: ReferencePath): ServiceResponse {
   const { collection, name, value } = path
-  const isKnown = deleteReference(service, path)
-  if (isKnown || service.options.unknownValue === 'no-content') return { status: 204, body: '' }
+  if (deleteReference(service, path)) return { status: 204, body: '' }
   throw new ServiceError(404, `${collection} has no reference ${name} ${value}`)
 }
 
-function readInternalReference(request: ServiceRequest, options: ResolvedOptions): string {
+function readInternalReference(request: ServiceRequest): string {
   const property = 'internalReference'
-  const given = readBody(request, options)[property]
+  const given = readBody(request)[property]
   if (typeof given === 'string') return given
-  if (typeof given === 'number' && options.numericReference === 'taken') return String(given)
-  throw bodyNotValid([{ property, message: 'is no text' }], options)
+  throw bodyNotValid([{ property, message: 'is no text' }])
 }

@@ -81,13 +81,4 @@ describe('a work location', () => {
       before,
     ])
   })
-
-  it.each([
-    ['ignored', 201],
-    ['refused', 400],
-  ] as const)('with an identifier in its body: %s', async (identifierInBody, status) => {
-    await start({ identifierInBody })
-    const body = { ...whole, externalReferenceIdentifier: { erp: 'Y1' } }
-    expect([(await post(body)).status, emulator.references('work-locations')]).toEqual([status, []])
-  })
 })
