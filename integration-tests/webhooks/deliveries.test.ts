@@ -42,6 +42,15 @@ describe('a delivery', () => {
     expect(server.heard()).toContain('reason=delivery deliveries=100 streams=people')
   })
 
+  it('and ninety-nine others that come at once are answered, and lead to one sync', async () => {
+    const waits = { '--quiet': '1', '--max-wait': '60' }
+    const [scene, server] = await start({ deliveryConnections: 100 }, waits)
+    for (let version = 0; version < 100; version++) scene.emulator.update('people', 1)
+    await until(async () => (await answers(server))['200'] === 100)
+    await until(() => scene.orders().length === 2 && scene.differences().length === 0)
+    expect(server.heard()).toContain('reason=delivery deliveries=100 streams=people')
+  })
+
   it('of last month brings nothing old into the warehouse', async () => {
     const [scene, server] = await start({ webhookDays: 90 })
     scene.emulator.deliveryFault('delay', { minutes: 30 * 1440, times: 1 })

@@ -87,6 +87,37 @@ describe('references', () => {
     ])
   })
 
+  it.each([
+    ['taken', true, 'written', { a1: '2' }],
+    ['left', false, 'rejected', { A1: '1' }],
+  ] as const)(
+    'that differ in case alone are one to some services: the other spelling is %s with relink %s',
+    async (_, relink, outcome, links) => {
+      tenant = await openTenant({ referenceCase: 'insensitive' })
+      tenant.emulator.setReference('people', 'hr', 'A1', 1)
+      const { outcomes } = await tenant.write('external_references', [hr('a1', 2)], { relink })
+      expect([outcomes, tenant.links('people', 'hr')]).toEqual([[outcome], links])
+    },
+  )
+
+  it.each([
+    ['keeps', true, ['DELETE', 'PUT'], { outcome: 'written', relinked: true }, { A1: '3' }],
+    ['keeps', false, [], { outcome: 'rejected', status: 400 }, { A1: '2' }],
+    ['frees', true, [], { outcome: 'written' }, { A1: '3' }],
+    ['frees', false, [], { outcome: 'written' }, { A1: '3' }],
+  ] as const)(
+    'whose value a deleted record %s: with relink %s, the PUT is followed by %j',
+    async (deletedRecord, relink, more, line, links) => {
+      tenant = await openTenant({ deletedRecord })
+      tenant.emulator.setReference('people', 'hr', 'A1', 2)
+      tenant.emulator.remove('people', 2)
+      const { lines } = await tenant.write('external_references', [hr('A1', 3)], { relink })
+      expect(lines).toMatchObject([line])
+      const methods = tenant.requested('PUT', 'DELETE').map((one) => one.split(' ')[0])
+      expect([methods, tenant.links('people', 'hr')]).toEqual([['PUT', ...more], links])
+    },
+  )
+
   // spec: External reference management: PUT
   it.each([
     ['are not deleted where that is said by 404', 'not-found', 404, 0],
