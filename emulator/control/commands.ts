@@ -128,6 +128,12 @@ const pattern: Argument = {
 }
 const wanted = (text: string): Argument => ({ takes: 'number', text, isOptional: true })
 
+const effectMs: Argument = {
+  takes: 'number',
+  text: 'the service does what is asked all the same, so many real milliseconds after the answer, 0: before it; with `/fault` for `reset`, `html` and `hang`; left out: never',
+  isOptional: true,
+}
+
 /** Every command by its path, in an order in which their examples can be run. */
 export const commands: Readonly<Record<string, Command>> = {
   '/insert': {
@@ -204,13 +210,14 @@ export const commands: Readonly<Record<string, Command>> = {
       skip,
       headers: { takes: 'object', text: 'headers of the response', isOptional: true },
       body: { takes: 'text', text: 'the body of the response', isOptional: true },
+      effectMs,
     },
     example: { path: '/people', status: 429, times: 2, headers: { 'retry-after': '1' } },
     run: (controls, given) =>
       controls.fail(pathOf(given), Number(given['status']), given as FailOptions),
   },
   '/fault': {
-    text: 'Lets requests go wrong. On the wire: the connection breaks before the service has seen the request (`reset`), half of the body arrives and the connection is closed (`truncate`) or breaks (`half-then-reset`), it breaks after the service has handled the request (`after-last-byte`), the body arrives slowly (`slow`), an HTML page comes with status 200 (`html`), or there is no response (`hang`). Of an answer without a body nothing is cut off. Or a list is wrong, also one of references or webhooks, though it answers 200: every second record of the page is left out from the first one on (`short`), nothing is on the page and none follows (`empty`), or the page and those that follow it lack the latest changes of the collection, as on a copy that lags behind (`stale`; a delta that is started so tells of these changes later).',
+    text: 'Lets requests go wrong. On the wire: the connection breaks before the service has seen the request (`reset`), half of the body arrives and the connection is closed (`truncate`) or breaks (`half-then-reset`), it breaks after the service has handled the request (`after-last-byte`), the body arrives slowly (`slow`), an HTML page comes with status 200 (`html`), or there is no response (`hang`). Of an answer without a body nothing is cut off. A proxy sends the request twice, and the client gets the second answer (`repeat`). Or a list is wrong, also one of references or webhooks, though it answers 200: every second record of the page is left out from the first one on (`short`), nothing is on the page and none follows (`empty`), or the page and those that follow it lack the latest changes of the collection, as on a copy that lags behind (`stale`; a delta that is started so tells of these changes later).',
     takes: {
       path,
       pattern,
@@ -218,7 +225,7 @@ export const commands: Readonly<Record<string, Command>> = {
       kind: {
         takes: [
           ...['reset', 'truncate', 'half-then-reset', 'after-last-byte', 'slow', 'html', 'hang'],
-          ...['short', 'empty', 'stale'],
+          ...['repeat', 'short', 'empty', 'stale'],
         ],
         text: 'what goes wrong',
       },
@@ -226,6 +233,7 @@ export const commands: Readonly<Record<string, Command>> = {
       skip,
       afterBytes: wanted('how much of the body arrives; default half'),
       ms: wanted('how long a slow body takes in milliseconds; default 1000'),
+      effectMs,
       changes: wanted('how many changes of its collection a stale list lacks; default 1'),
     },
     example: { pattern: '^/clockings.*delta', kind: 'truncate', times: 1 },

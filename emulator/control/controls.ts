@@ -54,10 +54,10 @@ export function createDisturbances(service: Service): {
   const faults = createFaults()
   const { deltas, store, options } = service
   const disturbances: Disturbances = {
-    fail(path, status, { headers, body, ...occurrence } = {}) {
+    fail(path, status, { headers, body, effectMs, ...occurrence } = {}) {
       const answer = json(body ?? errorBody(status, 'A failure that was asked for'), status)
       const handler = () => ({ ...answer, headers: { ...answer.headers, ...headers } })
-      faults.add(path, { type: 'response', handler }, occurrence)
+      faults.add(path, { type: 'response', handler, effectMs }, occurrence)
     },
     fault: (path, kind, details = {}) => faults.add(path, faultOf(kind, details), details),
     respond: (path, handler, occurrence = {}) =>

@@ -20,10 +20,19 @@ export type WireFaultKind =
   /** The request is never answered. */
   | 'hang'
 
-/** Ways in which an exchange goes wrong. */
-export type FaultKind = WireFaultKind | ListFault['kind']
+/** Ways in which an exchange goes wrong; `repeat`: a proxy sends the request twice. */
+export type FaultKind = WireFaultKind | ListFault['kind'] | 'repeat'
 
 const listFaultKinds: readonly FaultKind[] = ['short', 'empty', 'stale']
+
+/** What the service has not seen when the client gives up. */
+const unseenKinds: readonly FaultKind[] = ['reset', 'html', 'hang']
+
+/** Whether a request takes effect although its answer does not say so. */
+interface Effect {
+  /** So many real milliseconds after the answer, 0 before it; left out: never. */
+  readonly effectMs?: number | undefined
+}
 
 /**
  * How often a disturbance happens: after `skip` matching requests, `times` times; without `times`
@@ -37,7 +46,7 @@ export interface Occurrence {
 }
 
 /** Details of `fail`. */
-export interface FailOptions extends Occurrence {
+export interface FailOptions extends Occurrence, Effect {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
 }
@@ -46,7 +55,7 @@ export interface FailOptions extends Occurrence {
  * Details of `fault`: how much of the body arrives (default: half), how long a slow one takes
  * (default: 1000 ms), how many changes of its collection a stale list lacks (default: 1).
  */
-export interface FaultOptions extends Occurrence {
+export interface FaultOptions extends Occurrence, Effect {
   readonly afterBytes?: number
   readonly ms?: number
   readonly changes?: number
@@ -57,14 +66,26 @@ export type Handler = (request: ServiceRequest) => ServiceResponse | undefined
 
 /** What happens to one request in place of the ordinary response. */
 export type Disturbance =
-  | { readonly type: 'response'; readonly handler: Handler }
+  | ({ readonly type: 'response'; readonly handler: Handler } & Effect)
   | { readonly type: 'fault'; readonly kind: WireFaultKind; readonly options: FaultOptions }
   | { readonly type: 'list'; readonly fault: ListFault }
+  | { readonly type: 'repeat' }
 
-/** What a fault does to one request. */
+/** What a fault does to one request. Throws for an effect of a request that the service handles anyway. */
 export function faultOf(kind: FaultKind, options: FaultOptions): Disturbance {
+  if (options.effectMs !== undefined && !unseenKinds.includes(kind)) {
+    throw new RangeError(`effectMs goes with ${unseenKinds.join(', ')}, not with ${kind}`)
+  }
+  if (kind === 'repeat') return { type: 'repeat' }
   if (!isOfLists(kind)) return { type: 'fault', kind, options }
   return { type: 'list', fault: { kind, changes: options.changes ?? 1 } }
+}
+
+/** After how many real milliseconds a disturbed request takes effect beside its answer, if it does. */
+export function effectOf(disturbance: Disturbance | undefined): number | undefined {
+  if (disturbance?.type === 'repeat') return 0
+  if (disturbance?.type === 'response') return disturbance.effectMs
+  return disturbance?.type === 'fault' ? disturbance.options.effectMs : undefined
 }
 
 function isOfLists(kind: FaultKind): kind is ListFault['kind'] {

@@ -4,7 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { Clock } from '../clock.ts'
 import type { ResolvedOptions } from '../options.ts'
-import type { Disturbance, FaultOptions, Faults, WireFaultKind } from './faults.ts'
+import {
+  type Disturbance,
+  effectOf,
+  type FaultOptions,
+  type Faults,
+  type WireFaultKind,
+} from './faults.ts'
 import {
   decode,
   errorBody,
@@ -247,6 +253,7 @@ async function respond(
   parts.announce(entry)
   if (options.latencyMs > 0) await sleep(options.latencyMs)
   const disturbance = faults.take(request)
+  takeEffect(parts, request, effectOf(disturbance))
   const fault = disturbance?.type === 'fault' ? disturbance : undefined
   if (fault?.kind === 'hang') return
   if (fault?.kind === 'reset') return breakOff(response)
@@ -265,6 +272,14 @@ async function respond(
   })
 }
 
+/** Lets a request do its work, now or later, whatever it is answered. */
+function takeEffect(parts: ServerParts, request: ServiceRequest, ms: number | undefined): void {
+  if (ms === undefined) return
+  const handle = () => void handled(parts, request)
+  if (ms === 0) handle()
+  else setTimeout(handle, ms).unref()
+}
+
 function listFaultOf(disturbance: Disturbance | undefined): ListFault | undefined {
   return disturbance?.type === 'list' ? disturbance.fault : undefined
 }
@@ -278,7 +293,11 @@ function disturbedResponse(disturbance: Disturbance | undefined, request: Servic
 
 function ordinaryResponse(parts: ServerParts, request: ServiceRequest): ServiceResponse {
   const limited = parts.limiter()
-  if (limited) return limited
+  return limited ?? handled(parts, request)
+}
+
+/** The service's answer, also to what it refuses. */
+function handled(parts: ServerParts, request: ServiceRequest): ServiceResponse {
   try {
     return parts.handle(request)
   } catch (error) {

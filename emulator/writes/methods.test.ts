@@ -113,6 +113,45 @@ describe('a fault', () => {
     expect([read.status, emulator.all('work-locations').length]).toEqual([200, before + 1])
   })
 
+  const countAfter = async (wrong: () => void) => {
+    await start()
+    const client = await connect(emulator)
+    const count = () => emulator.all('work-locations').length
+    const before = count()
+    wrong()
+    const signal = AbortSignal.timeout(300)
+    const headers = { authorization: `Bearer ${client.token}`, 'user-agent': 'Tests/1 (Acme)' }
+    const init = { method: 'POST', body: JSON.stringify({ name }), headers, signal }
+    const answer = await client.get('/work-locations', init).catch(() => undefined)
+    return { status: answer?.status, made: () => count() - before }
+  }
+
+  it.each([500, 503, 524])('%i with an effect is a write that is done', async (status) => {
+    const after = await countAfter(() => emulator.fail('/work-locations', status, { effectMs: 0 }))
+    expect([after.status, after.made()]).toEqual([status, 1])
+  })
+
+  it('503 with a late effect is a write that is done after the answer', async () => {
+    const after = await countAfter(() => emulator.fail('/work-locations', 503, { effectMs: 150 }))
+    expect([after.status, after.made()]).toEqual([503, 0])
+    await expect.poll(after.made).toBe(1)
+  })
+
+  it.each(['reset', 'html', 'hang'] as const)('%s with an effect is a write done', async (kind) => {
+    const after = await countAfter(() => emulator.fault('/work-locations', kind, { effectMs: 0 }))
+    expect(after.made()).toBe(1)
+  })
+
+  it('repeat writes twice, and the second answer arrives', async () => {
+    const after = await countAfter(() => emulator.fault('/work-locations', 'repeat', { times: 1 }))
+    expect([after.status, after.made()]).toEqual([201, 2])
+  })
+
+  it('has no second effect for what the service does anyway', () => {
+    const wrong = () => emulator.fault('/work-locations', 'slow', { effectMs: 0 })
+    expect(wrong).toThrow('effectMs goes with reset, html, hang, not with slow')
+  })
+
   it('reset leaves no trace of a write', async () => {
     await start()
     const client = await connect(emulator)
