@@ -10,7 +10,7 @@ import type { Day } from './days.ts'
 import type { Key } from './id-set.ts'
 import type { Place, PlaceOf } from './live-keys.ts'
 import { DeadLinkError, type LinkKind } from './page-failures.ts'
-import type { Link, Position } from './position.ts'
+import type { Link } from './position.ts'
 import type { StreamContext } from './reading.ts'
 import type { Slice } from './slices.ts'
 
@@ -144,32 +144,31 @@ function dayIn(record: Uint8Array, field: 'date' | 'from'): string {
   return String((JSON.parse(text.toString('utf8')) as Record<string, unknown>)[field])
 }
 
-/**
- * Writes the records of a delta from `first` on, and moves the reading to `positionAt` each next page.
- * Answers with the delta link at its end, which tells of the changes since.
- */
-export async function emitDelta(
+/** The link that a page of a delta ends with: to its next page, or, of the last, to what changes from now on. */
+interface DeltaEnd {
+  readonly link: Link
+  readonly isLast: boolean
+}
+
+/** Writes the records of a delta from `first` on, and yields what each of its pages ends with. */
+export async function* emitDelta(
   first: string,
   kind: LinkKind,
   context: StreamContext,
   settings: EmitSettings,
-  positionAt: (page: Link) => Position,
-): Promise<Link> {
-  const { reading, clock, output, endpoints } = context
+): AsyncGenerator<DeltaEnd, void> {
+  const { reading, clock, endpoints } = context
   const of = requestUrl({ path: `/${reading.stream.collection}` }, endpoints)
-  let deltaLink: string | undefined
   try {
-    for await (const end of emitPages(first, kind, context, { ...settings, of })) {
-      deltaLink = end.deltaLink
-      if (end.nextLink === undefined) continue
-      reading.moveTo(positionAt({ url: end.nextLink, at: clock.now() }))
-      await output.checkpoint()
+    const pages = emitPages(first, kind, context, { ...settings, of })
+    for await (const { nextLink, deltaLink } of pages) {
+      const link = nextLink ?? deltaLink
+      if (link === undefined) throw withoutDeltaLink(reading.isContinued)
+      yield { link: { url: link, at: clock.now() }, isLast: nextLink === undefined }
     }
   } catch (error) {
     throw isConflict(error) ? await conflictError(error, context) : error
   }
-  if (deltaLink === undefined) throw withoutDeltaLink(reading.isContinued)
-  return { url: deltaLink, at: clock.now() }
 }
 
 function isConflict(error: unknown): error is HttpError {

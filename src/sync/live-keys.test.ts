@@ -27,9 +27,9 @@ function batch(...items: readonly Item[]): Batch {
 
 function liveKeys(
   stored?: ReturnType<LiveKeys['encode']>,
-  settings = { takes: (_characters: number) => true, onOutgrown: () => {} },
+  ids = createIdBudget(new Map([['people', 0]])),
 ): LiveKeys {
-  return createLiveKeys(stored, settings)
+  return createLiveKeys(stored, { stream: 'people', ids })
 }
 
 /** What would be deleted: pairs of key and version. */
@@ -157,17 +157,12 @@ describe('live keys', () => {
     expect(deletes(second)).toEqual([['"guid"', 'B']])
   })
 
-  it('gives up its sets, and says so once, when they outgrow the bookmark', () => {
-    let told = 0
-    const keys = liveKeys(undefined, {
-      takes: (characters) => characters < 3000,
-      onOutgrown: () => told++,
-    })
+  it('gives up its sets when they outgrow the bookmark', () => {
+    const keys = liveKeys(undefined, { take: (_stream, characters) => characters < 3000 })
     const ids = Array.from({ length: 1000 }, (_, i) => ({ id: scattered(i, 2 ** 32) }))
     keys.observe(batch(...ids), 'window')
     expect(keys.encode()).toMatchObject({ isTracked: false, window: null })
-    keys.encode()
-    expect(told).toBe(1)
+    expect(keys.isTracked).toBe(false)
     expect(deletes(keys)).toEqual([])
   })
 })

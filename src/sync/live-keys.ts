@@ -107,21 +107,23 @@ export interface LiveKeys {
   gone(): readonly PendingDeletes[]
   /** What `gone` told has been written. */
   commitDeletes(): void
-  /** What a bookmark of this moment holds: records of a page that is not complete are in doubt. */
+  /**
+   * What a bookmark of this moment holds: records of a page that is not complete are in doubt. Sets that
+   * have outgrown their room are given up: `isTracked` is false from then on.
+   */
   encode(): StoredKeys
 }
 
 export interface LiveKeysSettings {
-  /** Whether the sets may take so many characters of the state; see `IdBudget`. */
-  readonly takes: (characters: number) => boolean
-  /** Told once when they may not. */
-  readonly onOutgrown: () => void
+  readonly stream: string
+  /** Shared by the streams of the sync. */
+  readonly ids: IdBudget
 }
 
 /** Throws when a stored set cannot be decoded. */
 export function createLiveKeys(
   stored: StoredKeys | undefined,
-  settings: LiveKeysSettings,
+  { stream, ids }: LiveKeysSettings,
 ): LiveKeys {
   let window = createIdSet(stored?.window)
   let backfill = createIdSet(stored?.backfill)
@@ -263,13 +265,13 @@ export function createLiveKeys(
       }),
     }
     const sets = [stored.window, stored.backfill, ...stored.pending.map(({ keys }) => keys)]
-    if (settings.takes(sets.reduce((sum, text) => sum + (text?.length ?? 0), 0))) return stored
+    const characters = sets.reduce((sum, text) => sum + (text?.length ?? 0), 0)
+    if (ids.take(stream, characters)) return stored
     isTracked = false
     window = createIdSet()
     backfill = createIdSet()
     ofThisPage = createIdSet()
     pending = []
-    settings.onOutgrown()
     return encode()
   }
 }

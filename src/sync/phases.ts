@@ -6,7 +6,6 @@ import {
   type Changes,
   type Initial,
   LIST,
-  type Link,
   type List,
   type Position,
 } from './position.ts'
@@ -80,29 +79,31 @@ export async function changes(position: Changes, context: StreamContext): Promis
     await output.state()
   }
   const rows = changedRows(reading.stream.dateField, reading.start, position.window)
-  const delta = await emitDelta(position.delta.url, 'delta', context, rows, (page) => ({
-    ...requested,
-    delta: page,
-  }))
+  let { delta } = position
+  for await (const { link, isLast } of emitDelta(delta.url, 'delta', context, rows)) {
+    delta = link
+    if (isLast) continue
+    reading.moveTo({ ...requested, delta })
+    await output.checkpoint()
+  }
   return { phase: 'complete', next: { ...position, delta, requested: false, maybeConsumed: false } }
 }
 
 /** Reads the first phase of a delta: everything in its window. */
 export async function initial(position: Initial, context: StreamContext): Promise<Position> {
-  const { reading, config, endpoints, clock, log } = context
+  const { reading, config, endpoints, clock, output, log } = context
   const { stream, start } = reading
   const { page, maybeConsumed } = position
   const window = page === null ? deltaWindow(start, clock.now()) : position.window
-  const first = page?.url ?? deltaStart(stream, window, config, endpoints)
   const kind = page === null ? 'start' : 'next'
-  let delta: Link
+  let delta = page ?? { url: deltaStart(stream, window, config, endpoints), at: null }
   try {
-    delta = await emitDelta(first, kind, context, { place: 'window' }, (next) => ({
-      phase: 'initial',
-      page: next,
-      window,
-      maybeConsumed,
-    }))
+    for await (const { link, isLast } of emitDelta(delta.url, kind, context, { place: 'window' })) {
+      delta = link
+      if (isLast) continue
+      reading.moveTo({ phase: 'initial', page: link, window, maybeConsumed })
+      await output.checkpoint()
+    }
   } catch (error) {
     if (!isNotOffered(error)) throw error
     // Not every delta is documented; what the service does not offer is listed whole instead.

@@ -209,8 +209,6 @@ export interface PlanSettings {
   readonly log: StreamLog
   /** Shared by the streams of the sync. */
   readonly ids: IdBudget
-  /** Told when the ids of the stream outgrow the state. */
-  readonly onOutgrown: () => void
 }
 
 /**
@@ -253,9 +251,8 @@ function restored({ stored, made }: Of<'restore'>, job: Job, settings: PlanSetti
   }
 }
 
-function readingOf({ stream, mode }: Job, { now, log, ids, onOutgrown }: PlanSettings) {
-  const takes = (characters: number) => ids.take(stream.stream, characters)
-  return { stream, mode, now, log, takes, onOutgrown }
+function readingOf({ stream, mode }: Job, { now, log, ids }: PlanSettings) {
+  return { stream, mode, now, log, ids }
 }
 
 function earlier(a: Day | null, b: Day | null): Day | null {

@@ -11,26 +11,33 @@ import type { StartOver, StreamContext } from './reading.ts'
  * than the best one before it is the last.
  */
 export async function readStream(context: StreamContext): Promise<void> {
-  const { reading, output, pages, clock, onStart } = context
+  const { reading, output } = context
   output.started(() => reading.bookmark())
-  onStart(reading.begunFrom)
+  try {
+    await readToEnd(context)
+  } finally {
+    if (reading.mode === 'incremental' && !reading.keys.isTracked) output.untracked()
+  }
+  output.running()
+  await output.complete()
+}
+
+async function readToEnd(context: StreamContext): Promise<void> {
+  const { reading, pages, clock, observer } = context
   for (let best = -1; ; ) {
     pages.restartCount()
+    observer?.started(reading.stream.stream, reading.begunFrom)
     try {
       await readPhases(context)
-      break
+      return
     } catch (error) {
       if (!(error instanceof DeadLinkError)) throw error
       const reason = reasonOf(error, context)
       if (pages.count <= best) throw neverFinishes(error)
       best = pages.count
       reading.startOver(reason, clock.now())
-      onStart(reading.begunFrom)
     }
   }
-  output.running()
-  if (reading.mode === 'incremental' && !reading.keys.isTracked) output.untracked()
-  await output.complete()
 }
 
 /** The phases of a stream, one after the other, then the deletes of what they did not meet. */

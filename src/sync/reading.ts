@@ -1,13 +1,13 @@
 import type { Config } from '../config/config.ts'
 import type { ServerClock } from '../http/clock.ts'
 import type { Endpoints } from '../http/endpoints.ts'
-import type { Log, StreamStart } from '../protocol/connector.ts'
+import type { Log, StreamStart, SyncObserver } from '../protocol/connector.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 import type { Batch } from '../records/record-batch.ts'
 import type { Stream } from '../streams/collection.ts'
 import { type Bookmark, type Mode, type StoredReading, writeBookmark } from './bookmark.ts'
 import type { Day } from './days.ts'
-import { createLiveKeys, type LiveKeys } from './live-keys.ts'
+import { createLiveKeys, type IdBudget, type LiveKeys, type StoredKeys } from './live-keys.ts'
 import type { EarlyEnds, StreamLog } from './notices.ts'
 import type { Pages } from './pages.ts'
 import { INITIAL, LIST, type Position } from './position.ts'
@@ -80,9 +80,8 @@ export interface ReadingSettings {
   /** The service's time. */
   readonly now: Date
   readonly log: StreamLog
-  /** See `LiveKeysSettings`. */
-  readonly takes: (characters: number) => boolean
-  readonly onOutgrown: () => void
+  /** Shared by the streams of the sync. */
+  readonly ids: IdBudget
   /** See `StoredReading.replacesOlder`; true unless given. */
   readonly replacesOlder?: boolean
   /** Why it is read from the beginning, in a few words; needed where nothing is stored. */
@@ -91,8 +90,8 @@ export interface ReadingSettings {
 
 /** A reading from the beginning, or from what is stored; throws when its sets cannot be decoded. */
 export function createReading(settings: ReadingSettings, stored?: StoredReading): Reading {
-  const { stream, mode, log, service, takes } = settings
-  const keys = createLiveKeys(stored?.keys, { takes, onOutgrown })
+  const { stream, mode, log, service, ids } = settings
+  const keys = createLiveKeys(stored?.keys, { stream: stream.stream, ids })
   const first = mode === 'full_refresh' || stream.replication === 'list' ? LIST : INITIAL
   let position = stored?.position ?? first
   let start = settings.start
@@ -160,7 +159,7 @@ export function createReading(settings: ReadingSettings, stored?: StoredReading)
         isSettled,
         replacesOlder,
         position: withDoubt(position),
-        keys: keys.encode(),
+        keys: encodedKeys(),
         wholeRows,
         rowsSoFar: isSettled ? null : rowsSoFar,
       }),
@@ -184,11 +183,14 @@ export function createReading(settings: ReadingSettings, stored?: StoredReading)
     return at
   }
 
-  function onOutgrown(): void {
-    settings.onOutgrown()
-    log.warn(
-      `the set of live ids is too large for the state, so rows that vanish are not turned into deletes any more. Rows of an older _generation than the newest are candidates; the user's guide has the query that finds them.`,
-    )
+  function encodedKeys(): StoredKeys {
+    const wasTracked = keys.isTracked
+    const encoded = keys.encode()
+    if (wasTracked && !keys.isTracked)
+      log.warn(
+        `the set of live ids is too large for the state, so rows that vanish are not turned into deletes any more. Rows of an older _generation than the newest are candidates; the user's guide has the query that finds them.`,
+      )
+    return encoded
   }
 }
 
@@ -208,8 +210,7 @@ export interface StreamContext {
   /** What leaves of a batch of records. */
   readonly treat: (batch: Batch) => Batch
   readonly log: Log
-  /** Told from where the stream is read, and again when it begins anew. */
-  readonly onStart: (start: StreamStart) => void
+  readonly observer: SyncObserver | undefined
   /** Shared by the streams of the sync. */
   readonly earlyEnds: EarlyEnds
 }

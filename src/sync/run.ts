@@ -181,7 +181,6 @@ async function isolate(
       now: clock.now(),
       log: shared.warnings.of(job.stream.stream),
       ids: shared.ids,
-      onOutgrown: output.untracked,
     })
     const { stream, treatment } = job
     if (!hasScope(await client.token(), endpoints, readScopes(stream))) {
@@ -203,7 +202,7 @@ async function isolate(
       output,
       treat: treatBatches(stream, treatment.rules),
       log,
-      onStart: (start) => observer?.started(stream.stream, start),
+      observer,
       earlyEnds: shared.earlyEnds,
     })
     return undefined
