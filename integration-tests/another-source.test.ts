@@ -24,10 +24,11 @@ const numbers: Connector<{ readonly numbers: readonly number[] }> = {
     configure: (input) => input as { numbers: number[] },
     streams: () => [{ name: 'numbers', schema: integers, key: ['id'] }],
     check: async ({ numbers }) => ({ isUsable: numbers.length > 0, message: 'A list.' }),
-    async read({ numbers }, jobs) {
-      for (const output of jobs.map((job) => job.output())) {
+    async read({ numbers }, requests) {
+      const stamp = { generation: 1, now: new Date() }
+      for (const { output } of requests) {
         output.started(() => ({ count: numbers.length }))
-        await output.records(createJsonBatch(numbers.map((n) => ({ json: `{"id":${n}}` }))), 1)
+        await output.records(createJsonBatch(numbers.map((n) => ({ json: `{"id":${n}}` }))), stamp)
         await output.complete()
       }
       return []

@@ -10,7 +10,7 @@ import {
   type PrivacySettings,
   privacyClassOf,
 } from '../src/privacy/privacy-settings.ts'
-import { type FieldOutcome, treatmentOfStream } from '../src/privacy/treatment.ts'
+import { type FieldOutcome, redactionOfStream } from '../src/privacy/redaction.ts'
 import { settingRows } from '../src/protocol/singer/settings.ts'
 import type { JsonSchema } from '../src/records/stream-spec.ts'
 import type { Stream } from '../src/streams/collection.ts'
@@ -139,7 +139,7 @@ function classTable(): string {
 function outcomesIn(mode: PrivacyMode, wanted: PrivacyClass): string {
   const settings: PrivacySettings = { mode, key: 'any', rules: [], unknownFields: 'keep' }
   const found = [...streams.values()].flatMap((stream) => {
-    const { outcomes } = treatmentOfStream(stream, settings)
+    const { outcomes } = redactionOfStream(stream, settings)
     const fields = classifiedFields(stream).filter(({ privacyClass }) => privacyClass === wanted)
     return fields.map(({ path }) => OUTCOMES[outcomes.get(path) ?? 'keep'])
   })

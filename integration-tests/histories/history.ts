@@ -3,7 +3,7 @@ import type { FaultKind } from '../../emulator/http/faults.ts'
 import type { ReferenceChoice } from '../../src/config/config.ts'
 import { shortRetryPolicy } from '../../src/http/testing/virtual-time.ts'
 import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
-import { treatmentOfStream } from '../../src/privacy/treatment.ts'
+import { redactionOfStream } from '../../src/privacy/redaction.ts'
 import type { ObjectRules } from '../../src/records/record-rewriter.ts'
 import type { Stream } from '../../src/streams/collection.ts'
 import type { AirbyteOptions } from '../testing/run.ts'
@@ -121,7 +121,7 @@ export function rulesUnder(mode: PrivacyMode): (stream: Stream) => ObjectRules |
     if (!known.has(name)) {
       const unknownFields = mode === 'pseudonymised' ? 'drop' : 'keep'
       const privacy = { mode, key: PRIVACY_KEY, rules: [], unknownFields } as const
-      known.set(name, treatmentOfStream(stream, privacy).rules)
+      known.set(name, redactionOfStream(stream, privacy).rules)
     }
     return known.get(name)
   }

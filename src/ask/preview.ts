@@ -6,16 +6,16 @@ import { type Batch, createJsonBatch, DELETE, SOFT_DELETE } from '../records/rec
 import { createBatchRewriter } from '../records/record-rewriter.ts'
 import { readScopes } from '../streams/streams.ts'
 import { addDays, type Day, dayOf } from '../sync/days.ts'
-import type { Job } from '../sync/job.ts'
 import { pageFailure } from '../sync/page-failures.ts'
 import { createPageReader, type PageReader } from '../sync/pages.ts'
 import { slicesOf } from '../sync/slices.ts'
+import type { StreamTask } from '../sync/stream-task.ts'
 
 /** How far back records with a day are looked for: a pay period at most. */
 const DAYS = 31
 
 /** A stream to look at. */
-export type PreviewJob = Pick<Job, 'stream' | 'treatment'>
+export type PreviewTask = Pick<StreamTask, 'stream' | 'redaction'>
 
 /** The first records of a stream's list, or why there are none. */
 export interface Preview {
@@ -35,39 +35,39 @@ export interface PreviewSettings extends SessionSettings {
 }
 
 /**
- * Yields the first records of each stream, in the order of the jobs: what the first page of its list
+ * Yields the first records of each stream, in the order of the tasks: what the first page of its list
  * has. Never asks for a delta. Throws when there is no token, or when the process is to stop.
  */
 export async function* preview(
-  jobs: readonly PreviewJob[],
+  tasks: readonly PreviewTask[],
   settings: PreviewSettings,
 ): AsyncGenerator<Preview, void> {
   const session = createSession(settings, undefined)
   try {
     const token = await session.client.token()
-    for (const job of jobs) {
-      const scopes = readScopes(job.stream)
-      if (hasScope(token, session.endpoints, scopes)) yield await look(job, session, settings)
-      else yield failed(job, notEntitled(scopes[0], session.endpoints))
+    for (const task of tasks) {
+      const scopes = readScopes(task.stream)
+      if (hasScope(token, session.endpoints, scopes)) yield await look(task, session, settings)
+      else yield failed(task, notEntitled(scopes[0], session.endpoints))
     }
   } finally {
     await session.close()
   }
 }
 
-function failed({ stream }: PreviewJob, problem: ConnectorError): Preview {
+function failed({ stream }: PreviewTask, problem: ConnectorError): Preview {
   return { stream: stream.stream, records: [], hasMore: false, problem }
 }
 
 async function look(
-  job: PreviewJob,
+  task: PreviewTask,
   { client, clock, endpoints }: Session,
   { config, limit, signal }: PreviewSettings,
 ): Promise<Preview> {
-  const { stream, treatment } = job
+  const { stream, redaction } = task
   const today = dayOf(clock.now())
   const days = stream.dateField ? { from: addDays(today, -DAYS), until: today } : undefined
-  const reader = createPageReader(stream, treatment.rules)
+  const reader = createPageReader(stream, redaction.rules)
   const records: string[] = []
   let hasMore = false
   try {
@@ -79,7 +79,7 @@ async function look(
     }
   } catch (error) {
     if (signal.aborted) throw error
-    return failed(job, explained(asConnectorError(pageFailure(error))))
+    return failed(task, explained(asConnectorError(pageFailure(error))))
   }
   return {
     stream: stream.stream,
@@ -111,9 +111,9 @@ async function look(
   }
 
   function textsOf(batch: Batch): string[] {
-    const { rules } = treatment
-    const isTreated = rules === undefined || stream.nested === 'referenced_collections'
-    const left = isTreated ? batch : createBatchRewriter(rules)(batch)
+    const { rules } = redaction
+    const isRedacted = rules === undefined || stream.nested === 'referenced_collections'
+    const left = isRedacted ? batch : createBatchRewriter(rules)(batch)
     return Array.from({ length: left.count }, (_, i) => i)
       .filter((i) => left.ops[i] !== DELETE && left.ops[i] !== SOFT_DELETE)
       .map((i) => Buffer.from(left.record(i)).toString('utf8'))

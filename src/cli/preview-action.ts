@@ -1,6 +1,6 @@
 import { type Preview, preview } from '../ask/preview.ts'
 import { isJsonObject } from '../ground/json.ts'
-import { treatmentOfStream } from '../privacy/treatment.ts'
+import { redactionOfStream } from '../privacy/redaction.ts'
 import { offeredStreams } from '../source/source.ts'
 import type { Stream } from '../streams/collection.ts'
 import { type ActionTools, EXIT, type ExitCode } from './command.ts'
@@ -82,7 +82,7 @@ export async function show(
   const { config, mask, signal, log, print } = tools
   const jobs = chosen(streams, offeredStreams(config)).map((stream) => ({
     stream,
-    treatment: treatmentOfStream(stream, config.privacy),
+    redaction: redactionOfStream(stream, config.privacy),
   }))
   let failures = 0
   for await (const one of preview(jobs, { config, mask, signal, log, limit })) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DELETE, DROP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
+import { DELETE, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
 import { createPageScanner, guarded } from './create-page-scanner.ts'
 import { MalformedPageError, RecordTooLargeError } from './page-scanner.ts'
 import { loadScanModule } from './scan-module.ts'
@@ -116,7 +116,7 @@ describe.each(scanners)('the page scanner $name', ({ create }) => {
   it('leaves skipped records out of the lines, and gives deleted ones their own tail', async () => {
     const scanner = create(shape)
     const batch = scanner.push(page('{"id":1}', '{"id":2}', '{"id":3,"status":"Deleted"}'))
-    batch.ops[0] = DROP
+    batch.ops[0] = SKIP
     expect(Buffer.from(batch.lines(parts)).toString()).toBe(
       '{"data":{"id":2,"tail":"live"}}\n{"data":{"id":3,"status":"Deleted","tail":"removed"}}\n',
     )

@@ -1,9 +1,9 @@
 import { acquireBuffer, viewOf } from '../records/buffers.ts'
 import {
   type Batch,
-  DROP,
   type LineParts,
   type RecordVisitor,
+  SKIP,
   UPSERT,
 } from '../records/record-batch.ts'
 import type { ScanExports } from './scan-module.ts'
@@ -111,7 +111,7 @@ export class WasmBatch implements Batch {
     at: number,
   ): number {
     const kind = this.ops[index]
-    if (kind === DROP) return 0
+    if (kind === SKIP) return 0
     const record = this.record(index)
     const end = kind === UPSERT ? suffix : deleteSuffix
     out.set(prefix, at)

@@ -93,7 +93,11 @@ export interface Source<Config> {
   /** Throws only for what must stop the process; what cannot be read is a result. */
   check(config: Config, tools: Tools): Promise<CheckResult>
   /** Reads streams into their outputs; answers with those that it could not read to their end. */
-  read(config: Config, jobs: readonly ReadJob[], tools: ReadTools): Promise<readonly Failure[]>
+  read(
+    config: Config,
+    requests: readonly StreamRequest[],
+    tools: ReadTools,
+  ): Promise<readonly Failure[]>
   /** Singer only: whether a complete reading ends with ACTIVATE_VERSION; it does if left out. */
   activatesVersions?(config: Config): boolean
   /** Of what a stored state tells; `same` if left out. A warehouse of one subject asks it. */
@@ -123,7 +127,7 @@ export interface ReadTools extends Tools {
 }
 
 /** A stream that is to be read. */
-export interface ReadJob {
+export interface StreamRequest {
   readonly name: string
   /** `full_refresh` reads all of it; `incremental` continues from `state`. */
   readonly mode: 'full_refresh' | 'incremental'
@@ -134,8 +138,8 @@ export interface ReadJob {
    * `other address` where the state is of the same subject that has moved.
    */
   readonly startOver?: 'full refresh' | 'other address' | undefined
-  /** Where the records go; called once. `now` is the time of deletions, the local one if left out. */
-  output(now?: () => Date): StreamOutput
+  /** Where the records go. */
+  readonly output: StreamOutput
 }
 
 /** A stream that was not read to its end; without a name all of them. */

@@ -7,9 +7,9 @@ export {
   type Batch,
   createJsonBatch,
   DELETE,
-  DROP,
   type JsonRecord,
   type LineParts,
+  SKIP,
   SOFT_DELETE,
   UPSERT,
 } from '../records/record-batch.ts'
@@ -21,10 +21,10 @@ export type {
   ConnectorFacts,
   Failure,
   Log,
-  ReadJob,
   ReadTools,
   RowCounts,
   Source,
+  StreamRequest,
   StreamStart,
   SyncFacts,
   SyncObserver,
@@ -43,4 +43,4 @@ export type {
 } from './destination.ts'
 export { runSinger } from './singer/tap.ts'
 export { runSingerTarget } from './singer/target.ts'
-export type { BookmarkSource, KeyMembers, StreamOutput } from './stream-output.ts'
+export type { KeyMembers, Stamp, StateSource, StreamOutput } from './stream-output.ts'

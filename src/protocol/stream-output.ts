@@ -4,7 +4,15 @@ import type { Batch } from '../records/record-batch.ts'
 export type KeyMembers = string
 
 /** Where a later sync continues, of everything that has been emitted when it is called. */
-export type BookmarkSource = () => object
+export type StateSource = () => object
+
+/** What rows get beside what they are. */
+export interface Stamp {
+  /** Which complete reading of the stream they come from; rises with each. */
+  readonly generation: number
+  /** The service's time: that of a deletion. */
+  readonly now: Date
+}
 
 /**
  * What a sync says of one stream; each protocol turns it into its own messages.
@@ -14,10 +22,10 @@ export type BookmarkSource = () => object
  */
 export interface StreamOutput {
   /**
-   * The stream is being read. From the first call with a `bookmark` on, a STATE of the stream may be
+   * The stream is being read. From the first call with a `state` on, a STATE of the stream may be
    * written at any time. Otherwise later calls change nothing.
    */
-  started(bookmark?: BookmarkSource): void
+  started(state?: StateSource): void
   /** The first page has been read, also an empty one; `complete` implies it. Later calls change nothing. */
   running(): void
   /** The service asks to wait. */
@@ -25,15 +33,15 @@ export interface StreamOutput {
   /** The stream has waited for the service for a while, and still waits. */
   waiting(): void
   /**
-   * Records as lines, in order; entries that the caller set to DROP are left out. They leave with
+   * Records as lines, in order; entries that the caller set to SKIP are left out. They leave with
    * the next call, so that a `checkpoint` leaves in the same write.
    */
-  records(batch: Batch, generation: number): Promise<void> | undefined
+  records(batch: Batch, stamp: Stamp): Promise<void> | undefined
   /** Rows that are gone, with the version their deletion is to carry. */
   deletes(
     rows: readonly KeyMembers[],
     version: string | null,
-    generation: number,
+    stamp: Stamp,
   ): Promise<void> | undefined
   /**
    * Everything that was emitted before need not be read again: writes a STATE, unless it would

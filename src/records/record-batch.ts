@@ -7,7 +7,7 @@ export const DELETE = 1
 /** The row is still sent, with a mark that it is deleted. */
 export const SOFT_DELETE = 2
 /** Written by the caller: `lines` leaves the record out. */
-export const DROP = 3
+export const SKIP = 3
 
 /**
  * What a line is made of: `prefix`, the record without its final brace, and a suffix. A suffix
@@ -30,7 +30,7 @@ export type RecordVisitor = (from: DataView, start: number) => void
  */
 export interface Batch {
   readonly count: number
-  /** UPSERT, DELETE or SOFT_DELETE for each record; the caller may overwrite an entry with DROP. */
+  /** UPSERT, DELETE or SOFT_DELETE for each record; the caller may overwrite an entry with SKIP. */
   readonly ops: Uint8Array
   /** Keys that are written as an integer from 0 to 2^53 - 1; NaN for any other. */
   readonly keys: Float64Array
@@ -48,7 +48,7 @@ export interface Batch {
   /** Shows the bytes of the record where they are, so that no object is made of each. */
   visit(index: number, visitor: RecordVisitor): void
   /**
-   * The lines of all records that are not DROP, in a buffer of their own: the caller may keep it,
+   * The lines of all records that are not SKIP, in a buffer of their own: the caller may keep it,
    * or hand it to a line writer, which uses it again for other lines.
    */
   lines(parts: LineParts): Uint8Array<ArrayBuffer>
@@ -80,7 +80,7 @@ export function createJsonBatch(records: readonly JsonRecord[]): Batch {
     lines({ prefix, suffix, deleteSuffix }) {
       const parts = records.flatMap(({ json }, i) => {
         const kind = ops[i]
-        if (kind === DROP) return []
+        if (kind === SKIP) return []
         return [
           prefix,
           Buffer.from(json.slice(0, -1)),

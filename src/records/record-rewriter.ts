@@ -8,7 +8,7 @@ import {
   reserve,
   viewOf,
 } from './buffers.ts'
-import { type Batch, DROP, UPSERT } from './record-batch.ts'
+import { type Batch, SKIP, UPSERT } from './record-batch.ts'
 import { createValueWriter, type ValueWriter } from './value-writer.ts'
 
 /** What becomes of one member: it stays as it is, is left out, or is written anew. */
@@ -255,7 +255,7 @@ export function createBatchRewriter(rules: ObjectRules): (batch: Batch) => Batch
         const write = (from: DataView, start: number) => rewrite(from, start, sink)
         for (let index = 0; index < batch.count; index++) {
           const op = batch.ops[index]
-          if (op === DROP) continue
+          if (op === SKIP) continue
           append(prefix, sink)
           batch.visit(index, write)
           // The suffix closes the record.

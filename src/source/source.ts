@@ -1,11 +1,10 @@
 import { type Config, configure } from '../config/config.ts'
 import type { RetryPolicy } from '../http/retry.ts'
 import type { PrivacySettings } from '../privacy/privacy-settings.ts'
-import { keepsKey, treatedSpec, treatmentOfStream } from '../privacy/treatment.ts'
-import type { ReadJob, Source } from '../protocol/connector.ts'
+import { keepsKey, redactedSpec, redactionOfStream } from '../privacy/redaction.ts'
+import type { Source } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collection.ts'
 import { availableStreams } from '../streams/streams.ts'
-import type { RunSettings } from '../sync/run.ts'
 
 /** Without a configuration nothing is known to be left out. */
 const COMPLETE: PrivacySettings = {
@@ -36,7 +35,7 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
 
     streams(config) {
       const { privacy } = config ?? { privacy: COMPLETE }
-      return [...offeredStreams(config).values()].map((stream) => treatedSpec(stream, privacy))
+      return [...offeredStreams(config).values()].map((stream) => redactedSpec(stream, privacy))
     },
 
     async check(config, tools) {
@@ -44,20 +43,17 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
       return checkService([...offeredStreams(config).values()], { config, ...tools, ...waits })
     },
 
-    async read(config, readJobs, tools) {
+    async read(config, requests, tools) {
       const { runSync } = await import('../sync/run.ts')
       const available = offeredStreams(config)
-      const jobs = readJobs.flatMap(({ name, mode, state, startOver }) => {
+      const tasks = requests.flatMap(({ name, state, ...request }) => {
         const stream = available.get(name)
         if (stream === undefined) return []
         const onUnknown = (field: string) => tools.log.warn(leavesOut(name, field))
-        const treatment = treatmentOfStream(stream, config.privacy, onUnknown)
-        return [{ stream, mode, state, startOver, treatment }]
+        const redaction = redactionOfStream(stream, config.privacy, onUnknown)
+        return [{ stream, storedState: state, redaction, ...request }]
       })
-      const outputs = new Map(readJobs.map(({ name, output }) => [name, output]))
-      const outputOf: RunSettings['outputOf'] = ({ stream }, now) =>
-        (outputs.get(stream.stream) as ReadJob['output'])(now)
-      const failures = await runSync(jobs, { config, outputOf, ...tools, ...waits })
+      const failures = await runSync(tasks, { config, ...tools, ...waits })
       return failures.filter((failure) => !tools.refused.includes(failure))
     },
 

@@ -11,15 +11,15 @@ import type { Key } from './id-set.ts'
 import type { Place, PlaceOf } from './live-keys.ts'
 import { DeadLinkError, type LinkKind } from './page-failures.ts'
 import type { Link } from './position.ts'
-import type { StreamContext } from './reading.ts'
 import type { Slice } from './slices.ts'
+import type { StreamContext } from './stream-state.ts'
 
 /** Deletes are written so many at a time. */
 const CHUNK = 1000
 
 /** Deletes what a complete reading did not meet, and so completes the generation. */
-export async function emitDeletes({ reading, output }: StreamContext): Promise<void> {
-  const { keys, stream, mode, generation } = reading
+export async function emitDeletes({ state, output, clock }: StreamContext): Promise<void> {
+  const { keys, stream, mode, generation } = state
   if (mode === 'incremental') {
     // The records before the deletes do not leave without a STATE.
     let isFirst = true
@@ -28,13 +28,13 @@ export async function emitDeletes({ reading, output }: StreamContext): Promise<v
         if (isFirst) await output.checkpoint()
         isFirst = false
         const rows = chunk.map((key) => members(key, stream))
-        await output.deletes(rows, gone.version, generation)
+        await output.deletes(rows, gone.version, { generation, now: clock.now() })
       }
     }
     keys.commitDeletes()
   }
-  if (!reading.isSettled && reading.replacesOlder) output.generationComplete(generation)
-  reading.settle()
+  if (!state.isSettled && state.replacesOlder) output.generationComplete(generation)
+  state.settle()
 }
 
 /** A key as the members of a JSON object: `"id":7`. */
@@ -82,10 +82,10 @@ export interface EmitSettings {
 export async function* emitPages(
   first: string,
   kind: LinkKind,
-  { reading, pages, output, treat }: StreamContext,
+  { state, pages, output, clock, redact }: StreamContext,
   { place, mark, mayOmit = true, slice = '', of = first }: EmitSettings,
 ): AsyncGenerator<PageEnd, void> {
-  const { keys, mode } = reading
+  const { keys, mode } = state
   const isTracked = place !== undefined && mode === 'incremental'
   for await (const event of pages.read(first, kind, { slice, of })) {
     if (event.type === 'interrupted') {
@@ -94,13 +94,13 @@ export async function* emitPages(
     }
     const { batch } = event
     if (batch.count > 0) {
-      reading.addRows(batch.count)
+      state.addRows(batch.count)
       if (isTracked) {
         mark?.(batch)
         const where = typeof place === 'function' ? place(batch) : place
         keys.observe(batch, where, event.type === 'records' && mayOmit)
       }
-      await output.records(treat(batch), reading.generation)
+      await output.records(redact(batch), { generation: state.generation, now: clock.now() })
     }
     if (event.type === 'records') continue
     keys.pageEnded()
@@ -157,13 +157,13 @@ export async function* emitDelta(
   context: StreamContext,
   settings: EmitSettings,
 ): AsyncGenerator<DeltaEnd, void> {
-  const { reading, clock, endpoints } = context
-  const of = requestUrl({ path: `/${reading.stream.collection}` }, endpoints)
+  const { state, clock, endpoints } = context
+  const of = requestUrl({ path: `/${state.stream.collection}` }, endpoints)
   try {
     const pages = emitPages(first, kind, context, { ...settings, of })
     for await (const { nextLink, deltaLink } of pages) {
       const link = nextLink ?? deltaLink
-      if (link === undefined) throw withoutDeltaLink(reading.isContinued)
+      if (link === undefined) throw withoutDeltaLink(state.isContinued)
       yield { link: { url: link, at: clock.now() }, isLast: nextLink === undefined }
     }
   } catch (error) {
@@ -182,13 +182,13 @@ function isConflict(error: unknown): error is HttpError {
  */
 async function conflictError(
   conflict: HttpError,
-  { reading, output }: StreamContext,
+  { state, output }: StreamContext,
 ): Promise<Error> {
-  const { position } = reading
+  const { position } = state
   if (position.phase === 'changes') {
     if (position.maybeConsumed || conflict.isRepeat)
       return new DeadLinkError('used', conflict.message)
-    reading.moveTo({ ...position, requested: false })
+    state.moveTo({ ...position, requested: false })
   }
   await output.state()
   return new ConnectorError(
@@ -221,7 +221,7 @@ export async function* emitSlices(
   place: Place,
   context: StreamContext,
 ): AsyncGenerator<Listing, void> {
-  const { stream } = context.reading
+  const { stream } = context.state
   const first = slices.findIndex(({ key }) => key === at)
   let page = first < 0 ? null : stored
   let refusals = 0
@@ -255,16 +255,12 @@ function isUnknown(error: unknown): error is HttpError {
 }
 
 /** What was not listed may live: its rows stay, those that a generation would end included. */
-function keepReferences(
-  collection: string,
-  error: HttpError,
-  { reading, log }: StreamContext,
-): void {
-  const { stream, keys, mode } = reading
+function keepReferences(collection: string, error: HttpError, { state, log }: StreamContext): void {
+  const { stream, keys, mode } = state
   const kept = keys.keepUnseen('window', (key) => JSON.parse(String(key))[0] === collection)
   const what = `${stream.stream}: the service did not list the references of ${collection} this time`
   if (kept > 0) {
-    reading.keepOlder()
+    state.keepOlder()
     log.warn(
       `${what}, so the ${kept} that the warehouse may have stay as they are. ${error.message}`,
     )

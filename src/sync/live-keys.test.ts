@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Batch, DELETE, DROP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
+import { type Batch, DELETE, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
 import { createIdBudget, createLiveKeys, type LiveKeys } from './live-keys.ts'
 import { scattered } from './testing/scattered.ts'
 
@@ -113,7 +113,7 @@ describe('live keys', () => {
     keys.observe(batch({ id: 1, version: 'A' }), 'backfill')
     const answer = batch({ id: 1, version: 'B', kind: DELETE })
     keys.observe(answer, 'window')
-    expect([...answer.ops]).toEqual([DROP])
+    expect([...answer.ops]).toEqual([SKIP])
     expect(keys.isBackfillInDoubt).toBe(true)
     keys.beginBackfill()
     expect(deletes(keys)).toEqual([[1, 'B']])

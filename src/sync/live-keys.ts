@@ -1,4 +1,4 @@
-import { type Batch, DELETE, DROP, SOFT_DELETE } from '../records/record-batch.ts'
+import { type Batch, DELETE, SKIP, SOFT_DELETE } from '../records/record-batch.ts'
 import { createIdSet, type IdSet, type Key } from './id-set.ts'
 
 /**
@@ -84,7 +84,7 @@ export interface LiveKeys {
    */
   readonly isBackfillInDoubt: boolean
   /**
-   * Takes note of a batch that is about to be written. Sets the op of a record to DROP that must not
+   * Takes note of a batch that is about to be written. Sets the op of a record to SKIP that must not
    * be written: a Delete of a row that the backfill holds. A `place` that is asked row by row means
    * that rows may move between the two. `mayRepeat` when the rest of the page is still to come: should
    * it be requested again, these records may be missing from it.
@@ -191,7 +191,7 @@ export function createLiveKeys(
       const op = batch.ops[i]
       const key = keyAt(batch, i)
       if (op === DELETE && backfill.has(key)) {
-        batch.ops[i] = DROP
+        batch.ops[i] = SKIP
         isBackfillInDoubt = true
         window.delete(key)
         continue

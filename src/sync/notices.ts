@@ -4,7 +4,7 @@ import type { Log } from '../protocol/connector.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 
 /** The deltas that ended before the service's 72 hours were over, of all streams of a sync. */
-export interface EarlyEnds {
+export interface ExpiredDeltas {
   /** `isLive` when the delta had answered in this very sync. */
   add(stream: string, isLive: boolean): void
   /** What the operator is to do about them, in one message for all; undefined when there are none. */
@@ -17,7 +17,7 @@ const ONE_PIPELINE =
   'Make sure that one tenant has one pipeline, or give each pipeline a client of its own.'
 
 /** `continued` is the number of streams whose delta began in an earlier sync. */
-export function createEarlyEnds(continued: number): EarlyEnds {
+export function createExpiredDeltas(continued: number): ExpiredDeltas {
   const streams = new Set<string>()
   let isLive = false
   return {

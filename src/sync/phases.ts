@@ -9,8 +9,8 @@ import {
   type List,
   type Position,
 } from './position.ts'
-import type { Reading, StreamContext } from './reading.ts'
 import { deltaStart, slicesOf } from './slices.ts'
+import type { StreamContext, StreamState } from './stream-state.ts'
 
 /** Whether the stream stands for days before its delta's window, which only lists can tell of. */
 function hasBackfill(start: Day | null, window: Day | null): boolean {
@@ -20,17 +20,17 @@ function hasBackfill(start: Day | null, window: Day | null): boolean {
 /** Whether the last backfill is older than the configuration wants, or missing. */
 export function isBackfillDue(
   { window, backfilledAt }: Changes,
-  { reading, config, clock }: StreamContext,
+  { state, config, clock }: StreamContext,
 ): boolean {
-  if (!hasBackfill(reading.start, window)) return false
+  if (!hasBackfill(state.start, window)) return false
   if (backfilledAt === null) return true
   const days = (clock.now().getTime() - backfilledAt.getTime()) / 86_400_000
   // One of tomorrow was made under another clock.
   return config.historyRefreshDays > 0 && (days >= config.historyRefreshDays || days < -1)
 }
 
-export function beginBackfill(changes: Changes, reading: Reading): Backfill {
-  reading.keys.beginBackfill()
+export function beginBackfill(changes: Changes, state: StreamState): Backfill {
+  state.keys.beginBackfill()
   return {
     phase: 'backfill',
     slice: null,
@@ -43,8 +43,8 @@ export function beginBackfill(changes: Changes, reading: Reading): Backfill {
 
 /** Reads the lists of the days before the delta's window. */
 export async function backfill(position: Backfill, context: StreamContext): Promise<Position> {
-  const { reading, config, endpoints, clock, output, log } = context
-  const { stream, start, keys } = reading
+  const { state, config, endpoints, clock, output, log } = context
+  const { stream, start, keys } = state
   const { until, changes } = position
   const isResumed = position.slice !== null || position.page !== null
   const begunAt = position.begunAt ?? clock.now()
@@ -53,7 +53,7 @@ export async function backfill(position: Backfill, context: StreamContext): Prom
   let isOver = !isResumed || config.historyRefreshDays > 0
   try {
     for await (const listing of emitSlices(slices, position, 'backfill', context)) {
-      reading.moveTo({ ...position, ...listing, begunAt })
+      state.moveTo({ ...position, ...listing, begunAt })
       await output.checkpoint()
     }
   } catch (error) {
@@ -62,7 +62,7 @@ export async function backfill(position: Backfill, context: StreamContext): Prom
       `${stream.stream}: the service offers no list of it, so days before ${changes.window} cannot be read, and rows that vanished before this reading are not turned into deletes.`,
     )
     keys.keepUnseen('backfill')
-    reading.keepOlder()
+    state.keepOlder()
     // The next sync tries again: it may have been a passing refusal.
     isOver = false
   }
@@ -71,19 +71,19 @@ export async function backfill(position: Backfill, context: StreamContext): Prom
 
 /** Follows the delta link once: everything that changed since the service sent it. */
 export async function changes(position: Changes, context: StreamContext): Promise<Position> {
-  const { reading, output } = context
+  const { state, output } = context
   const requested: Changes = { ...position, requested: true }
   if (!position.requested) {
-    reading.moveTo(requested)
+    state.moveTo(requested)
     // Should this process die before the answer is written, the next one knows of the request.
     await output.state()
   }
-  const rows = changedRows(reading.stream.dateField, reading.start, position.window)
+  const rows = changedRows(state.stream.dateField, state.start, position.window)
   let { delta } = position
   for await (const { link, isLast } of emitDelta(delta.url, 'delta', context, rows)) {
     delta = link
     if (isLast) continue
-    reading.moveTo({ ...requested, delta })
+    state.moveTo({ ...requested, delta })
     await output.checkpoint()
   }
   return { phase: 'complete', next: { ...position, delta, requested: false, maybeConsumed: false } }
@@ -91,8 +91,8 @@ export async function changes(position: Changes, context: StreamContext): Promis
 
 /** Reads the first phase of a delta: everything in its window. */
 export async function initial(position: Initial, context: StreamContext): Promise<Position> {
-  const { reading, config, endpoints, clock, output, log } = context
-  const { stream, start } = reading
+  const { state, config, endpoints, clock, output, log } = context
+  const { stream, start } = state
   const { page, maybeConsumed } = position
   const window = page === null ? deltaWindow(start, clock.now()) : position.window
   const kind = page === null ? 'start' : 'next'
@@ -101,7 +101,7 @@ export async function initial(position: Initial, context: StreamContext): Promis
     for await (const { link, isLast } of emitDelta(delta.url, kind, context, { place: 'window' })) {
       delta = link
       if (isLast) continue
-      reading.moveTo({ phase: 'initial', page: link, window, maybeConsumed })
+      state.moveTo({ phase: 'initial', page: link, window, maybeConsumed })
       await output.checkpoint()
     }
   } catch (error) {
@@ -121,7 +121,7 @@ export async function initial(position: Initial, context: StreamContext): Promis
     window,
     backfilledAt: null,
   }
-  return hasBackfill(start, window) ? beginBackfill(changes, reading) : changes
+  return hasBackfill(start, window) ? beginBackfill(changes, state) : changes
 }
 
 /**
@@ -130,14 +130,14 @@ export async function initial(position: Initial, context: StreamContext): Promis
  * stream is listed once more.
  */
 export async function list(position: List, context: StreamContext): Promise<Position> {
-  const { reading, config, endpoints, clock, output } = context
-  const { stream, start, mode } = reading
+  const { state, config, endpoints, clock, output } = context
+  const { stream, start, mode } = state
   const until = position.until ?? addDays(dayOf(clock.now()), config.futureDays)
   const range = start === null ? undefined : { from: start, until }
   const slices = slicesOf(stream, range, config, endpoints)
   try {
     for await (const listing of emitSlices(slices, position, 'window', context)) {
-      reading.moveTo({ phase: 'list', ...listing, until })
+      state.moveTo({ phase: 'list', ...listing, until })
       await output.checkpoint()
     }
   } catch (error) {
@@ -145,15 +145,15 @@ export async function list(position: List, context: StreamContext): Promise<Posi
     if (!hasDelta || !isNotOffered(error)) throw error
     await readByDelta(context)
   }
-  if (!reading.isContinued || mode === 'full_refresh') return { phase: 'complete', next: 'list' }
-  reading.beginAnew(clock.now(), LIST)
+  if (!state.isContinued || mode === 'full_refresh') return { phase: 'complete', next: 'list' }
+  state.beginAnew(clock.now(), LIST)
   return LIST
 }
 
 /** The list does not exist: the first phase of a delta answers the same rows. */
 async function readByDelta(context: StreamContext): Promise<void> {
-  const { reading, config, endpoints, clock, log } = context
-  const { stream, start } = reading
+  const { state, config, endpoints, clock, log } = context
+  const { stream, start } = state
   log.warn(
     `${stream.stream}: the service offers no list of it, so a delta is started to read it whole. Another consumer's delta of this collection ends by that.`,
   )

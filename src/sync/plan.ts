@@ -4,14 +4,14 @@ import { packageVersion } from '../ground/project-files.ts'
 import { createEndpoints, type Endpoints } from '../http/endpoints.ts'
 import type { StateOrigin, StreamStart } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collection.ts'
-import { readBookmark, type StoredReading } from './bookmark.ts'
 import { type Day, earliestDeltaStart } from './days.ts'
-import type { Job } from './job.ts'
 import type { IdBudget } from './live-keys.ts'
 import type { StreamLog } from './notices.ts'
 import type { Position } from './position.ts'
-import { createReading, type Reading, type StartOver, streamStart } from './reading.ts'
 import { referencePairs } from './slices.ts'
+import { readState, type StoredState } from './stored-state.ts'
+import { createStreamState, type StartOver, type StreamState, streamStart } from './stream-state.ts'
+import type { StreamTask } from './stream-task.ts'
 
 /** What a decision is made with. */
 export interface DecisionSettings {
@@ -22,9 +22,9 @@ export interface DecisionSettings {
 }
 
 /** What the records of a stream depend on, and the first day of them. */
-interface Made {
+interface Identity {
   readonly service: string
-  /** See `StoredReading.settings`. */
+  /** See `StoredState.settings`. */
   readonly settings: string
   /** The first day; null for what has no dates. */
   readonly start: Day | null
@@ -37,14 +37,14 @@ export type Decision =
       readonly why: string
       readonly warning?: string
       readonly replacesOlder: boolean
-      readonly made: Made
+      readonly identity: Identity
     }
   | {
       readonly do: 'restore'
-      readonly stored: StoredReading
+      readonly stored: StoredState
       /** Where the reading that was stored is of no use: what was read is, for the deletes. */
       readonly startOver?: StartOver
-      readonly made: Made
+      readonly identity: Identity
     }
 
 /** How long a delta link lives: since its last request, or since it was sent (docs/service.md, "Expiry"). */
@@ -55,17 +55,17 @@ const WITHOUT_IDS =
   'the stream is read from the beginning. Rows that were deleted meanwhile may remain; _generation tells them apart.'
 
 /** Whether a stored bookmark fits, so that a stream continues from it, and why it does not. Asks nobody. */
-export function decide(job: Job, settings: DecisionSettings): Decision {
-  const { stream, mode } = job
-  const made = madeUnder(job, settings)
+export function decide(task: StreamTask, settings: DecisionSettings): Decision {
+  const { stream, mode } = task
+  const identity = identityOf(task, settings)
   const begin = (why: string, warning?: string, replacesOlder = true): Decision => ({
     do: 'begin',
     why,
     replacesOlder,
-    made,
+    identity,
     ...(warning === undefined ? {} : { warning }),
   })
-  const stored = fitting(readBookmark(job.state), stream)
+  const stored = fitting(readState(task.storedState), stream)
   if (stored === 'none') return begin(mode === 'full_refresh' ? 'full refresh' : 'first sync')
   if ('unreadable' in stored) {
     return begin(
@@ -76,23 +76,23 @@ export function decide(job: Job, settings: DecisionSettings): Decision {
   if (stored.mode !== mode) {
     return begin('other sync mode', `the sync mode has changed; ${WITHOUT_IDS}`)
   }
-  if (stored.service !== made.service && job.startOver !== 'other address') {
+  if (stored.service !== identity.service && task.startOver !== 'other address') {
     return begin(
       'other tenant',
       "the stored state is of another tenant, address or API name; the stream is read from the beginning and nothing is deleted, because the rows in the warehouse may be another tenant's.",
       false,
     )
   }
-  const asked = job.startOver && ASKED_FOR[job.startOver]
-  const startOver = asked ?? reasonToStartOver(stored, made, settings.now)
-  return { do: 'restore', stored, made, ...(startOver === undefined ? {} : { startOver }) }
+  const asked = task.startOver && ASKED_FOR[task.startOver]
+  const startOver = asked ?? reasonToStartOver(stored, identity, settings.now)
+  return { do: 'restore', stored, identity, ...(startOver === undefined ? {} : { startOver }) }
 }
 
 /** A bookmark is of no use to a stream that is read in another way. */
 function fitting(
-  stored: ReturnType<typeof readBookmark>,
+  stored: ReturnType<typeof readState>,
   stream: Stream,
-): ReturnType<typeof readBookmark> {
+): ReturnType<typeof readState> {
   if (stored === 'none' || 'unreadable' in stored) return stored
   const isDated = stored.start !== null
   const { phase } = stored.position
@@ -103,7 +103,7 @@ function fitting(
 }
 
 /** Reasons of those who ask for the stream: nothing is wrong with it. */
-const ASKED_FOR: Readonly<Record<NonNullable<Job['startOver']>, StartOver>> = {
+const ASKED_FOR: Readonly<Record<NonNullable<StreamTask['startOver']>, StartOver>> = {
   'full refresh': {
     why: 'full refresh',
     message: 'a full refresh was asked for',
@@ -116,18 +116,22 @@ const ASKED_FOR: Readonly<Record<NonNullable<Job['startOver']>, StartOver>> = {
   },
 }
 
-function reasonToStartOver(stored: StoredReading, made: Made, now: Date): StartOver | undefined {
-  if (stored.settings !== made.settings) {
+function reasonToStartOver(
+  stored: StoredState,
+  identity: Identity,
+  now: Date,
+): StartOver | undefined {
+  if (stored.settings !== identity.settings) {
     return {
       why: 'other settings',
       message:
         'the external references, activity structures or treatment of personal data in the configuration have changed',
     }
   }
-  if (isLater(stored.start, made.start)) {
+  if (isLater(stored.start, identity.start)) {
     return {
       why: 'earlier start date',
-      message: `the start date has moved back from ${stored.start} to ${made.start}`,
+      message: `the start date has moved back from ${stored.start} to ${identity.start}`,
     }
   }
   const at = deltaTime(stored.position)
@@ -165,26 +169,26 @@ function ofTenant(tenant: string): string {
 
 /** See `Source.originOf`. */
 export function originOf(blob: unknown, config: Config): StateOrigin {
-  const stored = readBookmark(blob)
+  const stored = readState(blob)
   if (stored === 'none' || 'unreadable' in stored) return 'same'
   if (!stored.service.startsWith(ofTenant(config.tenant))) return 'foreign'
   const endpoints = createEndpoints({ ...config, version: packageVersion() })
   return stored.service === serviceOf(config, endpoints) ? 'same' : 'moved'
 }
 
-function madeUnder({ stream, treatment }: Job, settings: DecisionSettings): Made {
+function identityOf({ stream, redaction }: StreamTask, settings: DecisionSettings): Identity {
   const { config, endpoints } = settings
   // In an order of their own, so that another order in the configuration is no other setting.
   const references = referencePairs(stream, config)
     .map(([collection, name]) => JSON.stringify([collection, name]))
     .sort()
   const structures = stream.nested === 'activity_structures' ? config.activityStructures : []
-  // Bookmarks of streams that are not treated stay as they were before streams could be.
-  const treated = treatment.fingerprint === '' ? [] : [treatment.fingerprint]
+  // States of streams of which nothing is redacted stay as they were before anything was.
+  const redacted = redaction.fingerprint === '' ? [] : [redaction.fingerprint]
   return {
     service: serviceOf(config, endpoints),
     settings: createHash('sha256')
-      .update(JSON.stringify([references, structures, ...treated]))
+      .update(JSON.stringify([references, structures, ...redacted]))
       .digest('hex')
       .slice(0, 16),
     start: firstDay(stream, settings),
@@ -201,7 +205,7 @@ function isLater(a: Day | null, b: Day | null): boolean {
   return a !== null && b !== null && a > b
 }
 
-/** What a job is planned with. */
+/** What a task is planned with. */
 export interface PlanSettings {
   readonly config: Config
   /** The service's time. */
@@ -214,44 +218,49 @@ export interface PlanSettings {
 /**
  * Makes the reading of a stream before its first request, as it was decided. Logs why it starts over.
  */
-export function plan(decision: Decision, job: Job, settings: PlanSettings): Reading {
+export function plan(decision: Decision, task: StreamTask, settings: PlanSettings): StreamState {
   const { config, log, now } = settings
-  const reading =
-    decision.do === 'begin' ? begun(decision, job, settings) : restored(decision, job, settings)
-  if (decision.do === 'begin' || !reading.isContinued) return reading
-  const { stored, startOver, made } = decision
-  if (isLater(made.start, stored.start) && config.startDate !== undefined) {
+  const state =
+    decision.do === 'begin' ? begun(decision, task, settings) : restored(decision, task, settings)
+  if (decision.do === 'begin' || !state.isContinued) return state
+  const { stored, startOver, identity } = decision
+  if (isLater(identity.start, stored.start) && config.startDate !== undefined) {
     log.warn(
-      `the start date is now ${made.start}, but the warehouse holds rows from ${stored.start} on; they stay and are kept up to date. Reset the stream to leave them out.`,
+      `the start date is now ${identity.start}, but the warehouse holds rows from ${stored.start} on; they stay and are kept up to date. Reset the stream to leave them out.`,
     )
   }
-  if (startOver !== undefined) reading.startOver(startOver, now, earlier(made.start, stored.start))
-  return reading
+  if (startOver !== undefined)
+    state.startOver(startOver, now, earlier(identity.start, stored.start))
+  return state
 }
 
 type Of<Do extends Decision['do']> = Extract<Decision, { readonly do: Do }>
 
 function begun(
-  { why, warning, replacesOlder, made }: Omit<Of<'begin'>, 'do'>,
-  job: Job,
+  { why, warning, replacesOlder, identity }: Omit<Of<'begin'>, 'do'>,
+  task: StreamTask,
   settings: PlanSettings,
-): Reading {
+): StreamState {
   if (warning !== undefined) settings.log.warn(warning)
-  return createReading({ ...readingOf(job, settings), ...made, why, replacesOlder })
+  return createStreamState({ ...settingsOf(task, settings), ...identity, why, replacesOlder })
 }
 
 /** The settings are those of now: where they differ, the stream starts over under them. */
-function restored({ stored, made }: Of<'restore'>, job: Job, settings: PlanSettings): Reading {
+function restored(
+  { stored, identity }: Of<'restore'>,
+  task: StreamTask,
+  settings: PlanSettings,
+): StreamState {
   const { start } = stored
   try {
-    return createReading({ ...readingOf(job, settings), ...made, start }, stored)
+    return createStreamState({ ...settingsOf(task, settings), ...identity, start }, stored)
   } catch {
     const warning = `the stored state cannot be used, its set of ids is damaged; ${WITHOUT_IDS}`
-    return begun({ why: 'no usable state', warning, replacesOlder: true, made }, job, settings)
+    return begun({ why: 'no usable state', warning, replacesOlder: true, identity }, task, settings)
   }
 }
 
-function readingOf({ stream, mode }: Job, { now, log, ids }: PlanSettings) {
+function settingsOf({ stream, mode }: StreamTask, { now, log, ids }: PlanSettings) {
   return { stream, mode, now, log, ids }
 }
 

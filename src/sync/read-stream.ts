@@ -3,7 +3,7 @@ import { emitDeletes } from './emit.ts'
 import { DeadLinkError } from './page-failures.ts'
 import { backfill, beginBackfill, changes, initial, isBackfillDue, list } from './phases.ts'
 import type { Position } from './position.ts'
-import type { StartOver, StreamContext } from './reading.ts'
+import type { StartOver, StreamContext } from './stream-state.ts'
 
 /**
  * Reads one stream to its end: from where its bookmark stands, and from the beginning again when a
@@ -11,22 +11,22 @@ import type { StartOver, StreamContext } from './reading.ts'
  * than the best one before it is the last.
  */
 export async function readStream(context: StreamContext): Promise<void> {
-  const { reading, output } = context
-  output.started(() => reading.bookmark())
+  const { state, output } = context
+  output.started(() => state.blob())
   try {
     await readToEnd(context)
   } finally {
-    if (reading.mode === 'incremental' && !reading.keys.isTracked) output.untracked()
+    if (state.mode === 'incremental' && !state.keys.isTracked) output.untracked()
   }
   output.running()
   await output.complete()
 }
 
 async function readToEnd(context: StreamContext): Promise<void> {
-  const { reading, pages, clock, observer } = context
+  const { state, pages, clock, observer } = context
   for (let best = -1; ; ) {
     pages.restartCount()
-    observer?.started(reading.stream.stream, reading.begunFrom)
+    observer?.started(state.stream.stream, state.begunFrom)
     try {
       await readPhases(context)
       return
@@ -35,24 +35,24 @@ async function readToEnd(context: StreamContext): Promise<void> {
       const reason = reasonOf(error, context)
       if (pages.count <= best) throw neverFinishes(error)
       best = pages.count
-      reading.startOver(reason, clock.now())
+      state.startOver(reason, clock.now())
     }
   }
 }
 
 /** The phases of a stream, one after the other, then the deletes of what they did not meet. */
 async function readPhases(context: StreamContext): Promise<void> {
-  const { reading, output } = context
+  const { state, output } = context
   beginSync(context)
   let mayDecide = true
   for (;;) {
-    let next = await read(reading.position, context)
-    if (next.phase === 'complete' && next.next !== 'list' && reading.keys.isBackfillInDoubt) {
+    let next = await read(state.position, context)
+    if (next.phase === 'complete' && next.next !== 'list' && state.keys.isBackfillInDoubt) {
       // A Delete may be a move to a day before the window: a backfill decides, once.
-      if (mayDecide) next = beginBackfill(next.next, reading)
+      if (mayDecide) next = beginBackfill(next.next, state)
       mayDecide = false
     }
-    reading.moveTo(next)
+    state.moveTo(next)
     if (next.phase === 'complete') break
     await output.checkpoint()
   }
@@ -61,12 +61,12 @@ async function readPhases(context: StreamContext): Promise<void> {
 
 /** A whole list is read anew at each sync, and days before the window when they are due. */
 function beginSync(context: StreamContext): void {
-  const { reading, clock } = context
-  const { position } = reading
+  const { state, clock } = context
+  const { position } = state
   // A delta that was not offered at the last sync may be now.
-  if (position.phase === 'complete') reading.beginAnew(clock.now())
+  if (position.phase === 'complete') state.beginAnew(clock.now())
   if (position.phase === 'changes' && isBackfillDue(position, context)) {
-    reading.moveTo(beginBackfill(position, reading))
+    state.moveTo(beginBackfill(position, state))
   }
 }
 
@@ -86,7 +86,7 @@ async function read(position: Position, context: StreamContext): Promise<Positio
 }
 
 function reasonOf(error: DeadLinkError, context: StreamContext): StartOver {
-  const { reading, earlyEnds, pages, clock } = context
+  const { state, expiredDeltas, pages, clock } = context
   // What becomes of it follows in the same sentence.
   const details = error.message.replace(/\.$/, '')
   const reason = (why: string, message: string) => ({ why, message: `${message} ${details}` })
@@ -96,9 +96,9 @@ function reasonOf(error: DeadLinkError, context: StreamContext): StartOver {
   if (error.why === 'unusable') {
     return reason('unusable link', 'its link cannot be used any more.')
   }
-  const at = linkTime(reading.position)
+  const at = linkTime(state.position)
   if (at === null) return reason('expired link', 'its link has expired.')
-  earlyEnds.add(reading.stream.stream, pages.count > 0)
+  expiredDeltas.add(state.stream.stream, pages.count > 0)
   const hours = Math.max(0, (clock.now().getTime() - at.getTime()) / 3_600_000)
   const text = `its delta has ended, although its link is only ${hours.toFixed(1)} hours old.`
   return { ...reason('ended delta', text), isToldAtEnd: true }

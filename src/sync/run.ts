@@ -5,33 +5,29 @@ import { createSession, type Session, type SessionSettings } from '../http/sessi
 import { hasScope, notEntitled } from '../http/token.ts'
 import type { Failure, Log, SyncFacts, SyncObserver } from '../protocol/connector.ts'
 import { OutputClosedError } from '../protocol/line-writer.ts'
-import type { StreamOutput } from '../protocol/stream-output.ts'
 import type { Batch } from '../records/record-batch.ts'
 import { createBatchRewriter, type ObjectRules } from '../records/record-rewriter.ts'
 import type { Stream } from '../streams/collection.ts'
 import { readScopes } from '../streams/streams.ts'
 import { refuseLateStart } from './days.ts'
-import type { Job } from './job.ts'
-import { createDeltaBarrier, inOrder, isDelta, type Task } from './job.ts'
 import { createIdBudget, type IdBudget } from './live-keys.ts'
 import {
-  createEarlyEnds,
+  createExpiredDeltas,
   createStreamWarnings,
   createWaiting,
   createWaitReport,
-  type EarlyEnds,
+  type ExpiredDeltas,
   type StreamWarnings,
   stillWaiting,
 } from './notices.ts'
 import { createPageReader, createPages } from './pages.ts'
 import { continuesDelta, type Decision, decide, plan, startOf, storedCharacters } from './plan.ts'
 import { readStream } from './read-stream.ts'
+import { createDeltaBarrier, inOrder, isDelta, type StreamTask } from './stream-task.ts'
 import { summary } from './summary.ts'
 
 export interface RunSettings extends SessionSettings {
   readonly log: Log
-  /** The protocol's end of a stream; `now` is the service's time. */
-  readonly outputOf: (job: Job, now: () => Date) => StreamOutput
   /** Streams that were asked for and cannot be read; they are reported with those that fail. */
   readonly refused?: readonly Failure[]
   /** Is told how far the sync is. */
@@ -39,13 +35,15 @@ export interface RunSettings extends SessionSettings {
 }
 
 /**
- * Reads all jobs, at most `concurrency` at a time. One that fails does not stop the others; all failures
+ * Reads all streams, at most `concurrency` at a time. One that fails does not stop the others; all failures
  * come back. Throws only when the process is to stop.
  */
-export async function runSync(jobs: readonly Job[], settings: RunSettings): Promise<Failure[]> {
-  const session = createSession(settings, scopesOf(jobs))
-  const { clock, client } = session
-  const tasks = jobs.map((job) => ({ job, output: settings.outputOf(job, () => clock.now()) }))
+export async function runSync(
+  tasks: readonly StreamTask[],
+  settings: RunSettings,
+): Promise<Failure[]> {
+  const session = createSession(settings, scopesOf(tasks))
+  const { client } = session
   const startedAt = performance.now()
   settings.observer?.begun(factsOf(tasks, session, settings.config))
   try {
@@ -65,11 +63,11 @@ export async function runSync(jobs: readonly Job[], settings: RunSettings): Prom
 }
 
 /** What is known of the sync before its first request. */
-function factsOf(tasks: readonly Task[], { client }: Session, { tenant }: Config): SyncFacts {
+function factsOf(tasks: readonly StreamTask[], { client }: Session, { tenant }: Config): SyncFacts {
   return {
     subject: `tenant ${tenant}`,
     labels: { tenant },
-    streams: tasks.map(({ job, output: { counts } }) => ({ name: job.stream.stream, counts })),
+    streams: tasks.map(({ stream, output }) => ({ name: stream.stream, counts: output.counts })),
     traffic: client.traffic,
     retryCause: () => client.retryCause?.reason,
   }
@@ -78,15 +76,15 @@ function factsOf(tasks: readonly Task[], { client }: Session, { tenant }: Config
 /** What the streams of a sync know of each other. */
 interface Shared {
   /** From where each is read: decided once, by the service's time. */
-  readonly decisions: ReadonlyMap<Task, Decision>
+  readonly decisions: ReadonlyMap<StreamTask, Decision>
   readonly ids: IdBudget
-  readonly earlyEnds: EarlyEnds
+  readonly expiredDeltas: ExpiredDeltas
   readonly warnings: StreamWarnings
 }
 
 /** The preferred scope of each stream, each once. */
-function scopesOf(jobs: readonly Job[]): string[] {
-  return [...new Set(jobs.map(({ stream }) => readScopes(stream)[0]))]
+function scopesOf(tasks: readonly StreamTask[]): string[] {
+  return [...new Set(tasks.map(({ stream }) => readScopes(stream)[0]))]
 }
 
 /** What concerns all streams: the token, by whose answer the service's time is known. */
@@ -107,40 +105,38 @@ async function begin(
 }
 
 async function readAll(
-  tasks: readonly Task[],
+  tasks: readonly StreamTask[],
   session: Session,
   settings: RunSettings,
 ): Promise<Failure[]> {
   const { endpoints, clock } = session
   const { config, log, observer } = settings
   const now = clock.now()
-  const decisions = new Map(
-    tasks.map((task) => [task, decide(task.job, { config, endpoints, now })]),
-  )
+  const decisions = new Map(tasks.map((task) => [task, decide(task, { config, endpoints, now })]))
   observer?.planned(byName(decisions, startOf))
   const shared: Shared = {
     decisions,
     ids: createIdBudget(byName(decisions, storedCharacters)),
-    earlyEnds: createEarlyEnds([...decisions.values()].filter(continuesDelta).length),
+    expiredDeltas: createExpiredDeltas([...decisions.values()].filter(continuesDelta).length),
     warnings: createStreamWarnings(log),
   }
   const failures = await work(tasks, session, shared, settings)
   shared.warnings.tellRest()
-  const advice = shared.earlyEnds.advice()
+  const advice = shared.expiredDeltas.advice()
   if (advice !== undefined) log.warn(advice)
   return failures
 }
 
 /** What follows from the decision of each stream, by the stream's name. */
 function byName<T>(
-  decisions: ReadonlyMap<Task, Decision>,
+  decisions: ReadonlyMap<StreamTask, Decision>,
   fact: (decision: Decision) => T,
 ): Map<string, T> {
-  return new Map([...decisions].map(([{ job }, decision]) => [job.stream.stream, fact(decision)]))
+  return new Map([...decisions].map(([{ stream }, decision]) => [stream.stream, fact(decision)]))
 }
 
 async function work(
-  tasks: readonly Task[],
+  tasks: readonly StreamTask[],
   session: Session,
   shared: Shared,
   settings: RunSettings,
@@ -153,8 +149,9 @@ async function work(
     for (const task of queue) {
       if (isDelta(task)) await gate.passed
       const error = await isolate(task, session, shared, settings)
-      settings.observer?.ended(task.job.stream.stream, error)
-      if (error !== undefined) failures.push({ stream: task.job.stream.stream, error })
+      const { stream } = task.stream
+      settings.observer?.ended(stream, error)
+      if (error !== undefined) failures.push({ stream, error })
       // What the gate promises is about what has left the process.
       await task.output.flush()
       gate.finished(task)
@@ -166,23 +163,22 @@ async function work(
 
 /** Reads one stream and turns its failure into a value; what stops the whole process passes. */
 async function isolate(
-  task: Task,
+  task: StreamTask,
   session: Session,
   shared: Shared,
   settings: RunSettings,
 ): Promise<ConnectorError | undefined> {
   const { log, signal, config, observer } = settings
   const { endpoints, clock, client, retryPolicy } = session
-  const { job, output } = task
+  const { stream, redaction, output } = task
   try {
     signal.throwIfAborted()
-    const reading = plan(shared.decisions.get(task) as Decision, job, {
+    const state = plan(shared.decisions.get(task) as Decision, task, {
       config,
       now: clock.now(),
-      log: shared.warnings.of(job.stream.stream),
+      log: shared.warnings.of(stream.stream),
       ids: shared.ids,
     })
-    const { stream, treatment } = job
     if (!hasScope(await client.token(), endpoints, readScopes(stream))) {
       throw notEntitled(readScopes(stream)[0], endpoints)
     }
@@ -190,20 +186,20 @@ async function isolate(
       client,
       signal,
       retryPolicy,
-      reader: createPageReader(stream, treatment.rules),
+      reader: createPageReader(stream, redaction.rules),
       waits: createWaitReport(stream.stream, output, log),
     })
     await readStream({
-      reading,
+      state,
       config,
       endpoints,
       clock,
       pages,
       output,
-      treat: treatBatches(stream, treatment.rules),
+      redact: redactBatches(stream, redaction.rules),
       log,
       observer,
-      earlyEnds: shared.earlyEnds,
+      expiredDeltas: shared.expiredDeltas,
     })
     return undefined
   } catch (error) {
@@ -219,23 +215,26 @@ async function isolate(
   }
 }
 
-/** External references are treated before they have a key (`createPageReader`). */
-function treatBatches({ nested }: Stream, rules: ObjectRules | undefined): (batch: Batch) => Batch {
+/** External references are redacted before they have a key (`createPageReader`). */
+function redactBatches(
+  { nested }: Stream,
+  rules: ObjectRules | undefined,
+): (batch: Batch) => Batch {
   const isUntouched = rules === undefined || nested === 'referenced_collections'
   return isUntouched ? (batch) => batch : createBatchRewriter(rules)
 }
 
 function refuseAll(
-  tasks: readonly Task[],
+  tasks: readonly StreamTask[],
   cause: unknown,
   { signal, observer }: RunSettings,
 ): Failure[] {
   signal.throwIfAborted()
   const error = asConnectorError(cause)
-  for (const { job, output } of tasks) {
+  for (const { stream, output } of tasks) {
     output.started()
     output.incomplete()
-    observer?.ended(job.stream.stream, error)
+    observer?.ended(stream.stream, error)
   }
   return [{ error }]
 }

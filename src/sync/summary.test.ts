@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { ConnectorError } from '../ground/errors.ts'
-import type { Task } from './job.ts'
+import type { StreamTask } from './stream-task.ts'
 import { summary } from './summary.ts'
 
 /** Tasks that have emitted so many records and deletes. */
@@ -11,9 +11,9 @@ function tasks(
   return Object.entries(counts).map(
     ([stream, [records, deletes]]) =>
       ({
-        job: { stream: { stream } },
+        stream: { stream },
         output: { counts: { records, deletes, isTracked } },
-      }) as unknown as Task,
+      }) as unknown as StreamTask,
   )
 }
 

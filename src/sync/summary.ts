@@ -1,18 +1,18 @@
 import type { Failure, SyncTraffic } from '../protocol/connector.ts'
 import { effortOf, many, rowsInWords, rowsOf, totalOf } from '../protocol/progress/sync-progress.ts'
-import type { Task } from './job.ts'
+import type { StreamTask } from './stream-task.ts'
 
 /**
  * One line at the end of a sync: what failed, what was written, and what it took. Zeros are left
  * out. A failure without a stream is one of all streams.
  */
 export function summary(
-  tasks: readonly Task[],
+  tasks: readonly StreamTask[],
   failures: readonly Failure[],
   traffic: SyncTraffic,
   seconds: number,
 ): string {
-  const streams = tasks.map(({ job, output: { counts } }) => ({ name: job.stream.stream, counts }))
+  const streams = tasks.map(({ stream, output: { counts } }) => ({ name: stream.stream, counts }))
   const each = streams
     .filter(({ counts }) => rowsOf(counts) > 0)
     .map(({ name, counts }) => `${name} ${rowsInWords(counts)}`)
@@ -22,10 +22,10 @@ export function summary(
   return `${verdict(streams, failures)} ${what}; ${effort}.${untracked(tasks)}`
 }
 
-function untracked(tasks: readonly Task[]): string {
+function untracked(tasks: readonly StreamTask[]): string {
   const names = tasks
     .filter(({ output }) => !output.counts.isTracked)
-    .map(({ job }) => job.stream.stream)
+    .map(({ stream }) => stream.stream)
   return names.length === 0
     ? ''
     : ` Rows that vanish are not deleted, because the state cannot hold the ids: ${names.join(', ')}.`

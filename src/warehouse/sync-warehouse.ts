@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { ConnectorError, unknownStream } from '../ground/errors.ts'
-import type { Failure, ReadJob, ReadTools, Source, Tools } from '../protocol/connector.ts'
+import type { Failure, ReadTools, Source, StreamRequest, Tools } from '../protocol/connector.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import type { Column } from './column.ts'
 import type { ColumnChange } from './row-encoder.ts'
@@ -24,7 +24,7 @@ export interface WarehouseSyncSettings<Config> {
   /** Deleted rows stay, with the time in `_deleted_at`. */
   readonly keepsDeleted: boolean
   /** Why a stream starts over, by the state that the last sync has left; throws where the file is refused. */
-  readonly startOver?: (state: unknown) => Promise<ReadJob['startOver']>
+  readonly startOver?: (state: unknown) => Promise<StreamRequest['startOver']>
   readonly tools: Tools & Pick<ReadTools, 'observer'>
 }
 
@@ -95,13 +95,13 @@ async function read<Config>(
     throw unwritable(error)
   })
   const states = await warehouse.states()
-  const starts = new Map<string, ReadJob['startOver']>()
+  const starts = new Map<string, StreamRequest['startOver']>()
   for (const { name } of specs) starts.set(name, await startOver?.(states.get(name)))
   const outputs: WarehouseOutput[] = []
   const done = { records: 0, commits: 0 }
   const commits = createCommits(commitAll)
   let files = 0
-  const jobs = specs.map(({ name, key, version }): ReadJob => {
+  const jobs = specs.map(({ name, key, version }): StreamRequest => {
     const rows = createStreamRows({
       columns: columns.get(name) as readonly Column[],
       keys: key,
@@ -116,7 +116,7 @@ async function read<Config>(
       mode: 'incremental',
       state: states.get(name),
       startOver: starts.get(name),
-      output: () => output,
+      output,
     }
   })
   let failures: readonly Failure[] = []

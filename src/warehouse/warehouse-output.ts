@@ -1,8 +1,8 @@
 import type { ConnectorError } from '../ground/errors.ts'
 import type { Log } from '../protocol/connector.ts'
-import type { BookmarkSource, StreamOutput } from '../protocol/stream-output.ts'
+import type { StateSource, StreamOutput } from '../protocol/stream-output.ts'
 import { releaseBuffer } from '../records/buffers.ts'
-import { type Batch, DROP, UPSERT } from '../records/record-batch.ts'
+import { type Batch, SKIP, UPSERT } from '../records/record-batch.ts'
 import { LINE_PARTS } from './row-encoder.ts'
 import { type StreamRows, unwritable } from './stream-rows.ts'
 import type { Load } from './warehouse.ts'
@@ -132,21 +132,21 @@ export interface WarehouseOutput extends StreamOutput {
 export function createWarehouseOutput(settings: WarehouseOutputSettings): WarehouseOutput {
   const { stream, version, rows, keys, commits, log } = settings
   const counts = { records: 0, deletes: 0, isTracked: true }
-  let source: BookmarkSource | undefined
+  let source: StateSource | undefined
   let completeGeneration: number | undefined
   let isChanged = false
   let onFirst = () => {}
   return {
     counts,
     take,
-    started(bookmark) {
-      source ??= bookmark
+    started(state) {
+      source ??= state
     },
     running: () => {},
     rateLimited: (until) =>
       log.info(`${stream}: the service asks to wait until ${until.toISOString()}`),
     waiting: () => {},
-    records(batch, generation) {
+    records(batch, { generation }) {
       count(batch)
       keys.observe(batch, generation)
       onFirst()
@@ -155,7 +155,7 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
       releaseBuffer(lines)
       return done
     },
-    deletes(gone, carried, generation) {
+    deletes(gone, carried, { generation }) {
       counts.deletes += gone.length
       keys.observe()
       const order =
@@ -216,7 +216,7 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
   function count({ count, ops }: Batch): void {
     for (let i = 0; i < count; i++) {
       if (ops[i] === UPSERT) counts.records++
-      else if (ops[i] !== DROP) counts.deletes++
+      else if (ops[i] !== SKIP) counts.deletes++
     }
   }
 }

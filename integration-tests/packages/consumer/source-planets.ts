@@ -20,10 +20,10 @@ const planets: Connector<object> = {
     configure: () => ({}),
     streams: () => [{ name: 'planets', schema, key: ['id'] }],
     check: async () => ({ isUsable: true, message: 'All planets can be read.' }),
-    async read(_config, jobs) {
-      for (const output of jobs.map((job) => job.output())) {
+    async read(_config, requests) {
+      for (const { output } of requests) {
         output.started(() => ({ isRead: true }))
-        await output.records(createJsonBatch(records), 1)
+        await output.records(createJsonBatch(records), { generation: 1, now: new Date() })
         await output.complete()
       }
       return []

@@ -2,9 +2,9 @@ import { viewOf } from '../../records/buffers.ts'
 import {
   type Batch,
   DELETE,
-  DROP,
   type LineParts,
   type RecordVisitor,
+  SKIP,
   SOFT_DELETE,
   UPSERT,
 } from '../../records/record-batch.ts'
@@ -220,7 +220,7 @@ export class ReferenceBatch implements Batch {
   lines({ prefix, suffix, deleteSuffix }: LineParts): Uint8Array<ArrayBuffer> {
     const pieces: Uint8Array[] = []
     this.#records.forEach(({ text }, index) => {
-      if (this.ops[index] === DROP) return
+      if (this.ops[index] === SKIP) return
       const open = Buffer.from(text.slice(0, -1), 'latin1')
       pieces.push(prefix, open, this.ops[index] === UPSERT ? suffix : deleteSuffix)
     })

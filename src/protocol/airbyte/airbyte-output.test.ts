@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { createJsonBatch, DELETE, DROP, SOFT_DELETE } from '../../records/record-batch.ts'
+import { createJsonBatch, DELETE, SKIP, SOFT_DELETE } from '../../records/record-batch.ts'
 import type { LineWriter } from '../line-writer.ts'
 import { createAirbyteOutput, createAirbyteStates } from './airbyte-output.ts'
 
 const NOON = new Date('2026-03-01T12:00:00Z')
+const STAMP = { generation: 1, now: NOON }
 
 /** Outputs of one sync, and what they wrote: a list of messages for each write. */
 function opened() {
@@ -19,8 +20,7 @@ function opened() {
     },
   }
   const states = createAirbyteStates()
-  const open = (stream: string) =>
-    createAirbyteOutput({ stream, version: 'v', writer, states, now: () => NOON })
+  const open = (stream: string) => createAirbyteOutput({ stream, version: 'v', writer, states })
   return { open, writes }
 }
 
@@ -89,7 +89,7 @@ describe('the statuses of a stream', () => {
     const { open, writes } = opened()
     const output = open('a')
     output.started(() => ({}))
-    void output.records(batchOf(2), 1)
+    void output.records(batchOf(2), STAMP)
     output.incomplete()
     expect(writes.map((write) => write.map(word))).toEqual([
       ['STARTED'],
@@ -104,7 +104,7 @@ describe('a STATE', () => {
     const { open, writes } = opened()
     const output = open('a')
     output.started(() => ({ at: 1 }))
-    await output.records(batchOf(1), 1)
+    await output.records(batchOf(1), STAMP)
     await output.checkpoint()
     expect(writes.slice(1).map((write) => write.map(word))).toEqual([['a record', 'a state 1']])
   })
@@ -113,10 +113,10 @@ describe('a STATE', () => {
     const { open, writes } = opened()
     const output = open('a')
     output.started(() => ({}))
-    await output.records(batchOf(3), 1)
+    await output.records(batchOf(3), STAMP)
     await output.checkpoint()
-    await output.records(batchOf(1), 1)
-    await output.deletes(['"id":7'], null, 1)
+    await output.records(batchOf(1), STAMP)
+    await output.deletes(['"id":7'], null, STAMP)
     await output.complete()
     const states = writes.flat().filter(({ type }) => type === 'STATE')
     expect(states.map(word)).toEqual(['a state 3', 'a state 2'])
@@ -126,9 +126,9 @@ describe('a STATE', () => {
     const { open, writes } = opened()
     const [a, b, c] = [open('a'), open('b'), open('c')]
     for (const output of [a, b, c]) output.started(() => ({}))
-    await a.records(batchOf(1), 1)
+    await a.records(batchOf(1), STAMP)
     // What is held back is not known to a destination yet, and neither is its STATE.
-    await b.records(batchOf(1), 1)
+    await b.records(batchOf(1), STAMP)
     await b.flush()
     await a.checkpoint()
     await c.checkpoint()
@@ -144,7 +144,7 @@ describe('a STATE', () => {
     const [a, b] = [open('a'), open('b')]
     a.started(() => ({}))
     b.started(() => ({}))
-    await b.records(batchOf(1), 1)
+    await b.records(batchOf(1), STAMP)
     await a.checkpoint()
     expect(writes.slice(2).map((write) => write.map(word))).toEqual([['a state 0']])
   })
@@ -154,7 +154,7 @@ describe('a STATE', () => {
     const output = open('a')
     output.started(() => ({ ids: 'x'.repeat(800_000) }))
     await output.checkpoint()
-    await output.records(batchOf(1), 1)
+    await output.records(batchOf(1), STAMP)
     await output.checkpoint()
     expect(writes.at(-1)?.map(word)).toEqual(['a record'])
     await output.state()
@@ -167,9 +167,9 @@ describe('a record', () => {
     const { open, writes } = opened()
     const output = open('a')
     const batch = batchOf(4)
-    batch.ops.set([DELETE, SOFT_DELETE, DROP], 1)
-    await output.records(batch, 5)
-    await output.deletes(['"id":8'], '00F', 5)
+    batch.ops.set([DELETE, SOFT_DELETE, SKIP], 1)
+    await output.records(batch, { generation: 5, now: NOON })
+    await output.deletes(['"id":8'], '00F', { generation: 5, now: NOON })
     const rows = writes.flat().map(({ record }) => record?.data)
     const deleted = { _ab_cdc_deleted_at: NOON.toISOString(), _generation: 5 }
     expect(rows).toEqual([
@@ -184,7 +184,7 @@ describe('a record', () => {
   it('is emitted later than every batch before it, also within a millisecond', async () => {
     const { open, writes } = opened()
     const output = open('a')
-    for (let i = 0; i < 20; i++) await output.records(batchOf(1), 1)
+    for (let i = 0; i < 20; i++) await output.records(batchOf(1), STAMP)
     await output.flush()
     const times = writes.flat().map(({ record }) => record?.emitted_at)
     expect(times).toEqual([...new Set(times)].toSorted())
@@ -197,7 +197,7 @@ describe('a record', () => {
     let heard = 0
     output.onRecord(() => heard++)
     expect(heard).toBe(0)
-    await output.records(batchOf(1), 1)
+    await output.records(batchOf(1), STAMP)
     expect(heard).toBe(1)
   })
 })

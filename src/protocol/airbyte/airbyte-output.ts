@@ -1,8 +1,8 @@
-import { type Batch, DROP, type LineParts, UPSERT } from '../../records/record-batch.ts'
+import { type Batch, type LineParts, SKIP, UPSERT } from '../../records/record-batch.ts'
 import { createBatchRewriter, type ObjectRules } from '../../records/record-rewriter.ts'
 import { createHeldLines, type LineWriter } from '../line-writer.ts'
 import { createStateBudget } from '../state.ts'
-import type { BookmarkSource, KeyMembers, StreamOutput } from '../stream-output.ts'
+import type { KeyMembers, Stamp, StateSource, StreamOutput } from '../stream-output.ts'
 import { CDC_DELETED_AT, GENERATION } from '../sync-columns.ts'
 import * as messages from './airbyte-messages.ts'
 
@@ -16,8 +16,6 @@ export interface AirbyteOutputSettings {
   readonly writer: LineWriter
   /** Shared by the streams of a sync. */
   readonly states: AirbyteStates
-  /** The time of `_ab_cdc_deleted_at`. */
-  readonly now: () => Date
 }
 
 /**
@@ -46,14 +44,14 @@ const SMALL_STATE_BYTES = 4096
 
 /** Turns what a sync says of one stream into the messages of the Airbyte protocol. */
 export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutput {
-  const { stream, version, rules, writer, states, now } = settings
+  const { stream, version, rules, writer, states } = settings
   const select = rules === undefined ? (batch: Batch) => batch : createBatchRewriter(rules)
   const budget = createStateBudget(SMALL_STATE_BYTES)
   const held = createHeldLines(writer)
   const counts = { records: 0, deletes: 0, isTracked: true }
   const descriptor = JSON.stringify(stream)
   let onFirst = () => {}
-  let source: BookmarkSource | undefined
+  let source: StateSource | undefined
   let isStarted = false
   let isRunning = false
   let sinceState = 0
@@ -62,8 +60,8 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
   return {
     counts,
     flush,
-    started(bookmark) {
-      source ??= bookmark
+    started(state) {
+      source ??= state
       if (!isStarted) status('STARTED')
       isStarted = true
     },
@@ -89,15 +87,15 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
     onRecord(listener) {
       onFirst = listener
     },
-    records(batch, generation) {
+    records(batch, stamp) {
       count(batch)
       onFirst()
-      const lines = select(batch).lines(parts(generation))
+      const lines = select(batch).lines(parts(stamp))
       budget.onRecords(lines.length)
       return held.hold(lines)
     },
-    deletes(rows, carried, generation) {
-      const { prefix, deleteSuffix } = parts(generation)
+    deletes(rows, carried, stamp) {
+      const { prefix, deleteSuffix } = parts(stamp)
       const lines = rows.map((row) => `${prefix}{${members(row, carried)}${deleteSuffix}`)
       sinceState += rows.length
       counts.deletes += rows.length
@@ -141,7 +139,7 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
   function count({ count, ops }: Batch): void {
     for (let i = 0; i < count; i++) {
       const kind = ops[i]
-      if (kind === DROP) continue
+      if (kind === SKIP) continue
       sinceState++
       if (kind === UPSERT) counts.records++
       else counts.deletes++
@@ -153,7 +151,7 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
     return `${row},${JSON.stringify(version)}:${JSON.stringify(carried)}`
   }
 
-  function parts(generation: number): LineParts & { prefix: Buffer; deleteSuffix: Buffer } {
+  function parts({ generation, now }: Stamp): LineParts {
     // Of two records of one row with equal versions the later emitted one counts, so time must rise.
     emittedAt = Math.max(Date.now(), emittedAt + 1)
     const end = `,"${GENERATION}":${generation}}}}\n`
@@ -162,7 +160,7 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
         `{"type":"RECORD","record":{"stream":${descriptor},"emitted_at":${emittedAt},"data":`,
       ),
       suffix: Buffer.from(`,"${CDC_DELETED_AT}":null${end}`),
-      deleteSuffix: Buffer.from(`,"${CDC_DELETED_AT}":"${now().toISOString()}"${end}`),
+      deleteSuffix: Buffer.from(`,"${CDC_DELETED_AT}":"${now.toISOString()}"${end}`),
     }
   }
 }

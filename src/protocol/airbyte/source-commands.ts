@@ -1,6 +1,13 @@
 import { ConnectorError, unknownStream } from '../../ground/errors.ts'
 import { readMessagesOption, readOption, requiredOption } from '../command-line.ts'
-import type { Connector, Failure, ReadJob, ReadTools, Source, SyncObserver } from '../connector.ts'
+import type {
+  Connector,
+  Failure,
+  ReadTools,
+  Source,
+  StreamRequest,
+  SyncObserver,
+} from '../connector.ts'
 import { type Io, NEXT_FROM_STATE } from '../program.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../progress/observed.ts'
 import { createScreen } from '../progress/screen.ts'
@@ -18,7 +25,7 @@ import {
 import type { CommandTools } from './report.ts'
 
 /** What is to be read. */
-interface Reading {
+interface ReadSelection {
   readonly chosen: readonly ConfiguredStream[]
   /** The stored bookmarks, by stream. */
   readonly states: ReadonlyMap<string, unknown>
@@ -31,14 +38,14 @@ interface Reading {
 async function read<Config>(
   source: Source<Config>,
   config: Config,
-  { chosen, states }: Reading,
+  { chosen, states }: ReadSelection,
   tools: CommandTools & Pick<ReadTools, 'observer'>,
 ): Promise<readonly Failure[]> {
   const { writer } = tools
   const offered = new Map(source.streams(config).map((spec) => [spec.name, spec]))
   const shared = createAirbyteStates()
   const refused: Failure[] = []
-  const jobs: ReadJob[] = []
+  const requests: StreamRequest[] = []
   for (const configured of chosen) {
     const { name, syncMode: mode } = configured
     const spec = offered.get(name)
@@ -46,19 +53,18 @@ async function read<Config>(
       refuse(name, unknownStream(name, offered.keys(), source.unknownStreamHint))
     else if (mode !== 'full_refresh' && mode !== 'incremental') refuse(name, unknownMode(mode))
     else {
-      const output: ReadJob['output'] = (now = () => new Date()) =>
-        createAirbyteOutput({
-          stream: name,
-          version: spec.version,
-          rules: chosenFields(spec, configured),
-          writer,
-          states: shared,
-          now,
-        })
-      jobs.push({ name, mode, state: states.get(name), output })
+      const output = createAirbyteOutput({
+        stream: name,
+        version: spec.version,
+        rules: chosenFields(spec, configured),
+        writer,
+        states: shared,
+      })
+      requests.push({ name, mode, state: states.get(name), output })
     }
   }
-  const failed = jobs.length === 0 ? [] : await source.read(config, jobs, { ...tools, refused })
+  const failed =
+    requests.length === 0 ? [] : await source.read(config, requests, { ...tools, refused })
   return [...refused, ...failed]
 
   function refuse(stream: string, error: ConnectorError): void {

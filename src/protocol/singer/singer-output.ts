@@ -1,7 +1,7 @@
-import { type Batch, DROP, type LineParts, UPSERT } from '../../records/record-batch.ts'
+import { type Batch, type LineParts, SKIP, UPSERT } from '../../records/record-batch.ts'
 import { createBatchRewriter, type ObjectRules } from '../../records/record-rewriter.ts'
 import { createHeldLines, type LineWriter } from '../line-writer.ts'
-import type { BookmarkSource, StreamOutput } from '../stream-output.ts'
+import type { Stamp, StateSource, StreamOutput } from '../stream-output.ts'
 import { GENERATION, SDC_DELETED_AT } from '../sync-columns.ts'
 import { counterOf, type SingerLog } from './log.ts'
 import { activateVersion, type StateWriter, schema } from './singer-messages.ts'
@@ -20,18 +20,16 @@ export interface SingerOutputSettings {
   readonly writer: LineWriter
   readonly states: StateWriter
   readonly log: SingerLog
-  /** The time of `_sdc_deleted_at`. */
-  readonly now: () => Date
 }
 
 /** Turns what a sync says of one stream into the messages of Singer. */
 export function createSingerOutput(settings: SingerOutputSettings): StreamOutput {
-  const { stream, version, rules, writer, states, log, now } = settings
+  const { stream, version, rules, writer, states, log } = settings
   const counts = { records: 0, deletes: 0, isTracked: true }
   const name = JSON.stringify(stream)
   const held = createHeldLines(writer)
   const select = rules === undefined ? (batch: Batch) => batch : createBatchRewriter(rules)
-  let source: BookmarkSource | undefined
+  let source: StateSource | undefined
   let isUnsaved = false
   let isDescribed = false
   let isAwaited = true
@@ -48,9 +46,9 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
     onRecord(listener) {
       onFirst = listener
     },
-    started(bookmark) {
+    started(state) {
       if (source === undefined) log.info(`${stream}: reading`)
-      source ??= bookmark
+      source ??= state
     },
     running: describe,
     rateLimited: (until) =>
@@ -66,19 +64,19 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
       if (isUnsaved) void checkpoint()
       log.metric(counterOf(stream, 'record_count', counts.records + counts.deletes))
     },
-    records(batch, generation) {
+    records(batch, stamp) {
       describe()
       const before = counts.records + counts.deletes
       count(batch)
-      const lines = select(batch).lines(parts(generation))
+      const lines = select(batch).lines(parts(stamp))
       const done = held.hold(lines)
       wrote(lines)
       if (isAwaited && counts.records + counts.deletes > before) tellFirst()
       return done
     },
-    deletes(rows, carried, generation) {
+    deletes(rows, carried, stamp) {
       describe()
-      const { prefix, deleteSuffix } = parts(generation)
+      const { prefix, deleteSuffix } = parts(stamp)
       const order =
         version === undefined || carried === null
           ? ''
@@ -141,11 +139,11 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
   function count({ count, ops }: Batch): void {
     for (let i = 0; i < count; i++) {
       if (ops[i] === UPSERT) counts.records++
-      else if (ops[i] !== DROP) counts.deletes++
+      else if (ops[i] !== SKIP) counts.deletes++
     }
   }
 
-  function parts(generation: number): LineParts & { prefix: Buffer; deleteSuffix: Buffer } {
+  function parts({ generation, now }: Stamp): LineParts {
     const extracted = new Date().toISOString()
     const end = `,"${GENERATION}":${generation}}}\n`
     return {
@@ -153,7 +151,7 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
         `{"type":"RECORD","stream":${name},"time_extracted":"${extracted}","version":${generation},"record":`,
       ),
       suffix: Buffer.from(`,"${SDC_DELETED_AT}":null${end}`),
-      deleteSuffix: Buffer.from(`,"${SDC_DELETED_AT}":"${now().toISOString()}"${end}`),
+      deleteSuffix: Buffer.from(`,"${SDC_DELETED_AT}":"${now.toISOString()}"${end}`),
     }
   }
 }

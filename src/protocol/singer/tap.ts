@@ -2,7 +2,7 @@ import { unknownStream } from '../../ground/errors.ts'
 import { schemaUnder, selectionRules } from '../../records/field-selection.ts'
 import type { JsonSchema } from '../../records/stream-spec.ts'
 import { readJsonOption, readOption } from '../command-line.ts'
-import type { CheckResult, Connector, Failure, ReadJob, ReadTools } from '../connector.ts'
+import type { CheckResult, Connector, Failure, ReadTools, StreamRequest } from '../connector.ts'
 import { type Io, NEXT_FROM_STATE } from '../program.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../progress/observed.ts'
 import { parseCatalog, recordSchema, type SelectedStream, singerStream } from './catalog.ts'
@@ -61,7 +61,7 @@ export async function sync<Config>(
   const chosen = selection ?? [...offered.keys()].map(whole)
   const activatesVersions = source.activatesVersions?.(config) ?? true
   const refused: Failure[] = []
-  const jobs: ReadJob[] = []
+  const requests: StreamRequest[] = []
   for (const { name, isSelected } of chosen) {
     const spec = offered.get(name)
     if (spec === undefined) {
@@ -71,24 +71,22 @@ export async function sync<Config>(
       })
       continue
     }
-    const output: ReadJob['output'] = (now = () => new Date()) => {
-      const schema = recordSchema(spec)
-      const rules = selectionRules(schema, isSelected)
-      return createSingerOutput({
-        stream: name,
-        key: spec.key,
-        version: spec.version,
-        schema: withoutTwins(schemaUnder(schema, rules)),
-        rules,
-        activatesVersions,
-        states,
-        ...tools,
-        now,
-      })
-    }
-    jobs.push({ name, mode: 'incremental', state: stored.bookmarks[name], output })
+    const schema = recordSchema(spec)
+    const rules = selectionRules(schema, isSelected)
+    const output = createSingerOutput({
+      stream: name,
+      key: spec.key,
+      version: spec.version,
+      schema: withoutTwins(schemaUnder(schema, rules)),
+      rules,
+      activatesVersions,
+      states,
+      ...tools,
+    })
+    requests.push({ name, mode: 'incremental', state: stored.bookmarks[name], output })
   }
-  const failed = jobs.length === 0 ? [] : await source.read(config, jobs, { ...tools, refused })
+  const failed =
+    requests.length === 0 ? [] : await source.read(config, requests, { ...tools, refused })
   return [...refused, ...failed]
 }
 

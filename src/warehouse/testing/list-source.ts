@@ -1,4 +1,4 @@
-import type { ReadJob, Source } from '../../protocol/connector.ts'
+import type { Source, StreamRequest } from '../../protocol/connector.ts'
 import type { StreamOutput } from '../../protocol/stream-output.ts'
 import {
   createJsonBatch,
@@ -46,7 +46,7 @@ export async function send(
     batch.ops[i] = op
     batch.keys[i] = keyOf(json)
   })
-  await output.records(batch, generation)
+  await output.records(batch, { generation, now: new Date() })
 }
 
 /** A key that is an integer, as a scanner tells it. */
@@ -62,12 +62,11 @@ export function createListSource(scripts: ReadonlyMap<StreamSpec, Script>) {
     configure: () => null,
     streams: () => [...scripts.keys()],
     check: async () => ({ isUsable: true, message: '' }),
-    async read(_config, jobs: readonly ReadJob[]) {
-      for (const job of jobs) {
-        states.set(job.name, job.state)
-        const [, script] = [...scripts].find(([{ name }]) => name === job.name) ?? []
-        const output = job.output()
-        output.started(() => ({ syncs: Number((job.state as { syncs?: number })?.syncs ?? 0) + 1 }))
+    async read(_config, requests: readonly StreamRequest[]) {
+      for (const { name, state, output } of requests) {
+        states.set(name, state)
+        const [, script] = [...scripts].find(([spec]) => spec.name === name) ?? []
+        output.started(() => ({ syncs: Number((state as { syncs?: number })?.syncs ?? 0) + 1 }))
         await script?.(output)
       }
       return []

@@ -1,47 +1,39 @@
-import type { Treatment } from '../privacy/treatment.ts'
-import type { ReadJob } from '../protocol/connector.ts'
+import type { Redaction } from '../privacy/redaction.ts'
+import type { StreamRequest } from '../protocol/connector.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 import type { Stream } from '../streams/collection.ts'
 
-/** A stream as the catalog asks for it, with what an earlier sync left. */
-export interface Job {
+/** A stream that is to be read, with what an earlier sync left, and where its records go. */
+export interface StreamTask extends Pick<StreamRequest, 'mode' | 'startOver'> {
   readonly stream: Stream
-  readonly mode: 'full_refresh' | 'incremental'
   /** The stored state of the stream, unchecked. */
-  readonly state: unknown
-  /** See `ReadJob.startOver`. */
-  readonly startOver?: ReadJob['startOver']
-  /** How the personal data of its records is treated. */
-  readonly treatment: Pick<Treatment, 'rules' | 'fingerprint'>
-}
-
-/** A job with the protocol's end of its stream. */
-export interface Task {
-  readonly job: Job
+  readonly storedState: unknown
+  /** What becomes of the personal data of its records. */
+  readonly redaction: Pick<Redaction, 'rules' | 'fingerprint'>
   readonly output: StreamOutput
 }
 
 /** Whether reading it starts or follows a delta. */
-export function isDelta({ job }: Task): boolean {
-  return job.stream.replication === 'delta' && job.mode === 'incremental'
+export function isDelta({ stream, mode }: StreamTask): boolean {
+  return stream.replication === 'delta' && mode === 'incremental'
 }
 
 /** Streams without a delta first: a short run then ends before it has touched one. */
-export function inOrder(tasks: readonly Task[]): Task[] {
+export function inOrder(tasks: readonly StreamTask[]): StreamTask[] {
   return [...tasks].sort((a, b) => Number(isDelta(a)) - Number(isDelta(b)))
 }
 
 /** Holds deltas back; `passed` resolves when they may start. */
 export interface DeltaBarrier {
   readonly passed: Promise<void>
-  finished(task: Task): void
+  finished(task: StreamTask): void
 }
 
 /**
  * A barrier that opens when a record has been written, or no stream without a delta is left:
  * whoever only tests for a first record (`meltano config test`) must not start a delta.
  */
-export function createDeltaBarrier(tasks: readonly Task[]): DeltaBarrier {
+export function createDeltaBarrier(tasks: readonly StreamTask[]): DeltaBarrier {
   const lists = new Set(tasks.filter((task) => !isDelta(task)))
   let open = () => {}
   const passed = new Promise<void>((resolve) => {

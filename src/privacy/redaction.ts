@@ -38,20 +38,20 @@ export function yearOf(json: string): string {
 /** What becomes of a field; `year` is what hashing makes of a date. */
 export type FieldOutcome = FieldAction | 'year'
 
-/** How the personal data of one stream is treated. */
-export interface Treatment {
+/** What becomes of the personal data of one stream. */
+export interface Redaction {
   /** What is done to its records; undefined lets them pass as they came. */
   readonly rules: ObjectRules | undefined
   /** The schema of what is left, without the classes. */
   readonly schema: JsonSchema
   /** What becomes of each field that does not stay as it is, by its path. */
   readonly outcomes: ReadonlyMap<string, FieldOutcome>
-  /** The same for two treatments that do the same; empty when nothing is done. Tells nothing of the key. */
+  /** The same for two redactions that do the same; empty when nothing is done. Tells nothing of the key. */
   readonly fingerprint: string
 }
 
-/** What the treatment of a stream follows from. */
-export interface TreatmentSettings extends PrivacySettings {
+/** What the redaction of a stream follows from. */
+export interface RedactionSettings extends PrivacySettings {
   readonly stream: string
   /**
    * Columns that tell records apart or order them. Rules do not count for them: deletes carry them as
@@ -62,25 +62,25 @@ export interface TreatmentSettings extends PrivacySettings {
   readonly onUnknown?: ((name: string) => void) | undefined
 }
 
-/** The treatment of a stream, by the schema of its records with the classes of their fields. */
-export function treatmentOf(schema: JsonSchema, settings: TreatmentSettings): Treatment {
+/** The redaction of a stream, by the schema of its records with the classes of their fields. */
+export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Redaction {
   const { mode, key, rules, stream, fixed, unknownFields, onUnknown } = settings
   const patterns = patternsOf(stream, rules)
   const hash = createPseudonyms(key ?? '')
   const outcomes = new Map<string, FieldOutcome>()
   const root = object(schema, [], undefined)
-  const isTreated = root.rule !== 'keep'
+  const isRedacted = root.rule !== 'keep'
   return {
-    rules: isTreated ? (root.rule as ObjectRules) : undefined,
+    rules: isRedacted ? (root.rule as ObjectRules) : undefined,
     schema: root.schema ?? {},
     outcomes,
-    fingerprint: isTreated
+    fingerprint: isRedacted
       ? JSON.stringify([[...outcomes], patterns.texts, unknownFields, key && hash('"key"')])
       : '',
   }
 
   /** `around` is what becomes of the object that the field is in, unless that stays. */
-  function field(node: JsonSchema, path: Path, around: FieldAction | undefined): Treated {
+  function field(node: JsonSchema, path: Path, around: FieldAction | undefined): Redacted {
     const byClass = around ?? modeAction(mode, privacyClassOf(node))
     const isFixed = path.length === 1 && fixed.includes(path[0] ?? '')
     const action = (isFixed ? undefined : patterns.actionOf(path)) ?? byClass
@@ -89,10 +89,10 @@ export function treatmentOf(schema: JsonSchema, settings: TreatmentSettings): Tr
     }
     const outcome = action === 'hash' && node['format'] === 'date' ? 'year' : action
     outcomes.set(path.join('.'), outcome)
-    return treated(outcome, withoutClass(node))
+    return redacted(outcome, withoutClass(node))
   }
 
-  function object(node: JsonSchema, path: Path, around: FieldAction | undefined): Treated {
+  function object(node: JsonSchema, path: Path, around: FieldAction | undefined): Redacted {
     const { properties, items, ...rest } = withoutClass(node)
     if (items !== undefined) {
       const each = object(items, path, around)
@@ -122,11 +122,11 @@ export function treatmentOf(schema: JsonSchema, settings: TreatmentSettings): Tr
       const action = patterns.actionOf([...path, name])
       if (action === undefined && around === undefined && unnamed === 'drop')
         onUnknown?.([...path, name].join('.'))
-      return treated(action ?? unnamed, {}).rule
+      return redacted(action ?? unnamed, {}).rule
     }
   }
 
-  function treated(outcome: FieldOutcome, node: JsonSchema): Treated {
+  function redacted(outcome: FieldOutcome, node: JsonSchema): Redacted {
     switch (outcome) {
       case 'keep':
         return { rule: 'keep', schema: node }
@@ -148,7 +148,7 @@ function toNull(): string {
 
 type Path = readonly string[]
 
-interface Treated {
+interface Redacted {
   readonly rule: MemberRule
   /** What is left of its schema; nothing when it is left out. */
   readonly schema?: JsonSchema
@@ -170,33 +170,33 @@ function withoutClass({ 'x-privacy': _, ...node }: JsonSchema): JsonSchema {
   return node
 }
 
-/** The treatment of a stream's records; `onUnknown` is told of fields that are left out unknown. */
-export function treatmentOfStream(
+/** The redaction of a stream's records; `onUnknown` is told of fields that are left out unknown. */
+export function redactionOfStream(
   stream: Stream,
   privacy: PrivacySettings,
   onUnknown?: (name: string) => void,
-): Treatment {
+): Redaction {
   const { schema, key, version } = streamSpec(stream)
   const columns = version === undefined ? key : [...key, version]
   // An external reference gets its key from the record as it is left, so that a hash may be part of it.
   const fixed = stream.key === undefined ? columns : columns.filter((column) => column !== 'value')
-  return treatmentOf(schema, { ...privacy, stream: stream.stream, fixed, onUnknown })
+  return redactionOf(schema, { ...privacy, stream: stream.stream, fixed, onUnknown })
 }
 
-/** What the catalogs tell of a stream that is treated. */
-export function treatedSpec(stream: Stream, privacy: PrivacySettings): StreamSpec {
-  let treatment: Treatment | undefined
-  const treated = () => {
-    treatment ??= treatmentOfStream(stream, privacy)
-    return treatment
+/** What the catalogs tell of a stream that is redacted. */
+export function redactedSpec(stream: Stream, privacy: PrivacySettings): StreamSpec {
+  let redaction: Redaction | undefined
+  const redacted = () => {
+    redaction ??= redactionOfStream(stream, privacy)
+    return redaction
   }
   return {
     ...streamSpec(stream),
     get schema() {
-      return treated().schema
+      return redacted().schema
     },
     get leftOut() {
-      return [...treated().outcomes].flatMap(([path, outcome]) =>
+      return [...redacted().outcomes].flatMap(([path, outcome]) =>
         outcome === 'drop' ? [path] : [],
       )
     },
@@ -206,6 +206,6 @@ export function treatedSpec(stream: Stream, privacy: PrivacySettings): StreamSpe
 /** Whether records of a stream still have a key; without one the stream is not offered. */
 export function keepsKey(stream: Stream, privacy: PrivacySettings): boolean {
   if (stream.key === undefined) return true
-  const { outcomes } = treatmentOfStream(stream, privacy)
+  const { outcomes } = redactionOfStream(stream, privacy)
   return stream.key.every((column) => ['keep', 'hash', undefined].includes(outcomes.get(column)))
 }

@@ -6,7 +6,7 @@ import type { Backfill, Changes, Link, Position } from './position.ts'
  * The state of one stream as it is stored: flat, with constant keys, null for what is not there,
  * because some platforms merge states key by key.
  */
-export interface Bookmark {
+export interface StateBlob {
   readonly bookmark_version: 2
   readonly mode: string
   readonly service: string
@@ -36,7 +36,7 @@ export interface Bookmark {
   readonly backfill_ids: string | null
   /** The JSON text of the pending deletes; null for none. */
   readonly pending: string | null
-  /** For the progress of the next sync; older bookmarks have neither. */
+  /** For the progress of the next sync; older states have neither. */
   readonly whole_rows: number | null
   readonly rows_so_far: number | null
 }
@@ -44,7 +44,7 @@ export interface Bookmark {
 type Kind = 'string' | 'number' | 'boolean'
 
 /** The type of each field; null is allowed where `?` stands. Checked before a blob is believed. */
-const BOOKMARK_FIELDS: Readonly<Record<keyof Bookmark, Kind | `${Kind}?`>> = {
+const STATE_FIELDS: Readonly<Record<keyof StateBlob, Kind | `${Kind}?`>> = {
   bookmark_version: 'number',
   mode: 'string',
   service: 'string',
@@ -73,9 +73,9 @@ const BOOKMARK_FIELDS: Readonly<Record<keyof Bookmark, Kind | `${Kind}?`>> = {
   rows_so_far: 'number?',
 }
 
-/** What a bookmark says of the position. */
+/** What a stored state says of the position. */
 type PositionFields = Pick<
-  Bookmark,
+  StateBlob,
   | 'phase'
   | 'link'
   | 'link_at'
@@ -144,15 +144,15 @@ function positionFields(position: Position): PositionFields {
 }
 
 /** The position, if the fields say of its phase what that needs, and nothing that it cannot have. */
-function readPosition(bookmark: Bookmark): Position | undefined {
-  const { mode, phase, start, window, until, slice, requested } = bookmark
+function readPosition(stored: StateBlob): Position | undefined {
+  const { mode, phase, start, window, until, slice, requested } = stored
   const isList = phase === 'list' || phase === 'complete'
   if (mode === 'full_refresh' && !isList) return undefined
   // Only records with a day have a window, and only a start before it has days to backfill.
   const isWindowed = (start === null) === (window === null)
   const hasBackfill = start !== null && window !== null && start < window
-  if (bookmark.backfill_ids !== null && !isList && !hasBackfill) return undefined
-  const page = readLink(bookmark.link, bookmark.link_at)
+  if (stored.backfill_ids !== null && !isList && !hasBackfill) return undefined
+  const page = readLink(stored.link, stored.link_at)
   const isListing = until !== null && (page === null || slice !== null) && (start ?? '') <= until
   const changes = (delta: Link): Changes => ({
     phase: 'changes',
@@ -161,15 +161,15 @@ function readPosition(bookmark: Bookmark): Position | undefined {
     // After an interrupted first reading its link may have been requested, too.
     maybeConsumed: phase === 'changes' ? requested : true,
     window,
-    backfilledAt: readTime(bookmark.backfilled_at),
+    backfilledAt: readTime(stored.backfilled_at),
   })
   switch (phase) {
     case 'initial':
       return page === null || isWindowed ? { phase, page, window, maybeConsumed: true } : undefined
     case 'backfill': {
-      const delta = readLink(bookmark.delta_link, bookmark.delta_link_at)
+      const delta = readLink(stored.delta_link, stored.delta_link_at)
       if (!hasBackfill || delta === null || until === null || !isListing) return undefined
-      const begunAt = readTime(bookmark.listing_at)
+      const begunAt = readTime(stored.listing_at)
       return { phase, slice, page, until, begunAt, changes: changes(delta) } satisfies Backfill
     }
     case 'changes':
@@ -183,7 +183,7 @@ function readPosition(bookmark: Bookmark): Position | undefined {
   }
 }
 
-function linkFields(link: Link | null): Pick<Bookmark, 'link' | 'link_at'> {
+function linkFields(link: Link | null): Pick<StateBlob, 'link' | 'link_at'> {
   return { link: link?.url ?? null, link_at: textOf(link?.at ?? null) }
 }
 
@@ -202,7 +202,7 @@ function readTime(text: string | null): Date | null {
 export type Mode = 'full_refresh' | 'incremental'
 
 /** What is stored of the reading of a stream. */
-export interface StoredReading {
+export interface StoredState {
   readonly mode: Mode
   /** The warehouse is a copy of this service: tenant, address and API name. */
   readonly service: string
@@ -232,9 +232,9 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/
 /** Generations are seconds since 1970; a larger one is none of ours, and leaves no room for the next. */
 const MAX_GENERATION = 2 ** 32
 
-/** The bookmark of a reading. */
-export function writeBookmark(reading: StoredReading): Bookmark {
-  const { mode, service, settings, start, generation, isSettled, replacesOlder, keys } = reading
+/** The state of a stream as it is stored. */
+export function writeState(state: StoredState): StateBlob {
+  const { mode, service, settings, start, generation, isSettled, replacesOlder, keys } = state
   return {
     bookmark_version: 2,
     mode,
@@ -244,14 +244,14 @@ export function writeBookmark(reading: StoredReading): Bookmark {
     generation,
     settled: isSettled,
     replaces: replacesOlder,
-    ...positionFields(reading.position),
+    ...positionFields(state.position),
     change_version: keys.highestVersion,
     tracked: keys.isTracked,
     window_ids: keys.window,
     backfill_ids: keys.backfill,
     pending: keys.pending.length === 0 ? null : JSON.stringify(keys.pending),
-    whole_rows: reading.wholeRows,
-    rows_so_far: reading.rowsSoFar,
+    whole_rows: state.wholeRows,
+    rows_so_far: state.rowsSoFar,
   }
 }
 
@@ -259,9 +259,7 @@ export function writeBookmark(reading: StoredReading): Bookmark {
  * Believes a stored blob, or says in words why not. Null and an empty object mean that the stream
  * was never read or has been reset (Airbyte protocol, "State").
  */
-export function readBookmark(
-  blob: unknown,
-): StoredReading | 'none' | { readonly unreadable: string } {
+export function readState(blob: unknown): StoredState | 'none' | { readonly unreadable: string } {
   if (blob === undefined || blob === null) return 'none'
   if (typeof blob !== 'object' || Array.isArray(blob)) return { unreadable: 'it is not an object' }
   if (Object.keys(blob).length === 0) return 'none'
@@ -269,31 +267,31 @@ export function readBookmark(
   if (fields['bookmark_version'] !== 2) {
     return { unreadable: 'it is of another connector or of an unknown version' }
   }
-  const damaged = damagedType(fields) ?? damagedValue(fields as unknown as Bookmark)
+  const damaged = damagedType(fields) ?? damagedValue(fields as unknown as StateBlob)
   if (damaged !== undefined) return { unreadable: `its field ${damaged} is damaged` }
-  const bookmark = fields as unknown as Bookmark
-  const pending = readPending(bookmark.pending)
+  const stored = fields as unknown as StateBlob
+  const pending = readPending(stored.pending)
   if (pending === undefined) return { unreadable: 'its field pending is damaged' }
-  const position = readPosition(bookmark)
+  const position = readPosition(stored)
   if (position === undefined) return { unreadable: 'its fields contradict each other' }
   return {
-    mode: bookmark.mode as Mode,
-    service: bookmark.service,
-    settings: bookmark.settings,
-    start: bookmark.start,
-    generation: bookmark.generation,
-    isSettled: bookmark.settled,
-    replacesOlder: bookmark.replaces,
+    mode: stored.mode as Mode,
+    service: stored.service,
+    settings: stored.settings,
+    start: stored.start,
+    generation: stored.generation,
+    isSettled: stored.settled,
+    replacesOlder: stored.replaces,
     position,
     keys: {
-      highestVersion: bookmark.change_version,
-      isTracked: bookmark.tracked,
-      window: bookmark.window_ids,
-      backfill: bookmark.backfill_ids,
+      highestVersion: stored.change_version,
+      isTracked: stored.tracked,
+      window: stored.window_ids,
+      backfill: stored.backfill_ids,
       pending,
     },
-    wholeRows: count(bookmark.whole_rows),
-    rowsSoFar: count(bookmark.rows_so_far),
+    wholeRows: count(stored.whole_rows),
+    rowsSoFar: count(stored.rows_so_far),
   }
 }
 
@@ -304,13 +302,13 @@ function count(stored: number | null): number | null {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Every field of a bookmark, null where the blob has none. */
+/** Every field of a stored state, null where the blob has none. */
 function renewed(blob: Fields): Fields {
-  return Object.fromEntries(Object.keys(BOOKMARK_FIELDS).map((name) => [name, blob[name] ?? null]))
+  return Object.fromEntries(Object.keys(STATE_FIELDS).map((name) => [name, blob[name] ?? null]))
 }
 
 function damagedType(fields: Fields): string | undefined {
-  const found = Object.entries(BOOKMARK_FIELDS).find(([name, kind]) => {
+  const found = Object.entries(STATE_FIELDS).find(([name, kind]) => {
     const value = fields[name]
     return value === null ? !kind.endsWith('?') : typeof value !== kind.replace('?', '')
   })
@@ -318,8 +316,8 @@ function damagedType(fields: Fields): string | undefined {
 }
 
 /** The first field with a value of the right type that means nothing. */
-function damagedValue(bookmark: Bookmark): string | undefined {
-  const { mode, phase, generation } = bookmark
+function damagedValue(stored: StateBlob): string | undefined {
+  const { mode, phase, generation } = stored
   if (mode !== 'incremental' && mode !== 'full_refresh') return 'mode'
   if (!PHASES.has(phase)) return 'phase'
   if (!Number.isInteger(generation) || generation < 0 || generation > MAX_GENERATION)
@@ -327,8 +325,8 @@ function damagedValue(bookmark: Bookmark): string | undefined {
   const days = ['start', 'until', 'window'] as const
   const times = ['link_at', 'listing_at', 'delta_link_at', 'backfilled_at'] as const
   return (
-    days.find((name) => bookmark[name] !== null && !isDay(bookmark[name])) ??
-    times.find((name) => bookmark[name] !== null && Number.isNaN(Date.parse(bookmark[name])))
+    days.find((name) => stored[name] !== null && !isDay(stored[name])) ??
+    times.find((name) => stored[name] !== null && Number.isNaN(Date.parse(stored[name])))
   )
 }
 

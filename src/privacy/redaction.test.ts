@@ -4,7 +4,7 @@ import { rewriteRecord } from '../records/record-rewriter.ts'
 import type { Stream } from '../streams/collection.ts'
 import { streams } from '../streams/streams.ts'
 import type { FieldRule, PrivacyMode, PrivacySettings } from './privacy-settings.ts'
-import { createPseudonyms, treatmentOf, treatmentOfStream, yearOf } from './treatment.ts'
+import { createPseudonyms, redactionOf, redactionOfStream, yearOf } from './redaction.ts'
 
 const text = (privacyClass: string, more = {}) => ({
   type: ['string', 'null'],
@@ -37,7 +37,7 @@ const RECORD =
   '{"id":1,"name":"Ada","born":"1815-12-10","pay":1.50,"pin":42,"place":{"lat":"1","town":"x"},"references":{"@badge":"9"},"levels":[{"level":"1","note":"n"}],"new":true}'
 
 function left(privacy: Partial<PrivacySettings>, unknown: string[] = []) {
-  const treatment = treatmentOf(schema, {
+  const redaction = redactionOf(schema, {
     mode: 'complete',
     key: 'k'.repeat(16),
     rules: [],
@@ -47,9 +47,9 @@ function left(privacy: Partial<PrivacySettings>, unknown: string[] = []) {
     onUnknown: (name) => unknown.push(name),
     ...privacy,
   })
-  const { rules } = treatment
+  const { rules } = redaction
   return {
-    ...treatment,
+    ...redaction,
     record: rules === undefined ? RECORD : rewriteRecord(Buffer.from(RECORD), rules),
   }
 }
@@ -60,7 +60,7 @@ const rule = (path: string, action: FieldRule['rule'], stream = 'people') => ({
   rule: action,
 })
 
-describe('a treatment', () => {
+describe('a redaction', () => {
   it('does nothing to a stream of which everything stays', () => {
     expect(left({ mode: 'complete' })).toMatchObject({ rules: undefined, fingerprint: '' })
   })
@@ -79,7 +79,7 @@ describe('a treatment', () => {
   })
 
   it('makes pseudonyms, which are texts, and years', () => {
-    const { record, schema: treated } = left({ mode: 'pseudonymised' })
+    const { record, schema: redacted } = left({ mode: 'pseudonymised' })
     const hash = expect.stringMatching(/^[0-9a-f]{64}$/)
     expect(JSON.parse(record)).toMatchObject({
       name: hash,
@@ -88,7 +88,7 @@ describe('a treatment', () => {
       references: { '@badge': hash },
       pay: 1.5,
     })
-    expect(treated.properties).toMatchObject({
+    expect(redacted.properties).toMatchObject({
       name: { type: ['string', 'null'], description: 'Name. Replaced by a keyed hash.' },
       pin: { type: ['string', 'null'] },
       references: { type: ['object', 'null'] },
@@ -117,7 +117,7 @@ describe('a treatment', () => {
     expect(JSON.parse(left({ rules: [rule('*', all)] }).record)).toHaveProperty('id', 1)
   })
 
-  it('says of two treatments whether they are the same', () => {
+  it('says of two redactions whether they are the same', () => {
     const one = left({ mode: 'pseudonymised' }).fingerprint
     expect(left({ mode: 'pseudonymised' }).fingerprint).toBe(one)
     const others = [
@@ -170,8 +170,8 @@ it.each([
 
 function outcomes(stream: string, mode: PrivacyMode, fields: readonly string[]) {
   const settings = { mode, key: 'k'.repeat(16), rules: [], unknownFields: 'drop' } as const
-  const treatment = treatmentOfStream(streams.get(stream) as Stream, settings)
-  return fields.map((field) => treatment.outcomes.get(field))
+  const redaction = redactionOfStream(streams.get(stream) as Stream, settings)
+  return fields.map((field) => redaction.outcomes.get(field))
 }
 
 const ADDRESS = ['address', 'postalCode', 'town']

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readBookmark, type StoredReading, writeBookmark } from './bookmark.ts'
 import type { Changes, Position } from './position.ts'
+import { readState, type StoredState, writeState } from './stored-state.ts'
 
 const AT = new Date('2026-11-20T03:00:00Z')
 const PAGE = { url: '/people?page=2', at: AT }
@@ -13,7 +13,7 @@ const CHANGES: Changes = {
   backfilledAt: AT,
 }
 
-function reading(position: Position, more: Partial<StoredReading> = {}): StoredReading {
+function reading(position: Position, more: Partial<StoredState> = {}): StoredState {
   return {
     mode: 'incremental',
     service: 'demo at http://127.0.0.1',
@@ -56,29 +56,29 @@ const POSITIONS: readonly Position[] = [
 
 describe('a bookmark', () => {
   it.each(POSITIONS)('of %j is read as it was written', (position) => {
-    const stored = JSON.parse(JSON.stringify(writeBookmark(reading(position))))
-    expect(readBookmark(stored)).toEqual(reading(position))
+    const stored = JSON.parse(JSON.stringify(writeState(reading(position))))
+    expect(readState(stored)).toEqual(reading(position))
   })
 
   it('of a delta that is complete continues with its changes', () => {
-    const stored = readBookmark(writeBookmark(reading({ phase: 'complete', next: CHANGES })))
+    const stored = readState(writeState(reading({ phase: 'complete', next: CHANGES })))
     expect(stored).toMatchObject({ position: CHANGES })
   })
 
   it('without counts, as older versions wrote it, or with impossible ones, is believed all the same', () => {
-    const { whole_rows: _, rows_so_far: __, ...older } = writeBookmark(reading(CHANGES))
+    const { whole_rows: _, rows_so_far: __, ...older } = writeState(reading(CHANGES))
     const unknown = reading(CHANGES, { wholeRows: null, rowsSoFar: null })
-    expect(readBookmark(older)).toEqual(unknown)
-    expect(readBookmark({ ...older, whole_rows: -1, rows_so_far: 0.5 })).toEqual(unknown)
+    expect(readState(older)).toEqual(unknown)
+    expect(readState({ ...older, whole_rows: -1, rows_so_far: 0.5 })).toEqual(unknown)
   })
 
   it('is none where a stream was never read or has been reset', () => {
-    expect([undefined, null, {}].map(readBookmark)).toEqual(['none', 'none', 'none'])
+    expect([undefined, null, {}].map(readState)).toEqual(['none', 'none', 'none'])
   })
 })
 
 describe('a bookmark that contradicts itself', () => {
-  const bookmark = writeBookmark(reading(CHANGES))
+  const blob = writeState(reading(CHANGES))
 
   it.each([
     [{ window: null }, 'changes of days without a window'],
@@ -90,7 +90,7 @@ describe('a bookmark that contradicts itself', () => {
     [{ start: '2025-01-01', backfill_ids: 'rAA==' }, 'ids of days that are not before the window'],
     [{ start: null }, 'a window of records without days'],
   ])('with %j is not believed: %s', (fields, _what) => {
-    expect(readBookmark({ ...bookmark, ...fields })).toEqual({
+    expect(readState({ ...blob, ...fields })).toEqual({
       unreadable: 'its fields contradict each other',
     })
   })
@@ -106,7 +106,7 @@ describe('a bookmark that contradicts itself', () => {
     ['mode', 'sometimes'],
     ['link', { a: 1 }],
   ])('with the %s %j names that field', (field, value) => {
-    expect(readBookmark({ ...bookmark, [field]: value })).toEqual({
+    expect(readState({ ...blob, [field]: value })).toEqual({
       unreadable: `its field ${field} is damaged`,
     })
   })

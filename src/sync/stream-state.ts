@@ -5,15 +5,15 @@ import type { Log, StreamStart, SyncObserver } from '../protocol/connector.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 import type { Batch } from '../records/record-batch.ts'
 import type { Stream } from '../streams/collection.ts'
-import { type Bookmark, type Mode, type StoredReading, writeBookmark } from './bookmark.ts'
 import type { Day } from './days.ts'
 import { createLiveKeys, type IdBudget, type LiveKeys, type StoredKeys } from './live-keys.ts'
-import type { EarlyEnds, StreamLog } from './notices.ts'
+import type { ExpiredDeltas, StreamLog } from './notices.ts'
 import type { Pages } from './pages.ts'
 import { INITIAL, LIST, type Position } from './position.ts'
+import { type Mode, type StateBlob, type StoredState, writeState } from './stored-state.ts'
 
-type Known = Pick<StoredReading, 'wholeRows'> &
-  Partial<Pick<StoredReading, 'position' | 'isSettled' | 'rowsSoFar'>>
+type Known = Pick<StoredState, 'wholeRows'> &
+  Partial<Pick<StoredState, 'position' | 'isSettled' | 'rowsSoFar'>>
 
 /**
  * From where a stream is read: from the beginning, if it is said why, else from what is stored. What has
@@ -32,7 +32,7 @@ export function streamStart(stored: Known | undefined, why: string | undefined):
 }
 
 /** The reading of one stream: where it stands, and what its bookmark says. */
-export interface Reading {
+export interface StreamState {
   readonly stream: Stream
   readonly mode: Mode
   readonly keys: LiveKeys
@@ -44,7 +44,7 @@ export interface Reading {
   readonly isContinued: boolean
   /** True once everything of this generation has been written. */
   readonly isSettled: boolean
-  /** See `StoredReading.replacesOlder`. */
+  /** See `StoredState.replacesOlder`. */
   readonly replacesOlder: boolean
   /** From where it is read, and how many rows are expected. */
   readonly begunFrom: StreamStart
@@ -58,7 +58,7 @@ export interface Reading {
   /** Rows of older generations stay, because not everything could be read. */
   keepOlder(): void
   settle(): void
-  bookmark(): Bookmark
+  blob(): StateBlob
 }
 
 /** Why a reading begins anew: in a few words, and as the clause of a warning. */
@@ -71,7 +71,7 @@ export interface StartOver {
   readonly isExpected?: boolean
 }
 
-export interface ReadingSettings {
+export interface StreamStateSettings {
   readonly stream: Stream
   readonly mode: Mode
   readonly service: string
@@ -82,14 +82,17 @@ export interface ReadingSettings {
   readonly log: StreamLog
   /** Shared by the streams of the sync. */
   readonly ids: IdBudget
-  /** See `StoredReading.replacesOlder`; true unless given. */
+  /** See `StoredState.replacesOlder`; true unless given. */
   readonly replacesOlder?: boolean
   /** Why it is read from the beginning, in a few words; needed where nothing is stored. */
   readonly why?: string
 }
 
 /** A reading from the beginning, or from what is stored; throws when its sets cannot be decoded. */
-export function createReading(settings: ReadingSettings, stored?: StoredReading): Reading {
+export function createStreamState(
+  settings: StreamStateSettings,
+  stored?: StoredState,
+): StreamState {
   const { stream, mode, log, service, ids } = settings
   const keys = createLiveKeys(stored?.keys, { stream: stream.stream, ids })
   const first = mode === 'full_refresh' || stream.replication === 'list' ? LIST : INITIAL
@@ -149,8 +152,8 @@ export function createReading(settings: ReadingSettings, stored?: StoredReading)
       if (!isSettled) wholeRows = rowsSoFar
       isSettled = true
     },
-    bookmark: () =>
-      writeBookmark({
+    blob: () =>
+      writeState({
         mode,
         service,
         settings: settings.settings,
@@ -201,16 +204,16 @@ function nextGeneration(previous: number, now: Date): number {
 
 /** What the reading of one stream works with. */
 export interface StreamContext {
-  readonly reading: Reading
+  readonly state: StreamState
   readonly config: Config
   readonly endpoints: Endpoints
   readonly clock: ServerClock
   readonly pages: Pages
   readonly output: StreamOutput
   /** What leaves of a batch of records. */
-  readonly treat: (batch: Batch) => Batch
+  readonly redact: (batch: Batch) => Batch
   readonly log: Log
   readonly observer: SyncObserver | undefined
   /** Shared by the streams of the sync. */
-  readonly earlyEnds: EarlyEnds
+  readonly expiredDeltas: ExpiredDeltas
 }
