@@ -6,7 +6,12 @@ import { listenForControl } from './control/control-server.ts'
 import { type Controls, createDisturbances } from './control/controls.ts'
 import { createDeltas } from './delta/deltas.ts'
 import { handleRequest } from './endpoints/router.ts'
-import { createContinuations, createLinks, type Service } from './endpoints/service.ts'
+import {
+  createContinuations,
+  createForbidden,
+  createLinks,
+  type Service,
+} from './endpoints/service.ts'
 import { createPersonGroups } from './filter/check.ts'
 import { createRandom } from './generate/random.ts'
 import { structureLevels, structureVersion } from './generate/reference-data.ts'
@@ -26,6 +31,7 @@ import { createDeliveries } from './webhooks/deliveries.ts'
 import { createDeliveryFaults } from './webhooks/delivery-faults.ts'
 import { createWebhookControls } from './webhooks/webhook-controls.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
+import { asWritten } from './writes/body.ts'
 import { deleteReference, putReference } from './writes/references.ts'
 
 export type { EmulatorOptions } from './options.ts'
@@ -119,6 +125,7 @@ function createService(options: ResolvedOptions, clock: Clock, origin: () => str
     deliveries: createDeliveries(parts),
     links: createLinks(options, origin),
     continuations: createContinuations(),
+    forbidden: createForbidden(),
     deltas: createDeltas(options, clock),
     tokens: createTokens(options, clock),
     personGroups: createPersonGroups(store),
@@ -146,9 +153,9 @@ function views(service: Service) {
       deliveries.wake()
     },
     setReference: (collection: string, name: string, value: string, id: Id) =>
-      putReference(service, { collection, name, value }, String(id)),
+      putReference(service, asWritten({ collection, name, value }, options), String(id)),
     removeReference: (collection: string, name: string, value: string) =>
-      void deleteReference(service, { collection, name, value }),
+      void deleteReference(service, asWritten({ collection, name, value }, options)),
     activityStructures,
     config: () => configOf(options, url()),
   }

@@ -49,6 +49,7 @@ export interface WriteOptions {
   deletedRecord?: 'keeps' | 'frees'
   referenceList?: 'page' | 'array' | 'map'
   referenceCase?: 'sensitive' | 'insensitive'
+  writtenText?: 'exact' | 'trimmed' | 'nfc' | 'lower-case'
   leftOut?: 'emptied' | 'kept'
   etags?: boolean
   staleEtag?: 'precondition-failed' | 'conflict'
@@ -64,6 +65,7 @@ function defaultWriteOptions(dialect: 'documentation' | 'specification'): Requir
     deletedRecord: 'keeps',
     referenceList: isDocumentation ? 'page' : 'array',
     referenceCase: 'sensitive',
+    writtenText: 'exact',
     leftOut: 'emptied',
     etags: false,
     staleEtag: 'precondition-failed',

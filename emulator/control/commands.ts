@@ -240,9 +240,15 @@ export const commands: Readonly<Record<string, Command>> = {
     run: (controls, given) =>
       controls.fault(pathOf(given), given['kind'] as FaultKind, given as FaultOptions),
   },
+  '/forbid': {
+    text: 'Answers 403 to whoever reads or writes a record by itself, or writes a reference of it, as a service does whose clients have rights by record. Lists show it.',
+    takes: { collection, id },
+    example: { collection: 'people', id: 4 },
+    run: (controls, given) => controls.forbid(given.collection, given.id),
+  },
   ...webhookCommands,
   '/clear-faults': {
-    text: 'Clears everything that `/fail`, `/fault` and `/delivery-fault` have set, and sends what `reorder` holds.',
+    text: 'Clears everything that `/fail`, `/fault`, `/forbid` and `/delivery-fault` have set, and sends what `reorder` holds.',
     takes: {},
     example: {},
     run: (controls) => controls.clearFaults(),

@@ -32,6 +32,8 @@ export interface Disturbances {
   fault(path: string | RegExp, kind: FaultKind, options?: FaultOptions): void
   /** Responds with what the handler returns; undefined leaves the request to the service. */
   respond(path: string | RegExp, handler: Handler, options?: Occurrence): void
+  /** Answers 403 to whoever reads or writes this record by itself, or writes a reference of it. */
+  forbid(collection: string, id: Id): void
   clearFaults(): void
   /** Expires all access tokens: 401. */
   expireTokens(): void
@@ -62,8 +64,10 @@ export function createDisturbances(service: Service): {
     fault: (path, kind, details = {}) => faults.add(path, faultOf(kind, details), details),
     respond: (path, handler, occurrence = {}) =>
       faults.add(path, { type: 'response', handler }, occurrence),
+    forbid: service.forbidden.add,
     clearFaults() {
       faults.clear()
+      service.forbidden.clear()
       service.deliveryFaults.clear()
       service.deliveries.release()
     },

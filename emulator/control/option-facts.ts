@@ -148,8 +148,12 @@ const writeOptionFacts: Readonly<Record<keyof WriteOptions, OptionFacts>> = {
     text: 'whether values of references that differ in case alone are different',
     takes: ['sensitive', 'insensitive'],
   },
+  writtenText: {
+    text: 'what the service makes of the texts that it is given, in bodies and in names and values of references: nothing, without blanks at the ends and with single ones between, composed characters (NFC), or small letters',
+    takes: ['exact', 'trimmed', 'nfc', 'lower-case'],
+  },
   leftOut: {
-    text: 'the fields that the PUT of a job category leaves out',
+    text: 'the fields that the PUT of a job category leaves out, or sets to null',
     takes: ['emptied', 'kept'],
   },
   etags: {
@@ -196,7 +200,7 @@ export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> =
     takes: ['key', 'offset', 'snapshot'],
   },
   integerReference: {
-    text: 'an integer at the end of a path, beside a reference of its own collection: a value of that reference, or an id',
+    text: 'an integer at the end of a path, beside a reference of its own collection: a value of that reference, or an id; ` 7`, `+7` and `007` are 7 then',
     takes: ['value', 'id'],
   },
   usedDeltaLink: {

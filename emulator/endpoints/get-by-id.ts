@@ -9,6 +9,7 @@ import {
 import type { ResolvedOptions } from '../options.ts'
 import { parseId, parsePairs, type ReferencePair } from '../references/references.ts'
 import type { Id, StoredRecord } from '../store/store.ts'
+import { asWritten } from '../writes/body.ts'
 import { pageBody } from './page.ts'
 import type { Service } from './service.ts'
 
@@ -86,17 +87,21 @@ function ownPair(pairs: readonly ReferencePair[], collection: string): Reference
 
 /**
  * The record with this id, or with this value of the reference when there is a pair; a 400 for a text
- * that is no id.
+ * that is no id, a 403 for a record that is forbidden.
  */
 export function findRecord(
-  { store, references, options }: Service,
+  { store, references, options, forbidden }: Service,
   collection: string,
   reference: string,
   pair: ReferencePair | undefined,
 ): StoredRecord | undefined {
-  const isId = pair === undefined || (options.integerReference === 'id' && /^\d+$/.test(reference))
-  const id = isId ? internalId(collection, reference) : references.find(pair, reference)
-  return id === undefined ? undefined : store.find(collection, id)
+  const isNumber = options.integerReference === 'id' && /^\s*\+?\d+\s*$/.test(reference)
+  const behind = (one: ReferencePair) =>
+    isNumber ? Number(reference) : references.find(one, asWritten(reference, options))
+  const id = pair ? behind(pair) : internalId(collection, reference)
+  if (id === undefined) return undefined
+  forbidden.check(collection, id)
+  return store.find(collection, id)
 }
 
 function internalId(collection: string, reference: string): Id {

@@ -1,5 +1,6 @@
 import { json, ServiceError, type ServiceRequest, type ServiceResponse } from '../http/messages.ts'
 import type { CustomReference } from '../references/references.ts'
+import { asWritten } from '../writes/body.ts'
 import {
   checkCustom,
   handleDeleteReference,
@@ -74,8 +75,9 @@ function keyOf({ referenceName, externalReference }: CustomReference): string {
 export function referenceRoute(
   service: Service,
   request: ServiceRequest,
-  [collection, name, value, ...beyond]: readonly string[],
+  [collection, ...parts]: readonly string[],
 ): Route | undefined {
+  const [name, value, ...beyond] = parts.map((part) => asWritten(part, service.options))
   if (collection === undefined || beyond.length > 0) return undefined
   if (name === undefined || value === undefined) {
     const GET = () => handleReferenceList(service, request, collection, name)

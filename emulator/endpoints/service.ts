@@ -5,7 +5,7 @@ import type { PersonGroups } from '../filter/check.ts'
 import { ServiceError } from '../http/messages.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { References } from '../references/references.ts'
-import type { Store } from '../store/store.ts'
+import type { Id, Store } from '../store/store.ts'
 import type { Deliveries } from '../webhooks/deliveries.ts'
 import type { DeliveryFaults } from '../webhooks/delivery-faults.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
@@ -101,6 +101,27 @@ function parse(token: string): unknown[] | undefined {
   }
 }
 
+/** Records that no client may read by themselves or write, nor their references. */
+export interface Forbidden {
+  add(collection: string, id: Id): void
+  /** Throws 403 for a record that is forbidden. */
+  check(collection: string, id: Id): void
+  clear(): void
+}
+
+/** Starts with every record allowed. */
+export function createForbidden(): Forbidden {
+  const records = new Set<string>()
+  return {
+    add: (collection, id) => void records.add(`${collection} ${id}`),
+    check(collection, id) {
+      if (!records.has(`${collection} ${id}`)) return
+      throw new ServiceError(403, `The client has no access to ${id} of ${collection}`)
+    },
+    clear: () => records.clear(),
+  }
+}
+
 /** Everything that the endpoints share. */
 export interface Service {
   readonly options: ResolvedOptions
@@ -115,6 +136,7 @@ export interface Service {
   readonly webhooks: Webhooks
   readonly deliveries: Deliveries
   readonly deliveryFaults: DeliveryFaults
+  readonly forbidden: Forbidden
   /** The origin of both hosts. */
   url(): string
 }

@@ -54,7 +54,24 @@ export function writableFields(body: Fields, rules: Rules, options: ResolvedOpti
     ([property, value]) => rules[property]?.(value, property, options) ?? [],
   )
   if (errors.length > 0) throw bodyNotValid(errors)
-  return Object.fromEntries(given.filter(([, value]) => value !== undefined).map(knownParts))
+  const known = given.filter(([, value]) => value !== undefined).map(knownParts)
+  return asWritten(Object.fromEntries(known), options)
+}
+
+/** A value as the service keeps it: `writtenText` says what becomes of its texts. */
+export function asWritten<T>(value: T, options: Pick<ResolvedOptions, 'writtenText'>): T
+export function asWritten(value: unknown, options: Pick<ResolvedOptions, 'writtenText'>): unknown {
+  if (typeof value === 'string') return changes[options.writtenText](value)
+  if (!isObject(value)) return value
+  const parts = Object.entries(value).map(([key, part]) => [key, asWritten(part, options)])
+  return Object.fromEntries(parts)
+}
+
+const changes: Readonly<Record<ResolvedOptions['writtenText'], (text: string) => string>> = {
+  exact: (text) => text,
+  trimmed: (text) => text.trim().replace(/\s+/g, ' '),
+  nfc: (text) => text.normalize('NFC'),
+  'lower-case': (text) => text.toLowerCase(),
 }
 
 /** A text that may be left out. */

@@ -121,6 +121,37 @@ describe('an option', () => {
     })
   })
 
+  it('keeps what a body sets to null', async () => {
+    emulator.options.leftOut = 'kept'
+    await put('1', { name, externalCode: 'C' })
+    await put('1', { name, externalCode: null })
+    expect(stored(1)?.['externalCode']).toBe('C')
+  })
+
+  it('trims the texts of a body', async () => {
+    emulator.options.writtenText = 'trimmed'
+    const translations = { nl: ' Grote  kraan' }
+    await put('1', { name: { default: 'Crane ', translations }, externalCode: ' C' })
+    expect(stored(1)).toMatchObject({
+      name: { default: 'Crane', translations: { nl: 'Grote kraan' } },
+      externalCode: 'C',
+    })
+  })
+
+  it.each(['7', '007', '+7', '%207'])(
+    'reads %s as an id where a reference is meant',
+    async (path) => {
+      emulator.setReference('job-categories', 'erp', decodeURIComponent(path), 2)
+      const query = '?externalReferences=(job-categories,erp)'
+      const ids = []
+      for (const integerReference of ['value', 'id'] as const) {
+        emulator.options.integerReference = integerReference
+        ids.push((await client.get(`/job-categories/${path}${query}`)).body.id)
+      }
+      expect(ids).toEqual([2, 7])
+    },
+  )
+
   it.each([
     ['precondition-failed', 412],
     ['conflict', 409],

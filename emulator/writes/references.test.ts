@@ -190,6 +190,28 @@ describe('a value', () => {
   })
 })
 
+describe('a record that is forbidden', () => {
+  it('answers 403 to references of it, and to nobody else', async () => {
+    await put('people', 'hr', 'A1', '1')
+    emulator.forbid('people', 1)
+    const answers = [
+      await put('people', 'hr', 'A2', '1'),
+      await drop('people', 'hr', 'A1'),
+      await client.get('/people/1'),
+      await client.get('/people/A1?externalReferences=(people,hr)'),
+      await put('people', 'hr', 'B1', '2'),
+      await client.get('/people/2'),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403, 200, 200])
+    expect(values('people', 'hr')).toEqual([
+      ['A1', '1'],
+      ['B1', '2'],
+    ])
+    emulator.clearFaults()
+    expect(await put('people', 'hr', 'A2', '1')).toMatchObject({ status: 200 })
+  })
+})
+
 describe('an option', () => {
   it.each([
     ['accepted', 200],
@@ -218,6 +240,29 @@ describe('an option', () => {
     emulator.options.referenceList = referenceList
     await put('people', 'hr', 'A1', '2')
     expect((await client.get(at('people', 'hr'))).body).toMatchObject(body)
+  })
+
+  it.each([
+    ['exact', ' Jose\u0301  P ', ' Jose\u0301  P '],
+    ['trimmed', ' Jose\u0301  P ', 'Jose\u0301 P'],
+    ['nfc', 'Jose\u0301', 'Jos\u00e9'],
+    ['lower-case', 'José', 'josé'],
+  ] as const)('writes texts %s: %j is %j', async (writtenText, sent, kept) => {
+    emulator.options.writtenText = writtenText
+    await put('people', ' HR', sent, '2')
+    const [{ referenceName, externalReference } = { referenceName: '', externalReference: '' }] =
+      emulator.references('people').filter(({ internalReference }) => internalReference === '2')
+    const name = { exact: ' HR', trimmed: 'HR', nfc: ' HR', 'lower-case': ' hr' }[writtenText]
+    expect([referenceName, externalReference]).toEqual([name, kept])
+    const found = [await client.get(at('people', ' HR', sent)), await drop('people', ' HR', sent)]
+    expect(found.map(({ status }) => status)).toEqual([200, 204])
+  })
+
+  it('says in its own words which value is linked, and to what', async () => {
+    emulator.options.writtenText = 'lower-case'
+    await put('people', 'hr', 'Jan', '2')
+    const { body } = await put('people', 'hr', 'JAN', '3')
+    expect(body.error.reasons).toEqual(['hr jan is linked to 2: delete that reference first'])
   })
 
   it('takes values that differ in case alone for the same', async () => {

@@ -76,13 +76,17 @@ export function handlePutReference(
   path: ReferencePath,
 ): ServiceResponse {
   checkCustom(path.collection, path.name)
-  putReference(service, path, readInternalReference(request))
+  const internal = readInternalReference(request)
+  service.forbidden.check(path.collection, internal)
+  putReference(service, path, internal)
   return { status: 200, body: '' }
 }
 
 /** Handles the DELETE of a reference: 204. */
 export function handleDeleteReference(service: Service, path: ReferencePath): ServiceResponse {
   const { collection, name, value } = path
+  const id = service.references.find(path, value)
+  if (id !== undefined) service.forbidden.check(collection, id)
   if (deleteReference(service, path)) return { status: 204, body: '' }
   throw new ServiceError(404, `${collection} has no reference ${name} ${value}`)
 }
