@@ -191,6 +191,17 @@ const echoes: (readonly [name: string, wire: (all: string, one: string) => Wire]
     (all) => reply(405, new URLSearchParams({ secret: all }).toString()),
   ],
   ['an error in another form encoding', (all) => reply(405, encodeURIComponent(all))],
+  ['an error in base64', (all) => reply(405, Buffer.from(all).toString('base64'))],
+  [
+    'an error with a header of basic authentication',
+    (_all, one) => reply(405, `Basic ${Buffer.from(`connector:${one}`).toString('base64')}`),
+  ],
+  ['an error in hexadecimal digits', (all) => reply(405, Buffer.from(all).toString('hex'))],
+  ['an error in capitals', (all) => reply(405, all.toUpperCase())],
+  [
+    'an error in HTML',
+    (all) => reply(405, `It is ${all.replace(/\W/g, (c) => `&#${c.charCodeAt(0)};`)}`),
+  ],
   ['an error of several lines', (all) => reply(405, all.replaceAll(' ', '\r\n'))],
   ['an error that is cut in the middle of it', (_all, one) => reply(405, `${FILLER}${one}`)],
   ['an error that is cut a little later', (_all, one) => reply(405, `${FILLER.slice(8)}${one}`)],

@@ -20,8 +20,27 @@ describe('a secret in a text', () => {
       encodeURIComponent(secret).replace(/%../g, (c) => c.toLowerCase()),
     ],
     ['in a form', new URLSearchParams([['k', secret]]).toString().slice(2)],
+    ['in a URL that is in a URL', encodeURIComponent(encodeURIComponent(secret))],
+    ['in capitals', secret.toUpperCase()],
+    ['in HTML', 'p/ss &quot;w&#246;rd&quot;+\\&amp;=%'],
+    ['in HTML by numbers', 'p&#x2F;ss &#34;wörd&#x22;&#x2b;&#092;&#38;&#61;&#37;'],
+    ['in JSON by numbers', escapedUnits(secret)],
+    ['in hexadecimal digits', Buffer.from(secret).toString('hex')],
+    ['in large hexadecimal digits', Buffer.from(secret).toString('hex').toUpperCase()],
+    ['in base64', Buffer.from(secret).toString('base64')],
+    ['in base64 of URLs', Buffer.from(secret).toString('base64url')],
+    ['in base64 in JSON', Buffer.from(secret).toString('base64').replaceAll('/', '\\/')],
   ])('is replaced %s', (_, form) => {
     expect(masked(secret, `before ${form}, ${form} after`)).toBe('before ****, **** after')
+  })
+
+  it.each(['', 'a', 'ab', 'abc', 'client'])('is replaced in base64 behind %j', (before) => {
+    const text = Buffer.from(`${before}:${secret}`).toString('base64')
+    const left = masked(secret, `it is ${text}, or so`)
+    expect(left).toMatch(/^it is [\w+/]*\*{4}, or so$/)
+    const told = /^it is ([\w+/]*)/.exec(left)?.[1] ?? ''
+    // What is left is about what stands before the secret.
+    expect(`${before}:`.startsWith(Buffer.from(told, 'base64').toString('latin1'))).toBe(true)
   })
 
   it('is replaced line by line when it has several', () => {
@@ -41,6 +60,16 @@ describe('a secret in a text', () => {
     expect(masked('abc', 'the abc of it')).toBe('the abc of it')
   })
 
+  it('costs little time, whatever the service makes of it', () => {
+    const mask = createMask()
+    for (const piece of ['\\', '\\/', '\\"', '%', '%25', '&', '&amp;', '+ '])
+      mask.add(piece.repeat(100))
+    const began = performance.now()
+    for (const piece of ['\\', '\\\\/', '\\\\"', '%25', '%2525', '&amp;', '&amp;amp;', '+', 'A'])
+      mask.text(`${piece.repeat(5000)}!`)
+    expect(performance.now() - began).toBeLessThan(5000)
+  })
+
   it('may hold half a character', () => {
     expect(masked('half \ud83d', 'it is half \ud83d.')).toBe('it is ****.')
   })
@@ -55,6 +84,20 @@ describe('a secret in a text', () => {
     )
   })
 })
+
+it('credentials of a header are replaced without being known', () => {
+  const text = 'Authorization: Basic aWQ6cGFzcw==, authorization: bearer eyJ.a-b_c~d+/='
+  expect(createMask().text(text)).toBe('Authorization: Basic ****, authorization: bearer ****')
+})
+
+it('words that begin like credentials are left', () => {
+  const text = 'Basic authentication is off; a bearer token is needed.'
+  expect(createMask().text(text)).toBe(text)
+})
+
+function escapedUnits(text: string): string {
+  return text.replace(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
 
 describe('a parameter that gives access', () => {
   it.each([

@@ -8,39 +8,127 @@ export interface Mask {
 
 /** Below this length a value would also hide innocent words. */
 const SHORTEST = 4
+/** So long, what a secret is in base64 is no word. */
+const SHORTEST_BASE64 = 6
+/** Of longer secrets letters and digits are not looked for as escapes: tokens are long, and nobody escapes those. */
+const LONGEST_ESCAPED = 256
 
 /** OAuth's own names of values that give access. */
 const OAUTH_PARAMETERS = ['access_token', 'client_secret']
 
+/** Credentials of a header; a word behind "Basic" or "Bearer" in a sentence has small letters alone. */
+const CREDENTIALS =
+  /\b([Bb]asic|BASIC|[Bb]earer|BEARER)(\s+|%20|\+)(?=[\w.~+/-]+[A-Z\d])[\w.~+/-]{6,}=*/g
+
 /**
  * A mask that also hides the values of these parameters of URLs and members of JSON, whatever they
- * are. Their names are plain words; OAuth's `access_token` and `client_secret` are always hidden.
+ * are. Their names are plain words; OAuth's `access_token` and `client_secret` are always hidden, and so
+ * are the credentials of headers.
  */
 export function createMask(parameters: readonly string[] = []): Mask {
-  const forms = new Set<string>()
+  const secrets = new Set<string>()
+  let forms: readonly string[] = []
+  let inBase64: readonly RegExp[] = []
+  let escaped: readonly RegExp[] = []
   const names = [...OAUTH_PARAMETERS, ...parameters].join('|')
   const parameter = new RegExp(`\\b(${names})(=|%3D|"\\s*:\\s*")[^&\\s"'<>]+`, 'gi')
   return { add, text }
 
   function add(secret: string): void {
-    if (secret.length < SHORTEST) return
     const lines = secret.split(/[\r\n]+/)
-    for (const value of [secret, ...lines].filter(({ length }) => length >= SHORTEST)) {
-      forms.add(value)
-      forms.add(JSON.stringify(value).slice(1, -1))
-      const encoded = encodeURIComponent(value.replace(/\p{Surrogate}/gu, '\ufffd'))
-      forms.add(encoded)
-      forms.add(encoded.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase()))
-      forms.add(new URLSearchParams([['', value]]).toString().slice(1))
-    }
+    for (const value of [secret, ...lines]) if (value.length >= SHORTEST) secrets.add(value)
+    // Longest first: a secret may contain another one.
+    const longestFirst = [...secrets].sort((a, b) => b.length - a.length)
+    forms = [...new Set(longestFirst.flatMap(formsOf))].sort((a, b) => b.length - a.length)
+    inBase64 = longestFirst.flatMap(base64Forms)
+    escaped = longestFirst.flatMap(escapedForms)
   }
 
   function text(text: string): string {
     let masked = text
-    // Longest first: a secret may contain another one.
-    for (const form of [...forms].sort((a, b) => b.length - a.length)) {
-      masked = masked.replaceAll(form, '****')
-    }
-    return masked.replace(parameter, '$1$2****')
+    for (const form of forms) masked = masked.replaceAll(form, '****')
+    for (const pattern of inBase64) masked = masked.replace(pattern, '****')
+    // What has no escapes needs no search for them, which takes much longer.
+    if (/[%&\\+]/.test(masked))
+      for (const pattern of escaped) masked = masked.replace(pattern, '****')
+    return masked.replace(parameter, '$1$2****').replace(CREDENTIALS, '$1$2****')
   }
+}
+
+/** A secret as it is, in capitals, in small letters and in hexadecimal digits. */
+function formsOf(secret: string): string[] {
+  const hex = Buffer.from(secret).toString('hex')
+  return [secret, secret.toUpperCase(), secret.toLowerCase(), hex, hex.toUpperCase()]
+}
+
+/**
+ * What finds a secret in the base64 of a longer text, in which so many bytes of a group of three stand before
+ * it. The digit that it shares with what follows goes with it; the one before it tells 4 bits at most.
+ */
+function base64Forms(secret: string): RegExp[] {
+  return [0, 1, 2].flatMap((before) => {
+    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)])
+    const text = bytes.toString('base64').replace(/=+$/, '')
+    const own = text.slice([0, 2, 3][before], bytes.length % 3 === 0 ? undefined : -1)
+    if (own.length < SHORTEST_BASE64) return []
+    const digits = own.replace(/[+/]/g, (digit) =>
+      digit === '+' ? '(?:[-+]|%2[bB])' : '(?:_|\\\\?/|%2[fF])',
+    )
+    return new RegExp(`${digits}[\\w+/-]?(?:=|%3[dD])*`, 'g')
+  })
+}
+
+/** What finds a secret whose characters are escaped, all or some. */
+function escapedForms(secret: string): RegExp[] {
+  const isLong = secret.length > LONGEST_ESCAPED
+  const patternOf = (formsOf: typeof escapesOf) =>
+    [...secret].map((character) => `(?:${formsOf(character, isLong)})`).join('')
+  // Two patterns, because in one a backslash that may stand for one or two takes time without bound.
+  return [...new Set([patternOf(jsonOf), patternOf(escapesOf)])].map(
+    (pattern) => new RegExp(pattern, 'g'),
+  )
+}
+
+const NAMED: Readonly<Record<string, string>> = {
+  '&': 'amp',
+  '<': 'lt',
+  '>': 'gt',
+  '"': 'quot',
+  "'": 'apos',
+}
+
+/** A character as it is, or by its number, or as URLs, forms and HTML write it; a percent sign may be encoded again. */
+function escapesOf(character: string, isLong: boolean): string {
+  const code = character.codePointAt(0) ?? 0
+  const units = [...Array(character.length).keys()].map((i) => character.charCodeAt(i))
+  const itself = units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
+  if (isLong && /[a-z\d]/i.test(character)) return itself
+  const name = NAMED[character]
+  const forms = [
+    units.map((unit) => `\\\\u${digits(unit, 4)}`).join(''),
+    [...Buffer.from(character)].map((byte) => `%(?:25)*${digits(byte, 2)}`).join(''),
+    `&#(?:0*${code}|[xX]0*${digits(code)});`,
+    itself,
+  ]
+  if (name !== undefined) forms.unshift(`&${name};`)
+  if (character === ' ') forms.push('\\+')
+  // Half a character is sent as the one that stands for none.
+  if (/\p{Surrogate}/u.test(character)) forms.push('\ufffd', '%[eE][fF]%[bB][fF]%[bB][dD]')
+  return forms.join('|')
+}
+
+/** The same in a text of JSON. */
+function jsonOf(character: string, isLong: boolean): string {
+  const escapes = escapesOf(character, isLong)
+  if (character === '/') return `${escapes}|\\\\/`
+  const text = JSON.stringify(character).slice(1, -1)
+  if (text === character || text.startsWith('\\u')) return escapes
+  const itself = `|\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return `${text.replaceAll('\\', '\\\\')}|${escapes.replace(itself, '')}`
+}
+
+/** A hexadecimal number, in capitals or not. */
+function digits(number: number, least = 1): string {
+  const text = number.toString(16).padStart(least, '0')
+  return text.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
 }
