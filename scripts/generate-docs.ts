@@ -12,6 +12,7 @@ import {
   withFacts,
 } from './listings.ts'
 import { withSettings } from './meltano-settings.ts'
+import { RECORD_TYPES, recordTypes } from './record-types.ts'
 
 const spec = readProjectJson('#spec') as ListedSpecification & MetadataFacts['spec']
 const { name, version, license } = readProjectJson('#package') as {
@@ -20,7 +21,7 @@ const { name, version, license } = readProjectJson('#package') as {
   license: string
 }
 
-/** `npm run docs`: rewrites the generated parts of the documents, and NOTICE, in the present folder. */
+/** `npm run docs`: rewrites the generated parts of the documents, NOTICE, and the types of records, in the present folder. */
 for (const file of DOCUMENTS) rewrite(file, withTables)
 for (const [plugin, pluginSpec] of [
   ['tap-protime', spec],
@@ -32,6 +33,7 @@ for (const [plugin, pluginSpec] of [
 rewrite('metadata.yaml', (text) => withFacts(text, { version, license, spec }))
 rewrite(INSTALL_GUIDE, (text) => withVersion(text, version))
 writeFileSync('NOTICE', notice())
+writeFileSync(RECORD_TYPES, recordTypes())
 
 function rewrite(file: string, make: (text: string) => string): void {
   const text = readFileSync(file, 'utf8')

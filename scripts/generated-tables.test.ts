@@ -8,6 +8,7 @@ import {
   troubleshooting,
   withTables,
 } from './generated-tables.ts'
+import { RECORD_TYPES, recordTypes } from './record-types.ts'
 
 describe('the documents', () => {
   it.each(DOCUMENTS)('%s has the tables that the code gives (npm run docs makes them)', (file) => {
@@ -22,6 +23,10 @@ describe('the documents', () => {
     expect(withTables('<!-- generated: configuration -->\n<!-- end -->')).toContain(
       '`client_secret` | yes',
     )
+  })
+
+  it('have the types of records beside them that the schemas give', () => {
+    expect(readFileSync(RECORD_TYPES, 'utf8')).toBe(recordTypes())
   })
 
   it('do not have parts that nothing generates', () => {

@@ -238,7 +238,8 @@ async function tryRedisRecipe({ folder, step }: Tools, packed: string): Promise<
         ask(port, 'DEL', 'protime:events')
         writeFileSync(join(home, 'consumer.js'), recipe('js', 'consumer'))
         ask(port, 'XGROUP', 'CREATE', 'protime:events', 'warehouse', '0', 'MKSTREAM')
-        const bodies = ['00C', '00A', '00B', '00C', '00D'].map((version) => record(1, version))
+        const versions = ['00C', '00A', '00B', '00C', '00D'].map((version) => record(1, version))
+        const bodies = [...versions, `{"changeType":"Delete","data":${record(1, '00D')}}`]
         for (const body of bodies) expectSame(await receiver.deliver(body), 200)
         // What a consumer has taken that was killed before it had applied anything.
         ask(
@@ -255,7 +256,7 @@ async function tryRedisRecipe({ folder, step }: Tools, packed: string): Promise<
         )
         const consumer = start('node consumer.js', { folder: home, environment: settings })
         try {
-          await applied(consumer, [bodies[0], bodies[4]])
+          await applied(consumer, [bodies[0], bodies[4], bodies[5]])
           expectSame(ask(port, 'XPENDING', 'protime:events', 'warehouse').split('\n')[0], '0')
         } finally {
           await consumer.kill()

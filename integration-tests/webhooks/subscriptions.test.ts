@@ -1,9 +1,9 @@
 import { readFileSync, rmSync, statSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { collections } from '../../emulator/collections/collections.ts'
+import { webhookCollections } from '../../src/webhooks/collections.ts'
 import { sign } from '../../src/webhooks/receive/testing/sign.ts'
 import { nonceOf } from '../../src/webhooks/serve/store.ts'
-import { webhookCollections } from '../../src/webhooks/serve/webhook-collections.ts'
 import { freePort } from '../engines/program.ts'
 import { PUBLIC_URL, type Scene, type Server, startScene, synced, until } from './scene.ts'
 

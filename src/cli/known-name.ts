@@ -1,6 +1,6 @@
 import { nearest } from '../ground/nearest.ts'
 import { referencedCollections } from '../streams/collections.ts'
-import { webhookCollections } from '../webhooks/serve/webhook-collections.ts'
+import { webhookCollections } from '../webhooks/collections.ts'
 import { UsageError } from './command.ts'
 
 /**

@@ -1,11 +1,18 @@
-// What others import as `source-protime/webhooks`: it needs nothing but Node.
+// What others import as `source-protime/webhooks`: it needs the Fetch API and WebCrypto, and nothing of Node.
 export {
   createHandler,
-  createNewest,
   type Handler,
   type HandlerOptions,
-  type Newest,
+  type Refusal,
 } from './receive/create-handler.ts'
-export type { WebhookEvent } from './receive/delivery.ts'
-export { verifyDelivery } from './receive/delivery.ts'
+export type { RefusalReason } from './receive/delivery.ts'
+export {
+  createNewest,
+  type EventVersion,
+  type Newest,
+  type WebhookCollection,
+  type WebhookEvent,
+  type WebhookEventOf,
+} from './receive/event.ts'
 export { toNode } from './receive/to-node.ts'
+export { sign, VerificationError, type VerificationReason, verify } from './receive/verify.ts'

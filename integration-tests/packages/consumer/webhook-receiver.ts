@@ -1,26 +1,28 @@
-import { createHmac } from 'node:crypto'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
   createHandler,
   createNewest,
+  sign,
   toNode,
-  verifyDelivery,
+  verify,
   type WebhookEvent,
+  type WebhookEventOf,
 } from 'source-protime/webhooks'
 
 /** Receives one delivery, and prints what came of it. */
 const key = 'k3y-é/+='
 const body = '{"changeVersion":"00000A1000005C200020","id":4712,"date":"2026-02-03","name":"Zoë €"}'
-const authorization = `HMAC-SHA256 ${createHmac('sha256', key).update(body).digest('base64')}`
+const authorization = await sign(body, key)
 
 const isNewest = createNewest({ capacity: 10 })
-const events: (WebhookEvent & { isNewest: boolean })[] = []
+const events: { event: WebhookEvent; isNewest: boolean; day: string | null | undefined }[] = []
+const dayOf = ({ data }: WebhookEventOf<'clockings'>) => data?.date
 const handler = createHandler({
   keysOf: (path) => (path === '/hooks/clockings/nonce' ? [key] : undefined),
   async onEvent(event) {
-    const { collection, id = '', changeVersion = '' } = event
-    events.push({ ...event, isNewest: isNewest(collection, id, changeVersion) })
+    const day = event.collection === 'clockings' ? dayOf(event) : undefined
+    events.push({ event, isNewest: isNewest(event), day })
   },
 })
 const server = createServer(toNode(handler)).listen(0, '127.0.0.1', () => {
@@ -31,11 +33,11 @@ const server = createServer(toNode(handler)).listen(0, '127.0.0.1', () => {
     path: '/hooks/clockings/nonce',
     headers: { authorization },
   }
-  request({ host: '127.0.0.1', ...options }, ({ statusCode }) => {
-    const [event] = events
-    const { collection, id, isNewest } = event ?? {}
-    const isGenuine = verifyDelivery(event?.body ?? '', authorization, [key])
-    process.stdout.write(JSON.stringify({ statusCode, collection, id, isNewest, isGenuine }))
+  request({ host: '127.0.0.1', ...options }, async ({ statusCode }) => {
+    const [{ event, isNewest, day } = {}] = events
+    const { collection, id, body = '' } = event ?? {}
+    await verify(body, authorization, [key])
+    process.stdout.write(JSON.stringify({ statusCode, collection, id, isNewest, day }))
     server.close()
     server.closeAllConnections()
   }).end(body)

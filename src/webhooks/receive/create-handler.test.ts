@@ -1,7 +1,11 @@
-import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import { createHandler, createNewest, type HandlerOptions } from './create-handler.ts'
-import type { WebhookEvent } from './delivery.ts'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import {
+  createHandler,
+  type HandlerOptions,
+  quietRefusals,
+  type Refusal,
+} from './create-handler.ts'
+import type { WebhookEvent } from './event.ts'
 import { sign } from './testing/sign.ts'
 
 const KEY = 'k3y-é/+='
@@ -14,7 +18,7 @@ describe('the handler of deliveries', () => {
     const handler = handlerOf({
       async onEvent({ collection, id, changeVersion, body }) {
         await new Promise(setImmediate)
-        steps.push([collection, id, changeVersion, body.toString()])
+        steps.push([collection, id, changeVersion, new TextDecoder().decode(body)])
       },
     })
     const { status } = await handler(signed(RECORD))
@@ -58,28 +62,87 @@ describe('the handler of deliveries', () => {
   })
 
   it.each([
-    [401, 'is not signed', new Request(URL_OF_HOOK, { method: 'POST', body: RECORD })],
-    [401, 'was changed', signed(`${RECORD} `, { authorization: sign(RECORD, KEY) })],
-    [400, 'is signed and not JSON', signed('{"id":')],
-    [400, 'is signed and empty', signed('')],
+    [401, 'no-header', 'is not signed', new Request(URL_OF_HOOK, { method: 'POST', body: RECORD })],
+    [401, 'other-scheme', 'has a token', signed(RECORD, { authorization: 'Bearer abc' })],
+    [401, 'no-key-fits', 'was changed', signed(`${RECORD} `, { authorization: sign(RECORD, KEY) })],
+    [400, 'not-json', 'is signed and not JSON', signed('{"id":')],
+    [400, 'not-json', 'is signed and empty', signed('')],
     [
       404,
+      'unknown-path',
       'has an unknown path',
       signed(RECORD, { url: 'https://acme.example/hooks/people/nonce' }),
     ],
-    [405, 'is a PUT', signed(RECORD, { method: 'PUT' })],
-    [415, 'is in gzip', signed(RECORD, { headers: { 'content-encoding': 'gzip' } })],
-    [413, 'says that it is too long', signed(RECORD, { headers: { 'content-length': '101' } })],
-    [413, 'is too long', signed(`"${'x'.repeat(99)}"`)],
-  ])('answers %i to what %s', async (expected, _, request) => {
+    [405, 'other-method', 'is a PUT', signed(RECORD, { method: 'PUT' })],
+    [415, 'compressed', 'is in gzip', signed(RECORD, { headers: { 'content-encoding': 'gzip' } })],
+    [
+      413,
+      'too-large',
+      'says that it is too long',
+      signed(RECORD, { headers: { 'content-length': '101' } }),
+    ],
+    [413, 'too-large', 'is too long', signed(`"${'x'.repeat(99)}"`)],
+  ])('answers %i (%s) to what %s, and tells of it', async (expected, reason, _, request) => {
     const events: WebhookEvent[] = []
-    const handler = handlerOf({ maxBytes: 100, onEvent: (event) => void events.push(event) })
+    const refusals: Refusal[] = []
+    const handler = handlerOf({
+      maxBytes: 100,
+      onEvent: (event) => void events.push(event),
+      onRefused: (refusal) => void refusals.push(refusal),
+    })
     const { status, headers } = await handler(request)
     expect(status).toBe(expected)
     expect(headers.get('allow')).toBe(expected === 405 ? 'POST' : null)
     expect(events).toEqual([])
+    expect(refusals).toEqual([{ path: new URL(request.url).pathname, status: expected, reason }])
+  })
+
+  it('does not read the body of what is not signed', async () => {
+    const body = new ReadableStream({ pull: () => Promise.reject(new Error('it was read')) })
+    const request = new Request(URL_OF_HOOK, { method: 'POST', body, duplex: 'half' })
+    expect((await handlerOf({ onRefused() {} })(request)).status).toBe(401)
+  })
+
+  it('passes on what is signed and not JSON, where it is asked to', async () => {
+    const events: WebhookEvent[] = []
+    const onEvent = (event: WebhookEvent) => void events.push(event)
+    expect((await handlerOf({ notJson: 'pass', onEvent })(signed('{"id":'))).status).toBe(200)
+    expect(events).toEqual([
+      { collection: 'clockings', body: new TextEncoder().encode('{"id":'), deleted: undefined },
+    ])
+  })
+
+  it('says on stderr what it refuses and why, without the path', async () => {
+    const said = spyOnConsole()
+    await handlerOf({})(signed(RECORD, { authorization: 'Bearer abc' }))
+    expect(said()).toEqual([
+      'source-protime/webhooks: a delivery was answered 401 (other-scheme). Give onRefused to learn more',
+    ])
   })
 })
+
+it('refusals for one reason are one line a minute', () => {
+  const said = spyOnConsole()
+  let now = 0
+  const refused = quietRefusals(() => now)
+  for (const reason of ['no-key-fits', 'no-key-fits', 'no-header'] as const)
+    refused({ status: 401, reason })
+  now = 60_001
+  refused({ status: 401, reason: 'no-key-fits' })
+  const line = (what: string) => `source-protime/webhooks: ${what}. Give onRefused to learn more`
+  expect(said()).toEqual([
+    line('a delivery was answered 401 (no-key-fits)'),
+    line('a delivery was answered 401 (no-header)'),
+    line('2 deliveries were answered 401 (no-key-fits)'),
+  ])
+})
+
+function spyOnConsole(): () => string[] {
+  const lines: string[] = []
+  const spy = vi.spyOn(console, 'error').mockImplementation((line) => void lines.push(line))
+  onTestFinished(() => spy.mockRestore())
+  return () => lines
+}
 
 function handlerOf(options: Partial<HandlerOptions>) {
   return createHandler({
@@ -105,47 +168,3 @@ function signed(
 ): Request {
   return new Request(url, { method, body, headers: { authorization, ...headers } })
 }
-
-describe('the newest version of a record', () => {
-  // spec: Events 3
-  // spec: Events 4
-  it('is known whatever the order of deliveries, and only once', () => {
-    const newest = createNewest()
-    const delivered = ['v3', 'v1', 'v2', 'v3', 'v4']
-    expect(delivered.filter((version) => newest('people', 7, version))).toEqual(['v3', 'v4'])
-  })
-
-  it('is that of one record of one collection, whose id may be written as text', () => {
-    const newest = createNewest()
-    expect(newest('people', 7, 'v2')).toBe(true)
-    expect(newest('people', '7', 'v1')).toBe(false)
-    expect(newest('people', 8, 'v1')).toBe(true)
-    expect(newest('breaks', 7, 'v1')).toBe(true)
-  })
-
-  it('is the greatest text by code units, as the service orders them', () => {
-    const versions = fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1 })
-    fc.assert(
-      fc.property(versions, (delivered) => {
-        const newest = createNewest()
-        const kept = delivered.filter((version) => newest('people', 7, version))
-        expect(kept.at(-1)).toBe(delivered.toSorted().at(-1))
-        expect(kept).toEqual([...new Set(kept)].toSorted())
-      }),
-    )
-  })
-
-  it('is forgotten first of the record that was not asked about for longest', () => {
-    const newest = createNewest({ capacity: 2 })
-    newest('people', 1, 'v2')
-    newest('people', 2, 'v2')
-    newest('people', 1, 'v1')
-    newest('people', 3, 'v2')
-    expect(newest('people', 1, 'v2')).toBe(false)
-    expect(newest('people', 2, 'v1')).toBe(true)
-  })
-
-  it('needs room for one record', () => {
-    expect(() => createNewest({ capacity: 0 })).toThrow(RangeError)
-  })
-})

@@ -1,8 +1,20 @@
-import { headRefusal, parseEvent, readBody, verifyDelivery, type WebhookEvent } from './delivery.ts'
+import { headRefusal, type RefusalReason, readBody, STATUS } from './delivery.ts'
+import { parseEvent, type WebhookEvent } from './event.ts'
+import { VerificationError, verify } from './verify.ts'
 
 /** Tells the operator of a program that has given no log. */
 export function toStderr(message: string): void {
-  process.stderr.write(`source-protime/webhooks: ${message}\n`)
+  // biome-ignore lint/suspicious/noConsole: stderr of whatever runs the library
+  console.error(`source-protime/webhooks: ${message}`)
+}
+
+/** A request that was refused, and is no event. */
+export interface Refusal {
+  /** As good as a password: keep it out of logs. */
+  readonly path: string
+  /** Of the answer. */
+  readonly status: number
+  readonly reason: RefusalReason
 }
 
 /** What a handler of deliveries is made of. */
@@ -15,6 +27,16 @@ export interface HandlerOptions {
   collectionOf?(path: string): string
   /** What `onEvent` threw. It may quote the event, so that only its name is logged if this is left out. */
   onError?(error: unknown): void
+  /**
+   * What was refused, and why: a webhook whose deliveries are all refused is disabled after 72 hours. If this is
+   * left out, stderr has a line about each reason, at most one per minute.
+   */
+  onRefused?(refusal: Refusal): void
+  /**
+   * A body that is signed and not JSON: `refuse` (400, the default), which disables the webhook in the end, or
+   * `pass`, where `onEvent` gets it without id and data.
+   */
+  readonly notJson?: 'refuse' | 'pass'
   /** Of a body; 1 MiB if left out. */
   readonly maxBytes?: number
 }
@@ -29,31 +51,53 @@ const DEFAULT_MAX_BYTES = 1_048_576
 
 /**
  * Makes a function that answers deliveries: 200 once `onEvent` has stored the event, 503 when it throws,
- * 401 for a wrong signature, 400 for a signed body that is not JSON, 404, 405, 413 and 415 for what is no
- * delivery of ours. Answers have no body.
+ * 401 for what is not rightly signed, 400 for a signed body that is not JSON, 404, 405, 413 and 415 for what is
+ * no delivery of ours. Answers have no body.
  */
 export function createHandler({
   keysOf,
   onEvent,
   collectionOf = lastButOne,
   onError = logName,
+  onRefused = quietRefusals(),
+  notJson = 'refuse',
   maxBytes = DEFAULT_MAX_BYTES,
 }: HandlerOptions): Handler {
   return async (request) => {
     const path = new URL(request.url).pathname
-    const keys = (await keysOf(path)) ?? []
-    if (keys.length === 0) return answer(404)
-    const refusal = headRefusal(headOf(request), maxBytes)
-    if (refusal !== undefined) return answer(refusal)
-    const body = await readBody(request.body ?? [], maxBytes)
-    if (body === undefined) return answer(413)
-    if (!verifyDelivery(body, request.headers.get('authorization'), keys)) return answer(401)
-    return answer(await stored(collectionOf(path), body))
+    const received = await receive(request, path)
+    if (typeof received !== 'string') return answer(await stored(received))
+    const status = STATUS[received]
+    onRefused({ path, status, reason: received })
+    return answer(status)
   }
 
-  async function stored(collection: string, body: Buffer): Promise<number> {
-    const event = parsed(collection, body)
-    if (event === undefined) return 400
+  async function receive(request: Request, path: string): Promise<WebhookEvent | RefusalReason> {
+    const keys = (await keysOf(path)) ?? []
+    if (keys.length === 0) return 'unknown-path'
+    const refusal = headRefusal(headOf(request), maxBytes)
+    if (refusal !== undefined) return refusal
+    const body = await readBody(request.body ?? [], maxBytes)
+    if (body === undefined) return 'too-large'
+    try {
+      await verify(body, request.headers.get('authorization'), keys)
+    } catch (error) {
+      if (error instanceof VerificationError) return error.reason
+      throw error
+    }
+    return read(collectionOf(path), body)
+  }
+
+  function read(collection: string, body: Uint8Array): WebhookEvent | RefusalReason {
+    try {
+      return parseEvent(collection, body)
+    } catch {
+      if (notJson === 'refuse') return 'not-json'
+      return { collection, body, deleted: undefined } as WebhookEvent
+    }
+  }
+
+  async function stored(event: WebhookEvent): Promise<number> {
     try {
       await onEvent(event)
       return 200
@@ -61,14 +105,6 @@ export function createHandler({
       onError(error)
       return 503
     }
-  }
-}
-
-function parsed(collection: string, body: Buffer): WebhookEvent | undefined {
-  try {
-    return parseEvent(collection, body)
-  } catch {
-    return undefined
   }
 }
 
@@ -81,6 +117,7 @@ function headOf({ method, headers }: Request) {
     method,
     contentEncoding: headers.get('content-encoding'),
     contentLength: headers.get('content-length'),
+    authorization: headers.get('authorization'),
   }
 }
 
@@ -93,34 +130,21 @@ function logName(error: unknown): void {
   toStderr(`onEvent threw (${name}); the delivery was answered 503. Give onError to learn more`)
 }
 
-/** Tells whether a version of a record is newer than every other that it was told of. */
-export type Newest = (collection: string, id: number | string, changeVersion: string) => boolean
+const LINE_EVERY_MS = 60_000
 
-const DEFAULT_CAPACITY = 100_000
-
-/**
- * Remembers the newest `changeVersion` of as many records as `capacity` says, deleted ones like others,
- * and forgets first what it has not been asked about for longest. Versions are compared as text, by code
- * units; an equal one is the same event once more.
- *
- * What it calls newer counts as seen: ask where events are applied, behind the queue. Before the queue
- * the repetition of a delivery that could not be stored would look like a duplicate.
- */
-export function createNewest({
-  capacity = DEFAULT_CAPACITY,
-}: {
-  readonly capacity?: number
-} = {}): Newest {
-  if (!(capacity >= 1)) throw new RangeError('the capacity must be 1 or more')
-  const versions = new Map<string, string>()
-  return (collection, id, changeVersion) => {
-    const record = `${collection} ${id}`
-    const held = versions.get(record)
-    const isNewer = held === undefined || changeVersion > held
-    versions.delete(record)
-    versions.set(record, isNewer ? changeVersion : held)
-    const [oldest = record] = versions.keys()
-    if (versions.size > capacity) versions.delete(oldest)
-    return isNewer
+/** Tells the first refusal for a reason at once, and later how many more there were. Paths are not told. */
+export function quietRefusals(
+  nowMs: () => number = () => performance.now(),
+): (refusal: Pick<Refusal, 'status' | 'reason'>) => void {
+  const lines = new Map<RefusalReason, { at: number; count: number }>()
+  return ({ status, reason }) => {
+    const line = lines.get(reason) ?? { at: Number.NEGATIVE_INFINITY, count: 0 }
+    lines.set(reason, line)
+    line.count++
+    const now = nowMs()
+    if (now - line.at < LINE_EVERY_MS) return
+    const what = line.count === 1 ? 'a delivery was' : `${line.count} deliveries were`
+    toStderr(`${what} answered ${status} (${reason}). Give onRefused to learn more`)
+    lines.set(reason, { at: now, count: 0 })
   }
 }

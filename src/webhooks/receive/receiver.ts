@@ -1,19 +1,23 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { tryParseJson } from '../../ground/json.ts'
 import { REAL_TIME, type Time } from '../../http/clock.ts'
 import type { Log } from '../../protocol/connector.ts'
-import { type Answer, answer, answerFault } from './answer.ts'
+import { type Answer, answer } from './answer.ts'
+import { boundConnections } from './connections.ts'
 import {
   type DeliveryPath,
   type Hook,
   type Hooks,
   headRefusal,
-  isJson,
   parseDeliveryPath,
-  readBody,
-  verifyDelivery,
+  type RefusalReason,
+  STATUS,
 } from './delivery.ts'
+import { claimedDigest } from './verify.ts'
 
 /** Warnings about what anybody outside can cause as often as they like. */
 interface QuietLog {
@@ -72,64 +76,124 @@ interface ReceiveTools {
   askForBody(): void
 }
 
-type Status = 200 | 401 | 404 | 405 | 413 | 415 | 503
+/** How a request is answered: a refusal, a delivery, or one whose key was not known in time. */
+type Decision = RefusalReason | 'taken' | 'no-key-yet'
 
 /**
- * Decides how a request is answered, and tells of it if it is a delivery. Its body is gone afterwards. A signed
- * body that is not JSON is one, too: it is genuine, and a refusal would disable the webhook in the end.
+ * Decides how a request is answered, and tells of it if it is a delivery. Its body is hashed as it comes and
+ * never held. A signed body that is not JSON is a delivery, too: it is genuine, and a refusal would disable the
+ * webhook in the end.
  */
-async function receive(request: IncomingMessage, tools: ReceiveTools): Promise<Status> {
+async function receive(request: IncomingMessage, tools: ReceiveTools): Promise<number> {
   const path = parseDeliveryPath(request.url ?? '', tools.prefix)
   const hook = path && tools.hooks.byNonce(path.collection, path.nonce)
-  if (path === undefined) return 404
-  if (hook === undefined) return unknownPath(tools)
-  const status = await received(request, path, hook, tools)
-  const why = REASONS[status]
+  if (path === undefined || hook === undefined) return unknownPath(tools)
+  const decision = await decided(request, path, hook, tools)
+  if (decision === 'taken') return 200
+  const status = decision === 'no-key-yet' ? 503 : STATUS[decision]
+  const why = WORDS[decision]
   if (why !== undefined)
     tools.quietLog.warn(
-      `${path.nonce} ${status}`,
+      `${path.nonce} ${decision}`,
       (count) => `${deliveries(count, path.collection)} answered ${status}: ${why}`,
     )
   return status
 }
 
-const REASONS: Partial<Record<Status, string>> = {
-  401: 'the signature is missing, or not by a key of this webhook',
-  413: 'the body is larger than any event should be; the service will disable the webhook after 72 hours of this',
-  415: 'the body is compressed, and the signature covers what was compressed; look for a proxy that does it',
-  503: 'the key of the webhook was not known in time; the service sends it again in about an hour',
+const WORDS: Partial<Record<Decision, string>> = {
+  'no-header': 'they are not signed, so somebody else has sent them',
+  'other-scheme':
+    'the signature is not HMAC-SHA256; unless somebody else has sent them, the service signs in another way than this version knows',
+  'no-key-fits': 'the signature is not by a key of this webhook',
+  'too-large':
+    'the body is larger than any event should be; the service will disable the webhook after 72 hours of this',
+  compressed:
+    'the body is compressed, and the signature covers what was compressed; look for a proxy that does it',
+  'no-key-yet':
+    'the key of the webhook was not known in time; the service sends it again in about an hour',
 }
 
-async function received(
+async function decided(
   request: IncomingMessage,
   { nonce }: DeliveryPath,
   hook: Hook,
   { hooks, onDelivery, quietLog, bodyBytes, keyMs, askForBody }: ReceiveTools,
-): Promise<Status> {
+): Promise<Decision> {
   const refusal = headRefusal(headOf(request), bodyBytes)
   if (refusal !== undefined) return refusal
-  askForBody()
-  const body = await readBody(request.iterator({ destroyOnReturn: false }), bodyBytes)
-  if (body === undefined) return 413
+  // Until the key is known the body stays with its sender.
   const known = hook.state === 'creating' ? await hooks.settled(nonce, keyMs) : hook
-  if (known === undefined || known.state === 'creating') return 503
-  if (!verifyDelivery(body, request.headers.authorization, known.keys)) return 401
+  if (known === undefined || known.state === 'creating') return 'no-key-yet'
+  askForBody()
+  const body = await hashed(request, known.keys, bodyBytes)
+  if (body === undefined) return 'too-large'
+  if (!body.isGenuine) return 'no-key-fits'
   onDelivery(known.collection)
-  if (!isJson(body))
+  if (body.isBroken)
     quietLog.warn(
       `${nonce} JSON`,
       (count) =>
         `${deliveries(count, known.collection)} rightly signed but not JSON: it leads to a sync all the same`,
     )
-  return 200
+  return 'taken'
 }
 
-function unknownPath({ quietLog }: ReceiveTools): 404 {
+/** So much of a body is kept to see whether it is JSON; of longer ones it is not seen. */
+const KEPT_BYTES = 16_384
+
+/** What is known of a body once it has gone by; undefined as soon as it is longer than `maxBytes`. */
+async function hashed(
+  request: IncomingMessage,
+  keys: readonly string[],
+  maxBytes: number,
+): Promise<{ readonly isGenuine: boolean; readonly isBroken: boolean } | undefined> {
+  const hashes = keys.map((key) => createHmac('sha256', key))
+  let bytes = 0
+  let kept = ''
+  const decoder = new TextDecoder()
+  const isWhole = await eachPart(request, (part) => {
+    bytes += part.length
+    if (bytes > maxBytes) return false
+    for (const hash of hashes) hash.update(part)
+    if (bytes <= KEPT_BYTES) kept += decoder.decode(part, { stream: true })
+    return true
+  })
+  if (!isWhole) return undefined
+  const claimed = claimedDigest(request.headers.authorization)
+  const given = 'digest' in claimed ? Buffer.from(claimed.digest, 'base64') : Buffer.alloc(32)
+  // Each is compared, whatever the others say: the time tells nothing of the keys.
+  const fits = hashes.map((hash) => timingSafeEqual(hash.digest(), given))
+  const isBroken = bytes <= KEPT_BYTES && tryParseJson(kept) === undefined
+  return { isGenuine: fits.includes(true), isBroken }
+}
+
+/**
+ * Calls `take` with each part as it comes, which answers whether it wants more; answers whether it took all. An
+ * iterator would keep a part of each body waiting.
+ */
+function eachPart(request: IncomingMessage, take: (part: Buffer) => boolean): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const end = (isWhole: boolean) => {
+      request.off('data', onData)
+      resolve(isWhole)
+    }
+    const onData = (part: Buffer) => {
+      if (!take(part)) end(false)
+    }
+    request
+      .on('data', onData)
+      .once('end', () => end(true))
+      .once('error', reject)
+      .once('close', () => reject(new Error('the sender has hung up')))
+  })
+}
+
+function unknownPath({ quietLog }: ReceiveTools): number {
   quietLog.warn(
     'unknown',
     (count) => `${deliveries(count)} answered 404: their paths belong to no webhook of the store`,
   )
-  return 404
+  return STATUS['unknown-path']
 }
 
 function headOf({ method, headers }: IncomingMessage) {
@@ -137,6 +201,7 @@ function headOf({ method, headers }: IncomingMessage) {
     method,
     contentEncoding: headers['content-encoding'],
     contentLength: headers['content-length'],
+    authorization: headers.authorization,
   }
 }
 
@@ -225,15 +290,14 @@ export function createReceiver(settings: ReceiverSettings): Receiver {
     keepAliveTimeout: limits.idleMs,
     maxHeaderSize: limits.headerBytes,
   })
-  server.maxConnections = limits.connections
   server.timeout = limits.idleMs
   server.on('request', respond).on('checkContinue', respond)
   server.on('clientError', (error, socket) => count(answerFault(error, socket)))
-  server.on('drop', () =>
+  boundConnections(server, limits.connections, () =>
     quietLog.warn(
-      'dropped',
-      (dropped) =>
-        `${dropped === 1 ? '1 connection was' : `${dropped} connections were`} refused: ${limits.connections} are open`,
+      'connections',
+      (closed) =>
+        `${closed === 1 ? '1 connection was' : `${closed} connections were`} closed before it had sent a request: ${limits.connections} are open`,
     ),
   )
   return {
@@ -298,4 +362,23 @@ export function createReceiver(settings: ReceiverSettings): Receiver {
   function count(status: number | undefined): void {
     if (status !== undefined) counts.set(status, (counts.get(status) ?? 0) + 1)
   }
+}
+
+const STATUSES = new Map([
+  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+  ['HPE_HEADER_OVERFLOW', 431],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
+])
+
+/** Answers what is no whole request, and closes its connection. Returns the status, unless nobody is there. */
+function answerFault(error: NodeJS.ErrnoException, socket: Duplex): number | undefined {
+  const status = STATUSES.get(error.code ?? '') ?? 400
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return undefined
+  }
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`, () =>
+    socket.destroy(),
+  )
+  return status
 }

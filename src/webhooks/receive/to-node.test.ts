@@ -24,6 +24,7 @@ describe('a handler in a server of Node', () => {
     [404, delivery(RECORD, { path: '/elsewhere' })],
     [405, `GET ${PATH} HTTP/1.1\r\nHost: hooks\r\n\r\n`],
     [405, `TRACE ${PATH} HTTP/1.1\r\nHost: hooks\r\n\r\n`],
+    [401, `POST ${PATH} HTTP/1.1\r\nHost: hooks\r\nContent-Length: 2\r\n\r\n{}`],
     [413, `POST ${PATH} HTTP/1.1\r\nHost: hooks\r\nContent-Length: 1048577\r\n\r\n`],
     [
       415,
@@ -43,7 +44,9 @@ describe('a handler in a server of Node', () => {
     'answers %i to a sender who writes all before reading, and serves the next',
     async (status, path) => {
       const { write, sent, answers, closed, again } = await serve()
-      write(`POST ${path} HTTP/1.1\r\nHost: hooks\r\nTransfer-Encoding: chunked\r\n\r\n2000000\r\n`)
+      write(
+        `POST ${path} HTTP/1.1\r\nHost: hooks\r\nAuthorization: ${sign('', KEY)}\r\nTransfer-Encoding: chunked\r\n\r\n2000000\r\n`,
+      )
       expect(await sent(Buffer.alloc(0x2000000))).toBe(true)
       expect(await answers(1)).toEqual([status])
       write('\r\n0\r\n\r\n')
@@ -127,7 +130,7 @@ function serve(
   const handle = toNode(
     createHandler({
       keysOf: (path) => (path === PATH ? [KEY] : undefined),
-      onEvent: ({ body }) => store(body.toString()),
+      onEvent: ({ body }) => store(new TextDecoder().decode(body)),
     }),
   )
   return serveListener((request, response) => mount(request, response, handle))
@@ -147,10 +150,7 @@ async function serveListener(listener: RequestListener) {
 
 function spyOnStderr(): () => string {
   const lines: string[] = []
-  const spy = vi.spyOn(process.stderr, 'write').mockImplementation((line) => {
-    lines.push(String(line))
-    return true
-  })
+  const spy = vi.spyOn(console, 'error').mockImplementation((line) => void lines.push(line))
   onTestFinished(() => spy.mockRestore())
   return () => lines.join('')
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { ConnectorError } from '../../ground/errors.ts'
 import { REAL_TIME } from '../../http/clock.ts'
 import type { Log } from '../../protocol/connector.ts'
+import { streamOf } from '../collections.ts'
 import { createReceiver, type Receiver } from '../receive/receiver.ts'
 import type { Trigger } from '../triggers/trigger.ts'
 import { followStore, keepWebhooks } from './keep-webhooks.ts'
@@ -15,7 +16,6 @@ import {
   type Result,
   type ScheduleTimes,
 } from './sync-scheduler.ts'
-import { streamOf } from './webhook-collections.ts'
 
 export interface ServeSettings {
   /** Without a slash at the end. */

@@ -1,0 +1,65 @@
+import { readStreamSchema } from '../src/streams/streams.ts'
+import { streamOf, webhookCollections } from '../src/webhooks/collections.ts'
+
+/** A schema of `schemas/`, with the keywords that say what its type is. */
+interface TypeSchema {
+  readonly type?: string | readonly string[]
+  readonly description?: string
+  readonly items?: TypeSchema
+  readonly properties?: Readonly<Record<string, TypeSchema>>
+  readonly required?: readonly string[]
+}
+
+/** The file that has the types of what webhooks send. */
+export const RECORD_TYPES = 'schemas/webhook-records.d.ts'
+
+/** What is an array in the stream and may be one object in an event. */
+const ONE_OR_MORE: ReadonlySet<string> = new Set(['assignments.activityLevels'])
+
+/** The records of all collections with webhooks, as TypeScript's types, made from their schemas. */
+export function recordTypes(): string {
+  const collections = webhookCollections.map((collection) => {
+    const schema = readStreamSchema(streamOf(collection)) as TypeSchema
+    return `${comment(schema.description, '  ')}  readonly '${collection}': ${typeOf(schema, '  ', collection)}\n`
+  })
+  return `// Made by \`npm run docs\` from the schemas beside it.
+
+/**
+ * The records that webhooks send, by the service's name of their collection. Any member but \`id\` can be missing,
+ * and there can be others that are not documented.
+ */
+export interface Records {
+${collections.join('\n')}}
+`
+}
+
+function typeOf(schema: TypeSchema, indent: string, path: string): string {
+  const names = [schema.type ?? 'object'].flat() as readonly string[]
+  const types = names.map((name) => {
+    if (name === 'integer') return 'number'
+    if (name === 'array') return arrayOf(schema.items ?? {}, indent, path)
+    return name === 'object' ? objectOf(schema, indent, path) : name
+  })
+  return types.join(' | ')
+}
+
+function arrayOf(items: TypeSchema, indent: string, path: string): string {
+  const item = typeOf(items, indent, path)
+  const list = `readonly ${item.includes(' | ') ? `(${item})` : item}[]`
+  return ONE_OR_MORE.has(path) ? `${list} | ${item}` : list
+}
+
+function objectOf({ properties, required = [] }: TypeSchema, indent: string, path: string): string {
+  if (properties === undefined) return 'Readonly<Record<string, unknown>>'
+  const inner = `${indent}  `
+  const members = Object.entries(properties).map(([name, schema]) => {
+    const mark = required.includes(name) ? '' : '?'
+    const type = typeOf(schema, inner, `${path}.${name}`)
+    return `${comment(schema.description, inner)}${inner}readonly ${name}${mark}: ${type}\n`
+  })
+  return `{\n${members.join('')}${indent}}`
+}
+
+function comment(text: string | undefined, indent: string): string {
+  return text === undefined ? '' : `${indent}/** ${text} */\n`
+}
