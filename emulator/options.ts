@@ -9,10 +9,12 @@ export interface WebhookOptions {
   validUntil?: 'utc' | 'offset' | 'seven-digits'
   uninitializedMinutes?: number
   webhookKeyName?: string
+  createdMembers?: Readonly<Record<string, unknown>>
+  webhookLimit?: number
   createdBody?: 'whole' | 'key'
   createdLocation?: 'relative' | 'absolute' | 'none'
   expiredWebhook?: 'disabled' | 'unchanged'
-  deletedWebhook?: 'hidden' | 'readable' | 'listed'
+  deletedWebhook?: 'hidden' | 'readable' | 'listed' | 'disabled'
   retriedBody?: 'snapshot' | 'present'
   eventOrder?: 'free' | 'held'
   deliveryConnections?: number
@@ -31,6 +33,8 @@ function defaultWebhookOptions(
     validUntil: documented ? 'offset' : 'utc',
     uninitializedMinutes: 0,
     webhookKeyName: 'privateKey',
+    createdMembers: {},
+    webhookLimit: 0,
     createdBody: 'whole',
     createdLocation: 'relative',
     expiredWebhook: documented ? 'disabled' : 'unchanged',

@@ -12,6 +12,7 @@ export interface OptionFacts {
     | 'text'
     | 'rate'
     | 'clients'
+    | 'object'
     | 'loopback'
     | readonly string[]
   /** Set where there is no flag for the command line. */
@@ -46,6 +47,7 @@ const words = {
   text: 'a text',
   rate: '10 or 10/50',
   clients: 'a list of clients',
+  object: 'an object',
   loopback: 'an address such as http://127.0.0.1:8080',
 } as const
 
@@ -54,9 +56,14 @@ function fits(takes: OptionFacts['takes'], value: unknown): boolean {
   if (takes === 'switch') return typeof value === 'boolean'
   if (takes === 'text') return typeof value === 'string'
   if (takes === 'clients') return areClients(value)
+  if (takes === 'object') return isObject(value)
   if (takes === 'rate') return isRate(value)
   if (takes === 'loopback') return value === null || isLoopbackOrigin(value)
   return Number.isInteger(value) && Number(value) >= (takes === 'size' ? 1 : 0)
+}
+
+function isObject(value: unknown): boolean {
+  return Object(value) === value && !Array.isArray(value)
 }
 
 function isRate(value: unknown): boolean {
@@ -95,6 +102,15 @@ const webhookOptionFacts: Readonly<Record<keyof WebhookOptions, OptionFacts>> = 
     takes: 'count',
   },
   webhookKeyName: { text: 'name of the private key in the answer to a creation', takes: 'text' },
+  createdMembers: {
+    text: 'more properties of the answer to a creation, before the private key, such as `{"keyId":"7"}`',
+    takes: 'object',
+    hasNoFlag: true,
+  },
+  webhookLimit: {
+    text: 'how many webhooks of one collection there may be, also Disabled and expired ones: 409 beyond; 0 is any number',
+    takes: 'count',
+  },
   createdBody: {
     text: 'body of the answer to a creation: all properties, or the key and `validUntil` alone',
     takes: ['whole', 'key'],
@@ -108,8 +124,8 @@ const webhookOptionFacts: Readonly<Record<keyof WebhookOptions, OptionFacts>> = 
     takes: ['disabled', 'unchanged'],
   },
   deletedWebhook: {
-    text: 'a deleted webhook: 404 and not in the list, readable by its id with `isDeleted`, or listed too',
-    takes: ['hidden', 'readable', 'listed'],
+    text: 'a deleted webhook: 404 and not in the list, readable by its id with `isDeleted`, listed too, or listed as Disabled without a mark, where a second DELETE succeeds',
+    takes: ['hidden', 'readable', 'listed', 'disabled'],
   },
   retriedBody: {
     text: 'body of a retry: the record as it was at the change, or as it is at the retry',

@@ -89,6 +89,24 @@ describe('the creation of a webhook', () => {
     expect(answers).toEqual([201, 201, 201, 201])
   })
 
+  it('is refused beyond the most of a collection, which over ones count for', async () => {
+    await begin({ webhookLimit: 2 })
+    const { id } = (await create()).body
+    await create()
+    emulator.disableWebhooks({ id })
+    emulator.expireWebhooks()
+    const statuses = [(await create()).status, (await create({ collectionName: 'breaks' })).status]
+    await client.send('DELETE', `/webhooks/${id}`)
+    expect([...statuses, (await create()).status]).toEqual([409, 201, 201])
+  })
+
+  it('has other properties before the key when told to', async () => {
+    const createdMembers = { keyAlgorithm: 'HMAC-SHA256', secretKey: 'x' }
+    await begin({ createdMembers, webhookKeyName: 'webhookPrivateKey' })
+    const names = Object.keys((await create()).body)
+    expect(names.slice(-3)).toEqual(['keyAlgorithm', 'secretKey', 'webhookPrivateKey'])
+  })
+
   it.each([
     [['webhooks.write', 'people.read'], 201],
     [['webhooks.write'], 403],
@@ -141,6 +159,23 @@ describe('a webhook', () => {
     expect([await remove(), await remove()]).toEqual([204, 404])
     const listed = (await read('/webhooks')).body.value.map(({ isDeleted }) => isDeleted)
     expect([(await read(`/webhooks/${id}`)).status, listed]).toEqual(seen)
+  })
+
+  it('that was deleted stays as a Disabled one without a mark, and is deleted again', async () => {
+    await begin({ deletedWebhook: 'disabled' })
+    const { id } = (await create()).body
+    const remove = async () => (await client.send('DELETE', `/webhooks/${id}`)).status
+    const statuses = [await remove(), await remove()]
+    emulator.insert('people')
+    const [listed] = (await read('/webhooks')).body.value
+    expect([statuses, listed?.['status'], listed?.['isDeleted'], emulator.deliveries()]).toEqual([
+      [204, 204],
+      'Disabled',
+      undefined,
+      [],
+    ])
+    expect(await idsOf("status eq 'Disabled'")).toEqual([id])
+    expect(emulator.webhooks()).toMatchObject([{ isDeleted: true }])
   })
 
   it('cannot be changed', async () => {

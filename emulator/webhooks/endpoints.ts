@@ -51,6 +51,11 @@ function createWebhook(service: Service, request: ServiceRequest): ServiceRespon
   const { webhooks, options, tokens } = service
   const wanted = readWanted(request)
   checkScope(options, checkToken(tokens, request), wanted.collection, ['read'])
+  const { webhookLimit: most } = options
+  const isOfIt = (one: Webhook) => !one.isDeleted && one.collection === wanted.collection
+  if (most > 0 && webhooks.list().filter(isOfIt).length >= most) {
+    throw new ServiceError(409, `There may be ${most} webhooks of ${wanted.collection}`)
+  }
   return answer(service, webhooks.create(wanted))
 }
 
@@ -85,6 +90,7 @@ function answer(service: Service, webhook: Webhook): ServiceResponse {
   const body = JSON.stringify({
     ...(isWhole && fieldsOfWebhook(webhook, webhooks, options)),
     validUntil: validUntilText(webhook, options),
+    ...options.createdMembers,
     [options.webhookKeyName]: webhook.key,
   })
   const created = json(body, 201)
@@ -129,9 +135,10 @@ function listWebhooks(service: Service, request: ServiceRequest): ServiceRespons
   const list = `${path} ${filterText ?? ''}`
   const token = parameters.get('continuationToken')
   const after = token === undefined ? undefined : String(continuations.read(list, token, 400))
+  const isListed = ['listed', 'disabled'].includes(options.deletedWebhook)
   const records = webhooks
     .list()
-    .filter(({ isDeleted }) => !isDeleted || options.deletedWebhook === 'listed')
+    .filter(({ isDeleted }) => !isDeleted || isListed)
     .map((webhook) => recordOfWebhook(webhook, webhooks, options))
   const start = after === undefined ? 0 : records.filter(({ id }) => id <= after).length
   const { positions, more } = takePage(records, { start, size: options.pageSize }, filter.matches)
@@ -170,9 +177,9 @@ function getWebhook({ webhooks, options }: Service, id: string): ServiceResponse
   return json(JSON.stringify(fieldsOfWebhook(webhook, webhooks, options)))
 }
 
-function deleteWebhook({ webhooks, deliveries }: Service, id: string): ServiceResponse {
+function deleteWebhook({ webhooks, deliveries, options }: Service, id: string): ServiceResponse {
   const webhook = webhooks.list().find((one) => one.id === id)
-  if (!webhook || webhook.isDeleted) throw missing(id)
+  if (!webhook || (webhook.isDeleted && options.deletedWebhook !== 'disabled')) throw missing(id)
   webhooks.remove(webhook)
   deliveries.purge()
   return { status: 204, body: '' }

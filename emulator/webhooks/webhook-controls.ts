@@ -49,6 +49,7 @@ export function createWebhookControls(service: Service): WebhookControls {
       webhooks.list().map((webhook) => ({
         ...fieldsOfWebhook(webhook, webhooks, options),
         key: webhook.key,
+        ...(webhook.isDeleted && { isDeleted: true }),
       })),
     deliveries: () => deliveries.all.map(deliveryView),
   }

@@ -53,7 +53,8 @@ export function createWebhooks(options: ResolvedOptions, clock: Clock): Webhooks
   const hasExpired = ({ validUntil }: Webhook) => validUntil <= time()
   const statusOf = (webhook: Webhook): WebhookStatus => {
     const isOver = options.expiredWebhook === 'disabled' && hasExpired(webhook)
-    if (webhook.isDisabled || isOver) return 'Disabled'
+    const isGone = options.deletedWebhook === 'disabled' && webhook.isDeleted
+    if (webhook.isDisabled || isOver || isGone) return 'Disabled'
     const isNew = time() - webhook.createdAt < options.uninitializedMinutes * 60_000
     return isNew ? 'Uninitialized' : 'Enabled'
   }
@@ -98,7 +99,7 @@ export function fieldsOfWebhook(
     ...(pairs.length > 0 && { externalReferences: namesOf(pairs) }),
     destinationUrl: destination,
     collectionName: collection,
-    ...(isDeleted && { isDeleted }),
+    ...(isDeleted && options.deletedWebhook !== 'disabled' && { isDeleted }),
   }
 }
 
