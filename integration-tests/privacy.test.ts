@@ -8,6 +8,8 @@ import { configOf } from './hostile/scenario.ts'
 import { run } from './testing/run.ts'
 
 const KEY = 'a-key-of-sixteen-characters'
+/** What the service sends of people and no schema knows. */
+const UNKNOWN = { shoeSize: 44, kin: { IBAN: 'BE71-unknown', name: 'x' } }
 const BIRTH_DATE = '1971-05-17'
 
 /** A value that occurs nowhere else, with what its field tells of a person. */
@@ -16,6 +18,8 @@ interface Mark {
   readonly path: string
   readonly text: string
   readonly privacyClass: PrivacyClass
+  /** What its value means: a hash is of that meaning. */
+  readonly meaning: string
 }
 
 const marks: Mark[] = []
@@ -51,7 +55,10 @@ function marked(stream: string): object {
   }
 
   function mark(field: JsonSchema, path: string, said: string): string {
-    marks.push({ stream, path, text: said, privacyClass: privacyClassOf(field) })
+    const word = (field['x-meaning'] ?? `${stream}.${path}`) as string
+    const isMap = [field['type']].flat().includes('object')
+    const meaning = isMap ? `${word} any` : word.replace('{collection} {name}', 'people hr')
+    marks.push({ stream, path, text: said, privacyClass: privacyClassOf(field), meaning })
     return said
   }
 }
@@ -72,7 +79,7 @@ function startService() {
     const isReferences = pathname.includes('/external-references/')
     const record = isReferences
       ? { referenceName: 'hr', externalReference: referenceValue, internalReference: '7' }
-      : records.get(last)
+      : { ...records.get(last), ...(last === 'people' && UNKNOWN) }
     const isDelta = searchParams.has('delta') || searchParams.has('deltaToken')
     reply(response, 200, {
       value: isReferences && last !== 'people' ? [] : [record],
@@ -115,6 +122,13 @@ const MODES = [
   ['minimal', ['identifying', 'sensitive', 'secret']],
 ] as const
 
+function hashOf({ text, meaning }: Mark): string {
+  const key = createHmac('sha256', KEY)
+    .update(JSON.stringify(['demo', meaning]))
+    .digest()
+  return createHmac('sha256', key).update(text).digest('hex')
+}
+
 describe.each(['source-protime', 'tap-protime'] as const)('%s', (program) => {
   it.each(MODES)('says nothing of what personal_data leaves out: %s', async (mode, leftOut) => {
     const output = await said(program, mode)
@@ -125,14 +139,26 @@ describe.each(['source-protime', 'tap-protime'] as const)('%s', (program) => {
     expect(offered.filter((mark) => !isLeftOut(mark) && !isShown(mark))).toEqual([])
   })
 
-  it('replaces what identifies a person by the same hash in every stream, dates by their year', async () => {
+  it.each([
+    ['complete', 'They are passed on: people.kin, people.shoeSize.'],
+    ['minimal', 'They are left out: people.kin, people.shoeSize.'],
+  ])('names the fields that no schema knows in one line: %s', async (mode, fate) => {
+    const lines = (await said(program, mode)).split('\n')
+    const told = lines.filter((line) => line.includes('fields that the schemas do not know'))
+    expect(told).toEqual([expect.stringContaining(`each may be personal. ${fate} The settings`)])
+  })
+
+  it('finds a secret in a field that no schema knows', async () => {
+    expect(await said(program, 'without_secrets')).not.toContain('BE71-unknown')
+    expect(await said(program, 'complete')).toContain('BE71-unknown')
+  })
+
+  it('replaces what identifies a person by a hash under key, tenant and meaning, dates by their year', async () => {
     const output = await said(program, 'pseudonymised')
-    const hashOf = (text: string) => createHmac('sha256', KEY).update(text).digest('hex')
     const hashed = expected.filter(
-      ({ text, privacyClass }) =>
-        ['identifying', 'secret'].includes(privacyClass) && text !== BIRTH_DATE,
+      ({ text, privacyClass }) => privacyClass === 'identifying' && text !== BIRTH_DATE,
     )
-    expect(hashed.filter(({ text }) => !output.includes(`"${hashOf(text)}"`))).toEqual([])
+    expect(hashed.filter((mark) => !output.includes(`"${hashOf(mark)}"`))).toEqual([])
     expect(output.includes('"birthDate":"1971-01-01"')).toBe(true)
   })
 })

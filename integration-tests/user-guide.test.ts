@@ -91,20 +91,20 @@ function columnsOf(name: string): string {
 describe('the queries of the guide', () => {
   it('join references that are current, where those inside records are not', async () => {
     const names = ['clockings', 'people', 'external_references']
-    const references = [{ collection: 'people', names: ['@badge-number', 'payroll'] }]
+    const references = [{ collection: 'people', names: ['@employee-number', 'payroll'] }]
     emulator.setReference('people', 'payroll', 'old', 1)
     await sync(names, { external_references: references })
     emulator.setReference('people', 'payroll', 'new', 1)
-    emulator.update('people', 1, { badgeNumber: '777' })
+    emulator.update('people', 1, { employeeNumber: '777' })
     const { records } = await sync(names, { external_references: references })
     expect(records('clockings')).toEqual([])
     const clockings = emulator.all('clockings').map(({ id, person }) => [id, person])
     const ofFirst = clockings.filter(([, person]) => (person as Row)['id'] === 1)
     const rows = await ask(queryWith('payroll'))
     expect(rows).toHaveLength(clockings.length)
-    expect(rows.filter(({ badge, payroll }) => badge === '777' && payroll === 'new')).toHaveLength(
-      ofFirst.length,
-    )
+    expect(
+      rows.filter(({ number, payroll }) => number === '777' && payroll === 'new'),
+    ).toHaveLength(ofFirst.length)
     expect(rows.filter(({ payroll }) => payroll === 'old')).toEqual([])
   })
 

@@ -119,10 +119,11 @@ const OUTCOMES: Readonly<Record<FieldOutcome, string>> = {
 }
 
 const CLASSES: Readonly<Record<Exclude<PrivacyClass, 'none'>, string>> = {
-  secret: "lets somebody act or pay in another's name",
+  secret:
+    "lets somebody act or pay in another's name: pin codes, numbers of badges, bank accounts, social security numbers",
   sensitive: 'health, location, pay, origin, family',
   identifying:
-    'who it is: names, home addresses, numbers of employees and badges, external references, free text',
+    'who it is: names, home addresses, numbers of employees, external references, free text',
   personal: 'something about somebody who is known by an id only',
 }
 
@@ -137,7 +138,12 @@ function classTable(): string {
 }
 
 function outcomesIn(mode: PrivacyMode, wanted: PrivacyClass): string {
-  const settings: PrivacySettings = { mode, key: 'any', rules: [], unknownFields: 'keep' }
+  const settings: PrivacySettings = {
+    mode,
+    pseudonyms: undefined,
+    rules: [],
+    unknownFields: 'keep',
+  }
   const found = [...streams.values()].flatMap((stream) => {
     const { outcomes } = redactionOfStream(stream, settings)
     const fields = classifiedFields(stream).filter(({ privacyClass }) => privacyClass === wanted)

@@ -3,10 +3,9 @@ import type { FaultKind } from '../../emulator/http/faults.ts'
 import type { ReferenceChoice } from '../../src/config/config.ts'
 import { shortRetryPolicy } from '../../src/http/testing/virtual-time.ts'
 import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
-import { redactionOfStream } from '../../src/privacy/redaction.ts'
-import type { ObjectRules } from '../../src/records/record-rewriter.ts'
-import type { Stream } from '../../src/streams/collection.ts'
+import { type Redaction, redactionOfStream } from '../../src/privacy/redaction.ts'
 import type { AirbyteOptions } from '../testing/run.ts'
+import type { RulesOf } from './warehouses.ts'
 
 /**
  * How much text a record carries: little, so much that it is worth a STATE of its own, or so much
@@ -111,18 +110,22 @@ export const inPlace: Readonly<Record<Place, AirbyteOptions>> = {
 }
 
 export const PRIVACY_KEY = 'the-key-of-histories'
+/** The name of the tenant that `run` configures. */
+const TENANT = 'demo'
 
-const known = new Map<string, ObjectRules | undefined>()
+const known = new Map<string, Redaction>()
 
 /** The rules of each stream under a mode; what they do is proved by `../privacy.test.ts`. */
-export function rulesUnder(mode: PrivacyMode): (stream: Stream) => ObjectRules | undefined {
-  return (stream) => {
+export function rulesUnder(mode: PrivacyMode): RulesOf {
+  return (stream, row) => {
     const name = `${mode} ${stream.stream}`
-    if (!known.has(name)) {
-      const unknownFields = mode === 'pseudonymised' ? 'drop' : 'keep'
-      const privacy = { mode, key: PRIVACY_KEY, rules: [], unknownFields } as const
-      known.set(name, redactionOfStream(stream, privacy).rules)
-    }
-    return known.get(name)
+    const unknownFields = mode === 'pseudonymised' ? 'drop' : 'keep'
+    const pseudonyms = { key: PRIVACY_KEY, tenant: TENANT }
+    const redaction =
+      known.get(name) ??
+      redactionOfStream(stream, { mode, pseudonyms, rules: [], unknownFields } as const)
+    known.set(name, redaction)
+    const { rules, rulesOf } = redaction
+    return rulesOf === undefined ? rules : rulesOf(row as Record<'collection' | 'name', string>)
   }
 }

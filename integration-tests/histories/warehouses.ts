@@ -243,7 +243,7 @@ export interface Comparison {
   /** References that the records carry; undefined when they changed on their own. */
   readonly references: readonly ReferencePair[] | undefined
   /** What becomes of the personal data of a stream on the way to the warehouse. */
-  readonly rulesOf: (stream: Stream) => ObjectRules | undefined
+  readonly rulesOf: RulesOf
   /** False while the history may be older than its last listing. */
   readonly isHistoryFresh: boolean
   /** A full refresh may have looked no further ahead than this day. */
@@ -300,13 +300,16 @@ function compare(
 
 /** The rows of the service as the warehouse is to hold them. */
 export function truthOf(stream: Stream, comparison: Comparison): Row[] {
-  const rules = comparison.rulesOf(stream)
-  const rows = rowsOf(stream, comparison)
-  if (rules === undefined) return rows
-  return rows.map(
-    (row) => JSON.parse(rewriteRecord(Buffer.from(JSON.stringify(row)), rules)) as Row,
-  )
+  return rowsOf(stream, comparison).flatMap((row) => {
+    const rules = comparison.rulesOf(stream, row)
+    if (rules === undefined) return [row]
+    if (rules === 'drop') return []
+    return [JSON.parse(rewriteRecord(Buffer.from(JSON.stringify(row)), rules)) as Row]
+  })
 }
+
+/** What becomes of a row; `drop` leaves it out. */
+export type RulesOf = (stream: Stream, row: Row) => ObjectRules | 'drop' | undefined
 
 function rowsOf(
   { collection, nested, references: offered }: Stream,

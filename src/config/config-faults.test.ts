@@ -22,6 +22,11 @@ describe('a fault', () => {
       named('privacy_key', 'short'),
       'privacy_key must have 16 characters or more.',
     ],
+    [
+      'a privacy key of few different characters',
+      named('privacy_key', 'abababababababababab'),
+      'privacy_key has few different characters, so it can be guessed; docs/privacy.md has a command that makes one.',
+    ],
     ['no environment', named('environment', null), 'environment must be an object; it is null.'],
     ['an environment without a type', named('environment', {}), 'environment.type is missing.'],
     [

@@ -1,16 +1,26 @@
 import type { JsonSchema } from '../records/stream-spec.ts'
+import { isGuessable, type PseudonymSettings } from './pseudonyms.ts'
 
 /**
  * What a field tells of a person, `x-privacy` in its schema. `none`: nothing. `personal`: something of
  * somebody who is known by an id only. `identifying`: who it is; names, home addresses, numbers, and free
  * text, which can name people. `sensitive`: health, location, pay, origin, family. `secret`: what lets
- * somebody act in another's name.
+ * somebody act in another's name, at a terminal or a bank.
  */
 export type PrivacyClass = 'none' | 'personal' | 'identifying' | 'sensitive' | 'secret'
 
 /** The class of a field; `personal` for one that the service adds to a record without telling. */
 export function privacyClassOf(field: JsonSchema): PrivacyClass {
   return (field['x-privacy'] as PrivacyClass | undefined) ?? 'personal'
+}
+
+/**
+ * What the values of a field mean, `x-meaning` in its schema: fields whose values can be joined have the same word,
+ * and equal hashes of equal values. A field without a word shares its meaning with no other one. That of a map of
+ * references is their collection; `{collection}` and `{name}` stand for the members of an external reference.
+ */
+export function meaningOf(field: JsonSchema): string | undefined {
+  return field['x-meaning'] as string | undefined
 }
 
 /** The setting `personal_data`. */
@@ -31,8 +41,8 @@ export interface FieldRule {
 /** How personal data is treated. */
 export interface PrivacySettings {
   readonly mode: PrivacyMode
-  /** The key of pseudonyms; there whenever something is hashed. */
-  readonly key: string | undefined
+  /** There whenever something is hashed. */
+  readonly pseudonyms: PseudonymSettings | undefined
   readonly rules: readonly FieldRule[]
   readonly unknownFields: 'keep' | 'drop'
 }
@@ -41,7 +51,8 @@ export interface PrivacySettings {
 const ACTIONS: Readonly<Record<PrivacyMode, Partial<Record<PrivacyClass, FieldAction>>>> = {
   complete: {},
   without_secrets: { secret: 'drop' },
-  pseudonymised: { identifying: 'hash', secret: 'hash' },
+  // No hash of a pin code is safe: there are 10,000 of them.
+  pseudonymised: { identifying: 'hash', secret: 'drop' },
   minimal: { identifying: 'drop', sensitive: 'drop', secret: 'drop' },
 }
 
@@ -64,7 +75,11 @@ export function parsePrivacySettings(
   const hashes = mode === 'pseudonymised' || rules.some(({ rule }) => rule === 'hash')
   if (hashes && key === undefined)
     return `privacy_key is missing: ${mode === 'pseudonymised' ? 'personal_data is pseudonymised' : 'a rule of field_rules hashes'}, and pseudonyms are made with it.`
-  return { mode, key, rules, unknownFields }
+  if (key !== undefined && isGuessable(key))
+    return 'privacy_key has few different characters, so it can be guessed; docs/privacy.md has a command that makes one.'
+  const isShared = config['pseudonyms_across_tenants'] === true
+  const tenant = isShared ? undefined : (config['tenant'] as string).toLowerCase()
+  return { mode, pseudonyms: key === undefined ? undefined : { key, tenant }, rules, unknownFields }
 }
 
 /** Rules for the fields of one stream. */

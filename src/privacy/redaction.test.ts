@@ -1,10 +1,11 @@
-import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { rewriteRecord } from '../records/record-rewriter.ts'
+import { type ObjectRules, rewriteRecord } from '../records/record-rewriter.ts'
 import type { Stream } from '../streams/collection.ts'
 import { streams } from '../streams/streams.ts'
 import type { FieldRule, PrivacyMode, PrivacySettings } from './privacy-settings.ts'
-import { createPseudonyms, redactionOf, redactionOfStream, yearOf } from './redaction.ts'
+import { type RedactionSettings, redactionOf, redactionOfStream, yearOf } from './redaction.ts'
+
+const PSEUDONYMS = { key: 'a-key-of-sixteen-characters', tenant: 'acme' }
 
 const text = (privacyClass: string, more = {}) => ({
   type: ['string', 'null'],
@@ -34,17 +35,17 @@ const schema = {
 }
 
 const RECORD =
-  '{"id":1,"name":"Ada","born":"1815-12-10","pay":1.50,"pin":42,"place":{"lat":"1","town":"x"},"references":{"@badge":"9"},"levels":[{"level":"1","note":"n"}],"new":true}'
+  '{"id":1,"name":"Ada","born":"1815-12-10","pay":1.50,"pin":42,"place":{"lat":"1","town":"x"},"references":{"@hr":"9"},"levels":[{"level":"1","note":"n"}],"new":true}'
 
-function left(privacy: Partial<PrivacySettings>, unknown: string[] = []) {
+function left(privacy: Partial<RedactionSettings>, unknown: string[] = []) {
   const redaction = redactionOf(schema, {
     mode: 'complete',
-    key: 'k'.repeat(16),
+    pseudonyms: PSEUDONYMS,
     rules: [],
     unknownFields: 'keep',
     stream: 'people',
     fixed: ['id'],
-    onUnknown: (name) => unknown.push(name),
+    onUnknown: (name, isLeftOut) => unknown.push(`${name} ${isLeftOut ? 'is left out' : 'stays'}`),
     ...privacy,
   })
   const { rules } = redaction
@@ -61,13 +62,15 @@ const rule = (path: string, action: FieldRule['rule'], stream = 'people') => ({
 })
 
 describe('a redaction', () => {
-  it('does nothing to a stream of which everything stays', () => {
-    expect(left({ mode: 'complete' })).toMatchObject({ rules: undefined, fingerprint: '' })
+  it('does nothing to a stream of which everything stays, unless its unknown fields are to be told', () => {
+    const untold = left({ mode: 'complete', onUnknown: undefined })
+    expect(untold).toMatchObject({ rules: undefined, fingerprint: '' })
+    expect(left({ mode: 'complete' })).toMatchObject({ record: RECORD, fingerprint: '' })
   })
 
   it('leaves out secrets, nested ones too, and nothing else', () => {
     expect(left({ mode: 'without_secrets' }).record).toBe(
-      '{"id":1,"name":"Ada","born":"1815-12-10","pay":1.50,"place":{"lat":"1","town":"x"},"references":{"@badge":"9"},"levels":[{"level":"1"}],"new":true}',
+      '{"id":1,"name":"Ada","born":"1815-12-10","pay":1.50,"place":{"lat":"1","town":"x"},"references":{"@hr":"9"},"levels":[{"level":"1"}],"new":true}',
     )
   })
 
@@ -75,7 +78,7 @@ describe('a redaction', () => {
     const unknown: string[] = []
     const { record } = left({ mode: 'minimal', unknownFields: 'drop' }, unknown)
     expect(record).toBe('{"id":1,"levels":[{"level":"1"}]}')
-    expect(unknown).toEqual(['new'])
+    expect(unknown).toEqual(['new is left out'])
   })
 
   it('makes pseudonyms, which are texts, and years', () => {
@@ -84,13 +87,12 @@ describe('a redaction', () => {
     expect(JSON.parse(record)).toMatchObject({
       name: hash,
       born: '1815-01-01',
-      pin: hash,
-      references: { '@badge': hash },
+      references: { '@hr': hash },
       pay: 1.5,
     })
+    expect(JSON.parse(record)).not.toHaveProperty('pin')
     expect(redacted.properties).toMatchObject({
       name: { type: ['string', 'null'], description: 'Name. Replaced by a keyed hash.' },
-      pin: { type: ['string', 'null'] },
       references: { type: ['object', 'null'] },
     })
   })
@@ -100,7 +102,7 @@ describe('a redaction', () => {
       rule('*', 'drop'),
       rule('name', 'keep', 'pe*'),
       rule('place.t*', 'keep'),
-      rule('references.@badge', 'hash'),
+      rule('references.@hr', 'hash'),
       rule('levels', 'null'),
       rule('name', 'drop', 'clockings'),
     ]
@@ -108,7 +110,7 @@ describe('a redaction', () => {
       id: 1,
       name: 'Ada',
       place: { town: 'x' },
-      references: { '@badge': expect.stringMatching(/^[0-9a-f]{64}$/) },
+      references: { '@hr': expect.stringMatching(/^[0-9a-f]{64}$/) },
       levels: null,
     })
   })
@@ -121,40 +123,18 @@ describe('a redaction', () => {
     const one = left({ mode: 'pseudonymised' }).fingerprint
     expect(left({ mode: 'pseudonymised' }).fingerprint).toBe(one)
     const others = [
-      left({ mode: 'pseudonymised', key: 'another-key-of-mine' }),
+      left({ mode: 'pseudonymised', pseudonyms: { ...PSEUDONYMS, key: 'another-key-of-mine' } }),
+      left({ mode: 'pseudonymised', pseudonyms: { ...PSEUDONYMS, tenant: 'other' } }),
       left({ mode: 'pseudonymised', unknownFields: 'drop' }),
       left({ mode: 'pseudonymised', rules: [rule('new', 'drop')] }),
       left({ mode: 'minimal' }),
     ]
-    expect(new Set([one, ...others.map(({ fingerprint }) => fingerprint)]).size).toBe(5)
+    expect(new Set([one, ...others.map(({ fingerprint }) => fingerprint)]).size).toBe(6)
   })
 
-  it('has no classes in the schema of what is left', () => {
-    expect(JSON.stringify(left({ mode: 'minimal' }).schema)).not.toContain('x-privacy')
-  })
-})
-
-const KEY = 'a-key-of-sixteen-characters'
-const pseudonym = createPseudonyms(KEY)
-const hmac = (text: string) => createHmac('sha256', KEY).update(text).digest('hex')
-
-it('gives a text and a number that are written alike the same pseudonym', () => {
-  expect([pseudonym('"042"'), pseudonym('42'), pseudonym('"42"')]).toEqual(
-    ['042', '42', '42'].map((text) => JSON.stringify(hmac(text))),
-  )
-})
-
-it('knows a text by what it says, however it is escaped', () => {
-  expect(pseudonym('"\\u00e9"')).toBe(pseudonym('"é"'))
-})
-
-it('leaves null and an empty text, which tell nothing', () => {
-  expect(['null', '""'].map(pseudonym)).toEqual(['null', '""'])
-})
-
-it('replaces each value in an object or a list', () => {
-  expect(JSON.parse(pseudonym('{"a":["x",null,{"b":1}]}'))).toEqual({
-    a: [hmac('x'), null, { b: hmac('1') }],
+  it('has neither classes nor meanings in the schema of what is left', () => {
+    const { schema } = redactionOfStream(stream('people'), settings('pseudonymised'))
+    expect(JSON.stringify(schema)).not.toMatch(/x-privacy|x-meaning/)
   })
 })
 
@@ -168,9 +148,18 @@ it.each([
   expect(yearOf(json)).toBe(year)
 })
 
-function outcomes(stream: string, mode: PrivacyMode, fields: readonly string[]) {
-  const settings = { mode, key: 'k'.repeat(16), rules: [], unknownFields: 'drop' } as const
-  const redaction = redactionOfStream(streams.get(stream) as Stream, settings)
+const stream = (name: string) => streams.get(name) as Stream
+
+const settings = (mode: PrivacyMode, more: Partial<PrivacySettings> = {}): PrivacySettings => ({
+  mode,
+  pseudonyms: PSEUDONYMS,
+  rules: [],
+  unknownFields: 'drop',
+  ...more,
+})
+
+function outcomes(name: string, mode: PrivacyMode, fields: readonly string[]) {
+  const redaction = redactionOfStream(stream(name), settings(mode))
   return fields.map((field) => redaction.outcomes.get(field))
 }
 
@@ -192,4 +181,188 @@ it.each([
   ['pseudonymised', 'hash'],
 ] as const)('passes no free text on in %s', (mode, outcome) => {
   expect(outcomes('assignments', mode, ['comments'])).toEqual([outcome])
+})
+
+interface Left {
+  readonly [name: string]: unknown
+  readonly externalReferences?: Readonly<Record<string, unknown>>
+}
+
+/** What is left of a record of a stream, by its members; nothing of one that is left out. */
+function leftOf(name: string, record: object | string, privacy: PrivacySettings): Left {
+  const { rules, rulesOf } = redactionOfStream(stream(name), privacy)
+  const said = rulesOf?.(record as Record<'collection' | 'name', string>) ?? rules
+  if (said === 'drop') return {}
+  const text = typeof record === 'string' ? record : JSON.stringify(record)
+  return JSON.parse(said ? rewriteRecord(Buffer.from(text), said) : text) as Left
+}
+
+describe('pseudonyms', () => {
+  const pseudonymised = settings('pseudonymised')
+
+  it('of the employee number are those of the reference by that name, in every stream', () => {
+    const references = { '@employee-number': '1234', hr: '1234' }
+    const person = { id: 1, employeeNumber: '1234', externalReferences: references }
+    const clocking = { id: 2, person: { id: 1, externalReferences: references } }
+    const ofPerson = leftOf('people', person, pseudonymised)
+    const ofClocking = leftOf('clockings', clocking, pseudonymised)
+    expect(ofClocking).toMatchObject({
+      person: {
+        externalReferences: {
+          '@employee-number': ofPerson['employeeNumber'],
+          hr: ofPerson.externalReferences?.['hr'],
+        },
+      },
+    })
+  })
+
+  it('of a custom reference are those of the stream external_references', () => {
+    const reference = { collection: 'people', name: 'hr', value: 'E-7', internalReference: '1' }
+    const record = { id: 1, externalReferences: { hr: 'E-7' } }
+    expect(leftOf('external_references', reference, pseudonymised)['value']).toBe(
+      leftOf('people', record, pseudonymised).externalReferences?.['hr'],
+    )
+  })
+
+  it('of equal digits differ wherever they mean something else', () => {
+    const references = { '@employee-number': '1234', hr: '1234', payroll: '1234' }
+    const person = { mobile: '1234', telephone: '1234', passportNumber: '1234' }
+    const left = [
+      leftOf(
+        'people',
+        { ...person, employeeNumber: '1234', externalReferences: references },
+        pseudonymised,
+      ),
+      leftOf('contracts', { externalReferences: { hr: '1234' } }, pseudonymised),
+      leftOf('assignments', { comments: '1234' }, pseudonymised),
+    ]
+    const codes = JSON.stringify(left).match(/[0-9a-f]{64}/g) ?? []
+    // The employee number is a reference, too.
+    expect([codes.length, new Set(codes).size]).toEqual([9, 8])
+  })
+
+  it('of numbers in an object are of all their digits', () => {
+    const record = '{"externalReferences":{"hr":[9007199254740992,9007199254740993,1.0,1]}}'
+    const { externalReferences } = leftOf('people', record, pseudonymised)
+    expect(new Set(externalReferences?.['hr'] as string[]).size).toBe(4)
+  })
+
+  it('are none of pin codes, badges and accounts, so that nobody finds them by trying', () => {
+    const { rules } = redactionOfStream(stream('people'), pseudonymised)
+    const codes = new Map<string, number>()
+    const people = Array.from({ length: 10_000 }, (_, i) => {
+      const [pinCode, badgeNumber] = [(i * 7919) % 10_000, String((i * 104_729) % 10_000)]
+      const person = {
+        id: i,
+        employeeNumber: String(i),
+        pinCode,
+        badgeNumber,
+        bankAccount: `BE${i}`,
+      }
+      const text = rewriteRecord(Buffer.from(JSON.stringify(person)), rules as ObjectRules)
+      const left = JSON.parse(text) as Record<string, unknown>
+      codes.set(left['employeeNumber'] as string, i)
+      return left
+    })
+    expect(codes.size).toBe(10_000)
+    const found = people.filter(({ employeeNumber, ...others }) =>
+      Object.values(others).some((value) => codes.has(String(value))),
+    )
+    expect(found).toEqual([])
+    expect(new Set(people.flatMap(Object.keys))).toEqual(new Set(['id', 'employeeNumber']))
+  })
+
+  it('of a secret are not made by a rule either', () => {
+    const rules = [rule('*', 'hash')]
+    const left = leftOf(
+      'people',
+      { pinCode: 1, lastName: 'A', pin: '2', kin: { iban: 'B', name: 'C' } },
+      settings('complete', { rules, unknownFields: 'keep' }),
+    )
+    const hash = expect.stringMatching(/^[0-9a-f]{64}$/)
+    expect(left).toEqual({ lastName: hash, kin: { name: hash } })
+  })
+})
+
+describe('secrets', () => {
+  const SPELLINGS = [
+    'PinCode',
+    'pincode',
+    'PIN_CODE',
+    'pin-code',
+    'pin code',
+    'iban',
+    '@badge-number',
+  ]
+
+  it.each(['without_secrets', 'pseudonymised', 'minimal'] as const)(
+    'are left out by %s in any spelling, at any depth, of known and unknown fields',
+    (mode) => {
+      const secrets = Object.fromEntries(SPELLINGS.map((name) => [name, 'SECRET']))
+      const record = {
+        ...secrets,
+        data: { ...secrets, list: [[{ ...secrets, deeper: { ...secrets } }]] },
+        terminalGroup: { id: 1, ...secrets, more: secrets },
+        externalReferences: secrets,
+        payGroup: { code: 'A', ...secrets },
+        birthDate: secrets,
+        lastName: [secrets],
+      }
+      const left = leftOf('people', record, settings(mode, { unknownFields: 'keep' }))
+      expect(JSON.stringify(left)).not.toContain('SECRET')
+      expect(left).toMatchObject({ data: { list: [[{ deeper: {} }]] }, terminalGroup: { id: 1 } })
+    },
+  )
+
+  it('stay in complete, and where a rule keeps them', () => {
+    const record = { pinCode: 1, kin: { iban: 'B' } }
+    expect(leftOf('people', record, settings('complete', { unknownFields: 'keep' }))).toEqual(
+      record,
+    )
+    const rules = [rule('pinCode', 'keep'), rule('kin', 'keep')]
+    expect(leftOf('people', record, settings('minimal', { rules }))).toEqual(record)
+  })
+
+  it('are not in the stream of references, unless its values are kept', () => {
+    const reference = { collection: 'people', name: 'IBAN', value: 'BE1', internalReference: '1' }
+    expect(leftOf('external_references', reference, settings('without_secrets'))).toEqual({})
+    const rules = [rule('value', 'keep', 'external_references')]
+    expect(leftOf('external_references', reference, settings('minimal', { rules }))).toEqual(
+      reference,
+    )
+  })
+})
+
+describe('what the schema does not know', () => {
+  it('is a known field where only the spelling differs', () => {
+    const record = { LASTNAME: 'A', first_name: 'B', birthdate: '1980-05-17', Pay_Group: 'C' }
+    const left = leftOf('people', record, settings('minimal', { unknownFields: 'keep' }))
+    expect(left).toEqual({ Pay_Group: 'C' })
+  })
+
+  it('is a text in place of an object, and an object in place of a text', () => {
+    const record = { person: 'Ada', kind: { name: 'Ada' }, status: 'Auto' }
+    expect(leftOf('clockings', record, settings('minimal'))).toEqual({
+      person: null,
+      kind: {},
+      status: 'Auto',
+    })
+  })
+
+  it.each([
+    ['keep', 'stays'],
+    ['drop', 'is left out'],
+  ] as const)('is told where unknown_fields is %s, in every object', (unknownFields, fate) => {
+    for (const mode of ['complete', 'without_secrets', 'minimal'] as const) {
+      const told: string[] = []
+      const { rules } = redactionOfStream(
+        stream('people'),
+        settings(mode, { unknownFields, rules: [rule('decided', 'keep')] }),
+        (name, isLeftOut) => told.push(`${name} ${isLeftOut ? 'is left out' : 'stays'}`),
+      )
+      const record = '{"id":1,"shoeSize":40,"decided":1,"terminalGroup":{"id":1,"name":"x"}}'
+      rewriteRecord(Buffer.from(record), rules as ObjectRules)
+      expect(told, mode).toEqual([`shoeSize ${fate}`, `terminalGroup.name ${fate}`])
+    }
+  })
 })

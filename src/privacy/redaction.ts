@@ -1,34 +1,18 @@
-import { createHmac } from 'node:crypto'
-import type { MemberRule, ObjectRules, Replacement } from '../records/record-rewriter.ts'
+import { createHash } from 'node:crypto'
+import type { MemberRule, ObjectRules } from '../records/record-rewriter.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
 import type { Stream } from '../streams/collection.ts'
 import { streamSpec } from '../streams/streams.ts'
 import {
   type FieldAction,
+  meaningOf,
   modeAction,
   type PrivacySettings,
   patternsOf,
   privacyClassOf,
 } from './privacy-settings.ts'
-
-/**
- * Replaces values by HMAC-SHA256 under a key, in hexadecimal: the same text or number gets the same
- * pseudonym wherever it stands, so that joins still hold. Null and an empty text stay; of an object or
- * a list every value inside is replaced.
- */
-export function createPseudonyms(key: string): Replacement {
-  return (json) => JSON.stringify(inside(JSON.parse(json), json))
-
-  /** `json` is the text of the value, in which a number has all of its digits. */
-  function inside(value: unknown, json = JSON.stringify(value)): unknown {
-    if (value === null || value === '') return value
-    if (Array.isArray(value)) return value.map((one) => inside(one))
-    if (typeof value === 'object')
-      return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inside(one)]))
-    const text = typeof value === 'string' ? value : json
-    return createHmac('sha256', key).update(text).digest('hex')
-  }
-}
+import { createPseudonyms } from './pseudonyms.ts'
+import { namesSecret, SECRET_NAMES } from './secret-names.ts'
 
 /** Cuts a day to 1 January of its year; what is no day becomes null. */
 export function yearOf(json: string): string {
@@ -38,10 +22,15 @@ export function yearOf(json: string): string {
 /** What becomes of a field; `year` is what hashing makes of a date. */
 export type FieldOutcome = FieldAction | 'year'
 
-/** What becomes of the personal data of one stream. */
+/** How the personal data of one stream is treated. */
 export interface Redaction {
   /** What is done to its records; undefined lets them pass as they came. */
   readonly rules: ObjectRules | undefined
+  /**
+   * In place of `rules` for records that are one external reference each; `drop` leaves out the record, because its
+   * name is that of a secret.
+   */
+  readonly rulesOf?: (reference: ReferenceName) => ObjectRules | 'drop' | undefined
   /** The schema of what is left, without the classes. */
   readonly schema: JsonSchema
   /** What becomes of each field that does not stay as it is, by its path. */
@@ -49,6 +38,12 @@ export interface Redaction {
   /** The same for two redactions that do the same; empty when nothing is done. Tells nothing of the key. */
   readonly fingerprint: string
 }
+
+/** What an external reference is of, and its name. */
+type ReferenceName = Readonly<Record<'collection' | 'name', string>>
+
+/** Told of a field that the schema does not know, once or more, by its path. */
+export type OnUnknown = (field: string, isLeftOut: boolean) => void
 
 /** What the redaction of a stream follows from. */
 export interface RedactionSettings extends PrivacySettings {
@@ -58,88 +53,152 @@ export interface RedactionSettings extends PrivacySettings {
    * the service sent them.
    */
   readonly fixed: readonly string[]
-  /** Told the name of an unknown field that is left out. */
-  readonly onUnknown?: ((name: string) => void) | undefined
+  /** Told of an unknown field, unless a rule says what becomes of it. */
+  readonly onUnknown?: OnUnknown | undefined
+  /** What a record is of that is one external reference: its values have the meaning of this name. */
+  readonly reference?: ReferenceName
 }
 
 /** The redaction of a stream, by the schema of its records with the classes of their fields. */
 export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Redaction {
-  const { mode, key, rules, stream, fixed, unknownFields, onUnknown } = settings
+  const { mode, rules, stream, fixed, unknownFields, onUnknown, reference } = settings
   const patterns = patternsOf(stream, rules)
-  const hash = createPseudonyms(key ?? '')
+  const pseudonyms = createPseudonyms(settings.pseudonyms ?? { key: '', tenant: undefined })
+  const leavesSecretsOut = modeAction(mode, 'secret') !== 'keep'
   const outcomes = new Map<string, FieldOutcome>()
-  const root = object(schema, [], undefined)
-  const isRedacted = root.rule !== 'keep'
+  const meanings: string[] = []
+  const root = described(schema, [], undefined)
+  const isUntouched = mode === 'complete' && unknownFields === 'keep' && patterns.texts.length === 0
   return {
-    rules: isRedacted ? (root.rule as ObjectRules) : undefined,
+    rules: root.rule === 'keep' ? undefined : (root.rule as ObjectRules),
     schema: root.schema ?? {},
     outcomes,
-    fingerprint: isRedacted
-      ? JSON.stringify([[...outcomes], patterns.texts, unknownFields, key && hash('"key"')])
-      : '',
+    fingerprint: isUntouched ? '' : fingerprint(),
+  }
+
+  function fingerprint(): string {
+    const names = leavesSecretsOut ? SECRET_NAMES : []
+    const hashes = meanings.length > 0 || rules.some(({ rule }) => rule === 'hash')
+    const ofKey = hashes ? [pseudonyms.fingerprint] : []
+    const facts = [[...outcomes], meanings, patterns.texts, unknownFields, names, ofKey]
+    return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
   }
 
   /** `around` is what becomes of the object that the field is in, unless that stays. */
   function field(node: JsonSchema, path: Path, around: FieldAction | undefined): Redacted {
-    const byClass = around ?? modeAction(mode, privacyClassOf(node))
+    const privacyClass = privacyClassOf(node)
     const isFixed = path.length === 1 && fixed.includes(path[0] ?? '')
-    const action = (isFixed ? undefined : patterns.actionOf(path)) ?? byClass
-    if (action === 'keep' || patterns.reachesInto(path)) {
-      return object(node, path, action === 'keep' ? undefined : action)
-    }
-    const outcome = action === 'hash' && node['format'] === 'date' ? 'year' : action
-    outcomes.set(path.join('.'), outcome)
-    return redacted(outcome, withoutClass(node))
+    const wanted = (isFixed ? undefined : patterns.actionOf(path)) ?? around
+    const action = unhashed(wanted ?? modeAction(mode, privacyClass), privacyClass === 'secret')
+    if (action === 'keep') return described(node, path, undefined)
+    const isDate = action === 'hash' && node['format'] === 'date'
+    outcomes.set(path.join('.'), isDate ? 'year' : action)
+    if (patterns.reachesInto(path)) return described(node, path, action)
+    const clean = withoutPrivacy(node)
+    if (isDate) return { rule: yearOf, schema: withSentence(clean, 'Cut to the year.') }
+    if (action === 'hash') return described(node, path, action)
+    return action === 'drop' ? { rule: 'drop' } : { rule: toNull, schema: clean }
   }
 
-  function object(node: JsonSchema, path: Path, around: FieldAction | undefined): Redacted {
-    const { properties, items, ...rest } = withoutClass(node)
+  function described(node: JsonSchema, path: Path, around: FieldAction | undefined): Redacted {
+    const { properties, items, ...rest } = withoutPrivacy(node)
     if (items !== undefined) {
-      const each = object(items, path, around)
+      const each = described(items, path, around)
       return { rule: each.rule, schema: { ...rest, items: each.schema ?? {} } }
     }
+    const meaning = wordFor(node, path)
+    const isObject = [node['type'] ?? 'object'].flat().includes('object')
+    if (around === 'hash' && properties === undefined) meanings.push(meaning)
+    if (isObject && properties === undefined)
+      return { rule: undescribed(path, around ?? 'keep', meaning), schema: said(rest) }
     const fields = Object.entries(properties ?? {}).map(
       ([name, member]) => [name, field(member, [...path, name], around)] as const,
     )
     const known = new Map(fields.map(([name, { rule }]) => [name, rule]))
-    // An object without known members, such as one of translations, holds them by any name.
-    const unnamed = around ?? (properties === undefined ? 'keep' : unknownFields)
+    const spelled = new Map(fields.map(([name, { rule }]) => [spelling(name), rule]))
     const isWhole =
-      unnamed === 'keep' &&
+      !leavesSecretsOut &&
+      onUnknown === undefined &&
+      (around ?? unknownFields) === 'keep' &&
       !patterns.reachesInto(path) &&
       fields.every(([, { rule }]) => rule === 'keep')
+    // A text in place of an object, as an object in place of a text, is something unknown.
+    const ofValues = isObject ? unknownFields : 'keep'
     const left = fields.flatMap(([name, member]) =>
       member.schema === undefined ? [] : [[name, member.schema] as const],
     )
     return {
-      rule: isWhole ? 'keep' : { ruleOf, keepsValues: unnamed === 'keep' },
-      schema: properties === undefined ? rest : { ...rest, properties: Object.fromEntries(left) },
+      rule: isWhole ? 'keep' : { ruleOf, values: valuesUnder(around ?? ofValues, meaning) },
+      schema: properties ? { ...rest, properties: Object.fromEntries(left) } : said(rest),
+    }
+
+    function said(left: JsonSchema): JsonSchema {
+      return around === 'hash' ? pseudonym(left) : left
     }
 
     function ruleOf(name: string): MemberRule {
       const rule = known.get(name)
       if (rule !== undefined) return rule
-      const action = patterns.actionOf([...path, name])
-      if (action === undefined && around === undefined && unnamed === 'drop')
-        onUnknown?.([...path, name].join('.'))
-      return redacted(action ?? unnamed, {}).rule
+      const inner = [...path, name]
+      const decided = patterns.actionOf(inner) ?? around
+      if (decided !== undefined)
+        return undescribed(inner, unhashed(decided, namesSecret(name)), wordFor({}, inner))
+      const isLeftOut = unknownFields === 'drop' || (leavesSecretsOut && namesSecret(name))
+      const alike = unknownFields === 'drop' ? undefined : spelled.get(spelling(name))
+      const unknown = alike ?? undescribed(inner, isLeftOut ? 'drop' : 'keep', wordFor({}, inner))
+      onUnknown?.(inner.join('.'), unknown === 'drop')
+      return unknown
     }
   }
 
-  function redacted(outcome: FieldOutcome, node: JsonSchema): Redacted {
-    switch (outcome) {
-      case 'keep':
-        return { rule: 'keep', schema: node }
-      case 'drop':
-        return { rule: 'drop' }
-      case 'null':
-        return { rule: toNull, schema: node }
-      case 'year':
-        return { rule: yearOf, schema: described(node, 'Cut to the year.') }
-      case 'hash':
-        return { rule: hash, schema: pseudonym(node) }
+  /** What becomes of a value whose members no schema names. Secrets are found in it by their names. */
+  function undescribed(path: Path, action: FieldAction, meaning: string): MemberRule {
+    if (!patterns.reachesInto(path)) {
+      if (action === 'drop') return 'drop'
+      if (action === 'null') return toNull
+      const isWhole = !leavesSecretsOut || patterns.actionOf(path) === 'keep'
+      if (action === 'keep') return isWhole ? 'keep' : WITHOUT_SECRETS
+    }
+    return {
+      values: valuesUnder(action, meaning),
+      ruleOf(name) {
+        const inner = [...path, name]
+        const isSecret = namesSecret(name)
+        const byName = leavesSecretsOut && isSecret ? 'drop' : action
+        const next = unhashed(patterns.actionOf(inner) ?? byName, isSecret)
+        return undescribed(inner, next, `${meaning} ${name}`)
+      },
     }
   }
+
+  function valuesUnder(action: FieldAction, meaning: string): ObjectRules['values'] {
+    if (action === 'keep') return 'keep'
+    return action === 'hash' ? pseudonyms.of(meaning) : toNull
+  }
+
+  /** What the values of a field mean; a field without a word in the schema shares its meaning with no other. */
+  function wordFor(node: JsonSchema, path: Path): string {
+    const word = meaningOf(node) ?? `${stream}.${path.join('.')}`
+    return reference === undefined
+      ? word
+      : word.replace('{collection}', reference.collection).replace('{name}', () => reference.name)
+  }
+}
+
+/** Values that stay, but for secrets in them. */
+const WITHOUT_SECRETS: ObjectRules = {
+  ruleOf: (name) => (namesSecret(name) ? 'drop' : WITHOUT_SECRETS),
+  values: 'keep',
+}
+
+/** Few values are possible of most secrets, so a hash would tell them. */
+function unhashed(action: FieldAction, isSecret: boolean): FieldAction {
+  return action === 'hash' && isSecret ? 'drop' : action
+}
+
+/** Names with the same spelling are the same field: the service has changed the capitals of names before. */
+function spelling(name: string): string {
+  return name.toLowerCase().replace(/[\s_-]+/g, '')
 }
 
 function toNull(): string {
@@ -154,33 +213,60 @@ interface Redacted {
   readonly schema?: JsonSchema
 }
 
-/** Values become texts; objects and lists keep their form. */
+/** Values become texts; an object keeps its form. */
 function pseudonym(node: JsonSchema): JsonSchema {
   const types = [node['type']].flat()
-  const isNested = types.includes('object') || types.includes('array')
-  const said = described(node, 'Replaced by a keyed hash.')
-  return isNested ? said : { ...said, type: types.includes('null') ? ['string', 'null'] : 'string' }
+  const said = withSentence(node, 'Replaced by a keyed hash.')
+  if (types.includes('object')) return said
+  return { ...said, type: types.includes('null') ? ['string', 'null'] : 'string' }
 }
 
-function described(node: JsonSchema, sentence: string): JsonSchema {
+function withSentence(node: JsonSchema, sentence: string): JsonSchema {
   return { ...node, description: `${node['description'] ?? ''} ${sentence}`.trim() }
 }
 
-function withoutClass({ 'x-privacy': _, ...node }: JsonSchema): JsonSchema {
+function withoutPrivacy({ 'x-privacy': _, 'x-meaning': __, ...node }: JsonSchema): JsonSchema {
   return node
 }
 
-/** The redaction of a stream's records; `onUnknown` is told of fields that are left out unknown. */
+/** The redaction of a stream's records; `onUnknown` is told of fields that the schema does not know. */
 export function redactionOfStream(
   stream: Stream,
   privacy: PrivacySettings,
-  onUnknown?: (name: string) => void,
+  onUnknown?: OnUnknown,
 ): Redaction {
   const { schema, key, version } = streamSpec(stream)
   const columns = version === undefined ? key : [...key, version]
   // An external reference gets its key from the record as it is left, so that a hash may be part of it.
   const fixed = stream.key === undefined ? columns : columns.filter((column) => column !== 'value')
-  return redactionOf(schema, { ...privacy, stream: stream.stream, fixed, onUnknown })
+  const settings = { ...privacy, stream: stream.stream, fixed, onUnknown }
+  const redaction = redactionOf(schema, settings)
+  return stream.nested === 'referenced_collections'
+    ? { ...redaction, rulesOf: rulesOfReferences(schema, settings) }
+    : redaction
+}
+
+/** The rules of external references by what they are of, each made once. */
+function rulesOfReferences(
+  schema: JsonSchema,
+  settings: RedactionSettings,
+): NonNullable<Redaction['rulesOf']> {
+  const { mode, stream, rules, onUnknown } = settings
+  const isKept = patternsOf(stream, rules).actionOf(['value']) === 'keep'
+  const leavesSecretsOut = modeAction(mode, 'secret') !== 'keep' && !isKept
+  const made = new Map<string, ReturnType<NonNullable<Redaction['rulesOf']>>>()
+  return ({ collection, name }) => {
+    const one = JSON.stringify([collection, name])
+    if (!made.has(one)) made.set(one, rulesFor({ collection, name }))
+    return made.get(one)
+  }
+
+  function rulesFor(reference: ReferenceName) {
+    if (!leavesSecretsOut || !namesSecret(reference.name))
+      return redactionOf(schema, { ...settings, reference }).rules
+    onUnknown?.(`${reference.collection} ${reference.name}`, true)
+    return 'drop'
+  }
 }
 
 /** What the catalogs tell of a stream that is redacted. */

@@ -35,7 +35,9 @@ it.each(['drop', 'hash'] as const)('warns of a rule for what tells records apart
 
 it('has nothing to say of the rules in the documentation', () => {
   const page = readFileSync(new URL('../../docs/privacy.md', import.meta.url), 'utf8')
-  const example = JSON.parse(page.split(/```(?:json)?/)[1] ?? '') as { field_rules: FieldRule[] }
+  const example = JSON.parse(/```json\n(.*?)```/s.exec(page)?.[1] ?? '') as {
+    field_rules: FieldRule[]
+  }
   expect(example.field_rules).not.toEqual([])
   expect(ruleWarnings(example.field_rules)).toEqual([])
 })

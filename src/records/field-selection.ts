@@ -23,12 +23,20 @@ export function selectionRules(
   const rules = [...members.values()]
   if (rules.every((rule) => rule === 'keep')) return undefined
   const others = rules.includes('drop') ? 'drop' : 'keep'
-  return { ruleOf: (name) => members.get(name) ?? others, keepsValues: others === 'keep' }
+  return {
+    ruleOf: (name) => members.get(name) ?? others,
+    values: others === 'keep' ? 'keep' : toNull,
+  }
 
   function inside(field: JsonSchema, place: Breadcrumb): MemberRule {
     const items = field.items && selectionRules(field.items, isSelected, [...place, 'items'])
     return selectionRules(field, isSelected, place) ?? items ?? 'keep'
   }
+}
+
+/** In place of an object whose fields were chosen: what is in it may be what was left out. */
+function toNull(): string {
+  return 'null'
 }
 
 /** The schema of what rules leave. A member that is replaced keeps its schema. */

@@ -45,6 +45,7 @@ const { record } = fc.letrec<{ value: Json; record: { [name: string]: Json } }>(
   record: fc.dictionary(names, tie('value'), { maxKeys: 5, noNullPrototype: true }),
 }))
 
+const toNull = () => 'null'
 const REPLACED = '"replaced"'
 
 /** Rules by name, with one for other names. */
@@ -52,7 +53,7 @@ function rulesOf(members: readonly (readonly [string, MemberRule])[], others: Me
   const known = new Map(members)
   return {
     ruleOf: (name: string) => known.get(name) ?? others,
-    keepsValues: others !== 'drop',
+    values: others === 'drop' ? toNull : ('keep' as const),
   }
 }
 
@@ -90,7 +91,7 @@ function rewritten(json: Json, rule: MemberRule): Json {
   if (rule === 'keep' || rule === 'drop') return json
   if (Array.isArray(json)) return json.map((one) => rewritten(one, rule))
   const isObject = typeof json === 'object' && json !== null && !(json instanceof Digits)
-  if (!isObject) return rule.keepsValues ? json : null
+  if (!isObject) return rule.values === 'keep' ? json : null
   return Object.fromEntries(
     Object.entries(json)
       .filter(([name]) => rule.ruleOf(name) !== 'drop')
@@ -136,6 +137,43 @@ it('gives a replacement the JSON text of the value', () => {
   )
 })
 
+it('replaces equal values by what is asked for in their place', () => {
+  const rewrite = createRecordRewriter(
+    rulesOf(
+      [
+        ['a', (json) => `"a${json}"`],
+        ['b', { ruleOf: () => (json) => `"in b${json}"`, values: (json) => `"b${json}"` }],
+      ],
+      'keep',
+    ),
+  )
+  for (let round = 0; round < 2; round++) {
+    const sink = createByteSink(Buffer.alloc(0))
+    rewrite(viewOf(Buffer.from('{"a":1,"b":[1,{"x":1}],"c":1}')), 0, sink)
+    expect(sink.bytes.toString('utf8', 0, sink.length)).toBe(
+      '{"a":"a1","b":["b1",{"x":"in b1"}],"c":1}',
+    )
+  }
+})
+
+it('is right for more names than it remembers, and asks for the others again', () => {
+  let asked = 0
+  const inside: ObjectRules = {
+    ruleOf: (name) => {
+      asked++
+      return name.startsWith('pin') ? 'drop' : inside
+    },
+    values: 'keep',
+  }
+  const rewrite = createRecordRewriter(inside)
+  for (let i = 0; i < 30_000; i++) {
+    const sink = createByteSink(Buffer.alloc(0))
+    rewrite(viewOf(Buffer.from(`{"x${i}":{"pin${i}":1,"y":[2]}}`)), 0, sink)
+    expect(sink.bytes.toString('utf8', 0, sink.length)).toBe(`{"x${i}":{"y":[2]}}`)
+  }
+  expect(asked).toBe(90_000)
+})
+
 const PARTS = {
   prefix: Buffer.from('<'),
   suffix: Buffer.from(',"deleted":false}\n'),
@@ -150,7 +188,7 @@ function batchOf(count: number) {
 
 const withoutPin = {
   ruleOf: (name: string) => (name === 'pin' ? ('drop' as const) : ('keep' as const)),
-  keepsValues: true,
+  values: 'keep' as const,
 }
 
 it('has the lines of its records, those of deleted rows too, and none of dropped ones', () => {

@@ -9,7 +9,7 @@ import {
   viewOf,
 } from './buffers.ts'
 import { type Batch, SKIP, UPSERT } from './record-batch.ts'
-import { createValueWriter, type ValueWriter } from './value-writer.ts'
+import { createRememberingWriters, type ValueWriter, writerOf } from './value-writer.ts'
 
 /** What becomes of one member: it stays as it is, is left out, or is written anew. */
 export type MemberRule = 'keep' | 'drop' | Replacement | ObjectRules
@@ -23,8 +23,8 @@ export type Replacement = (json: string) => string
  */
 export interface ObjectRules {
   readonly ruleOf: (name: string) => MemberRule
-  /** Whether anything that is no object stays; it becomes null otherwise. */
-  readonly keepsValues: boolean
+  /** What becomes of anything that stands there and is no object. */
+  readonly values: 'keep' | Replacement
 }
 
 /** Appends the record that begins at `start`, valid JSON text of an object, as its rules leave it. */
@@ -32,7 +32,8 @@ export type RecordRewriter = (from: DataView, start: number, sink: ByteSink) => 
 
 /** One record under rules, as text; for many of them make a rewriter. */
 export function rewriteRecord(record: Uint8Array, rules: ObjectRules): string {
-  return rewritten(record, createRecordRewriter(rules)).toString('utf8')
+  const shape = shapeOf(rules, { names: 0, writerOf })
+  return rewritten(record, (from, start, sink) => object(from, start, shape, sink)).toString('utf8')
 }
 
 /** A record as a rewriter leaves it, in bytes of its own. */
@@ -48,7 +49,7 @@ export function rewritten(record: Uint8Array, rewrite: RecordRewriter): Buffer {
  * first compared with the one that stood there last.
  */
 export function createRecordRewriter(rules: ObjectRules): RecordRewriter {
-  const shape = shapeOf(rules, new Map())
+  const shape = shapeOf(rules, { names: 0, writerOf: createRememberingWriters() })
   return (from, start, sink) => {
     object(from, start, shape, sink)
   }
@@ -59,8 +60,15 @@ interface Shape {
   readonly rules: ObjectRules
   readonly met: Met[]
   readonly known: Map<string, Met>
-  /** Of each replacement, shared by all members that it is made to. */
-  readonly writers: Map<Replacement, ValueWriter>
+  readonly values: 'keep' | ValueWriter
+  readonly shared: Shared
+}
+
+/** What the shapes of a rewriter share. */
+interface Shared {
+  /** How many names are remembered, in all shapes. */
+  names: number
+  readonly writerOf: (replace: Replacement) => ValueWriter
 }
 
 /** A name that was met, and what becomes of its value. */
@@ -74,17 +82,17 @@ interface Met {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
-const NULL = Buffer.from('null')
 const SPACE = 0x20
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 const OPEN_LIST = 0x5b
 const CLOSE_LIST = 0x5d
-/** Names of an object that are remembered. */
-const MOST_NAMES = 1000
+/** Names that a rewriter remembers: a service that sends new ones in each record must not fill the memory. */
+const MOST_NAMES = 10_000
 
-function shapeOf(rules: ObjectRules, writers: Shape['writers']): Shape {
-  return { rules, met: [], known: new Map(), writers }
+function shapeOf(rules: ObjectRules, shared: Shared): Shape {
+  const values = rules.values === 'keep' ? 'keep' : shared.writerOf(rules.values)
+  return { rules, met: [], known: new Map(), values, shared }
 }
 
 /** Writes the object at `start`, and answers with the position behind it. */
@@ -99,7 +107,7 @@ function object(from: DataView, start: number, shape: Shape, sink: ByteSink): nu
     const { length, rule } = memberAt(from, at, i, shape)
     const valueAt = skipSpace(from, skipSpace(from, at + length) + 1)
     let end: number
-    if (rule === 'keep') {
+    if (rule === 'keep' || staysWhole(rule, from.getUint8(valueAt))) {
       if (run < 0) run = at
       end = endOfValue(from, valueAt)
       runEnd = end
@@ -120,6 +128,12 @@ function object(from: DataView, start: number, shape: Shape, sink: ByteSink): nu
   return at + 1
 }
 
+/** Whether a rule for objects says nothing of the value that begins so, because it is none. */
+function staysWhole(rule: Met['rule'], first: number): boolean {
+  const isPlain = first !== OPEN_OBJECT && first !== OPEN_LIST
+  return isPlain && typeof rule === 'object' && rule.values === 'keep'
+}
+
 /** Copies what begins with a member, behind a comma unless it is the first of its object. */
 function member(from: DataView, start: number, end: number, begin: number, sink: ByteSink): void {
   if (sink.length > begin) put(sink, COMMA)
@@ -137,8 +151,8 @@ function changed(from: DataView, at: number, rule: ValueWriter | Shape, sink: By
   if (first === OPEN_OBJECT) return object(from, at, rule, sink)
   if (first === OPEN_LIST) return list(from, at, rule, sink)
   const end = endOfValue(from, at)
-  if (rule.rules.keepsValues) copy(from, at, end, sink)
-  else append(NULL, sink)
+  if (rule.values === 'keep') copy(from, at, end, sink)
+  else rule.values(from, at, end, sink)
   return end
 }
 
@@ -159,25 +173,31 @@ function memberAt(from: DataView, at: number, index: number, shape: Shape): Met 
   const expected = shape.met[index]
   if (expected !== undefined && stands(expected, from, at)) return expected
   const bytes = Buffer.from(from.buffer, from.byteOffset + at, endOfString(from, at) - at)
-  const met = shape.known.get(bytes.toString('latin1')) ?? learn(bytes, shape)
-  shape.met[index] = met
+  const met = shape.known.get(bytes.toString('latin1'))
+  if (met === undefined) return learn(bytes, index, shape)
+  if (index < MOST_NAMES) shape.met[index] = met
   return met
 }
 
-function learn(bytes: Buffer, { rules, known, writers }: Shape): Met {
+function learn(bytes: Buffer, index: number, { rules, met, known, shared }: Shape): Met {
   const rule = rules.ruleOf(JSON.parse(bytes.toString('utf8')) as string)
-  const name = viewOf(Buffer.from(bytes))
-  const met = { name, length: bytes.length, rule: prepared(rule, writers) }
-  if (known.size < MOST_NAMES) known.set(bytes.toString('latin1'), met)
-  return met
+  const isRemembered = shared.names < MOST_NAMES
+  const writers = isRemembered ? shared : { ...shared, writerOf }
+  const one = {
+    name: viewOf(Buffer.from(bytes)),
+    length: bytes.length,
+    rule: prepared(rule, writers),
+  }
+  if (!isRemembered) return one
+  shared.names++
+  known.set(bytes.toString('latin1'), one)
+  if (index < MOST_NAMES) met[index] = one
+  return one
 }
 
-function prepared(rule: MemberRule, writers: Shape['writers']): Met['rule'] {
-  if (typeof rule === 'object') return shapeOf(rule, writers)
-  if (typeof rule !== 'function') return rule
-  const writer = writers.get(rule) ?? createValueWriter(rule)
-  writers.set(rule, writer)
-  return writer
+function prepared(rule: MemberRule, shared: Shared): Met['rule'] {
+  if (typeof rule === 'object') return shapeOf(rule, shared)
+  return typeof rule === 'function' ? shared.writerOf(rule) : rule
 }
 
 function stands({ name, length }: Met, from: DataView, at: number): boolean {

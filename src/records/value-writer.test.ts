@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { createByteSink, viewOf } from './buffers.ts'
-import { createValueWriter } from './value-writer.ts'
+import { createRememberingWriters } from './value-writer.ts'
 
 /** What a writer makes of values that stand between others. */
-function writerOf(replace: (json: string) => string) {
-  const write = createValueWriter(replace)
+function textWriter(replace: (json: string) => string) {
+  const write = createRememberingWriters()(replace)
   return (json: string) => {
     const from = Buffer.from(`[${json}]`)
     const sink = createByteSink(Buffer.alloc(0))
@@ -15,7 +15,7 @@ function writerOf(replace: (json: string) => string) {
 
 it('answers what the replacement answers, and asks it once per value', () => {
   const asked: string[] = []
-  const write = writerOf((json) => {
+  const write = textWriter((json) => {
     asked.push(json)
     return `"é${json}"`
   })
@@ -27,7 +27,7 @@ it('answers what the replacement answers, and asks it once per value', () => {
 })
 
 it('is right for more values than it remembers, and for long ones', () => {
-  const write = writerOf((json) => `<${json}>`)
+  const write = textWriter((json) => `<${json}>`)
   for (let round = 0; round < 2; round++) {
     for (let i = 0; i < 150_000; i++) {
       const json = `"${'x'.repeat(i % 300)}${i}"`

@@ -2,6 +2,7 @@ import { type Config, configure } from '../config/config.ts'
 import type { RetryPolicy } from '../http/retry.ts'
 import type { PrivacySettings } from '../privacy/privacy-settings.ts'
 import { keepsKey, redactedSpec, redactionOfStream } from '../privacy/redaction.ts'
+import { createUnknownFields } from '../privacy/unknown-fields.ts'
 import type { Source } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collection.ts'
 import { availableStreams } from '../streams/streams.ts'
@@ -9,7 +10,7 @@ import { availableStreams } from '../streams/streams.ts'
 /** Without a configuration nothing is known to be left out. */
 const COMPLETE: PrivacySettings = {
   mode: 'complete',
-  key: undefined,
+  pseudonyms: undefined,
   rules: [],
   unknownFields: 'keep',
 }
@@ -46,14 +47,17 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
     async read(config, requests, tools) {
       const { runSync } = await import('../sync/run.ts')
       const available = offeredStreams(config)
+      const unknown = createUnknownFields()
       const tasks = requests.flatMap(({ name, state, ...request }) => {
         const stream = available.get(name)
         if (stream === undefined) return []
-        const onUnknown = (field: string) => tools.log.warn(leavesOut(name, field))
-        const redaction = redactionOfStream(stream, config.privacy, onUnknown)
+        const redaction = redactionOfStream(stream, config.privacy, unknown.of(name))
         return [{ stream, storedState: state, redaction, ...request }]
       })
-      const failures = await runSync(tasks, { config, ...tools, ...waits })
+      const failures = await runSync(tasks, { config, ...tools, ...waits }).finally(() => {
+        const sentence = unknown.sentence()
+        if (sentence !== undefined) tools.log.warn(sentence)
+      })
       return failures.filter((failure) => !tools.refused.includes(failure))
     },
 
@@ -64,8 +68,4 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
 
     activatesVersions: ({ emitsActivateVersions }) => emitsActivateVersions,
   }
-}
-
-function leavesOut(stream: string, field: string): string {
-  return `${stream}: the service sends ${field}, which the schema does not know, so it is left out (unknown_fields). Keep it by a rule in field_rules.`
 }

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import formats from 'ajv-formats'
 import { describe, expect, it } from 'vitest'
+import { referencedCollections } from './collections.ts'
 import { keyOf, streams } from './streams.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -37,11 +38,22 @@ const PRIVACY_CLASSES: readonly unknown[] = [
   'secret',
 ]
 
+/** Collections of references have the names of what they are of; a parent is of its own collection. */
+function meaningOfReferences(of: string, own: string): RegExp {
+  const singular = { person: 'people', parent: own, 'parent contract': own }[of] ?? of
+  const known = referencedCollections.find((collection) =>
+    [collection, collection.replace(/ies$/, 'y'), collection.replace(/s$/, '')].includes(
+      singular.replaceAll(' ', '-'),
+    ),
+  )
+  return new RegExp(`^${known}$`)
+}
+
 /** Fields of several types, because the vendor's texts differ. */
 const SEVERAL_TYPES = ['longitude', 'latitude']
 
 const ajv = formats.default(new Ajv({ allErrors: true, allowUnionTypes: true }))
-for (const keyword of ['airbyte_type', 'x-privacy']) ajv.addKeyword(keyword)
+for (const keyword of ['airbyte_type', 'x-privacy', 'x-meaning']) ajv.addKeyword(keyword)
 
 const names = readdirSync(FOLDER).map((file) => file.replace(/\.json$/, ''))
 const files = names.map((name): [string, StreamFile] => [
@@ -127,6 +139,27 @@ describe.each(files)('the schema of %s', (name, schema) => {
       (node, path) => !path.endsWith('[]') && !PRIVACY_CLASSES.includes(node['x-privacy']),
     )
     expect(unclassed).toEqual([])
+  })
+
+  it('gives values that can be joined the same meaning', () => {
+    const expected = fieldsOf(schema).flatMap(([path, { description = '' }]) => {
+      const own = name.replaceAll('_', '-')
+      const joined = /joins to (\w+)\.id/.exec(description)?.[1]?.replaceAll('_', '-')
+      const reference = /the value of the external reference (@[\w-]+)/.exec(description)?.[1]
+      const of = /^External references of the ([\w ]+): /.exec(description)?.[1]
+      if (path === 'badgeNumber') return []
+      if (path === 'id') return [[path, `${own}.id`]]
+      if (joined !== undefined) return [[path, `${joined}.id`]]
+      if (reference !== undefined) return [[path, `${own} ${reference}`]]
+      return of === undefined ? [] : [[path, expect.stringMatching(meaningOfReferences(of, own))]]
+    })
+    const meanings = fieldsOf(schema).map(([path, node]) => [path, node['x-meaning']])
+    expect(meanings).toEqual(expect.arrayContaining(expected))
+  })
+
+  it('takes every map of references for identifying', () => {
+    const maps = fieldsOf(schema).filter(([path]) => /(^|\.)externalReferences$/.test(path))
+    expect(maps.filter(([, node]) => node['x-privacy'] !== 'identifying')).toEqual([])
   })
 
   it('requires the key, and nothing else, to be there and not null', () => {

@@ -9,13 +9,9 @@ import { createPageScanner } from '../page/create-page-scanner.ts'
 import { lastNextLink } from '../page/last-next-link.ts'
 import { MalformedPageError, type PageEnd, type PageScanner } from '../page/page-scanner.ts'
 import { parseReferencePage } from '../page/reference-page.ts'
+import type { Redaction } from '../privacy/redaction.ts'
 import { type Batch, createJsonBatch } from '../records/record-batch.ts'
-import {
-  createRecordRewriter,
-  type ObjectRules,
-  type RecordRewriter,
-  rewritten,
-} from '../records/record-rewriter.ts'
+import { rewriteRecord } from '../records/record-rewriter.ts'
 import type { Stream } from '../streams/collection.ts'
 import { createWaiting, type WaitListener } from './notices.ts'
 import {
@@ -310,12 +306,10 @@ async function collected(parts: AsyncIterable<Buffer>): Promise<Buffer[]> {
 /** How the pages of a stream are read: external references are made into records, all else is spliced. */
 export function createPageReader(
   { nested, softDelete, array }: Stream,
-  rules: ObjectRules | undefined,
+  { rulesOf = () => undefined }: Pick<Redaction, 'rulesOf'>,
 ): PageReader {
-  if (nested === 'referenced_collections') {
-    const rewrite = rules && createRecordRewriter(rules)
-    return { parse: (body, collection) => references(body, collection, rewrite) }
-  }
+  if (nested === 'referenced_collections')
+    return { parse: (body, collection) => references(body, collection, rulesOf) }
   return {
     scanner: createPageScanner({
       key: 'id',
@@ -326,18 +320,21 @@ export function createPageReader(
   }
 }
 
-function references(body: Buffer, collection: string, rewrite: RecordRewriter | undefined) {
+type RulesOf = NonNullable<Redaction['rulesOf']>
+
+function references(body: Buffer, collection: string, rulesOf: RulesOf) {
   try {
     const { references, nextLink } = parseReferencePage(body.toString('utf8'), collection)
-    const records = references.map((reference) => {
+    const records = references.flatMap((reference) => {
+      const rules = rulesOf(reference)
+      if (rules === 'drop') return []
       const whole = JSON.stringify(reference)
       // The state holds keys, so what is hashed is hashed before it is one.
-      const json =
-        rewrite === undefined ? whole : rewritten(Buffer.from(whole), rewrite).toString('utf8')
+      const json = rules === undefined ? whole : rewriteRecord(Buffer.from(whole), rules)
       const left = JSON.parse(json) as typeof reference
-      return { json, key: JSON.stringify([left.collection, left.name, left.value]) }
+      return [{ json, key: JSON.stringify([left.collection, left.name, left.value]) }]
     })
-    const end = { count: records.length, ...(nextLink === undefined ? {} : { nextLink }) }
+    const end = { count: references.length, ...(nextLink === undefined ? {} : { nextLink }) }
     return { batch: createJsonBatch(records), end }
   } catch (error) {
     if (error instanceof SyntaxError) throw new MalformedPageError(error.message, { cause: error })

@@ -186,7 +186,7 @@ async function isolate(
       client,
       signal,
       retryPolicy,
-      reader: createPageReader(stream, redaction.rules),
+      reader: createPageReader(stream, redaction),
       waits: createWaitReport(stream.stream, output, log),
     })
     await readStream({

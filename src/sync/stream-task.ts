@@ -9,7 +9,7 @@ export interface StreamTask extends Pick<StreamRequest, 'mode' | 'startOver'> {
   /** The stored state of the stream, unchecked. */
   readonly storedState: unknown
   /** What becomes of the personal data of its records. */
-  readonly redaction: Pick<Redaction, 'rules' | 'fingerprint'>
+  readonly redaction: Pick<Redaction, 'rules' | 'rulesOf' | 'fingerprint'>
   readonly output: StreamOutput
 }
 
