@@ -37,7 +37,7 @@ export function rewriteRecord(record: Uint8Array, rules: ObjectRules): string {
 }
 
 /** A record as a rewriter leaves it, in bytes of its own. */
-export function rewritten(record: Uint8Array, rewrite: RecordRewriter): Buffer {
+function rewritten(record: Uint8Array, rewrite: RecordRewriter): Buffer {
   const sink = createByteSink(Buffer.allocUnsafe(record.length))
   rewrite(viewOf(record), 0, sink)
   return sink.bytes.subarray(0, sink.length)
