@@ -55,7 +55,9 @@ const SEVERAL_TYPES = ['longitude', 'latitude']
 const ajv = formats.default(new Ajv({ allErrors: true, allowUnionTypes: true }))
 for (const keyword of ['airbyte_type', 'x-privacy', 'x-meaning']) ajv.addKeyword(keyword)
 
-const names = readdirSync(FOLDER).map((file) => file.replace(/\.json$/, ''))
+const names = readdirSync(FOLDER)
+  .filter((file) => file.endsWith('.json'))
+  .map((file) => file.replace(/\.json$/, ''))
 const files = names.map((name): [string, StreamFile] => [
   name,
   JSON.parse(readFileSync(new URL(`${name}.json`, FOLDER), 'utf8')) as StreamFile,
