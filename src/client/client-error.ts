@@ -49,6 +49,8 @@ export interface FailedRequest {
   /** The address as messages have it. */
   readonly loggedUrl: string
   readonly mayHaveHappened: boolean
+  /** False where the token may lack it: its documents do not name it. */
+  readonly isScopeKnown: boolean
 }
 
 /** The failure of a request as a ClientError; what ends the process passes as it is. */
@@ -59,9 +61,9 @@ export function toClientError(error: unknown, request: FailedRequest): unknown {
     return new ClientError(error.failure, error.message, { mayHaveHappened, cause: error })
   }
   const { status, code, reasons } = error
-  const missingScope = error.is('permission')
-    ? scopeName(request.endpoints, request.scope)
-    : undefined
+  // The token was new, and had the scope where that is known: a 403 is about the record.
+  const isOfScope = error.is(request.isScopeKnown ? 'expired token' : 'permission')
+  const missingScope = isOfScope ? scopeName(request.endpoints, request.scope) : undefined
   const meaning =
     missingScope === undefined
       ? meaningOf(status).wordsOfRecord

@@ -1,3 +1,4 @@
+import { folded } from '../ground/folded-text.ts'
 import { isJsonObject, type JsonObject } from '../ground/json.ts'
 import { referencesParameter } from '../http/endpoints.ts'
 import { ClientError } from './client-error.ts'
@@ -38,17 +39,31 @@ export function createJobCategories({ send, get, pages }: Requests): JobCategori
 }
 
 /**
- * A value that is a whole number could be read as an id, and the record with that id is another one, unless it
- * has the value: the service shows the reference that was asked for.
+ * A service may read a value that is a whole number as an id, and the record with that id is another one. What
+ * it answers has to show the value that was asked for; where it shows none, no parser may make the id of the value.
  */
 function checkNamed({ name, value }: ByReference, { id }: JobCategory, answer: JsonObject): void {
   const references = member(answer, 'externalReferences')
   const shown = isJsonObject(references) ? textOf(member(references, name)) : undefined
-  if (id !== value || shown === value) return
+  const isTakenForId = integerIn(value) === integerIn(id)
+  if (shown === undefined ? !isTakenForId : isSame(shown, value)) return
   throw new ClientError(
     'config',
-    `The service took a value of the reference ${name} for the id of a job category. Name the job category by its id.`,
+    shown === undefined || isTakenForId
+      ? `The service took a value of the reference ${name} for the id of a job category. Name the job category by its id.`
+      : `The service answered with a job category that has another value of the reference ${name}. Name the job category by its id.`,
   )
+}
+
+/** Values that a service may keep alike are the same: it need not heed their case. */
+function isSame(a: string, b: string): boolean {
+  return folded(a).toLowerCase() === folded(b).toLowerCase()
+}
+
+/** The whole number that some parser takes a text for, without its zeros; else the text. */
+function integerIn(text: string): string {
+  const digits = /^\s*\+?0*(\d+)(?:[.,]0*)?\s*$/.exec(text.normalize('NFKC'))?.[1]
+  return digits ?? text
 }
 
 /** An id stands in the path alone; a value does with the name of its reference in the query. */

@@ -48,9 +48,7 @@ export function createReferences({ send, get, pages, remove }: Requests): Refere
     async *list(collection, name) {
       refuse(collectionFault(collection) ?? (name === undefined ? undefined : nameFault(name)))
       const path = [COLLECTION, collection, ...(name === undefined ? [] : [name])]
-      // A name without references may be unknown to the service.
-      const missing = name === undefined ? {} : ({ mayBeMissing: true } as const)
-      yield* pages({ method: 'GET', path, scope: READ, ...missing }, (text) => {
+      yield* pages({ method: 'GET', path, scope: READ }, (text) => {
         const { references, nextLink } = parseReferencePage(text, collection, name)
         return { items: references, nextLink }
       })

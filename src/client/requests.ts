@@ -22,8 +22,6 @@ export interface Operation {
   readonly ifMatch?: string | undefined
   /** The scope that it needs, such as `job-categories.write`. */
   readonly scope: string
-  /** True for a list that is empty where the service answers by 404. */
-  readonly mayBeMissing?: true
   /** False where the service's documents do not name the scope: a token without it is tried. */
   readonly isScopeKnown?: false
 }
@@ -47,23 +45,25 @@ export function createRequests({ client, endpoints }: Session): Requests {
   }
 
   async function get<T>(operation: Operation, read: (answer: ServiceAnswer) => T) {
-    const answer = await unlessMissing(send(operation))
-    return answer === undefined ? undefined : readable(() => read(answer), operation)
+    try {
+      const answer = await send(operation)
+      return readable(() => read(answer), operation)
+    } catch (error) {
+      if (isMissing(error)) return undefined
+      throw error
+    }
   }
 
   async function* pages<T>(operation: Operation, read: (text: string) => ListPage<T>) {
     let url = addressOf(operation)
     const isCircle = createCircleCheck(url)
-    const first = ask(operation, url)
-    let answer = await (operation.mayBeMissing ? unlessMissing(first) : first)
-    while (answer !== undefined) {
-      const { text } = answer
+    for (;;) {
+      const { text } = await ask(operation, url)
       const { items, nextLink } = readable(() => read(text), operation)
       yield* items
       if (nextLink === undefined) return
       url = linked(nextLink, operation)
       if (isCircle(url)) throw damaged('a next link that it had sent before', operation)
-      answer = await ask(operation, url)
     }
   }
 
@@ -98,7 +98,7 @@ export function createRequests({ client, endpoints }: Session): Requests {
         },
       })
     } catch (error) {
-      throw toClientError(error, { endpoints, scope, loggedUrl, mayHaveHappened })
+      throw toClientError(error, { endpoints, scope, loggedUrl, mayHaveHappened, isScopeKnown })
     }
   }
 
@@ -126,6 +126,7 @@ export function createRequests({ client, endpoints }: Session): Requests {
         scope: operation.scope,
         loggedUrl: loggedUrlOf(operation),
         mayHaveHappened: false,
+        isScopeKnown: true,
       })
     }
   }
@@ -154,13 +155,4 @@ function reasonOf({ message }: SyntaxError): string {
 
 function isMissing(error: unknown): error is ClientError {
   return error instanceof ClientError && statusIs(error.status, 'missing')
-}
-
-async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
-  }
 }

@@ -105,12 +105,14 @@ describe('the list of references', () => {
     ])
   })
 
-  it('is empty when the service does not know the name, and an error when not the collection', async () => {
-    const { client } = await openServiceClient((response) => reply(response, 404))
-    expect(await all(client.references.list('people', 'hr-id'))).toEqual([])
-    const failure = await failureOf(all(client.references.list('people')))
-    expect(failure).toMatchObject({ status: 404, failure: 'config' })
-  })
+  it.each([['hr-id'], [undefined]])(
+    'that is a 404 is an error: it says nothing of the references (%s)',
+    async (name) => {
+      const { client } = await openServiceClient((response) => reply(response, 404))
+      const failure = await failureOf(all(client.references.list('people', name)))
+      expect(failure).toMatchObject({ status: 404, failure: 'config' })
+    },
+  )
 
   it.each([
     ['is no JSON', 'E-12, 5', /cannot be read: it is not JSON \(.*\/people\)/],
@@ -147,16 +149,31 @@ describe('a scope', () => {
     expect(asked).toEqual([])
   })
 
-  it.each([401, 403])('may be what a %d is for', async (status) => {
-    const { client } = await openServiceClient((response) => reply(response, status))
-    expect(await failureOf(client.references.put(ONE))).toMatchObject({
-      status,
-      failure: 'config',
-      isMissingScope: true,
-      message: expect.stringMatching(
-        /probably lacks the scope connector-svcapi-external-references\.write/,
-      ),
-    })
+  it('is what a 401 is for, and not a 403, which is about the record', async () => {
+    const statuses = [401, 401, 401, 403]
+    const { client } = await openServiceClient((response, _, index) =>
+      reply(response, statuses[index] ?? 200),
+    )
+    const failures = [
+      await failureOf(client.references.put(ONE)),
+      await failureOf(client.references.put(ONE)),
+    ]
+    expect(failures).toMatchObject([
+      {
+        status: 401,
+        failure: 'config',
+        isMissingScope: true,
+        message: expect.stringMatching(
+          /probably lacks the scope connector-svcapi-external-references\.write/,
+        ),
+      },
+      {
+        status: 403,
+        failure: 'config',
+        isMissingScope: false,
+        message: expect.stringMatching(/^The client has no access to this record \(403 /),
+      },
+    ])
   })
 
   it('is asked for by its name, and no other', async () => {
@@ -202,6 +219,42 @@ describe('a job category', () => {
   it('is undefined when there is none', async () => {
     const { client } = await openServiceClient((response) => reply(response, 404))
     expect(await client.jobCategories.get({ id: '7' })).toBeUndefined()
+  })
+
+  it.each(['7', '007', '+7', ' 7', '7.0', '\uff17'])(
+    'is not believed to have the value %j, which a service may read as its id',
+    async (value) => {
+      const { client } = await openServiceClient((response) => reply(response, 200, SENT))
+      const failure = await failureOf(client.jobCategories.get({ name: 'hr-id', value }))
+      expect(failure).toMatchObject({
+        failure: 'config',
+        message: expect.stringMatching(/took a value .* for the id/),
+      })
+    },
+  )
+
+  it.each([
+    ['7', '7'],
+    ['008', undefined],
+    ['baker ', 'BAKER'],
+  ])('that is asked for by %j and shows %j is the one', async (value, shown) => {
+    const { client } = await openServiceClient((response) =>
+      reply(response, 200, { ...SENT, externalReferences: { 'hr-id': shown } }),
+    )
+    expect(await client.jobCategories.get({ name: 'hr-id', value })).toMatchObject({
+      record: BAKERS,
+    })
+  })
+
+  it('that shows another value than it was asked for is another one', async () => {
+    const { client } = await openServiceClient((response) =>
+      reply(response, 200, { ...SENT, externalReferences: { 'hr-id': 'COOK' } }),
+    )
+    const failure = await failureOf(client.jobCategories.get({ name: 'hr-id', value: 'BAKER' }))
+    expect(failure).toMatchObject({
+      failure: 'config',
+      message: expect.stringMatching(/another value of the reference hr-id/),
+    })
   })
 
   // spec: Endpoints: PUT /job-categories/{jobCategoryReference}
@@ -286,6 +339,20 @@ describe('a work location', () => {
       1,
     ])
   })
+
+  it.each([500, 503, 408, 524])(
+    'that is answered by %d is not sent again, whatever Retry-After says, and may have been created',
+    async (status) => {
+      const { client, asked } = await openServiceClient((response) =>
+        reply(response, status, '', { 'retry-after': '0' }),
+      )
+      const failure = await failureOf(client.workLocations.create(BODY))
+      expect([failure, asked.length]).toEqual([
+        expect.objectContaining({ status, mayHaveHappened: true }),
+        1,
+      ])
+    },
+  )
 
   it('that was refused for now is sent again', async () => {
     const { client, asked } = await openServiceClient((response, _, index) =>

@@ -30,7 +30,7 @@ export interface Reference extends ExternalReference {
 export interface References {
   /**
    * All references of a collection, or those of one name. `internalReference` is null where the answer
-   * does not tell it.
+   * does not tell it. A 404 is an error: it does not say whether there are none.
    */
   list(collection: string, name?: string): AsyncIterable<ExternalReference>
   /** Undefined when the value is not registered. */

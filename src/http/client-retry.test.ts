@@ -178,6 +178,8 @@ describe('a request that writes', () => {
     index === 0 ? response.destroy() : reply(response, 200)
   const failing: Scenario['api'] = (response, _, index) => reply(response, index === 0 ? 500 : 200)
   const refusing: Scenario['api'] = (response, _, index) =>
+    index === 0 ? reply(response, 429, '', { 'retry-after': '1' }) : reply(response, 200)
+  const maintained: Scenario['api'] = (response, _, index) =>
     index === 0 ? reply(response, 503, '', { 'retry-after': '1' }) : reply(response, 200)
 
   it.each([
@@ -187,6 +189,8 @@ describe('a request that writes', () => {
     ['POST', 'again', 'a refusal for now', refusing],
     ['POST', 'once', 'a connection that broke', broken],
     ['POST', 'once', 'a failure of the service', failing],
+    ['PUT', 'again', 'maintenance that has a Retry-After', maintained],
+    ['POST', 'once', 'maintenance that has a Retry-After', maintained],
   ] as const)('by %s is sent %s after %s', async (method, times, _, api) => {
     const { send, calls } = await open({ api })
     const isSent = await send({ method, body: {} }).then(
@@ -199,6 +203,7 @@ describe('a request that writes', () => {
   it.each([
     [true, 'a connection that broke', broken],
     [true, 'a failure of the service', failing],
+    [true, 'maintenance that has a Retry-After', maintained],
     [false, 'a refusal for now', refusing],
     [false, 'a refusal', ((response) => reply(response, 400)) satisfies Scenario['api']],
   ] as const)('may have been done (%s) after %s', async (expected, _, api) => {

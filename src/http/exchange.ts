@@ -145,7 +145,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     const result = resultOf(outcome)
     const isHeld = isRateLimit(result)
     if (!isHeld && 'reply' in outcome) limiter.onSuccess()
-    if (isUncertain(outcome, isHeld)) given.onUncertain?.()
+    if (isUncertain(outcome)) given.onUncertain?.()
     const step = decide(
       result,
       { failures: failures.now(), redirects, renewals, token: kindOf(token), method: call.method },
@@ -255,9 +255,9 @@ function isOk(status: number): boolean {
 }
 
 /** Whether the service may have done what was asked for, although it did not say so. */
-function isUncertain(outcome: Failed, isHeld: boolean): boolean {
+function isUncertain(outcome: Failed): boolean {
   if ('error' in outcome) return outcome.error.failure !== 'config' && mayHaveArrived(outcome.error)
-  return !isHeld && statusIs(outcome.reply.status, 'uncertain')
+  return statusIs(outcome.reply.status, 'uncertain')
 }
 
 /** Whether the service may have answered and only the answer was lost, here or at a gateway. */

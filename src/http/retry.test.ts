@@ -159,7 +159,9 @@ const rows: (readonly [result: Result, situation: Partial<Situation>, step: Step
   [{ status: 500 }, post, FAIL],
   [{ status: 408 }, post, FAIL],
   [{ status: 503 }, post, FAIL],
-  [{ status: 503, retryAfterMs: 7000 }, post, { do: 'wait', ms: 7000 }],
+  // It may have been done: only a 429 says that it was not.
+  [{ status: 503, retryAfterMs: 7000 }, post, FAIL],
+  [{ status: 503, retryAfterMs: 7000 }, forToken, { do: 'wait', ms: 7000 }],
   [{ status: 429 }, post, WAIT],
   [{ status: 501 }, {}, FAIL],
   [{ status: 503, retryAfterMs: 7000 }, {}, { do: 'wait', ms: 7000 }],

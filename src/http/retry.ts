@@ -177,7 +177,8 @@ export function decide(result: Result, situation: Situation, retryPolicy: RetryP
       return { do: 'unscoped' }
   }
   if (!statusIs(status, 'retryable')) return { do: 'fail' }
-  if (!mayBeDoneTwice && !isRateLimit(result)) return { do: 'fail' }
+  // A 503 with a Retry-After asks to come again, and does not say that nothing was done.
+  if (!mayBeDoneTwice && !statusIs(status, 'rate limit')) return { do: 'fail' }
   const ms = waitMs(failures, retryPolicy, retryAfterMs)
   if (ms !== undefined) return { do: 'wait', ms }
   const isTooLong = retryPolicy.forMs > 0 && retryAfterMs !== undefined

@@ -109,8 +109,8 @@ const kinds: readonly (readonly [StatusKind, readonly number[]])[] = [
   ['dead link', [400, 404, 409, 410]],
   ['outdated', [409, 412]],
   ['linked', [400, 409]],
-  ['of record', [400, 404, 409, 412, 413, 414, 422]],
-  ['of object', [401, 403, 405]],
+  ['of record', [400, 403, 404, 409, 412, 413, 414, 422]],
+  ['of object', [401, 405]],
 ]
 
 it.each(kinds)('a status means %j: %j', (kind, expected) => {

@@ -88,7 +88,8 @@ const MEANINGS: Readonly<Record<number, StatusMeaning>> = {
   403: {
     failure: 'config',
     words: 'The client has no access',
-    is: ['permission', 'of object'],
+    wordsOfRecord: 'The client has no access to this record',
+    is: ['permission', 'of record'],
   },
   404: {
     failure: 'config',
