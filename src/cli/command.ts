@@ -100,5 +100,6 @@ export interface WriteOptions {
   readonly from: string
   readonly dryRun?: true
   readonly mirror?: true
+  readonly maxDeletes?: string
   readonly showValues?: true
 }

@@ -1,8 +1,8 @@
 import { idFault } from '../client/references.ts'
 import type { RecordKey } from '../client/service-client.ts'
-import { changeJobCategory } from '../write/change-job-category.ts'
+import { changeJobCategory, keptInWords } from '../write/change-job-category.ts'
 import { type ActionTools, EXIT, type ExitCode, UsageError } from './command.ts'
-import { sayAll, withClient } from './with-client.ts'
+import { isDryRun, sayAll, sayDry, withClient } from './with-client.ts'
 
 /** What of a job category is to change, and by which reference it is named. */
 export interface JobCategoryOptions {
@@ -47,7 +47,8 @@ export async function put(
     throw new UsageError('nothing is to change: give --name, --translation or --external-code')
   }
   const wanted = { key, defaultName: name, translations: translation, text: externalCode }
-  const change = await withClient(tools, WRITE, ({ jobCategories }) =>
+  const isDry = isDryRun(tools)
+  const change = await withClient(tools, isDry ? READ : WRITE, ({ jobCategories }) =>
     changeJobCategory(jobCategories, wanted, 'keep'),
   )
   switch (change.outcome) {
@@ -55,9 +56,15 @@ export async function put(
       return notFound(tools)
     case 'nameless':
       throw new UsageError('a job category has to have a name: give one by --name')
-    default:
-      await tools.say({ ...change.body, id: change.id })
+    case 'kept':
+      tools.log.warn(keptInWords(change.kept))
+      return EXIT.failed
+    default: {
+      const { body, id, outcome } = change
+      if (isDry) return sayDry(tools, { ...body, id, outcome })
+      await tools.say({ ...body, id })
       return EXIT.done
+    }
   }
 }
 

@@ -1,24 +1,31 @@
+import { ClientError } from '../client/client-error.ts'
 import type { Reference } from '../client/service-client.ts'
+import { statusIs } from '../http/status.ts'
 import { type ActionTools, EXIT, type ExitCode } from './command.ts'
 import { referencedCollection } from './known-name.ts'
-import { sayAll, withClient } from './with-client.ts'
+import { isDryRun, sayAll, sayDry, withClient } from './with-client.ts'
 
 type Address = Omit<Reference, 'internalReference'>
 
 const READ = ['external-references.read']
 const WRITE = ['external-references.write']
 
-/** Prints all references of a collection, or those of one name. */
+/** Prints all references of a collection, or those of one name; exit code 4 when the service knows none. */
 export async function list(
   tools: ActionTools,
   given: string,
   name: string | undefined,
 ): Promise<ExitCode> {
   const collection = referencedCollection(given)
-  await withClient(tools, READ, ({ references }) =>
-    sayAll(tools, references.list(collection, name)),
-  )
-  return EXIT.done
+  try {
+    await withClient(tools, READ, ({ references }) =>
+      sayAll(tools, references.list(collection, name)),
+    )
+    return EXIT.done
+  } catch (error) {
+    if (error instanceof ClientError && statusIs(error.status, 'missing')) return notFound(tools)
+    throw error
+  }
 }
 
 /** Prints one reference; exit code 4 when there is none. */
@@ -38,6 +45,7 @@ export async function get(
 /** Links a value to a record and prints the reference. */
 export async function put(tools: ActionTools, given: Reference): Promise<ExitCode> {
   const reference = { ...given, collection: referencedCollection(given.collection) }
+  if (isDryRun(tools)) return sayDry(tools, reference)
   await withClient(tools, WRITE, ({ references }) => references.put(reference))
   await tools.say(reference)
   return EXIT.done
@@ -49,6 +57,12 @@ export async function remove(
   { name, value, ...given }: Address,
 ): Promise<ExitCode> {
   const collection = referencedCollection(given.collection)
+  if (isDryRun(tools)) {
+    const found = await withClient(tools, READ, ({ references }) =>
+      references.get(collection, name, value),
+    )
+    return found === undefined ? notFound(tools) : sayDry(tools, { ...found, outcome: 'deleted' })
+  }
   const removal = await withClient(tools, WRITE, ({ references }) =>
     references.remove(collection, name, value),
   )

@@ -11,7 +11,7 @@ import { ConnectorError, InterruptedError } from '../ground/errors.ts'
 import { createPrivateFile, type PrivateFile } from '../ground/private-file.ts'
 import { type ActionTools, EXIT, type ExitCode, UsageError } from './command.ts'
 import { referencedCollection, webhookCollection } from './known-name.ts'
-import { sayAll, withClient } from './with-client.ts'
+import { isDryRun, sayAll, sayDry, withClient } from './with-client.ts'
 
 /** What `protime webhooks create` asks for. */
 export interface CreateOptions {
@@ -33,6 +33,8 @@ export async function create(tools: ActionTools, options: CreateOptions): Promis
     names,
   }))
   if (!URL.canParse(url)) throw new UsageError('--url is not an address')
+  if (isDryRun(tools))
+    return sayDry(tools, { collectionName: collection, destinationUrl: url, outcome: 'created' })
   const file = await createKeyFile(keyFile)
   return withClient(tools, webhookScopes([collection]), async (client) => {
     const created = await createOrDiscard(client, file, tools.log, {
@@ -121,6 +123,11 @@ export async function get(tools: ActionTools, id: string): Promise<ExitCode> {
 
 /** Deletes one webhook; exit code 4 when there is none. */
 export async function remove(tools: ActionTools, id: string): Promise<ExitCode> {
+  if (isDryRun(tools)) {
+    const webhook = await withClient(tools, READ, ({ webhooks }) => webhooks.get(id))
+    if (webhook === undefined) return notFound(tools)
+    return sayDry(tools, { ...shown(webhook), outcome: 'deleted' })
+  }
   const removal = await withClient(tools, WRITE, ({ webhooks }) => webhooks.remove(id))
   if (removal === 'absent') return notFound(tools)
   tools.log.info('The webhook is deleted.')

@@ -1,66 +1,90 @@
 import { open } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { parseWriteSettings, type WriteSettings } from '../config/write-settings.ts'
 import { isJsonObject, tryParseJson } from '../ground/json.ts'
-import { isDeleted } from '../protocol/sync-columns.ts'
+import { readLines } from '../protocol/input-messages.ts'
+import { lifeOf } from '../protocol/sync-columns.ts'
 import { type ObjectName, objects, scopesOf, type WriteRecord } from '../write/objects.ts'
-import { countsInWords, type Outcome, tooManyRejected } from '../write/outcome.ts'
+import { countsInWords, failureInWords, type Outcome, warningsOf } from '../write/outcome.ts'
 import { createWriter } from '../write/writer.ts'
 import { type ActionTools, EXIT, type ExitCode, UsageError, type WriteOptions } from './command.ts'
 import { knownName } from './known-name.ts'
 import { withClient } from './with-client.ts'
 
 /** A line of the input; one that is no record has a fault, and no data. */
-export interface InputRecord extends Pick<WriteRecord, 'data' | 'isDelete' | 'fault'> {
+interface InputRecord extends Pick<WriteRecord, 'data' | 'isDelete' | 'fault'> {
   /** The first one is 1. */
   readonly line: number
 }
 
 /** The records of a file, or of stdin (`-`), one JSON object per line; empty lines are left out. */
-export async function readRecords(from: string): Promise<AsyncIterable<InputRecord>> {
-  return toRecords(from === '-' ? process.stdin : await openFile(from))
+async function* readRecords(input: Readable, signal: AbortSignal): AsyncGenerator<InputRecord> {
+  const lines = readLines(input, signal)
+  for (let isFirst = true; ; isFirst = false) {
+    const next = await lines.next()
+    if (next === undefined) return
+    const { line, text } = next
+    if (isFirst && text !== undefined) refuseOtherForms(text.trim())
+    yield { line, ...toRecord(text) }
+  }
 }
 
-async function openFile(path: string): Promise<NodeJS.ReadableStream> {
+async function openInput(from: string): Promise<Readable> {
+  if (from === '-') return process.stdin
   try {
-    return (await open(path)).createReadStream()
+    const file = await open(from)
+    const stats = await file.stat()
+    if (!stats.isDirectory()) return file.createReadStream()
+    await file.close()
   } catch (error) {
     throw new UsageError(`the file of --from cannot be read: ${(error as Error).message}`)
   }
+  throw new UsageError(`--from names a folder: ${from}; name a file, or - for stdin`)
 }
 
-async function* toRecords(input: NodeJS.ReadableStream): AsyncGenerator<InputRecord> {
-  let line = 0
-  for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    line++
-    const bare = text.replace(/^\ufeff/, '').trim()
-    if (bare !== '') yield { line, ...toRecord(bare) }
-  }
+/** A table, a list, and an object over several lines have no record in their first line. */
+function refuseOtherForms(text: string): void {
+  if (text.startsWith('{') && text !== '{') return
+  const what = text.startsWith('[') ? 'is a JSON array' : 'does not begin with a JSON object'
+  throw new UsageError(
+    `the input ${what}, and what is expected is one JSON object per line, such as jq -c '.[]' or the -jsonlines of DuckDB prints`,
+  )
 }
 
-function toRecord(text: string): Omit<InputRecord, 'line'> {
+function toRecord(text: string | undefined): Omit<InputRecord, 'line'> {
+  if (text === undefined) return unreadable('The line is not UTF-8.')
   const data = tryParseJson(text)
-  if (!isJsonObject(data))
-    return { data: {}, isDelete: false, fault: 'The line is not a JSON object.' }
-  return { data, isDelete: isDeleted(data) }
+  if (!isJsonObject(data)) return unreadable('The line is not a JSON object.')
+  const life = lifeOf(data)
+  return 'fault' in life ? unreadable(life.fault) : { data, isDelete: life.isDeleted }
+}
+
+function unreadable(fault: string): Omit<InputRecord, 'line'> {
+  return { data: {}, isDelete: false, fault }
 }
 
 /** Writes the records of a file or of stdin; one JSON line per record says what became of it. */
 export async function write(
   tools: ActionTools,
   name: string,
-  { from, dryRun, mirror, showValues }: WriteOptions,
+  { from, dryRun, mirror, maxDeletes, showValues }: WriteOptions,
 ): Promise<ExitCode> {
   const object = objectOf(name)
   if (mirror && !objects[object].isDeletable)
     throw new UsageError(`--mirror deletes, and ${object} cannot be deleted`)
-  const given = parseWriteSettings(tools.input)
-  const settings = {
-    ...given,
-    dryRun: dryRun ?? given.dryRun,
-    mirror: objects[object].isDeletable && (mirror ?? given.mirror),
-  }
-  const records = await readRecords(from)
+  if (maxDeletes !== undefined && !mirror)
+    throw new UsageError('--max-deletes says what --mirror may take away: give both')
+  const given = parseWriteSettings({
+    ...Object(tools.input),
+    ...(maxDeletes && { max_deletes: maxDeletes }),
+  })
+  // Nothing but the option says that this input is complete.
+  if (given.mirror && !mirror)
+    tools.log.warn(
+      'The setting mirror is for the destination and the target: here --mirror says that the input is complete, and nothing is deleted without it.',
+    )
+  const settings = { ...given, dryRun: dryRun ?? given.dryRun, mirror: mirror ?? false }
+  const records = readRecords(await openInput(from), tools.signal)
   return writeRecords(tools, object, { records, settings, showValues: showValues ?? false })
 }
 
@@ -106,8 +130,10 @@ async function writeRecords(
       onOutcome,
       signal: tools.signal,
       showValues,
+      // A mirror is judged as a whole before anything is changed.
+      ...(settings.mirror && { batchSize: Number.POSITIVE_INFINITY }),
     })
-    const { counts, failures } = writer.summary
+    const { summary } = writer
     try {
       for await (const { line, ...record } of records) {
         await writer.add({ object, ordinal: line, ...record })
@@ -117,13 +143,15 @@ async function writeRecords(
       if (settings.mirror) await writer.mirror(object)
     } finally {
       const ending = dryRun ? '; nothing was changed' : ''
-      tools.log.info(`${object}: ${countsInWords(counts, dryRun) || 'no records'}${ending}.`)
+      tools.log.info(`${object}: ${countsInWords(summary, dryRun) || 'no records'}${ending}.`)
+      for (const warning of warningsOf(summary)) tools.log.warn(warning)
     }
-    const failure = failures.get(object)
+    const failure = summary.failures.get(object)
     if (failure !== undefined) throw failure
     if (dryRun) warnOfScopes(await client.missingScopes(objects[object].scopes), tools)
-    if (!writer.summary.isOverLimit) return EXIT.done
-    tools.log.warn(tooManyRejected(counts.rejected, settings.maxRejected, dryRun))
+    const reason = failureInWords(summary.counts, settings.maxRejected, dryRun)
+    if (reason === undefined) return EXIT.done
+    tools.log.warn(reason)
     return EXIT.failed
   })
 }

@@ -14,6 +14,10 @@ export function addWrite(program: Command, act: Act): void {
       '--mirror',
       'the input is complete: delete the references that it does not have, under the names that it mentions',
     )
+    .option(
+      '--max-deletes <number>',
+      'how many references a mirror may take away under a name: a number, or a part such as 20%',
+    )
     .option('--show-values', 'print the values of external references, which may name people')
     .addHelpText(
       'after',

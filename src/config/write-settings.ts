@@ -2,6 +2,9 @@ import { readProjectJson } from '../ground/project-files.ts'
 import type { SettingsSchema } from '../ground/settings-schema.ts'
 import { applyDefaults, notValid } from './config-faults.ts'
 
+/** How many links a mirror may take away under one name. */
+export type MaxDeletes = { readonly count: number } | { readonly percent: number }
+
 /** What the writer can be told by the configuration, complete. */
 export interface WriteSettings {
   /** Whether a link that is in the way of a wanted one is deleted; else the record is rejected. */
@@ -10,6 +13,8 @@ export interface WriteSettings {
   readonly missingFields: 'keep' | 'empty'
   /** Whether complete input also deletes the references that it does not have. */
   readonly mirror: boolean
+  /** What a mirror never exceeds. */
+  readonly maxDeletes: MaxDeletes
   /** A run with more rejected records than this fails, after all others are written. */
   readonly maxRejected: number
   /** Tells what would be done, and changes nothing. */
@@ -42,10 +47,17 @@ export function parseWriteSettings(input: unknown): WriteSettings {
     relink: settings['relink'] as boolean,
     missingFields: settings['missing_fields'] as WriteSettings['missingFields'],
     mirror: settings['mirror'] as boolean,
+    maxDeletes: maxDeletesOf(settings['max_deletes'] as string),
     maxRejected: settings['max_rejected'] as number,
     dryRun: settings['dry_run'] as boolean,
     jobCategoryReference: settings['job_category_reference'] as string | undefined,
     workLocationReference: settings['work_location_reference'] as string | undefined,
     rejectedRecords: settings['rejected_records'] as string | undefined,
   }
+}
+
+/** Reads `10` or `20%`, which the schema has seen to be one of them. */
+function maxDeletesOf(text: string): MaxDeletes {
+  const number = Number.parseInt(text, 10)
+  return text.endsWith('%') ? { percent: number } : { count: number }
 }

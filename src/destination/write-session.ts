@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, fchmodSync, openSync, writeSync } from 'node:fs'
 import { createServiceClient } from '../client/create-service-client.ts'
 import type { ServiceClient } from '../client/service-client.ts'
 import type { Config } from '../config/config.ts'
@@ -8,7 +8,13 @@ import type { RetryPolicy } from '../http/retry.ts'
 import type { Failure } from '../protocol/connector.ts'
 import type { WriteSession, WriteTools } from '../protocol/destination.ts'
 import { type ObjectName, scopesOf } from '../write/objects.ts'
-import { countsInWords, type Outcome, tooManyRejected } from '../write/outcome.ts'
+import {
+  countsInWords,
+  failureInWords,
+  isRefusal,
+  type Outcome,
+  warningsOf,
+} from '../write/outcome.ts'
 import { createWriter, type Writer } from '../write/writer.ts'
 
 /** The file that rejected records are appended to, one JSON line each, to be mended and written again. */
@@ -42,7 +48,10 @@ function createRejectedRecords(path: string | undefined): RejectedRecords {
 
 function open(path: string): number {
   try {
-    return openSync(path, 'a', 0o600)
+    const file = openSync(path, 'a', 0o600)
+    // One that exists has kept its mode.
+    fchmodSync(file, 0o600)
+    return file
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new ConnectorError(
@@ -74,7 +83,7 @@ export function openWriteSession(
 ): WriteSession {
   const writers = new Map<ObjectName, ObjectWriter>()
   const refusedMirrors: Failure[] = []
-  let rejected = 0
+  let [rejected, unknown] = [0, 0]
   const rejectedRecords = createRejectedRecords(writing.rejectedRecords)
   return {
     isDryRun: writing.dryRun,
@@ -106,11 +115,12 @@ export function openWriteSession(
     async close() {
       rejectedRecords.close()
       for (const [object, { client, writer }] of writers) {
-        const counts = countsInWords(writer.summary.counts, writing.dryRun)
+        const counts = countsInWords(writer.summary, writing.dryRun)
         if (counts !== '') log.info(`${object}: ${counts}`)
+        for (const warning of warningsOf(writer.summary)) log.warn(`${object}: ${warning}`)
         await client.close()
       }
-      return [...refusedMirrors, ...rejectedTooMany()]
+      return [...refusedMirrors, ...failedOutcomes()]
     },
   }
 
@@ -125,41 +135,61 @@ export function openWriteSession(
       onRetry: ({ reason }) => log.info(`${object}: ${reason}`),
       ...waits,
     })
-    const writer = createWriter({ client, settings: writing, onOutcome: told, signal })
+    const writer = createWriter({
+      client,
+      settings: writing,
+      onOutcome: told,
+      onUnknownMember: (_, words) =>
+        log.warn(`${object}: ${words} It is ignored, as other columns of a table are.`),
+      signal,
+    })
     writers.set(object, { client, writer })
     return writer
   }
 
   function told(outcome: Outcome): void {
-    const { ordinal, object, reason, outcome: kind } = outcome
-    const isRejected = kind === 'rejected'
-    if (writing.dryRun && !isRejected) log.info(inWords(outcome))
+    const { ordinal, object, outcome: kind } = outcome
+    if (writing.dryRun && !isRefusal(outcome)) log.info(inWords(outcome))
     if (ordinal === undefined) {
       // A deletion of the mirror; no record waits for it.
-      if (isRejected) log.warn(inWords(outcome))
+      if (isRefusal(outcome)) log.warn(inWords(outcome))
       return
     }
     // The failure of the object is told once, in place of a rejection per record.
     const isFailed = writers.get(object)?.writer.summary.failures.has(object) === true
-    const rejection = isRejected && !isFailed ? reason : undefined
+    const rejection = isRefusal(outcome) && !isFailed ? reasonOf(outcome) : undefined
     if (rejection !== undefined) {
-      rejected++
+      if (kind === 'unknown') unknown++
+      else rejected++
       rejectedRecords.write(outcome)
     }
     rejectedRecords.forget(ordinal)
-    onOutcome({ ordinal, rejection })
+    // Covered by a state, it would not come again, and a second attempt would look as if all were well.
+    const isPending =
+      rejection !== undefined && (kind === 'unknown' || rejected > writing.maxRejected)
+    onOutcome({ ordinal, rejection, isPending })
   }
 
-  function rejectedTooMany(): Failure[] {
-    const { maxRejected } = writing
-    if (rejected <= maxRejected) return []
-    const message = `${tooManyRejected(rejected, maxRejected)} The log says why.`
+  function failedOutcomes(): Failure[] {
+    const reason = failureInWords({ rejected, unknown }, writing.maxRejected)
+    if (reason === undefined) return []
+    const message = `${reason} The log says why. No state that covers them was passed on.`
     return [{ error: new ConnectorError('config', message) }]
   }
 }
 
+function reasonOf({ key, reason = '' }: Outcome): string {
+  const names = namesOf(key)
+  return names === '' ? reason : `${names}: ${reason}`
+}
+
+function namesOf(key: Outcome['key']): string {
+  return Object.entries(key)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ')
+}
+
 function inWords({ object, key, outcome, dryRun, reason }: Outcome): string {
-  const names = Object.entries(key).map(([name, value]) => `${name} ${value}`)
-  const words = `${object}: ${names.join(', ')}: ${dryRun ? 'would be ' : ''}${outcome}`
+  const words = `${object}: ${namesOf(key)}: ${dryRun ? 'would be ' : ''}${outcome}`
   return reason === undefined ? words : `${words}: ${reason}`
 }

@@ -100,6 +100,7 @@ const kinds: readonly (readonly [StatusKind, readonly number[]])[] = [
   ['redirect', [307, 308]],
   ['expired token', [401]],
   ['permission', [401, 403]],
+  ['no access', [403]],
   ['bad request', [400]],
   ['missing', [404]],
   ['not offered', [404, 405]],

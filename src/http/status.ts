@@ -18,6 +18,8 @@ export type StatusKind =
   | 'expired token'
   /** The client lacks a scope or a permission. */
   | 'permission'
+  /** A token that is good does not give access to what was asked for. */
+  | 'no access'
   /** The request cannot be right as it is, whatever it is about. */
   | 'bad request'
   /** There is no such record. */
@@ -89,7 +91,7 @@ const MEANINGS: Readonly<Record<number, StatusMeaning>> = {
     failure: 'config',
     words: 'The client has no access',
     wordsOfRecord: 'The client has no access to this record',
-    is: ['permission', 'of record'],
+    is: ['permission', 'no access', 'of record'],
   },
   404: {
     failure: 'config',

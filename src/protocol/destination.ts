@@ -47,6 +47,8 @@ export interface WrittenRecord {
   readonly data: Readonly<Record<string, unknown>>
   /** Whether the record says that its object is gone. */
   readonly isDelete: boolean
+  /** Why it is not clear what the record asks for: it is to be rejected with this sentence. */
+  readonly fault?: string
 }
 
 /** What became of a record; it is final. */
@@ -54,6 +56,8 @@ export interface RecordOutcome {
   readonly ordinal: number
   /** Why it was refused, in a sentence that holds no value of the record; left out if it was not. */
   readonly rejection?: string | undefined
+  /** Whether the record has to come again: no state that covers it is passed on. */
+  readonly isPending?: boolean
 }
 
 /** One run of writing. */

@@ -24,8 +24,23 @@ export interface InputMessages {
   readonly isReady: boolean
 }
 
-/** Reads messages from stdin, or from what stands for it. */
-export function readMessages(input: Readable, signal: AbortSignal): InputMessages {
+/** A line that is not empty; without a text it is not UTF-8. */
+export interface InputLine {
+  /** Its place in the input, from 1. */
+  readonly line: number
+  readonly text: string | undefined
+}
+
+/** The lines of an input that are not empty. */
+export interface InputLines {
+  /** The next line, undefined at the end. Throws what `signal` was aborted with. */
+  next(): Promise<InputLine | undefined>
+  /** Whether the next line has been read already. */
+  readonly isReady: boolean
+}
+
+/** Reads lines from stdin, or from what stands for it. */
+export function readLines(input: Readable, signal: AbortSignal): InputLines {
   const chunks = input[Symbol.asyncIterator]() as AsyncIterator<Buffer | string>
   const decoder = new TextDecoder('utf-8', { fatal: true })
   const interrupted = new Promise<never>((_resolve, reject) => {
@@ -53,7 +68,7 @@ export function readMessages(input: Readable, signal: AbortSignal): InputMessage
         if (bytes === undefined) return undefined
         line++
         const text = decoded(bytes)
-        if (text.trim() !== '') return { line, text, value: parsed(text) }
+        if (text?.trim() !== '') return { line, text }
       }
     },
   }
@@ -91,24 +106,41 @@ export function readMessages(input: Readable, signal: AbortSignal): InputMessage
     return rest.length === 0 ? undefined : joined(Buffer.alloc(0))
   }
 
-  function decoded(bytes: Buffer): string {
+  function decoded(bytes: Buffer): string | undefined {
     try {
       return decoder.decode(bytes)
     } catch {
-      throw new InputFault(line, 'is not UTF-8')
+      return undefined
     }
   }
+}
 
-  function parsed(text: string): JsonObject {
-    let value: unknown
-    try {
-      value = JSON.parse(text)
-    } catch {
-      throw new InputFault(line, `is not JSON: see its column ${jsonFault(text) + 1}`)
-    }
-    if (isJsonObject(value)) return value
-    throw new InputFault(line, 'is not a message: it is no JSON object')
+/** Reads messages from stdin, or from what stands for it. */
+export function readMessages(input: Readable, signal: AbortSignal): InputMessages {
+  const lines = readLines(input, signal)
+  return {
+    get isReady() {
+      return lines.isReady
+    },
+    async next() {
+      const next = await lines.next()
+      if (next === undefined) return undefined
+      const { line, text } = next
+      if (text === undefined) throw new InputFault(line, 'is not UTF-8')
+      return { line, text, value: parsed(line, text) }
+    },
   }
+}
+
+function parsed(line: number, text: string): JsonObject {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new InputFault(line, `is not JSON: see its column ${jsonFault(text) + 1}`)
+  }
+  if (isJsonObject(value)) return value
+  throw new InputFault(line, 'is not a message: it is no JSON object')
 }
 
 /**

@@ -39,18 +39,57 @@ const DELETED_AT: readonly string[] = [CDC_DELETED_AT, SDC_DELETED_AT]
 /** The column of tables that somebody made by hand. */
 const DELETED = '_deleted'
 
+/** What a record says of its object: that it lives or is gone, or, by a fault, nothing that can be understood. */
+export type Life = { readonly isDeleted: boolean } | { readonly fault: string }
+
 /**
  * Whether a record says that its object is gone, in the words of Airbyte or of Singer: a table that one of
- * them loaded may be written by the other. Databases fold the case of columns.
+ * them loaded may be written by the other. Databases fold the case of columns, and have their own words for true
+ * and false; what is neither these nor a time is a fault, because either guess could do harm.
  */
-export function isDeleted(data: Readonly<Record<string, unknown>>): boolean {
-  return Object.entries(data).some(([column, value]) => {
-    if (!column.startsWith('_')) return false
+export function lifeOf(data: Readonly<Record<string, unknown>>): Life {
+  let isDeleted = false
+  for (const [column, value] of Object.entries(data)) {
     const name = column.toLowerCase()
-    return name === DELETED ? value === true : DELETED_AT.includes(name) && isSet(value)
-  })
+    if (name !== DELETED && !DELETED_AT.includes(name)) continue
+    const mark = markOf(value)
+    if (mark === undefined)
+      return {
+        fault: `The ${column} is neither true nor false nor a time, so that it is not clear whether the record is to be deleted.`,
+      }
+    isDeleted ||= mark
+  }
+  return { isDeleted }
 }
 
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null
+/** ISO 8601 and what databases print of a time. */
+const TIME =
+  /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?(?:Z|UTC|[+-]\d\d(?::?\d\d)?))?)?$/i
+/** Smaller numbers are no time since 1970, whatever their unit. */
+const FIRST_TIME = 1_000_000_000
+
+/** True for a mark of deletion, false for none, undefined for what is not clear. */
+function markOf(value: unknown): boolean | undefined {
+  switch (typeof value === 'string' ? value.toLowerCase() : value) {
+    case undefined:
+    case null:
+    case '':
+    case false:
+    case 'false':
+    case 'f':
+    case 0:
+      return false
+    case true:
+    case 'true':
+    case 't':
+    case 1:
+      return true
+    default:
+      return isTime(value) || undefined
+  }
+}
+
+function isTime(value: unknown): boolean {
+  if (typeof value === 'number') return value >= FIRST_TIME
+  return typeof value === 'string' && TIME.test(value.trim())
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../ground/json.ts'
 import type { Failure, Tools } from './connector.ts'
 import type { Destination, RecordOutcome, WriteSession } from './destination.ts'
 import { InputFault, type InputMessage, type InputMessages } from './input-messages.ts'
-import { isDeleted } from './sync-columns.ts'
+import { lifeOf } from './sync-columns.ts'
 
 /** A stream of the input, and the object that its records are written to. */
 export interface WrittenStream {
@@ -24,14 +24,25 @@ export interface WriteRun {
   add(stream: WrittenStream, data: JsonObject): Promise<void>
   /** The tally of a stream since this was called last. It changes until it is settled. */
   takeTally(stream: WrittenStream): Tally
-  /** Calls `pass` when every record that was added before has its final outcome; never in a dry run. */
-  hold(pass: () => void): void
+  /**
+   * Calls `pass` when every record that was added before has its final outcome; never in a dry run, nor when one of
+   * these streams has a record among them that has to come again.
+   */
+  hold(streams: readonly WrittenStream[], pass: () => void): void
   /** Whether a state waits. */
   readonly isHolding: boolean
   /** Waits for the outcomes of all records, and passes the states on that are settled by then. */
   settle(): Promise<void>
   /** Passes the states on that are settled already: when the rest cannot be written, these need not come again. */
   passSettled(): void
+}
+
+/** A state that waits for the outcomes of the records before it. */
+interface HeldState {
+  readonly streams: readonly WrittenStream[]
+  /** How many records were added before it. */
+  readonly behind: number
+  readonly pass: () => void
 }
 
 /** What a run is made of. */
@@ -45,15 +56,17 @@ export interface WriteRunSettings<Config> {
 export async function openWriteRun<Config>(settings: WriteRunSettings<Config>): Promise<WriteRun> {
   const { destination, config, tools } = settings
   const tallies = new Map<WrittenStream, Tally>()
-  const unsettled = new Map<number, { readonly stream: string; readonly tally: Tally }>()
-  let held: { readonly behind: number; readonly pass: () => void }[] = []
+  const unsettled = new Map<number, { readonly stream: WrittenStream; readonly tally: Tally }>()
+  /** The first record of each stream that has to come again. */
+  const pending = new Map<WrittenStream, number>()
+  let held: HeldState[] = []
   let ordinal = 0
   const session = await destination.open(config, { ...tools, onOutcome })
   return {
     session,
     add,
     takeTally,
-    hold: (pass) => void held.push({ behind: ordinal, pass }),
+    hold: (streams, pass) => void held.push({ streams, behind: ordinal, pass }),
     get isHolding() {
       return held.length > 0
     },
@@ -64,8 +77,14 @@ export async function openWriteRun<Config>(settings: WriteRunSettings<Config>): 
   async function add(stream: WrittenStream, data: JsonObject): Promise<void> {
     const tally = tallyOf(stream)
     tally.records++
-    const record = { ordinal: ordinal++, object: stream.object, data, isDelete: isDeleted(data) }
-    unsettled.set(record.ordinal, { stream: stream.name, tally })
+    const life = lifeOf(data)
+    const record = {
+      ordinal: ordinal++,
+      object: stream.object,
+      data,
+      ...('fault' in life ? { isDelete: false, fault: life.fault } : { isDelete: life.isDeleted }),
+    }
+    unsettled.set(record.ordinal, { stream, tally })
     await session.add(record)
   }
 
@@ -89,16 +108,23 @@ export async function openWriteRun<Config>(settings: WriteRunSettings<Config>): 
     const [oldest = ordinal] = unsettled.keys()
     const settled = held.filter(({ behind }) => behind <= oldest)
     held = held.slice(settled.length)
-    if (session.isDryRun !== true) for (const { pass } of settled) pass()
+    if (session.isDryRun === true) return
+    for (const state of settled) if (!coversPending(state)) state.pass()
   }
 
-  function onOutcome({ ordinal, rejection }: RecordOutcome): void {
+  function coversPending({ streams, behind }: HeldState): boolean {
+    return streams.some((stream) => (pending.get(stream) ?? behind) < behind)
+  }
+
+  function onOutcome({ ordinal, rejection, isPending }: RecordOutcome): void {
     const record = unsettled.get(ordinal)
     if (record === undefined) return
     unsettled.delete(ordinal)
+    const { stream, tally } = record
+    if (isPending) pending.set(stream, Math.min(ordinal, pending.get(stream) ?? ordinal))
     if (rejection === undefined) return
-    record.tally.rejected++
-    tools.log.warn(`${record.stream}: record ${ordinal + 1} was rejected: ${rejection}`)
+    tally.rejected++
+    tools.log.warn(`${stream.name}: record ${ordinal + 1} was rejected: ${rejection}`)
   }
 
   function tallyOf(stream: WrittenStream): Tally {

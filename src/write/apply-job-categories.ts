@@ -1,6 +1,6 @@
-import { changeJobCategory } from './change-job-category.ts'
+import { changeJobCategory, keptInWords } from './change-job-category.ts'
 import { refusalOf, type Verdict } from './outcome.ts'
-import { NAMELESS, type WantedNamed } from './read-record.ts'
+import { type ByReference, NAMELESS, type WantedNamed } from './read-record.ts'
 import { groupBy, type TaskPool } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 
@@ -35,16 +35,40 @@ export async function applyJobCategories(
     if (defaultName === '' || (defaultName === undefined && missingFields === 'empty'))
       return NAMELESS
     try {
-      const { outcome } = await changeJobCategory(client.jobCategories, wanted, missingFields)
-      if (outcome === 'absent') return UNKNOWN
-      return outcome === 'nameless' ? NAMELESS : { outcome }
+      for (const reference of wanted.also) {
+        const other = await idOf(reference)
+        if (other === undefined || ('id' in wanted.key && other === wanted.key.id)) continue
+        return contradiction(reference.name)
+      }
+      const change = await changeJobCategory(client.jobCategories, wanted, missingFields)
+      switch (change.outcome) {
+        case 'absent':
+          return ABSENT
+        case 'nameless':
+          return NAMELESS
+        case 'kept':
+          return { outcome: 'rejected', reason: keptInWords(change.kept) }
+        default:
+          return { outcome: change.outcome, ...(change.isFolded && { folded: true }) }
+      }
     } catch (error) {
       return refusalOf(error)
     }
   }
+
+  async function idOf(reference: ByReference): Promise<string | undefined> {
+    return (await client.jobCategories.get(reference))?.record.id
+  }
 }
 
-const UNKNOWN: Verdict = {
+function contradiction(name: string): Verdict {
+  return {
+    outcome: 'rejected',
+    reason: `The id and the external reference ${name} name different job categories. Leave out the one that is wrong.`,
+  }
+}
+
+const ABSENT: Verdict = {
   outcome: 'rejected',
   status: 404,
   reason: 'There is no job category with this key, and this API cannot create one.',

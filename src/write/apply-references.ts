@@ -1,3 +1,4 @@
+import { folded } from '../ground/folded-text.ts'
 import { statusIs } from '../http/status.ts'
 import { refusalOf, type Verdict } from './outcome.ts'
 import {
@@ -55,10 +56,14 @@ function ofId(id: string): string {
   return `id ${id}`
 }
 
-/** A text without these values, as they are or encoded; they are only replaced where they stand alone. */
+/**
+ * A text without these values, as they are or encoded, in whatever case and Unicode form; they are only replaced
+ * where they stand alone.
+ */
 export function redact(text: string, values: readonly string[]): string {
   const forms = values
-    .filter((value) => value !== '')
+    .filter((value) => value.trim() !== '')
+    .flatMap((value) => [value, value.normalize('NFC'), value.normalize('NFD'), folded(value)])
     .flatMap((value) => [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value)])
   return [...new Set(forms)]
     .toSorted((a, b) => b.length - a.length)
@@ -67,7 +72,7 @@ export function redact(text: string, values: readonly string[]): string {
 
 function alone(text: string): RegExp {
   const literal = text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
-  return new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, 'gu')
+  return new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, 'giu')
 }
 
 /** What changes of one name of one collection are applied with. */
@@ -151,12 +156,12 @@ async function applyGroup(
     return put.isRelink && put.ordinal !== undefined && !asked.has(put.ordinal)
   }
 
-  async function ask({ value, id, ordinal }: PutOfRecord): Promise<void> {
+  async function ask({ value, id, ordinal, takenFrom }: PutOfRecord): Promise<void> {
     asked.add(ordinal)
     try {
       await client.references.put({ collection, name, value, internalReference: id })
       current.link(value, id)
-      verdicts.set(ordinal, { outcome: 'written', relinked: true })
+      verdicts.set(ordinal, written(true, takenFrom))
     } catch (error) {
       const refusal = withoutValues(refusalOf(error), [value, current.valueOfId(id)])
       if (!statusIs(refusal.status, 'linked')) refuse(ordinal, refusal)
@@ -176,15 +181,14 @@ async function applyGroup(
     }
   }
 
-  async function put({ value, id, ordinal, isRelink }: ReferencePut): Promise<void> {
+  async function put({ value, id, ordinal, isRelink, takenFrom }: ReferencePut): Promise<void> {
     // Its delete was refused.
     if (ordinal !== undefined && refused.has(ordinal)) return
     if (ordinal !== undefined) asked.add(ordinal)
     try {
       await client.references.put({ collection, name, value, internalReference: id })
       current.link(value, id)
-      if (ordinal !== undefined)
-        verdicts.set(ordinal, { outcome: 'written', ...(isRelink && { relinked: true }) })
+      if (ordinal !== undefined) verdicts.set(ordinal, written(isRelink, takenFrom))
     } catch (error) {
       const refusal = withoutValues(refusalOf(error), [value, current.valueOfId(id)])
       if (ordinal === undefined) giveUp(value)
@@ -239,6 +243,14 @@ async function applyGroup(
   function isWritten(ordinal: number): boolean {
     const outcome = verdicts.get(ordinal)?.outcome
     return outcome === 'written' || outcome === 'deleted'
+  }
+}
+
+function written(isRelink: boolean, takenFrom: string | undefined): Verdict {
+  return {
+    outcome: 'written',
+    ...(isRelink && { relinked: true }),
+    ...(takenFrom !== undefined && { takenFrom }),
   }
 }
 

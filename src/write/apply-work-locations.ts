@@ -1,11 +1,12 @@
 import { ClientError } from '../client/client-error.ts'
 import type { WorkLocation } from '../client/service-client.ts'
+import { folded } from '../ground/folded-text.ts'
 import { statusIs } from '../http/status.ts'
 import type { NamedChange } from './apply-job-categories.ts'
 import {
+  differenceOf,
   EMPTY,
   fieldsOf,
-  isEqual,
   mergeNamed,
   type NamedFields,
   nameOf,
@@ -24,8 +25,6 @@ export interface WorkLocationTools {
 }
 
 const COLLECTION = 'work-locations'
-/** How often a creation is asked for while the service answers that it failed. */
-const ATTEMPTS = 3
 
 /**
  * Creates each work location once, and knows it again by its custom reference. One after another: so a
@@ -42,64 +41,96 @@ export async function applyWorkLocations(
   async function place(wanted: WantedNamed): Promise<Verdict> {
     const { key } = wanted
     const locations = await cache.workLocations()
-    if ('id' in key) return compare(locations.get(key.id), wanted)
+    if ('id' in key) return compareById(key.id, wanted)
     const fields = mergeNamed(EMPTY, wanted, 'keep')
     if (fields.defaultName === '') return NAMELESS
-    if (cache.unconfirmed.has(textOf(key))) return UNANSWERED
+    if (cache.unconfirmed.has(textOf(key))) return UNCONFIRMED
     const links = await cache.links(COLLECTION, key.name)
-    const id = links.idOf(key.value)
-    if (id !== undefined) return compare(locations.get(id), wanted)
-    // Nothing is created before the service itself has said that the reference is free.
-    const found = await client.references.get(COLLECTION, key.name, key.value)
-    if (found === undefined) return adoptOrCreate({ ...key, fields, links })
-    if (found.internalReference === null) return UNREADABLE
-    links.link(key.value, found.internalReference)
-    return compare((await cache.readWorkLocations()).get(found.internalReference), wanted)
+    const value = links.spelled(key.value)
+    const verdict = await byReference({ name: key.name, value, fields, links })
+    return value === key.value ? verdict : { ...verdict, folded: true }
+
+    async function byReference(creation: Creation): Promise<Verdict> {
+      const id = links.idOf(value)
+      if (id !== undefined) return compare(locations.get(id), wanted)
+      // Nothing is created before the service itself has said that the reference is free.
+      const found = await client.references.get(COLLECTION, creation.name, value)
+      if (found === undefined) return adoptOrCreate(creation)
+      if (found.internalReference === null) return UNREADABLE
+      links.link(value, found.internalReference)
+      return compare((await cache.readWorkLocations()).get(found.internalReference), wanted)
+    }
+  }
+
+  /** References beside the id have to be those of the same work location. */
+  async function compareById(id: string, wanted: WantedNamed): Promise<Verdict> {
+    for (const { name, value } of wanted.also) {
+      const links = await cache.links(COLLECTION, name)
+      const spelled = links.spelled(value)
+      const linked = links.isKnown(spelled)
+        ? links.idOf(spelled)
+        : (await client.references.get(COLLECTION, name, spelled))?.internalReference
+      if (linked === null) return UNREADABLE
+      if (linked !== undefined && linked !== id)
+        return {
+          outcome: 'rejected',
+          reason: `The id and the external reference ${name} name different work locations. Leave out the one that is wrong.`,
+          ids: [id, linked],
+        }
+    }
+    return compare((await cache.workLocations()).get(id), wanted)
   }
 
   async function adoptOrCreate(creation: Creation): Promise<Verdict> {
     const { fields } = creation
     const namesakes = await namesakesOf(creation)
     if (namesakes.length > 1 || (namesakes.length === 1 && !creation.links.isComplete))
-      return AMBIGUOUS
+      return ambiguous(namesakes)
     const [namesake] = namesakes
     if (namesake === undefined) return create(creation)
-    const isDifferent = !isEqual(fieldsOfLocation(namesake), fields)
+    const difference = differenceOf(fieldsOfLocation(namesake), fields)
     return register(creation, namesake.id, {
       outcome: 'adopted',
-      ...(isDifferent && { reason: `The work location differs from the record. ${UNCHANGEABLE}` }),
+      ...(difference === 'folded' && { folded: true }),
+      ...(difference === 'real' && {
+        reason: `The work location differs from the record. ${UNCHANGEABLE}`,
+      }),
     })
   }
 
+  /** Asks for a creation once, and looks for it where the answer does not tell what became of it. */
   async function create(creation: Creation): Promise<Verdict> {
     const { fields } = creation
     const text = fields.text !== '' && { description: fields.text }
     const body = { name: nameOf(fields), ...text }
-    for (let attempt = 1; ; attempt++) {
-      let id: string | undefined
-      let lost: ClientError | undefined
-      try {
-        id = (await client.workLocations.create(body)).id
-      } catch (error) {
-        if (!(error instanceof ClientError && error.mayHaveHappened)) throw error
-        lost = error
-      }
-      if (id === undefined) {
-        await cache.readWorkLocations()
-        const namesakes = await namesakesOf(creation)
-        if (namesakes.length > 1) return AMBIGUOUS
-        id = namesakes[0]?.id
-      }
-      if (id !== undefined) {
-        const locations = await cache.workLocations()
-        locations.set(id, { ...body, id })
-        return register(creation, id, { outcome: 'created' })
-      }
-      // The service behind a gateway may still be at work.
-      const isAnswered = lost?.status !== undefined && !statusIs(lost.status, 'gateway')
-      if (isAnswered && attempt < ATTEMPTS) continue
+    let id: string | undefined
+    try {
+      id = (await client.workLocations.create(body)).id
+    } catch (error) {
+      if (!(error instanceof ClientError && error.mayHaveHappened)) throw error
+    }
+    if (id === undefined && (await isListed())) {
+      const namesakes = await namesakesOf(creation)
+      if (namesakes.length > 1) return ambiguous(namesakes)
+      id = namesakes[0]?.id
+    }
+    if (id === undefined) {
       cache.unconfirmed.add(textOf(creation))
-      return UNANSWERED
+      return UNCONFIRMED
+    }
+    const locations = await cache.workLocations()
+    locations.set(id, { ...body, id })
+    return register(creation, id, { outcome: 'created' })
+  }
+
+  /** Reads the list once more; one that fails says nothing, and is met again by the next record. */
+  async function isListed(): Promise<boolean> {
+    try {
+      await cache.readWorkLocations()
+      return true
+    } catch (error) {
+      if (error instanceof ClientError) return false
+      throw error
     }
   }
 
@@ -107,25 +138,42 @@ export async function applyWorkLocations(
   async function namesakesOf({ fields, links }: Creation): Promise<WorkLocation[]> {
     const locations = await cache.workLocations()
     return [...locations.values()].filter(
-      ({ id, name }) => name?.default === fields.defaultName && links.valueOfId(id) === undefined,
+      ({ id, name }) =>
+        folded(name?.default ?? '') === folded(fields.defaultName) &&
+        links.valueOfId(id) === undefined,
     )
   }
 
-  async function register(
-    { name, value, links }: Creation,
-    id: string,
-    verdict: Verdict,
-  ): Promise<Verdict> {
+  async function register(creation: Creation, id: string, verdict: Verdict): Promise<Verdict> {
+    const { name, value, links } = creation
     const reference = { collection: COLLECTION, name, value, internalReference: id }
     try {
       await client.references.put(reference)
     } catch (error) {
       const refusal = refusalOf(error)
-      const reason = `The reference of work location ${id} was refused: ${refusal.reason}`
-      return { ...refusal, reason }
+      const holder = statusIs(refusal.status, 'linked') ? await holderOf(creation) : undefined
+      if (holder === undefined || holder === id)
+        return {
+          ...refusal,
+          reason: `The reference of work location ${id} was refused: ${refusal.reason}`,
+          ids: [id],
+        }
+      links.link(value, holder)
+      return { ...refusal, reason: linkedMeanwhile(holder, id, verdict), ids: [holder, id] }
     }
     links.link(value, id)
     return verdict
+  }
+
+  /** The work location that has the reference by now; undefined where not even that is answered. */
+  async function holderOf({ name, value }: Creation): Promise<string | undefined> {
+    try {
+      const found = await client.references.get(COLLECTION, name, value)
+      return found?.internalReference ?? undefined
+    } catch (error) {
+      refusalOf(error)
+      return undefined
+    }
   }
 }
 
@@ -138,18 +186,34 @@ interface Creation {
 }
 
 function textOf({ name, value }: Pick<Creation, 'name' | 'value'>): string {
-  return JSON.stringify([name, value])
+  return JSON.stringify([name, folded(value)])
 }
 
 function compare(location: WorkLocation | undefined, wanted: WantedNamed): Verdict {
-  if (location === undefined) return UNKNOWN
+  if (location === undefined) return ABSENT
   const current = fieldsOfLocation(location)
-  const isEqualToRecord = isEqual(current, mergeNamed(current, wanted, 'keep'))
-  return isEqualToRecord ? { outcome: 'skipped' } : CHANGED
+  const difference = differenceOf(current, mergeNamed(current, wanted, 'keep'))
+  if (difference === 'real') return CHANGED
+  return { outcome: 'skipped', ...(difference === 'folded' && { folded: true }) }
 }
 
 function fieldsOfLocation({ name, description }: WorkLocation): NamedFields {
   return fieldsOf({ name, text: description })
+}
+
+function ambiguous(locations: readonly WorkLocation[]): Verdict {
+  const ids = locations.map(({ id }) => id)
+  return {
+    outcome: 'ambiguous',
+    reason: `The work locations ${ids.join(', ')} have this name and may be the one that is meant: register the reference for one of them.`,
+    ids,
+  }
+}
+
+function linkedMeanwhile(holder: string, id: string, { outcome }: Verdict): string {
+  const made = `Somebody else has registered the reference for work location ${holder} meanwhile.`
+  if (outcome !== 'created') return `${made} Work location ${id} of the same name has none.`
+  return `${made} Work location ${id}, which was created for this record, has none and this API cannot delete it: delete it in the application. Let one run write at a time.`
 }
 
 const UNCHANGEABLE = 'Work locations cannot be changed by this API.'
@@ -157,20 +221,15 @@ const CHANGED: Verdict = {
   outcome: 'rejected',
   reason: `The work location differs from the record. ${UNCHANGEABLE}`,
 }
-const UNKNOWN: Verdict = {
+const ABSENT: Verdict = {
   outcome: 'rejected',
   reason:
     'There is no work location with this id, or with the id that the reference is registered for; the service gives ids itself.',
 }
-const AMBIGUOUS: Verdict = {
-  outcome: 'rejected',
+const UNCONFIRMED: Verdict = {
+  outcome: 'unknown',
   reason:
-    'Several work locations have this name and may be the one that is meant: register the reference for one of them.',
-}
-const UNANSWERED: Verdict = {
-  outcome: 'rejected',
-  reason:
-    'The service did not confirm the creation, and the work location is not in its list. No other request is made now, so that none is created twice: write the record again later.',
+    'The service did not say whether it has created the work location, which is not in its list yet. It is not asked again now, so that none is created twice: a later run finds it, or creates it.',
 }
 const UNREADABLE: Verdict = {
   outcome: 'rejected',

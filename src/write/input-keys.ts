@@ -1,13 +1,22 @@
+import type { MaxDeletes } from '../config/write-settings.ts'
 import { ConnectorError } from '../ground/errors.ts'
+import { folded } from '../ground/folded-text.ts'
 import type { CachedLinks, ServiceCache } from './service-cache.ts'
 
-/** A reference that is to be deleted because the input does not have it. */
-interface Surplus {
+/** A reference that would be deleted because the input does not have it. */
+export interface Surplus {
   readonly collection: string
   readonly name: string
   readonly value: string
+  readonly internalReference: string | undefined
   /** The links of its collection and name. */
   readonly links: CachedLinks
+}
+
+/** References beyond the input, and why they must not be deleted. */
+interface SurplusOfInput {
+  readonly surplus: readonly Surplus[]
+  readonly refusal: ConnectorError | undefined
 }
 
 /** The keys of references in the input so far. */
@@ -16,61 +25,80 @@ export interface InputKeys {
   add(collection: string, name: string, value: string | undefined): void
   /** Adds a record whose key could not be read. */
   addUnreadable(): void
+  /** Lets the mirror be refused for this reason. */
+  refuse(reason: string): void
   /**
-   * The references beyond the input, within its collections and names. Throws a config error when there
+   * The references beyond the input, within its collections and names, and a config error when there
    * are too many to be believed, or when it is not known what the input or the service has.
    */
-  surplus(cache: ServiceCache): Promise<readonly Surplus[]>
+  surplus(cache: ServiceCache): Promise<SurplusOfInput>
 }
 
-/** More than this part of the references under a name is never deleted. */
-const MOST = 0.2
+/** So many links of a name may always go: a fifth of a few is less than one. */
+const HANDFUL = 5
 
-/** Makes an empty collection of keys. */
-export function createInputKeys(): InputKeys {
+/** How many of the links under a name a mirror may take away. */
+export function mayBeTaken(initialSize: number, most: MaxDeletes): number {
+  if ('count' in most) return most.count
+  return most.percent === 0 ? 0 : Math.max(HANDFUL, (initialSize * most.percent) / 100)
+}
+
+/** Says that so many links of those under a name are more than a mirror may take away. */
+export function tooManyTaken(
+  taken: number,
+  { initialSize }: CachedLinks,
+  group: string,
+  most: MaxDeletes,
+): string {
+  const part = Math.round((taken / Math.max(1, initialSize)) * 100)
+  const limit = 'count' in most ? String(most.count) : `${most.percent} %`
+  return `${taken} of ${initialSize} references of ${group} (${part} %) would be deleted or lead elsewhere, and max_deletes allows ${limit}`
+}
+
+/** Makes an empty collection of keys, for a mirror that may take so much away under each name. */
+export function createInputKeys(most: MaxDeletes): InputKeys {
   const groups = new Map<string, { collection: string; name: string; values: Set<string> }>()
   let unreadable = 0
+  let refusal: string | undefined
   return {
     add(collection, name, value) {
-      const key = JSON.stringify([collection, name])
+      const key = JSON.stringify([collection, folded(name)])
       const group = groups.get(key) ?? { collection, name, values: new Set() }
       groups.set(key, group)
-      if (value !== undefined) group.values.add(value)
+      if (value !== undefined) group.values.add(folded(value))
     },
     addUnreadable: () => {
       unreadable++
     },
+    refuse(reason) {
+      refusal ??= reason
+    },
     async surplus(cache) {
-      if (unreadable > 0)
-        throw refused(
-          `the keys of ${unreadable} records could not be read, which may be among them`,
-        )
       const surplus: Surplus[] = []
+      if (unreadable > 0)
+        refusal ??= `${unreadable === 1 ? '1 record' : `${unreadable} records`} could not be read, which may be among them`
       for (const { collection, name, values } of groups.values()) {
         const links = await cache.links(collection, name)
-        const beyond = valuesBeyond(links, values, `${collection}, ${name}`)
-        surplus.push(...beyond.map((value) => ({ collection, name, value, links })))
+        const group = `${collection}, ${name}`
+        if (!links.isComplete) {
+          refusal ??= `the list of references of ${group} cannot be read`
+          continue
+        }
+        const beyond = [...links.values()].filter((value) => !values.has(folded(value)))
+        const taken = links.taken + beyond.length
+        if (taken > mayBeTaken(links.initialSize, most))
+          refusal ??= tooManyTaken(taken, links, group, most)
+        for (const value of beyond)
+          surplus.push({ collection, name, value, internalReference: links.idOf(value), links })
       }
-      return surplus
+      return { surplus, refusal: refusal === undefined ? undefined : refused(refusal) }
     },
   }
-}
-
-function valuesBeyond(links: CachedLinks, values: ReadonlySet<string>, group: string): string[] {
-  if (!links.isComplete) throw refused(`the list of references of ${group} cannot be read`)
-  const beyond = [...links.values()].filter((value) => !values.has(value))
-  if (beyond.length > links.initialSize * MOST) {
-    const part = Math.round((beyond.length / Math.max(1, links.initialSize)) * 100)
-    throw refused(
-      `${beyond.length} of ${links.initialSize} references of ${group} (${part} %) are not in the input, and more than ${MOST * 100} % are never deleted`,
-    )
-  }
-  return beyond
 }
 
 function refused(reason: string): ConnectorError {
   return new ConnectorError(
     'config',
-    `The mirror was refused and deleted nothing: ${reason}. Check that the input is complete, or delete them by records with a deletion mark.`,
+    `The mirror was refused and deleted nothing: ${reason}. Check that the input is complete and right; a dry run lists what would go. Raise max_deletes if it is, or delete by records with a deletion mark.`,
   )
 }

@@ -1,23 +1,52 @@
 import { ClientError } from '../client/client-error.ts'
+import { ConnectorError } from '../ground/errors.ts'
 import { statusIs } from '../http/status.ts'
 import type { ObjectName } from './objects.ts'
 
 /**
  * What became of a record. `skipped`: the service has it already, or a later record of the same key
  * counts; `absent`: what is to be deleted is not there; `adopted`: an existing work location got the
- * reference; `rejected`: nothing was changed, `reason` says why.
+ * reference; `rejected`: `reason` says why, and what was changed if anything was; `ambiguous`: several records
+ * of the service may be the one that is meant, and nothing was changed; `unknown`: the service may have done it
+ * and did not say so.
  */
-type OutcomeKind = 'written' | 'skipped' | 'deleted' | 'absent' | 'created' | 'adopted' | 'rejected'
+type OutcomeKind = keyof typeof NONE
+
+/** Every outcome, in the order in which they are counted for people. */
+const NONE = {
+  written: 0,
+  skipped: 0,
+  deleted: 0,
+  absent: 0,
+  created: 0,
+  adopted: 0,
+  rejected: 0,
+  ambiguous: 0,
+  unknown: 0,
+}
 
 /** What became of a record, without what the record says itself. */
 export interface Verdict {
   readonly outcome: OutcomeKind
-  /** One sentence or more; always there when rejected. */
+  /** One sentence or more; always there when rejected, ambiguous or unknown. */
   readonly reason?: string
   /** The status with which the service refused the record. */
   readonly status?: number
   /** It took the place of another link: the value named another record, or the record had another value. */
   readonly relinked?: true
+  /** The id that the value named before. */
+  readonly takenFrom?: string
+  /** A later record of the input has another id for its value, or another value for its id. */
+  readonly replaced?: true
+  /** The record and the service differ, in blanks at an end or in the form of characters (NFC) alone. */
+  readonly folded?: true
+  /** The records of the service that the reason tells of. */
+  readonly ids?: readonly string[]
+}
+
+/** Whether the record still waits to be written: somebody has to mend it, or a later run to look for it. */
+export function isRefusal({ outcome }: Pick<Verdict, 'outcome'>): boolean {
+  return outcome === 'rejected' || outcome === 'ambiguous' || outcome === 'unknown'
 }
 
 /**
@@ -38,25 +67,89 @@ export interface Outcome extends Verdict {
 }
 
 /** How many records had which outcome. */
-export type OutcomeCounts = Readonly<Record<OutcomeKind, number>>
+type OutcomeCounts = Readonly<Record<OutcomeKind, number>>
 
-/** Says that a run, or one after a dry run, fails because more records are rejected than `max_rejected` allows. */
-export function tooManyRejected(rejected: number, maxRejected: number, isDryRun = false): string {
-  const records = rejected === 1 ? '1 record' : `${rejected} records`
-  if (isDryRun)
-    return `${records} would be rejected, and max_rejected allows ${maxRejected}. Mend what would be rejected first.`
-  const subject = `${records} ${rejected === 1 ? 'was' : 'were'}`
-  return `${subject} rejected, and max_rejected allows ${maxRejected}. All others are written. Mend what was rejected and write it again.`
+/** What a run has done so far. */
+export interface OutcomeSummary {
+  readonly counts: OutcomeCounts
+  /** How many of them are worth a look although nothing failed. */
+  readonly remarkable: Readonly<Record<'relinked' | 'taken' | 'replaced' | 'folded', number>>
 }
 
 /**
- * Counts for people, such as `3 written, 1 rejected`, or of a dry run `3 would be written`; empty when there
- * were no records.
+ * Why a run, or one after a dry run, fails by its outcomes, in sentences: more records are rejected than
+ * `max_rejected` allows, or it is not known what became of some. Undefined when it does not.
  */
-export function countsInWords(counts: OutcomeCounts, isDryRun = false): string {
+export function failureInWords(
+  {
+    rejected,
+    ambiguous = 0,
+    unknown,
+  }: Pick<OutcomeCounts, 'rejected' | 'unknown'> & Partial<OutcomeCounts>,
+  maxRejected: number,
+  isDryRun = false,
+): string | undefined {
+  const refused = rejected + ambiguous
+  const reasons = [
+    ...(refused > maxRejected ? [tooManyRejected(refused, maxRejected, isDryRun)] : []),
+    ...(unknown > 0 ? [unknownOutcomes(unknown)] : []),
+  ]
+  return reasons.length === 0 ? undefined : reasons.join(' ')
+}
+
+function tooManyRejected(rejected: number, maxRejected: number, isDryRun: boolean): string {
+  const records = counted(rejected, 'record')
+  if (isDryRun)
+    return `${records} would be rejected, and max_rejected allows ${maxRejected}. Mend what would be rejected first.`
+  return `${records} ${rejected === 1 ? 'was' : 'were'} rejected, and max_rejected allows ${maxRejected}. All others are written. Mend what was rejected and write it again.`
+}
+
+function unknownOutcomes(unknown: number): string {
+  return `It is not known whether the service has done what ${counted(unknown, 'record')} asked for. Write ${unknown === 1 ? 'it' : 'them'} again later: what was done is found then, and not done twice.`
+}
+
+/**
+ * Counts for people, such as `3 written, 1 rejected; 1 of them relinked`, or of a dry run `3 would be written`;
+ * empty when there were no records.
+ */
+export function countsInWords(
+  { counts, remarkable: { relinked, replaced } }: OutcomeSummary,
+  isDryRun = false,
+): string {
   const verb = isDryRun ? 'would be ' : ''
   const parts = Object.entries(counts).filter(([, count]) => count > 0)
-  return parts.map(([outcome, count]) => `${count} ${verb}${outcome}`).join(', ')
+  const words = parts.map(([outcome, count]) => `${count} ${verb}${outcome}`).join(', ')
+  const more = [
+    ...(relinked > 0 ? [`${relinked} relinked`] : []),
+    ...(replaced > 0 ? [`${replaced} replaced within the input`] : []),
+  ]
+  return more.length === 0 ? words : `${words}; of these ${more.join(', ')}`
+}
+
+/** What somebody should look at although it is no failure, one sentence each. */
+export function warningsOf({ remarkable }: OutcomeSummary): readonly string[] {
+  const { taken, replaced, folded } = remarkable
+  return [
+    ...(taken > 0
+      ? [
+          `${counted(taken, 'value')} named another record before, which has lost ${taken === 1 ? 'it' : 'them'}: takenFrom of the outcome tells its id.`,
+        ]
+      : []),
+    ...(replaced > 0
+      ? [
+          `${counted(replaced, 'record')} of the input did not count: a later one has another internalReference for the value, or another value for the internalReference.`,
+        ]
+      : []),
+    ...(folded > 0
+      ? [
+          `${counted(folded, 'record')} differed from what the service has in blanks at an end or in the form of characters (NFC) alone, and counted as equal.`,
+        ]
+      : []),
+  ]
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** Reports outcomes and counts them. */
@@ -67,7 +160,7 @@ export interface OutcomeReporter {
     key: Readonly<Record<string, string>>,
     verdict: Verdict,
   ): void
-  readonly counts: OutcomeCounts
+  readonly summary: OutcomeSummary
 }
 
 export interface OutcomeReporterOptions {
@@ -83,19 +176,16 @@ export function createOutcomeReporter({
   showValues,
   isDryRun,
 }: OutcomeReporterOptions): OutcomeReporter {
-  const counts = {
-    written: 0,
-    skipped: 0,
-    deleted: 0,
-    absent: 0,
-    created: 0,
-    adopted: 0,
-    rejected: 0,
-  }
+  const counts = { ...NONE }
+  const remarkable = { relinked: 0, taken: 0, replaced: 0, folded: 0 }
   return {
-    counts,
+    summary: { counts, remarkable },
     report(object, ordinal, key, verdict) {
       counts[verdict.outcome]++
+      remarkable.relinked += Number(verdict.relinked === true)
+      remarkable.taken += Number(verdict.takenFrom !== undefined)
+      remarkable.replaced += Number(verdict.replaced === true)
+      remarkable.folded += Number(verdict.folded === true)
       const isShown = showValues === true || object !== 'external_references'
       const shown = isShown ? key : withoutValue(key)
       onOutcome({ object, ordinal, key: shown, ...verdict, ...(isDryRun && { dryRun: true }) })
@@ -116,8 +206,14 @@ export function refusalOf(error: unknown): Verdict {
   return { outcome: 'rejected', reason, ...(status !== undefined && { status }) }
 }
 
+/** Nothing of an object can be written, while others may be: the service refuses whatever is asked for. */
+export class ObjectRefusal extends ConnectorError {
+  override name = 'ObjectRefusal'
+}
+
 /** Whether an error means that nothing of this object can be written, while others may be. */
-export function isOfObject(error: unknown): error is ClientError {
+export function isOfObject(error: unknown): error is ConnectorError {
+  if (error instanceof ObjectRefusal) return true
   if (!(error instanceof ClientError)) return false
   return error.isMissingScope || statusIs(error.status, 'of object')
 }

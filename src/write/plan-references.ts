@@ -1,5 +1,5 @@
 import type { Verdict } from './outcome.ts'
-import { changesOf, type Links } from './service-cache.ts'
+import { changesOf, type LinkChanges, type Links } from './service-cache.ts'
 
 /** What one record asks for, under one name of one collection. */
 export interface ReferenceChange {
@@ -19,6 +19,8 @@ export interface ReferencePut extends ReferenceDelete {
   readonly id: string
   /** A link that was in the way is deleted first. */
   readonly isRelink: boolean
+  /** The id that the value named before. */
+  readonly takenFrom?: string
 }
 
 /** What is to be requested: all deletes, then all puts. */
@@ -59,20 +61,23 @@ export function planReferences(input: ReferencePlanInput): ReferencePlan {
     if (want === undefined ? isThere : have !== undefined && have !== want)
       deletes.push({ value, ordinal })
     if (want !== undefined && have !== want)
-      puts.push({ value, id: want, ordinal, isRelink: isRelink(start, value, want) })
+      puts.push({ value, id: want, ordinal, ...relinked(start, value, want) })
   }
   for (const { ordinal, value, id } of changes) {
     if (settled.has(ordinal)) continue
-    if (owners.get(value) !== ordinal) settled.set(ordinal, SUPERSEDED)
+    if (owners.get(value) !== ordinal)
+      settled.set(ordinal, target.idOf(value) === id ? REPEATED : REPLACED)
     else if (id === undefined) settled.set(ordinal, { outcome: 'absent' })
     else settled.set(ordinal, { outcome: 'skipped' })
   }
   return { deletes, puts, refusals, settled }
 }
 
-const SUPERSEDED: Verdict = {
+const REPEATED: Verdict = { outcome: 'skipped', reason: 'A later record asks for the same.' }
+const REPLACED: Verdict = {
   outcome: 'skipped',
   reason: 'A later record of the same value, or for the same internalReference, counts.',
+  replaced: true,
 }
 const HAS_ANOTHER_VALUE: Verdict = {
   outcome: 'rejected',
@@ -84,8 +89,13 @@ const IS_LINKED: Verdict = {
   reason: 'The value is linked to another internalReference, and relink is off.',
 }
 
+/** Where changes lead, one after another. */
+export function targetOf(input: Omit<ReferencePlanInput, 'current'>): LinkChanges {
+  return fold(input).target
+}
+
 /** Where the changes lead, and the last record that touched each value. */
-function fold({ start, changes, relink }: ReferencePlanInput) {
+function fold({ start, changes, relink }: Omit<ReferencePlanInput, 'current'>) {
   const target = changesOf(start)
   const owners = new Map<string, number>()
   const settled = new Map<number, Verdict>()
@@ -113,8 +123,15 @@ function fold({ start, changes, relink }: ReferencePlanInput) {
   return { target, owners, settled, refusals }
 }
 
-function isRelink(start: Links, value: string, id: string): boolean {
+function relinked(
+  start: Links,
+  value: string,
+  id: string,
+): Pick<ReferencePut, 'isRelink' | 'takenFrom'> {
   const [formerId, formerValue] = [start.idOf(value), start.valueOfId(id)]
   const isMoved = formerId !== undefined && formerId !== id
-  return isMoved || (formerValue !== undefined && formerValue !== value)
+  return {
+    isRelink: isMoved || (formerValue !== undefined && formerValue !== value),
+    ...(isMoved && { takenFrom: formerId }),
+  }
 }

@@ -1,9 +1,12 @@
 import { idFault, nameFault, valueFault } from '../client/references.ts'
 import type { RecordKey } from '../client/service-client.ts'
+import { folded } from '../ground/folded-text.ts'
+import { nearest } from '../ground/nearest.ts'
+import { referencedCollections } from '../streams/collections.ts'
 import type { Verdict } from './outcome.ts'
 
 /** What a record asks for, or why it cannot be sent. */
-export type Reading<T> = { readonly wanted: T } | { readonly rejection: Verdict }
+export type RecordReading<T> = { readonly wanted: T } | { readonly rejection: Verdict }
 
 class Rejection extends Error {}
 
@@ -13,7 +16,7 @@ function rejected(reason: string): Error {
 }
 
 /** Reads a record by a function that throws `rejected`. */
-function read<T>(reader: () => T): Reading<T> {
+function read<T>(reader: () => T): RecordReading<T> {
   try {
     return { wanted: reader() }
   } catch (error) {
@@ -53,6 +56,9 @@ function objectOf(
   return value as Readonly<Record<string, unknown>>
 }
 
+/** A key that is no id. */
+export type ByReference = Exclude<RecordKey, { readonly id: string }>
+
 /** The optional text of a record beside its name. */
 type TextField = 'externalCode' | 'description'
 
@@ -63,6 +69,8 @@ type TextField = 'externalCode' | 'description'
  */
 export interface WantedNamed {
   readonly key: RecordKey
+  /** References that the record has beside its id: they have to name the same record. */
+  readonly also: readonly ByReference[]
   readonly defaultName: string | undefined
   readonly translations: Readonly<Record<string, string | null>> | null | undefined
   readonly text: string | null | undefined
@@ -88,18 +96,21 @@ const MAX_EXTERNAL_CODE = 50
 export function readNamed(
   data: Readonly<Record<string, unknown>>,
   rules: NamedRules,
-): Reading<WantedNamed> {
+): RecordReading<WantedNamed> {
   return read(() => {
-    const key = readKey(data, rules)
+    const { key, also } = readKeys(data, rules)
     const text = textOf(data, rules.textField)
     if (rules.textField === 'externalCode' && [...(text ?? '')].length > MAX_EXTERNAL_CODE)
       throw rejected(`The externalCode is longer than ${MAX_EXTERNAL_CODE} characters.`)
-    if (typeof data['name'] === 'string')
-      return { key, defaultName: textOf(data, 'name') ?? undefined, translations: undefined, text }
+    if (typeof data['name'] === 'string') {
+      const defaultName = textOf(data, 'name') ?? undefined
+      return { key, also, defaultName, translations: undefined, text }
+    }
     const name = objectOf(data, 'name') ?? {}
     const translations = objectOf(name, 'translations')
     return {
       key,
+      also,
       defaultName: textOf(name, 'default') ?? undefined,
       translations: translations && readTranslations(translations),
       text,
@@ -114,26 +125,34 @@ function readTranslations(
   return Object.fromEntries(texts)
 }
 
-function readKey(data: Readonly<Record<string, unknown>>, rules: NamedRules): RecordKey {
+function readKeys(
+  data: Readonly<Record<string, unknown>>,
+  rules: NamedRules,
+): Pick<WantedNamed, 'key' | 'also'> {
   const { reference, setting } = rules
   const id = textOf(data, 'id')
+  const given = objectOf(data, 'externalReferences') ?? {}
+  const names = reference === undefined ? Object.keys(given) : [reference]
   if (id !== undefined && id !== null) {
     if (!/^(0|[1-9]\d*)$/.test(id)) throw rejected('The id is not a whole number.')
-    return { id }
+    const also = names.flatMap((name) => {
+      const value = textOf(given, name)
+      // What the service has built in is no key of ours.
+      return value && nameFault(name) === undefined ? [{ name, value }] : []
+    })
+    return { key: { id }, also }
   }
-  const references = objectOf(data, 'externalReferences') ?? {}
-  const names = Object.keys(references)
-  const [name, ...others] = reference === undefined ? names : [reference]
+  const [name, ...others] = names
   if (name === undefined)
     throw rejected('The record has neither an id nor externalReferences: one of them is its key.')
   if (others.length > 0)
     throw rejected(`The record has several externalReferences: set ${setting} to the key's name.`)
   const fault = nameFault(name)
   if (fault !== undefined) throw rejected(fault)
-  const value = textOf(references, name)
-  if (value === undefined || value === null || value === '')
+  const value = textOf(given, name)
+  if (value === undefined || value === null || folded(value) === '')
     throw rejected(`The record has neither an id nor the external reference ${name}.`)
-  return { name, value }
+  return { key: { name, value }, also: [] }
 }
 
 /** A record of external_references, as far as it is well formed. */
@@ -145,8 +164,10 @@ export interface WantedReference {
   readonly id: string | undefined
 }
 
-/** What a record is found by, as far as it can be; with a value it is complete. */
-export type ReferenceKey = Partial<Record<'collection' | 'name' | 'value', string>>
+/** What a record is found by, as far as it can be, and what it names; with a value it is complete. */
+export type ReferenceKey = Partial<
+  Record<'collection' | 'name' | 'value' | 'internalReference', string>
+>
 
 /** The only collection whose ids are no numbers. */
 const GUID_COLLECTION = 'activity-definitions'
@@ -155,10 +176,11 @@ const GUID_COLLECTION = 'activity-definitions'
 export function readReference(
   data: Readonly<Record<string, unknown>>,
   isDelete: boolean,
-): Reading<WantedReference> & { readonly key: ReferenceKey } {
+): RecordReading<WantedReference> & { readonly key: ReferenceKey } {
   const key: ReferenceKey = {}
   const reading = read(() => {
     const collection = required(data, 'collection')
+    refuse(collectionFault(collection))
     key.collection = collection
     const name = required(data, 'name')
     key.name = name
@@ -168,9 +190,18 @@ export function readReference(
     if (isDelete) return { collection, name, value, id: undefined }
     const id = required(data, 'internalReference')
     refuse(idFault(collection, id))
+    key.internalReference = id
     return { collection, name, value, id: canonicalId(collection, id) }
   })
   return { ...reading, key }
+}
+
+/** Why a name is that of no collection, where it is like one; the service judges the others. */
+function collectionFault(name: string): string | undefined {
+  const known: readonly string[] = referencedCollections
+  if (known.includes(name)) return undefined
+  const meant = nearest(name, known)
+  return meant && `There are no references of ${name}; did you mean ${meant}?`
 }
 
 /** An id in the one form in which ids are compared. */
@@ -180,7 +211,7 @@ export function canonicalId(collection: string, id: string): string {
 
 function required(data: Readonly<Record<string, unknown>>, member: string): string {
   const text = textOf(data, member)
-  if (text === undefined || text === null || text === '')
+  if (text === undefined || text === null || folded(text) === '')
     throw rejected(`The record has no ${member}.`)
   return text
 }

@@ -1,5 +1,6 @@
 import { ClientError } from '../client/client-error.ts'
 import type { WorkLocation } from '../client/service-client.ts'
+import { folded } from '../ground/folded-text.ts'
 import { statusIs } from '../http/status.ts'
 import { canonicalId } from './read-record.ts'
 import type { WriteClient } from './write-client.ts'
@@ -27,6 +28,15 @@ export interface CachedLinks extends Links {
   /** How many there were when they were read. */
   readonly initialSize: number
   values(): Iterable<string>
+  /**
+   * A value as the service has it, or as it was first asked for, where that differs in blanks at an end or in
+   * the form of characters alone: the service may not tell these apart.
+   */
+  spelled(value: string): string
+  /** How many links of those that were read would be gone, or lead elsewhere, after these changes. */
+  takenAfter(changes: LinkChanges): number
+  /** How many are now. */
+  readonly taken: number
 }
 
 /** A link whose id may not be readable. */
@@ -39,13 +49,17 @@ interface ListedLink {
 function createLinks(listed: readonly ListedLink[], isComplete: boolean): CachedLinks {
   const ids = new Map<string, string | null>()
   const values = new Map<string, string>()
+  const spellings = new Map<string, string>()
   for (const { value, id } of listed) {
     ids.set(value, id)
     if (id !== null) values.set(id, value)
+    if (!spellings.has(folded(value))) spellings.set(folded(value), value)
   }
+  const initial = new Map(ids)
+  const taken = new Set<string>()
   return {
     isComplete,
-    initialSize: ids.size,
+    initialSize: initial.size,
     values: () => ids.keys(),
     idOf,
     valueOfId: (id) => values.get(id),
@@ -53,11 +67,26 @@ function createLinks(listed: readonly ListedLink[], isComplete: boolean): Cached
     link(value, id) {
       unlink(value)
       const former = values.get(id)
-      if (former !== undefined) ids.delete(former)
-      ids.set(value, id)
+      if (former !== undefined) set(former, undefined)
+      set(value, id)
       values.set(id, value)
     },
     unlink,
+    spelled(value) {
+      if (ids.has(value)) return value
+      const known = spellings.get(folded(value))
+      if (known === undefined) spellings.set(folded(value), value)
+      return known ?? value
+    },
+    takenAfter(changes) {
+      let count = taken.size
+      for (const value of changes.changed())
+        count += Number(isTaken(value, changes.idOf(value))) - Number(taken.has(value))
+      return count
+    },
+    get taken() {
+      return taken.size
+    },
   }
 
   function idOf(value: string): string | undefined {
@@ -67,7 +96,18 @@ function createLinks(listed: readonly ListedLink[], isComplete: boolean): Cached
   function unlink(value: string): void {
     const id = idOf(value)
     if (id !== undefined && values.get(id) === value) values.delete(id)
-    ids.delete(value)
+    set(value, undefined)
+  }
+
+  function set(value: string, id: string | undefined): void {
+    if (id === undefined) ids.delete(value)
+    else ids.set(value, id)
+    if (isTaken(value, id)) taken.add(value)
+    else taken.delete(value)
+  }
+
+  function isTaken(value: string, id: string | undefined): boolean {
+    return initial.has(value) && initial.get(value) !== id
   }
 }
 
@@ -151,7 +191,7 @@ export function createServiceCache(client: WriteClient): ServiceCache {
       for await (const reference of client.references.list(collection, name)) {
         const { value, internalReference } = reference
         // A service that does not filter by name answers with all.
-        if (reference.name !== name) continue
+        if (folded(reference.name) !== folded(name)) continue
         const id = internalReference === null ? null : canonicalId(collection, internalReference)
         listed.push({ value, id })
       }
@@ -178,13 +218,14 @@ export function createServiceCache(client: WriteClient): ServiceCache {
 }
 
 /**
- * The form of lists of references is not documented. One that cannot be read, or is refused for what it
- * asks for, says nothing of the references: puts are idempotent, and the service checks them.
+ * The form of lists of references is not documented. One that cannot be read, that is not there, or that is
+ * refused for what it asks for, says nothing of the references: puts are idempotent, and the service checks them.
  */
 function isUnreadable(error: unknown): boolean {
   if (!(error instanceof ClientError)) return false
   return (
-    statusIs(error.status, 'bad request') ||
+    statusIs(error.status, 'unknown') ||
+    statusIs(error.status, 'no access') ||
     (error.status === undefined && error.failure === 'system')
   )
 }

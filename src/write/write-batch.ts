@@ -1,14 +1,15 @@
 import type { WriteSettings } from '../config/write-settings.ts'
 import type { ConnectorError } from '../ground/errors.ts'
+import { folded } from '../ground/folded-text.ts'
 import { applyJobCategories, type NamedChange } from './apply-job-categories.ts'
 import { applyReferences } from './apply-references.ts'
 import { applyWorkLocations } from './apply-work-locations.ts'
-import type { InputKeys } from './input-keys.ts'
+import { type InputKeys, mayBeTaken, tooManyTaken } from './input-keys.ts'
 import { type ObjectName, objects, type WriteRecord } from './objects.ts'
 import { isOfObject, type OutcomeReporter, type Verdict } from './outcome.ts'
-import type { ReferenceChange } from './plan-references.ts'
+import { type ReferenceChange, targetOf } from './plan-references.ts'
 import { type NamedRules, readNamed, readReference, type WantedReference } from './read-record.ts'
-import type { ServiceCache } from './service-cache.ts'
+import type { CachedLinks, ServiceCache } from './service-cache.ts'
 import { createTaskPool, groupBy } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 
@@ -17,7 +18,8 @@ export const CONCURRENCY = 4
 
 /** What a batch is written with. */
 export interface BatchTools {
-  readonly client: WriteClient
+  /** What each object is written by. */
+  readonly clients: Readonly<Record<ObjectName, WriteClient>>
   readonly settings: WriteSettings
   readonly cache: ServiceCache
   readonly inputKeys: InputKeys
@@ -56,7 +58,10 @@ async function writeObject(
   }
   const readable = records.filter(({ fault }) => fault === undefined)
   try {
-    if (!failures.has(object)) await WRITE[object](readable, { ...tools, settle, keys })
+    if (!failures.has(object)) {
+      const client = tools.clients[object]
+      await WRITE[object](readable, { ...tools, client, settle, keys })
+    }
   } catch (error) {
     if (!isOfObject(error)) throw error
     failures.set(object, error)
@@ -74,6 +79,7 @@ function rejectionBy({ message }: ConnectorError): Verdict {
 }
 
 interface ObjectTools extends BatchTools {
+  readonly client: WriteClient
   readonly settle: (ordinal: number, verdict: Verdict) => void
   /** What each record is found by, as far as it could be read. */
   readonly keys: Map<number, Key>
@@ -103,17 +109,65 @@ async function writeReferences(records: readonly WriteRecord[], tools: ObjectToo
     else wanted.push({ ...reading.wanted, ordinal })
   }
   const pool = createTaskPool(CONCURRENCY, signal)
-  const groups = groupBy(wanted, ({ collection, name }) => JSON.stringify([collection, name]))
-  const { relink, dryRun: isDryRun } = settings
+  const groups = groupBy(wanted, ({ collection, name }) =>
+    JSON.stringify([collection, folded(name)]),
+  )
+  const { dryRun: isDryRun, mirror } = settings
   const ends = await Promise.allSettled(
     groups.map(async (group) => {
       const [{ collection, name }] = group as [Wanted, ...Wanted[]]
       const links = await cache.links(collection, name)
-      await applyReferences(group, { ...tools, collection, name, links, pool, relink, isDryRun })
+      const changes = group.map((change) => ({ ...change, value: links.spelled(change.value) }))
+      const spellings = new Set(
+        changes.flatMap(({ ordinal, value }, i) => (group[i]?.value === value ? [] : [ordinal])),
+      )
+      const settleFolded = (ordinal: number, verdict: Verdict) =>
+        settle(ordinal, spellings.has(ordinal) ? { ...verdict, folded: true } : verdict)
+      // What a mirror takes away is counted, which needs the list.
+      const relink = settings.relink && (!mirror || links.isComplete)
+      const refusal = mirror
+        ? refusalOfMirror(changes, { links, relink, collection, name }, tools)
+        : undefined
+      if (refusal !== undefined) inputKeys.refuse(refusal)
+      if (refusal === undefined || isDryRun)
+        await applyReferences(changes, {
+          ...tools,
+          settle: settleFolded,
+          collection,
+          name,
+          links,
+          pool,
+          relink,
+          isDryRun,
+        })
+      else
+        for (const { ordinal } of changes)
+          settle(ordinal, {
+            outcome: 'rejected',
+            reason: `Nothing was changed under this name, because the input is to be mirrored: ${refusal}.`,
+          })
     }),
   )
   // All requests have ended by now, those of the other groups too.
   for (const end of ends) if (end.status === 'rejected') throw end.reason
+}
+
+interface MirroredGroup {
+  readonly links: CachedLinks
+  readonly relink: boolean
+  readonly collection: string
+  readonly name: string
+}
+
+/** Why changes of one name must not be made by a mirror: too many of its links would go or lead elsewhere. */
+function refusalOfMirror(
+  changes: readonly ReferenceChange[],
+  { links, relink, collection, name }: MirroredGroup,
+  { settings: { maxDeletes } }: BatchTools,
+): string | undefined {
+  const taken = links.takenAfter(targetOf({ start: links, changes, relink }))
+  if (taken <= mayBeTaken(links.initialSize, maxDeletes)) return undefined
+  return tooManyTaken(taken, links, `${collection}, ${name}`, maxDeletes)
 }
 
 async function writeJobCategories(

@@ -1,9 +1,13 @@
+import { ClientError } from '../client/client-error.ts'
 import type {
   JobCategories,
+  JobCategoryBody,
   References,
   ServiceClient,
   WorkLocations,
 } from '../client/service-client.ts'
+import { statusIs } from '../http/status.ts'
+import { ObjectRefusal } from './outcome.ts'
 
 /** What the writer asks of the client of the service. */
 export interface WriteClient {
@@ -12,13 +16,17 @@ export interface WriteClient {
   readonly workLocations: WorkLocations
 }
 
-/** A client that reads as the given one does, and whose writes do nothing and succeed. */
+/**
+ * A client that reads as the given one does, and whose writes do nothing and succeed; a job category is read as if
+ * they had been done.
+ */
 export function withoutWrites({
   references,
   jobCategories,
   workLocations,
 }: Pick<ServiceClient, keyof WriteClient> | WriteClient): WriteClient {
   let created = 0
+  const bodies = new Map<string, JobCategoryBody>()
   return {
     references: {
       list: (...names) => references.list(...names),
@@ -26,11 +34,71 @@ export function withoutWrites({
       put: async () => {},
       remove: async () => 'deleted',
     },
-    jobCategories: { get: (key) => jobCategories.get(key), put: async () => {} },
+    jobCategories: {
+      async get(key) {
+        const found = await jobCategories.get(key)
+        if (found === undefined) return undefined
+        const { id } = found.record
+        const body = bodies.get(id)
+        return body === undefined ? found : { record: { id, ...body } }
+      },
+      put: async (key, body) => {
+        if ('id' in key) bodies.set(key.id, body)
+      },
+    },
     workLocations: {
       list: () => workLocations.list(),
       // An id that no record has.
       create: async () => ({ id: `new-${++created}` }),
     },
+  }
+}
+
+/** So many records in a row that the client has no access to are taken for all of them. */
+const MOST_WITHOUT_ACCESS = 3
+
+/**
+ * A client for the records of one object that ends it when nothing of it can be written: after three refusals
+ * for want of access (403) without any write that was done. A single one is about its record.
+ */
+export function endedByRefusals(client: WriteClient): WriteClient {
+  const { references, jobCategories, workLocations } = client
+  let refusals = 0
+  let hasWritten = false
+  return {
+    references: {
+      list: (...names) => references.list(...names),
+      get: (...names) => read(references.get(...names)),
+      put: (reference) => write(references.put(reference)),
+      remove: (...names) => write(references.remove(...names)),
+    },
+    jobCategories: {
+      get: (key) => read(jobCategories.get(key)),
+      put: (...change) => write(jobCategories.put(...change)),
+    },
+    workLocations: {
+      list: () => workLocations.list(),
+      create: (body) => write(workLocations.create(body)),
+    },
+  }
+
+  async function write<T>(request: Promise<T>): Promise<T> {
+    const answer = await read(request)
+    hasWritten = true
+    return answer
+  }
+
+  async function read<T>(request: Promise<T>): Promise<T> {
+    try {
+      return await request
+    } catch (error) {
+      const isRefusal = error instanceof ClientError && statusIs(error.status, 'no access')
+      if (!isRefusal || hasWritten || ++refusals < MOST_WITHOUT_ACCESS) throw error
+      throw new ObjectRefusal(
+        'config',
+        `${error.message} ${MOST_WITHOUT_ACCESS} records in a row were refused so and none was accepted, so that nothing more of this kind is written. Ask the operator of the service for access.`,
+        { cause: error },
+      )
+    }
   }
 }

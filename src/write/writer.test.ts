@@ -4,7 +4,7 @@ import { parseWriteSettings } from '../config/write-settings.ts'
 import { redact } from './apply-references.ts'
 import { createFakeService, write } from './testing/fake-service.ts'
 import { CONCURRENCY } from './write-batch.ts'
-import { createWriter, withNames } from './writer.ts'
+import { createWriter } from './writer.ts'
 
 const OPTIONS = {
   secondValue: 'conflict',
@@ -129,16 +129,6 @@ it('an object without its scope is rejected whole, and the others are written', 
   await writer.flush()
   expect(outcomes).toEqual(['written', `rejected It lacks ${missingScope}.`])
   expect([...writer.summary.failures]).toEqual([['job_categories', refusal]])
-})
-
-it.each([
-  [{ internalreference: 1 }, 1],
-  [{ INTERNAL_REFERENCE: 1 }, 1],
-  [{ internalReference: 1, internal_reference: 2 }, 1],
-  [{ internal_reference: 2, internalReference: 1 }, 1],
-  [{ internal: 1 }, undefined],
-])('%j has the internalReference %s', (data, value) => {
-  expect(withNames(data, ['internalReference'])['internalReference']).toBe(value)
 })
 
 it.each([

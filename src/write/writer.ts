@@ -1,33 +1,13 @@
 import type { WriteSettings } from '../config/write-settings.ts'
 import type { ConnectorError } from '../ground/errors.ts'
-import { createInputKeys } from './input-keys.ts'
-import { type ObjectName, objects, type WriteRecord } from './objects.ts'
-import { createOutcomeReporter, type Outcome, type OutcomeCounts, refusalOf } from './outcome.ts'
+import { createInputKeys, type Surplus } from './input-keys.ts'
+import type { ObjectName, WriteRecord } from './objects.ts'
+import { createOutcomeReporter, type Outcome, type OutcomeSummary, refusalOf } from './outcome.ts'
+import { unknownInWords, unknownMembers, withNames } from './record-members.ts'
 import { createServiceCache } from './service-cache.ts'
 import { createTaskPool } from './task-pool.ts'
 import { CONCURRENCY, writeBatch } from './write-batch.ts'
-import { type WriteClient, withoutWrites } from './write-client.ts'
-
-/**
- * A record with its members under the names that are wanted: databases fold the case of columns, and people
- * write them with underscores (`internalreference`, `INTERNAL_REFERENCE`). A member that has a wanted name
- * already wins.
- */
-export function withNames(
-  data: Readonly<Record<string, unknown>>,
-  names: readonly string[],
-): Readonly<Record<string, unknown>> {
-  const wanted = new Map(names.map((name) => [folded(name), name]))
-  const renamed = Object.entries(data).map(([name, value]) => [
-    wanted.get(folded(name)) ?? name,
-    value,
-  ])
-  return { ...Object.fromEntries(renamed), ...data }
-}
-
-function folded(name: string): string {
-  return name.replaceAll('_', '').toLowerCase()
-}
+import { endedByRefusals, type WriteClient, withoutWrites } from './write-client.ts'
 
 /** Writes records in the order in which they are added; calls must not overlap. */
 export interface Writer {
@@ -42,18 +22,15 @@ export interface Writer {
   /**
    * Deletes what the service has beyond the records of an object, all of which have been added:
    * references of the collections and names that the records mention. Throws a config error, and
-   * deletes nothing, when that is more than a fifth of what was there under one of the names. Needs
-   * `mirror` in the settings.
+   * deletes nothing, when the run would take away more than `max_deletes` allows under one of the names, or when a
+   * record could not be read; a dry run tells first what would go. Needs `mirror` in the settings.
    */
   mirror(object: ObjectName): Promise<void>
   readonly summary: WriteSummary
 }
 
 /** What a writer has done so far. */
-interface WriteSummary {
-  readonly counts: OutcomeCounts
-  /** More records were rejected than `max_rejected` allows. */
-  readonly isOverLimit: boolean
+interface WriteSummary extends OutcomeSummary {
   /**
    * Objects that cannot be written at all, such as for a missing scope. Their records are rejected with
    * this reason: a state that follows them must not be confirmed.
@@ -72,35 +49,50 @@ export interface WriterOptions {
   readonly showValues?: boolean
   /** So many records are planned together: more take more memory, and are no faster. */
   readonly batchSize?: number
+  /** Told once of each member that no object has; if left out, records with one are rejected. */
+  readonly onUnknownMember?: (object: ObjectName, words: string) => void
 }
 
 const BATCH_SIZE = 1000
 
 /** Makes a writer; see Writer. What the service has is read once, when it is first needed. */
 export function createWriter(options: WriterOptions): Writer {
-  const { settings, signal, batchSize = BATCH_SIZE } = options
+  const { settings, signal, batchSize = BATCH_SIZE, onUnknownMember } = options
   const client = settings.dryRun ? withoutWrites(options.client) : options.client
+  const clients = {
+    external_references: endedByRefusals(client),
+    job_categories: endedByRefusals(client),
+    work_locations: endedByRefusals(client),
+  }
   const cache = createServiceCache(client)
-  const inputKeys = createInputKeys()
+  const inputKeys = createInputKeys(settings.maxDeletes)
   const failures = new Map<ObjectName, ConnectorError>()
   const reporter = createOutcomeReporter({ ...options, isDryRun: settings.dryRun })
-  const tools = { client, settings, cache, inputKeys, reporter, signal, failures }
+  const tools = { clients, settings, cache, inputKeys, reporter, signal, failures }
+  const toldMembers = new Set<string>()
   let batch: WriteRecord[] = []
   return {
     async add(record) {
-      const members = Object.keys(objects[record.object].properties)
-      batch.push({ ...record, data: withNames(record.data, members) })
+      batch.push(named(record))
       if (batch.length >= batchSize) await flush()
     },
     flush,
     mirror,
-    summary: {
-      counts: reporter.counts,
-      get isOverLimit() {
-        return reporter.counts.rejected > settings.maxRejected
-      },
-      failures,
-    },
+    summary: { ...reporter.summary, failures },
+  }
+
+  function named(record: WriteRecord): WriteRecord {
+    if (record.fault !== undefined) return record
+    const reading = withNames(record.data, record.object)
+    if ('fault' in reading) return { ...record, fault: reading.fault }
+    const { data } = reading
+    const unknown = unknownMembers(data, record.object)
+    if (unknown.length === 0) return { ...record, data }
+    if (onUnknownMember === undefined) return { ...record, fault: unknownInWords(unknown) }
+    const untold = unknown.filter(({ name }) => !toldMembers.has(`${record.object} ${name}`))
+    for (const { name } of untold) toldMembers.add(`${record.object} ${name}`)
+    if (untold.length > 0) onUnknownMember(record.object, unknownInWords(untold))
+    return { ...record, data }
   }
 
   async function flush(): Promise<void> {
@@ -113,14 +105,22 @@ export function createWriter(options: WriterOptions): Writer {
     if (!settings.mirror) throw new Error('The writer was not made for a mirror.')
     await flush()
     if (object !== 'external_references' || failures.has(object)) return
-    const surplus = await inputKeys.surplus(cache)
-    await createTaskPool(CONCURRENCY, signal).each(surplus, async ({ links, ...key }) => {
+    const { surplus, refusal } = await inputKeys.surplus(cache)
+    if (refusal === undefined || settings.dryRun) await removeAll(surplus)
+    if (refusal !== undefined) throw refusal
+  }
+
+  async function removeAll(surplus: readonly Surplus[]): Promise<void> {
+    const { references } = clients.external_references
+    await createTaskPool(CONCURRENCY, signal).each(surplus, async (one) => {
+      const { collection, name, value, internalReference, links } = one
+      const key = { collection, name, value, ...(internalReference && { internalReference }) }
       try {
-        const outcome = await client.references.remove(key.collection, key.name, key.value)
-        links.unlink(key.value)
-        reporter.report(object, undefined, key, { outcome })
+        const outcome = await references.remove(collection, name, value)
+        links.unlink(value)
+        reporter.report('external_references', undefined, key, { outcome })
       } catch (error) {
-        reporter.report(object, undefined, key, refusalOf(error))
+        reporter.report('external_references', undefined, key, refusalOf(error))
       }
     })
   }

@@ -184,7 +184,7 @@ async function write<Config>(
     // A state that names no stream is one of all streams.
     const covered = only === undefined ? streams : [only]
     const tallies = covered.map(run.takeTally)
-    run.hold(() => {
+    run.hold(covered, () => {
       if (covered.some(isFailed)) return
       void writer.write(`${stateLine(body, tallies)}\n`)
     })

@@ -148,8 +148,9 @@ export async function write<Config>(
     const state = memberText(text, 'value')
     if (state === undefined) throw new InputFault(line, 'is a STATE without a value')
     versions.state(value['value'])
-    run.hold(() => {
-      // A state is one of all streams.
+    // A state is one of all streams.
+    const covered = [...streams.values()].flatMap(({ written }) => written ?? [])
+    run.hold(covered, () => {
       if (![...streams.values()].some(isFailed)) void writer.write(`${state}\n`)
     })
   }
