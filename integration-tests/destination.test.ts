@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
@@ -18,7 +18,7 @@ let emulator: Emulator
 let config: Record<string, unknown>
 beforeEach(async () => {
   const clients = [{ id: 'writer', secret: 'b-secret', scopes: 'all' }] as const
-  emulator = await startEmulator({ people: 12, months: 1, clients })
+  emulator = await startEmulator({ people: 30, months: 1, clients })
   config = emulator.config()
 })
 afterEach(() => emulator.close())
@@ -49,7 +49,7 @@ describe('destination-protime', () => {
       reference('carl-1', '12a'),
       state(STREAM, 1),
     ]
-    const { exitCode, states, logs, errors, stdout } = await write(input)
+    const { exitCode, states, logs, errors, stdout } = await write(input, { max_rejected: 1 })
     expect(values()).toEqual([
       ['anna', '1'],
       ['bert', '2'],
@@ -57,13 +57,72 @@ describe('destination-protime', () => {
     const { destinationStats } = states[0] as { destinationStats?: object }
     expect(destinationStats).toEqual({ recordCount: 3, rejectedRecordCount: 1 })
     expect(logs).toContainEqual(
-      expect.stringMatching(/^WARN external_references: record 4 was rejected: .*whole number/),
+      expect.stringMatching(
+        /^WARN external_references: record 4 was rejected: collection people, name hr: .*whole number/,
+      ),
     )
     expect(stdout).not.toContain('carl')
-    expect([exitCode, errors]).toEqual([
+    expect([exitCode, errors]).toEqual([0, []])
+  })
+
+  it('keeps a state back that covers a record beyond max_rejected, so that it comes again', async () => {
+    const others = [{ name: STREAM }, { name: 'job_categories' }]
+    const input = [
+      reference('anna', 1),
+      state(STREAM, 1),
+      reference('bert', 99_999),
+      reference('carl', 3),
+      state(STREAM, 2),
+      record('job_categories', { id: 1, externalCode: 'x' }),
+      state('job_categories', 1),
+    ]
+    const first = await write(input, {}, others)
+    const passed = first.states.map(({ stream }) => [
+      stream.stream_descriptor.name,
+      Object(stream.stream_state)['at'],
+    ])
+    expect(passed).toEqual([
+      [STREAM, 1],
+      ['job_categories', 1],
+    ])
+    expect([first.exitCode, first.errors]).toEqual([
       1,
       [expect.stringMatching(/^1 record was rejected, and max_rejected allows 0\./)],
     ])
+    expect(first.logs).toContainEqual(
+      expect.stringMatching(
+        /^WARN external_references: record 2 was rejected: collection people, name hr, internalReference 99999: /,
+      ),
+    )
+    // What a platform sends again by itself is not mended by that.
+    const second = await write(input.slice(2, 5))
+    expect([second.exitCode, second.states]).toEqual([1, []])
+  })
+
+  it('keeps a state back that covers a creation of which nobody knows what became of it', async () => {
+    emulator.fail('/work-locations', 503, { method: 'POST', times: 1 })
+    const site = record('work_locations', { externalReferences: { erp: 'N1' }, name: 'North' })
+    const chosen = [{ name: 'work_locations' }]
+    const input = [site, state('work_locations', 1)]
+    const first = await write(input, { max_rejected: 10 }, chosen)
+    expect([first.exitCode, first.states]).toEqual([1, []])
+    const second = await write(input, { max_rejected: 10 }, chosen)
+    expect([second.exitCode, second.states.length]).toEqual([0, 1])
+  })
+
+  it('rejects a mark of deletion that is not clear, and tells once of columns that no object has', async () => {
+    emulator.setReference('people', 'hr', 'anna', 1)
+    const more = { _deleted: 'no', updated_at: '2026-01-01', colection: 'x' }
+    const { exitCode, logs } = await write([reference('anna', 1, more), reference('anna', 1, more)])
+    expect([exitCode, values()]).toEqual([1, [['anna', '1']]])
+    expect(logs).toContainEqual(expect.stringMatching(/The _deleted is neither true nor false/))
+    const { logs: told } = await write([
+      reference('anna', 1, { updated_at: 'x' }),
+      reference('anna', 1, { updated_at: 'x' }),
+    ])
+    expect(
+      told.filter((line) => /No object has updated_at\. It is ignored/.test(line)),
+    ).toHaveLength(1)
   })
 
   it('succeeds with no more rejections than are allowed', async () => {
@@ -117,7 +176,9 @@ describe('destination-protime', () => {
     const { logs, states } = await write([reference('anna', 1), state(STREAM, 1)], {
       dry_run: true,
     })
-    expect(logs).toContain('INFO external_references: collection people, name hr: would be written')
+    expect(logs).toContain(
+      'INFO external_references: collection people, name hr, internalReference 1: would be written',
+    )
     expect(states).toEqual([])
   })
 
@@ -174,24 +235,24 @@ describe('destination-protime', () => {
   })
 
   it.each<[string, number, readonly object[], object, number]>([
-    ['deletes what a complete sync does not have', 9, [complete(STREAM)], {}, 9],
-    ['deletes nothing if that were more than a fifth', 7, [complete(STREAM)], {}, 10],
-    ['deletes nothing after a sync that did not end', 9, [], {}, 10],
+    ['deletes what a complete sync does not have', 25, [complete(STREAM)], {}, 25],
+    ['deletes nothing if that were more than a fifth', 23, [complete(STREAM)], {}, 30],
+    ['deletes nothing after a sync that did not end', 29, [], {}, 30],
     [
       'deletes nothing when only changes are sent',
-      9,
+      29,
       [complete(STREAM)],
       { sync_mode: 'incremental' },
-      10,
+      30,
     ],
   ])('as a mirror %s', async (_what, sent, end, more, left) => {
-    for (let id = 1; id <= 10; id++) emulator.setReference('people', 'hr', `p${id}`, id)
+    for (let id = 1; id <= 30; id++) emulator.setReference('people', 'hr', `p${id}`, id)
     const input = Array.from({ length: sent }, (_, i) => reference(`p${i + 1}`, i + 1))
     const chosen = [
       { name: STREAM, sync_mode: 'full_refresh', destination_sync_mode: 'overwrite', ...more },
     ]
     const { exitCode } = await write([...input, ...end], { mirror: true }, chosen)
-    expect([values().length, exitCode]).toEqual([left, sent < 8 ? 1 : 0])
+    expect([values().length, exitCode]).toEqual([left, sent < 24 ? 1 : 0])
   })
 
   it('overwrites nothing without the setting mirror', async () => {
@@ -239,6 +300,7 @@ describe('destination-protime', () => {
     const folder = temporaryFolder()
     onTestFinished(folder.remove)
     const file = join(folder.path, 'rejected.jsonl')
+    writeFileSync(file, '', { mode: 0o644 })
     await write([reference('anna', 'x'), reference('bert', 1)], { rejected_records: file })
     const lines = readFileSync(file, 'utf8').trim().split('\n')
     expect(lines.map((line) => JSON.parse(line))).toEqual([
@@ -248,5 +310,6 @@ describe('destination-protime', () => {
         record: expect.objectContaining({ value: 'anna' }),
       },
     ])
+    expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 })

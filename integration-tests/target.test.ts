@@ -32,18 +32,45 @@ const values = (of = emulator) =>
 describe('target-protime', () => {
   it('writes what it is sent, and prints the value of the last state behind it', async () => {
     emulator.setReference('people', 'hr', 'gone', 3)
-    const { exitCode, stdout, stderr } = await runTarget(config, [
+    const input = [
       { type: 'SCHEMA', stream: STREAM, schema: {}, key_properties: [] },
       reference('anna', 1),
       reference('gone', 3, { _sdc_deleted_at: '2026-01-01T00:00:00Z' }),
       reference('carl', '12a'),
       state({ bookmarks: { at: 1 } }),
-    ])
-    expect([exitCode, stdout]).toEqual([1, '{"bookmarks":{"at":1}}\n'])
+    ]
+    const { exitCode, stdout, stderr } = await runTarget({ ...config, max_rejected: 1 }, input)
+    expect([exitCode, stdout]).toEqual([0, '{"bookmarks":{"at":1}}\n'])
     expect(values()).toEqual([['anna', '1']])
     expect(stderr).toMatch(/^WARNING external_references: record 3 was rejected: /)
-    expect(stderr).toMatch(/ERROR 1 record was rejected, and max_rejected allows 0\./)
     expect(stderr).not.toContain('carl')
+  })
+
+  it('prints no state that covers a record beyond max_rejected, so that it comes again', async () => {
+    const { exitCode, stdout, stderr } = await runTarget(config, [
+      reference('anna', 1),
+      state({ at: 1 }),
+      reference('bert', 99_999),
+      state({ at: 2 }),
+    ])
+    expect([exitCode, stdout]).toEqual([1, '{"at":1}\n'])
+    expect(stderr).toMatch(
+      /record 2 was rejected: collection people, name hr, internalReference 99999: /,
+    )
+    expect(stderr).toMatch(/ERROR 1 record was rejected, and max_rejected allows 0\./)
+  })
+
+  it('reads no line that is not UTF-8, and passes on what stands before it', async () => {
+    const lines = [
+      reference('anna', 1),
+      state({ at: 1 }),
+      reference('M\u00e4', 2),
+      state({ at: 2 }),
+    ]
+    const bytes = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''), 'latin1')
+    const { exitCode, stdout, stderr } = await runTarget(config, bytes)
+    expect([exitCode, stdout, values()]).toEqual([1, '{"at":1}\n', [['anna', '1']]])
+    expect(stderr).toContain('Line 3 of the input is not UTF-8')
   })
 
   it('asks for the scopes of the records that come, and for no others', async () => {

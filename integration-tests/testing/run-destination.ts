@@ -93,7 +93,7 @@ export async function runDestination(
 }
 
 /** Runs target-protime in this process. */
-export function runTarget(config: unknown, input: readonly object[] | string) {
+export function runTarget(config: unknown, input: readonly object[] | Buffer) {
   return runHere(runSingerTarget, [], { config }, input)
 }
 
@@ -101,7 +101,7 @@ async function runHere(
   program: typeof runAirbyteDestination | typeof runSingerTarget,
   words: readonly string[],
   files: Parameters<typeof writeFiles>[1],
-  input: readonly object[] | string,
+  input: readonly object[] | Buffer,
 ) {
   const folder = temporaryFolder()
   const [stdout, stderr] = [createCollector(), createCollector()]
@@ -110,7 +110,7 @@ async function runHere(
       [...words, ...writeFiles(folder.path, files)],
       createDestinationConnector(shortRetryPolicy()),
       {
-        stdin: Readable.from([typeof input === 'string' ? input : linesOf(input)]),
+        stdin: Readable.from([Buffer.isBuffer(input) ? input : linesOf(input)]),
         stdout,
         stderr,
         env: {},

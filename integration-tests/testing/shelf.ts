@@ -71,7 +71,8 @@ export function createShelf(): Shelf {
       return {
         isDryRun,
         failed,
-        async add({ object, ordinal, data, isDelete }) {
+        async add({ object, ordinal, data, isDelete, fault }) {
+          if (fault !== undefined) return onOutcome({ ordinal, rejection: fault })
           if (object === 'books' && !mayWriteBooks) {
             failed.set(
               object,

@@ -17,15 +17,17 @@ const hr = (value: string, id: number) => ({
   value,
   internalReference: String(id),
 })
+const sites = () =>
+  tenant.emulator.all('work-locations').filter((one) => Object(one['name']).default === 'Nowhere')
 const SITE = { externalReferences: { erp: 'N1' }, name: 'Nowhere' }
 
 describe('a run', () => {
   it.each([
-    ['a refusal for now', { status: 429, headers: { 'retry-after': '1' } }],
-    ['maintenance', { status: 503, headers: { 'retry-after': '1' } }],
-    ['a failure', { status: 500 }],
-    ['an expired token', { status: 401 }],
-  ])('ends as it should after %s', async (_, { status, ...options }) => {
+    ['a refusal for now', { status: 429, headers: { 'retry-after': '1' } }, 'created'],
+    ['maintenance', { status: 503, headers: { 'retry-after': '0' } }, 'unknown'],
+    ['a failure', { status: 500 }, 'unknown'],
+    ['an expired token', { status: 401 }, 'created'],
+  ])('ends as it should after %s', async (_, { status, ...options }, creation) => {
     tenant = await openTenant()
     for (const [path, method] of [
       ['/external-references/people', 'PUT'],
@@ -38,9 +40,94 @@ describe('a run', () => {
       await tenant.write('job_categories', [{ id: 1, externalCode: 'NEW' }]),
       await tenant.write('work_locations', [SITE]),
     ]
-    expect(outcomes.flatMap((one) => one.outcomes)).toEqual(['written', 'written', 'created'])
-    const sites = tenant.emulator.all('work-locations').map((one) => Object(one['name']).default)
-    expect(sites.filter((name) => name === 'Nowhere')).toHaveLength(1)
+    expect(outcomes.flatMap((one) => one.outcomes)).toEqual(['written', 'written', creation])
+    const again = await tenant.write('work_locations', [SITE])
+    expect([outcomes[2]?.exitCode, again.exitCode]).toEqual([creation === 'unknown' ? 1 : 0, 0])
+    expect(sites()).toHaveLength(1)
+  })
+
+  it.each([408, 500, 503, 524])(
+    'asks for a work location once when it is made after an answer %d, and the next one finds it',
+    async (status) => {
+      tenant = await openTenant()
+      const headers = { 'retry-after': '0' }
+      tenant.emulator.fail('/work-locations', status, { times: 1, method: 'POST', headers })
+      const first = await tenant.write('work_locations', [SITE])
+      expect([first.exitCode, first.outcomes, first.stderr]).toEqual([
+        1,
+        ['unknown'],
+        expect.stringMatching(/not known whether the service has done what 1 record asked for/),
+      ])
+      tenant.emulator.insert('work-locations', { name: { default: SITE.name } })
+      expect((await tenant.write('work_locations', [SITE])).outcomes).toEqual(['adopted'])
+      expect([tenant.requested('POST').length, sites().length]).toEqual([1, 1])
+    },
+  )
+
+  it('is told which work locations may be the one that is meant, where there are several', async () => {
+    tenant = await openTenant()
+    const insert = () => tenant.emulator.insert('work-locations', { name: { default: 'Nowhere ' } })
+    const ids = [insert(), insert()].map((one) => String(one['id']))
+    const { exitCode, lines } = await tenant.write('work_locations', [SITE])
+    expect([exitCode, lines]).toMatchObject([1, [{ outcome: 'ambiguous', ids }]])
+    expect(tenant.requested('POST', 'PUT')).toEqual([])
+  })
+
+  it('names who has the reference and what was made in vain, where another one was quicker', async () => {
+    tenant = await openTenant()
+    let holder = ''
+    tenant.emulator.onRequest(({ method, path }) => {
+      if (method !== 'POST' || path.includes('/connect/') || holder !== '') return
+      holder = String(tenant.emulator.insert('work-locations', { name: { default: 'x' } })['id'])
+      tenant.emulator.setReference('work-locations', 'erp', 'N1', Number(holder))
+    })
+    const { exitCode, lines } = await tenant.write('work_locations', [SITE])
+    const made = String(sites()[0]?.['id'])
+    expect([exitCode, lines]).toMatchObject([
+      1,
+      [
+        {
+          outcome: 'rejected',
+          ids: [holder, made],
+          reason: expect.stringMatching(`for work location ${holder} .* Work location ${made},`),
+        },
+      ],
+    ])
+  })
+
+  it('rejects the record that the client has no access to, and writes the others', async () => {
+    tenant = await openTenant()
+    tenant.emulator.fail(/hr\/A$/, 403, { method: 'PUT' })
+    const records = [hr('A', 1), hr('B', 2), hr('C', 3)]
+    const { exitCode, lines } = await tenant.write('external_references', records)
+    expect([exitCode, lines]).toMatchObject([
+      1,
+      [{ outcome: 'rejected', status: 403 }, { outcome: 'written' }, { outcome: 'written' }],
+    ])
+  })
+
+  it('ends after three records in a row that the client has no access to', async () => {
+    tenant = await openTenant()
+    tenant.emulator.fail(/hr\//, 403, { method: 'PUT' })
+    const records = Array.from({ length: 12 }, (_, i) => hr(`A${i}`, i + 1))
+    const { exitCode, outcomes, stderr } = await tenant.write('external_references', records)
+    expect([exitCode, new Set(outcomes), stderr]).toEqual([
+      1,
+      new Set(['rejected']),
+      expect.stringMatching(/3 records in a row were refused so/),
+    ])
+    expect(new Set(tenant.requested('PUT')).size).toBeLessThan(8)
+  })
+
+  it('says what it cannot empty, where the service keeps what a PUT leaves out', async () => {
+    tenant = await openTenant({ leftOut: 'kept' })
+    tenant.emulator.update('job-categories', 1, { externalCode: 'OLD' })
+    const record = { id: 1, externalCode: null }
+    const { exitCode, lines } = await tenant.write('job_categories', [record])
+    expect([exitCode, lines]).toMatchObject([
+      1,
+      [{ outcome: 'rejected', reason: expect.stringMatching(/has kept externalCode/) }],
+    ])
   })
 
   // spec: Authentication 6
@@ -70,7 +157,7 @@ describe('a run', () => {
     tenant.emulator.setReference('people', 'hr', 'C', 4)
     const dry = await tenant.write(object, records, {}, '--dry-run')
     expect(tenant.requested('PUT', 'POST', 'DELETE')).toEqual([])
-    expect(dry.stderr).toMatch(/^INFO \w+: \d would be .*; nothing was changed\.\n$/)
+    expect(dry.stderr).toMatch(/^INFO \w+: \d would be .*; nothing was changed\.\n/)
     const real = await tenant.write(object, records)
     expect(real.outcomes).toEqual(dry.outcomes)
   })

@@ -161,8 +161,8 @@ describe('references', () => {
     ['no id', { collection: 'people', name: 'hr', value: 'E' }, /no internalReference/],
     ['a URL that is too long', hr('é'.repeat(700), 2), /4096/],
     ['half a character', hr('a\ud800', 1), /Unicode/],
-    ['a list in place of an object', '[]', /not a JSON object/],
     ['no JSON', '{"collection":', /not a JSON object/],
+    ['blanks alone as its value', hr('  ', 1), /no value/],
   ])('with %s are rejected without a request', async (_, record, reason) => {
     tenant = await openTenant()
     const { exitCode, lines } = await tenant.write('external_references', [record, hr('ok', 1)])
@@ -171,6 +171,12 @@ describe('references', () => {
       [{ outcome: 'rejected', reason: expect.stringMatching(reason) }, { outcome: 'written' }],
     ])
     expect(tenant.requested('PUT')).toEqual(['PUT /external-references/people/hr/ok'])
+  })
+
+  it('are no lists: a line with one is rejected', async () => {
+    tenant = await openTenant()
+    const { outcomes } = await tenant.write('external_references', [hr('ok', 1), '[]'])
+    expect(outcomes).toEqual(['written', 'rejected'])
   })
 
   it('of an unknown collection are rejected by the service', async () => {
@@ -219,31 +225,151 @@ describe('references', () => {
 })
 
 describe('the mirror', () => {
-  const open = async () => {
-    tenant = await openTenant()
-    for (let id = 1; id <= 10; id++) tenant.emulator.setReference('people', 'hr', `E${id}`, id)
+  const open = async (count = 40) => {
+    tenant = await openTenant({ people: count })
+    for (let id = 1; id <= count; id++) tenant.emulator.setReference('people', 'hr', `E${id}`, id)
     tenant.emulator.setReference('people', 'other', 'P1', 1)
   }
-  const first = (count: number) => Array.from({ length: count }, (_, i) => hr(`E${i + 1}`, i + 1))
+  const first = (count: number, valueOf = (id: number) => `E${id}`) =>
+    Array.from({ length: count }, (_, i) => hr(valueOf(i + 1), i + 1))
+  const mirror = (records: readonly (object | string)[], ...words: string[]) =>
+    tenant.write('external_references', records, {}, '--mirror', ...words)
+  const left = () => Object.keys(tenant.links('people', 'hr'))
 
   it('deletes what complete input does not have, under the names that it mentions', async () => {
     await open()
-    const { exitCode, lines } = await tenant.write('external_references', first(9), {}, '--mirror')
+    const { exitCode, lines } = await mirror(first(32))
     expect([exitCode, lines.at(-1)]).toMatchObject([0, { outcome: 'deleted' }])
-    expect(Object.keys(tenant.links('people', 'hr'))).toHaveLength(9)
+    expect(left()).toHaveLength(32)
     expect(tenant.links('people', 'other')).toEqual({ P1: '1' })
   })
 
-  it.each([
-    ['that is more than a fifth', first(7), /3 of 10 references .* \(30 %\)/],
-    ['a line cannot be read', [...first(9), 'x'], /could not be read/],
-    ['a key cannot be one', [...first(9), hr('E', 1, { name: '@x' })], /could not be read/],
+  it('deletes a handful, however few there are', async () => {
+    await open(6)
+    expect((await mirror(first(1))).exitCode).toBe(0)
+    expect(left()).toEqual(['E1'])
+  })
+
+  it.each<[string, () => (object | string)[], RegExp]>([
+    ['that is more than a fifth', () => first(31), /9 of 40 references .* \(23 %\)/],
+    [
+      'that is, with what records delete and relink, more than a fifth',
+      () => [
+        ...first(31),
+        ...[32, 33, 34, 35].map((id) => hr(`E${id}`, id, { _deleted: true })),
+        ...[36, 37, 38].map((id) => hr(`N${id}`, id)),
+      ],
+      /9 of 40 references/,
+    ],
+    ['a line cannot be read', () => [...first(39), 'x'], /could not be read/],
+    [
+      'a mark is not clear',
+      () => [...first(39), hr('E40', 40, { _deleted: 'no' })],
+      /could not be read/,
+    ],
+    ['a key cannot be one', () => [...first(39), hr('E', 1, { name: '@x' })], /could not be read/],
   ])('deletes nothing when %s', async (_, records, message) => {
     await open()
-    const { exitCode, stderr } = await tenant.write('external_references', records, {
+    const { exitCode, stderr } = await mirror(records())
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(message)])
+    expect(left()).toContain('E40')
+  })
+
+  it.each<[string, (id: number) => string]>([
+    ['with another column as the value', (id) => `other ${id}`],
+    ['whose column is shifted by one row', (id) => `E${(id % 40) + 1}`],
+  ])('changes no link for input %s', async (_, valueOf) => {
+    await open()
+    const { exitCode, stderr, lines } = await mirror(first(40, valueOf))
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(/40 of 40 references .* \(100 %\)/),
+    ])
+    expect(new Set(lines.map(({ outcome }) => outcome))).toEqual(new Set(['rejected']))
+    expect(tenant.requested('PUT', 'DELETE')).toEqual([])
+  })
+
+  it('keeps the values that have blanks behind them in the input, as a column of one width has', async () => {
+    await open()
+    const { exitCode, outcomes } = await mirror(first(40, (id) => `E${id}   `))
+    expect([exitCode, new Set(outcomes)]).toEqual([0, new Set(['skipped'])])
+  })
+
+  it.each([
+    ['10', 30, 0, 30],
+    ['9', 30, 1, 40],
+    ['25%', 30, 0, 30],
+    ['0', 39, 1, 40],
+    ['0%', 39, 1, 40],
+    ['100%', 1, 0, 1],
+  ])('with --max-deletes %s of 40 keeps %s: exit %s', async (most, kept, exitCode, remaining) => {
+    await open()
+    const ended = await mirror(first(kept), '--max-deletes', most)
+    expect([ended.exitCode, left().length]).toEqual([exitCode, remaining])
+  })
+
+  it.each(['x', '-1', '20 %', '1.5'])('takes no --max-deletes %s', async (most) => {
+    await open()
+    const { exitCode, stderr } = await mirror(first(40), `--max-deletes=${most}`)
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/max_deletes/)])
+  })
+
+  it('lists in a dry run what would go, and whether that is too much', async () => {
+    await open()
+    const { exitCode, lines, stderr } = await mirror(first(20), '--dry-run')
+    expect(exitCode).toBe(1)
+    expect(lines.filter(({ outcome }) => outcome === 'deleted')).toHaveLength(20)
+    expect(stderr).toMatch(/20 of 40 references/)
+    expect(tenant.requested('PUT', 'DELETE')).toEqual([])
+  })
+
+  it('is the option alone: the setting of the other ways in deletes nothing here, and is told', async () => {
+    await open()
+    const { exitCode, stderr } = await tenant.write('external_references', first(39), {
       mirror: true,
     })
-    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(message)])
-    expect(tenant.requested('DELETE')).toEqual([])
+    expect([exitCode, stderr, left().length]).toEqual([
+      0,
+      expect.stringMatching(/WARN The setting mirror is for the destination/),
+      40,
+    ])
+  })
+
+  it('refuses where the list of references is a 404, and what records delete is deleted', async () => {
+    await open()
+    tenant.emulator.fail(/external-references\/people\/hr$/, 404, { method: 'GET' })
+    const { exitCode, outcomes, stderr } = await mirror([
+      ...first(2),
+      hr('E3', 3, { _deleted: true }),
+      hr('E4', 5),
+    ])
+    expect([exitCode, outcomes, stderr]).toEqual([
+      1,
+      ['written', 'written', 'deleted', 'rejected'],
+      expect.stringMatching(/list of references of people, hr cannot be read/),
+    ])
+    expect(left()).toHaveLength(39)
+  })
+})
+
+describe('a summary', () => {
+  it('tells of values that are taken from another record, and of records that a later one replaces', async () => {
+    tenant = await openTenant()
+    tenant.emulator.setReference('people', 'hr', 'A', 1)
+    const { lines, stderr } = await tenant.write('external_references', [
+      hr('A', 2),
+      hr('B', 3),
+      hr('B', 4),
+    ])
+    expect(lines).toMatchObject([
+      { outcome: 'written', relinked: true, takenFrom: '1' },
+      { outcome: 'skipped', replaced: true },
+      { outcome: 'written' },
+    ])
+    expect(stderr.split('\n').slice(0, 3)).toEqual([
+      'INFO external_references: 2 written, 1 skipped; of these 1 relinked, 1 replaced within the input.',
+      'WARN 1 value is taken from another record, whose id its outcome tells as takenFrom.',
+      expect.stringMatching(/^WARN 1 record of the input does not count: a later one/),
+    ])
   })
 })

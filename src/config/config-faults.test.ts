@@ -166,6 +166,7 @@ it('the settings of the writer have defaults, and leave those of the reader alon
     relink: true,
     missingFields: 'keep',
     mirror: false,
+    maxDeletes: { percent: 20 },
     maxRejected: 0,
     dryRun: false,
     jobCategoryReference: undefined,
@@ -177,6 +178,7 @@ it('the settings of the writer have defaults, and leave those of the reader alon
 it.each([
   [{ missing_fields: 'kept' }, /missing_fields must be one of keep, empty/],
   [{ max_rejected: -1 }, /max_rejected must be a number from 0/],
+  [{ max_deletes: '1.5' }, /max_deletes must have the form: a whole number, or one with %/],
   [{ relink: 'yes' }, /relink must be true or false/],
   [{ job_category_reference: '@x' }, /job_category_reference must have the form/],
 ])('%j is a fault', (input, message) => {

@@ -129,23 +129,14 @@ export function countsInWords(
 /** What somebody should look at although it is no failure, one sentence each. */
 export function warningsOf({ remarkable }: OutcomeSummary): readonly string[] {
   const { taken, replaced, folded } = remarkable
-  return [
-    ...(taken > 0
-      ? [
-          `${counted(taken, 'value')} named another record before, which has lost ${taken === 1 ? 'it' : 'them'}: takenFrom of the outcome tells its id.`,
-        ]
-      : []),
-    ...(replaced > 0
-      ? [
-          `${counted(replaced, 'record')} of the input did not count: a later one has another internalReference for the value, or another value for the internalReference.`,
-        ]
-      : []),
-    ...(folded > 0
-      ? [
-          `${counted(folded, 'record')} differed from what the service has in blanks at an end or in the form of characters (NFC) alone, and counted as equal.`,
-        ]
-      : []),
+  const sentences = [
+    taken === 1
+      ? '1 value is taken from another record, whose id its outcome tells as takenFrom.'
+      : `${taken} values are taken from other records, whose ids their outcomes tell as takenFrom.`,
+    `${counted(replaced, 'record')} of the input ${replaced === 1 ? 'does' : 'do'} not count: a later one has another internalReference for the value, or another value for the internalReference.`,
+    `${counted(folded, 'record')} ${folded === 1 ? 'differs' : 'differ'} from what the service has in blanks at an end or in the form of characters (NFC) alone, and ${folded === 1 ? 'counts' : 'count'} as equal.`,
   ]
+  return sentences.filter((_, i) => ([taken, replaced, folded][i] ?? 0) > 0)
 }
 
 function counted(count: number, noun: string): string {

@@ -1,0 +1,232 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { temporaryFolder } from '../testing/files.ts'
+import { openTenant, type WritableTenant } from './tenant.ts'
+
+let tenant: WritableTenant
+afterEach(() => tenant.close())
+
+const hr = (value: string, id: unknown, more: object = {}) => ({
+  collection: 'people',
+  name: 'hr',
+  value,
+  internalReference: id,
+  ...more,
+})
+
+/** `protime write` for a file of these bytes. */
+function writeBytes(bytes: Uint8Array, ...words: string[]) {
+  const folder = temporaryFolder()
+  onTestFinished(folder.remove)
+  const file = join(folder.path, 'input')
+  writeFileSync(file, bytes)
+  return tenant.write('external_references', [], {}, '--from', file, ...words)
+}
+
+const latin1 = (lines: readonly object[]) =>
+  Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''), 'latin1')
+
+describe('a mark of deletion', () => {
+  it.each([
+    ['_sdc_deleted_at', '', 'skipped'],
+    ['_ab_cdc_deleted_at', false, 'skipped'],
+    ['_deleted', 0, 'skipped'],
+    ['_deleted', 1, 'deleted'],
+    ['_deleted', 'true', 'deleted'],
+    ['_ab_cdc_deleted_at', '2026-01-01T00:00:00Z', 'deleted'],
+    ['_deleted', 'no', 'rejected'],
+  ])('%s of %j: the reference is %s', async (mark, value, outcome) => {
+    tenant = await openTenant()
+    tenant.emulator.setReference('people', 'hr', 'A', 1)
+    const { outcomes } = await tenant.write('external_references', [hr('A', 1, { [mark]: value })])
+    expect(outcomes).toEqual([outcome])
+    expect(Object.keys(tenant.links('people', 'hr'))).toEqual(outcome === 'deleted' ? [] : ['A'])
+  })
+})
+
+describe('bytes that are not UTF-8', () => {
+  it('reject their line, and the others are written', async () => {
+    tenant = await openTenant()
+    const { exitCode, lines } = await writeBytes(latin1([hr('Mä', 1), hr('Mo', 2), hr('Mö', 3)]))
+    expect([exitCode, lines]).toMatchObject([
+      1,
+      [
+        { outcome: 'rejected', reason: expect.stringContaining('not UTF-8') },
+        { outcome: 'written' },
+        { outcome: 'rejected' },
+      ],
+    ])
+    expect(tenant.links('people', 'hr')).toEqual({ Mo: '2' })
+  })
+
+  it('let a mirror delete nothing', async () => {
+    tenant = await openTenant({ people: 20 })
+    for (let id = 1; id <= 20; id++) tenant.emulator.setReference('people', 'hr', `Mä${id}`, id)
+    const lines = Array.from({ length: 20 }, (_, i) => hr(i < 2 ? `Mä${i + 1}` : 'x', i + 1))
+    const { exitCode, stderr } = await writeBytes(latin1(lines.slice(0, 2)), '--mirror')
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('could not be read')])
+    expect(tenant.requested('PUT', 'DELETE')).toEqual([])
+  })
+})
+
+describe('input that is no lines of JSON', () => {
+  it.each([
+    ['a table', 'collection,name,value\npeople,hr,A', /does not begin with a JSON object/],
+    ['a JSON array', '[{"collection":"people"}]', /is a JSON array/],
+    ['an object over several lines', '{\n"collection":"people"}', /does not begin with/],
+  ])('such as %s ends with one sentence', async (_, text, reason) => {
+    tenant = await openTenant()
+    const { exitCode, stderr, stdout } = await writeBytes(Buffer.from(text))
+    expect([exitCode, stdout, stderr]).toEqual([2, '', expect.stringMatching(reason)])
+    expect(stderr).toMatch(/one JSON object per line/)
+    expect(tenant.requested('GET', 'PUT')).toEqual([])
+  })
+
+  it('such as a folder ends with one sentence', async () => {
+    tenant = await openTenant()
+    const folder = temporaryFolder()
+    onTestFinished(folder.remove)
+    const { exitCode, stderr } = await tenant.write(
+      'external_references',
+      [],
+      {},
+      '--from',
+      folder.path,
+    )
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/--from names a folder/)])
+  })
+})
+
+describe('a member', () => {
+  it('that no object has rejects its record, with the name that was probably meant', async () => {
+    tenant = await openTenant()
+    const { lines } = await tenant.write('job_categories', [
+      { id: 1, nmae: 'Bakers' },
+      { id: 2, externalCode: 'X', valid_from: '2026-01-01' },
+      { id: 3, externalCode: 'X', changeVersion: '1', _airbyte_raw_id: 'a', collection: 'x' },
+    ])
+    expect(lines).toMatchObject([
+      { outcome: 'rejected', reason: 'No object has nmae (did you mean name?).' },
+      { outcome: 'rejected', reason: 'No object has valid_from.' },
+      { outcome: 'written' },
+    ])
+  })
+
+  it('_id is the key of a table, and not the id', async () => {
+    tenant = await openTenant()
+    tenant.emulator.setReference('job-categories', 'erp', 'BAKER', 2)
+    const record = { _id: 3, externalReferences: { erp: 'BAKER' }, externalCode: 'NEW' }
+    await tenant.write('job_categories', [record])
+    expect(tenant.requested('PUT')).toEqual(['PUT /job-categories/2'])
+  })
+
+  it('that two columns stand for, which differ, rejects its record', async () => {
+    tenant = await openTenant()
+    const { lines } = await tenant.write('external_references', [
+      { collection: 'people', name: 'hr', value: 'A', internal_reference: 1, INTERNALREFERENCE: 2 },
+      { collection: 'people', name: 'hr', value: 'B', INTERNAL_REFERENCE: 3 },
+    ])
+    expect(lines).toMatchObject([
+      { outcome: 'rejected', reason: expect.stringContaining('both stand for internalReference') },
+      { outcome: 'written' },
+    ])
+  })
+
+  it('collection that is mistyped rejects its record before a request', async () => {
+    tenant = await openTenant()
+    const { lines } = await tenant.write('external_references', [
+      hr('A', 1, { collection: 'peeple' }),
+    ])
+    expect(lines).toMatchObject(
+      [{ outcome: 'rejected', reason: /did you mean people\?/ }].map(({ outcome, reason }) => ({
+        outcome,
+        reason: expect.stringMatching(reason),
+      })),
+    )
+    expect(tenant.requested('GET', 'PUT')).toEqual([])
+  })
+})
+
+describe('an id and a reference', () => {
+  it('that name different job categories reject the record', async () => {
+    tenant = await openTenant()
+    tenant.emulator.setReference('job-categories', 'erp', 'BAKER', 2)
+    const { lines } = await tenant.write('job_categories', [
+      { id: 3, externalReferences: { erp: 'BAKER' }, externalCode: 'NEW' },
+      { id: 2, externalReferences: { erp: 'BAKER' }, externalCode: 'NEW' },
+      { id: 4, externalReferences: { erp: 'COOK' }, externalCode: 'NEW' },
+    ])
+    expect(lines).toMatchObject([
+      { outcome: 'rejected', reason: expect.stringContaining('name different job categories') },
+      { outcome: 'written' },
+      { outcome: 'written' },
+    ])
+    expect(tenant.requested('PUT')).toEqual(['PUT /job-categories/2', 'PUT /job-categories/4'])
+  })
+
+  it('that name different work locations reject the record', async () => {
+    tenant = await openTenant()
+    const [first, second] = tenant.emulator.all('work-locations') as { id: number; name: object }[]
+    tenant.emulator.setReference('work-locations', 'erp', 'N1', second?.id ?? 0)
+    const { lines } = await tenant.write('work_locations', [
+      { id: first?.id, name: first?.name, externalReferences: { erp: 'N1' } },
+      { id: second?.id, name: second?.name, externalReferences: { erp: 'N1' } },
+    ])
+    expect(lines).toMatchObject([
+      { outcome: 'rejected', ids: [String(first?.id), String(second?.id)] },
+      { outcome: 'skipped' },
+    ])
+  })
+})
+
+it.each(['1', '001'])(
+  'the reference %j is not taken for the id of another job category, which stays as it is',
+  async (value) => {
+    tenant = await openTenant({ integerReference: 'id' })
+    tenant.emulator.setReference('job-categories', 'erp', value, 2)
+    const before = tenant.emulator.all('job-categories')
+    const { outcomes } = await tenant.write('job_categories', [
+      { externalReferences: { erp: value }, externalCode: 'NEW' },
+    ])
+    expect([outcomes, tenant.requested('PUT')]).toEqual([['rejected'], []])
+    expect(tenant.emulator.all('job-categories')).toEqual(before)
+  },
+)
+
+describe('blanks at an end, and another form of characters,', () => {
+  it.each([
+    ['a value with a blank behind', 'E1 ', 'E1'],
+    ['a value in another form', 'Me\u0301', 'M\u00e9'],
+  ])('make no other reference of %s, and are told', async (_, given, stored) => {
+    tenant = await openTenant()
+    tenant.emulator.setReference('people', 'hr', stored, 1)
+    const { outcomes, stderr } = await tenant.write('external_references', [hr(given, 1)])
+    expect([outcomes, stderr]).toEqual([
+      ['skipped'],
+      expect.stringMatching(/WARN 1 record differs .* in blanks at an end/),
+    ])
+    const moved = await tenant.write('external_references', [hr(given, 2)], {}, '--mirror')
+    expect([moved.outcomes, tenant.links('people', 'hr')]).toEqual([['written'], { [stored]: '2' }])
+  })
+
+  it('change no job category', async () => {
+    tenant = await openTenant()
+    tenant.emulator.update('job-categories', 1, { externalCode: 'A1' })
+    const { outcomes, stderr } = await tenant.write('job_categories', [
+      { id: 1, externalCode: 'A1 ' },
+    ])
+    expect([outcomes, tenant.requested('PUT')]).toEqual([['skipped'], []])
+    expect(stderr).toMatch(/WARN 1 record differs/)
+  })
+
+  it('make no second work location', async () => {
+    tenant = await openTenant()
+    tenant.emulator.insert('work-locations', { name: { default: 'Nord\u00e9' } })
+    const record = { externalReferences: { erp: 'N1' }, name: 'Norde\u0301 ' }
+    const first = await tenant.write('work_locations', [record])
+    const second = await tenant.write('work_locations', [record])
+    expect([first.outcomes, second.outcomes]).toEqual([['adopted'], ['skipped']])
+    expect(tenant.requested('POST')).toEqual([])
+  })
+})
