@@ -25,7 +25,7 @@ export interface InputMessages {
 }
 
 /** A line that is not empty; without a text it is not UTF-8. */
-export interface InputLine {
+interface InputLine {
   /** Its place in the input, from 1. */
   readonly line: number
   readonly text: string | undefined
