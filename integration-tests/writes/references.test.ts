@@ -230,8 +230,8 @@ describe('the mirror', () => {
     for (let id = 1; id <= count; id++) tenant.emulator.setReference('people', 'hr', `E${id}`, id)
     tenant.emulator.setReference('people', 'other', 'P1', 1)
   }
-  const first = (count: number, valueOf = (id: number) => `E${id}`) =>
-    Array.from({ length: count }, (_, i) => hr(valueOf(i + 1), i + 1))
+  const first = (count: number, valueFor = (id: number) => `E${id}`) =>
+    Array.from({ length: count }, (_, i) => hr(valueFor(i + 1), i + 1))
   const mirror = (records: readonly (object | string)[], ...words: string[]) =>
     tenant.write('external_references', records, {}, '--mirror', ...words)
   const left = () => Object.keys(tenant.links('people', 'hr'))
@@ -278,9 +278,9 @@ describe('the mirror', () => {
   it.each<[string, (id: number) => string]>([
     ['with another column as the value', (id) => `other ${id}`],
     ['whose column is shifted by one row', (id) => `E${(id % 40) + 1}`],
-  ])('changes no link for input %s', async (_, valueOf) => {
+  ])('changes no link for input %s', async (_, valueFor) => {
     await open()
-    const { exitCode, stderr, lines } = await mirror(first(40, valueOf))
+    const { exitCode, stderr, lines } = await mirror(first(40, valueFor))
     expect([exitCode, stderr]).toEqual([
       1,
       expect.stringMatching(/40 of 40 references .* \(100 %\)/),
