@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import { createTokens, tenantName } from './auth/tokens.ts'
+import { createTokens } from './auth/tokens.ts'
 import { addDays, type Clock, createClock, dateOf, type Span } from './clock.ts'
 import { collections } from './collections/collections.ts'
 import { listenForControl } from './control/control-server.ts'
@@ -157,7 +157,7 @@ function views(service: Service) {
     removeReference: (collection: string, name: string, value: string) =>
       void deleteReference(service, asWritten({ collection, name, value }, options)),
     activityStructures,
-    config: () => configOf(options, url()),
+    config: (host = '127.0.0.1') => configOf(options, url().replace('127.0.0.1', host)),
   }
 }
 
@@ -169,12 +169,13 @@ const activityStructures = structureLevels.map((level) => ({
 function configOf(options: ResolvedOptions, url: string): Record<string, unknown> {
   const [client] = options.clients
   return {
-    tenant: tenantName,
+    tenant: options.tenant,
     environment: {
       type: 'custom',
+      ...(options.environmentDomain && { environment_url: options.environmentDomain }),
       api_name: options.apiName,
       base_url: url,
-      auth_url: `${url}/tenants/${tenantName}`,
+      auth_url: `${url}/tenants/${options.tenant}`,
     },
     client_id: client?.id,
     client_secret: client?.secret,

@@ -25,9 +25,14 @@ it.each([
 })
 
 it('takes the flags that the document shows', () => {
-  const [line = ''] =
-    readFileSync('docs/emulator.md', 'utf8').match(/^bin.protime-emulator .*/m) ?? []
-  expect(optionsOf(parseFlags(line.split(' ').slice(1)))).toEqual({ people: 100, months: 6 })
+  const lines = readFileSync('docs/emulator.md', 'utf8').match(/^bin.protime-emulator .*/gm) ?? []
+  expect(lines.map((line) => optionsOf(parseFlags(line.split(' ').slice(1))))).toEqual([
+    { people: 100, months: 6 },
+    {
+      ...{ tenant: 'acme', environmentDomain: 'myprotimesandbox.eu', seed: 2 },
+      ...{ port: 4020, controlPort: 4021 },
+    },
+  ])
 })
 
 it.each([

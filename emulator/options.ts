@@ -109,6 +109,8 @@ export interface EmulatorOptions extends WriteOptions, WebhookOptions {
   deltaPageSize?: number
   dialect?: 'documentation' | 'specification'
   apiName?: string
+  tenant?: string
+  environmentDomain?: string | undefined
   paging?: 'key' | 'offset' | 'snapshot'
   integerReference?: 'value' | 'id'
   usedDeltaLink?: 'answers' | 'conflict' | 'gone'
@@ -146,6 +148,8 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     deltaPageSize: 0,
     paging: 'key',
     apiName: isDocumentation ? 'protimeapi' : 'svcapi',
+    tenant: 'demo',
+    environmentDomain: undefined,
     usedDeltaLink: 'answers',
     deltaFilterBound: true,
     leavingRow: 'delete',

@@ -71,7 +71,12 @@ export async function askToken(
     client_secret: client_secret ?? '',
     ...form,
   })
-  return reply(await fetch(`${emulator.url}/tenants/demo/connect/token`, { method: 'POST', body }))
+  return reply(
+    await fetch(`${emulator.url}/tenants/${emulator.options.tenant}/connect/token`, {
+      method: 'POST',
+      body,
+    }),
+  )
 }
 
 /** A client with a fresh token. */

@@ -21,9 +21,6 @@ export interface Tokens {
   expire(): void
 }
 
-/** The tenant's name in the path of the token service. */
-export const tenantName = 'demo'
-
 /** How long an access token lasts on the virtual clock. */
 const lifetimeSeconds = 1800
 
@@ -53,7 +50,7 @@ export function createTokens(options: ResolvedOptions, clock: Clock): Tokens {
       if (form.get('grant_type') !== 'client_credentials') return refusal('unsupported_grant_type')
       const client = options.clients.find(({ id }) => id === form.get('client_id'))
       const known = client && client.secret === form.get('client_secret')
-      if (!known || request.tenant !== tenantName) return refusal('invalid_client')
+      if (!known || request.tenant !== options.tenant) return refusal('invalid_client')
       const entitled = entitledScopes(client, options)
       const asked = form.get('scope')?.split(' ').filter(Boolean) ?? []
       if (asked.some((scope) => !entitled.includes(scope))) return refusal('invalid_scope')

@@ -96,8 +96,8 @@ export interface Controls extends Mutations, Disturbances, WebhookControls {
   readonly options: ResolvedOptions
   /** Every request since the start, in the order of arrival. */
   readonly requests: readonly LoggedRequest[]
-  /** A configuration with which the connector reads this tenant. */
-  config(): Record<string, unknown>
+  /** A configuration with which the connector reads this tenant, at one of its two addresses. */
+  config(host?: '127.0.0.1' | 'localhost'): Record<string, unknown>
   /** The time of the virtual clock. */
   now(): Date
   /** Moves the clock at once; deliveries that become due by it are attempted afterwards. */

@@ -204,6 +204,12 @@ export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> =
     isFixed: true,
   },
   apiName: { text: 'name of the API in paths and scopes', takes: 'text', isFixed: true },
+  tenant: { text: 'name of the tenant', takes: 'text', isFixed: true },
+  environmentDomain: {
+    text: 'domain of the environment that the configuration names, such as `myprotimesandbox.eu`; its addresses are those of this machine all the same',
+    takes: 'text',
+    isFixed: true,
+  },
   clients: {
     text: 'clients with `id`, `secret` and `scopes`: names such as `people.read`, or `all` for everything; left out, a client reads every collection and nothing else',
     takes: 'clients',

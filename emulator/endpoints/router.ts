@@ -1,4 +1,4 @@
-import { checkToken, discovery, tenantName } from '../auth/tokens.ts'
+import { checkToken, discovery } from '../auth/tokens.ts'
 import { collections, offers } from '../collections/collections.ts'
 import { structureLevels, structureVersion } from '../generate/reference-data.ts'
 import {
@@ -15,12 +15,13 @@ import { handleGetById, handlePersonHistory, type RecordQuery } from './get-by-i
 import { handleDeltaLink, handleList } from './handle-list.ts'
 import { referenceRoute } from './references.ts'
 import { handleByMethod, type Route } from './route.ts'
-import type { Service } from './service.ts'
+import { createLinks, type Service } from './service.ts'
 
 const longestUrl = 4096
 
 /** Handles a request to either host of the service; throws a `ServiceError` to refuse it. */
-export function handleRequest(service: Service, request: ServiceRequest): ServiceResponse {
+export function handleRequest(everywhere: Service, request: ServiceRequest): ServiceResponse {
+  const service = reachedBy(everywhere, request)
   if (service.url().length + request.target.length > longestUrl) {
     throw new ServiceError(414, `The URL is longer than ${longestUrl} characters`)
   }
@@ -34,6 +35,13 @@ export function handleRequest(service: Service, request: ServiceRequest): Servic
   return handleByMethod(route, request, grant, service.options)
 }
 
+/** The service with the addresses under which a request has reached it: its links lead back there. */
+function reachedBy(service: Service, { headers: { host } }: ServiceRequest): Service {
+  if (host === undefined) return service
+  const url = () => `http://${host}`
+  return { ...service, url, links: createLinks(service.options, url) }
+}
+
 function checkMethod({ method }: ServiceRequest, allowed: readonly string[]): void {
   if (!allowed.includes(method)) throw notAllowed(method, allowed)
 }
@@ -43,11 +51,14 @@ function authenticate(service: Service, request: ServiceRequest): ServiceRespons
     checkMethod(request, ['POST'])
     return service.tokens.handle(request)
   }
-  if (request.path !== '/.well-known/openid-configuration' || request.tenant !== tenantName) {
+  if (
+    request.path !== '/.well-known/openid-configuration' ||
+    request.tenant !== service.options.tenant
+  ) {
     throw new ServiceError(404, 'There is nothing at this path')
   }
   checkMethod(request, ['GET', 'HEAD'])
-  return discovery(`${service.url()}/tenants/${tenantName}`, service.options)
+  return discovery(`${service.url()}/tenants/${service.options.tenant}`, service.options)
 }
 
 function routeOf(service: Service, request: ServiceRequest): Route | undefined {
