@@ -67,11 +67,18 @@ function unused(): string {
   return String(77_000_000 + marks.length)
 }
 
-/** A service that answers with its one record of a collection to lists and deltas. */
-function startService() {
+/** What the service says of a request that it refuses. */
+const WORDS = 'Jan Peeters, born on 1980-01-01, has no department'
+
+/** A service that answers with its one record of a collection to lists and deltas, and refuses one collection. */
+function startService(refused: string | undefined) {
   return startHttpService(({ url }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://service')
     const last = pathname.split('/').at(-1) ?? ''
+    if (last === refused) {
+      reply(response, 400, { error: { code: 'BadRequest', message: WORDS } })
+      return
+    }
     if (last === 'token') {
       reply(response, 200, { access_token: 'token', expires_in: 1800, token_type: 'Bearer' })
       return
@@ -98,8 +105,12 @@ const referenceValue = ofReferences.find(({ path }) => path === 'value')?.text
 /** The name and the id of the reference are those of the service above. */
 const expected = marks.filter((mark) => !ofReferences.includes(mark) || mark.path === 'value')
 
-async function said(program: 'source-protime' | 'tap-protime', mode: string): Promise<string> {
-  const { origin } = await startService()
+async function said(
+  program: 'source-protime' | 'tap-protime',
+  mode: string,
+  refused?: string,
+): Promise<string> {
+  const { origin } = await startService(refused)
   const config = {
     ...configOf(origin),
     activity_structures: [{ structure_version_id: 'a', level: 1 }],
@@ -111,7 +122,7 @@ async function said(program: 'source-protime' | 'tap-protime', mode: string): Pr
     program === 'source-protime'
       ? await run({ program, command: 'read', in: 'process', config, catalog })
       : await run({ program, in: 'process', config })
-  expect(exitCode, stderr).toBe(0)
+  expect(exitCode === 0, stderr).toBe(refused === undefined)
   return stdout + stderr
 }
 
@@ -146,6 +157,13 @@ describe.each(['source-protime', 'tap-protime'] as const)('%s', (program) => {
     const lines = (await said(program, mode)).split('\n')
     const told = lines.filter((line) => line.includes('fields that the schemas do not know'))
     expect(told).toEqual([expect.stringContaining(`each may be personal. ${fate} The settings`)])
+  })
+
+  it.each(MODES)("shows the service's words only where people are named: %s", async (mode) => {
+    const output = await said(program, mode, 'departments')
+    expect(output).toContain('(400 for ')
+    expect(output).toContain('BadRequest')
+    expect(output.includes('Jan Peeters')).toBe(mode === 'complete' || mode === 'without_secrets')
   })
 
   it('finds a secret in a field that no schema knows', async () => {

@@ -1,5 +1,10 @@
 import { nearest } from '../ground/nearest.ts'
-import { type PrivacySettings, parsePrivacySettings } from '../privacy/privacy-settings.ts'
+import {
+  namesPeople,
+  type PrivacyMode,
+  type PrivacySettings,
+  parsePrivacySettings,
+} from '../privacy/privacy-settings.ts'
 import { ruleWarnings } from '../privacy/rule-warnings.ts'
 import { referencedCollections } from '../streams/collections.ts'
 import { applyDefaults, notValid } from './config-faults.ts'
@@ -59,6 +64,8 @@ export interface Config {
   readonly externalReferences: readonly ReferenceChoice[]
   readonly activityStructures: readonly ActivityStructure[]
   readonly privacy: PrivacySettings
+  /** Whether messages leave out the service's own words but for its codes: they may name people. */
+  readonly hidesServiceWords: boolean
   readonly concurrency: number
   readonly requestsPerMinute: number | undefined
   readonly windowDays: number
@@ -106,6 +113,7 @@ export function parseConfig(input: unknown): Config {
     externalReferences: references(config['external_references'] as ReferenceChoice[]),
     activityStructures: config['activity_structures'] as ActivityStructure[],
     privacy: privacy(config),
+    hidesServiceWords: !namesPeople(config['personal_data'] as PrivacyMode),
     concurrency: config['concurrency'] as number,
     requestsPerMinute: config['requests_per_minute'] as number | undefined,
     windowDays: config['window_days'] as number,

@@ -83,6 +83,8 @@ export interface ClientSettings {
   readonly limiter: RateLimiter
   readonly clock: ServerClock
   readonly mask: Mask
+  /** Whether the service's own words are left out of messages, see `Telling`. */
+  readonly hidesWords?: boolean
   readonly signal: AbortSignal
   readonly retryPolicy: RetryPolicy
   /** Told each time that a request for a resource or for a token has to wait. */

@@ -79,6 +79,8 @@ export interface ExchangeSettings {
   readonly limiter: RateLimiter
   readonly clock: ServerClock
   readonly mask: Mask
+  /** See `Telling`. */
+  readonly hidesWords?: boolean
   readonly signal: AbortSignal
   readonly retryPolicy: RetryPolicy
   readonly counts: ExchangeCounts
@@ -103,7 +105,7 @@ type Failed = { readonly reply: Reply } | { readonly error: ConnectorError }
 
 /** Exchanges that share their limiter and what is known of the service. */
 export function createExchanges(settings: ExchangeSettings): Exchanges {
-  const { endpoints, transport, limiter, clock, mask, retryPolicy, counts } = settings
+  const { endpoints, transport, limiter, clock, mask, hidesWords, retryPolicy, counts } = settings
   const { time = REAL_TIME } = retryPolicy
   let retryCause: RetryCause | undefined
   return {
@@ -226,6 +228,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
       isRepeat,
       loggedUrl: call.loggedUrl,
       redactedValues,
+      hidesWords,
     })
   }
 

@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { createMask } from '../ground/mask.ts'
-import { type ErrorReply, toHttpError } from './http-error.ts'
+import { type ErrorReply, type Telling, toHttpError } from './http-error.ts'
 import { LINK_TOKENS } from './links.ts'
 
 const URL = 'https://acme.protime.test/connector/svcapi/api/v1/people?deltaToken=opaque'
 
-function refusal(status: number, body: string | Buffer[], mask = createMask(LINK_TOKENS)) {
+function refusal(
+  status: number,
+  body: string | Buffer[],
+  mask = createMask(LINK_TOKENS),
+  telling: Telling = {},
+) {
   const parts = typeof body === 'string' ? [Buffer.from(body)] : body
   const reply: ErrorReply = {
     status,
@@ -14,7 +19,7 @@ function refusal(status: number, body: string | Buffer[], mask = createMask(LINK
     })(),
     discard: () => {},
   }
-  return toHttpError(URL, reply, mask)
+  return toHttpError(URL, reply, mask, telling)
 }
 
 describe('the message of a refusal', () => {
@@ -124,5 +129,30 @@ describe('who has to act on a refusal', () => {
   ])('is told by its failure type (%s)', async (failure, statuses) => {
     const failures = await Promise.all(statuses.map((status) => refusal(status, '')))
     expect(failures.map((error) => error.failure)).toEqual(statuses.map(() => failure))
+  })
+})
+
+describe('a refusal whose words are hidden', () => {
+  it.each([
+    [
+      'of the service',
+      '{"error":{"code":"BadRequest","message":"Jan Peeters has no contract"}}',
+      ': BadRequest',
+    ],
+    [
+      'of OAuth',
+      '{"error":"invalid_client","error_description":"Jan Peeters"}',
+      ': invalid_client',
+    ],
+    ['without a code', '{"validationErrors":["Jan Peeters"]}', ''],
+    ['whose code is a sentence', '{"error":{"code":"Jan Peeters"}}', ''],
+    ['of a gateway', 'Peeters', ''],
+  ])('says the code alone %s', async (_, body, code) => {
+    const error = await refusal(400, body, undefined, { hidesWords: true })
+    expect(error.message).toBe(
+      `The service does not accept the request (400 for https://acme.protime.test/connector/svcapi/api/v1/people)${code}.`,
+    )
+    expect(error.reasons).toEqual([])
+    expect(error.reason).not.toContain('Peeters')
   })
 })

@@ -61,6 +61,8 @@ export interface Telling {
   readonly isRepeat?: boolean
   /** In place of the address. */
   readonly loggedUrl?: string | undefined
+  /** Leaves out the words of the service but for its code, because they may name people. */
+  readonly hidesWords?: boolean | undefined
   /** Personal data of the request, which the service may repeat in its words. */
   readonly redactedValues?: readonly string[] | undefined
 }
@@ -69,19 +71,25 @@ export interface Telling {
 export type ErrorReply = Pick<Reply, 'status' | 'body' | 'discard'>
 
 /**
- * Reads an error answer into a sentence: the service's own words are added, whatever their form.
+ * Reads an error answer into a sentence: the service's own words are added, whatever their form, unless they are hidden.
  * They are masked here, because a secret that is cut off cannot be found any more.
  */
 export async function toHttpError(
   url: string,
   reply: ErrorReply,
   mask: Mask,
-  { isRepeat = false, loggedUrl = withoutQuery(url), redactedValues = [] }: Telling = {},
+  {
+    isRepeat = false,
+    loggedUrl = withoutQuery(url),
+    redactedValues = [],
+    hidesWords = false,
+  }: Telling = {},
 ): Promise<HttpError> {
   const { status } = reply
   for (const token of tokensOf(url)) mask.add(token)
   const clean = (words: string) => tidy(mask.text(withoutValues(words, redactedValues)))
-  const { words, code } = readWords(withoutRecords(status, await textOf(reply)))
+  const said = readWords(withoutRecords(status, await textOf(reply)))
+  const { words, code } = hidesWords ? codeAlone(said) : said
   const text = clean(words.join('; '))
   const { failure, words: meaning, advice = '' } = meaningOf(status)
   const detail = text === '' ? '' : `: ${text}`
@@ -160,8 +168,16 @@ function readWords(text: string): Words {
   collect(body, words)
   if (words.length === 0 && !text.trimStart().startsWith('<')) words.push(text)
   const inner = isJsonObject(body) && isJsonObject(body['error']) ? body['error'] : body
-  const code = isJsonObject(inner) ? inner['code'] : undefined
+  // OAuth has its code in `error`.
+  const code = isJsonObject(inner) ? (inner['code'] ?? inner['error']) : undefined
   return { words, code: typeof code === 'string' ? code : undefined }
+}
+
+/** A code is an identifier such as `NotFound` or `invalid_client`; other words may be of a person. */
+function codeAlone({ code }: Words): Words {
+  return code !== undefined && /^[A-Za-z][\w.-]{0,63}$/.test(code)
+    ? { words: [code], code }
+    : { words: [], code: undefined }
 }
 
 function tidy(words: string): string {

@@ -40,6 +40,7 @@ export function createSession(settings: SessionSettings, scopes: readonly string
     limiter,
     clock,
     mask,
+    hidesWords: config.hidesServiceWords,
     signal,
     retryPolicy,
     ...(onRetry !== undefined && { onRetry }),

@@ -56,6 +56,11 @@ const ACTIONS: Readonly<Record<PrivacyMode, Partial<Record<PrivacyClass, FieldAc
   minimal: { identifying: 'drop', sensitive: 'drop', secret: 'drop' },
 }
 
+/** Whether names of people are passed on; where they are not, a text that may hold one is not either. */
+export function namesPeople(mode: PrivacyMode): boolean {
+  return modeAction(mode, 'identifying') === 'keep'
+}
+
 /** What a mode does with a field of a class. */
 export function modeAction(mode: PrivacyMode, privacyClass: PrivacyClass): FieldAction {
   return ACTIONS[mode][privacyClass] ?? 'keep'
@@ -68,8 +73,7 @@ export function parsePrivacySettings(
   const mode = config['personal_data'] as PrivacyMode
   const key = config['privacy_key'] as string | undefined
   const rules = config['field_rules'] as readonly FieldRule[]
-  const isStrict = mode === 'minimal' || mode === 'pseudonymised'
-  const unknownFields = (config['unknown_fields'] ?? (isStrict ? 'drop' : 'keep')) as
+  const unknownFields = (config['unknown_fields'] ?? (namesPeople(mode) ? 'keep' : 'drop')) as
     | 'keep'
     | 'drop'
   const hashes = mode === 'pseudonymised' || rules.some(({ rule }) => rule === 'hash')
