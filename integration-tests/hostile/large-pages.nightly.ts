@@ -54,7 +54,7 @@ async function counted(api: Answers, stream = STREAM): Promise<Sifted> {
   )
   try {
     // Two processes that share a busy machine may be silent to each other for a second.
-    const config = { ...configOf(service.url), request_timeout_seconds: 60 }
+    const config = { ...configOf(service.url), request_timeout_seconds: 60, max_record_mb: 64 }
     const stdout = createSieve()
     await run({ program: 'source-protime', command: 'read', config, catalog: [stream], stdout })
     return stdout.result()

@@ -73,6 +73,31 @@ describe('a record that cannot be one', () => {
     ['a number', record('7'), 'element 1 of `value` is not an object'],
     ['a list', record('[]'), 'element 1 of `value` is not an object'],
     ['a string', record(`${ROW},"x"`), 'element 2 of `value` is not an object'],
+    [
+      'an id of 1,100 digits',
+      withId('1'.repeat(1100)),
+      'element 1 of `value` has a `id` that is longer than 1024 bytes',
+    ],
+    [
+      'an id of 1,100 letters',
+      withId(`"${'a'.repeat(1100)}"`),
+      'element 1 of `value` has a `id` that is longer than 1024 bytes',
+    ],
+    [
+      'a changeVersion of 1,100 letters',
+      record(`{"id":3,"changeVersion":"${'0'.repeat(1100)}"}`),
+      'element 1 of `value` has a version that is longer than 1024 bytes',
+    ],
+    [
+      'a member with a name of 1,100 letters',
+      record(`{"id":3,"a":{"${'a'.repeat(1100)}":1}}`),
+      'is longer than 1024 bytes',
+    ],
+    [
+      '17 MiB',
+      record(`{"id":3,"a":"${'a'.repeat(17 * 1024 ** 2)}"}`),
+      'element 1 of `value` is larger than 16777216 bytes. If that is right, raise max_record_mb',
+    ],
     ['an empty object', record('{}'), 'element 1 of `value` has no `id`'],
     ['no id', record(`${ROW},{"ID":4}`), 'element 2 of `value` has no `id`'],
     ['id null', withId('null'), 'element 1 of `value` has no `id`'],

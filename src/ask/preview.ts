@@ -67,7 +67,7 @@ async function look(
   const { stream, redaction } = task
   const today = dayOf(clock.now())
   const days = stream.dateField ? { from: addDays(today, -DAYS), until: today } : undefined
-  const reader = createPageReader(stream, redaction)
+  const reader = createPageReader(stream, redaction, config.maxRecordMb)
   const records: string[] = []
   let hasMore = false
   try {

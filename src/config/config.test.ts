@@ -26,6 +26,7 @@ describe('a configuration', () => {
       historyRefreshDays: 7,
       requestTimeoutSeconds: 120,
       retryMinutes: 10,
+      maxRecordMb: 16,
       emitsActivateVersions: true,
     })
   })
@@ -44,6 +45,7 @@ describe('a configuration', () => {
       history_refresh_days: 0,
       request_timeout_seconds: 5,
       retry_minutes: 0.5,
+      max_record_mb: 32,
     })
     expect(config).toMatchObject({
       startDate: '2024-02-29',

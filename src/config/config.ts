@@ -73,6 +73,7 @@ export interface Config {
   readonly historyRefreshDays: number
   readonly requestTimeoutSeconds: number
   readonly retryMinutes: number
+  readonly maxRecordMb: number
   /** Singer only: whether a complete reading ends with ACTIVATE_VERSION. */
   readonly emitsActivateVersions: boolean
 }
@@ -121,6 +122,7 @@ export function parseConfig(input: unknown): Config {
     historyRefreshDays: config['history_refresh_days'] as number,
     requestTimeoutSeconds: config['request_timeout_seconds'] as number,
     retryMinutes: config['retry_minutes'] as number,
+    maxRecordMb: config['max_record_mb'] as number,
     emitsActivateVersions: config['emit_activate_version_messages'] as boolean,
   }
 }

@@ -102,7 +102,7 @@ export function createPageScanner(shape: RecordShape, options: ScannerOptions = 
 /** A scanner around an engine that sees only UTF-8 text. */
 export function guarded(
   shape: RecordShape,
-  { maxRecordBytes = 64 * MEBIBYTE }: ScannerOptions,
+  { maxRecordBytes = 16 * MEBIBYTE }: ScannerOptions,
   createEngine: (maxRecordBytes: number) => ScanEngine,
 ): PageScanner {
   return new GuardedScanner(shape.key, maxRecordBytes, createEngine(maxRecordBytes))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DELETE, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
 import { createPageScanner, guarded } from './create-page-scanner.ts'
-import { MalformedPageError, RecordTooLargeError } from './page-scanner.ts'
+import { MalformedPageError, RecordTooLargeError, TextTooLongError } from './page-scanner.ts'
 import { loadScanModule } from './scan-module.ts'
 import { observe, parts, shape } from './testing/observe.ts'
 import { createReferenceScanner } from './testing/reference-scanner.ts'
@@ -264,7 +264,7 @@ describe('the memory of the page scanner', () => {
   })
 
   it('holds one record of 60 MiB that comes in pieces, without reading it again and again', async () => {
-    const scanner = createPageScanner(shape)
+    const scanner = createPageScanner(shape, { maxRecordBytes: 64 * MEBIBYTE })
     const piece = Buffer.from('[1,"two"],'.repeat(6_000))
     scanner.push(Buffer.from('{"value":[{"id":1,"x":['))
     for (let i = 0; i < 1000; i++) scanner.push(piece)
@@ -272,6 +272,63 @@ describe('the memory of the page scanner', () => {
     expect(batch.record(0).length).toBe(60_000_016)
     expect(scanner.end().count).toBe(1)
     expect(batch.lines(parts).length).toBe(60_000_016 - 1 + 25)
+  })
+})
+
+describe('what a state or a warehouse could not hold', () => {
+  const good = '{"id":1,"changeVersion":"0A"}'
+  const text = (length: number) => 'x'.repeat(length)
+  const tooLong: readonly (readonly [
+    what: string,
+    bytes: number,
+    record: (n: number) => string,
+  ])[] = [
+    ['the name at byte', 1024, (n) => `{"id":2,"${text(n)}":1}`],
+    ['the name at byte', 1024, (n) => `{"id":2,"a":{"b":[{"${text(n)}":1}]}}`],
+    ['the name at byte', 1024, (n) => `{"id":2,"${'\\u0061'.repeat(100)}${text(n - 600)}":1}`],
+    ['element 3 of `value` has a `id` that', 1022, (n) => `{"id":"${text(n)}"}`],
+    [
+      'element 3 of `value` has a `id` that',
+      1022,
+      (n) => `{"id":"${text(n)}","changeVersion":"0A"}`,
+    ],
+    ['element 3 of `value` has a `id` that', 1024, (n) => `{"id":1${'0'.repeat(n - 1)}}`],
+    [
+      'element 3 of `value` has a version that',
+      1024,
+      (n) => `{"id":2,"changeVersion":"${text(n)}"}`,
+    ],
+    [
+      'element 3 of `value` has a version that',
+      1024,
+      (n) => `{"changeType":"Insert","data":{"id":2,"changeVersion":"${text(n)}"}}`,
+    ],
+  ]
+
+  it.each(tooLong)('is refused: %s is longer than 1 KB (%d bytes)', (what, most, record) => {
+    const read = (n: number, cuts: readonly number[]) =>
+      observe(createPageScanner(shape), page(good, good, record(n)), cuts)
+    // The same in pieces, and behind records of its shape.
+    for (const cuts of [[], [80], [80, 300, 900]]) {
+      expect(read(most, cuts).end.count).toBe(3)
+      expect(() => read(most + 1, cuts)).toThrow(TextTooLongError)
+      expect(() => read(most + 1, cuts)).toThrow(what)
+    }
+  })
+
+  it('is refused as the name of a member of the page, too', () => {
+    const body = Buffer.from(`{"${text(1025)}":1,"value":[]}`)
+    expect(() => observe(createPageScanner(shape), body)).toThrow(/^the name at byte 1 is longer/)
+  })
+
+  it('is refused among records of one shape', () => {
+    const body = page(good, good, good, `{"id":1,"changeVersion":"${text(1025)}"}`)
+    expect(() => observe(createPageScanner(shape), body)).toThrow(/^element 4.* version/)
+  })
+
+  it('may be a value of any other member', () => {
+    const body = page(good, `{"id":2,"note":"${text(100_000)}"}`)
+    expect(observe(createPageScanner(shape), body).end.count).toBe(2)
   })
 })
 

@@ -10,6 +10,14 @@ export class RecordTooLargeError extends MalformedPageError {
   override name = 'RecordTooLargeError'
 }
 
+/** A body with a name, a key or a version that no state and no warehouse could hold. */
+export class TextTooLongError extends MalformedPageError {
+  override name = 'TextTooLongError'
+}
+
+/** Longest name of a member, key and version in bytes, as `wasm/layout.ts` has it. */
+export const MAX_TEXT = 1024
+
 /** What can be wrong with a body, in the order of the numbers in the scanner (from 1). */
 export const problemKinds = [
   'not-json',
@@ -23,6 +31,9 @@ export const problemKinds = [
   'link-not-text',
   'trailing',
   'text-too-large',
+  'name-too-long',
+  'key-too-long',
+  'version-too-long',
   'not-utf8',
   'empty',
   'cut-in-element',
@@ -74,6 +85,14 @@ export function damage({ kind, at, elements }: Problem, facts: PageFacts): Malfo
       return new RecordTooLargeError(
         `the name or link at byte ${at} is larger than ${facts.maxRecordBytes} bytes`,
       )
+    case 'name-too-long':
+      return new TextTooLongError(`the name at byte ${at} is longer than ${MAX_TEXT} bytes`)
+    case 'key-too-long':
+      return new TextTooLongError(
+        `${element} has a \`${facts.key}\` that is longer than ${MAX_TEXT} bytes`,
+      )
+    case 'version-too-long':
+      return new TextTooLongError(`${element} has a version that is longer than ${MAX_TEXT} bytes`)
     case 'not-utf8':
       return new MalformedPageError(`the body is not UTF-8 text, somewhere after byte ${at}`)
     case 'empty':
@@ -119,7 +138,7 @@ export interface PageScanner {
   begin(): void
   /**
    * Takes the next bytes of the body, in chunks cut anywhere: one batch for all of them, without a
-   * copy that joins them. @throws MalformedPageError, RecordTooLargeError
+   * copy that joins them. @throws MalformedPageError, RecordTooLargeError, TextTooLongError
    */
   push(...chunks: readonly Uint8Array[]): Batch
   /** Ends the page. @throws MalformedPageError if the body is not complete */
@@ -128,7 +147,7 @@ export interface PageScanner {
 
 /** Limits of a scanner. */
 export interface ScannerOptions {
-  /** A larger element is an error; 64 MiB if not given. */
+  /** A larger element is an error; 16 MiB if not given. */
   readonly maxRecordBytes?: number
 }
 

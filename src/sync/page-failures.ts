@@ -2,7 +2,7 @@ import { ConnectorError } from '../ground/errors.ts'
 import type { Time } from '../http/clock.ts'
 import { HttpError } from '../http/http-error.ts'
 import { createFailureCount, type FailureCount, type RetryPolicy, waitMs } from '../http/retry.ts'
-import { MalformedPageError, RecordTooLargeError } from '../page/page-scanner.ts'
+import { MalformedPageError, RecordTooLargeError, TextTooLongError } from '../page/page-scanner.ts'
 
 /** Said of a request of ours: the collection does not have this operation here. */
 export function isNotOffered(error: unknown): boolean {
@@ -37,6 +37,13 @@ export function pageFailure(error: unknown): unknown {
     return error instanceof InterruptedPageError
       ? new ConnectorError('transient', error.message, { cause: error })
       : error
+  }
+  if (error instanceof RecordTooLargeError) {
+    return new ConnectorError(
+      'system',
+      `A page of the service cannot be read: ${error.message}. If that is right, raise max_record_mb; else tell the operator of the service.`,
+      { cause: error },
+    )
   }
   return new ConnectorError(
     'system',
@@ -111,7 +118,8 @@ function pauseMs(
   { failures }: Tries,
   retryPolicy: RetryPolicy,
 ): number | undefined {
-  const isDamaged = error instanceof MalformedPageError && !(error instanceof RecordTooLargeError)
+  const isAlike = error instanceof RecordTooLargeError || error instanceof TextTooLongError
+  const isDamaged = error instanceof MalformedPageError && !isAlike
   if (!isDamaged && !(error instanceof InterruptedPageError)) return undefined
   const pause = waitMs(failures.now(), retryPolicy)
   failures.add()

@@ -7,7 +7,13 @@ import { type RetryPolicy, SLOWEST_BODY_MS, tooSlow } from '../http/retry.ts'
 import { afterRequestSent } from '../http/transport.ts'
 import { createPageScanner } from '../page/create-page-scanner.ts'
 import { lastNextLink } from '../page/last-next-link.ts'
-import { MalformedPageError, type PageEnd, type PageScanner } from '../page/page-scanner.ts'
+import {
+  MAX_TEXT,
+  MalformedPageError,
+  type PageEnd,
+  type PageScanner,
+  TextTooLongError,
+} from '../page/page-scanner.ts'
 import { parseReferencePage } from '../page/reference-page.ts'
 import type { Redaction } from '../privacy/redaction.ts'
 import { type Batch, createJsonBatch } from '../records/record-batch.ts'
@@ -88,7 +94,7 @@ const MAX_EMPTY_PAGES = 1000
 const MAX_PARSED_BYTES = 64 * 1024 ** 2
 /** No page is that large: a body that never ends. */
 const MAX_PAGE_BYTES = 4 * 1024 ** 3
-/** Nor so large without a record, which may have 64 MiB itself. */
+/** Nor so large without a record, which may have 64 MiB itself: the most that max_record_mb can say. */
 const MAX_BARREN_BYTES = 72 * 1024 ** 2
 
 /** An integer or a text: what is written in other ways could be one row under two keys. */
@@ -307,17 +313,17 @@ async function collected(parts: AsyncIterable<Buffer>): Promise<Buffer[]> {
 export function createPageReader(
   { nested, softDelete, array }: Stream,
   { rulesOf = () => undefined }: Pick<Redaction, 'rulesOf'>,
+  maxRecordMb: number,
 ): PageReader {
   if (nested === 'referenced_collections')
     return { parse: (body, collection) => references(body, collection, rulesOf) }
-  return {
-    scanner: createPageScanner({
-      key: 'id',
-      version: 'changeVersion',
-      ...(softDelete === undefined ? {} : { deleted: softDelete }),
-      ...(array === undefined ? {} : { array }),
-    }),
+  const shape = {
+    key: 'id',
+    version: 'changeVersion',
+    ...(softDelete === undefined ? {} : { deleted: softDelete }),
+    ...(array === undefined ? {} : { array }),
   }
+  return { scanner: createPageScanner(shape, { maxRecordBytes: maxRecordMb * 1024 ** 2 }) }
 }
 
 type RulesOf = NonNullable<Redaction['rulesOf']>
@@ -326,6 +332,9 @@ function references(body: Buffer, collection: string, rulesOf: RulesOf) {
   try {
     const { references, nextLink } = parseReferencePage(body.toString('utf8'), collection)
     const records = references.flatMap((reference) => {
+      const { name, value, internalReference } = reference
+      if ([name, value, internalReference ?? ''].some((text) => Buffer.byteLength(text) > MAX_TEXT))
+        throw new TextTooLongError(`a reference has a text that is longer than ${MAX_TEXT} bytes`)
       const rules = rulesOf(reference)
       if (rules === 'drop') return []
       const whole = JSON.stringify(reference)

@@ -186,7 +186,7 @@ async function isolate(
       client,
       signal,
       retryPolicy,
-      reader: createPageReader(stream, redaction),
+      reader: createPageReader(stream, redaction, config.maxRecordMb),
       waits: createWaitReport(stream.stream, output, log),
     })
     await readStream({

@@ -1,4 +1,4 @@
-import { ESCAPED_VERSION, FACTS, ROW_BYTES, ROW_FLAGS, ROW_LONE } from './layout'
+import { ESCAPED_VERSION, FACTS, MAX_TEXT, ROW_BYTES, ROW_FLAGS, ROW_LONE } from './layout'
 import {
   ARRAY,
   CHANGE_TYPE,
@@ -116,6 +116,8 @@ export function take(level: u32, name: u32, start: u32, end: u32, escaped: bool)
 /** What is wrong with the element. */
 export const KEYLESS: u32 = 1
 export const TOO_LARGE: u32 = 2
+export const LONG_KEY: u32 = 3
+export const LONG_VERSION: u32 = 4
 
 /** Writes the row of the element that ends before `end`; 0 when it is in order. */
 export function finishElement(end: u32): u32 {
@@ -124,6 +126,9 @@ export function finishElement(end: u32): u32 {
   if (end - elementStart > limit) return TOO_LARGE
   const key = load<u32>(facts, KEY_START)
   if (key == 0) return KEYLESS
+  if (load<u32>(facts, KEY_END) - key > MAX_TEXT) return LONG_KEY
+  const version = load<u32>(facts, VERSION_START)
+  if (version != 0 && load<u32>(facts, VERSION_END) - version > MAX_TEXT) return LONG_VERSION
   let flags = load<u32>(facts, FLAGS)
   if (isChange && equals(DELETE, changeStart + 1, changeEnd - 1, changeEscaped)) {
     flags = (flags & ESCAPED_VERSION) | REMOVED

@@ -5,6 +5,8 @@ import {
   INPUT,
   LIST,
   MAX_DEPTH,
+  MAX_TEXT,
+  NAME_TOO_LONG,
   NOT_AN_OBJECT,
   NOT_JSON,
   OTHER,
@@ -122,11 +124,9 @@ export function run(end: u32): u32 {
           p = stringEnd(p, end)
           if (p == 0) return cut(st, want, named, begun, link)
         }
+        if (p - named - 1 > MAX_TEXT) return fail(named, NAME_TOO_LONG)
         if (inside >= ELEMENT) want = recordName(named + 1, p, escaped)
-        else if (inside == PAGE) {
-          want = pageName(named + 1, p)
-          if (p + 1 - named > limit) return fail(named, TEXT_TOO_LARGE)
-        }
+        else if (inside == PAGE) want = pageName(named + 1, p)
         if (escaped) beginText()
         else if (inside >= OTHER) link = remember(named, p, inside, want, link)
         p++

@@ -60,3 +60,9 @@ export const ELEMENT_TOO_LARGE: u32 = 8
 export const LINK_NOT_TEXT: u32 = 9
 export const TRAILING: u32 = 10
 export const TEXT_TOO_LARGE: u32 = 11
+export const NAME_TOO_LONG: u32 = 12
+export const KEY_TOO_LONG: u32 = 13
+export const VERSION_TOO_LONG: u32 = 14
+
+/** Longest name of a member, key and version, as they are written: the state and a warehouse have to hold them. */
+export const MAX_TEXT: u32 = 1024

@@ -1,6 +1,6 @@
 import { arrayEnd } from './array'
 import { addRow, limit } from './elements'
-import { ESCAPED_VERSION, SHAPE_COUNT } from './layout'
+import { ESCAPED_VERSION, MAX_TEXT, SHAPE_COUNT } from './layout'
 import { CHANGE_TYPE, DELETE, DELETED, DELETED_VALUE, equals, KEY, NONE, VERSION } from './names'
 import {
   DATA_BEGINS,
@@ -171,7 +171,8 @@ function matchShape(at: u32, end: u32, steps: u32): u32 {
         isDelete = equals(DELETE, begun + 1, p - 1, isEscaped)
       }
     }
-    if (key == 0 || p - start > limit) return done
+    if (key == 0 || keyEnd - key > MAX_TEXT || p - start > limit) return done
+    if (version != 0 && versionEnd - version > MAX_TEXT) return done
     if (isDelete) flags = (flags & ESCAPED_VERSION) | REMOVED
     addRow(record, recordEnd == 0 ? p : recordEnd, key, keyEnd, version, versionEnd, flags)
     credit++

@@ -5,6 +5,8 @@ import {
   forgetLevel,
   isChange,
   KEYLESS,
+  LONG_KEY,
+  LONG_VERSION,
   take,
 } from './elements'
 import {
@@ -16,11 +18,13 @@ import {
   FINE,
   ITEMS_NOT_A_LIST,
   ITEMS_TWICE,
+  KEY_TOO_LONG,
   LINK_NOT_TEXT,
   LIST,
   OTHER,
   PAGE,
   STACK,
+  VERSION_TOO_LONG,
 } from './layout'
 import { learnElement } from './match'
 import { DATA, DELTA_LINK, ITEMS, NEXT_LINK, NONE } from './names'
@@ -131,7 +135,9 @@ export function close(at: u32): u32 {
       learnElement(elementStart, at, isChange)
       return FINE
     }
-    return problem == KEYLESS ? ELEMENT_WITHOUT_KEY : ELEMENT_TOO_LARGE
+    if (problem == KEYLESS) return ELEMENT_WITHOUT_KEY
+    if (problem == LONG_KEY) return KEY_TOO_LONG
+    return problem == LONG_VERSION ? VERSION_TOO_LONG : ELEMENT_TOO_LARGE
   }
   if (inside == CHANGE_DATA) dataOpen = false
   if (depth == 1) {
