@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -37,6 +37,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
+const environment = () => tenant.emulator.config()['environment'] as { readonly base_url: string }
 const warehouse = () => join(folder, 'acme.duckdb')
 const differences = () => warehouseDifferences(warehouse(), tenant.truth)
 
@@ -112,22 +113,69 @@ describe('protime sync', () => {
   })
 
   it('refuses the warehouse of another tenant, with --full-refresh too, and leaves it as it is', async () => {
-    await sync()
-    for (const words of [[], ['--full-refresh']])
+    await sync(FEW)
+    const before = readFileSync(warehouse())
+    for (const words of [[], ['--full-refresh'], ['--streams', 'departments']])
       expect(await sync({ tenant: 'another' }, ...words)).toMatchObject({
         exitCode: 2,
         records: 0,
         failures: [{ type: 'config', message: expect.stringContaining('another tenant') }],
       })
+    expect(readFileSync(warehouse()).equals(before)).toBe(true)
+  })
+
+  it('refuses the same tenant in another environment: the sandbox is no production', async () => {
+    const inDomain = (environment_url: string) => ({
+      ...FEW,
+      environment: { ...environment(), environment_url },
+    })
+    expect(await sync(inDomain('myprotime.eu'))).toMatchObject({ exitCode: 0 })
+    const failures = [{ type: 'config', message: expect.stringContaining('another tenant') }]
+    expect(await sync(inDomain('myprotimesandbox.eu'))).toMatchObject({ exitCode: 2, failures })
     expect(await differences()).toEqual([])
+  })
+
+  it('ends at once where it refuses the warehouse', async () => {
+    await sync(FEW)
+    const { exitCode, stdout } = await start(argv({ ...FEW, tenant: 'another' }, [])).ended
+    expect(exitCode).toBe(2)
+    expect(JSON.parse(stdout)).toMatchObject({ failures: [{ type: 'config' }] })
+  })
+
+  it('refuses a file that an earlier version made, and says what to do', async () => {
+    await withDuckDb(warehouse(), (connection) =>
+      connection.run('CREATE SCHEMA _protime; CREATE TABLE _protime.states (stream VARCHAR)'),
+    )
+    const message = expect.stringMatching(/that is earlier.*Remove it/)
+    expect(await sync(FEW)).toMatchObject({ exitCode: 2, failures: [{ type: 'config', message }] })
+  })
+
+  it('makes a file that nobody else may read, and leaves the mode that somebody gave it', async () => {
+    const mode = () => (statSync(warehouse()).mode & 0o777).toString(8)
+    await sync(FEW)
+    expect(mode()).toBe('600')
+    chmodSync(warehouse(), 0o640)
+    await sync(FEW)
+    expect(mode()).toBe('640')
+  })
+
+  it.each([
+    [{}, ['--streams', '']],
+    [{}, ['--streams', ' , ']],
+    [{ _streams: [] }, []],
+  ])('ends with 2 when no stream is named: %j %j', async (settings, words) => {
+    const message = expect.stringContaining('name no stream')
+    const failures = [{ type: 'config', message }]
+    expect(await sync(settings, ...words)).toMatchObject({ exitCode: 2, failures })
   })
 
   it('follows a tenant to another address, and deletes what is gone there', async () => {
     await sync()
     tenant.emulator.remove('people', 2)
-    const environment = tenant.emulator.config()['environment'] as { readonly base_url: string }
-    const base_url = environment.base_url.replace('127.0.0.1', 'localhost')
-    expect(await sync({ environment: { ...environment, base_url } })).toMatchObject({ exitCode: 0 })
+    const base_url = environment().base_url.replace('127.0.0.1', 'localhost')
+    expect(await sync({ environment: { ...environment(), base_url } })).toMatchObject({
+      exitCode: 0,
+    })
     expect(startsOf('people')).toBe(2)
     expect(await differences()).toEqual([])
   })

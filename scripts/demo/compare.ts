@@ -131,12 +131,19 @@ export async function warehouseDifferences(
 /** The rows of a table as JSON texts, by the names of the service and with nulls. */
 async function* rowsOf(stream: string, connection: DuckDBConnection): AsyncGenerator<string> {
   const reader = await connection.runAndReadAll(
-    'SELECT property, name FROM _protime.columns WHERE stream = $stream',
+    "SELECT property->>'$', name, variant_of FROM _protime.columns WHERE stream = $stream",
     { stream },
   )
-  const members = reader
-    .getRows()
-    .map(([property, name]) => `${literal(String(property))}, "${String(name)}"`)
+  const columns = reader.getRows().map((row) => row.map(String)) as [string, string, string][]
+  const members = columns
+    .filter(([, , variantOf]) => variantOf === 'null')
+    .map(([property, name]) => {
+      // What a column does not hold is in its variant.
+      const [, variant] = columns.find(([, , variantOf]) => variantOf === name) ?? []
+      const value =
+        variant === undefined ? `"${name}"` : `coalesce("${variant}", to_json("${name}"))`
+      return `${literal(property)}, ${value}`
+    })
   const result = await connection.stream(
     `SELECT json_object(${members.join(', ')})::VARCHAR FROM main."${stream}"`,
   )

@@ -1,4 +1,5 @@
-import { asConnectorError, ConnectorError } from '../ground/errors.ts'
+import { constants } from 'node:os'
+import { asConnectorError, ConnectorError, InterruptedError } from '../ground/errors.ts'
 import { packageVersion } from '../ground/project-files.ts'
 import type { Failure, SyncObserver } from '../protocol/connector.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../protocol/progress/observed.ts'
@@ -33,20 +34,22 @@ export function syncAction(options: SyncOptions, parent: number): Action {
     const done: { result?: WarehouseSync } = {}
     const source = createSource()
     const sync = async (observer: SyncObserver) => {
+      // Whatever DuckDB makes beside the file is its owner's alone.
+      const mask = process.umask(0o077)
       done.result = await syncWarehouse({
         source,
         config,
         path: options.warehouse,
         streams: streamsOf(options, input),
         keepsDeleted: options.keepDeleted === true,
+        owner: config,
+        exitCodeOf: ({ failures, stopped }) => signalCode(stopped) ?? exitCodeOf(failures),
         startOver: async (state) => {
-          const origin = await source.originOf?.(state, config)
-          if (origin === 'foreign') throw foreign(options.warehouse)
-          if (origin === 'moved') return 'other address'
+          if ((await source.originOf?.(state, config)) === 'moved') return 'other address'
           return options.fullRefresh === true ? 'full refresh' : undefined
         },
         tools: { signal, ...tools, log: shown.log, observer },
-      })
+      }).finally(() => process.umask(mask))
       const { stopped, failures } = done.result
       if (stopped !== undefined) throw stopped
       return failures
@@ -86,14 +89,6 @@ function shownBy(
   }
 }
 
-/** Ids of two tenants are the same: the rows of one would take the places of the other's. */
-function foreign(file: string): ConnectorError {
-  return new ConnectorError(
-    'config',
-    `${file} holds the rows of another tenant. Name another file by --warehouse, or remove this one to read everything anew.`,
-  )
-}
-
 function failed(error: unknown): WarehouseSync {
   return { records: 0, commits: 0, failures: [{ error: asConnectorError(error) }] }
 }
@@ -121,6 +116,13 @@ function exitCodeOf(failures: readonly Failure[]): ExitCode {
   if (failures.length === 0) return EXIT.done
   const isForPerson = failures.every(({ error }) => error.failure === 'config')
   return isForPerson ? EXIT.misconfigured : EXIT.failed
+}
+
+/** What a shell says of a program that was ended by a signal. */
+function signalCode(stopped: unknown): number | undefined {
+  const number =
+    stopped instanceof InterruptedError && constants.signals[stopped.message as 'SIGTERM']
+  return number ? 128 + number : undefined
 }
 
 /** The streams of the command line, or those of the member `_streams` of the configuration. */

@@ -17,11 +17,24 @@ export interface Column {
   /** Its name in SQL, which does not tell names apart by case. */
   readonly name: string
   readonly type: ColumnType
+  /** The name of the column whose values this one has where they do not fit it. */
+  readonly variantOf?: string | undefined
 }
 
-/** Names of ours, which no member takes. */
+/** Columns of ours in each table. */
 export const GENERATION = '_generation'
 export const DELETED_AT = '_deleted_at'
+/** Columns of ours that rows have on their way into a table. */
+export const HELPER = {
+  op: '_protime_op',
+  row: '_protime_row',
+  content: '_protime_content',
+  isGone: '_protime_is_gone',
+} as const
+/** No member takes these names. */
+const OWN = [GENERATION, DELETED_AT, ...Object.values(HELPER)]
+/** A name of the service is cut to so many characters. */
+const LONGEST_NAME = 200
 
 /** The columns of a schema, one per property and in its order. */
 export function columnsOf({ properties = {} }: JsonSchema): Column[] {
@@ -45,15 +58,26 @@ export function columnType({ type = [], format }: JsonSchema): ColumnType {
   return format === 'date-time' ? 'TIMESTAMP_NS' : 'VARCHAR'
 }
 
-/** The names that another column of the table cannot have, in lower case. */
-export function takenNames(columns: readonly Column[]): Set<string> {
-  return new Set([GENERATION, DELETED_AT, ...columns.map(({ name }) => name.toLowerCase())])
+/** The column beside a typed one, for values that do not fit it. */
+export function variantOf({ property, name }: Column, columns: readonly Column[]): Column {
+  const own = freeName(`${name}_json`, takenNames(columns))
+  return { property, name: own, type: 'JSON', variantOf: name }
 }
 
-/** The name itself, or with a number where another one is taken that differs by case only. */
+/** The names that another column of the table cannot have, in lower case. */
+export function takenNames(columns: readonly Column[]): Set<string> {
+  return new Set([...OWN, ...columns.map(({ name }) => name.toLowerCase())])
+}
+
+/**
+ * The name as SQL can have it, with a number where one is taken that differs by case only. The service may
+ * choose any name: SQL has none without a character or with a NUL, and nobody can see control characters.
+ */
 export function freeName(wanted: string, taken: Set<string>): string {
-  let name = wanted
-  for (let n = 1; taken.has(name.toLowerCase()); n += 1) name = `${wanted}_${n}`
+  const shown = wanted.replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '_')
+  const base = [...shown].slice(0, LONGEST_NAME).join('') || 'column'
+  let name = base
+  for (let n = 1; taken.has(name.toLowerCase()); n += 1) name = `${base}_${n}`
   taken.add(name.toLowerCase())
   return name
 }
@@ -66,11 +90,12 @@ const NINE = 0x39
 const LOWER_F = 0x66
 const LOWER_T = 0x74
 /** A number of so many characters has at most 15 digits, which a double always keeps. */
-const SAFE_NUMBER = 16
+const SAFE_NUMBER = 15
 /** An integer of so many characters is always a BIGINT. */
 const SAFE_INTEGER = 18
 const MAX_BIGINT = 2n ** 63n
-const TIME = /^(\d{4})-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?$/
+/** DuckDB takes no zone behind a time without seconds. */
+const TIME = /^(\d{4})-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?)?$/
 
 /**
  * Whether a column of this type holds a JSON value without loss: from `start` to `end`, quotes

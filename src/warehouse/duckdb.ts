@@ -1,8 +1,22 @@
+import { join } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { ConnectorError } from '../ground/errors.ts'
+import { literal } from './sql.ts'
 
 /** The part of DuckDB's package that is used. */
 type DuckDb = Pick<typeof import('@duckdb/node-api'), 'DuckDBInstance'>
+
+const SETTINGS = {
+  // Many tenants are synced side by side, each in a process of this size, however large the machine is. A
+  // second thread would cost a commit half as much CPU again, and it would end no sooner.
+  threads: '1',
+  memory_limit: '256MB',
+  // With DuckDB's own blocks of 256 KiB the file of a small tenant would be four times as large.
+  default_block_size: '65536',
+  // Nothing is asked of anybody else.
+  autoinstall_known_extensions: 'false',
+  autoload_known_extensions: 'false',
+}
 
 export interface Database {
   readonly connection: DuckDBConnection
@@ -10,14 +24,20 @@ export interface Database {
 }
 
 /**
- * Opens a DuckDB file, or makes it; `temporary` is a folder for what does not fit into memory. DuckDB is
- * an optional dependency: a config error says how to get it. A file that another process has open
- * is a transient error.
+ * Opens a DuckDB file, or makes it; `temporary` is a folder for what does not fit into memory, without one
+ * the file is only read. DuckDB is an optional dependency: a config error says how to get it. A file that
+ * another process has open is a transient error.
  */
-export async function openDatabase(path: string, temporary: string): Promise<Database> {
+export async function openDatabase(path: string, temporary?: string): Promise<Database> {
   const { DuckDBInstance } = await load()
   const instance = await open(DuckDBInstance, path, temporary)
   const connection = await instance.connect()
+  // DuckDB reads files by their names; it needs those of the folder alone.
+  if (temporary !== undefined)
+    await run(connection, [
+      `SET allowed_directories = [${literal(join(temporary, '/'))}]`,
+      'SET enable_external_access = false',
+    ])
   const database = {
     connection,
     close() {
@@ -27,7 +47,14 @@ export async function openDatabase(path: string, temporary: string): Promise<Dat
   }
   if (await isFile(connection)) return database
   database.close()
-  throw new ConnectorError('config', `${path} is no DuckDB file. Name another file by --warehouse.`)
+  throw noDuckDb(path)
+}
+
+function noDuckDb(path: string): ConnectorError {
+  return new ConnectorError(
+    'config',
+    `${path} is no DuckDB file. Name another file by --warehouse.`,
+  )
 }
 
 /** Instead of refusing a file of JSON, CSV or Parquet, DuckDB opens a database in memory that has it as a view. */
@@ -53,17 +80,16 @@ async function load(): Promise<DuckDb> {
 async function open(
   instances: DuckDb['DuckDBInstance'],
   path: string,
-  temporary: string,
+  temporary: string | undefined,
 ): Promise<DuckDBInstance> {
-  // Many tenants are synced side by side, each in a process of this size, however large the machine is. A
-  // second thread would cost a commit half as much CPU again, and it would end no sooner.
-  // With DuckDB's own blocks of 256 KiB the file of a small tenant would be four times as large.
-  const limits = { threads: '1', memory_limit: '256MB', default_block_size: '65536' }
+  const access =
+    temporary === undefined ? { access_mode: 'READ_ONLY' } : { temp_directory: temporary }
   try {
-    return await instances.create(path, { ...limits, temp_directory: temporary })
+    return await instances.create(path, { ...SETTINGS, ...access })
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)
-    if (text.includes('lock'))
+    if (text.includes('in-memory database in read-only mode')) throw noDuckDb(path)
+    if (text.includes('Could not set lock'))
       throw new ConnectorError(
         'transient',
         `Another process has the warehouse open: ${path}. A warehouse is synced by one process at a time, and is not read meanwhile.`,
@@ -74,5 +100,46 @@ async function open(
       `The warehouse ${path} cannot be opened: ${text.split('\n')[0]}`,
       { cause: error },
     )
+  }
+}
+
+/** The rows of an answer as texts. */
+export async function texts(connection: DuckDBConnection, sql: string): Promise<string[][]> {
+  const reader = await connection.runAndReadAll(sql)
+  return reader.getRows().map((row) => row.map(String))
+}
+
+/** Runs statements, one after the other. */
+export async function run(
+  connection: DuckDBConnection,
+  statements: readonly string[],
+): Promise<void> {
+  for (const statement of statements) await connection.run(statement)
+}
+
+/** Does work in one transaction. */
+export async function atomically<T>(
+  connection: DuckDBConnection,
+  work: () => Promise<T>,
+): Promise<T> {
+  await connection.run('BEGIN')
+  try {
+    const result = await work()
+    await connection.run('COMMIT')
+    return result
+  } catch (error) {
+    // DuckDB ends a transaction itself when its COMMIT fails.
+    await connection.run('ROLLBACK').catch(() => {})
+    throw error
+  }
+}
+
+/** Does work with a database that is closed where the work fails. */
+export async function closingOnError<T>(database: Database, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    database.close()
+    throw error
   }
 }

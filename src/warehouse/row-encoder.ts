@@ -1,5 +1,5 @@
 import { ConnectorError } from '../ground/errors.ts'
-import { type Column, type ColumnType, fits, freeName, takenNames } from './column.ts'
+import { type Column, fits, freeName, takenNames, variantOf } from './column.ts'
 
 /**
  * The file of rows that DuckDB reads as CSV. JSON has no raw control characters, so that they can
@@ -27,9 +27,10 @@ export const LINE_PARTS = {
 /** Shorter ones are copied faster byte by byte. */
 const SHORT = 48
 const QUOTE_TEXT = String.fromCharCode(QUOTING)
-/** Half of a surrogate pair without the other: valid JSON, but no text. */
-const LONE_SURROGATE =
-  /\\u[dD][89abAB][\da-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][\da-fA-F]{2})\\u[dD][c-fC-F][\da-fA-F]{2}/g
+/** The escapes of a JSON text: a surrogate pair, half of one without the other, any other. */
+const ESCAPES =
+  /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(\\u[dD][89a-fA-F][\da-fA-F]{2})|\\./g
+const SURROGATE = /\\u[dD][89a-fA-F][\da-fA-F]{2}/
 
 /** The rows of a file, of values in the bytes of records. Its memory is used again by `reset`. */
 class RowText {
@@ -88,9 +89,9 @@ class RowText {
 
   /** A JSON value as it came. */
   json(start: number, end: number, hasEscape: boolean): void {
-    const lone = hasEscape ? this.#from.toString('latin1', start, end).search(LONE_SURROGATE) : -1
-    if (lone < 0) this.plain(start, end)
-    else this.#text(this.#from.toString('utf8', start, end).replace(LONE_SURROGATE, '\\ufffd'))
+    const isText = !hasEscape || !SURROGATE.test(this.#from.toString('latin1', start, end))
+    if (isText) this.plain(start, end)
+    else this.#text(withoutHalves(this.#from.toString('utf8', start, end)))
   }
 
   end(): void {
@@ -128,6 +129,11 @@ class RowText {
   }
 }
 
+/** Half of a surrogate pair is valid JSON, but no text. */
+function withoutHalves(json: string): string {
+  return json.replace(ESCAPES, (one, half) => (half === undefined ? one : '\\ufffd'))
+}
+
 function hasControls(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) < 0x20) return true
   return false
@@ -145,15 +151,12 @@ const LOWER_N = 0x6e
 const NEWLINE = 0x0a
 /** More members than any record of a service has: what is beyond is a fault of it. */
 const MAX_COLUMNS = 500
+/** Where a value ends that does not fit its column. */
+const MISFIT = -1
+/** What no name of a member is: a variant's values come by the member of its column. */
+const NO_NAME = Buffer.from('"')
 
-/** A column that the table gets, or gets another type: rows from then on have it. */
-export interface ColumnChange {
-  readonly column: Column
-  /** Undefined for a new column. */
-  readonly before: ColumnType | undefined
-}
-
-/** Rows up to where the columns change, or to the end. */
+/** Rows up to where a column is added, or to the end. */
 export interface Encoded {
   /** Valid until the next call. */
   readonly rows: Buffer
@@ -162,17 +165,20 @@ export interface Encoded {
   readonly longest: number
   /** Where the next line begins that is not encoded yet. */
   readonly end: number
-  /** Why it ended before the last line. */
-  readonly change: ColumnChange | undefined
+  /** The column that the next row needs and the table does not have. */
+  readonly added: Column | undefined
 }
 
 /**
  * Turns records, one JSON object per line with the parts of `LINE_PARTS`, into the rows of a file that
  * DuckDB reads without parsing JSON: the bytes of each value, by column. What a column does not hold
- * without loss makes it JSON; a member without a column gets one.
+ * without loss is null there and goes into its variant; a member without a column gets one, and so does a
+ * column without a variant that needs it.
  */
 export interface RowEncoder {
   readonly columns: readonly Column[]
+  /** How many values did not fit each column. */
+  readonly misfits: readonly number[]
   encode(lines: Buffer, from: number, generation: number): Encoded
 }
 
@@ -182,14 +188,22 @@ export function createRowEncoder(given: readonly Column[], keys: readonly string
   let starts = new Int32Array(0)
   let ends = new Int32Array(0)
   let isEscaped = new Uint8Array(0)
+  /** The place of each column's variant; -1 without one. */
+  const variants: number[] = []
+  const misfits: number[] = []
+  let hasMisfit = false
   /** What the last call of `skipValue` met: a backslash within a text. */
   let hasEscape = false
   const text = new RowText()
   columns.forEach(learn)
-  return { columns, encode }
+  return { columns, misfits, encode }
 
-  function learn({ property }: Column): void {
-    names = [...names, Buffer.from(property)]
+  function learn(column: Column, index: number): void {
+    const base = columns.findIndex(({ name }) => name === column.variantOf)
+    variants.push(-1)
+    misfits.push(0)
+    if (base >= 0) variants[base] = index
+    names = [...names, base < 0 ? Buffer.from(column.property) : NO_NAME]
     starts = new Int32Array(columns.length)
     ends = new Int32Array(columns.length)
     isEscaped = new Uint8Array(columns.length)
@@ -198,14 +212,16 @@ export function createRowEncoder(given: readonly Column[], keys: readonly string
   function encode(lines: Buffer, from: number, generation: number): Encoded {
     text.reset(lines, generation)
     let at = from
-    let change: ColumnChange | undefined
+    let added: Column | undefined
     while (at < lines.length) {
       starts.fill(0)
+      hasMisfit = false
       const behind = readRecord(lines, at)
       if (typeof behind !== 'number') {
-        change = behind
+        added = behind
         break
       }
+      if (hasMisfit) countMisfits()
       const isGone = lines[behind] !== NEWLINE
       at = behind + (isGone ? LINE_PARTS.deleteSuffix.length : LINE_PARTS.suffix.length) - 1
       text.begin(isGone ? (hasContent() ? CONTENT : GONE) : PRESENT)
@@ -221,12 +237,12 @@ export function createRowEncoder(given: readonly Column[], keys: readonly string
       }
       text.end()
     }
-    if (change !== undefined) apply(change)
-    return { ...text.finish(), end: at, change }
+    if (added !== undefined) learn(added, columns.push(added) - 1)
+    return { ...text.finish(), end: at, added }
   }
 
-  /** Finds the value of each column; answers with the position behind the record, or why it cannot. */
-  function readRecord(lines: Buffer, start: number): number | ColumnChange {
+  /** Finds the value of each column; answers with the position behind the record, or the column that it lacks. */
+  function readRecord(lines: Buffer, start: number): number | Column {
     let index = -1
     let at = skipSpace(lines, start + 1)
     while (lines[at] === QUOTE) {
@@ -237,21 +253,37 @@ export function createRowEncoder(given: readonly Column[], keys: readonly string
       hasEscape = false
       const valueEnd = skipValue(lines, valueStart)
       if (lines[valueStart] === LOWER_N) {
-        if (index >= 0) starts[index] = 0
+        if (index >= 0) put(index, 0, 0)
       } else if (index < 0) {
-        return added(nameOf(lines, nameStart, nameEnd))
+        return newColumn(nameOf(lines, nameStart, nameEnd))
+      } else if (fits((columns[index] as Column).type, lines, valueStart, valueEnd)) {
+        put(index, valueStart, valueEnd)
       } else {
-        const column = columns[index] as Column
-        if (!fits(column.type, lines, valueStart, valueEnd))
-          return { column: { ...column, type: 'JSON' }, before: column.type }
-        starts[index] = valueStart
-        ends[index] = valueEnd
-        isEscaped[index] = hasEscape ? 1 : 0
+        const variant = variants[index] as number
+        if (variant < 0) return variantOf(columns[index] as Column, columns)
+        put(index, 0, MISFIT)
+        put(variant, valueStart, valueEnd)
+        hasMisfit = true
       }
       at = skipSpace(lines, valueEnd)
       if (lines[at] === COMMA) at = skipSpace(lines, at + 1)
     }
     return at + 1
+  }
+
+  function put(index: number, start: number, end: number): void {
+    starts[index] = start
+    ends[index] = end
+    isEscaped[index] = hasEscape ? 1 : 0
+  }
+
+  /** A member that comes twice in a record counts as it came last. */
+  function countMisfits(): void {
+    variants.forEach((variant, index) => {
+      if (variant < 0 || starts[variant] === 0) return
+      if (ends[index] === MISFIT) misfits[index] = (misfits[index] as number) + 1
+      else starts[variant] = 0
+    })
   }
 
   /** The column of a member; members mostly come in one order, so the next ones are tried first. */
@@ -270,21 +302,13 @@ export function createRowEncoder(given: readonly Column[], keys: readonly string
     return columns.findIndex((column) => column.property === property)
   }
 
-  function added(property: string): ColumnChange {
+  function newColumn(property: string): Column {
     if (columns.length >= MAX_COLUMNS)
       throw new ConnectorError(
         'system',
         `The records have more than ${MAX_COLUMNS} different members, which is more than a table takes. Tell the operator of the service.`,
       )
-    const name = freeName(property, takenNames(columns))
-    return { column: { property, name, type: 'JSON' }, before: undefined }
-  }
-
-  function apply({ column, before }: ColumnChange): void {
-    const index =
-      before === undefined ? columns.length : columns.findIndex((one) => one.name === column.name)
-    columns[index] = column
-    if (before === undefined) learn(column)
+    return { property, name: freeName(property, takenNames(columns)), type: 'JSON' }
   }
 
   /** Whether a record says more of its row than which one it is, and its version. */

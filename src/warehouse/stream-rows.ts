@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { ConnectorError } from '../ground/errors.ts'
 import type { Column } from './column.ts'
-import { type ColumnChange, createRowEncoder, type Encoded } from './row-encoder.ts'
+import { createRowEncoder, type Encoded } from './row-encoder.ts'
 
 /** Whatever was thrown while rows or tables were written, as a failure of the warehouse. */
 export function unwritable(error: unknown): ConnectorError {
@@ -22,6 +22,7 @@ function reason(error: unknown): string {
 export interface RowFile {
   readonly path: string
   readonly columns: readonly Column[]
+  readonly count: number
   /** How long its longest row is, in bytes. */
   readonly longest: number
 }
@@ -30,6 +31,8 @@ export interface RowFile {
 export interface StreamRows {
   /** The columns of the rows that come next. */
   readonly columns: readonly Column[]
+  /** How many values did not fit each column so far. */
+  readonly misfits: readonly number[]
   /** Adds records in the form of `LINE_PARTS`; answers how many bytes their rows have. */
   add(lines: Uint8Array, generation: number): number
   /** What has come since the last call. The files are the caller's from then on. */
@@ -41,8 +44,8 @@ export interface StreamRowsSettings {
   readonly keys: readonly string[]
   /** A path for each file. */
   readonly nextPath: () => string
-  /** Told of columns that the table does not have, or has of another type. */
-  readonly onChange: (change: ColumnChange) => void
+  /** Told of columns that the table does not have. */
+  readonly onAdded: (column: Column) => void
 }
 
 /** Rows are in files, so that memory does not depend on how many wait; DuckDB reads them side by side. */
@@ -53,20 +56,21 @@ export function createStreamRows(settings: StreamRowsSettings): StreamRows {
   let count = 0
   return {
     columns: encoder.columns,
+    misfits: encoder.misfits,
     add(lines, generation) {
       const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.length)
       let size = 0
       for (let at = 0; at < bytes.length; ) {
-        // Rows before a change of the columns have those of before.
+        // Rows before a column is added have those of before.
         const columns = open?.file.columns ?? [...encoder.columns]
         const encoded = encoder.encode(bytes, at, generation)
         at = encoded.end
         if (encoded.count > 0) write(encoded, columns)
         count += encoded.count
         size += encoded.rows.length
-        if (encoded.change === undefined) continue
+        if (encoded.added === undefined) continue
         close()
-        settings.onChange(encoded.change)
+        settings.onAdded(encoded.added)
       }
       return size
     },
@@ -79,19 +83,20 @@ export function createStreamRows(settings: StreamRowsSettings): StreamRows {
     },
   }
 
-  function write({ rows, longest }: Encoded, columns: readonly Column[]): void {
+  function write({ rows, count: added, longest }: Encoded, columns: readonly Column[]): void {
     open ??= create(columns)
     try {
       for (let at = 0; at < rows.length; ) at += writeSync(open.descriptor, rows, at)
     } catch (error) {
       throw unwritable(error)
     }
-    open.file = { ...open.file, longest: Math.max(open.file.longest, longest) }
+    const { file } = open
+    open.file = { ...file, count: file.count + added, longest: Math.max(file.longest, longest) }
   }
 
   function create(columns: readonly Column[]): { descriptor: number; file: RowFile } {
     const path = settings.nextPath()
-    return { descriptor: openSync(path, 'w', 0o600), file: { path, columns, longest: 0 } }
+    return { descriptor: openSync(path, 'w', 0o600), file: { path, columns, count: 0, longest: 0 } }
   }
 
   function close(): void {

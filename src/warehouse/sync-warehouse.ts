@@ -1,11 +1,11 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { ConnectorError, unknownStream } from '../ground/errors.ts'
+import { asConnectorError, ConnectorError, unknownStream } from '../ground/errors.ts'
 import type { Failure, ReadTools, Source, StreamRequest, Tools } from '../protocol/connector.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import type { Column } from './column.ts'
-import type { ColumnChange } from './row-encoder.ts'
-import { createStreamRows, unwritable } from './stream-rows.ts'
+import type { Owner } from './owner.ts'
+import { createStreamRows, type StreamRows, unwritable } from './stream-rows.ts'
 import { openWarehouse, type Warehouse } from './warehouse.ts'
 import {
   createCommits,
@@ -23,8 +23,13 @@ export interface WarehouseSyncSettings<Config> {
   readonly streams?: readonly string[] | undefined
   /** Deleted rows stay, with the time in `_deleted_at`. */
   readonly keepsDeleted: boolean
-  /** Why a stream starts over, by the state that the last sync has left; throws where the file is refused. */
+  /** Whose rows the file has: it is asked before anything is written, whatever streams are read. */
+  readonly owner: Owner
+  /** Why a stream starts over, by the state that the last sync has left. */
   readonly startOver?: (state: unknown) => Promise<StreamRequest['startOver']>
+  /** The exit code of the program after such a sync; the file tells of it. */
+  readonly exitCodeOf: (sync: Pick<WarehouseSync, 'failures' | 'stopped'>) => number
+  readonly now?: () => Date
   readonly tools: Tools & Pick<ReadTools, 'observer'>
 }
 
@@ -46,15 +51,14 @@ export interface WarehouseSync {
 export async function syncWarehouse<Config>(
   settings: WarehouseSyncSettings<Config>,
 ): Promise<WarehouseSync> {
-  const { source, config, path, streams, keepsDeleted } = settings
+  const { source, config, path, streams, keepsDeleted, owner } = settings
   const specs = chosen(source.streams(config), streams, source.unknownStreamHint)
   const folder = `${path}.sync`
-  const temporary = join(folder, 'spill')
-  const warehouse = await openWarehouse({ path, temporary, keepsDeleted })
+  const warehouse = await openWarehouse({ path, folder, keepsDeleted, owner })
   try {
     // Nobody else has the warehouse open, so a folder that is there was left behind.
     rmSync(folder, { recursive: true, force: true })
-    mkdirSync(folder)
+    mkdirSync(folder, { mode: 0o700 })
     return await read(settings, { specs, folder, warehouse })
   } finally {
     warehouse.close()
@@ -68,6 +72,11 @@ function chosen(
   hint: string | undefined,
 ): readonly StreamSpec[] {
   if (names === undefined) return offered
+  if (names.length === 0)
+    throw new ConnectorError(
+      'config',
+      'The streams to read name no stream. Name some, or leave the setting out to read all.',
+    )
   return [...new Set(names)].map((name) => {
     const spec = offered.find((one) => one.name === name)
     if (spec !== undefined) return spec
@@ -87,17 +96,21 @@ interface Scene {
 }
 
 async function read<Config>(
-  { source, config, path, startOver, tools }: WarehouseSyncSettings<Config>,
+  settings: WarehouseSyncSettings<Config>,
   { specs, folder, warehouse }: Scene,
 ): Promise<WarehouseSync> {
-  const { log } = tools
-  const columns = await warehouse.prepare(specs).catch((error) => {
+  const { source, config, path, startOver, exitCodeOf, tools } = settings
+  const { log, mask } = tools
+  const now = settings.now ?? (() => new Date())
+  const columns = await warehouse.prepare(specs, now()).catch((error) => {
     throw unwritable(error)
   })
   const states = await warehouse.states()
   const starts = new Map<string, StreamRequest['startOver']>()
   for (const { name } of specs) starts.set(name, await startOver?.(states.get(name)))
-  const outputs: WarehouseOutput[] = []
+  const outputs = new Map<string, WarehouseOutput>()
+  const rowsOf = new Map<string, StreamRows>()
+  const uncommitted = new Map<string, ConnectorError>()
   const done = { records: 0, commits: 0 }
   const commits = createCommits(commitAll)
   let files = 0
@@ -106,11 +119,15 @@ async function read<Config>(
       columns: columns.get(name) as readonly Column[],
       keys: key,
       nextPath: () => join(folder, `${++files}.rows`),
-      onChange: (change) => log.warn(`${name}: ${said(change)}`),
+      onAdded(column) {
+        if (column.variantOf === undefined)
+          log.warn(`${name}: a new field of the service has become the column ${column.name}.`)
+      },
     })
     const keys = createRisingKeys(warehouse.highestGeneration(name))
-    const output = createWarehouseOutput({ stream: name, version, rows, keys, commits, log })
-    outputs.push(output)
+    const output = createWarehouseOutput({ stream: name, version, rows, keys, commits, log, now })
+    outputs.set(name, output)
+    rowsOf.set(name, rows)
     return {
       name,
       mode: 'incremental',
@@ -124,33 +141,74 @@ async function read<Config>(
   try {
     failures = await source.read(config, jobs, { ...tools, refused: [] })
   } catch (error) {
-    if (!tools.signal.aborted) throw error
-    stopped = error
+    if (tools.signal.aborted) stopped = error
+    else failures = [{ error: asConnectorError(error) }]
   } finally {
     // What was read need not be read again, whatever has ended it.
     await commits.now().catch(() => {})
     await commits.stop()
   }
-  const { failure } = commits
-  const all = failure === undefined ? failures : [{ error: failure }]
-  return { ...done, failures: all, ...(stopped === undefined ? {} : { stopped }) }
+  for (const [name, rows] of rowsOf)
+    for (const sentence of misfitsIn(rows)) log.warn(`${name}: ${sentence}`)
+  const sync = {
+    ...done,
+    failures: allFailures(failures, uncommitted, commits.failure),
+    ...(stopped === undefined ? {} : { stopped }),
+  }
+  // A file that cannot be written cannot tell of it.
+  if (commits.failure === undefined)
+    await warehouse.finish({
+      at: now(),
+      exit: exitCodeOf(sync),
+      records: done.records,
+      failures: new Map(
+        specs.flatMap(({ name }) => {
+          const failure = sync.failures.find(({ stream = name }) => stream === name)
+          return failure === undefined ? [] : [[name, mask.text(failure.error.message)]]
+        }),
+      ),
+    })
+  return sync
 
   async function commitAll(): Promise<void> {
-    const loads = outputs.flatMap((output) => output.take() ?? [])
+    const loads = [...outputs.values()].flatMap((output) => output.take() ?? [])
     if (loads.length === 0) return
-    await warehouse.commit(loads)
-    const records = loads.reduce((sum, { count }) => sum + count, 0)
+    const refused = await warehouse.commit(loads)
+    for (const [stream, error] of refused) {
+      uncommitted.set(stream, error)
+      outputs.get(stream)?.fail(error)
+    }
+    const loaded = loads.filter(({ stream }) => !refused.has(stream))
+    const records = loaded.reduce((sum, { count }) => sum + count, 0)
     done.records += records
     done.commits += 1
     const say = records === 0 ? log.debug : log.info
     say(
-      `committed ${records} records to ${basename(path)}, with the states of ${loads.length} streams`,
+      `committed ${records} records to ${basename(path)}, with the states of ${loaded.length} streams`,
     )
   }
 }
 
-function said({ column: { property, name }, before }: ColumnChange): string {
-  return before === undefined
-    ? `the new field ${property} has become the column ${name}.`
-    : `${property} has a value that ${before} does not hold exactly; the column ${name} is JSON from now on.`
+/** The file's failure is that of all streams; a stream that was not committed has failed, however it was read. */
+function allFailures(
+  read: readonly Failure[],
+  uncommitted: ReadonlyMap<string, ConnectorError>,
+  ofFile: ConnectorError | undefined,
+): readonly Failure[] {
+  if (ofFile !== undefined) return [{ error: ofFile }]
+  const others = read.filter(({ stream }) => stream === undefined || !uncommitted.has(stream))
+  return [...others, ...[...uncommitted].map(([stream, error]) => ({ stream, error }))]
+}
+
+/** A sentence for each column that did not hold each of its values. */
+function misfitsIn({ columns, misfits }: StreamRows): string[] {
+  return columns.flatMap(({ name, type }, i) => {
+    const count = misfits[i] ?? 0
+    const variant = columns.find(({ variantOf }) => variantOf === name)
+    if (count === 0 || variant === undefined) return []
+    const records = count === 1 ? '1 record' : `${count} records`
+    return [
+      `${name} is no ${type} in ${records}; it is null there, and as it came in ${variant.name}.`,
+    ]
+  })
 }

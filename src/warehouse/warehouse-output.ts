@@ -9,8 +9,13 @@ import type { Load } from './warehouse.ts'
 
 /** So many bytes of rows are committed together at most, a page or a part of one more. */
 const COMMIT_BYTES = 16 * 1024 * 1024
-/** A kill costs no more than what was read in this time. */
+/** A kill costs no more than what was read in this time, */
 const COMMIT_MS = 5_000
+/** and one soon after the start does not cost the start. */
+const FIRST_COMMIT_MS = 1_000
+
+/** Does work once, after so many milliseconds; answers with how to call it off. */
+export type Later = (ms: number, work: () => void) => () => void
 
 /** When the rows that wait are committed: one commit at a time, while the next rows come. */
 export interface Commits {
@@ -24,15 +29,24 @@ export interface Commits {
   stop(): Promise<void>
 }
 
+const LATER: Later = (ms, work) => {
+  const timer = setTimeout(work, ms)
+  return () => clearTimeout(timer)
+}
+
 /** `commit` takes everything that waits, at once, and brings it into the warehouse. */
-export function createCommits(commit: () => Promise<void>): Commits {
+export function createCommits(commit: () => Promise<void>, later = LATER): Commits {
   let running: Promise<void> | undefined
   /** A commit that begins when the present one has ended. */
   let next: Promise<void> | undefined
   let waiting = 0
   let failure: ConnectorError | undefined
   // What waits is committed also while the service says nothing.
-  const timer = setInterval(() => void now().catch(() => {}), COMMIT_MS)
+  const commitSoon = () => {
+    cancel = later(COMMIT_MS, commitSoon)
+    void now().catch(() => {})
+  }
+  let cancel = later(FIRST_COMMIT_MS, commitSoon)
   return {
     get failure() {
       return failure
@@ -47,7 +61,7 @@ export function createCommits(commit: () => Promise<void>): Commits {
       return undefined
     },
     async stop() {
-      clearInterval(timer)
+      cancel()
       await running?.catch(() => {})
     },
   }
@@ -117,12 +131,15 @@ export interface WarehouseOutputSettings {
   readonly keys: RisingKeys
   readonly commits: Commits
   readonly log: Log
+  readonly now: () => Date
 }
 
 /** A stream's end of a sync into a warehouse. */
 export interface WarehouseOutput extends StreamOutput {
   /** What a commit has to bring of the stream, and how many records; nothing since the last call: undefined. */
   take(): (Load & { readonly count: number }) | undefined
+  /** What was taken could not be committed: the stream ends where it is said the next time. */
+  fail(error: ConnectorError): void
 }
 
 /**
@@ -130,15 +147,20 @@ export interface WarehouseOutput extends StreamOutput {
  * bookmark of any moment stands for all of them.
  */
 export function createWarehouseOutput(settings: WarehouseOutputSettings): WarehouseOutput {
-  const { stream, version, rows, keys, commits, log } = settings
+  const { stream, version, rows, keys, commits, log, now } = settings
   const counts = { records: 0, deletes: 0, isTracked: true }
   let source: StateSource | undefined
   let completeGeneration: number | undefined
+  let completeAt: Date | undefined
   let isChanged = false
+  let failure: ConnectorError | undefined
   let onFirst = () => {}
   return {
     counts,
     take,
+    fail(error) {
+      failure = error
+    },
     started(state) {
       source ??= state
     },
@@ -167,11 +189,12 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
     },
     checkpoint() {
       isChanged = true
-      return commits.wrote(0)
+      return wrote(0)
     },
-    state() {
+    async state() {
       isChanged = true
-      return commits.now()
+      await commits.now()
+      await wrote(0)
     },
     // Rows and states leave by commits, which take what there is: nobody reads the rest.
     flush: async () => {},
@@ -181,7 +204,8 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
     },
     complete() {
       isChanged = true
-      return commits.wrote(0)
+      completeAt = now()
+      return wrote(0)
     },
     incomplete: () => {},
     untracked() {
@@ -193,12 +217,17 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
   }
 
   function add(lines: Uint8Array, generation: number): Promise<void> | undefined {
+    if (failure !== undefined) return Promise.reject(failure)
     isChanged = true
     return commits.wrote(rows.add(lines, generation))
   }
 
+  function wrote(bytes: number): Promise<void> | undefined {
+    return failure === undefined ? commits.wrote(bytes) : Promise.reject(failure)
+  }
+
   function take(): ReturnType<WarehouseOutput['take']> {
-    if (!isChanged) return undefined
+    if (!isChanged || failure !== undefined) return undefined
     isChanged = false
     const state = source === undefined ? undefined : JSON.stringify(source())
     const load = {
@@ -208,8 +237,10 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
       risesFrom: keys.take(),
       state,
       completeGeneration,
+      complete: completeAt,
     }
     completeGeneration = undefined
+    completeAt = undefined
     return load
   }
 

@@ -1,38 +1,37 @@
-import { rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, rmSync } from 'node:fs'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import type { ConnectorError } from '../ground/errors.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
+import { ACCOUNT, begin, committed, end, type SyncEnd } from './account.ts'
+import { type Column, columnsOf, DELETED_AT, freeName, GENERATION, takenNames } from './column.ts'
+import { atomically, closingOnError, type Database, openDatabase, run, texts } from './duckdb.ts'
+import { type Description, describe, type OpenMember, openObjects } from './flat-view.ts'
+import { DIGESTS, KNOWN_TABLES, storedColumns, storedMembers, writeDown } from './known-tables.ts'
+import { claim, isOwned, type Owner } from './owner.ts'
 import {
-  type Column,
-  type ColumnType,
-  columnsOf,
-  DELETED_AT,
-  freeName,
-  GENERATION,
-  takenNames,
-} from './column.ts'
-import { openDatabase } from './duckdb.ts'
-import {
+  type AddedRows,
+  addedRows,
   alterTable,
   append,
+  BATCH_ROWS,
   createTable,
   deduplicate,
-  flatColumns,
   IS_PLAIN,
-  isAdded,
   literal,
   merge,
-  type OpenMember,
-  openObjects,
   quoted,
   readFiles,
   removeOlder,
   removeReplaced,
   type Table,
 } from './sql.ts'
-import type { RowFile } from './stream-rows.ts'
+import { type RowFile, unwritable } from './stream-rows.ts'
 
 /** An open object with more members than this has them in its JSON only. */
 const MAX_MEMBERS = 100
+/** What fails whatever stream is committed. */
+const OF_THE_FILE = /IO Error|FATAL|No space left|ENOSPC|has been invalidated/
 
 /** What a commit brings of one stream. */
 export interface Load {
@@ -49,6 +48,8 @@ export interface Load {
   readonly state: string | undefined
   /** Set when rows of older generations are gone. */
   readonly completeGeneration: number | undefined
+  /** When the stream was read to its end, if it was. */
+  readonly complete: Date | undefined
 }
 
 /**
@@ -58,45 +59,67 @@ export interface Load {
 export interface Warehouse {
   /** The last state of each stream. */
   states(): Promise<ReadonlyMap<string, unknown>>
-  /** Makes what is missing of tables and views; answers with the columns of each. */
-  prepare(specs: readonly StreamSpec[]): Promise<ReadonlyMap<string, readonly Column[]>>
+  /** Makes what is missing of tables and views, for a sync; answers with the columns of each. */
+  prepare(specs: readonly StreamSpec[], at: Date): Promise<ReadonlyMap<string, readonly Column[]>>
   /** The highest generation of the table's rows when it was prepared; -1 without rows. */
   highestGeneration(stream: string): number
-  /** Loads rows and stores states in one transaction; the files are removed when it is done. */
-  commit(loads: readonly Load[]): Promise<void>
+  /**
+   * Loads rows and stores states; the files are removed when it is done. Rows and state of a stream come
+   * together or not at all. Answers with the streams that could not be committed.
+   */
+  commit(loads: readonly Load[]): Promise<ReadonlyMap<string, ConnectorError>>
+  /** Writes down how the sync ended, and drops variants that no value is in after a complete reading. */
+  finish(outcome: SyncEnd): Promise<void>
   close(): void
 }
 
 export interface WarehouseSettings {
   readonly path: string
-  /** A folder for what does not fit into memory. */
-  readonly temporary: string
+  /** A folder of the sync: for its files of rows, and for what does not fit into memory. */
+  readonly folder: string
   readonly keepsDeleted: boolean
+  readonly owner: Owner
 }
 
-/** What is known of a stream's table. */
-interface Known {
-  readonly spec: StreamSpec
-  readonly table: Table
-  readonly members: readonly OpenMember[]
-}
-
-/** Opens the file, or makes it; see `openDatabase` for what it throws. */
+/**
+ * Opens the file, or makes it; see `openDatabase` for what it throws. One that is not the owner's is a config
+ * error, and stays as it is.
+ */
 export async function openWarehouse(settings: WarehouseSettings): Promise<Warehouse> {
-  const { path, temporary, keepsDeleted } = settings
-  const { connection, close } = await openDatabase(path, temporary)
-  const known = new Map<string, Known>()
-  const highest = new Map<string, number>()
-  const run = async (statements: readonly string[]) => {
-    for (const statement of statements) await connection.run(statement)
+  const { path, folder, owner } = settings
+  if (existsSync(path)) {
+    const asked = await openDatabase(path)
+    await closingOnError(asked, () => isOwned(asked.connection, path, owner))
+    asked.close()
   }
-  await run([
-    'CREATE SCHEMA IF NOT EXISTS flat',
-    'CREATE SCHEMA IF NOT EXISTS _protime',
-    'CREATE TABLE IF NOT EXISTS _protime.states (stream VARCHAR PRIMARY KEY, state JSON NOT NULL)',
-    'CREATE TABLE IF NOT EXISTS _protime.columns (stream VARCHAR, position INTEGER, property VARCHAR, name VARCHAR, type VARCHAR)',
-    'CREATE TABLE IF NOT EXISTS _protime.members (stream VARCHAR, name VARCHAR, pointer VARCHAR, member VARCHAR)',
-  ])
+  const database = await openDatabase(path, folder)
+  return closingOnError(database, async () => {
+    // Another process may have made the file meanwhile.
+    const isOurs = await isOwned(database.connection, path, owner)
+    await atomically(database.connection, () =>
+      run(database.connection, [
+        'CREATE SCHEMA IF NOT EXISTS flat',
+        'CREATE SCHEMA IF NOT EXISTS _protime',
+        ...(isOurs ? [] : claim(owner)),
+        ...KNOWN_TABLES,
+        ...ACCOUNT,
+      ]),
+    ).catch((error) => {
+      throw unwritable(error)
+    })
+    return createWarehouse(database, settings)
+  })
+}
+
+function createWarehouse(
+  { connection, close }: Database,
+  { keepsDeleted }: WarehouseSettings,
+): Warehouse {
+  let known: ReadonlyMap<string, Description> = new Map()
+  const highest = new Map<string, number>()
+  /** The streams whose complete readings were committed. */
+  const settled = new Set<string>()
+  let began = new Date(0)
   return {
     async states() {
       const rows = await texts(connection, 'SELECT stream, state FROM _protime.states')
@@ -104,87 +127,159 @@ export async function openWarehouse(settings: WarehouseSettings): Promise<Wareho
         rows.map(([stream = '', state = '']) => [stream, JSON.parse(state) as unknown]),
       )
     },
-    prepare: (specs) =>
+    prepare: (specs, at) =>
       atomically(connection, async () => {
-        const stored = await storedColumns(connection)
+        began = at
+        const columns = await storedColumns(connection)
         const marked = new Set((await texts(connection, MARKED)).map(([name]) => name))
         const members = await storedMembers(connection)
+        const digests = new Map(
+          (await texts(connection, DIGESTS)).map(([stream = '', digest]) => [stream, digest]),
+        )
+        const prepared = new Map<string, Description>()
         for (const spec of specs) {
-          const before = stored.get(spec.name) ?? []
-          const table = { ...tableOf(spec, withNew(before, columnsOf(spec.schema))), keepsDeleted }
-          if (before.length === 0) await run([createTable(table)])
-          else await run(adapt(table, before, marked.has(spec.name)))
-          await run(describe(table, before))
-          const entry = { spec, table, members: members.get(spec.name) ?? [] }
-          known.set(spec.name, entry)
-          await run([viewOf(entry)])
+          const { name } = spec
+          const before = columns.get(name) ?? []
+          const table = tableOf(spec, withNew(before, columnsOf(spec.schema)))
+          if (before.length === 0) await run(connection, [createTable(table)])
+          else await run(connection, adapt(table, before, marked.has(name)))
+          await run(connection, writeDown(table, before))
+          const description = { spec, table, members: members.get(name) ?? [] }
+          await show(description, digests.get(name))
+          prepared.set(name, description)
           const [[generation] = []] = await texts(
             connection,
-            `SELECT coalesce(max(${GENERATION}), -1) FROM main.${quoted(spec.name)}`,
+            `SELECT coalesce(max(source.${GENERATION}), -1) FROM main.${quoted(name)} AS source`,
           )
-          highest.set(spec.name, Number(generation))
+          highest.set(name, Number(generation))
         }
-        return new Map([...known].map(([name, { table }]) => [name, table.columns]))
+        await run(connection, begin([...prepared.keys()], at))
+        known = prepared
+        return new Map([...prepared].map(([name, { table }]) => [name, table.columns]))
       }),
     highestGeneration: (stream) => highest.get(stream) ?? -1,
     async commit(loads) {
-      await atomically(connection, async () => {
-        for (const load of loads) await bring(load)
+      const failures = new Map<string, ConnectorError>()
+      await commitAll(loads).catch(async (error) => {
+        if (OF_THE_FILE.test(String(error))) throw error
+        // One stream may be why, so each is committed by itself.
+        for (const load of loads)
+          await commitAll([load]).catch((reason) => {
+            if (OF_THE_FILE.test(String(reason))) throw reason
+            failures.set(load.stream, unwritable(reason))
+          })
       })
       for (const { path } of loads.flatMap(({ files }) => files)) rmSync(path)
+      return failures
     },
+    finish: (outcome) =>
+      atomically(connection, async () => {
+        for (const stream of settled) await dropEmptyVariants(stream)
+        await run(connection, end(began, outcome))
+      }),
     close,
   }
 
-  async function bring(load: Load): Promise<void> {
-    const entry = known.get(load.stream)
-    if (entry === undefined) throw new Error(`the warehouse was not prepared for ${load.stream}`)
-    const before = entry.table.columns
-    const table = { ...entry.table, columns: [...load.columns] }
-    await run(alterTable(table.name, before, table.columns))
-    await run(describe(table, before))
-    let members = entry.members
+  function tableOf({ name, key: keys }: StreamSpec, columns: readonly Column[]): Table {
+    return { name, keys, columns, keepsDeleted }
+  }
+
+  async function commitAll(loads: readonly Load[]): Promise<void> {
+    const next = new Map(known)
+    await atomically(connection, async () => {
+      for (const load of loads) next.set(load.stream, await bring(load))
+    })
+    known = next
+    for (const { stream, completeGeneration } of loads)
+      if (completeGeneration !== undefined) settled.add(stream)
+  }
+
+  function descriptionOf(stream: string): Description {
+    const description = known.get(stream)
+    if (description === undefined) throw new Error(`the warehouse was not prepared for ${stream}`)
+    return description
+  }
+
+  /** Answers with what the table is then. */
+  async function bring(load: Load): Promise<Description> {
+    const present = descriptionOf(load.stream)
+    const table = { ...present.table, columns: load.columns }
+    await change(present.table, table)
+    let members = present.members
     if (load.files.length > 0) {
       const rows = await bringRows(table, load)
-      members = [...members, ...(await newMembers(connection, { ...entry, table }, rows))]
+      members = [...members, ...(await newMembers(connection, { ...present, table }, rows))]
     }
     if (load.completeGeneration !== undefined)
-      await run([removeOlder(table, load.completeGeneration)])
+      await run(connection, [removeOlder(table, load.completeGeneration)])
     if (load.state !== undefined)
       await connection.run('INSERT OR REPLACE INTO _protime.states VALUES ($stream, $state)', {
         stream: load.stream,
         state: load.state,
       })
-    const next = { ...entry, table, members }
-    const isSame = members.length === entry.members.length && table.columns.length === before.length
-    if (!isSame || table.columns.some(({ type }, i) => type !== before[i]?.type))
-      await run([viewOf(next)])
-    known.set(load.stream, next)
+    await run(connection, [committed(table, load.complete)])
+    const isSame =
+      members.length === present.members.length &&
+      table.columns.length === present.table.columns.length
+    const description = { ...present, table, members }
+    if (!isSame) await show(description)
+    return description
   }
 
-  /** Answers where the rows are found: a table, and the condition that they meet. */
-  async function bringRows(table: Table, { files, risesFrom }: Load): Promise<string> {
+  /** Answers where the rows are found. */
+  async function bringRows(table: Table, { files, risesFrom }: Load): Promise<AddedRows> {
     if (risesFrom !== undefined) {
-      await run(append(table, files))
+      await run(connection, append(table, files))
       const generation = highest.get(table.name) ?? -1
-      if (generation >= 0) await run([removeReplaced(table, risesFrom, generation)])
-      return `main.${quoted(table.name)} WHERE ${isAdded(table, risesFrom, generation)} AND`
+      if (generation >= 0) await run(connection, [removeReplaced(table, risesFrom, generation)])
+      return addedRows(table, risesFrom, generation)
     }
-    await run(readFiles(files, table.columns))
-    await run(deduplicate(table))
+    await run(connection, [...readFiles(files, table.columns), ...deduplicate(table)])
     const [[isPlain] = []] = await texts(connection, IS_PLAIN)
-    await run(merge(table, isPlain === 'true'))
-    return 'batch WHERE'
+    await run(connection, merge(table, isPlain === 'true'))
+    return BATCH_ROWS
+  }
+
+  async function dropEmptyVariants(stream: string): Promise<void> {
+    const present = descriptionOf(stream)
+    const { columns } = present.table
+    const variants = columns.filter(({ variantOf }) => variantOf !== undefined)
+    const empty = new Set<Column>()
+    for (const column of variants) {
+      const [[count] = []] = await texts(
+        connection,
+        `SELECT count(source.${quoted(column.name)}) FROM main.${quoted(stream)} AS source`,
+      )
+      if (count === '0') empty.add(column)
+    }
+    if (empty.size === 0) return
+    const table = { ...present.table, columns: columns.filter((column) => !empty.has(column)) }
+    await change(present.table, table)
+    await show({ ...present, table })
+  }
+
+  async function change(before: Table, now: Table): Promise<void> {
+    await run(connection, alterTable(now.name, before.columns, now.columns))
+    await run(connection, writeDown(now, before.columns))
+  }
+
+  /** Makes the view and the comments, unless they are there. */
+  async function show(description: Description, present?: string): Promise<void> {
+    const statements = describe(description)
+    const digest = createHash('sha256').update(statements.join('\n')).digest('hex')
+    if (digest === present) return
+    const stream = literal(description.spec.name)
+    await run(connection, [
+      ...statements,
+      `DELETE FROM _protime.described WHERE stream = ${stream}`,
+      `INSERT INTO _protime.described VALUES (${stream}, ${literal(digest)})`,
+    ])
   }
 }
 
 /** Tables that hold marked rows of a sync that kept them. */
 const MARKED = `SELECT table_name FROM information_schema.columns
   WHERE table_schema = 'main' AND column_name = ${literal(DELETED_AT)}`
-
-function tableOf({ name, key: keys }: StreamSpec, columns: readonly Column[]) {
-  return { name, keys, columns }
-}
 
 /** Columns keep their place and type; those that a newer schema has come behind them. */
 function withNew(before: readonly Column[], now: readonly Column[]): Column[] {
@@ -203,99 +298,39 @@ function adapt(table: Table, before: readonly Column[], isMarked: boolean): stri
   if (table.keepsDeleted === isMarked) return statements
   if (table.keepsDeleted)
     return [...statements, `ALTER TABLE ${name} ADD COLUMN ${DELETED_AT} TIMESTAMPTZ`]
-  return [...statements, `DELETE FROM ${name} WHERE ${DELETED_AT} IS NOT NULL`]
-}
-
-/** Writes down columns that are new or have another type than before. */
-function describe({ name, columns }: Table, before: readonly Column[]): string[] {
-  const stream = literal(name)
-  const changed = columns.flatMap((column, i) =>
-    before[i]?.type === column.type ? [] : [{ ...column, position: i }],
-  )
-  if (changed.length === 0) return []
-  const values = changed.map(({ position, property, name: column, type }) =>
-    [stream, position, literal(property), literal(column), literal(type)].join(', '),
-  )
-  const positions = changed.map(({ position }) => position).join(', ')
-  return [
-    `DELETE FROM _protime.columns WHERE stream = ${stream} AND position IN (${positions})`,
-    `INSERT INTO _protime.columns VALUES (${values.join('), (')})`,
-  ]
-}
-
-function viewOf({ spec, table, members }: Known): string {
-  const name = quoted(spec.name)
-  const living = table.keepsDeleted ? ` WHERE ${DELETED_AT} IS NULL` : ''
-  const columns = flatColumns(spec.schema, table.columns, members)
-  return `CREATE OR REPLACE VIEW flat.${name} AS SELECT ${columns.join(', ')} FROM main.${name}${living}`
-}
-
-async function storedColumns(connection: DuckDBConnection): Promise<Map<string, Column[]>> {
-  const columns = new Map<string, Column[]>()
-  const rows = await texts(
-    connection,
-    'SELECT stream, property, name, type FROM _protime.columns ORDER BY stream, position',
-  )
-  for (const [stream = '', property = '', name = '', type = ''] of rows) {
-    const column = { property, name, type: type as ColumnType }
-    columns.set(stream, [...(columns.get(stream) ?? []), column])
-  }
-  return columns
-}
-
-async function storedMembers(connection: DuckDBConnection): Promise<Map<string, OpenMember[]>> {
-  const members = new Map<string, OpenMember[]>()
-  const rows = await texts(connection, 'SELECT stream, name, pointer, member FROM _protime.members')
-  for (const [stream = '', column = '', pointer = '', member = ''] of rows)
-    members.set(stream, [...(members.get(stream) ?? []), { column, pointer, member }])
-  return members
+  return [...statements, `DELETE FROM ${name} AS old WHERE old.${DELETED_AT} IS NOT NULL`]
 }
 
 /** The members of open objects that only the records of `rows` have; they are written down. */
 async function newMembers(
   connection: DuckDBConnection,
-  { spec, table, members }: Known,
-  rows: string,
+  { spec, table, members }: Description,
+  rows: AddedRows,
 ): Promise<OpenMember[]> {
   const found: OpenMember[] = []
   for (const { column, pointer } of openObjects(spec.schema, table.columns)) {
     const same = members.filter((one) => one.column === column && one.pointer === pointer)
-    const value = quoted(column)
-    const keys = pointer === '' ? value : `${value}, ${literal(pointer)}`
+    const value = `added.${quoted(column)}`
+    const keys = pointer === '' ? 'one.value' : `one.value, ${literal(pointer)}`
     const last = pointer.split('/').at(-1) ?? ''
     const names = await texts(
       connection,
       `SELECT DISTINCT unnest(json_keys(${keys})) AS member
-        FROM (SELECT DISTINCT ${value} FROM ${rows} contains(${value}, ${literal(last)}))
+        FROM (SELECT DISTINCT ${value} AS value FROM ${rows} AND contains(${value}, ${literal(last)})) AS one
         ORDER BY member LIMIT ${MAX_MEMBERS}`,
     )
     const known = new Set(same.map(({ member }) => member))
     const added = names
       .flatMap(([member = '']) => (known.has(member) ? [] : [{ column, pointer, member }]))
       .slice(0, MAX_MEMBERS - same.length)
-    for (const { member } of added)
-      await connection.run(
-        `INSERT INTO _protime.members VALUES (${[spec.name, column, pointer, member].map(literal).join(', ')})`,
-      )
+    await run(
+      connection,
+      added.map(
+        ({ member }) =>
+          `INSERT INTO _protime.members VALUES (${[spec.name, column, pointer, member].map(literal).join(', ')})`,
+      ),
+    )
     found.push(...added)
   }
   return found
-}
-
-async function texts(connection: DuckDBConnection, sql: string): Promise<string[][]> {
-  const reader = await connection.runAndReadAll(sql)
-  return reader.getRows().map((row) => row.map(String))
-}
-
-async function atomically<T>(connection: DuckDBConnection, work: () => Promise<T>): Promise<T> {
-  await connection.run('BEGIN')
-  try {
-    const result = await work()
-    await connection.run('COMMIT')
-    return result
-  } catch (error) {
-    // DuckDB ends a transaction itself when its COMMIT fails.
-    await connection.run('ROLLBACK').catch(() => {})
-    throw error
-  }
 }

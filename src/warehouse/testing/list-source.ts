@@ -1,4 +1,6 @@
-import type { Source, StreamRequest } from '../../protocol/connector.ts'
+import { asConnectorError } from '../../ground/errors.ts'
+import { createMask } from '../../ground/mask.ts'
+import type { Failure, Source, StreamRequest } from '../../protocol/connector.ts'
 import type { StreamOutput } from '../../protocol/stream-output.ts'
 import {
   createJsonBatch,
@@ -7,6 +9,7 @@ import {
   UPSERT,
 } from '../../records/record-batch.ts'
 import type { JsonSchema, StreamSpec } from '../../records/stream-spec.ts'
+import { syncWarehouse, type WarehouseSyncSettings } from '../sync-warehouse.ts'
 
 /** A record as JSON text, or one with what it says of its row. */
 export type Sent =
@@ -55,22 +58,54 @@ function keyOf(json: string): number {
   return typeof id === 'number' ? id : Number.NaN
 }
 
-/** A source whose streams say what they are told to; the states of the last sync are in `states`. */
-export function createListSource(scripts: ReadonlyMap<StreamSpec, Script>) {
+/** What each stream says in one sync. */
+export type Scripts = ReadonlyMap<StreamSpec, Script>
+
+/** A source whose streams say what they are told to, one after the other; `states` are what it was given. */
+function createListSource(scripts: Scripts) {
   const states = new Map<string, unknown>()
   const source: Source<null> = {
     configure: () => null,
     streams: () => [...scripts.keys()],
     check: async () => ({ isUsable: true, message: '' }),
     async read(_config, requests: readonly StreamRequest[]) {
+      const failures: Failure[] = []
       for (const { name, state, output } of requests) {
         states.set(name, state)
         const [, script] = [...scripts].find(([spec]) => spec.name === name) ?? []
         output.started(() => ({ syncs: Number((state as { syncs?: number })?.syncs ?? 0) + 1 }))
-        await script?.(output)
+        await script?.(output).catch((error) =>
+          failures.push({ stream: name, error: asConnectorError(error) }),
+        )
       }
-      return []
+      return failures
     },
   }
   return { source, states }
+}
+
+/** A sync of lists into a DuckDB file, with what it logged. */
+export async function syncLists(
+  path: string,
+  scripts: Scripts,
+  settings: Partial<WarehouseSyncSettings<null>> = {},
+) {
+  const { source, states } = createListSource(scripts)
+  const [warnings, infos]: string[][] = [[], []]
+  const log = {
+    debug() {},
+    info: (text: string) => void infos?.push(text),
+    warn: (text: string) => void warnings?.push(text),
+  }
+  const done = await syncWarehouse({
+    source,
+    config: null,
+    path,
+    keepsDeleted: false,
+    owner: { tenant: 'acme', environment: 'custom' },
+    exitCodeOf: ({ failures }) => (failures.length === 0 ? 0 : 1),
+    tools: { log, mask: createMask(), signal: new AbortController().signal },
+    ...settings,
+  })
+  return { ...done, states, warnings: warnings ?? [], infos: infos ?? [] }
 }

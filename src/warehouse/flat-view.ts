@@ -1,0 +1,169 @@
+import { airbyteColumns, CDC_DELETED_AT, GENERATION as SENT_BY } from '../protocol/sync-columns.ts'
+import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
+import {
+  type Column,
+  type ColumnType,
+  columnType,
+  DELETED_AT,
+  freeName,
+  GENERATION,
+} from './column.ts'
+import { literal, quoted, type Table } from './sql.ts'
+
+/** What a stream looks like to who asks for its rows. */
+export interface Description {
+  readonly spec: StreamSpec
+  readonly table: Table
+  /** Members of open objects that its records have. */
+  readonly members: readonly OpenMember[]
+}
+
+/** An object whose members no schema names: translations, external references. */
+export interface OpenObject {
+  readonly column: string
+  /** JSON pointer from the column's value; empty where it is that value. */
+  readonly pointer: string
+}
+
+/** A member of an open object that some record has. */
+export interface OpenMember extends OpenObject {
+  readonly member: string
+}
+
+/** A column of a view: an expression over the table, the name that it is to have, and what it means. */
+interface FlatColumn {
+  readonly name: string
+  readonly sql: string
+  readonly schema: JsonSchema | undefined
+}
+
+/** The open objects of a stream's records. */
+export function openObjects(schema: JsonSchema, columns: readonly Column[]): OpenObject[] {
+  return columns.flatMap((column) => {
+    const property = schema.properties?.[column.property]
+    return property === undefined ? [] : openBelow(property, column.name, '')
+  })
+}
+
+function openBelow(schema: JsonSchema, column: string, pointer: string): OpenObject[] {
+  if (!isObject(schema)) return []
+  if (schema.properties === undefined) return [{ column, pointer }]
+  return Object.entries(schema.properties).flatMap(([name, inner]) =>
+    openBelow(inner, column, `${pointer}/${escaped(name)}`),
+  )
+}
+
+/** The view of a stream, and what the schema says of its table, its view and their columns. */
+export function describe({ spec, table, members }: Description): string[] {
+  const name = quoted(table.name)
+  const columns = flatColumns(spec.schema, table.columns, members)
+  const values = columns.map((column) => `${column.sql} AS ${quoted(column.name)}`)
+  const living = table.keepsDeleted ? ` WHERE source.${DELETED_AT} IS NULL` : ''
+  return [
+    `CREATE OR REPLACE VIEW flat.${name} AS SELECT ${values.join(', ')} FROM main.${name} AS source${living}`,
+    ...comment(`TABLE main.${name}`, spec.schema),
+    ...comment(`VIEW flat.${name}`, spec.schema),
+    ...table.columns.flatMap((column) =>
+      comment(`COLUMN main.${name}.${quoted(column.name)}`, schemaOf(column, spec.schema)),
+    ),
+    ...comment(`COLUMN main.${name}.${GENERATION}`, airbyteColumns[SENT_BY]),
+    ...(table.keepsDeleted
+      ? comment(`COLUMN main.${name}.${DELETED_AT}`, airbyteColumns[CDC_DELETED_AT])
+      : []),
+    ...columns.flatMap((column) =>
+      comment(`COLUMN flat.${name}.${quoted(column.name)}`, column.schema),
+    ),
+  ]
+}
+
+function comment(place: string, schema: JsonSchema | undefined): string[] {
+  const text = schema?.['description']
+  return typeof text === 'string' ? [`COMMENT ON ${place} IS ${literal(text)}`] : []
+}
+
+function schemaOf(column: Column, schema: JsonSchema): JsonSchema | undefined {
+  if (column.variantOf === undefined) return schema.properties?.[column.property]
+  return { description: `What the column ${column.variantOf} cannot hold, as it came.` }
+}
+
+/**
+ * The columns of a stream's view: nested objects as a column per member, `person_id`. The members of an
+ * open object are named as those of the object around it: `name_nl`.
+ */
+function flatColumns(
+  schema: JsonSchema,
+  columns: readonly Column[],
+  members: readonly OpenMember[],
+): FlatColumn[] {
+  const taken = new Set<string>()
+  return columns
+    .flatMap((column) => flattened(column, schemaOf(column, schema), members))
+    .map((column) => ({ ...column, name: freeName(column.name, taken) }))
+}
+
+function flattened(
+  column: Column,
+  schema: JsonSchema | undefined,
+  members: readonly OpenMember[],
+): FlatColumn[] {
+  const value = `source.${quoted(column.name)}`
+  if (schema === undefined || !isObject(schema) || column.type !== 'JSON')
+    return [{ name: column.name, sql: whole(), schema }]
+  return below(schema, [column.name], '', '')
+
+  function below(inner: JsonSchema, path: readonly string[], at: string, name: string) {
+    if (inner.properties === undefined && isObject(inner)) return openColumns(path.slice(0, -1), at)
+    if (inner.properties === undefined) return [{ name, sql: valueAt(at, inner), schema: inner }]
+    return Object.entries(inner.properties).flatMap(([property, next]): FlatColumn[] => {
+      const further = [...path, property]
+      return below(next, further, `${at}/${escaped(property)}`, further.join('_'))
+    })
+  }
+
+  function openColumns(path: readonly string[], at: string): FlatColumn[] {
+    return members
+      .filter(({ column: name, pointer }) => name === column.name && pointer === at)
+      .map(({ member }) => ({
+        name: [...path, plain(member)].join('_'),
+        sql: valueAt(`${at}/${escaped(member)}`, { type: 'string' }),
+        schema: undefined,
+      }))
+  }
+
+  function whole(): string {
+    const type = schema === undefined ? column.type : viewType(schema)
+    if (type === column.type || type === 'JSON') return value
+    return column.type === 'JSON' ? asText(`${value}->>'$'`, type) : `TRY_CAST(${value} AS ${type})`
+  }
+
+  function valueAt(pointer: string, inner: JsonSchema): string {
+    const type = viewType(inner)
+    if (type === 'JSON') return `(${value}->${literal(pointer)})`
+    return asText(`${value}->>${literal(pointer)}`, type)
+  }
+}
+
+function asText(text: string, type: ColumnType): string {
+  return type === 'VARCHAR' ? `(${text})` : `TRY_CAST(${text} AS ${type})`
+}
+
+/** The type that values of a schema should have: the view shows what is of no such type as null. */
+function viewType(schema: JsonSchema): ColumnType {
+  const types = [schema['type'] ?? []].flat()
+  if (schema['x-view'] === 'date') return 'DATE'
+  return types.includes('number') && types.includes('string') ? 'DOUBLE' : columnType(schema)
+}
+
+function isObject({ type = [] }: JsonSchema): boolean {
+  return [type].flat().includes('object')
+}
+
+/** A name as a JSON pointer has it. */
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+/** A name that SQL takes without quotes. */
+function plain(name: string): string {
+  return name.replace(/\W+/g, '_').replace(/^_+|_+$/g, '') || 'value'
+}

@@ -1,0 +1,63 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
+import type { Column, ColumnType } from './column.ts'
+import { texts } from './duckdb.ts'
+import type { OpenMember } from './flat-view.ts'
+import { literal, type Table } from './sql.ts'
+
+/** What a file knows of its tables and their views, and the states that belong to their rows. */
+export const KNOWN_TABLES = [
+  'CREATE TABLE IF NOT EXISTS _protime.states (stream VARCHAR PRIMARY KEY, state JSON NOT NULL)',
+  // A property is JSON because no text has half of a surrogate pair.
+  'CREATE TABLE IF NOT EXISTS _protime.columns (stream VARCHAR, position INTEGER, property JSON, name VARCHAR, type VARCHAR, variant_of VARCHAR)',
+  'CREATE TABLE IF NOT EXISTS _protime.members (stream VARCHAR, name VARCHAR, pointer VARCHAR, member VARCHAR)',
+  'CREATE TABLE IF NOT EXISTS _protime.described (stream VARCHAR, digest VARCHAR)',
+]
+
+/** What the views are that are there. */
+export const DIGESTS = `SELECT described.stream, described.digest FROM _protime.described AS described
+  JOIN duckdb_views() AS present ON present.schema_name = 'flat' AND present.view_name = described.stream`
+
+/** The columns of each table, in their order. */
+export async function storedColumns(connection: DuckDBConnection): Promise<Map<string, Column[]>> {
+  const columns = new Map<string, Column[]>()
+  const reader = await connection.runAndReadAll(
+    'SELECT stream, property, name, type, variant_of FROM _protime.columns ORDER BY stream, position',
+  )
+  for (const [stream, property, name, type, variantOf] of reader.getRows() as string[][]) {
+    const column = {
+      property: JSON.parse(property as string) as string,
+      name: name as string,
+      type: type as ColumnType,
+      variantOf: variantOf ?? undefined,
+    }
+    columns.set(stream as string, [...(columns.get(stream as string) ?? []), column])
+  }
+  return columns
+}
+
+/** The members of open objects that the views have as columns. */
+export async function storedMembers(
+  connection: DuckDBConnection,
+): Promise<Map<string, OpenMember[]>> {
+  const members = new Map<string, OpenMember[]>()
+  const rows = await texts(connection, 'SELECT stream, name, pointer, member FROM _protime.members')
+  for (const [stream = '', column = '', pointer = '', member = ''] of rows)
+    members.set(stream, [...(members.get(stream) ?? []), { column, pointer, member }])
+  return members
+}
+
+/** Writes down the columns of a table where they are others than before. */
+export function writeDown({ name, columns }: Table, before: readonly Column[]): string[] {
+  if (columns.length === before.length) return []
+  const stream = literal(name)
+  const values = columns.map(({ property, name: column, type, variantOf }, position) =>
+    [
+      ...[stream, position, literal(JSON.stringify(property)), literal(column), literal(type)],
+      variantOf === undefined ? 'NULL' : literal(variantOf),
+    ].join(', '),
+  )
+  return [
+    `DELETE FROM _protime.columns WHERE stream = ${stream}`,
+    `INSERT INTO _protime.columns VALUES (${values.join('), (')})`,
+  ]
+}
