@@ -131,7 +131,7 @@ export async function warehouseDifferences(
 /** The rows of a table as JSON texts, by the names of the service and with nulls. */
 async function* rowsOf(stream: string, connection: DuckDBConnection): AsyncGenerator<string> {
   const reader = await connection.runAndReadAll(
-    "SELECT property->>'$', name, variant_of FROM _protime.columns WHERE stream = $stream",
+    'SELECT property, name, variant_of FROM _protime.columns WHERE stream = $stream',
     { stream },
   )
   const columns = reader.getRows().map((row) => row.map(String)) as [string, string, string][]
@@ -142,7 +142,7 @@ async function* rowsOf(stream: string, connection: DuckDBConnection): AsyncGener
       const [, variant] = columns.find(([, , variantOf]) => variantOf === name) ?? []
       const value =
         variant === undefined ? `"${name}"` : `coalesce("${variant}", to_json("${name}"))`
-      return `${literal(property)}, ${value}`
+      return `${literal(JSON.parse(property) as string)}, ${value}`
     })
   const result = await connection.stream(
     `SELECT json_object(${members.join(', ')})::VARCHAR FROM main."${stream}"`,

@@ -21,10 +21,9 @@ export const ACCOUNT = [
 export function begin(streams: readonly string[], at: Date): string[] {
   return [
     `INSERT INTO _protime.syncs (began) VALUES (${time(at)})`,
-    ...streams.map(
-      (stream) => `INSERT INTO _protime.streams (stream) SELECT ${literal(stream)}
-        WHERE NOT EXISTS (FROM _protime.streams AS known WHERE known.stream = ${literal(stream)})`,
-    ),
+    `INSERT INTO _protime.streams (stream)
+      SELECT asked.stream FROM (VALUES (${streams.map(literal).join('), (')})) AS asked (stream)
+      ANTI JOIN _protime.streams AS known ON known.stream = asked.stream`,
   ]
 }
 

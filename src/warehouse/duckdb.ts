@@ -6,11 +6,17 @@ import { literal } from './sql.ts'
 /** The part of DuckDB's package that is used. */
 type DuckDb = Pick<typeof import('@duckdb/node-api'), 'DuckDBInstance'>
 
+/** What DuckDB may take of memory, */
+const MEMORY_MB = 256
+/** and for each megabyte of a row that is as long as this. */
+const MEMORY_PER_LONG_MB = 16
+const LONG_MB = 4
+
 const SETTINGS = {
   // Many tenants are synced side by side, each in a process of this size, however large the machine is. A
   // second thread would cost a commit half as much CPU again, and it would end no sooner.
   threads: '1',
-  memory_limit: '256MB',
+  memory_limit: `${MEMORY_MB}MB`,
   // With DuckDB's own blocks of 256 KiB the file of a small tenant would be four times as large.
   default_block_size: '65536',
   // Nothing is asked of anybody else.
@@ -101,6 +107,14 @@ async function open(
       { cause: error },
     )
   }
+}
+
+/** Makes room for rows of so many bytes, which are many times in memory while they are read. */
+export async function makeRoom(connection: DuckDBConnection, longest: number): Promise<void> {
+  const megabytes = Math.ceil(longest / 1_000_000)
+  if (megabytes < LONG_MB) return
+  const limit = MEMORY_MB + megabytes * MEMORY_PER_LONG_MB
+  await connection.run(`SET memory_limit = '${limit}MB'`)
 }
 
 /** The rows of an answer as texts. */

@@ -7,8 +7,8 @@ import { literal, type Table } from './sql.ts'
 /** What a file knows of its tables and their views, and the states that belong to their rows. */
 export const KNOWN_TABLES = [
   'CREATE TABLE IF NOT EXISTS _protime.states (stream VARCHAR PRIMARY KEY, state JSON NOT NULL)',
-  // A property is JSON because no text has half of a surrogate pair.
-  'CREATE TABLE IF NOT EXISTS _protime.columns (stream VARCHAR, position INTEGER, property JSON, name VARCHAR, type VARCHAR, variant_of VARCHAR)',
+  // A property is its JSON text: no other has half of a surrogate pair.
+  'CREATE TABLE IF NOT EXISTS _protime.columns (stream VARCHAR, position INTEGER, property VARCHAR, name VARCHAR, type VARCHAR, variant_of VARCHAR)',
   'CREATE TABLE IF NOT EXISTS _protime.members (stream VARCHAR, name VARCHAR, pointer VARCHAR, member VARCHAR)',
   'CREATE TABLE IF NOT EXISTS _protime.described (stream VARCHAR, digest VARCHAR)',
 ]

@@ -5,7 +5,15 @@ import type { ConnectorError } from '../ground/errors.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import { ACCOUNT, begin, committed, end, type SyncEnd } from './account.ts'
 import { type Column, columnsOf, DELETED_AT, freeName, GENERATION, takenNames } from './column.ts'
-import { atomically, closingOnError, type Database, openDatabase, run, texts } from './duckdb.ts'
+import {
+  atomically,
+  closingOnError,
+  type Database,
+  makeRoom,
+  openDatabase,
+  run,
+  texts,
+} from './duckdb.ts'
 import { type Description, describe, type OpenMember, openObjects } from './flat-view.ts'
 import { DIGESTS, KNOWN_TABLES, storedColumns, storedMembers, writeDown } from './known-tables.ts'
 import { claim, isOwned, type Owner } from './owner.ts'
@@ -185,6 +193,8 @@ function createWarehouse(
   }
 
   async function commitAll(loads: readonly Load[]): Promise<void> {
+    const lengths = loads.flatMap(({ files }) => files.map(({ longest }) => longest))
+    await makeRoom(connection, Math.max(0, ...lengths))
     const next = new Map(known)
     await atomically(connection, async () => {
       for (const load of loads) next.set(load.stream, await bring(load))
@@ -269,8 +279,9 @@ function createWarehouse(
     const digest = createHash('sha256').update(statements.join('\n')).digest('hex')
     if (digest === present) return
     const stream = literal(description.spec.name)
+    // There are hundreds: they cost half as much at once.
+    await connection.run(statements.join(';\n'))
     await run(connection, [
-      ...statements,
       `DELETE FROM _protime.described WHERE stream = ${stream}`,
       `INSERT INTO _protime.described VALUES (${stream}, ${literal(digest)})`,
     ])

@@ -1,0 +1,198 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
+import { DELETE } from '../records/record-batch.ts'
+import type { JsonSchema } from '../records/stream-spec.ts'
+import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
+
+const TEXT = { type: ['string', 'null'] }
+const NUMBER = { type: ['number', 'null'] }
+const INTEGER = { type: ['integer', 'null'] }
+const DAY = { type: ['string', 'null'], format: 'date' }
+const TIME = { type: ['string', 'null'], format: 'date-time' }
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'warehouse-variants-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const file = () => join(folder, 'w.duckdb')
+const rows = (sql: string) => ask(file(), sql)
+const typesOf = async (table: string) =>
+  Object.fromEntries(
+    (await rows(`DESCRIBE ${table}`)).map((row) => [row['column_name'], row['column_type']]),
+  )
+
+async function sync(script: Script, schema: JsonSchema = DAY) {
+  const stream = streamOf('clockings', { day: schema, name: TEXT, place: { type: 'object' } })
+  const done = await syncLists(file(), new Map([[stream, script]]))
+  expect(done.failures).toEqual([])
+  return done
+}
+
+/** A complete reading: what it does not send is gone. */
+const reading =
+  (generation: number, ...records: readonly string[]): Script =>
+  async (output) => {
+    await send(output, records, generation)
+    output.generationComplete(generation)
+    await output.complete()
+  }
+
+describe('a value that its column does not hold', () => {
+  it.each([
+    ['more digits than a double has', NUMBER, '0.5', '0.12345678901234567890'],
+    ['an integer that a double would round', NUMBER, '0.5', '9007199254740993'],
+    ['a number that is no BIGINT', INTEGER, '7', '9223372036854775808'],
+    ['a fraction among integers', INTEGER, '-7', '12.5'],
+    ['a day that there is not', DAY, '"2026-02-28"', '"2026-02-30"'],
+    [
+      'a time with a zone and without seconds',
+      TIME,
+      '"2026-02-28T10:00:00Z"',
+      '"2026-02-28T10:00Z"',
+    ],
+    ['a number among texts', TEXT, '"a"', '5'],
+    ['an object among texts', TEXT, '"a"', String.raw`{"é":["\n"]}`],
+  ])('is null there, and as it came beside it: %s', async (_what, schema, good, bad) => {
+    await sync(sending(`{"id":1,"day":${good}}`), schema)
+    const before = (await typesOf('main.clockings'))['day']
+    const { warnings } = await sync(
+      sending(`{"id":2,"day":${good}}`, `{"id":3,"day":${bad}}`, `{"id":4,"day":${bad}}`),
+      schema,
+    )
+    await sync(sending(`{"id":5,"day":${good}}`), schema)
+    expect(await typesOf('main.clockings')).toMatchObject({ day: before, day_json: 'JSON' })
+    expect(await typesOf('flat.clockings')).toMatchObject({ day: before, day_json: 'JSON' })
+    expect(
+      await rows('SELECT id::INTEGER AS id, day_json FROM clockings WHERE day IS NULL'),
+    ).toEqual([
+      { id: 3, day_json: bad },
+      { id: 4, day_json: bad },
+    ])
+    expect(warnings).toEqual([
+      `clockings: day is no ${before} in 2 records; it is null there, and as it came in day_json.`,
+    ])
+  })
+
+  it('leaves questions about days and texts as they are', async () => {
+    const good = Array.from(
+      { length: 9 },
+      (_, i) => `{"id":${i},"day":"2026-01-0${i + 1}","name":"n${i}"}`,
+    )
+    await sync(sending(...good, '{"id":9,"day":"2026-02-30","name":{"x":1}}'))
+    expect(
+      await rows("SELECT count(*)::INTEGER AS n FROM flat.clockings WHERE day >= '2025-01-01'"),
+    ).toEqual([{ n: 9 }])
+    expect(await rows("SELECT id::INTEGER AS id FROM clockings WHERE name = 'n5'")).toEqual([
+      { id: 5 },
+    ])
+  })
+
+  it('is told of in one sentence for a single record', async () => {
+    const { warnings } = await sync(sending('{"id":1,"day":5}'))
+    expect(warnings).toEqual([expect.stringContaining('day is no DATE in 1 record; it')])
+  })
+
+  it('goes when a better one comes, and its column when a complete reading has none', async () => {
+    await sync(sending('{"id":1,"day":5}', '{"id":2,"day":"2026-01-01"}'))
+    await sync(sending('{"id":1,"day":"2026-01-02"}'))
+    expect(
+      await rows('SELECT id::INTEGER AS id, day, day_json FROM clockings ORDER BY id'),
+    ).toEqual([
+      { id: 1, day: '2026-01-02', day_json: null },
+      { id: 2, day: '2026-01-01', day_json: null },
+    ])
+    await sync(reading(2, '{"id":1,"day":5}'))
+    expect(await typesOf('clockings')).toMatchObject({ day: 'DATE', day_json: 'JSON' })
+    await sync(reading(3, '{"id":1,"day":"2026-01-02"}'))
+    for (const table of ['main.clockings', 'flat.clockings'])
+      expect(Object.keys(await typesOf(table))).not.toContain('day_json')
+    await sync(sending('{"id":2,"day":5}'))
+    expect(await rows('SELECT id::INTEGER AS id, day_json FROM clockings ORDER BY id')).toEqual([
+      { id: 1, day_json: null },
+      { id: 2, day_json: '5' },
+    ])
+  })
+
+  it('counts as it came last where a member comes twice', async () => {
+    const { warnings } = await sync(
+      sending(
+        '{"id":1,"day":5,"day":"2026-01-01"}',
+        '{"id":2,"day":"2026-01-01","day":5}',
+        '{"id":3,"day":5,"day":null}',
+        '{"id":4}',
+      ),
+    )
+    expect(await rows('SELECT day, day_json FROM clockings ORDER BY id')).toEqual([
+      { day: '2026-01-01', day_json: null },
+      { day: null, day_json: '5' },
+      { day: null, day_json: null },
+      { day: null, day_json: null },
+    ])
+    expect(warnings).toEqual([expect.stringContaining('in 1 record;')])
+  })
+
+  it('has a column whose name the service has not', async () => {
+    await sync(sending('{"id":1,"day_json":"theirs","day":5}'))
+    expect(await rows('SELECT day_json, day_json_1 FROM clockings')).toEqual([
+      { day_json: '"theirs"', day_json_1: '5' },
+    ])
+  })
+})
+
+describe('a key that its column does not hold', () => {
+  it('tells rows apart all the same', async () => {
+    await sync(sending('{"id":"a","name":"x"}', '{"id":2,"name":"y"}', '{"id":"b","name":"z"}'))
+    await sync(
+      sending('{"id":"a","name":"again"}', '{"id":2,"name":"too"}', {
+        json: '{"id":"b"}',
+        op: DELETE,
+      }),
+    )
+    await sync((output) => send(output, ['{"id":2,"name":"third"}', '{"id":10,"name":"new"}'], 2))
+    expect(await rows('SELECT id, id_json, name FROM clockings ORDER BY name')).toEqual([
+      { id: null, id_json: '"a"', name: 'again' },
+      { id: '10', id_json: null, name: 'new' },
+      { id: '2', id_json: null, name: 'third' },
+    ])
+  })
+})
+
+describe('a value', () => {
+  it('with an escaped backslash before the letters of a surrogate stays as it came', async () => {
+    const place = String.raw`{"a":"\\ud800","b":"\ud83d\ude00","c":"\\\ud800","d":"\udc00\ud800"}`
+    await sync(sending(`{"id":1,"place":${place}}`))
+    const [row] = await rows('SELECT place::VARCHAR AS place FROM clockings')
+    expect(JSON.parse(String(row?.['place']))).toEqual({
+      a: String.raw`\ud800`,
+      b: '😀',
+      c: '\\\ufffd',
+      d: '\ufffd\ufffd',
+    })
+  })
+
+  it.each([
+    ['text', (long: string) => `"name":"${long}"`],
+    ['text with escapes', (long: string) => String.raw`"name":"\u0001${long}"`],
+    ['object', (long: string) => `"place":{"x":"${long}"}`],
+    ['value that does not fit', (long: string) => `"day":["${long}"]`],
+  ])('of 45 MB is taken: a %s', async (_kind, member) => {
+    const long = 'x'.repeat(45_000_000)
+    await sync(sending('{"id":1,"name":"a"}', `{"id":2,${member(long)}}`, '{"id":3,"name":"c"}'))
+    const lengths = await withDuckDb(file(), async (connection) => {
+      const reader = await connection.runAndReadAll(
+        `SELECT id::INTEGER, length(concat(name, place${member('') === '"day":[""]' ? ', day_json' : ''})) > 44000000 FROM clockings ORDER BY id`,
+      )
+      return reader.getRows()
+    })
+    expect(lengths).toEqual([
+      [1, false],
+      [2, true],
+      [3, false],
+    ])
+  })
+})
