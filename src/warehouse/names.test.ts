@@ -41,8 +41,8 @@ type Fields = Readonly<Record<string, number>>
 
 /**
  * Writes a table in each way that there is, with these members in every record: rows that come twice and go,
- * a new generation that replaces all, rows that stay as deleted, values that do not fit. Answers with what
- * is to be in it.
+ * a new generation that replaces all, rows that stay as deleted, values that do not fit. After each sync the
+ * rows that live are the ones that came last.
  */
 async function writeInEachWay(path: string, stream: StreamSpec, names: readonly string[]) {
   const truth = new Map<number, Fields>()
@@ -59,6 +59,7 @@ async function writeInEachWay(path: string, stream: StreamSpec, names: readonly 
   const sync = async (script: Script, keepsDeleted = false) => {
     const { failures } = await syncLists(path, new Map([[stream, script]]), { keepsDeleted })
     expect(failures).toEqual([])
+    expect(await content(path)).toEqual(truth)
   }
   await sync(sending(put(1), put(2), put(1), put(3), gone(2), put(4)))
   await sync(sending(put(1), put(3)))
@@ -75,10 +76,9 @@ async function writeInEachWay(path: string, stream: StreamSpec, names: readonly 
   await sync(sending(put(5), put(5), gone(8), gone(9, SOFT_DELETE), put(3), put(4)), true)
   await sync(sending(put(3), put(6), gone(4), put(6)), true)
   await again(3, 1, 5)
-  return truth
 }
 
-/** What is in the table, by the names of the service. */
+/** The rows that live, by the names of the service. */
 async function content(path: string): Promise<Map<number, Fields>> {
   const columns = await ask(
     path,
@@ -86,6 +86,7 @@ async function content(path: string): Promise<Map<number, Fields>> {
   )
   const found = new Map<number, Fields>()
   for (const row of await ask(path, 'FROM jobs')) {
+    if ((row['_deleted_at'] ?? null) !== null) continue
     const fields = columns.flatMap(({ property, name }) => {
       const member = JSON.parse(String(property)) as string
       const isGiven = !['id', 'note', 'changeVersion'].includes(member)
@@ -141,11 +142,10 @@ describe('a name of the service', () => {
   it.each(['unknown', 'known'])('is no word of SQL, where the field is %s', async (kind) => {
     const names = [...new Set([...wordsOfSql, ...ODD])].filter((name) => !OURS.includes(name))
     const stream = jobs(kind === 'known' ? names : [])
-    const truth = await writeInEachWay(file(), stream, names)
-    expect(await content(file())).toEqual(truth)
-    expect(await rows('SELECT count(*)::INTEGER AS living FROM flat.jobs')).toEqual([
-      { living: truth.size },
-    ])
+    await writeInEachWay(file(), stream, names)
+    expect(await rows('SELECT id::INTEGER AS id FROM flat.jobs ORDER BY id')).toEqual(
+      [1, 5, 8, 9].map((id) => ({ id })),
+    )
   })
 
   it('is shown without what nobody can see, and cut', async () => {
