@@ -1,11 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
+import { ask } from '../../integration-tests/testing/protime.ts'
 import { DELETE, SOFT_DELETE } from '../records/record-batch.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
-import { createStreamRows } from './stream-rows.ts'
 import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
 
 const TEXT = { type: ['string', 'null'] }
@@ -158,6 +157,27 @@ describe('the view of a stream', () => {
     ])
     expect((await types('flat.clockings'))['person_id']).toBe('BIGINT')
   })
+
+  it('has days and numbers that the service sends as texts, and null for what is none', async () => {
+    const place = object({ latitude: { type: ['number', 'string', 'null'] } })
+    const from = { ...TEXT, 'x-view': 'date' }
+    const contracts = streamOf('contracts', { from, place })
+    await sync(
+      contracts,
+      sending(
+        '{"id":1,"from":"2026-01-01","place":{"latitude":"51.2"}}',
+        '{"id":2,"from":"2026-01-01T00:00:00","place":{"latitude":51.25}}',
+        '{"id":3,"from":"soon","place":{"latitude":"north"}}',
+      ),
+    )
+    expect(await types('flat.contracts')).toMatchObject({ from: 'DATE', place_latitude: 'DOUBLE' })
+    expect(await rows('SELECT "from", place_latitude FROM flat.contracts ORDER BY id')).toEqual([
+      { from: '2026-01-01', place_latitude: 51.2 },
+      { from: '2026-01-01', place_latitude: 51.25 },
+      { from: null, place_latitude: null },
+    ])
+    expect(await rows('SELECT "from" FROM contracts WHERE id = 3')).toEqual([{ from: 'soon' }])
+  })
 })
 
 describe('a sync', () => {
@@ -264,43 +284,6 @@ describe('a sync', () => {
     const scripts = new Map([[stream, sending()]])
     await expect(syncLists(file(), scripts, { streams: ['jops'] })).rejects.toThrow(
       'jops: There is no stream of this name; did you mean jobs?',
-    )
-  })
-})
-
-let faultsFolder: string
-beforeEach(() => {
-  faultsFolder = mkdtempSync(join(tmpdir(), 'warehouse-'))
-})
-afterEach(() => rmSync(faultsFolder, { recursive: true }))
-
-const syncInto = (path: string) => syncLists(path, new Map([[streamOf('jobs', {}), sending()]]))
-
-describe('a warehouse', () => {
-  it('is no file that DuckDB reads but cannot keep rows in', async () => {
-    const path = join(faultsFolder, 'config.json')
-    writeFileSync(path, '{"tenant":"acme"}')
-    await expect(syncInto(path)).rejects.toThrow(`${path} is no DuckDB file`)
-    expect(readFileSync(path, 'utf8')).toBe('{"tenant":"acme"}')
-  })
-
-  it('with something else in the place of a table cannot be written', async () => {
-    const path = join(faultsFolder, 'w.duckdb')
-    await withDuckDb(path, (connection) => connection.run('CREATE VIEW jobs AS SELECT 1'))
-    await expect(syncInto(path)).rejects.toThrow(
-      /^The warehouse cannot be written: Binder Error.* It is as of the last commit/,
-    )
-  })
-
-  it('on a disk without space cannot be written', () => {
-    const rows = createStreamRows({
-      columns: [{ property: 'id', name: 'id', type: 'BIGINT' }],
-      keys: ['id'],
-      nextPath: () => '/dev/full',
-      onAdded() {},
-    })
-    expect(() => rows.add(Buffer.from('{"id":1}\n'), 1)).toThrow(
-      'The warehouse cannot be written: no space is left on the disk.',
     )
   })
 })

@@ -1,0 +1,215 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
+import { ConnectorError } from '../ground/errors.ts'
+import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
+import { createStreamRows } from './stream-rows.ts'
+import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
+import { createCommits } from './warehouse-output.ts'
+
+const TEXT = { type: ['string', 'null'] }
+const object = (properties: JsonSchema['properties']): JsonSchema => ({
+  type: ['object', 'null'],
+  ...(properties && { properties }),
+})
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'warehouse-file-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const file = () => join(folder, 'w.duckdb')
+const rows = (sql: string) => ask(file(), sql)
+
+describe('a stream that cannot be committed', () => {
+  it('fails alone, at once, and continues where its last commit was', async () => {
+    const [jobs, people] = [streamOf('jobs', { name: TEXT }), streamOf('people', { name: TEXT })]
+    const both = (script: Script) => new Map([jobs, people].map((stream) => [stream, script]))
+    await syncLists(file(), both(sending('{"id":1,"name":"a"}')))
+    await withDuckDb(file(), (connection) =>
+      connection.run('CREATE UNIQUE INDEX mine ON jobs (name)'),
+    )
+    let reached = 0
+    const script: Script = async (output) => {
+      await send(output, ['{"id":2,"name":"a"}'])
+      await output.state()
+      reached += 1
+      await output.complete()
+    }
+    const { failures, records } = await syncLists(file(), both(script))
+    expect(failures).toMatchObject([
+      {
+        stream: 'jobs',
+        error: { message: expect.stringMatching(/cannot be written: Constraint Error/) },
+      },
+    ])
+    expect([records, reached]).toEqual([1, 1])
+    for (const [table, count] of [
+      ['jobs', 1],
+      ['people', 2],
+    ])
+      expect(await rows(`SELECT count(*)::INTEGER AS count FROM ${table}`)).toEqual([{ count }])
+    await withDuckDb(file(), (connection) => connection.run('DROP INDEX mine'))
+    const next = await syncLists(file(), both(sending('{"id":3}')))
+    expect(next.failures).toEqual([])
+    expect(next.states).toEqual(
+      new Map(Object.entries({ jobs: { syncs: 1 }, people: { syncs: 2 } })),
+    )
+  })
+})
+
+describe('what the file tells of its syncs', () => {
+  const [jobs, people] = [streamOf('jobs', { name: TEXT }), streamOf('people', {})]
+  const at = (hour: number) => () => new Date(Date.UTC(2026, 10, 22, hour))
+  const syncAt = (hour: number, script: Script) =>
+    syncLists(
+      file(),
+      new Map([
+        [jobs, script],
+        [people, sending('{"id":1}')],
+      ]),
+      { now: at(hour) },
+    )
+
+  it('is when each began and ended, how, and since when each stream is complete', async () => {
+    await syncAt(1, sending('{"id":1}', '{"id":2}'))
+    await syncAt(2, async (output) => {
+      await send(output, ['{"id":3}'])
+      throw new ConnectorError('transient', 'The service is away.')
+    })
+    const hour = (column: string) =>
+      `date_part('hour', ${column} AT TIME ZONE 'UTC')::INTEGER AS ${column}`
+    expect(
+      await rows(
+        `SELECT ${hour('began')}, ${hour('ended')}, exit, records::INTEGER AS records FROM _protime.syncs`,
+      ),
+    ).toEqual([
+      { began: 1, ended: 1, exit: 0, records: 3 },
+      { began: 2, ended: 2, exit: 1, records: 2 },
+    ])
+    expect(
+      await rows(
+        `SELECT stream, ${hour('last_complete')}, rows::INTEGER AS rows, failure FROM _protime.streams ORDER BY stream`,
+      ),
+    ).toEqual([
+      { stream: 'jobs', last_complete: 1, rows: 3, failure: 'The service is away.' },
+      { stream: 'people', last_complete: 2, rows: 1, failure: null },
+    ])
+    await syncAt(3, sending())
+    expect(
+      await rows(
+        `SELECT ${hour('last_complete')}, failure FROM _protime.streams WHERE stream = 'jobs'`,
+      ),
+    ).toEqual([{ last_complete: 3, failure: null }])
+  })
+
+  it('shows a sync that was killed as one without an end, and keeps what it completed', async () => {
+    await syncAt(1, async (output) => {
+      await send(output, ['{"id":1}'])
+      await output.complete()
+      await output.state()
+      copyFileSync(file(), `${file()}.killed`)
+      copyFileSync(`${file()}.wal`, `${file()}.killed.wal`)
+    })
+    const killed = (sql: string) => ask(`${file()}.killed`, sql)
+    expect(await killed('SELECT ended, exit FROM _protime.syncs')).toEqual([
+      { ended: null, exit: null },
+    ])
+    expect(
+      await killed(
+        'SELECT stream, rows::INTEGER AS rows, last_complete IS NULL AS never FROM _protime.streams ORDER BY stream',
+      ),
+    ).toEqual([
+      { stream: 'jobs', rows: 1, never: false },
+      { stream: 'people', rows: null, never: true },
+    ])
+  })
+
+  it('is what the schemas say of tables, views and columns', async () => {
+    const description = (text: string) => ({ description: text })
+    const stream: StreamSpec = {
+      ...streamOf('jobs', {
+        name: { ...TEXT, ...description("The job's name.") },
+        person: object({ id: { type: 'integer', ...description('Joins to people.id.') } }),
+      }),
+    }
+    const spec = { ...stream, schema: { ...stream.schema, ...description('One job.') } }
+    await syncLists(file(), new Map([[spec, sending('{"id":1,"name":5}')]]))
+    expect(
+      await rows(`SELECT schema_name, table_name, comment FROM duckdb_tables() WHERE schema_name = 'main'
+        UNION ALL SELECT schema_name, view_name, comment FROM duckdb_views() WHERE schema_name = 'flat'`),
+    ).toEqual([
+      { schema_name: 'main', table_name: 'jobs', comment: 'One job.' },
+      { schema_name: 'flat', table_name: 'jobs', comment: 'One job.' },
+    ])
+    const comments = await rows(
+      "SELECT concat(schema_name, '.', column_name) AS name, comment FROM duckdb_columns() WHERE table_name = 'jobs'",
+    )
+    expect(Object.fromEntries(comments.map(({ name, comment }) => [name, comment]))).toEqual({
+      'main.id': null,
+      'main.name': "The job's name.",
+      'main.name_json': 'What the column name cannot hold, as it came.',
+      'main.person': null,
+      'main._generation': expect.stringContaining('Which complete reading'),
+      'flat.id': null,
+      'flat.name': "The job's name.",
+      'flat.name_json': 'What the column name cannot hold, as it came.',
+      'flat.person_id': 'Joins to people.id.',
+    })
+  })
+})
+
+describe('commits', () => {
+  it('begin a second after the start, and then every five seconds', async () => {
+    const waits: { readonly ms: number; readonly work: () => void }[] = []
+    let count = 0
+    const commits = createCommits(
+      async () => {
+        count += 1
+      },
+      (ms, work) => {
+        waits.push({ ms, work })
+        return () => {}
+      },
+    )
+    waits[0]?.work()
+    waits[1]?.work()
+    await commits.now()
+    expect(waits.map(({ ms }) => ms)).toEqual([1_000, 5_000, 5_000])
+    expect(count).toBe(2)
+  })
+})
+
+const syncInto = (path: string) => syncLists(path, new Map([[streamOf('jobs', {}), sending()]]))
+
+describe('a warehouse', () => {
+  it('is no file that DuckDB reads but cannot keep rows in', async () => {
+    const path = join(folder, 'config.json')
+    writeFileSync(path, '{"tenant":"acme"}')
+    await expect(syncInto(path)).rejects.toThrow(`${path} is no DuckDB file`)
+    expect(readFileSync(path, 'utf8')).toBe('{"tenant":"acme"}')
+  })
+
+  it('with something else in the place of a table cannot be written', async () => {
+    const path = join(folder, 'w.duckdb')
+    await withDuckDb(path, (connection) => connection.run('CREATE VIEW jobs AS SELECT 1'))
+    await expect(syncInto(path)).rejects.toThrow(
+      /^The warehouse cannot be written: Binder Error.* It is as of the last commit/,
+    )
+  })
+
+  it('on a disk without space cannot be written', () => {
+    const rows = createStreamRows({
+      columns: [{ property: 'id', name: 'id', type: 'BIGINT' }],
+      keys: ['id'],
+      nextPath: () => '/dev/full',
+      onAdded() {},
+    })
+    expect(() => rows.add(Buffer.from('{"id":1}\n'), 1)).toThrow(
+      'The warehouse cannot be written: no space is left on the disk.',
+    )
+  })
+})
