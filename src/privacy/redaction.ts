@@ -216,7 +216,8 @@ interface Redacted {
 /** Values become texts; an object keeps its form. */
 function pseudonym(node: JsonSchema): JsonSchema {
   const types = [node['type']].flat()
-  const said = withSentence(node, 'Replaced by a keyed hash.')
+  // A hash is shown as no day.
+  const { 'x-view': _, ...said } = withSentence(node, 'Replaced by a keyed hash.')
   if (types.includes('object')) return said
   return { ...said, type: types.includes('null') ? ['string', 'null'] : 'string' }
 }

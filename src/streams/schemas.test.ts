@@ -53,7 +53,7 @@ function meaningOfReferences(of: string, own: string): RegExp {
 const SEVERAL_TYPES = ['longitude', 'latitude']
 
 const ajv = formats.default(new Ajv({ allErrors: true, allowUnionTypes: true }))
-for (const keyword of ['airbyte_type', 'x-privacy', 'x-meaning']) ajv.addKeyword(keyword)
+for (const keyword of ['airbyte_type', 'x-privacy', 'x-meaning', 'x-view']) ajv.addKeyword(keyword)
 
 const names = readdirSync(FOLDER)
   .filter((file) => file.endsWith('.json'))

@@ -193,6 +193,14 @@ describe('a warehouse', () => {
     expect(readFileSync(path, 'utf8')).toBe('{"tenant":"acme"}')
   })
 
+  it('of a later version is refused, and stays as it is', async () => {
+    await syncInto(file())
+    await withDuckDb(file(), (connection) => connection.run('UPDATE _protime.owner SET format = 2'))
+    const before = readFileSync(file())
+    await expect(syncInto(file())).rejects.toThrow(/version of this program that is later.*Update/)
+    expect(readFileSync(file()).equals(before)).toBe(true)
+  })
+
   it('with something else in the place of a table cannot be written', async () => {
     const path = join(folder, 'w.duckdb')
     await withDuckDb(path, (connection) => connection.run('CREATE VIEW jobs AS SELECT 1'))
