@@ -7,7 +7,7 @@ import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { protime, withDuckDb } from './testing/protime.ts'
 
 const page = readFileSync('docs/warehouse.md', 'utf8')
-const [clockings = '', comparison = ''] = [...page.matchAll(/```sql\n([^`]*)```/g)].map(
+const [clockings = '', ages = '', comparison = ''] = [...page.matchAll(/```sql\n([^`]*)```/g)].map(
   ([, sql = '']) => sql,
 )
 
@@ -42,6 +42,11 @@ describe('docs/warehouse.md', () => {
   it('asks for the clockings of a month', () => {
     expect(ask(clockings, 'protime.duckdb')).toMatch(/^person_id +date +timeOfDayInMinutes\n/)
     expect(ask('SHOW TABLES', 'protime.duckdb')).toContain('clockings')
+  })
+
+  it('asks how old the rows are', () => {
+    expect(ask(ages, 'protime.duckdb')).toMatch(/^stream +last_complete +rows +failure\n/)
+    expect(ask(ages, 'protime.duckdb')).toMatch(/\nclockings +20\d\d-/)
   })
 
   it('finds no row that only one of two readings has', () => {

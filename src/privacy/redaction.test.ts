@@ -16,7 +16,7 @@ const text = (privacyClass: string, more = {}) => ({
 const schema = {
   properties: {
     id: { type: 'integer', 'x-privacy': 'personal' },
-    name: text('identifying', { description: 'Name.' }),
+    name: text('identifying', { description: 'Name.', 'x-view': 'date' }),
     born: text('identifying', { format: 'date' }),
     pay: { type: ['number', 'null'], 'x-privacy': 'sensitive' },
     pin: { type: ['integer', 'null'], 'x-privacy': 'secret' },
@@ -95,6 +95,7 @@ describe('a redaction', () => {
       name: { type: ['string', 'null'], description: 'Name. Replaced by a keyed hash.' },
       references: { type: ['object', 'null'] },
     })
+    expect(redacted.properties?.['name']).not.toHaveProperty('x-view')
   })
 
   it('takes exceptions, of which the last counts, for a field and for what is in it', () => {

@@ -121,7 +121,7 @@ async function read<Config>(
       nextPath: () => join(folder, `${++files}.rows`),
       onAdded(column) {
         if (column.variantOf === undefined)
-          log.warn(`${name}: a new field of the service has become the column ${column.name}.`)
+          log.info(`${name}: a new field of the service has become the column ${column.name}.`)
       },
     })
     const keys = createRisingKeys(warehouse.highestGeneration(name))
