@@ -15,7 +15,7 @@ const COMMIT_MS = 5_000
 const FIRST_COMMIT_MS = 1_000
 
 /** Does work once, after so many milliseconds; answers with how to call it off. */
-export type Later = (ms: number, work: () => void) => () => void
+type Later = (ms: number, work: () => void) => () => void
 
 /** When the rows that wait are committed: one commit at a time, while the next rows come. */
 export interface Commits {
