@@ -296,6 +296,32 @@ describe('destination-protime', () => {
     expect(logs).toContainEqual(expect.stringMatching(/^INFO external_references: \d+ skipped$/))
   })
 
+  it('writes nothing while another one with the same folder does', async () => {
+    const folder = temporaryFolder()
+    onTestFinished(folder.remove)
+    const slow = { ...config, rejected_records: join(folder.path, 'rejected.jsonl') }
+    const files = writeFiles(folder.path, { config: slow, catalog: writtenCatalog(streams) })
+    emulator.fault(/hr\/a$/, 'hang', { times: 1, method: 'PUT' })
+    const child = startChild('destination-protime', ['write', ...files], {
+      cwd: folder.path,
+      hasInput: true,
+    })
+    child.child.stdin?.write(linesOf([reference('a', 1), state(STREAM, 1)]))
+    await expect.poll(() => changes().length, { timeout: 20_000 }).toBe(1)
+    const { exitCode, errors, states } = await runDestination('write', slow, {
+      streams,
+      input: [reference('b', 2), state(STREAM, 1)],
+    })
+    expect([exitCode, states, errors]).toEqual([
+      1,
+      [],
+      [expect.stringMatching(`process ${child.child.pid} .* Nothing was written`)],
+    ])
+    child.child.kill('SIGKILL')
+    await child.ended
+    expect(values()).toEqual([])
+  })
+
   it('keeps the records that it rejects in a file for its owner', async () => {
     const folder = temporaryFolder()
     onTestFinished(folder.remove)

@@ -79,6 +79,15 @@ it("the guide's nightly job leaves the service as the table is", async () => {
   expect(tenant.requested('PUT', 'DELETE')).toHaveLength(1)
 })
 
+it("the guide's lock keeps a second run from writing", async () => {
+  write('wanted.jsonl', guideBlock('jsonl hr-numbers.jsonl'))
+  const block = guideBlock('sh flock')
+  await expect(follow(`flock protime-write.lock sh -c '${block.trim()}'`)).rejects.toThrow()
+  expect(tenant.requested('PUT')).toEqual([])
+  await follow(block)
+  expect(tenant.requested('PUT')).toHaveLength(2)
+})
+
 it("the guide's commands for Airbyte write what its messages hold, and pass its state on", async () => {
   write('messages.jsonl', guideBlock('jsonl messages.jsonl'))
   write('catalog.json', guideBlock('json catalog.json'))

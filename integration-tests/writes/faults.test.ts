@@ -205,6 +205,28 @@ describe('a run', () => {
     },
   )
 
+  it('waits for no other one that writes the same: it ends, and says which process that is', async () => {
+    tenant = await openTenant()
+    tenant.emulator.fault('/work-locations', 'hang', { times: 1, method: 'POST' })
+    const isAsked = () => tenant.requested('POST').length
+    const first = tenant.start('work_locations', [SITE])
+    await expect.poll(isAsked, { timeout: 20_000 }).toBe(1)
+    const [second, dry, other] = [
+      await tenant.write('work_locations', [SITE]),
+      await tenant.write('work_locations', [SITE], {}, '--dry-run'),
+      await tenant.write('external_references', [hr('A', 1)]),
+    ]
+    expect([second.exitCode, second.stdout, second.stderr]).toEqual([
+      1,
+      '',
+      expect.stringMatching(`process ${first.child.pid} .* Nothing was written`),
+    ])
+    expect([dry.exitCode, other.exitCode, isAsked()]).toEqual([0, 0, 1])
+    first.child.kill('SIGKILL')
+    await first.exited
+    expect((await tenant.write('work_locations', [SITE])).outcomes).toEqual(['created'])
+  })
+
   it('fails with 2 for a command line that is none', async () => {
     tenant = await openTenant()
     const ends = [

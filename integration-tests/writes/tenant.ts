@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../emulator/emulator.ts'
 import { runProtime } from '../../src/cli/main.ts'
+import { startChild } from '../testing/child.ts'
 import { temporaryFolder } from '../testing/files.ts'
 import { createCollector } from '../testing/output.ts'
 import { parseLines } from '../testing/run.ts'
@@ -33,6 +34,8 @@ export interface WritableTenant {
     settings?: object,
     ...words: readonly string[]
   ): Promise<Written>
+  /** Starts `bin/protime write` with records, in the same folder. */
+  start(object: string, records: readonly object[]): ReturnType<typeof startChild>
   /** What was requested with these methods since the start, with the end of the path. */
   requested(...methods: readonly string[]): string[]
   /** Values and ids under one name of a collection. */
@@ -63,6 +66,13 @@ export async function openTenant(options: EmulatorOptions = {}): Promise<Writabl
       const lines = parseLines<OutcomeLine>(stdout.text())
       const outcomes = lines.map(({ outcome }) => outcome)
       return { exitCode, lines, outcomes, stdout: stdout.text(), stderr: stderr.text() }
+    },
+    start(object, records) {
+      const file = join(folder.path, 'started.jsonl')
+      writeFileSync(file, records.map((one) => JSON.stringify(one)).join('\n'))
+      writeFileSync(config ?? '', JSON.stringify(emulator.config()))
+      const words = ['write', object, '--from', file, '--config', config ?? '']
+      return startChild('protime', words, { cwd: folder.path })
     },
     requested: (...methods) =>
       emulator.requests

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { type Config, configure } from '../config/config.ts'
 import { configSchema } from '../config/config-schema.ts'
 import { ConnectorError } from '../ground/errors.ts'
@@ -49,7 +50,18 @@ export async function act(
     if (refuse === undefined || !(error instanceof ConnectorError)) throw error
     return refuse(error, { say, log, mask, screen, env })
   }
-  return action({ ...settled, print, say, log, mask, signal, allowToEnd, screen, env })
+  return action({
+    ...settled,
+    folder: dirname(file),
+    print,
+    say,
+    log,
+    mask,
+    signal,
+    allowToEnd,
+    screen,
+    env,
+  })
 }
 
 async function readConfig(file: string, log: Log, mask: Mask) {

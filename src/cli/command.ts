@@ -38,6 +38,8 @@ export interface ActionTools {
   readonly config: Config
   /** The JSON of `--config`, for parts that have settings of their own in it. */
   readonly input: unknown
+  /** The folder of `--config`. */
+  readonly folder: string
   /** Writes one JSON line to stdout; a promise when the reader is behind. */
   say(value: unknown): Promise<void> | undefined
   /** Writes lines of text to stdout, for people. */

@@ -3,6 +3,7 @@ import { webhookScopes } from '../client/webhooks.ts'
 import { isLoopback } from '../config/config.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { createMask } from '../ground/mask.ts'
+import { lockFile } from '../ground/process-lock.ts'
 import { packageVersion } from '../ground/project-files.ts'
 import { createEndpoints, scopeName } from '../http/endpoints.ts'
 import { LINK_TOKENS } from '../http/links.ts'
@@ -14,7 +15,6 @@ import { webhookCollections } from '../webhooks/collections.ts'
 import { type KeeperTools, unsubscribe } from '../webhooks/serve/keeper.ts'
 import { type ServeSettings, startServer } from '../webhooks/serve/serve.ts'
 import { openHookStore } from '../webhooks/serve/store.ts'
-import { lockStore } from '../webhooks/serve/store-lock.ts'
 import { createAirbyteTrigger } from '../webhooks/triggers/airbyte-trigger.ts'
 import { createPostTrigger, type PostSettings } from '../webhooks/triggers/post-trigger.ts'
 import { createRunTrigger } from '../webhooks/triggers/run-trigger.ts'
@@ -29,6 +29,7 @@ import {
 } from './command.ts'
 import { webhookCollection } from './known-name.ts'
 import type { ServeWords } from './serve-options.ts'
+import { isDryRun } from './with-client.ts'
 
 /**
  * The names of the streams that a catalog chooses: a configured catalog of Airbyte, or a catalog of
@@ -183,6 +184,10 @@ export function serveAction(words: ServeWords, environment: Environment): Action
   return async (tools) => {
     const { log, mask, signal } = tools
     const storePath = required(words.store, '--store <file>')
+    if (isDryRun(tools) && !words.keysOnly)
+      throw new UsageError(
+        'the configuration has dry_run, and a server of webhooks makes and deletes them: take it out, or give --keys-only',
+      )
     const serving = { ...connection(tools), log, signal, hide: mask.add }
     if (words.unsubscribe) {
       return locked(storePath, async () => {
@@ -211,7 +216,13 @@ export function serveAction(words: ServeWords, environment: Environment): Action
 
 /** Works with a store that no other process may write meanwhile. */
 async function locked<T>(storePath: string, work: () => Promise<T>): Promise<T> {
-  const lock = await orStartError(lockStore(storePath))
+  const lock = await orStartError(
+    lockFile(storePath, {
+      subject: `The store ${storePath}`,
+      user: 'protime webhooks serve',
+      advice: 'Stop that one first, or name another store with --store.',
+    }),
+  )
   try {
     return await work()
   } finally {

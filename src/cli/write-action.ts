@@ -6,6 +6,7 @@ import { readLines } from '../protocol/input-messages.ts'
 import { lifeOf } from '../protocol/sync-columns.ts'
 import { type ObjectName, objects, scopesOf, type WriteRecord } from '../write/objects.ts'
 import { countsInWords, failureInWords, type Outcome, warningsOf } from '../write/outcome.ts'
+import { lockObject } from '../write/write-lock.ts'
 import { createWriter } from '../write/writer.ts'
 import { type ActionTools, EXIT, type ExitCode, UsageError, type WriteOptions } from './command.ts'
 import { knownName } from './known-name.ts'
@@ -119,6 +120,7 @@ async function writeRecords(
   { records, settings, showValues }: Writing,
 ): Promise<ExitCode> {
   const { dryRun } = settings
+  const lock = await lockObject(dryRun ? undefined : tools.folder, tools.config.baseUrl, object)
   return withClient(tools, scopesOf([object]), async (client) => {
     let written: Promise<void> | undefined
     const onOutcome = (outcome: Outcome) => {
@@ -153,7 +155,7 @@ async function writeRecords(
     if (reason === undefined) return EXIT.done
     tools.log.warn(reason)
     return EXIT.failed
-  })
+  }).finally(lock.release)
 }
 
 function objectOf(name: string): ObjectName {

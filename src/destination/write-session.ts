@@ -1,9 +1,11 @@
 import { closeSync, fchmodSync, openSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { createServiceClient } from '../client/create-service-client.ts'
 import type { ServiceClient } from '../client/service-client.ts'
 import type { Config } from '../config/config.ts'
 import type { WriteSettings } from '../config/write-settings.ts'
 import { ConnectorError } from '../ground/errors.ts'
+import type { ProcessLock } from '../ground/process-lock.ts'
 import type { RetryPolicy } from '../http/retry.ts'
 import type { Failure } from '../protocol/connector.ts'
 import type { WriteSession, WriteTools } from '../protocol/destination.ts'
@@ -15,6 +17,7 @@ import {
   type Outcome,
   warningsOf,
 } from '../write/outcome.ts'
+import { lockObject } from '../write/write-lock.ts'
 import { createWriter, type Writer } from '../write/writer.ts'
 
 /** The file that rejected records are appended to, one JSON line each, to be mended and written again. */
@@ -69,6 +72,7 @@ export interface DestinationConfig {
 
 /** A writer of one object, over a client whose token allows that alone. */
 interface ObjectWriter {
+  readonly lock: ProcessLock
   readonly client: ServiceClient
   readonly writer: Writer
 }
@@ -85,6 +89,9 @@ export function openWriteSession(
   const refusedMirrors: Failure[] = []
   let [rejected, unknown] = [0, 0]
   const rejectedRecords = createRejectedRecords(writing.rejectedRecords)
+  // All that a run leaves on a disk is there, so that two runs meet there.
+  const isLocked = writing.rejectedRecords !== undefined && !writing.dryRun
+  const folder = isLocked ? dirname(writing.rejectedRecords) : undefined
   return {
     isDryRun: writing.dryRun,
 
@@ -95,7 +102,7 @@ export function openWriteSession(
     async add({ object, ...record }) {
       rejectedRecords.remember(record.ordinal, record.data)
       const name = object as ObjectName
-      await writerOf(name).add({ object: name, ...record })
+      await (await writerOf(name)).add({ object: name, ...record })
     },
 
     async flush() {
@@ -105,7 +112,7 @@ export function openWriteSession(
     async complete(object) {
       if (!writing.mirror) return
       try {
-        await writerOf(object as ObjectName).mirror(object as ObjectName)
+        await (await writerOf(object as ObjectName)).mirror(object as ObjectName)
       } catch (error) {
         if (!(error instanceof ConnectorError && error.failure === 'config')) throw error
         refusedMirrors.push({ stream: object, error })
@@ -114,19 +121,22 @@ export function openWriteSession(
 
     async close() {
       rejectedRecords.close()
-      for (const [object, { client, writer }] of writers) {
+      for (const [object, { client, writer, lock }] of writers) {
         const counts = countsInWords(writer.summary, writing.dryRun)
         if (counts !== '') log.info(`${object}: ${counts}`)
         for (const warning of warningsOf(writer.summary)) log.warn(`${object}: ${warning}`)
         await client.close()
+        await lock.release()
       }
       return [...refusedMirrors, ...failedOutcomes()]
     },
   }
 
-  function writerOf(object: ObjectName): ObjectWriter['writer'] {
+  /** Calls do not overlap. */
+  async function writerOf(object: ObjectName): Promise<Writer> {
     const known = writers.get(object)
     if (known !== undefined) return known.writer
+    const lock = await lockObject(folder, service.baseUrl, object)
     const client = createServiceClient(service, {
       scopes: scopesOf([object]),
       mask,
@@ -143,7 +153,7 @@ export function openWriteSession(
         log.warn(`${object}: ${words} It is ignored, as other columns of a table are.`),
       signal,
     })
-    writers.set(object, { client, writer })
+    writers.set(object, { client, writer, lock })
     return writer
   }
 

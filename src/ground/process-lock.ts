@@ -7,11 +7,26 @@ import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ConnectorError } from '../../ground/errors.ts'
+import { ConnectorError } from './errors.ts'
 
-/** A store that no other process on this machine may write. */
-export interface StoreLock {
+/** A file, or what it stands for, that no other process on this machine may write. */
+export interface ProcessLock {
   release(): Promise<void>
+}
+
+/** How messages speak of what is locked. */
+export interface LockWords {
+  /** Such as `The store /var/lib/hooks.json`. */
+  readonly subject: string
+  /** Who else uses it, such as `protime webhooks serve`. */
+  readonly user: string
+  /** What to do while another process has it, in a sentence. */
+  readonly advice: string
+}
+
+/** Another process has the lock. */
+export class LockedError extends ConnectorError {
+  override name = 'LockedError'
 }
 
 /** Who answers at a lock. */
@@ -31,18 +46,18 @@ const ANSWER_MS = 5000
 const ASK_AGAIN_MS = 50
 
 /**
- * Locks a store. Each process listens at a socket of its own beside the store, and only then looks for the
+ * Locks a file, which need not exist. Each process listens at a socket of its own beside it, and only then looks for the
  * sockets of others: of two processes, at least one sees the other. The kernel refuses connections to the
  * socket of a dead process, whatever it died of, so what is left of one is told apart and removed. Of
- * processes that start at the same time, the one with the smallest random id goes on. Throws a config error
- * while another process has the lock, and when the folder cannot be written or has no sockets.
+ * processes that start at the same time, the one with the smallest random id goes on. Throws a LockedError
+ * while another process has the lock, and a config error when the folder cannot be written or has no sockets.
  */
-export async function lockStore(storePath: string): Promise<StoreLock> {
+export async function lockFile(path: string, words: LockWords): Promise<ProcessLock> {
   // There sockets have no names in folders.
   if (process.platform === 'win32') return { release: async () => {} }
-  const folder = await openFolder(storePath)
+  const folder = await openFolder(path, words)
   const id = randomBytes(8).toString('hex')
-  const own = `${basename(storePath)}.${id}.lock`
+  const own = `${basename(path)}.${id}.lock`
   const owner = { id, pid: process.pid, host: hostname(), since: new Date().toISOString() }
   let isHolder = false
   const server = createServer((socket) => {
@@ -75,7 +90,7 @@ export async function lockStore(storePath: string): Promise<StoreLock> {
       const { code } = error as NodeJS.ErrnoException
       throw new ConnectorError(
         'config',
-        `The store ${storePath} cannot be locked (${code}). Put it on a file system that has Unix sockets, such as a local disk.`,
+        `${words.subject} cannot be locked (${code}). Put it on a file system that has Unix sockets, such as a local disk.`,
       )
     }
   }
@@ -91,14 +106,14 @@ export async function lockStore(storePath: string): Promise<StoreLock> {
       const first = others.find(
         (one) => isLate || (one !== 'silent' && (one.isHolder || one.id < id)),
       )
-      if (first !== undefined) throw inUse(storePath, first)
+      if (first !== undefined) throw inUse(words, first)
       await sleep(ASK_AGAIN_MS)
     }
   }
 
   async function locks(): Promise<string[]> {
-    const prefix = `${basename(storePath)}.`
-    const names = await readdir(dirname(storePath))
+    const prefix = `${basename(path)}.`
+    const names = await readdir(dirname(path))
     return names.filter(
       (name) =>
         name.startsWith(prefix) &&
@@ -115,9 +130,9 @@ export async function lockStore(storePath: string): Promise<StoreLock> {
   }
 }
 
-/** The folder of a store, with addresses for sockets in it. */
-async function openFolder(storePath: string) {
-  const folder = dirname(storePath)
+/** The folder of a file, with addresses for sockets in it. */
+async function openFolder(file: string, { subject }: LockWords) {
+  const folder = dirname(file)
   try {
     await access(folder, constants.W_OK)
     const handle = await open(folder, 'r')
@@ -128,7 +143,7 @@ async function openFolder(storePath: string) {
     const { code } = error as NodeJS.ErrnoException
     throw new ConnectorError(
       'config',
-      `The store ${storePath} cannot be written (${code}). Name a file in a folder that this user may write.`,
+      `${subject} cannot be written (${code}). Name a file in a folder that this user may write.`,
     )
   }
 }
@@ -147,13 +162,14 @@ async function ask(address: string): Promise<Presence> {
   }
 }
 
-function inUse(storePath: string, who: Owner | 'silent'): ConnectorError {
+function inUse({ subject, user, advice }: LockWords, who: Owner | 'silent'): LockedError {
   const what =
     who === 'silent'
-      ? `Another process has locked the store ${storePath}, and does not answer.`
-      : `Another protime webhooks serve uses the store ${storePath}: process ${who.pid} on host ${who.host}, since ${who.since}.`
-  return new ConnectorError(
-    'config',
-    `${what} Stop that one first, or name another store with --store.`,
-  )
+      ? `Another process has locked ${lowered(subject)}, and does not answer.`
+      : `Another ${user} uses ${lowered(subject)}: process ${who.pid} on host ${who.host}, since ${who.since}.`
+  return new LockedError('config', `${what} ${advice}`)
+}
+
+function lowered(subject: string): string {
+  return subject.charAt(0).toLowerCase() + subject.slice(1)
 }

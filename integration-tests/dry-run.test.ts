@@ -1,0 +1,107 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Emulator, startEmulator } from '../emulator/emulator.ts'
+import { temporaryFolder } from './testing/files.ts'
+import { protime } from './testing/protime.ts'
+
+let emulator: Emulator
+let folder: ReturnType<typeof temporaryFolder>
+beforeAll(async () => {
+  const clients = [{ id: 'writer', secret: 'secret-of-the-writer', scopes: 'all' }] as const
+  emulator = await startEmulator({ people: 12, months: 1, clients })
+  folder = temporaryFolder()
+  writeFileSync(path('config.json'), JSON.stringify({ ...emulator.config(), dry_run: true }))
+  writeFileSync(
+    path('references.jsonl'),
+    '{"collection":"people","name":"hr","value":"B","internalReference":2}',
+  )
+  emulator.setReference('people', 'hr', 'A', 1)
+  emulator.setReference('job-categories', 'erp', 'BAKER', 2)
+})
+afterAll(async () => {
+  await emulator.close()
+  folder.remove()
+})
+
+const path = (name: string) => join(folder.path, name)
+
+/** What each command is called with, and the exit code; the others cannot change the service. */
+const CALLS: Readonly<
+  Record<string, readonly [words: () => readonly string[], exitCode?: number]>
+> = {
+  'references put': [() => ['people', 'hr', 'B', '2']],
+  'references delete': [() => ['people', 'hr', 'A']],
+  'job-categories put': [() => ['BAKER', '--reference', 'erp', '--external-code', 'DRY']],
+  'work-locations create': [() => ['--name', 'DRY', '--as', 'erp=DRY']],
+  'webhooks create': [
+    () => ['--collection', 'people', '--url', 'https://example.org', '--key-file', path('key')],
+  ],
+  'webhooks delete': [() => ['1'], 4],
+  'webhooks serve': [
+    () => [
+      ...[
+        '--store',
+        path('store'),
+        '--listen',
+        '127.0.0.1:0',
+        '--public-url',
+        'https://example.org',
+      ],
+      ...['--collection', 'people', '--run', 'true', '--once'],
+    ],
+    2,
+  ],
+  write: [() => ['external_references', '--from', path('references.jsonl'), '--mirror']],
+}
+const READS = [
+  ...[
+    'init',
+    'preview',
+    'sync',
+    'verify',
+    'references list',
+    'references get',
+    'job-categories list',
+  ],
+  ...['job-categories get', 'work-locations list', 'webhooks list', 'webhooks get'],
+]
+
+/** Every command of `protime`, as its help lists them. */
+async function commands(...noun: string[]): Promise<string[]> {
+  const { stdout } = await protime(...noun, '--help')
+  const [, list = ''] = stdout.split(/^Commands:$/m)
+  const names = [...list.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name = '']) => name)
+  const own = names.filter((name) => name !== 'help')
+  if (own.length === 0) return [noun.join(' ')]
+  return (await Promise.all(own.map((name) => commands(...noun, name)))).flat()
+}
+
+describe('dry_run in the configuration', () => {
+  it('is heeded by every command that writes', async () => {
+    expect([...(await commands())].toSorted()).toEqual([...Object.keys(CALLS), ...READS].toSorted())
+  })
+
+  it.each(Object.keys(CALLS))(
+    'lets protime %s change nothing, and say what it would do',
+    async (command) => {
+      const [words, expected = 0] = CALLS[command] ?? [() => []]
+      const before = emulator.requests.length
+      const config = ['--config', path('config.json')]
+      const { exitCode, stdout, stderr } = await protime(
+        ...command.split(' '),
+        ...words(),
+        ...config,
+      )
+      const asked = emulator.requests
+        .slice(before)
+        .filter(({ path }) => !path.includes('/connect/'))
+      expect(asked.filter(({ method }) => method !== 'GET')).toEqual([])
+      expect([exitCode, stderr]).toEqual([expected, expect.anything()])
+      if (exitCode === 0) {
+        expect(stdout).toContain('"dryRun":true')
+        expect(stderr).toMatch(/othing was changed/)
+      }
+    },
+  )
+})
