@@ -1,5 +1,5 @@
-import { open } from 'node:fs/promises'
-import type { Readable } from 'node:stream'
+import { createReadStream } from 'node:fs'
+import { access, constants, stat } from 'node:fs/promises'
 import { parseWriteSettings, type WriteSettings } from '../config/write-settings.ts'
 import { isJsonObject, tryParseJson } from '../ground/json.ts'
 import { readLines } from '../protocol/input-messages.ts'
@@ -19,28 +19,30 @@ interface InputRecord extends Pick<WriteRecord, 'data' | 'isDelete' | 'fault'> {
 }
 
 /** The records of a file, or of stdin (`-`), one JSON object per line; empty lines are left out. */
-async function* readRecords(input: Readable, signal: AbortSignal): AsyncGenerator<InputRecord> {
+async function* readRecords(from: string, signal: AbortSignal): AsyncGenerator<InputRecord> {
+  const input = from === '-' ? process.stdin : createReadStream(from)
   const lines = readLines(input, signal)
-  for (let isFirst = true; ; isFirst = false) {
-    const next = await lines.next()
-    if (next === undefined) return
-    const { line, text } = next
-    if (isFirst && text !== undefined) refuseOtherForms(text.trim())
-    yield { line, ...toRecord(text) }
+  try {
+    for (let isFirst = true; ; isFirst = false) {
+      const next = await lines.next()
+      if (next === undefined) return
+      const { line, text } = next
+      if (isFirst && text !== undefined) refuseOtherForms(text.trim())
+      yield { line, ...toRecord(text) }
+    }
+  } finally {
+    input.destroy()
   }
 }
 
-async function openInput(from: string): Promise<Readable> {
-  if (from === '-') return process.stdin
+async function checkFile(path: string): Promise<void> {
   try {
-    const file = await open(from)
-    const stats = await file.stat()
-    if (!stats.isDirectory()) return file.createReadStream()
-    await file.close()
+    await access(path, constants.R_OK)
+    if (!(await stat(path)).isDirectory()) return
   } catch (error) {
     throw new UsageError(`the file of --from cannot be read: ${(error as Error).message}`)
   }
-  throw new UsageError(`--from names a folder: ${from}; name a file, or - for stdin`)
+  throw new UsageError(`--from names a folder: ${path}; name a file, or - for stdin`)
 }
 
 /** A table, a list, and an object over several lines have no record in their first line. */
@@ -85,7 +87,8 @@ export async function write(
       'The setting mirror is for the destination and the target: here --mirror says that the input is complete, and nothing is deleted without it.',
     )
   const settings = { ...given, dryRun: dryRun ?? given.dryRun, mirror: mirror ?? false }
-  const records = readRecords(await openInput(from), tools.signal)
+  if (from !== '-') await checkFile(from)
+  const records = readRecords(from, tools.signal)
   return writeRecords(tools, object, { records, settings, showValues: showValues ?? false })
 }
 
