@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../emulator/emulator.ts'
+import { createIdSet } from '../src/sync/id-set.ts'
 import { PRIVACY_KEY } from './histories/history.ts'
 import { type Blob, type Scenario, startScenario, withState } from './histories/scenario.ts'
 
@@ -54,6 +55,15 @@ describe('a bookmark', () => {
   })
 })
 
+/** What takes 500 characters of a state. */
+const FIVE_MILLION_IDS = encodedIds(5_000_000)
+
+function encodedIds(count: number): string | null {
+  const set = createIdSet()
+  set.addIntegers(Float64Array.from({ length: count }, (_, i) => 100 + i))
+  return set.encode()
+}
+
 describe('a bookmark that cannot be used', () => {
   const cases: [what: string, change: (blob: Blob) => unknown, says: string][] = [
     ['of an older version', (blob) => ({ ...blob, bookmark_version: 0 }), 'unknown version'],
@@ -66,6 +76,19 @@ describe('a bookmark that cannot be used', () => {
     ['with a date that is none', (blob) => ({ ...blob, link_at: 'now' }), 'link_at is damaged'],
     ['with a number for a link', (blob) => ({ ...blob, link: 7 }), 'link is damaged'],
     ['with a damaged set', (blob) => ({ ...blob, window_ids: 'zAAAA' }), 'set of ids is damaged'],
+    [
+      'with a set of 5 million ids that nobody has counted',
+      (blob) => ({ ...blob, window_ids: FIVE_MILLION_IDS }),
+      'set of ids is damaged',
+    ],
+    [
+      'with 5 million deletes that nobody has counted',
+      (blob) => ({
+        ...blob,
+        pending: JSON.stringify([{ keys: FIVE_MILLION_IDS, version: '0A', isUnseen: false }]),
+      }),
+      'set of ids is damaged',
+    ],
   ]
 
   it.each(cases)('%s starts its stream over, says why, and leaves the others', async (...row) => {

@@ -1,3 +1,4 @@
+import { deflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createIdSet, type Key } from './id-set.ts'
@@ -74,6 +75,32 @@ describe('a set of ids', () => {
       set.add(id)
     }
     expect(set.encode()?.length).toBeLessThan(700_000)
+  })
+
+  it('is refused when it stands for more ids than it may', () => {
+    const set = createIdSet()
+    set.addIntegers(Float64Array.from({ length: 100_000 }, (_, i) => i))
+    set.add(2 ** 40)
+    set.add('"a"')
+    const encoded = set.encode()
+    expect(createIdSet(encoded, 100_002).size).toBe(100_002)
+    for (const most of [0, 100_001]) expect(() => createIdSet(encoded, most)).toThrow(/more ids/)
+  })
+
+  it('is refused when it unpacks into more than 16 MB, which takes no more memory than that', () => {
+    const bomb = `z${deflateRawSync(Buffer.alloc(300e6)).toString('base64')}`
+    const before = process.memoryUsage().rss
+    expect(() => createIdSet(bomb)).toThrow()
+    expect(process.memoryUsage().rss - before).toBeLessThan(100e6)
+  })
+
+  it('takes ids as gaps without an array of them all', () => {
+    const set = createIdSet()
+    for (let i = 0, id = 0; i < 200_000; i++) {
+      id += 1 + scattered(i, 42_900)
+      set.add(id)
+    }
+    expect([...createIdSet(set.encode()).keys()]).toEqual([...set.keys()])
   })
 
   it('is refused when its encoding is damaged', () => {

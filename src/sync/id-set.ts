@@ -18,9 +18,9 @@ function encodeGaps(ids: Uint32Array): Buffer {
   return bytes.subarray(0, at)
 }
 
-/** The integers of `encodeGaps`; throws a RangeError when the last one is cut off. */
-function decodeGaps(bytes: Uint8Array): Uint32Array {
-  const ids = new Uint32Array(bytes.length)
+/** Adds the integers of `encodeGaps` to a bitmap, some at a time; throws a RangeError when the last one is cut off. */
+function decodeGaps(bytes: Uint8Array, bitmap: RoaringBitmap32): RoaringBitmap32 {
+  const ids = new Uint32Array(Math.min(bytes.length, DECODED_AT_ONCE))
   let count = 0
   let id = 0
   let gap = 0
@@ -31,11 +31,16 @@ function decodeGaps(bytes: Uint8Array): Uint32Array {
     if (byte > 127) continue
     id += gap
     ids[count++] = id
+    if (count === ids.length) {
+      bitmap.addMany(ids)
+      count = 0
+    }
     gap = 0
     factor = 1
   }
   if (factor !== 1) throw new RangeError('the set of ids is cut off')
-  return ids.subarray(0, count)
+  bitmap.addMany(ids.subarray(0, count))
+  return bitmap
 }
 
 /** The key of a record: an integer id, or the JSON text of anything else (`"a-b"`, `["people","x"]`). */
@@ -66,9 +71,11 @@ const SPARSE_BYTES = 2.5
 const HEAD_BYTES = 9
 const SMALL_BYTES = 1024
 /** No set that we encode is larger; a damaged state must not fill the memory. */
-const MAX_DECODED = 64 * 1024 * 1024
+const MAX_DECODED = 16 * 1024 * 1024
+const DECODED_AT_ONCE = 65_536
 
-export function createIdSet(encoded: string | null = null): IdSet {
+/** An empty set, or what `encode` answered; throws when that is damaged or stands for more than `most` ids. */
+export function createIdSet(encoded: string | null = null, most = Number.POSITIVE_INFINITY): IdSet {
   const bitmaps = new Map<number, RoaringBitmap32>()
   const texts = new Set<string>()
   if (encoded !== null) decode(encoded)
@@ -139,6 +146,7 @@ export function createIdSet(encoded: string | null = null): IdSet {
 
   function decode(text: string): void {
     const bytes = unpacked(text)
+    let count = 0
     for (let at = 0; at < bytes.length; ) {
       const form = bytes.toString('latin1', at, at + 1)
       const word = bytes.readUInt32LE(at + 1)
@@ -146,8 +154,10 @@ export function createIdSet(encoded: string | null = null): IdSet {
       const body = bytes.subarray(at + HEAD_BYTES, end)
       if (end > bytes.length) throw new RangeError('the set of ids is cut off')
       if (form === 'b') bitmaps.set(word, RoaringBitmap32.deserialize(body, 'portable'))
-      else if (form === 'g') bitmaps.set(word, new RoaringBitmap32(decodeGaps(body)))
+      else if (form === 'g') bitmaps.set(word, decodeGaps(body, new RoaringBitmap32()))
       else for (const key of JSON.parse(body.toString()) as string[]) texts.add(key)
+      count += form === 't' ? 0 : (bitmaps.get(word)?.size ?? 0)
+      if (count + texts.size > most) throw new RangeError('the set stands for more ids than it may')
       at = end
     }
   }

@@ -118,18 +118,20 @@ export interface LiveKeysSettings {
   readonly stream: string
   /** Shared by the streams of the sync. */
   readonly ids: IdBudget
+  /** How many ids a stored set may stand for; any number if left out. */
+  readonly mostIds?: number | undefined
 }
 
-/** Throws when a stored set cannot be decoded. */
+/** Throws when a stored set cannot be decoded, or stands for too many ids. */
 export function createLiveKeys(
   stored: StoredKeys | undefined,
-  { stream, ids }: LiveKeysSettings,
+  { stream, ids, mostIds }: LiveKeysSettings,
 ): LiveKeys {
-  let window = createIdSet(stored?.window)
-  let backfill = createIdSet(stored?.backfill)
+  let window = createIdSet(stored?.window, mostIds)
+  let backfill = createIdSet(stored?.backfill, mostIds)
   let pending: readonly PendingDeletes[] = (stored?.pending ?? []).map(({ keys, ...rest }) => ({
     ...rest,
-    keys: createIdSet(keys),
+    keys: createIdSet(keys, mostIds),
   }))
   let highest = stored?.highestVersion ?? null
   let isTracked = stored?.isTracked ?? true

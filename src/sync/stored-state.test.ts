@@ -32,6 +32,7 @@ function reading(position: Position, more: Partial<StoredState> = {}): StoredSta
     },
     wholeRows: 1200,
     rowsSoFar: 300,
+    rowsCounted: 5000,
     ...more,
   }
 }
@@ -66,10 +67,17 @@ describe('a bookmark', () => {
   })
 
   it('without counts, as older versions wrote it, or with impossible ones, is believed all the same', () => {
-    const { whole_rows: _, rows_so_far: __, ...older } = writeState(reading(CHANGES))
-    const unknown = reading(CHANGES, { wholeRows: null, rowsSoFar: null })
+    const {
+      whole_rows: _,
+      rows_so_far: __,
+      rows_counted: ___,
+      ...older
+    } = writeState(reading(CHANGES))
+    const unknown = reading(CHANGES, { wholeRows: null, rowsSoFar: null, rowsCounted: null })
     expect(readState(older)).toEqual(unknown)
-    expect(readState({ ...older, whole_rows: -1, rows_so_far: 0.5 })).toEqual(unknown)
+    expect(readState({ ...older, whole_rows: -1, rows_so_far: 0.5, rows_counted: 1e300 })).toEqual(
+      unknown,
+    )
   })
 
   it('is none where a stream was never read or has been reset', () => {

@@ -39,6 +39,8 @@ export interface StateBlob {
   /** For the progress of the next sync; older states have neither. */
   readonly whole_rows: number | null
   readonly rows_so_far: number | null
+  /** How many rows the stream has had in all its syncs: no set of ids stands for more. */
+  readonly rows_counted: number | null
 }
 
 type Kind = 'string' | 'number' | 'boolean'
@@ -71,6 +73,7 @@ const STATE_FIELDS: Readonly<Record<keyof StateBlob, Kind | `${Kind}?`>> = {
   pending: 'string?',
   whole_rows: 'number?',
   rows_so_far: 'number?',
+  rows_counted: 'number?',
 }
 
 /** What a stored state says of the position. */
@@ -225,6 +228,8 @@ export interface StoredState {
   readonly wholeRows: number | null
   /** How many rows the present complete reading has had so far; null once it is settled. */
   readonly rowsSoFar: number | null
+  /** How many rows the stream has had since it was first read, in all readings; null where none was counted. */
+  readonly rowsCounted: number | null
 }
 
 const PHASES: ReadonlySet<string> = new Set(['initial', 'backfill', 'changes', 'list', 'complete'])
@@ -252,6 +257,7 @@ export function writeState(state: StoredState): StateBlob {
     pending: keys.pending.length === 0 ? null : JSON.stringify(keys.pending),
     whole_rows: state.wholeRows,
     rows_so_far: state.rowsSoFar,
+    rows_counted: state.rowsCounted,
   }
 }
 
@@ -292,10 +298,11 @@ export function readState(blob: unknown): StoredState | 'none' | { readonly unre
     },
     wholeRows: count(stored.whole_rows),
     rowsSoFar: count(stored.rows_so_far),
+    rowsCounted: count(stored.rows_counted),
   }
 }
 
-/** Only progress depends on a count: one that is none is not known, and nothing else is in doubt. */
+/** A count that is none is not known; nothing else is in doubt. */
 function count(stored: number | null): number | null {
   return Number.isSafeInteger(stored) && Number(stored) >= 0 ? stored : null
 }

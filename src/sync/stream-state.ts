@@ -94,7 +94,8 @@ export function createStreamState(
   stored?: StoredState,
 ): StreamState {
   const { stream, mode, log, service, ids } = settings
-  const keys = createLiveKeys(stored?.keys, { stream: stream.stream, ids })
+  const mostIds = stored?.rowsCounted ?? undefined
+  const keys = createLiveKeys(stored?.keys, { stream: stream.stream, ids, mostIds })
   const first = mode === 'full_refresh' || stream.replication === 'list' ? LIST : INITIAL
   let position = stored?.position ?? first
   let start = settings.start
@@ -105,6 +106,8 @@ export function createStreamState(
   let begunFrom = streamStart(stored, settings.why)
   let wholeRows = stored?.wholeRows ?? null
   let rowsSoFar = stored?.rowsSoFar ?? 0
+  // What was read before rows were counted is not known, and stays so.
+  let rowsCounted = stored === undefined ? 0 : stored.rowsCounted
   return {
     stream,
     mode,
@@ -143,6 +146,7 @@ export function createStreamState(
       begunFrom = streamStart({ wholeRows }, reason.why)
     },
     addRows(count) {
+      if (rowsCounted !== null) rowsCounted += count
       if (!isSettled && position.phase !== 'changes') rowsSoFar += count
     },
     keepOlder() {
@@ -165,6 +169,7 @@ export function createStreamState(
         keys: encodedKeys(),
         wholeRows,
         rowsSoFar: isSettled ? null : rowsSoFar,
+        rowsCounted,
       }),
   }
 
