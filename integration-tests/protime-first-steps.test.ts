@@ -135,13 +135,6 @@ describe('protime preview', () => {
     expect(stdout).not.toContain('lastName')
   })
 
-  it('warns of a rule that leaves out nothing', async () => {
-    const field_rules = [{ stream: 'people', path: 'lastname', rule: 'drop' }]
-    writeFileSync(file, JSON.stringify({ ...emulator.config(), field_rules }))
-    const { stderr } = await protime(['preview', 'people', '--json'])
-    expect(stderr).toContain('WARN field_rules.0.path is lastname, which fits no field')
-  })
-
   it('says what the client may not read, and fails when that is everything', async () => {
     emulator.fail('/jobs', 403)
     const one = await protime(['preview', 'jobs'])

@@ -1,9 +1,19 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runProtime } from '../src/cli/main.ts'
 import { temporaryFolder } from './testing/files.ts'
 import { createCollector } from './testing/output.ts'
+
+const dropping = (path: string) => ({ field_rules: [{ stream: 'people', path, rule: 'drop' }] })
+
+/** Settings by which nothing would be left out, and what was meant. */
+const MISTYPED: readonly (readonly [object, string])[] = [
+  [{ personaldata: 'minimal' }, 'did you mean personal_data?'],
+  [{ stream: ['departments'] }, 'did you mean streams?'],
+  [dropping('lastname'), 'did you mean lastName?'],
+  [dropping('surname'), 'fits no field that the schema of people knows.'],
+]
 
 let folder: ReturnType<typeof temporaryFolder>
 beforeAll(() => {
@@ -13,8 +23,12 @@ beforeAll(() => {
   const environment = { type: 'custom', base_url, auth_url: base_url }
   const settings = { tenant: 'acme', client_id: 'id', client_secret: 'secret', environment }
   writeFileSync(join(folder.path, 'config.json'), JSON.stringify(settings))
-  const mistyped = { ...settings, _streams: ['people', 'clokings'] }
+  const mistyped = { ...settings, streams: ['people', 'clokings'] }
   writeFileSync(join(folder.path, 'streams.json'), JSON.stringify(mistyped))
+  MISTYPED.forEach(([setting], i) => {
+    const config = JSON.stringify({ ...settings, ...setting })
+    writeFileSync(join(folder.path, `mistyped-${i}.json`), config)
+  })
 })
 afterAll(() => folder.remove())
 
@@ -64,6 +78,16 @@ it.each([
       text: expect.stringContaining(
         'clokings: There is no stream of this name; did you mean clockings?',
       ),
+    })
+  },
+)
+
+describe.each(['sync --warehouse nothing.duckdb', 'preview people', 'references list people'])(
+  'protime %s refuses a setting that would leave nothing out',
+  (words) => {
+    it.each(MISTYPED.map(([, meant], i) => [meant, i] as const))('%s', async (meant, i) => {
+      const { exitCode, text } = await protime(words, `mistyped-${i}.json`)
+      expect([exitCode, text]).toEqual([2, expect.stringContaining(meant)])
     })
   },
 )

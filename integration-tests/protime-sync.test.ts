@@ -7,7 +7,7 @@ import { startTenant, type Tenant } from './engines/tenant.ts'
 import { ask, type ProtimeChild, protime, startProtime, withDuckDb } from './testing/protime.ts'
 
 /** Streams of each kind; all of them cost most of a second each time. */
-const FEW = { _streams: ['people', 'jobs', 'sectors', 'calculated_totals'] }
+const FEW = { streams: ['people', 'jobs', 'sectors', 'calculated_totals'] }
 const CHANGES = { inserts: 40, updates: 40, deletes: 30, softDeletes: 5 }
 /** Makes a process that finds no DuckDB. */
 const HOOK = `export async function resolve(name, context, next) {
@@ -108,8 +108,8 @@ describe('protime sync', () => {
     const failures = [{ type: 'config' }]
     expect(await sync({ client_secret: 'wrong' })).toMatchObject({ exitCode: 2, failures })
     expect(await sync({ concurrency: 'many' })).toMatchObject({ exitCode: 2, failures })
-    expect(await sync({ _streams: ['jops'] })).toMatchObject({ exitCode: 2, failures })
-    expect(await sync({ _streams: 'jobs' })).toMatchObject({ exitCode: 2, failures })
+    expect(await sync({ streams: ['jops'] })).toMatchObject({ exitCode: 2, failures })
+    expect(await sync({ streams: 'jobs' })).toMatchObject({ exitCode: 2, failures })
   })
 
   it('refuses the warehouse of another tenant, with --full-refresh too, and leaves it as it is', async () => {
@@ -162,7 +162,7 @@ describe('protime sync', () => {
   it.each([
     [{}, ['--streams', '']],
     [{}, ['--streams', ' , ']],
-    [{ _streams: [] }, []],
+    [{ streams: [] }, []],
   ])('ends with 2 when no stream is named: %j %j', async (settings, words) => {
     const message = expect.stringContaining('name no stream')
     const failures = [{ type: 'config', message }]
@@ -192,7 +192,7 @@ describe('protime sync', () => {
 
   it('reads the streams that the command line names, else those of the configuration', async () => {
     const records = (collection: string) => tenant.emulator.all(collection).length
-    const named = { _streams: ['jobs'] }
+    const named = { streams: ['jobs'] }
     expect(await sync(named)).toMatchObject({ exitCode: 0, records: records('jobs') })
     const both = await sync(named, '--streams', 'employers, departments')
     expect(both.records).toBe(records('employers') + records('departments'))

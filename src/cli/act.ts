@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type Config, configure } from '../config/config.ts'
+import { type Config, configureFile } from '../config/config.ts'
 import { configSchema } from '../config/config-schema.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import type { Mask } from '../ground/mask.ts'
@@ -16,6 +16,7 @@ import {
   type CommandLog,
   type ExitCode,
   type Refuse,
+  StartError,
   UsageError,
 } from './command.ts'
 
@@ -47,7 +48,8 @@ export async function act(
   try {
     settled = await readConfig(file, log, mask)
   } catch (error) {
-    if (refuse === undefined || !(error instanceof ConnectorError)) throw error
+    if (!(error instanceof ConnectorError)) throw error
+    if (refuse === undefined) throw new StartError(error.failure, error.message, { cause: error })
     return refuse(error, { say, log, mask, screen, env })
   }
   return action({
@@ -67,5 +69,5 @@ export async function act(
 async function readConfig(file: string, log: Log, mask: Mask) {
   const input = await readJsonOption('--config', file)
   for (const secret of secretsOf(configSchema(), input)) mask.add(secret)
-  return { config: configure(input, log), input }
+  return { config: configureFile(input, log), input }
 }

@@ -125,20 +125,17 @@ function signalCode(stopped: unknown): number | undefined {
   return number ? 128 + number : undefined
 }
 
-/** The streams of the command line, or those of the member `_streams` of the configuration. */
+/** The streams of the command line, or those of the member `streams` of the configuration. */
 function streamsOf({ streams }: SyncOptions, input: unknown): readonly string[] | undefined {
   if (streams !== undefined)
     return streams
       .split(',')
       .map((name) => name.trim())
       .filter(Boolean)
-  const { _streams: names } = input as { readonly _streams?: unknown }
+  const { streams: names } = input as { readonly streams?: unknown }
   if (names === undefined) return undefined
   if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return names
-  throw new ConnectorError(
-    'config',
-    'The member _streams of the configuration must be a list of names.',
-  )
+  throw new ConnectorError('config', 'streams in the configuration must be a list of names.')
 }
 
 /** A scheduler that is killed cannot end what it has started, and the next run would find it there. */

@@ -4,19 +4,26 @@ import { collections, referencedCollections } from '../streams/collections.ts'
 import { chosenEnvironment, configSchema } from './config-schema.ts'
 import { writeSettingsSchema } from './write-settings.ts'
 
+/** Settings that one program alone knows. */
+type OwnSettings = NonNullable<SettingsSchema['properties']>
+
 /**
- * What a configuration says without any effect, one sentence each: settings that do not exist, at any
- * depth, and references that no record can have. Names that begin with `_` are comments, or additions
- * of a platform such as Airbyte's `__injected_declarative_manifest`. Takes any JSON, valid or not.
+ * What a configuration says without any effect, one sentence each: `unknownSettings`, and references that no record
+ * can have. Takes any JSON, valid or not.
  */
 export function configWarnings(input: unknown): string[] {
-  return [...unknownSettings(input, everySetting()), ...referencesWithoutRecords(input)]
+  return [...unknownSettings(input), ...referencesWithoutRecords(input)]
 }
 
-/** One file configures reading and writing, so that neither warns of the other's settings. */
-function everySetting(): SettingsSchema {
+/**
+ * A sentence for each setting that does not exist, at any depth. Names that begin with `_` are comments, or additions
+ * of a platform such as Airbyte's `__injected_declarative_manifest`. Takes any JSON, valid or not.
+ */
+export function unknownSettings(input: unknown, own: OwnSettings = {}): string[] {
+  // One file configures reading and writing, so that neither complains of the other's settings.
   const [reading, writing] = [configSchema(), writeSettingsSchema()]
-  return { ...reading, properties: { ...reading.properties, ...writing.properties } }
+  const properties = { ...reading.properties, ...writing.properties, ...own }
+  return unknownIn(input, { ...reading, properties })
 }
 
 /** Collections whose references the service adds to records of some stream. */
@@ -24,7 +31,7 @@ const embedded: ReadonlySet<string> = new Set(
   Object.values(collections).flatMap((facts) => ('references' in facts ? facts.references : [])),
 )
 
-function unknownSettings(input: unknown, schema: SettingsSchema): string[] {
+function unknownIn(input: unknown, schema: SettingsSchema): string[] {
   const chosen = chosenEnvironment(schema, input)
   const type = chosen?.properties?.['type']?.['const']
   const everywhere = pathsOf(schema, '')
@@ -41,7 +48,7 @@ function unknownSettings(input: unknown, schema: SettingsSchema): string[] {
       if (property !== undefined) return walk(member, property, `${path}${name}.`)
       if (name.startsWith('_')) return []
       if (propertiesOf(at)[name] !== undefined)
-        return `${path}${name} is no setting of the environment ${type} and is ignored.`
+        return `${path}${name} is no setting of the environment ${type}.`
       return unknown(path, name, Object.keys(properties))
     })
   }
@@ -53,7 +60,7 @@ function unknownSettings(input: unknown, schema: SettingsSchema): string[] {
         ? everywhere.find((other) => other.endsWith(`.${name}`))
         : `${path}${sibling}`
     return meant === undefined
-      ? `${path}${name} is no setting and is ignored.`
+      ? `${path}${name} is no setting.`
       : `${path}${name} is no setting; did you mean ${meant}?`
   }
 }
@@ -73,7 +80,8 @@ function pathsOf(schema: SettingsSchema, prefix: string): string[] {
   ])
 }
 
-function referencesWithoutRecords(input: unknown): string[] {
+/** A sentence for each collection whose references are asked for though no record can have them. */
+export function referencesWithoutRecords(input: unknown): string[] {
   const choices = (input as { external_references?: unknown } | null)?.external_references
   if (!Array.isArray(choices)) return []
   const names = choices.map((choice) => (choice as { collection?: unknown } | null)?.collection)

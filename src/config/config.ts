@@ -5,10 +5,10 @@ import {
   type PrivacySettings,
   parsePrivacySettings,
 } from '../privacy/privacy-settings.ts'
-import { ruleWarnings } from '../privacy/rule-warnings.ts'
+import { ruleFaults } from '../privacy/rule-faults.ts'
 import { referencedCollections } from '../streams/collections.ts'
 import { applyDefaults, notValid } from './config-faults.ts'
-import { configWarnings } from './config-warnings.ts'
+import { configWarnings, referencesWithoutRecords, unknownSettings } from './config-warnings.ts'
 
 /** The first day that the service's dates and ours are sure to agree on. */
 const EARLIEST = '1970-01-01'
@@ -80,11 +80,36 @@ export interface Config {
 
 type Json = Record<string, unknown>
 
-/** As `parseConfig`, and warns of what has no effect; also where it throws, because that may tell why. */
+/**
+ * As `parseConfig`, and warns of what has no effect; also where it throws, because that may tell why. A platform may
+ * add settings, so that they are no faults.
+ */
 export function configure(input: unknown, log: { warn(message: string): void }): Config {
   for (const warning of configWarnings(input)) log.warn(warning)
   const config = parseConfig(input)
-  for (const warning of ruleWarnings(config.privacy.rules)) log.warn(warning)
+  for (const warning of ruleFaults(config.privacy.rules)) log.warn(warning)
+  return config
+}
+
+/** What a file says that people write and no platform adds to; its member `streams` names those of a sync. */
+const OWN_SETTINGS = { streams: { type: 'array', items: { type: 'string' } } }
+
+/**
+ * As `configure`, for a file that people write and no platform adds to: settings that do not exist are faults, and
+ * so are rules that fit nothing, because who mistypes `personal_data` wants something left out.
+ */
+export function configureFile(input: unknown, log: { warn(message: string): void }): Config {
+  const unknown = unknownSettings(input, OWN_SETTINGS)
+  let config: Config
+  try {
+    config = parseConfig(input)
+  } catch (error) {
+    for (const sentence of unknown) log.warn(sentence)
+    throw error
+  }
+  const faults = [...unknown, ...ruleFaults(config.privacy.rules)]
+  if (faults.length > 0) throw notValid(faults.join(' '))
+  for (const warning of referencesWithoutRecords(input)) log.warn(warning)
   return config
 }
 

@@ -36,6 +36,8 @@ export interface FieldRule {
   /** Names of members from the record inwards, joined by dots; `*` stands for any text without a dot. */
   readonly path: string
   readonly rule: FieldAction
+  /** Whether it is meant for a field that the schemas do not know. */
+  readonly unknown?: boolean
 }
 
 /** How personal data is treated. */

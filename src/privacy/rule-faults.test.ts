@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import type { FieldRule } from './privacy-settings.ts'
-import { ruleWarnings } from './rule-warnings.ts'
+import { ruleFaults } from './rule-faults.ts'
 
-const of = (stream: string, path: string) => ruleWarnings([{ stream, path, rule: 'drop' }])
+const of = (stream: string, path: string) => ruleFaults([{ stream, path, rule: 'drop' }])
 
 it.each([
   ['people', 'lastName'],
@@ -21,14 +21,26 @@ it('warns of a stream that nothing fits, and says which was meant', () => {
   ])
 })
 
-it('warns of a path that no known field fits', () => {
-  expect(of('people', 'lastname')).toEqual([
-    'field_rules.0.path is lastname, which fits no field that the schema of people knows; it counts for unknown fields only.',
-  ])
+it.each([
+  ['people', 'lastname', '; did you mean lastName?'],
+  ['clockings', 'geolocation.lattitude', '; did you mean geolocation.latitude?'],
+  ['people', 'surname', '.'],
+])(
+  'warns of a path that no known field fits, and says which was meant: %s %s',
+  (stream, path, meant) => {
+    expect(of(stream, path)).toEqual([
+      `field_rules.0.path is ${path}, which fits no field that the schema of ${stream} knows${meant} For a field that the service has added, say "unknown": true.`,
+    ])
+  },
+)
+
+it('takes a rule that is meant for an unknown field', () => {
+  const rule = { stream: 'people', path: 'shoeSize', rule: 'drop', unknown: true } as const
+  expect(ruleFaults([rule])).toEqual([])
 })
 
 it.each(['drop', 'hash'] as const)('warns of a rule for what tells records apart: %s', (rule) => {
-  expect(ruleWarnings([{ stream: 'people', path: 'id', rule }])).toEqual([
+  expect(ruleFaults([{ stream: 'people', path: 'id', rule }])).toEqual([
     'field_rules.0.path is id, which stays as it is in every record.',
   ])
 })
@@ -39,5 +51,5 @@ it('has nothing to say of the rules in the documentation', () => {
     field_rules: FieldRule[]
   }
   expect(example.field_rules).not.toEqual([])
-  expect(ruleWarnings(example.field_rules)).toEqual([])
+  expect(ruleFaults(example.field_rules)).toEqual([])
 })

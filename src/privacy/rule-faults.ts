@@ -7,7 +7,7 @@ import { type FieldRule, patternsOf } from './privacy-settings.ts'
 const ALWAYS_THERE = ['id', 'changeVersion']
 
 /** A sentence for each rule that fits no stream, no field that a schema knows, or what cannot be left out. */
-export function ruleWarnings(rules: readonly FieldRule[]): string[] {
+export function ruleFaults(rules: readonly FieldRule[]): string[] {
   return rules.flatMap((rule, i) => {
     const patterns = [...streams.keys()].map(
       (stream) => [stream, patternsOf(stream, [rule])] as const,
@@ -20,14 +20,22 @@ export function ruleWarnings(rules: readonly FieldRule[]): string[] {
     }
     if (ALWAYS_THERE.includes(rule.path) && rule.rule !== 'keep')
       return [`field_rules.${i}.path is ${rule.path}, which stays as it is in every record.`]
-    const fits = fitting.some(([stream, { actionOf, reachesInto }]) =>
-      pathsOf(readStreamSchema(stream)).some(
+    if (rule.unknown === true) return []
+    const places = fitting.map(
+      ([stream, pattern]) => [pattern, pathsOf(readStreamSchema(stream))] as const,
+    )
+    const fits = places.some(([{ actionOf, reachesInto }, known]) =>
+      known.some(
         ({ path, isOpen }) => actionOf(path) !== undefined || (isOpen && reachesInto(path)),
       ),
     )
     if (fits) return []
+    const known = places.flatMap(([, paths]) => paths.map(({ path }) => path.join('.')))
+    const meant = nearest(rule.path, new Set(known))
     return [
-      `field_rules.${i}.path is ${rule.path}, which fits no field that the schema of ${rule.stream} knows; it counts for unknown fields only.`,
+      `field_rules.${i}.path is ${rule.path}, which fits no field that the schema of ${rule.stream} knows${
+        meant === undefined ? '' : `; did you mean ${meant}?`
+      }${meant === undefined ? '.' : ''} For a field that the service has added, say "unknown": true.`,
     ]
   })
 }
