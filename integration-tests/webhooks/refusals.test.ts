@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
+import { reply, startHttpService } from '../../src/http/testing/http-service.ts'
 import { type Scene, startScene, until } from './scene.ts'
 
 /** Somebody else's port. */
@@ -79,6 +80,38 @@ it('protime webhooks serve goes on with a client that is refused later, and says
   await until(() => /WARN The webhooks could not be looked after/.test(server.heard()))
   scene.emulator.update('people', 1)
   await until(() => scene.orders().length === 2)
+})
+
+it.each([
+  ['/connect/token', 403],
+  ['/webhooks', 404],
+])(
+  'protime webhooks serve with live webhooks is not ended by one bad answer at its start (%s: %i)',
+  async (path, status) => {
+    const scene = await startScene()
+    const first = await scene.serve({ '--collection': 'people' })
+    await until(() => scene.orders().length === 1)
+    await first.endsSoonAfter(() => first.child.kill('SIGTERM'), first.exited)
+    scene.emulator.fail(path, status, { times: 1 })
+    const second = await scene.serve({ '--collection': 'people' })
+    await until(() => /WARN The webhooks could not be looked after/.test(second.heard()))
+    await until(async () => (await second.health()).collections['people']?.status === 'Enabled')
+    expect(scene.emulator.webhooks()).toHaveLength(1)
+  },
+)
+
+it('protime webhooks serve asks for the scopes of the collections that are chosen, and for no others', async () => {
+  const { origin, requests } = await startHttpService((response) => reply(response, 401))
+  const scene = await startScene()
+  const environment = { type: 'custom', base_url: origin, auth_url: origin, api_name: 'svcapi' }
+  scene.write('config.json', { ...scene.emulator.config(), environment })
+  await scene.protime(...scene.words({ '--collection': 'people,breaks' }))
+  const scopes = new URLSearchParams(requests[0]?.body).get('scope')?.split(' ')
+  expect(scopes).toEqual(
+    ['webhooks.read', 'webhooks.write', 'people.read', 'breaks.read'].map(
+      (name) => `connector-svcapi-${name}`,
+    ),
+  )
 })
 
 it('protime webhooks serve waits for a service that is down at its start', async () => {

@@ -188,15 +188,15 @@ export function serveAction(words: ServeWords, environment: Environment): Action
       throw new UsageError(
         'the configuration has dry_run, and a server of webhooks makes and deletes them: take it out, or give --keys-only',
       )
-    const serving = { ...connection(tools), log, signal, hide: mask.add }
     if (words.unsubscribe) {
       return locked(storePath, async () => {
         const store = await orStartError(openHookStore(storePath, mask.add))
-        await unsubscribe(store, serving)
+        await unsubscribe(store, { ...connection(tools, []), log })
         return EXIT.done
       })
     }
     const settings = parseServeWords(words, environment)
+    const serving = { ...connection(tools, settings.collections), log, signal, hide: mask.add }
     for (const secret of [environment['AIRBYTE_CLIENT_SECRET'], environment[POST_PASSWORD]])
       if (secret) mask.add(secret)
     const { catalog } = words
@@ -230,16 +230,16 @@ async function locked<T>(storePath: string, work: () => Promise<T>): Promise<T> 
   }
 }
 
-function connection({
-  config,
-  signal,
-  log,
-}: ActionTools): Pick<KeeperTools, 'connect' | 'scopesOf'> {
+/** What keeps webhooks of these collections, and may do nothing else. */
+function connection(
+  { config, signal, log }: ActionTools,
+  collections: readonly string[],
+): Pick<KeeperTools, 'connect' | 'scopesOf'> {
   const endpoints = createEndpoints({ ...config, version: packageVersion() })
   return {
     connect: () =>
       createServiceClient(config, {
-        scopes: ['webhooks.read', ...webhookScopes(webhookCollections)],
+        scopes: ['webhooks.read', ...webhookScopes(collections)],
         // Each round has a token of its own, which need not be remembered for long.
         mask: createMask(LINK_TOKENS),
         signal,

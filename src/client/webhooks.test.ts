@@ -29,6 +29,35 @@ describe('a webhook', () => {
     expect([asked, bodies]).toEqual([['POST /webhooks'], [WANTED]])
   })
 
+  it.each([
+    ['the algorithm', { keyAlgorithm: 'HMAC-SHA256', webhookPrivateKey: KEY }],
+    ['the id', { keyId: 'k-1', privateWebhookKey: KEY }],
+    ['the type', { keyType: 'shared', signing_key: KEY }],
+    ['a public key', { publicKey: 'abc', key: KEY }],
+    ['a less telling name', { secret: 'abc', privateKey: KEY }],
+    ['what belongs to a public key', { publicKey: { key: 'abc' }, webhook: { secret: KEY } }],
+  ])('has the key that its name says, and not %s', async (_, members) => {
+    const { client } = await openServiceClient((response) =>
+      reply(response, 201, { ...RECORD, ...members }),
+    )
+    expect((await client.webhooks.create(WANTED)).key).toBe(KEY)
+  })
+
+  it.each([
+    ['two secrets', { secret: 'a', webhookSecret: 'b' }],
+    ['a key and a secret', { key: 'a', secret: 'b' }],
+    ['two private keys', { privateKey: 'a', webhook: { privateKey: 'b' } }],
+    ['the algorithm of a key alone', { keyAlgorithm: 'HMAC-SHA256' }],
+  ])('has no key that is known where there are %s', async (_, members) => {
+    const { client } = await openServiceClient((response) =>
+      reply(response, 201, { ...RECORD, ...members }),
+    )
+    expect(await failureOf(client.webhooks.create(WANTED))).toMatchObject({
+      mayHaveHappened: true,
+      message: expect.stringContaining('without telling its key'),
+    })
+  })
+
   it('is asked for with references, which it keeps', async () => {
     const externalReferences = { people: ['@badge-number'] }
     const { client, asked } = await openServiceClient((response) =>
@@ -56,6 +85,21 @@ describe('a webhook', () => {
       })
     },
   )
+
+  it.each([
+    [500, {}],
+    [503, {}],
+    [503, { 'retry-after': '0' }],
+    [503, { 'retry-after': '1' }],
+    [408, {}],
+    [524, {}],
+  ])('that may have been created before a %i (%j) is not sent again', async (status, headers) => {
+    const { client, asked } = await openServiceClient((response) =>
+      reply(response, status, {}, headers),
+    )
+    const failure = await failureOf(client.webhooks.create(WANTED))
+    expect([failure, asked.length]).toEqual([expect.objectContaining({ mayHaveHappened: true }), 1])
+  })
 
   it('that may have been created is not sent again', async () => {
     const { client, asked } = await openServiceClient((response) => response.destroy())

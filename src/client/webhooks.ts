@@ -110,20 +110,31 @@ function dateOf(text: string | undefined): Date | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date
 }
 
-/** The private key: its member is not documented, but its name says what it is. */
+/** Names of what belongs to a key and is none, or is not private. */
+const NO_SECRET = /algorithm|type|public|^ids?(?![a-z])|[\d_-]ids?$|[a-z]Ids?(?![a-z])|keyids?$/i
+const PRIVATE_KEY = /private.*key|key.*private/i
+const KEY_OR_SECRET = /key|secret/i
+
+/**
+ * The private key. Its member is not documented, but its name says what it is: `private` and `key`, or one of `key`
+ * and `secret`. Where two say so, a guess could be a public word, by which everybody could sign: there is none then.
+ */
 function keyOf(record: JsonObject): string | undefined {
-  const texts = Object.entries(record).flatMap(([name, value]) =>
-    typeof value === 'string' && value !== '' ? [[name.toLowerCase(), value] as const] : [],
-  )
-  const named = (pattern: RegExp) => texts.find(([name]) => pattern.test(name))?.[1]
-  return named(/^(private|webhook|signing)?key$|^secret$/) ?? named(/key|secret/) ?? nested(record)
+  const texts = secretsOf(record)
+  const byName = (pattern: RegExp) => texts.filter(([name]) => pattern.test(name))
+  const [key, ...others] = byName(PRIVATE_KEY).length > 0 ? byName(PRIVATE_KEY) : texts
+  return others.length > 0 ? undefined : key?.[1]
 }
 
-function nested(record: JsonObject): string | undefined {
-  return Object.values(record)
-    .filter(isJsonObject)
-    .map(keyOf)
-    .find((key) => key !== undefined)
+/** The texts whose names say that they are secret, with these, also of objects within. */
+function secretsOf(record: JsonObject): (readonly [name: string, text: string])[] {
+  return Object.entries(record)
+    .filter(([name]) => !NO_SECRET.test(name))
+    .flatMap(([name, value]) => {
+      if (isJsonObject(value)) return secretsOf(value)
+      const isSecret = typeof value === 'string' && value !== '' && KEY_OR_SECRET.test(name)
+      return isSecret ? [[name, value] as const] : []
+    })
 }
 
 /** What was made cannot be used without its key, which is told once. */

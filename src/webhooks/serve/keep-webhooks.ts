@@ -14,6 +14,8 @@ const FOLLOW_MS = 1000
 
 export interface KeepSettings {
   readonly keeper: Keeper
+  /** Whether deliveries can come before the first good round. */
+  readonly hasLive: () => boolean
   readonly watchMs: number
   /** Called after each round, also after one that failed. */
   readonly onRound: () => void
@@ -23,11 +25,12 @@ export interface KeepSettings {
 
 /**
  * Runs the keeper's rounds until the signal is aborted. Throws a config error that comes before the first
- * good round: whoever starts it with a wrong secret is there to mend it, and a service that is down is no
- * such error. Later it is a warning, and deliveries are taken all the same.
+ * good round of a server without webhooks: whoever starts it with a wrong secret is there to mend it, and a
+ * service that is down is no such error. With webhooks, and later, it is a warning, and deliveries are taken all
+ * the same: the answer may be that of one bad moment.
  */
 export async function keepWebhooks(settings: KeepSettings): Promise<void> {
-  const { keeper, watchMs, onRound, log, signal } = settings
+  const { keeper, hasLive, watchMs, onRound, log, signal } = settings
   let wasGood = false
   while (!signal.aborted) {
     await keeper.round().then(
@@ -37,7 +40,8 @@ export async function keepWebhooks(settings: KeepSettings): Promise<void> {
       },
       (error: Error) => {
         if (signal.aborted) return
-        if (!wasGood && asConnectorError(error).failure === 'config') throw error
+        const isMisconfigured = asConnectorError(error).failure === 'config'
+        if (isMisconfigured && !wasGood && !hasLive()) throw error
         const pause = pauseMs(keeper.keeping.failures++)
         log.warn(
           `The webhooks could not be looked after. ${error.message} The next try is in ${Math.ceil(pause / 1000)} seconds.`,

@@ -4,7 +4,10 @@ import { nonceOf, type StoredHook } from './store.ts'
 /** What the keeper decides by: its store, what the service lists, and the service's time. */
 export interface Situation {
   readonly hooks: readonly StoredHook[]
+  /** Those that are not deleted. */
   readonly listed: readonly Webhook[]
+  /** The ids of those that are listed as Enabled although their deletion was answered. */
+  readonly remaining: ReadonlySet<string>
   readonly now: Date
 }
 
@@ -30,16 +33,29 @@ export type Action =
   | { readonly do: 'forget'; readonly hook: StoredHook }
   /** Deletes a webhook at the service, and takes its repeated deliveries for a while. */
   | { readonly do: 'retire'; readonly hook: StoredHook; readonly why: string }
-  /** Makes a webhook; `why` is undefined where the collection had none. */
-  | { readonly do: 'create'; readonly collection: string; readonly why: string | undefined }
+  | Creation
   /** Tells what somebody should look at. */
   | { readonly do: 'warn'; readonly collection: string; readonly text: string }
+
+/** Makes a webhook. */
+export interface Creation {
+  readonly do: 'create'
+  readonly collection: string
+  /** Undefined where the collection had none. */
+  readonly why: string | undefined
+  /** What delivers nothing any more: deleted first where the service takes one webhook per collection. */
+  readonly over: readonly StoredHook[]
+  /** See `StoredHook`. */
+  readonly tries: number
+}
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
 /** A service that refuses each new webhook at once must not be stormed. */
 const CREATION_PAUSE = HOUR
+/** The pause doubles with each webhook that stays uninitialized, up to this. */
+const MAX_CREATION_PAUSE = 24 * HOUR
 /** The service repeats a delivery for the last time 72 hours after the first attempt. */
 const RETIREMENT = 72 * HOUR
 /** A webhook that nobody has confirmed may still be made for so long by a request whose answer was lost. */
@@ -57,31 +73,39 @@ export function planKeeping(situation: Situation, settings: KeeperSettings): Act
   return [
     ...hooks.flatMap((hook) => (hook.state === 'creating' ? unconfirmed(hook, situation) : [])),
     ...hooks.flatMap((hook) => (hook.state === 'retiring' ? retiring(hook, situation) : [])),
+    ...strangers(situation, settings),
     ...settings.collections.flatMap((collection) => keep(collection, situation, settings)),
     ...hooks
       .filter(({ state, collection }) => state === 'live' && !chosen.has(collection))
       .map(
         (hook): Action => ({ do: 'retire', hook, why: 'its collection is not chosen any more' }),
       ),
-    ...strangers(situation, settings),
   ]
 }
 
-/** What is wrong with a live webhook, half a sentence; undefined while deliveries can be expected. */
+/** What is wrong with a live webhook. */
+interface Fault {
+  /** Half a sentence. */
+  readonly why: string
+  /** False while deliveries can be expected all the same. */
+  readonly isOver: boolean
+}
+
+/** Undefined for a webhook that can be used, and for long enough. */
 export function faultOf(
   hook: StoredHook,
   record: Webhook | undefined,
   now: Date,
-): string | undefined {
-  if (record === undefined || isDeleted(record)) return 'it is gone'
-  if (!isEnabled(record)) return `its status is ${record.status}`
+): Fault | undefined {
+  if (record === undefined) return { why: 'it is gone', isOver: true }
+  if (!isEnabled(record)) return { why: `its status is ${record.status}`, isOver: true }
   const until = record.validUntil
   if (until === undefined) return undefined
   const left = until.getTime() - now.getTime()
-  if (left <= 0) return `it expired at ${until.toISOString()}`
+  if (left <= 0) return { why: `it expired at ${until.toISOString()}`, isOver: true }
   const validity = until.getTime() - timeOf(hook.createdAt, Number.NEGATIVE_INFINITY)
   const margin = Math.min(MAX_MARGIN, validity * MARGIN_PART)
-  return left < margin ? `it expires at ${until.toISOString()}` : undefined
+  return left < margin ? { why: `it expires at ${until.toISOString()}`, isOver: false } : undefined
 }
 
 /** The record of a webhook in the store, by its id, or by its address while the id is not known. */
@@ -97,7 +121,7 @@ export function recordOf(
 /** A crash, or an answer that was lost, between asking for a webhook and storing its key. */
 function unconfirmed(hook: StoredHook, { listed, now }: Situation): Action[] {
   const record = recordOf(hook, listed)
-  if (record !== undefined && !isDeleted(record)) {
+  if (record !== undefined) {
     const why = 'it was made without its key reaching the store'
     return [
       { do: 'delete', id: record.id, collection: hook.collection, why },
@@ -107,13 +131,15 @@ function unconfirmed(hook: StoredHook, { listed, now }: Situation): Action[] {
   return isWithin(DOUBT, hook.createdAt, now) ? [] : [{ do: 'forget', hook }]
 }
 
-function retiring(hook: StoredHook, { listed, now }: Situation): Action[] {
+function retiring(hook: StoredHook, { listed, remaining, now }: Situation): Action[] {
   const record = recordOf(hook, listed)
   // The request that was to delete it has failed.
-  if (record !== undefined && !isDeleted(record)) {
+  if (record !== undefined) {
     return [{ do: 'delete', id: record.id, collection: hook.collection, why: 'it was replaced' }]
   }
-  return isWithin(RETIREMENT, hook.retiredAt, now) ? [] : [{ do: 'forget', hook }]
+  // As long as it is listed as if it lived, we know that it does not.
+  const isKept = isWithin(RETIREMENT, hook.retiredAt, now) || remaining.has(hook.id ?? '')
+  return isKept ? [] : [{ do: 'forget', hook }]
 }
 
 /** Keeps exactly one usable webhook of a collection. */
@@ -136,39 +162,64 @@ function keep(
       ...live
         .filter((one) => one !== current)
         .map(
-          ({ hook, fault }): Action => ({ do: 'retire', hook, why: fault ?? 'it has a successor' }),
+          ({ hook, fault }): Action => ({
+            do: 'retire',
+            hook,
+            why: fault?.why ?? 'it has a successor',
+          }),
         ),
     ]
   }
-  const why = live[0]?.fault
-  const isTooSoon = hooks.some(
-    (hook) =>
-      hook.collection === collection &&
-      hook.state !== 'creating' &&
-      isWithin(CREATION_PAUSE, hook.createdAt, now),
-  )
-  if (!isTooSoon) return [{ do: 'create', collection, why }]
+  const [newest] = live
+  const why = newest?.fault?.why
+  const paused = hooks
+    .filter((hook) => hook.collection === collection && hook.state !== 'creating')
+    .find((hook) => isWithin(pauseAfter(hook, recordOf(hook, listed)), hook.createdAt, now))
+  if (paused === undefined) {
+    const isUninitialized = isOfStatus(newest && recordOf(newest.hook, listed), 'uninitialized')
+    const tries = isUninitialized ? (newest?.hook.tries ?? 0) + 1 : 0
+    const over = live.filter(({ fault }) => fault?.isOver).map(({ hook }) => hook)
+    return [{ do: 'create', collection, why, over, tries }]
+  }
+  const pause = pauseAfter(paused, recordOf(paused, listed)) / HOUR
   const reason = why === undefined ? 'There is no webhook' : `The webhook cannot be used: ${why}`
-  const text = `${reason}. The next one is made an hour after the one before.`
+  const text = `${reason}. The next one is made ${pause === 1 ? 'an hour' : `${pause} hours`} after the one before.`
   return [{ do: 'warn', collection, text }]
 
-  function moved({ destinationUrl }: StoredHook): string | undefined {
-    return destinationUrl.startsWith(`${publicUrl}/`) ? undefined : 'the public URL has changed'
+  function moved({ destinationUrl }: StoredHook): Fault | undefined {
+    if (destinationUrl.startsWith(`${publicUrl}/`)) return undefined
+    return { why: 'the public URL has changed', isOver: true }
   }
 }
 
-/** Webhooks that have an address of ours and are in no store of ours. */
-function strangers({ hooks, listed }: Situation, { publicUrl, adopt }: KeeperSettings): Action[] {
-  const known = new Set(hooks.map(nonceOf))
-  const ids = new Set(hooks.map(({ id }) => id))
-  return listed
-    .filter((record) => isBelow(record, publicUrl) && !isDeleted(record))
-    .filter((record) => !known.has(nonceOf(record)) && !ids.has(record.id))
-    .map(({ id, collectionName: collection }): Action => {
-      if (adopt) return { do: 'delete', id, collection, why: 'its key is lost' }
-      const text = `There is a webhook with our public URL whose key is not in the store (id ${id}): its deliveries are answered 404. Start with --adopt to delete such webhooks, or delete it with: protime webhooks delete ${id}.`
-      return { do: 'warn', collection, text }
-    })
+/**
+ * Webhooks that have an address of ours and whose key is not in the store. One with the very address of another
+ * was made by a request that somebody on the way has repeated.
+ */
+function strangers(
+  { hooks, listed }: Situation,
+  { publicUrl, adopt, collections }: KeeperSettings,
+): Action[] {
+  const known = new Map(hooks.map((hook) => [nonceOf(hook), hook]))
+  return listed.flatMap((record): Action[] => {
+    const { id, collectionName: collection } = record
+    const hook = known.get(nonceOf(record))
+    if (hook !== undefined) {
+      const isTwin = hook.id !== undefined && hook.id !== id
+      const why = 'another one has its address, and nobody has the key of this one'
+      return isTwin ? [{ do: 'delete', id, collection, why }] : []
+    }
+    if (!isBelow(record, publicUrl) || !collections.includes(collection)) return []
+    if (adopt) return [{ do: 'delete', id, collection, why: 'its key is lost' }]
+    const text = `There is a webhook with our public URL whose key is not in the store (id ${id}): its deliveries are answered 404. Start with --adopt to delete such webhooks, or delete it with: protime webhooks delete ${id}.`
+    return isEnabled(record) ? [{ do: 'warn', collection, text }] : []
+  })
+}
+
+/** How long no webhook is made after this one. */
+function pauseAfter({ tries = 0 }: StoredHook, record: Webhook | undefined): number {
+  if (!isOfStatus(record, 'uninitialized')) return CREATION_PAUSE
+  return Math.min(MAX_CREATION_PAUSE, CREATION_PAUSE * 2 ** tries)
 }
 
 /** An address that this program makes: other programs may share the public URL's host. */
@@ -179,16 +230,20 @@ function isBelow({ destinationUrl }: Webhook, publicUrl: string): boolean {
 
 function isStarting(hook: StoredHook, record: Webhook | undefined, now: Date): boolean {
   const isNew = isWithin(INITIALIZATION, hook.createdAt, now)
-  return isNew && record?.status.toLowerCase() === 'uninitialized'
+  return isNew && isOfStatus(record, 'uninitialized')
 }
 
-function isEnabled({ status }: Webhook): boolean {
-  return status.toLowerCase() === 'enabled'
+function isEnabled(record: Webhook): boolean {
+  return isOfStatus(record, 'enabled')
 }
 
 /** Deleted webhooks may stay in the list. */
-function isDeleted({ status }: Webhook): boolean {
-  return /^(soft-?)?deleted$/i.test(status)
+export function isDeleted(record: Webhook): boolean {
+  return ['deleted', 'soft-deleted', 'softdeleted'].some((status) => isOfStatus(record, status))
+}
+
+function isOfStatus(record: Webhook | undefined, status: string): boolean {
+  return record?.status.toLowerCase() === status
 }
 
 /** Whether that time is not longer ago. A time far ahead is that of another clock, and none. */

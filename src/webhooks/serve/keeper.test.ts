@@ -210,6 +210,122 @@ describe('the keeper', () => {
     expect(service.records.map(({ id }) => id)).toEqual([kept?.id])
   })
 
+  it.each(['Disabled', 'Enabled'])(
+    'deletes each webhook once where deleted ones stay in the list as %s, and warns of none',
+    async (status) => {
+      const service = createFakeService()
+      service.deletedStatus = status
+      service.validityMs = 10 * DAY
+      const { keeper, store, warnings } = start(service)
+      for (let hours = 0; hours < 30 * 24; hours++) {
+        await keeper.round()
+        service.now += HOUR
+      }
+      expect(service.creations).toHaveLength(8)
+      expect(service.deletions).toEqual([...new Set(service.deletions)])
+      expect(service.deletions).toHaveLength(6)
+      expect(warnings).toEqual([])
+      expectKept(service, store.hooks)
+      const again = start(service)
+      await again.keeper.round()
+      expect([service.deletions.length, again.warnings]).toEqual([6, []])
+    },
+  )
+
+  describe('where the service takes one webhook per collection', () => {
+    const startOne = async () => {
+      const service = createFakeService()
+      service.isOnePerCollection = true
+      const process = start(service, { collections: ['people'] })
+      await process.keeper.round()
+      const kept = () => expectKept(service, process.store.hooks, ['people'])
+      kept()
+      service.now += 2 * HOUR
+      return { ...process, service, kept }
+    }
+
+    it('makes one anew in place of one that is disabled', async () => {
+      const { service, keeper, kept } = await startOne()
+      for (const record of service.records) record.status = 'Disabled'
+      await keeper.round()
+      kept()
+      expect(service.deletions).toEqual(['1'])
+    })
+
+    it('lets one that is about to expire go on until it has expired', async () => {
+      const { service, keeper, kept, warnings } = await startOne()
+      service.now += 30 * DAY - 3 * HOUR
+      await keeper.round()
+      expect(service.deletions).toEqual([])
+      expect(service.records).toHaveLength(1)
+      expect(warnings).toEqual([
+        'people: no webhook could be made. There is one already. The present one is used until it expires.',
+      ])
+      service.now += 2 * HOUR
+      await keeper.round()
+      kept()
+    })
+
+    it('makes one in place of a disabled one whose key is lost, when it is to adopt', async () => {
+      const { service } = await startOne()
+      const lost = createFakeService()
+      lost.isOnePerCollection = true
+      lost.records.push(
+        ...service.records.map((record) => ({ ...record, status: 'Disabled', id: 'lost' })),
+      )
+      const { keeper, store } = start(lost, { collections: ['people'], adopt: true })
+      await keeper.round()
+      expectKept(lost, store.hooks, ['people'])
+    })
+  })
+
+  it('deletes a second webhook with the address of its own, whose key nobody has', async () => {
+    const service = createFakeService()
+    const { keeper, store, warnings } = start(service, { collections: ['people'] })
+    await keeper.round()
+    service.records.unshift(
+      ...service.records.map((record) => ({ ...record, id: 'twin', key: 'x' })),
+    )
+    await keeper.round()
+    expectKept(service, store.hooks, ['people'])
+    expect([service.deletions, warnings]).toEqual([['twin'], []])
+  })
+
+  it('leaves the webhooks of another server alone, which has other collections below the same public URL', async () => {
+    const service = createFakeService()
+    const others = start(service, { collections: ['people'] })
+    await others.keeper.round()
+    const ours = createFakeService()
+    ours.records.push(...service.records.map((record) => ({ ...record, id: 'other' })))
+    const { keeper, warnings } = start(ours, { collections: ['clockings'], adopt: true })
+    await keeper.round()
+    expect(ours.records.map(({ collectionName }) => collectionName)).toEqual([
+      'people',
+      'clockings',
+    ])
+    expect([ours.deletions, warnings]).toEqual([[], []])
+  })
+
+  it('doubles the pause with each webhook that stays uninitialized, up to a day', async () => {
+    const service = createFakeService()
+    service.status = 'Uninitialized'
+    const { keeper } = start(service, { collections: ['people'] })
+    for (let minutes = 0; minutes < 5 * 24 * 60; minutes += 15) {
+      await keeper.round()
+      service.now += 15 * MINUTE
+    }
+    const times = service.creations.map(({ at }) => at)
+    const pauses = times.slice(1).map((at, i) => (at - (times[i] ?? 0)) / HOUR)
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 24, 24, 24])
+    service.status = 'Enabled'
+    service.now += 25 * HOUR
+    await keeper.round()
+    for (const record of service.records) record.status = 'Disabled'
+    service.now += HOUR
+    await keeper.round()
+    expect(service.records.map(({ status }) => status)).toEqual(['Enabled'])
+  })
+
   it('ends any history of crashes, lost answers and loss of webhooks with one usable webhook each', async () => {
     const happening = fc.oneof(
       { weight: 4, arbitrary: fc.constant('round' as const) },

@@ -1,10 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { ClientError } from '../../client/client-error.ts'
-import type { ServiceClient, Webhook } from '../../client/service-client.ts'
+import type { CreatedWebhook, ServiceClient, Webhook } from '../../client/service-client.ts'
 import { statusIs } from '../../http/status.ts'
 import type { Log } from '../../protocol/connector.ts'
 import { deliveryPath } from '../receive/delivery.ts'
-import { type Action, faultOf, type KeeperSettings, planKeeping, recordOf } from './keeper-plan.ts'
+import {
+  type Action,
+  type Creation,
+  faultOf,
+  isDeleted,
+  type KeeperSettings,
+  planKeeping,
+  recordOf,
+} from './keeper-plan.ts'
 import type { HookStore, StoredHook } from './store.ts'
 
 /** How a collection is subscribed. */
@@ -94,9 +102,7 @@ function createKeeping(
     const facts = { status, ...(validUntil === undefined ? {} : { validUntil }) }
     const fault = faultOf(hook, record, now)
     if (fault === undefined) return facts
-    // What only expires soon still delivers.
-    const isOver = status.toLowerCase() !== 'enabled' || (validUntil && validUntil <= now)
-    return { ...facts, reason: fault, ...(isOver ? { lackingSince } : {}) }
+    return { ...facts, reason: fault.why, ...(fault.isOver ? { lackingSince } : {}) }
   }
 }
 
@@ -130,6 +136,8 @@ export interface Keeper {
 interface Round {
   readonly client: WebhookService
   listed: Webhook[]
+  /** See `Situation`. */
+  remaining: ReadonlySet<string>
   /** Collections whose webhook was asked for in this round: once is enough. */
   readonly asked: Set<string>
   /** What a later round may do better. */
@@ -139,17 +147,14 @@ interface Round {
 export function createKeeper(tools: KeeperTools): Keeper {
   const { settings, store, log } = tools
   const keeping = createKeeping(settings.collections, store.hooks)
+  /** The ids of webhooks whose deletion was answered, and that the store does not hold. */
+  const deleted = new Set<string>()
   return { round, keeping }
 
   async function round(): Promise<void> {
     const client = tools.connect()
     try {
-      const view: Round = {
-        client,
-        listed: await all(client.webhooks.list()),
-        asked: new Set(),
-        failure: undefined,
-      }
+      const view: Round = { client, ...(await look(client)), asked: new Set(), failure: undefined }
       // A successor's predecessor is deleted by a second plan, as it would be after a crash.
       while (await carryOut(view)) {}
       keeping.found(store.hooks, view.listed, client.now())
@@ -159,10 +164,23 @@ export function createKeeper(tools: KeeperTools): Keeper {
     }
   }
 
+  /** What the service lists; a deletion that was answered is final, whatever the list says. */
+  async function look(client: WebhookService): Promise<Pick<Round, 'listed' | 'remaining'>> {
+    const records = await all(client.webhooks.list())
+    const answered = store.hooks.filter(({ deletedAt }) => deletedAt !== undefined)
+    const gone = new Set([...deleted, ...answered.map(({ id }) => id)])
+    const alive = records.filter((record) => !isDeleted(record))
+    return {
+      listed: alive.filter(({ id }) => !gone.has(id)),
+      remaining: new Set(alive.map(({ id }) => id).filter((id) => gone.has(id))),
+    }
+  }
+
   /** Answers whether something was created. */
   async function carryOut(view: Round): Promise<boolean> {
-    const { listed, client } = view
-    const plan = planKeeping({ hooks: store.hooks, listed, now: client.now() }, settings)
+    const { listed, remaining, client } = view
+    const situation = { hooks: store.hooks, listed, remaining, now: client.now() }
+    const plan = planKeeping(situation, settings)
     let isCreated = false
     for (const action of plan) {
       if (action.do === 'create') isCreated = (await create(action, view)) || isCreated
@@ -181,41 +199,62 @@ export function createKeeper(tools: KeeperTools): Keeper {
       await remove(action.id, view)
       log.info(`${action.collection}: deleted a webhook, because ${action.why}.`)
     } else {
-      const record = recordOf(action.hook, view.listed)
-      if (record !== undefined) await remove(record.id, view)
-      await change(action.hook, {
-        ...action.hook,
-        state: 'retiring',
-        retiredAt: now.toISOString(),
-      })
-      log.info(`${action.hook.collection}: retired a webhook, because ${action.why}.`)
+      await retire(action.hook, action.why, view)
     }
   }
 
-  async function create(
-    { collection, why }: Extract<Action, { do: 'create' }>,
-    view: Round,
-  ): Promise<boolean> {
-    const { client, listed, asked } = view
+  async function retire(hook: StoredHook, why: string, view: Round): Promise<void> {
+    const record = recordOf(hook, view.listed)
+    if (record !== undefined) await remove(record.id, view)
+    const at = view.client.now().toISOString()
+    const deletion = record === undefined ? {} : { id: record.id, deletedAt: at }
+    await change(hook, { ...hook, state: 'retiring', retiredAt: at, ...deletion })
+    log.info(`${hook.collection}: retired a webhook, because ${why}.`)
+  }
+
+  async function create(action: Creation, view: Round): Promise<boolean> {
+    const { collection, why, tries } = action
+    const { client, asked } = view
     if (asked.has(collection)) return false
     asked.add(collection)
     const path = deliveryPath({ collection, nonce: randomBytes(16).toString('hex') })
     const destinationUrl = `${settings.publicUrl}${path}`
     const createdAt = client.now().toISOString()
-    const creating: StoredHook = { collection, destinationUrl, state: 'creating', createdAt }
+    const creating: StoredHook = {
+      ...{ collection, destinationUrl, state: 'creating', createdAt },
+      ...(tries > 0 && { tries }),
+    }
     await store.replace([...store.hooks, creating])
-    const record = await client.webhooks
-      .create({ collectionName: collection, destinationUrl })
-      .catch((error: unknown) => refused(error, creating, view))
+    const record = await made(action, creating, view).catch((error: unknown) =>
+      refused(error, creating, view),
+    )
     if (record === undefined) return false
     const { id, key, validUntil } = record
     const until = validUntil === undefined ? {} : { validUntil: validUntil.toISOString() }
     await change(creating, { ...creating, state: 'live', id, key, ...until })
-    listed.push(record)
+    view.listed.push(record)
     keeping.accepted(collection)
     log.info(`${collection}: created a webhook${why === undefined ? '' : `, because ${why}`}.`)
     tools.onCreated(collection)
     return true
+  }
+
+  /** Some services take one webhook per collection: one that delivers nothing any more makes room then. */
+  async function made(
+    { over }: Creation,
+    { collection: collectionName, destinationUrl }: StoredHook,
+    view: Round,
+  ): Promise<CreatedWebhook> {
+    const { webhooks } = view.client
+    try {
+      return await webhooks.create({ collectionName, destinationUrl })
+    } catch (error) {
+      const inTheWay = over.filter((hook) => recordOf(hook, view.listed) !== undefined)
+      if (!mayBeInTheWay(error) || inTheWay.length === 0) throw error
+      const why = 'it is over, and the service takes no second one beside it'
+      for (const hook of inTheWay) await retire(hook, why, view)
+      return webhooks.create({ collectionName, destinationUrl })
+    }
   }
 
   /** Goes on without this collection where the service has answered. */
@@ -237,27 +276,39 @@ export function createKeeper(tools: KeeperTools): Keeper {
     const remedy = isForbidden
       ? ` It needs the scopes ${tools.scopesOf(collection).join(' and ')}.`
       : ''
-    const sentence = `${collection}: no webhook could be made. ${error.message}${remedy}`
+    const hasOne = store.hooks.some(
+      (hook) => hook.collection === collection && hook.state === 'live' && isUsed(hook, view),
+    )
+    const until = hasOne ? ' The present one is used until it expires.' : ''
+    const sentence = `${collection}: no webhook could be made. ${error.message}${remedy}${until}`
     keeping.refused(collection, sentence)
     keeping.warn(sentence, view.client.now(), log)
   }
 
   /** Whoever does not know its key cannot use a webhook, and the next one is not made before an hour is over. */
   async function removeKeyless(creating: StoredHook, view: Round): Promise<void> {
-    const record = recordOf(creating, await all(view.client.webhooks.list()))
-    if (record !== undefined) await remove(record.id, view)
-    const retiredAt = view.client.now().toISOString()
-    await change(creating, { ...creating, state: 'retiring', retiredAt })
+    Object.assign(view, await look(view.client))
+    await retire(creating, 'nobody has its key', view)
   }
 
   async function remove(id: string, view: Round): Promise<void> {
     await view.client.webhooks.remove(id)
+    deleted.add(id)
     view.listed = view.listed.filter((record) => record.id !== id)
   }
 
   async function change(hook: StoredHook, changed: StoredHook): Promise<void> {
     await store.replace(store.hooks.map((one) => (one === hook ? changed : one)))
   }
+}
+
+/** The statuses by which a service may say that there is such a webhook already. */
+function mayBeInTheWay(error: unknown): boolean {
+  return error instanceof ClientError && [400, 409, 422].includes(error.status ?? 0)
+}
+
+function isUsed(hook: StoredHook, { listed, client }: Round): boolean {
+  return faultOf(hook, recordOf(hook, listed), client.now())?.isOver !== true
 }
 
 /** Deletes all webhooks of the store at the service, and empties it. Those of others are left alone. */

@@ -117,11 +117,15 @@ export async function startServer(
       scheduler.run(signal),
       keysOnly
         ? followStore({ store, path: settings.storePath, onChanged: notifyOfKeys, log, signal })
-        : keepWebhooks({ keeper, onRound: start, ...settings, ...tools, signal }),
+        : keepWebhooks({ keeper, hasLive, onRound: start, ...settings, ...tools, signal }),
     ].map((part) => part.finally(() => ended.abort()))
     await Promise.allSettled(running)
     await Promise.all(running)
     return scheduler.state.failures === 0 && scheduler.state.postponed === undefined
+  }
+
+  function hasLive(): boolean {
+    return store.hooks.some(({ state }) => state === 'live')
   }
 
   /** Asks for a sync of everything that is subscribed, once: what happened before the start is not known. */

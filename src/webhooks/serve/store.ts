@@ -21,6 +21,10 @@ export interface StoredHook {
   readonly validUntil?: string
   readonly createdAt?: string
   readonly retiredAt?: string
+  /** When the service answered its deletion: it is not asked for again. */
+  readonly deletedAt?: string
+  /** How many before it have stayed uninitialized, one after the other. */
+  readonly tries?: number
 }
 
 /** The last segment of a webhook's path. */
@@ -82,14 +86,15 @@ function parsed(text: string): unknown {
 /** A hook of the file; one that somebody wrote by hand needs a collection, an address and a key. */
 function stored(entry: unknown): StoredHook | undefined {
   if (typeof entry !== 'object' || entry === null) return undefined
-  const { state = 'live', ...rest } = entry as Record<string, unknown>
+  const { state = 'live', tries, ...rest } = entry as Record<string, unknown>
   const texts = Object.values(rest)
   const { collection, destinationUrl, key } = rest
   if (texts.some((value) => typeof value !== 'string')) return undefined
   if (collection === undefined || !URL.canParse(String(destinationUrl))) return undefined
   if (state !== 'creating' && state !== 'live' && state !== 'retiring') return undefined
   if (state === 'live' && key === undefined) return undefined
-  return { ...(rest as unknown as StoredHook), state }
+  const known = rest as unknown as StoredHook
+  return { ...known, state, ...(typeof tries === 'number' && { tries }) }
 }
 
 function refuse(path: string): never {

@@ -25,6 +25,14 @@ export interface FakeService {
   /** The status of new webhooks. */
   status: string
   readonly refusing: Set<string>
+  /** Refuses a webhook of a collection that has one, whatever its status. */
+  isOnePerCollection: boolean
+  /** The status with which deleted webhooks stay in the list; undefined takes them out. */
+  deletedStatus: string | undefined
+  /** The ids of the DELETEs that were answered. */
+  readonly deletions: string[]
+  /** Deleted webhooks that are listed. */
+  readonly gone: Record[]
   /** Taken one by one by the keeper's steps. */
   mishaps: Mishap[]
   /** Called before a webhook is deleted. */
@@ -46,6 +54,10 @@ export function createFakeService(): FakeService {
     validityMs: 30 * 86_400_000,
     status: 'Enabled',
     refusing: new Set(),
+    isOnePerCollection: false,
+    deletedStatus: undefined,
+    deletions: [],
+    gone: [],
     mishaps: [],
     onRemove: () => {},
     connect,
@@ -81,7 +93,10 @@ export function createFakeService(): FakeService {
   }
 
   async function* list(): AsyncGenerator<Webhook> {
-    for (const { key: _key, ...record } of await step(true, () => [...service.records]))
+    for (const { key: _key, ...record } of await step(true, () => [
+      ...service.records,
+      ...service.gone,
+    ]))
       yield record
   }
 
@@ -101,6 +116,10 @@ export function createFakeService(): FakeService {
     if (service.refusing.has(collectionName)) {
       throw new ClientError('config', 'The service refuses it.', { status: 403 })
     }
+    const isTaken = service.records.some((record) => record.collectionName === collectionName)
+    if (service.isOnePerCollection && isTaken) {
+      throw new ClientError('transient', 'There is one already.', { status: 409 })
+    }
     const id = String(++ids)
     const record: Record = {
       id,
@@ -116,10 +135,13 @@ export function createFakeService(): FakeService {
   }
 
   function remove(id: string): 'deleted' | 'absent' {
+    service.deletions.push(id)
     const at = service.records.findIndex((record) => record.id === id)
     const [record] = at < 0 ? [] : service.records.splice(at, 1)
     if (record === undefined) return 'absent'
     service.onRemove(record)
+    const { deletedStatus: status } = service
+    if (status !== undefined) service.gone.push({ ...record, status })
     return 'deleted'
   }
 }
