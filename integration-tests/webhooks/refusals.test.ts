@@ -101,7 +101,7 @@ it.each([
 )
 
 it('protime webhooks serve asks for the scopes of the collections that are chosen, and for no others', async () => {
-  const { origin, requests } = await startHttpService((response) => reply(response, 401))
+  const { origin, requests } = await startHttpService((_, response) => reply(response, 401))
   const scene = await startScene()
   const environment = { type: 'custom', base_url: origin, auth_url: origin, api_name: 'svcapi' }
   scene.write('config.json', { ...scene.emulator.config(), environment })
