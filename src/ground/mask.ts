@@ -36,7 +36,10 @@ export function createMask(parameters: readonly string[] = []): Mask {
 
   function add(secret: string): void {
     const lines = secret.split(/[\r\n]+/)
-    for (const value of [secret, ...lines]) if (value.length >= SHORTEST) secrets.add(value)
+    const added = [secret, ...lines].filter((one) => one.length >= SHORTEST && !secrets.has(one))
+    // What is to be hidden again and again, the keys of a store for example, must cost nothing.
+    if (added.length === 0) return
+    for (const value of added) secrets.add(value)
     // Longest first: a secret may contain another one.
     const longestFirst = [...secrets].sort((a, b) => b.length - a.length)
     forms = [...new Set(longestFirst.flatMap(formsOf))].sort((a, b) => b.length - a.length)
