@@ -38,7 +38,7 @@ async function write({ value }: Page): Promise<void> {
   const emitted_at = Date.now()
   let lines = ''
   for (const record of value) {
-    const data = { ...record, _ab_cdc_deleted_at: null, _generation: 1 }
+    const data = { ...record, _ab_cdc_deleted_at: null, _generation: 1, _ab_cdc_cursor: 1 }
     lines += `${JSON.stringify({ type: 'RECORD', record: { stream: 'clockings', emitted_at, data } })}\n`
     if (lines.length < BATCH) continue
     await put(lines)

@@ -25,7 +25,7 @@ const numbers: Connector<{ readonly numbers: readonly number[] }> = {
     streams: () => [{ name: 'numbers', schema: integers, key: ['id'] }],
     check: async ({ numbers }) => ({ isUsable: numbers.length > 0, message: 'A list.' }),
     async read({ numbers }, requests) {
-      const stamp = { generation: 1, now: new Date() }
+      const stamp = { generation: 1, cursor: 1, now: new Date() }
       for (const { output } of requests) {
         output.started(() => ({ count: numbers.length }))
         await output.records(createJsonBatch(numbers.map((n) => ({ json: `{"id":${n}}` }))), stamp)

@@ -145,15 +145,16 @@ describe('a slow reader', () => {
   })
 
   it('gets all of a large page, which waits at the service meanwhile', async () => {
-    const record = JSON.stringify({ id: 1, changeVersion: 'v', text: 'y'.repeat(200) })
-    const part = Buffer.from(`${record},`.repeat(300))
+    const record = (id: number) => JSON.stringify({ id, changeVersion: 'v', text: 'y'.repeat(200) })
+    const part = (at: number) =>
+      Buffer.from(Array.from({ length: 300 }, (_, i) => `${record(at * 300 + i)},`).join(''))
     let sent = 0
     emulator.respond(PATH, () => ({
       status: 200,
       body: (async function* () {
         yield Buffer.from('{"value":[')
-        for (; sent < 1000; sent++) yield part
-        yield Buffer.from(`${record}]}`)
+        for (; sent < 1000; sent++) yield part(sent)
+        yield Buffer.from(`${record(300_000)}]}`)
       })(),
     }))
     const { bytes, pause, resume, until, ended } = start()

@@ -43,7 +43,7 @@ async function follow(lines: string): Promise<Message[]> {
 }
 
 it("README's commands for Airbyte load everything, and then what has changed", async () => {
-  const warehouse = createWarehouse('highest-version')
+  const warehouse = createWarehouse('highest-cursor')
   const first = await follow(firstSync)
   warehouse.load(first)
   expect(first.flatMap(({ log }) => log?.message ?? [])).toContain(

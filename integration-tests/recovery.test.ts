@@ -167,7 +167,7 @@ describe('a dead continuation', () => {
     'that a STATE holds starts the stream over by status %s',
     async (status) => {
       const { emulator, sync } = await start(['people'])
-      await sync({ killAfter: 6 })
+      await sync({ killAfter: 7 })
       emulator.expireContinuations(status)
       const { warnings, exitCode } = await sync()
       expect(exitCode).toBe(0)

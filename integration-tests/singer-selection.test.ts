@@ -39,6 +39,7 @@ describe('deselected fields', () => {
     const catalog = selecting(['sectors'], [['properties', 'name']])
     const run = await sync({ catalog })
     expect(Object.keys(run.records('sectors')[0] ?? {}).toSorted()).toEqual([
+      '_ab_cdc_cursor',
       '_generation',
       '_sdc_deleted_at',
       'changeVersion',
@@ -55,7 +56,7 @@ describe('deselected fields', () => {
   })
 
   it('never include the key, the version or the columns of the tap', async () => {
-    const fields = ['id', 'changeVersion', '_generation', '_sdc_deleted_at']
+    const fields = ['id', 'changeVersion', '_generation', '_ab_cdc_cursor', '_sdc_deleted_at']
     const breadcrumbs = fields.map((name) => ['properties', name])
     const catalog = {
       streams: [

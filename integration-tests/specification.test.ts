@@ -19,7 +19,7 @@ const NAMES = [
 const READ = { program: 'source-protime', command: 'read' } as const
 
 let emulator: Emulator
-const warehouse = createWarehouse('highest-version')
+const warehouse = createWarehouse('highest-cursor')
 /** What was read and asked at the first sync, after changes, 73 hours later, and without warning. */
 const syncs: { result: AirbyteRun; asked: string[]; wrong: string[] }[] = []
 

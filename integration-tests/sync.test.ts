@@ -22,7 +22,7 @@ describe('a whole tenant', () => {
   // spec: Service 2
   it('is in the warehouse after the first sync, after changes, and after every delta link has died', async () => {
     const config = await start()
-    const warehouses = (['highest-version', 'last-write'] as Rule[]).map((rule) =>
+    const warehouses = (['highest-cursor', 'last-write'] as Rule[]).map((rule) =>
       createWarehouse(rule),
     )
     const sync = async (state?: unknown) => {

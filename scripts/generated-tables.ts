@@ -270,22 +270,13 @@ function streamTable(): string {
   const rows = [...streams.values()].map((stream) => [
     `\`${stream.stream}\``,
     keyOf(stream).map(code).join(', '),
-    stream.versioned === false ? '' : '`changeVersion`',
     readingOf(stream),
     stream.dateField ? '`date`' : '',
     (stream.references ?? []).join(', '),
     stream.description,
   ])
   return markdown(
-    [
-      'Stream',
-      'Primary key',
-      'Cursor',
-      'Kept up to date by',
-      'Filter',
-      'External references of',
-      'Records',
-    ],
+    ['Stream', 'Primary key', 'Kept up to date by', 'Filter', 'External references of', 'Records'],
     rows,
   )
 }

@@ -9,7 +9,7 @@ import { installWheel } from './python.ts'
 import { type Row, startTenant } from './tenant.ts'
 
 /** Columns that the connector or the engine adds. */
-const ADDED = /^(_generation|_ab_cdc_deleted_at|_airbyte_.*)$/
+const ADDED = /^(_generation|_ab_cdc_.*|_airbyte_.*)$/
 
 /** Told per stream. */
 const TOLD = 5

@@ -129,3 +129,6 @@ export function rulesUnder(mode: PrivacyMode): RulesOf {
     return rulesOf === undefined ? rules : rulesOf(row as Record<'collection' | 'name', string>)
   }
 }
+
+/** The least time between two syncs: a program takes it to start, and the service tells whole seconds. */
+export const BETWEEN_SYNCS = { minutes: 1 / 60 }

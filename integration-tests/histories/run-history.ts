@@ -8,6 +8,7 @@ import { addDays, type Day, dayOf } from '../../src/sync/days.ts'
 import { type AirbyteRun, run } from '../testing/run.ts'
 import { keyOf } from '../testing/warehouse.ts'
 import {
+  BETWEEN_SYNCS,
   type Event,
   type Fault,
   type History,
@@ -212,6 +213,7 @@ async function disturbed(sync: Sync, running: Running): Promise<void> {
   })
   for (const fault of sync.faults) disturb(fault, emulator, streams)
   platform.begin(running.history.streams)
+  emulator.advance(BETWEEN_SYNCS)
   const files = filesOf(running)
   const rule = createSyncRule({ ...comparisonOf(running), isHistoryFresh: false }, sync)
   const outcome = await run({ ...inPlace[place], ...files, killAfter: sync.killAfter })
@@ -246,6 +248,7 @@ async function settle(running: Running): Promise<AirbyteRun[]> {
   const outcomes: AirbyteRun[] = []
   for (let syncs = 0, blocked = 0; syncs < QUIET_SYNCS; ) {
     platform.begin(running.history.streams)
+    emulator.advance(BETWEEN_SYNCS)
     const before = rowsOf(running)
     const outcome = await run({ ...inPlace['in-process'], ...filesOf(running) })
     platform.load(outcome, 'everything')

@@ -4,7 +4,7 @@ import type { Stream } from '../../src/streams/collection.ts'
 import { streams as catalogue } from '../../src/streams/streams.ts'
 import type { Message } from '../testing/airbyte-messages.ts'
 import { run } from '../testing/run.ts'
-import { inPlace, type Kept, rulesUnder } from './history.ts'
+import { BETWEEN_SYNCS, inPlace, type Kept, rulesUnder } from './history.ts'
 import { createPlatform, type Platform, warehouseDifferences } from './warehouses.ts'
 
 /** One sync of a scenario, in a form that tests can ask. */
@@ -69,6 +69,7 @@ export async function startScenario(
     onRequest = () => {},
   }: SyncOptions = {}): Promise<ScenarioSync> {
     const { platform, settings } = scenario
+    emulator.advance(BETWEEN_SYNCS)
     const before = emulator.requests.length
     const stop = emulator.onRequest(() => onRequest(emulator.requests.length - before))
     const config = {

@@ -63,17 +63,16 @@ interface Snapshot {
   readonly modes: ReadonlyMap<string, SyncMode>
   readonly refreshed: ReadonlyMap<string, ReadonlySet<string>>
   /** What was loaded by the sync after this snapshot. */
-  readonly loaded: { stream: string; key: string; version: string }[]
+  readonly loaded: { stream: string; key: string }[]
 }
 
 /** A row that no STATE covers, and the generation that the connector went on from. */
 interface Loose {
-  readonly version: string
   readonly generation: number
 }
 
 export function createPlatform(): Platform {
-  let warehouses = [createWarehouse('highest-version'), createWarehouse('last-write')]
+  let warehouses = [createWarehouse('highest-cursor'), createWarehouse('last-write')]
   let states = new Map<string, object>()
   let loose = new Map<string, Loose>()
   const modes = new Map<string, SyncMode>()
@@ -138,13 +137,11 @@ export function createPlatform(): Platform {
       const { stream } = record
       const isCovered = i < (last.get(stream) ?? -1)
       if (!isCovered && kept === 'committed') return false
-      const row = { stream, key: keyOf(record.data), version: versionOf(record.data) }
+      const row = { stream, key: keyOf(record.data) }
       loaded.push(row)
       refreshed.get(stream)?.add(row.key)
       if (!isCovered && whole !== undefined && i > lastWhole) loosen(row)
-      else if (row.version >= (loose.get(`${stream} ${row.key}`)?.version ?? '')) {
-        loose.delete(`${stream} ${row.key}`)
-      }
+      else loose.delete(`${stream} ${row.key}`)
       return true
     })
     for (const warehouse of warehouses) warehouse.load(taken)
@@ -191,27 +188,17 @@ export function createPlatform(): Platform {
   /** A stream that continues in the other mode has no account of the rows that are there. */
   function loosenAll(stream: string): void {
     for (const warehouse of warehouses) {
-      for (const [key, row] of warehouse.rows(stream)) {
-        loosen({ stream, key, version: versionOf(row) })
-      }
+      for (const key of warehouse.rows(stream).keys()) loosen({ stream, key })
     }
   }
 
-  function loosen({ stream, key, version }: Snapshot['loaded'][number]): void {
-    const highest = loose.get(`${stream} ${key}`)?.version ?? ''
-    loose.set(`${stream} ${key}`, {
-      version: version > highest ? version : highest,
-      generation: stateOf(stream)?.generation ?? 0,
-    })
+  function loosen({ stream, key }: Snapshot['loaded'][number]): void {
+    loose.set(`${stream} ${key}`, { generation: stateOf(stream)?.generation ?? 0 })
   }
 
   function copies(): Warehouse[] {
     return warehouses.map((warehouse) => warehouse.copy())
   }
-}
-
-function versionOf(row: Readonly<Record<string, unknown>>): string {
-  return String(row['changeVersion'] ?? '')
 }
 
 function copyOf(refreshed: ReadonlyMap<string, ReadonlySet<string>>): Map<string, Set<string>> {
@@ -257,7 +244,7 @@ export function warehouseDifferences(comparison: Comparison): string[] {
     const service = truthOf(stream, comparison)
     return platform.warehouses.flatMap((warehouse, i) =>
       compare(stream, warehouse.rows(stream.stream), service, comparison).map(
-        (text) => `${['highest version', 'last write'][i]}: ${text}`,
+        (text) => `${['highest cursor', 'last write'][i]}: ${text}`,
       ),
     )
   })
@@ -291,10 +278,9 @@ function compare(
     if (!hasList(comparison) && stream.dateField && (state?.start ?? '') < (state?.window ?? ''))
       return true
     const isHistory = isBefore(held, state?.window ?? null)
-    // A Delete with a version below that of a row which nobody knows to be loaded loses against it; and
-    // a link that is requested again may be silent about a row that came and went since.
-    const { staleDeletes, netDelta } = comparison.emulator.options
-    return platform.isUnknown(stream.stream, key, isHistory || staleDeletes || netDelta)
+    // A link that is requested again may be silent about a row that came and went since.
+    const { netDelta } = comparison.emulator.options
+    return platform.isUnknown(stream.stream, key, isHistory || netDelta)
   }
 }
 

@@ -121,6 +121,25 @@ const ofReads: [what: string, change: (lines: Lines) => void, words: string][] =
     'of the time',
   ],
   [
+    'sends a record without a cursor',
+    (l) => {
+      delete first(l, 'RECORD').record.data._ab_cdc_cursor
+    },
+    'with the cursor undefined',
+  ],
+  [
+    'has a cursor that falls',
+    (l) => {
+      first(l, 'RECORD').record.data._ab_cdc_cursor *= 2
+    },
+    'a cursor that falls',
+  ],
+  [
+    'sends a row twice with one cursor',
+    (l) => l.messages.splice(l.messages.indexOf(first(l, 'RECORD')), 0, first(l, 'RECORD')),
+    'one cursor twice',
+  ],
+  [
     'sends states of the old form',
     (l) => {
       first(l, 'STATE').state.type = 'LEGACY'

@@ -4,6 +4,7 @@ import addFormats from 'ajv-formats'
 import { parse } from 'yaml'
 import type { Message } from './airbyte-messages.ts'
 import { tellsSecret } from './output.ts'
+import { keyOf } from './warehouse.ts'
 
 /** What of a run the rules look at. */
 export interface AirbyteRecording {
@@ -75,10 +76,13 @@ function outputFaults(
   return faults
 }
 
+/** Milliseconds of a time before that of every service; seconds are below it. */
+const EARLIEST = Date.UTC(2000)
+
 /** The platform fails a sync at the record of another stream, drops an empty one, and needs keys. */
 function recordFaults(messages: readonly Message[], streams: readonly string[]): string[] {
-  const now = Date.now()
   const faults = new Set<string>()
+  const lastCursors = new Map<string, number>()
   for (const { record } of messages) {
     if (record === undefined) continue
     const { stream, data, emitted_at: at } = record
@@ -86,7 +90,14 @@ function recordFaults(messages: readonly Message[], streams: readonly string[]):
     if (Object.keys(data).length === 0) faults.add(`${stream}: an empty record`)
     else if ((data['id'] ?? data['collection'] ?? null) === null)
       faults.add(`${stream}: a record without its key`)
-    if (Math.abs(now - at) > 3_600_000) faults.add(`${stream}: a record of the time ${at}`)
+    if (!(at > EARLIEST)) faults.add(`${stream}: a record of the time ${at}`)
+    const cursor = data['_ab_cdc_cursor']
+    const row = `${stream} ${keyOf(data)}`
+    if (!Number.isSafeInteger(cursor)) faults.add(`${stream}: a record with the cursor ${cursor}`)
+    else if (!(Number(cursor) >= (lastCursors.get(stream) ?? 0)))
+      faults.add(`${stream}: a cursor that falls`)
+    else if (Number(cursor) === lastCursors.get(row)) faults.add(`${row}: one cursor twice`)
+    for (const name of [stream, row]) lastCursors.set(name, Number(cursor))
   }
   return [...faults]
 }

@@ -11,6 +11,7 @@ export type SingerMessage =
       readonly stream: string
       readonly schema: { readonly properties: SingerRow }
       readonly key_properties: readonly string[]
+      readonly bookmark_properties: readonly string[]
     }
   | {
       readonly type: 'RECORD'
@@ -108,6 +109,8 @@ export function singerFaults(
     if (message.type === 'SCHEMA') {
       if (validators.has(message.stream)) faults.push(`${message.stream}: two schemas`)
       if (message.key_properties.length === 0) faults.push(`${message.stream}: no key`)
+      if (!message.bookmark_properties.every((name) => name in message.schema.properties))
+        faults.push(`${message.stream}: a bookmark property that its schema does not have`)
       validators.set(message.stream, compiled(message.schema))
     }
     if (message.type === 'RECORD') faults.push(...recordFaults(message, validators))
@@ -130,6 +133,7 @@ function recordFaults(
   const faults: string[] = []
   if (!validate(record)) faults.push(`${stream}: ${JSON.stringify(validate.errors)}`)
   if (record['_generation'] !== version) faults.push(`${stream}: _generation is not the version`)
+  if (!Number.isSafeInteger(record['_ab_cdc_cursor'])) faults.push(`${stream}: no cursor`)
   if (!Number.isInteger(version) || version > 2 ** 31 - 1)
     faults.push(`${stream}: version ${version} is no 32-bit integer`)
   if (!/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(time)) faults.push(`${stream}: time_extracted ${time}`)

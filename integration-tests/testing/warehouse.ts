@@ -6,8 +6,8 @@ type Row = Readonly<Record<string, unknown>>
 
 /** How a destination decides which of several records of one row counts. */
 export type Rule =
-  /** Airbyte, append + dedup: the highest cursor, of equals the one emitted last. */
-  | 'highest-version'
+  /** Airbyte, append + dedup: the highest cursor. */
+  | 'highest-cursor'
   /** PyAirbyte and Singer's targets: the one that came last. */
   | 'last-write'
 
@@ -22,7 +22,7 @@ export interface Warehouse {
   copy(): Warehouse
 }
 
-const OWN_COLUMNS = new Set(['_ab_cdc_deleted_at', '_generation'])
+const OWN_COLUMNS = new Set(['_ab_cdc_deleted_at', '_generation', '_ab_cdc_cursor'])
 
 export function createWarehouse(
   rule: Rule,
@@ -58,8 +58,8 @@ export function createWarehouse(
   function put(table: Map<string, Row>, row: Row): void {
     const key = keyOf(row)
     const present = table.get(key)
-    if (rule === 'highest-version' && present !== undefined && version(present) > version(row))
-      return
+    const isOlder = present !== undefined && cursorOf(present) > cursorOf(row)
+    if (rule === 'highest-cursor' && isOlder) return
     table.set(key, row)
   }
 }
@@ -94,8 +94,8 @@ export function differences(
   return found.slice(0, 10)
 }
 
-function version(row: Row): string {
-  return String(row['changeVersion'] ?? '')
+function cursorOf(row: Row): number {
+  return Number(row['_ab_cdc_cursor'])
 }
 
 function withoutOwnColumns(row: Row): Row {
@@ -152,6 +152,6 @@ export function createSingerWarehouse(activates: boolean): SingerWarehouse {
 }
 
 function withoutSingerColumns(row: SingerRow): SingerRow {
-  const { _sdc_deleted_at: _deletedAt, _generation, ...rest } = row
+  const { _sdc_deleted_at: _deletedAt, _generation, _ab_cdc_cursor: _cursor, ...rest } = row
   return rest
 }

@@ -170,7 +170,7 @@ export async function startScene(options: EmulatorOptions = {}): Promise<Scene> 
     const syncs = readdirSync(folder)
       .filter((name) => name.endsWith('.jsonl'))
       .sort()
-    return (['highest-version', 'last-write'] as const).flatMap((rule) => {
+    return (['highest-cursor', 'last-write'] as const).flatMap((rule) => {
       const warehouse = createWarehouse(rule)
       for (const name of syncs) warehouse.load(parseLines(readFileSync(file(name), 'utf8')))
       return webhookCollections.flatMap((collection) =>

@@ -10,6 +10,11 @@ export type StateSource = () => object
 export interface Stamp {
   /** Which complete reading of the stream they come from; rises with each. */
   readonly generation: number
+  /**
+   * Rises with everything that is written of the stream, also from sync to sync: of two records of a row the one
+   * with the higher cursor counts. Microseconds since 1970, about.
+   */
+  readonly cursor: number
   /** The service's time: that of a deletion. */
   readonly now: Date
 }
@@ -37,12 +42,8 @@ export interface StreamOutput {
    * the next call, so that a `checkpoint` leaves in the same write.
    */
   records(batch: Batch, stamp: Stamp): Promise<void> | undefined
-  /** Rows that are gone, with the version their deletion is to carry. */
-  deletes(
-    rows: readonly KeyMembers[],
-    version: string | null,
-    stamp: Stamp,
-  ): Promise<void> | undefined
+  /** Rows that are gone. */
+  deletes(rows: readonly KeyMembers[], stamp: Stamp): Promise<void> | undefined
   /**
    * Everything that was emitted before need not be read again: writes a STATE, unless it would
    * cost more than it is worth. Other streams with records since their last STATE write one too,

@@ -1,6 +1,16 @@
 /** The columns that we add to every record. */
 export const CDC_DELETED_AT = '_ab_cdc_deleted_at'
 export const GENERATION = '_generation'
+export const CDC_CURSOR = '_ab_cdc_cursor'
+
+const cursor = {
+  type: ['integer', 'null'],
+  // Some targets make a column of 32 bits unless they are told.
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description:
+    'The order in which records were sent: of two records of one row the one with the higher cursor counts. It rises from sync to sync.',
+} as const
 
 /** Their schemas. Destinations understand the first as "this row is deleted". */
 export const airbyteColumns = {
@@ -15,6 +25,7 @@ export const airbyteColumns = {
     description:
       'Which complete reading of the stream the record was sent by, in seconds since 1970. It rises each time the stream is read from the beginning.',
   },
+  [CDC_CURSOR]: cursor,
 } as const
 
 /** The columns that we add to every record. */
@@ -32,6 +43,7 @@ export const singerColumns = {
     description:
       'Which complete reading of the stream the record was sent by, in seconds since 1970: the version of its RECORD message. It rises each time the stream is read from the beginning.',
   },
+  [CDC_CURSOR]: cursor,
 } as const
 
 /** The columns by which Airbyte and Singer say that a row is gone. */

@@ -5,7 +5,7 @@ export interface StreamSpec {
   readonly schema: JsonSchema
   /** The columns that tell its records apart. */
   readonly key: readonly string[]
-  /** The member that orders the versions of a record, if there is one. */
+  /** The member that orders the versions of a record, if there is one; no choice of columns leaves it out. */
   readonly version?: string | undefined
   /** Fields that its source leaves out, by names joined with dots. */
   readonly leftOut?: readonly string[]

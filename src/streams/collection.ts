@@ -1,6 +1,6 @@
 /**
  * What is particular to one collection of the service; what all have in common (the path is the
- * name, the key is `id`, the cursor is `changeVersion`) is written nowhere.
+ * name, the key is `id`, versions are in `changeVersion`) is written nowhere.
  */
 export interface Collection {
   /** One sentence for people who choose streams. */

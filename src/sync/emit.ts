@@ -6,6 +6,7 @@ import type { KeyMembers } from '../protocol/stream-output.ts'
 import { type Batch, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
 import type { Stream } from '../streams/collection.ts'
 import { keyOf } from '../streams/streams.ts'
+import { type AnswerOrder, BATCH_ORDER, createChangeOrder } from './answer-order.ts'
 import type { Day } from './days.ts'
 import type { Key } from './id-set.ts'
 import type { Place, PlaceOf } from './live-keys.ts'
@@ -23,13 +24,11 @@ export async function emitDeletes({ state, output, clock }: StreamContext): Prom
   if (mode === 'incremental') {
     // The records before the deletes do not leave without a STATE.
     let isFirst = true
-    for (const gone of keys.gone()) {
-      for (const chunk of chunks(gone.keys.keys())) {
-        if (isFirst) await output.checkpoint()
-        isFirst = false
-        const rows = chunk.map((key) => members(key, stream))
-        await output.deletes(rows, gone.version, { generation, now: clock.now() })
-      }
+    for (const chunk of chunks(keys.gone())) {
+      if (isFirst) await output.checkpoint()
+      isFirst = false
+      const rows = chunk.map((key) => members(key, stream))
+      await output.deletes(rows, state.stamp(clock.now()))
     }
     keys.commitDeletes()
   }
@@ -67,6 +66,8 @@ export interface EmitSettings {
   readonly place?: Place | ((batch: Batch) => Place | PlaceOf)
   /** Takes what is none of the stream's any more for deleted. */
   readonly mark?: (batch: Batch) => void
+  /** Which of several records of a row counts; by the batch alone if left out. */
+  readonly order?: AnswerOrder
   /** False when a page that is requested again tells of all its rows again, as a delta link does. */
   readonly mayOmit?: boolean
   /** The slice of a list that the pages belong to. */
@@ -83,7 +84,7 @@ export async function* emitPages(
   first: string,
   kind: LinkKind,
   { state, pages, output, clock, redact }: StreamContext,
-  { place, mark, mayOmit = true, slice = '', of = first }: EmitSettings,
+  { place, mark, order = BATCH_ORDER, mayOmit = true, slice = '', of = first }: EmitSettings,
 ): AsyncGenerator<PageEnd, void> {
   const { keys, mode } = state
   const isTracked = place !== undefined && mode === 'incremental'
@@ -95,12 +96,13 @@ export async function* emitPages(
     const { batch } = event
     if (batch.count > 0) {
       state.addRows(batch.count)
+      order.settle(batch)
       if (isTracked) {
         mark?.(batch)
         const where = typeof place === 'function' ? place(batch) : place
         keys.observe(batch, where, event.type === 'records' && mayOmit)
       }
-      await output.records(redact(batch), { generation: state.generation, now: clock.now() })
+      await output.records(redact(batch), state.stamp(clock.now()))
     }
     if (event.type === 'records') continue
     keys.pageEnded()
@@ -116,7 +118,7 @@ export function changedRows(
   window: Day | null,
 ): EmitSettings {
   if (field === undefined || start === null || window === null) {
-    return { place: 'window', mayOmit: false }
+    return { place: 'window', mayOmit: false, order: createChangeOrder() }
   }
   const dayOf = (batch: Batch, i: number) => dayIn(batch.record(i), field)
   const place: EmitSettings['place'] =
@@ -124,6 +126,7 @@ export function changedRows(
   return {
     place,
     mayOmit: false,
+    order: createChangeOrder(),
     mark(batch) {
       for (let i = 0; i < batch.count; i++) {
         // A row that has moved before the start date is none of those that the warehouse stands for.

@@ -1,5 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { RoaringBitmap32 } from 'roaring-wasm'
+import type { Batch } from '../records/record-batch.ts'
 
 /**
  * Rising 32-bit integers as the gaps between them, seven bits a byte, the lowest first. For ids that
@@ -45,6 +46,12 @@ function decodeGaps(bytes: Uint8Array, bitmap: RoaringBitmap32): RoaringBitmap32
 
 /** The key of a record: an integer id, or the JSON text of anything else (`"a-b"`, `["people","x"]`). */
 export type Key = number | string
+
+/** The key of a record of a batch. */
+export function keyAt(batch: Pick<Batch, 'keys' | 'keyText'>, index: number): Key {
+  const key = batch.keys[index] as number
+  return Number.isNaN(key) ? batch.keyText(index) : key
+}
 
 /**
  * A set of record keys that stays small: integers in compressed bitmaps (one for each 2^32), other

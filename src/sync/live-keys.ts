@@ -1,5 +1,5 @@
-import { type Batch, DELETE, SKIP, SOFT_DELETE } from '../records/record-batch.ts'
-import { createIdSet, type IdSet, type Key } from './id-set.ts'
+import { type Batch, DELETE, SKIP, UPSERT } from '../records/record-batch.ts'
+import { createIdSet, type IdSet, type Key, keyAt } from './id-set.ts'
 
 /**
  * What the sets of ids of all streams may take of the state together, in characters. Orchestrators
@@ -44,16 +44,9 @@ export type Place = 'window' | 'backfill'
 /** Where the row at an index of a batch lives. */
 export type PlaceOf = (index: number) => Place
 
-/** Keys that are deleted at the end of the sync, with this changeVersion, unless they are met before. */
-interface PendingDeletes {
-  readonly keys: IdSet
-  readonly version: string | null
-  /** True for keys that a complete reading has not met; false for those whose last word is in doubt. */
-  readonly isUnseen: boolean
-}
-
-/** What a bookmark holds of the keys; sets and pending deletes are encoded. */
+/** What a bookmark holds of the keys; the sets are encoded. */
 export interface StoredKeys {
+  /** The highest changeVersion that was met. It decides nothing: operators read it. */
   readonly highestVersion: string | null
   readonly isTracked: boolean
   readonly window: string | null
@@ -61,33 +54,31 @@ export interface StoredKeys {
   readonly pending: readonly StoredDeletes[]
 }
 
-/** `PendingDeletes` with its keys encoded. */
+/** Keys that are deleted at the end of the sync unless they are met before. */
 export interface StoredDeletes {
   readonly keys: string
-  readonly version: string | null
+  /** True for keys that a complete reading has not met; false for those whose last word is in doubt. */
   readonly isUnseen: boolean
 }
 
 /**
- * The keys that the warehouse holds of one stream, by which rows that vanish are noticed.
- *
- * A complete reading meets every row that lives; what it does not meet is gone. A delete that we
- * derive must win against every version that was loaded and lose against every later one, so it
- * carries the highest changeVersion that was known when its keys became pending.
+ * The keys that the warehouse holds of one stream, by which rows that vanish are noticed: a complete
+ * reading meets every row that lives; what it does not meet is gone.
  */
 export interface LiveKeys {
   /** False when the sets outgrew the state: rows that vanish are then not noticed. */
   readonly isTracked: boolean
   /**
-   * True when a Delete came that may only be a row's move before the window: of a row that was seen
-   * there, or one that is older than what was seen meanwhile. The next backfill decides.
+   * True when a Delete came of a row that was seen before the window: it may only be a row's move
+   * there. The next backfill decides.
    */
   readonly isBackfillInDoubt: boolean
   /**
    * Takes note of a batch that is about to be written. Sets the op of a record to SKIP that must not
-   * be written: a Delete of a row that the backfill holds. A `place` that is asked row by row means
-   * that rows may move between the two. `mayRepeat` when the rest of the page is still to come: should
-   * it be requested again, these records may be missing from it.
+   * be written: a Delete of a row that the backfill holds. One that is to be skipped already tells that its
+   * row is there, and no more. A `place` that is asked row by row means that rows may move between the two.
+   * `mayRepeat` when the rest of the page is still to come: should it be requested again, these records may
+   * be missing from it.
    */
   observe(batch: Batch, place: Place | PlaceOf, mayRepeat?: boolean): void
   /** The page at hand was interrupted, and will be requested again. */
@@ -104,7 +95,7 @@ export interface LiveKeys {
    */
   keepUnseen(place: Place, isThere?: (key: Key) => boolean): number
   /** The rows that are gone; those in doubt only when no backfill is to decide about them. */
-  gone(): readonly PendingDeletes[]
+  gone(): Iterable<Key>
   /** What `gone` told has been written. */
   commitDeletes(): void
   /**
@@ -129,10 +120,10 @@ export function createLiveKeys(
 ): LiveKeys {
   let window = createIdSet(stored?.window, mostIds)
   let backfill = createIdSet(stored?.backfill, mostIds)
-  let pending: readonly PendingDeletes[] = (stored?.pending ?? []).map(({ keys, ...rest }) => ({
-    ...rest,
-    keys: createIdSet(keys, mostIds),
-  }))
+  /** Keys that a complete reading has not met so far. */
+  let unseen = pendingOf(true)
+  /** Keys whose last word is in doubt: they were met on a page that broke off. */
+  let doubted = pendingOf(false)
   let highest = stored?.highestVersion ?? null
   let isTracked = stored?.isTracked ?? true
   let isBackfillInDoubt = false
@@ -147,112 +138,92 @@ export function createLiveKeys(
     },
     observe,
     pageInterrupted() {
-      pending = withDoubts(ofThisPage)
+      doubted.addAll(ofThisPage)
       ofThisPage = createIdSet()
     },
     pageEnded() {
       if (ofThisPage.size > 0) ofThisPage = createIdSet()
     },
-    beginReading,
+    beginReading() {
+      unseen = union([window, backfill, unseen, doubted, ofThisPage])
+      forgetAllBut(unseen)
+      isBackfillInDoubt = false
+      // After an overflow nobody knows what the warehouse holds; a new reading may fit again.
+      isTracked = true
+    },
     beginBackfill() {
       isBackfillInDoubt = false
-      if (backfill.size === 0) return
-      pending = [...pending, { keys: backfill, version: highest, isUnseen: true }]
+      unseen.addAll(backfill)
       backfill = createIdSet()
     },
-    keepUnseen,
-    gone: () => (isTracked ? pending.filter(isDecided) : []),
+    keepUnseen(place, isThere = () => true) {
+      const here = place === 'window' ? window : backfill
+      const rest = createIdSet()
+      for (const key of unseen.keys()) (isThere(key) ? here : rest).add(key)
+      const kept = unseen.size - rest.size
+      unseen = rest
+      return kept
+    },
+    *gone() {
+      if (!isTracked) return
+      yield* unseen.keys()
+      if (!isBackfillInDoubt) yield* doubted.keys()
+    },
     commitDeletes() {
-      pending = pending.filter((deletes) => !isDecided(deletes))
+      unseen = createIdSet()
+      if (!isBackfillInDoubt) doubted = createIdSet()
     },
     encode,
   }
 
   function observe(batch: Batch, place: Place | PlaceOf, mayRepeat = false): void {
-    const before = highest
     highest = later(highest, batch.highestVersion ?? null)
     if (!isTracked) return
     if (mayRepeat) for (let i = 0; i < batch.count; i++) ofThisPage.add(keyAt(batch, i))
     if (place instanceof Function || !isPlain(batch)) {
-      observeEach(batch, place, before)
+      observeEach(batch, place)
       return
     }
     const [here, elsewhere] = place === 'window' ? [window, backfill] : [backfill, window]
     here.addIntegers(batch.keys)
-    elsewhere.deleteIntegers(batch.keys)
-    for (const { keys } of pending) keys.deleteIntegers(batch.keys)
+    for (const keys of [elsewhere, unseen, doubted]) keys.deleteIntegers(batch.keys)
   }
 
-  /** `seen` is the highest version before the batch. */
-  function observeEach(batch: Batch, place: Place | PlaceOf, seen: string | null): void {
-    const mayMove = place instanceof Function
-    const hasDeletes = batch.ops.includes(DELETE)
-    const tooLow = createIdSet()
-    const all = [window, backfill, tooLow, ...pending.map(keysOf)]
+  function observeEach(batch: Batch, place: Place | PlaceOf): void {
     for (let i = 0; i < batch.count; i++) {
       const op = batch.ops[i]
       const key = keyAt(batch, i)
+      unseen.delete(key)
+      doubted.delete(key)
+      if (op === SKIP) continue
+      window.delete(key)
       if (op === DELETE && backfill.has(key)) {
         batch.ops[i] = SKIP
         isBackfillInDoubt = true
-        window.delete(key)
         continue
       }
-      for (const keys of all) keys.delete(key)
-      if (op === DELETE) {
-        const version = batch.versionText(i)
-        // The service may send a deletion with a lower changeVersion than the row's last one.
-        if (seen !== null && (version === undefined || version < seen)) tooLow.add(key)
-      } else if (op !== SOFT_DELETE) {
-        const here = mayMove ? place(i) : place
-        if (here === 'window') window.add(key)
-        else backfill.add(key)
-      }
-      if (hasDeletes) seen = later(seen, batch.versionText(i) ?? null)
+      backfill.delete(key)
+      if (op !== UPSERT) continue
+      const here = place instanceof Function ? place(i) : place
+      if (here === 'window') window.add(key)
+      else backfill.add(key)
     }
-    if (tooLow.size > 0) isBackfillInDoubt ||= mayMove
-    // They are deleted once more, above everything that was loaded with them.
-    pending = withDoubts(tooLow)
   }
 
-  /** The pending deletes with those of `keys`, all doubts under the version of now. */
-  function withDoubts(keys: IdSet): readonly PendingDeletes[] {
-    if (keys.size === 0) return pending
-    const doubts = createIdSet()
-    for (const group of [...pending.filter(({ isUnseen }) => !isUnseen).map(keysOf), keys]) {
-      doubts.addAll(group)
-    }
-    const unseen = pending.filter(({ isUnseen }) => isUnseen)
-    return [...unseen, { keys: doubts, version: highest, isUnseen: false }]
+  /** The stored deletes of a kind; states of before may have several groups of it. */
+  function pendingOf(unseen: boolean): IdSet {
+    const [first, ...others] = stored?.pending.filter(({ isUnseen }) => isUnseen === unseen) ?? []
+    const all = createIdSet(first?.keys, mostIds)
+    for (const { keys } of others) all.addAll(createIdSet(keys, mostIds))
+    return all
   }
 
-  function beginReading(): void {
-    const all = createIdSet()
-    for (const keys of [window, backfill, ofThisPage, ...pending.map(keysOf)]) all.addAll(keys)
-    pending = all.size === 0 ? [] : [{ keys: all, version: highest, isUnseen: true }]
+  function forgetAllBut(left: IdSet): void {
     window = createIdSet()
     backfill = createIdSet()
+    unseen = left
+    doubted = createIdSet()
     ofThisPage = createIdSet()
-    isBackfillInDoubt = false
-    // After an overflow nobody knows what the warehouse holds; a new reading may fit again.
-    isTracked = true
-  }
-
-  function keepUnseen(place: Place, isThere: (key: Key) => boolean = () => true): number {
-    const here = place === 'window' ? window : backfill
-    let kept = 0
-    pending = pending.map((group) => {
-      if (!group.isUnseen) return group
-      const rest = createIdSet()
-      for (const key of group.keys.keys()) (isThere(key) ? here : rest).add(key)
-      kept += group.keys.size - rest.size
-      return { ...group, keys: rest }
-    })
-    return kept
-  }
-
-  function isDecided({ isUnseen }: PendingDeletes): boolean {
-    return isUnseen || !isBackfillInDoubt
   }
 
   function encode(): StoredKeys {
@@ -261,37 +232,35 @@ export function createLiveKeys(
       isTracked,
       window: window.encode(),
       backfill: backfill.encode(),
-      pending: withDoubts(ofThisPage).flatMap(({ keys, ...rest }) => {
-        const encoded = keys.encode()
-        return encoded === null ? [] : [{ ...rest, keys: encoded }]
-      }),
+      pending: [
+        ...deletesOf(unseen, true),
+        ...deletesOf(ofThisPage.size === 0 ? doubted : union([doubted, ofThisPage]), false),
+      ],
     }
     const sets = [stored.window, stored.backfill, ...stored.pending.map(({ keys }) => keys)]
     const characters = sets.reduce((sum, text) => sum + (text?.length ?? 0), 0)
     if (ids.take(stream, characters)) return stored
     isTracked = false
-    window = createIdSet()
-    backfill = createIdSet()
-    ofThisPage = createIdSet()
-    pending = []
+    forgetAllBut(createIdSet())
     return encode()
   }
 }
 
-function keysOf({ keys }: PendingDeletes): IdSet {
-  return keys
+function deletesOf(set: IdSet, isUnseen: boolean): StoredDeletes[] {
+  const keys = set.encode()
+  return keys === null ? [] : [{ keys, isUnseen }]
 }
 
-/** The key of a record of a batch, as the sets hold it. */
-function keyAt(batch: Batch, i: number): Key {
-  const key = batch.keys[i] as number
-  return Number.isNaN(key) ? batch.keyText(i) : key
+function union(sets: readonly IdSet[]): IdSet {
+  const all = createIdSet()
+  for (const keys of sets) all.addAll(keys)
+  return all
 }
 
 /** Whether all records of a batch live and have integer keys: the common case and the fast one. */
 function isPlain({ count, ops, keys }: Batch): boolean {
   for (let i = 0; i < count; i++) {
-    if (ops[i] !== 0 || Number.isNaN(keys[i])) return false
+    if (ops[i] !== UPSERT || Number.isNaN(keys[i])) return false
   }
   return true
 }

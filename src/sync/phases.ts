@@ -145,7 +145,8 @@ export async function list(position: List, context: StreamContext): Promise<Posi
     if (!hasDelta || !isNotOffered(error)) throw error
     await readByDelta(context)
   }
-  if (!state.isContinued || mode === 'full_refresh') return { phase: 'complete', next: 'list' }
+  const isResumed = position.until !== null
+  if (!isResumed || mode === 'full_refresh') return { phase: 'complete', next: 'list' }
   state.beginAnew(clock.now(), LIST)
   return LIST
 }

@@ -37,6 +37,8 @@ export type Decision =
       readonly why: string
       readonly warning?: string
       readonly replacesOlder: boolean
+      /** See `StoredState.cursor`: also of a state that is of no other use. */
+      readonly cursor: number
       readonly identity: Identity
     }
   | {
@@ -58,14 +60,15 @@ const WITHOUT_IDS =
 export function decide(task: StreamTask, settings: DecisionSettings): Decision {
   const { stream, mode } = task
   const identity = identityOf(task, settings)
+  const stored = fitting(readState(task.storedState), stream)
   const begin = (why: string, warning?: string, replacesOlder = true): Decision => ({
     do: 'begin',
     why,
     replacesOlder,
+    cursor: typeof stored === 'object' && 'cursor' in stored ? stored.cursor : 0,
     identity,
     ...(warning === undefined ? {} : { warning }),
   })
-  const stored = fitting(readState(task.storedState), stream)
   if (stored === 'none') return begin(mode === 'full_refresh' ? 'full refresh' : 'first sync')
   if ('unreadable' in stored) {
     return begin(
@@ -237,12 +240,18 @@ export function plan(decision: Decision, task: StreamTask, settings: PlanSetting
 type Of<Do extends Decision['do']> = Extract<Decision, { readonly do: Do }>
 
 function begun(
-  { why, warning, replacesOlder, identity }: Omit<Of<'begin'>, 'do'>,
+  { why, warning, replacesOlder, cursor, identity }: Omit<Of<'begin'>, 'do'>,
   task: StreamTask,
   settings: PlanSettings,
 ): StreamState {
   if (warning !== undefined) settings.log.warn(warning)
-  return createStreamState({ ...settingsOf(task, settings), ...identity, why, replacesOlder })
+  return createStreamState({
+    ...settingsOf(task, settings),
+    ...identity,
+    why,
+    replacesOlder,
+    cursor,
+  })
 }
 
 /** The settings are those of now: where they differ, the stream starts over under them. */
@@ -251,12 +260,16 @@ function restored(
   task: StreamTask,
   settings: PlanSettings,
 ): StreamState {
-  const { start } = stored
+  const { start, cursor } = stored
   try {
-    return createStreamState({ ...settingsOf(task, settings), ...identity, start }, stored)
+    return createStreamState({ ...settingsOf(task, settings), ...identity, start, cursor }, stored)
   } catch {
     const warning = `the stored state cannot be used, its set of ids is damaged; ${WITHOUT_IDS}`
-    return begun({ why: 'no usable state', warning, replacesOlder: true, identity }, task, settings)
+    return begun(
+      { why: 'no usable state', warning, replacesOlder: true, cursor, identity },
+      task,
+      settings,
+    )
   }
 }
 

@@ -43,7 +43,7 @@ async function readToEnd(context: StreamContext): Promise<void> {
 /** The phases of a stream, one after the other, then the deletes of what they did not meet. */
 async function readPhases(context: StreamContext): Promise<void> {
   const { state, output } = context
-  beginSync(context)
+  await beginSync(context)
   let mayDecide = true
   for (;;) {
     let next = await read(state.position, context)
@@ -60,14 +60,17 @@ async function readPhases(context: StreamContext): Promise<void> {
 }
 
 /** A whole list is read anew at each sync, and days before the window when they are due. */
-function beginSync(context: StreamContext): void {
-  const { state, clock } = context
+async function beginSync(context: StreamContext): Promise<void> {
+  const { state, clock, output } = context
   const { position } = state
   // A delta that was not offered at the last sync may be now.
   if (position.phase === 'complete') state.beginAnew(clock.now())
   if (position.phase === 'changes' && isBackfillDue(position, context)) {
     state.moveTo(beginBackfill(position, state))
   }
+  // A sync that is killed before its first state has written cursors that no other state tells of. The
+  // changes of a delta begin with a state anyway.
+  if (state.position.phase !== 'changes' || state.position.requested) await output.checkpoint()
 }
 
 async function read(position: Position, context: StreamContext): Promise<Position> {

@@ -20,6 +20,7 @@ function reading(position: Position, more: Partial<StoredState> = {}): StoredSta
     settings: '0123456789abcdef',
     start: '2024-01-01',
     generation: 1795143600,
+    cursor: 1_800_000_000_000_000,
     isSettled: false,
     replacesOlder: true,
     position,
@@ -28,7 +29,7 @@ function reading(position: Position, more: Partial<StoredState> = {}): StoredSta
       isTracked: true,
       window: 'rAA==',
       backfill: null,
-      pending: [{ keys: 'rAA==', version: '09', isUnseen: true }],
+      pending: [{ keys: 'rAA==', isUnseen: true }],
     },
     wholeRows: 1200,
     rowsSoFar: 300,
@@ -38,7 +39,7 @@ function reading(position: Position, more: Partial<StoredState> = {}): StoredSta
 }
 
 const POSITIONS: readonly Position[] = [
-  { phase: 'initial', page: null, window: null, maybeConsumed: true },
+  { phase: 'initial', page: null, window: null, maybeConsumed: false },
   { phase: 'initial', page: PAGE, window: '2025-01-01', maybeConsumed: true },
   {
     phase: 'backfill',

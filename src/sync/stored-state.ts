@@ -13,6 +13,8 @@ export interface StateBlob {
   readonly settings: string
   readonly start: string | null
   readonly generation: number
+  /** The last one that was written; states of before have none. */
+  readonly cursor: number | null
   readonly settled: boolean
   readonly replaces: boolean
   /** The phase of `Position`; one that is complete and continues by its changes is in these. */
@@ -53,6 +55,7 @@ const STATE_FIELDS: Readonly<Record<keyof StateBlob, Kind | `${Kind}?`>> = {
   settings: 'string',
   start: 'string?',
   generation: 'number',
+  cursor: 'number?',
   settled: 'boolean',
   replaces: 'boolean',
   phase: 'string',
@@ -168,7 +171,9 @@ function readPosition(stored: StateBlob): Position | undefined {
   })
   switch (phase) {
     case 'initial':
-      return page === null || isWindowed ? { phase, page, window, maybeConsumed: true } : undefined
+      return page === null || isWindowed
+        ? { phase, page, window, maybeConsumed: page !== null }
+        : undefined
     case 'backfill': {
       const delta = readLink(stored.delta_link, stored.delta_link_at)
       if (!hasBackfill || delta === null || until === null || !isListing) return undefined
@@ -215,6 +220,8 @@ export interface StoredState {
   readonly start: Day | null
   /** Seconds since 1970 at the beginning of the present complete reading; rises with each. */
   readonly generation: number
+  /** The highest cursor of a record that may have been written; 0 where it had none. */
+  readonly cursor: number
   /** True once everything of this generation has been written, the deletes of what is missing included. */
   readonly isSettled: boolean
   /**
@@ -236,10 +243,12 @@ const PHASES: ReadonlySet<string> = new Set(['initial', 'backfill', 'changes', '
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 /** Generations are seconds since 1970; a larger one is none of ours, and leaves no room for the next. */
 const MAX_GENERATION = 2 ** 32
+/** Cursors are microseconds since 1970, about: a larger one is of a year that no clock tells. */
+const MAX_CURSOR = 2 ** 53 - 2 ** 50
 
 /** The state of a stream as it is stored. */
 export function writeState(state: StoredState): StateBlob {
-  const { mode, service, settings, start, generation, isSettled, replacesOlder, keys } = state
+  const { mode, service, settings, start, generation, cursor, keys } = state
   return {
     bookmark_version: 2,
     mode,
@@ -247,8 +256,9 @@ export function writeState(state: StoredState): StateBlob {
     settings,
     start,
     generation,
-    settled: isSettled,
-    replaces: replacesOlder,
+    cursor,
+    settled: state.isSettled,
+    replaces: state.replacesOlder,
     ...positionFields(state.position),
     change_version: keys.highestVersion,
     tracked: keys.isTracked,
@@ -286,6 +296,7 @@ export function readState(blob: unknown): StoredState | 'none' | { readonly unre
     settings: stored.settings,
     start: stored.start,
     generation: stored.generation,
+    cursor: stored.cursor ?? 0,
     isSettled: stored.settled,
     replacesOlder: stored.replaces,
     position,
@@ -324,11 +335,13 @@ function damagedType(fields: Fields): string | undefined {
 
 /** The first field with a value of the right type that means nothing. */
 function damagedValue(stored: StateBlob): string | undefined {
-  const { mode, phase, generation } = stored
+  const { mode, phase, generation, cursor } = stored
   if (mode !== 'incremental' && mode !== 'full_refresh') return 'mode'
   if (!PHASES.has(phase)) return 'phase'
   if (!Number.isInteger(generation) || generation < 0 || generation > MAX_GENERATION)
     return 'generation'
+  if (cursor !== null && !(Number.isInteger(cursor) && cursor >= 0 && cursor <= MAX_CURSOR))
+    return 'cursor'
   const days = ['start', 'until', 'window'] as const
   const times = ['link_at', 'listing_at', 'delta_link_at', 'backfilled_at'] as const
   return (
@@ -348,9 +361,8 @@ function readPending(text: string | null): readonly StoredDeletes[] | undefined 
 }
 
 function isDeletes(group: unknown): group is StoredDeletes {
-  const { keys, version, isUnseen } = (group ?? {}) as Fields
-  const isVersion = version === null || typeof version === 'string'
-  return typeof keys === 'string' && isVersion && typeof isUnseen === 'boolean'
+  const { keys, isUnseen } = (group ?? {}) as Fields
+  return typeof keys === 'string' && typeof isUnseen === 'boolean'
 }
 
 function isDay(text: string | null): boolean {

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import type { ServerClock } from '../http/clock.ts'
 import type { Endpoints } from '../http/endpoints.ts'
 import type { Log, StreamStart, SyncObserver } from '../protocol/connector.ts'
-import type { StreamOutput } from '../protocol/stream-output.ts'
+import type { Stamp, StreamOutput } from '../protocol/stream-output.ts'
 import type { Batch } from '../records/record-batch.ts'
 import type { Stream } from '../streams/collection.ts'
 import type { Day } from './days.ts'
@@ -40,6 +40,8 @@ export interface StreamState {
   /** The first day that the warehouse stands for; null for streams whose records have no day. */
   readonly start: Day | null
   readonly generation: number
+  /** What the records that are written next get; no two calls answer one cursor. */
+  stamp(now: Date): Stamp
   /** True while the reading is one that an earlier process began. */
   readonly isContinued: boolean
   /** True once everything of this generation has been written. */
@@ -77,6 +79,8 @@ export interface StreamStateSettings {
   readonly service: string
   readonly settings: string
   readonly start: Day | null
+  /** See `StoredState.cursor`. */
+  readonly cursor: number
   /** The service's time. */
   readonly now: Date
   readonly log: StreamLog
@@ -100,6 +104,7 @@ export function createStreamState(
   let position = stored?.position ?? first
   let start = settings.start
   let generation = stored?.generation ?? nextGeneration(0, settings.now)
+  let cursor = firstCursor(settings.cursor, settings.now) - 1
   let isContinued = stored !== undefined
   let isSettled = stored?.isSettled ?? false
   let replacesOlder = stored?.replacesOlder ?? settings.replacesOlder ?? true
@@ -121,6 +126,7 @@ export function createStreamState(
     get generation() {
       return generation
     },
+    stamp: (now) => ({ generation, cursor: ++cursor, now }),
     get isContinued() {
       return isContinued
     },
@@ -163,6 +169,7 @@ export function createStreamState(
         settings: settings.settings,
         start,
         generation,
+        cursor,
         isSettled,
         replacesOlder,
         position: withDoubt(position),
@@ -200,6 +207,17 @@ export function createStreamState(
       )
     return encoded
   }
+}
+
+/**
+ * After a state a sync may write up to so many batches before the next one, and may then be killed: their
+ * records have cursors that no state tells of.
+ */
+const BATCHES_PER_STATE = 1_000_000
+
+/** The cursor with which a sync begins: microseconds since 1970, above all that was written before. */
+function firstCursor(last: number, now: Date): number {
+  return Math.max(last + BATCHES_PER_STATE, now.getTime() * 1000)
 }
 
 /** Seconds since 1970, risen by at least one: a 32-bit integer, as Singer's targets need it. */

@@ -114,7 +114,7 @@ async function read<Config>(
   const done = { records: 0, commits: 0 }
   const commits = createCommits(commitAll)
   let files = 0
-  const jobs = specs.map(({ name, key, version }): StreamRequest => {
+  const jobs = specs.map(({ name, key }): StreamRequest => {
     const rows = createStreamRows({
       columns: columns.get(name) as readonly Column[],
       keys: key,
@@ -125,7 +125,7 @@ async function read<Config>(
       },
     })
     const keys = createRisingKeys(warehouse.highestGeneration(name))
-    const output = createWarehouseOutput({ stream: name, version, rows, keys, commits, log, now })
+    const output = createWarehouseOutput({ stream: name, rows, keys, commits, log, now })
     outputs.set(name, output)
     rowsOf.set(name, rows)
     return {

@@ -125,8 +125,6 @@ export function createRisingKeys(highestGeneration: number): RisingKeys {
 
 export interface WarehouseOutputSettings {
   readonly stream: string
-  /** Name of the member that orders versions, for deletes. */
-  readonly version: string | undefined
   readonly rows: StreamRows
   readonly keys: RisingKeys
   readonly commits: Commits
@@ -147,7 +145,7 @@ export interface WarehouseOutput extends StreamOutput {
  * bookmark of any moment stands for all of them.
  */
 export function createWarehouseOutput(settings: WarehouseOutputSettings): WarehouseOutput {
-  const { stream, version, rows, keys, commits, log, now } = settings
+  const { stream, rows, keys, commits, log, now } = settings
   const counts = { records: 0, deletes: 0, isTracked: true }
   let source: StateSource | undefined
   let completeGeneration: number | undefined
@@ -177,15 +175,11 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
       releaseBuffer(lines)
       return done
     },
-    deletes(gone, carried, { generation }) {
+    deletes(gone, { generation }) {
       counts.deletes += gone.length
       keys.observe()
-      const order =
-        version === undefined || carried === null
-          ? ''
-          : `,${JSON.stringify(version)}:${JSON.stringify(carried)}`
-      const end = `${order}${LINE_PARTS.deleteSuffix}`
-      return add(Buffer.from(gone.map((key) => `{${key}${end}`).join('')), generation)
+      const lines = gone.map((key) => `{${key}${LINE_PARTS.deleteSuffix}`)
+      return add(Buffer.from(lines.join('')), generation)
     },
     checkpoint() {
       isChanged = true

@@ -131,7 +131,7 @@ export function postgresTarget({ port, user, password, query }: PostgreSql): Tar
 }
 
 /** Columns that the tap or the target adds. */
-const ADDED = /^(_sdc_.*|_generation)$/
+const ADDED = /^(_sdc_.*|_generation|_ab_cdc_cursor)$/
 
 /** What `compare` says of a row whose deletion was lost. */
 const NOT_IN_THE_SERVICE = 'is in the warehouse, but not in the service'

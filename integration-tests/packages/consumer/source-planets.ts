@@ -23,7 +23,11 @@ const planets: Connector<object> = {
     async read(_config, requests) {
       for (const { output } of requests) {
         output.started(() => ({ isRead: true }))
-        await output.records(createJsonBatch(records), { generation: 1, now: new Date() })
+        await output.records(createJsonBatch(records), {
+          generation: 1,
+          cursor: 1,
+          now: new Date(),
+        })
         await output.complete()
       }
       return []

@@ -4,7 +4,7 @@ import type { LineWriter } from '../line-writer.ts'
 import { createAirbyteOutput, createAirbyteStates } from './airbyte-output.ts'
 
 const NOON = new Date('2026-03-01T12:00:00Z')
-const STAMP = { generation: 1, now: NOON }
+const STAMP = { generation: 1, cursor: NOON.getTime() * 1000, now: NOON }
 
 /** Outputs of one sync, and what they wrote: a list of messages for each write. */
 function opened() {
@@ -20,7 +20,7 @@ function opened() {
     },
   }
   const states = createAirbyteStates()
-  const open = (stream: string) => createAirbyteOutput({ stream, version: 'v', writer, states })
+  const open = (stream: string) => createAirbyteOutput({ stream, writer, states })
   return { open, writes }
 }
 
@@ -116,7 +116,7 @@ describe('a STATE', () => {
     await output.records(batchOf(3), STAMP)
     await output.checkpoint()
     await output.records(batchOf(1), STAMP)
-    await output.deletes(['"id":7'], null, STAMP)
+    await output.deletes(['"id":7'], STAMP)
     await output.complete()
     const states = writes.flat().filter(({ type }) => type === 'STATE')
     expect(states.map(word)).toEqual(['a state 3', 'a state 2'])
@@ -163,32 +163,34 @@ describe('a STATE', () => {
 })
 
 describe('a record', () => {
-  it('has the generation, and the time of its deletion where it is deleted', async () => {
+  it('has generation and cursor, and the time of its deletion where it is deleted', async () => {
     const { open, writes } = opened()
     const output = open('a')
     const batch = batchOf(4)
     batch.ops.set([DELETE, SOFT_DELETE, SKIP], 1)
-    await output.records(batch, { generation: 5, now: NOON })
-    await output.deletes(['"id":8'], '00F', { generation: 5, now: NOON })
+    await output.records(batch, { generation: 5, cursor: 7, now: NOON })
+    await output.deletes(['"id":8'], { generation: 5, cursor: 8, now: NOON })
     const rows = writes.flat().map(({ record }) => record?.data)
-    const deleted = { _ab_cdc_deleted_at: NOON.toISOString(), _generation: 5 }
+    const stamp = { _generation: 5, _ab_cdc_cursor: 7 }
+    const deleted = { _ab_cdc_deleted_at: NOON.toISOString(), ...stamp }
     expect(rows).toEqual([
-      { id: 0, _ab_cdc_deleted_at: null, _generation: 5 },
+      { id: 0, _ab_cdc_deleted_at: null, ...stamp },
       { id: 1, ...deleted },
       { id: 2, ...deleted },
-      { id: 8, v: '00F', ...deleted },
+      { id: 8, ...deleted, _ab_cdc_cursor: 8 },
     ])
     expect(output.counts).toEqual({ records: 1, deletes: 3, isTracked: true })
   })
 
-  it('is emitted later than every batch before it, also within a millisecond', async () => {
+  it("is emitted at the service's time, and never before the time of its cursor", async () => {
     const { open, writes } = opened()
     const output = open('a')
-    for (let i = 0; i < 20; i++) await output.records(batchOf(1), STAMP)
+    await output.records(batchOf(1), { generation: 1, cursor: 5, now: NOON })
+    const later = NOON.getTime() + 60_000
+    await output.records(batchOf(1), { generation: 1, cursor: later * 1000 + 7, now: NOON })
     await output.flush()
     const times = writes.flat().map(({ record }) => record?.emitted_at)
-    expect(times).toEqual([...new Set(times)].toSorted())
-    expect(times).toHaveLength(20)
+    expect(times).toEqual([NOON.getTime(), later])
   })
 
   it('is told of once, when the first one is emitted', async () => {

@@ -2,15 +2,13 @@ import { type Batch, type LineParts, SKIP, UPSERT } from '../../records/record-b
 import { createBatchRewriter, type ObjectRules } from '../../records/record-rewriter.ts'
 import { createHeldLines, type LineWriter } from '../line-writer.ts'
 import { createStateBudget } from '../state.ts'
-import type { KeyMembers, Stamp, StateSource, StreamOutput } from '../stream-output.ts'
-import { CDC_DELETED_AT, GENERATION } from '../sync-columns.ts'
+import type { Stamp, StateSource, StreamOutput } from '../stream-output.ts'
+import { CDC_CURSOR, CDC_DELETED_AT, GENERATION } from '../sync-columns.ts'
 import * as messages from './airbyte-messages.ts'
 
 /** What the output of one stream is made of. */
 export interface AirbyteOutputSettings {
   readonly stream: string
-  /** Name of the member that orders versions, for deletes. */
-  readonly version: string | undefined
   /** Which columns the catalog chooses; undefined lets records pass as they came. */
   readonly rules?: ObjectRules | undefined
   readonly writer: LineWriter
@@ -44,7 +42,7 @@ const SMALL_STATE_BYTES = 4096
 
 /** Turns what a sync says of one stream into the messages of the Airbyte protocol. */
 export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutput {
-  const { stream, version, rules, writer, states } = settings
+  const { stream, rules, writer, states } = settings
   const select = rules === undefined ? (batch: Batch) => batch : createBatchRewriter(rules)
   const budget = createStateBudget(SMALL_STATE_BYTES)
   const held = createHeldLines(writer)
@@ -55,7 +53,6 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
   let isStarted = false
   let isRunning = false
   let sinceState = 0
-  let emittedAt = 0
   states.add(() => (sinceState > 0 && held.isEmpty && budget.allows() ? stateLine() : ''))
   return {
     counts,
@@ -94,9 +91,9 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
       budget.onRecords(lines.length)
       return held.hold(lines)
     },
-    deletes(rows, carried, stamp) {
+    deletes(rows, stamp) {
       const { prefix, deleteSuffix } = parts(stamp)
-      const lines = rows.map((row) => `${prefix}{${members(row, carried)}${deleteSuffix}`)
+      const lines = rows.map((row) => `${prefix}{${row}${deleteSuffix}`)
       sinceState += rows.length
       counts.deletes += rows.length
       return held.release(lines.join(''))
@@ -146,15 +143,10 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
     }
   }
 
-  function members(row: KeyMembers, carried: string | null): string {
-    if (version === undefined || carried === null) return row
-    return `${row},${JSON.stringify(version)}:${JSON.stringify(carried)}`
-  }
-
-  function parts({ generation, now }: Stamp): LineParts {
-    // Of two records of one row with equal versions the later emitted one counts, so time must rise.
-    emittedAt = Math.max(Date.now(), emittedAt + 1)
-    const end = `,"${GENERATION}":${generation}}}}\n`
+  function parts({ generation, cursor, now }: Stamp): LineParts {
+    // Never below the time of the cursor, which does not fall from sync to sync.
+    const emittedAt = Math.max(now.getTime(), Math.floor(cursor / 1000))
+    const end = `,"${GENERATION}":${generation},"${CDC_CURSOR}":${cursor}}}}\n`
     return {
       prefix: Buffer.from(
         `{"type":"RECORD","record":{"stream":${descriptor},"emitted_at":${emittedAt},"data":`,

@@ -16,18 +16,13 @@ describe('a stream that is offered', () => {
       name: 'a',
       supported_sync_modes: ['full_refresh', 'incremental'],
       source_defined_primary_key: [['id'], ['part']],
-      default_cursor_field: ['v'],
+      default_cursor_field: ['_ab_cdc_cursor'],
       is_resumable: true,
     })
     const { json_schema } = airbyteStream(spec) as { json_schema: { properties: object } }
     expect(Object.keys(json_schema)).toEqual(['type', 'properties'])
-    expect(Object.keys(json_schema.properties)).toEqual(['id', '_ab_cdc_deleted_at', '_generation'])
-  })
-
-  it('has the generation for its cursor where its records have no version', () => {
-    expect(airbyteStream({ ...spec, version: undefined })).toMatchObject({
-      default_cursor_field: ['_generation'],
-    })
+    const columns = ['id', '_ab_cdc_deleted_at', '_generation', '_ab_cdc_cursor']
+    expect(Object.keys(json_schema.properties)).toEqual(columns)
   })
 })
 

@@ -2,17 +2,17 @@ import { ConnectorError } from '../../ground/errors.ts'
 import { selectionRules } from '../../records/field-selection.ts'
 import type { ObjectRules } from '../../records/record-rewriter.ts'
 import type { StreamSpec } from '../../records/stream-spec.ts'
-import { airbyteColumns, GENERATION } from '../sync-columns.ts'
+import { airbyteColumns, CDC_CURSOR } from '../sync-columns.ts'
 
 /** The stream as `discover` offers it: every one can be read both ways and resumed. */
-export function airbyteStream({ name, schema, key, version }: StreamSpec): object {
+export function airbyteStream({ name, schema, key }: StreamSpec): object {
   const { examples: _examples, properties, ...rest } = schema
   return {
     name,
     json_schema: { ...rest, properties: { ...properties, ...airbyteColumns } },
     supported_sync_modes: ['full_refresh', 'incremental'],
     source_defined_cursor: true,
-    default_cursor_field: [version ?? GENERATION],
+    default_cursor_field: [CDC_CURSOR],
     source_defined_primary_key: key.map((column) => [column]),
     is_resumable: true,
   }

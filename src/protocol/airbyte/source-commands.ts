@@ -55,7 +55,6 @@ async function read<Config>(
     else {
       const output = createAirbyteOutput({
         stream: name,
-        version: spec.version,
         rules: chosenFields(spec, configured),
         writer,
         states: shared,

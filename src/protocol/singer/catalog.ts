@@ -1,7 +1,7 @@
 import { ConnectorError } from '../../ground/errors.ts'
 import type { Breadcrumb } from '../../records/field-selection.ts'
 import type { JsonSchema, StreamSpec } from '../../records/stream-spec.ts'
-import { singerColumns } from '../sync-columns.ts'
+import { CDC_CURSOR, singerColumns } from '../sync-columns.ts'
 
 interface MetadataEntry {
   readonly breadcrumb: Breadcrumb
@@ -14,16 +14,23 @@ export function recordSchema({ schema }: StreamSpec): JsonSchema {
   return { ...rest, properties: { ...schema.properties, ...(singerColumns as object) } }
 }
 
+/** The columns by which a target may order the changes of a stream; a table that comes whole has none. */
+export function cursorOf({ replication }: StreamSpec): readonly string[] {
+  return replication === 'LOG_BASED' ? [CDC_CURSOR] : []
+}
+
 /** A stream as `--discover` offers it: every property, nested ones too, has its metadata. */
 export function singerStream(facts: StreamSpec): object {
   const { name, key, replication = 'FULL_TABLE' } = facts
   const schema = recordSchema(facts)
+  const cursor = cursorOf(facts)
   return {
     tap_stream_id: name,
     stream: name,
     schema,
     key_properties: key,
     replication_method: replication,
+    ...(cursor.length === 0 ? {} : { replication_key: CDC_CURSOR }),
     metadata: [
       {
         breadcrumb: [],
@@ -31,6 +38,7 @@ export function singerStream(facts: StreamSpec): object {
           inclusion: 'available',
           'selected-by-default': true,
           'table-key-properties': key,
+          'valid-replication-keys': cursor,
           'forced-replication-method': replication,
         },
       },

@@ -6,12 +6,18 @@ import { createStateBudget, parseStateJson, refuseState } from '../state.ts'
 export type Line = string
 
 /** A schema, before the first record of its stream. */
-export function schema(stream: string, jsonSchema: object, keyProperties: readonly string[]): Line {
+export function schema(
+  stream: string,
+  jsonSchema: object,
+  keyProperties: readonly string[],
+  bookmarkProperties: readonly string[],
+): Line {
   return JSON.stringify({
     type: 'SCHEMA',
     stream,
     schema: jsonSchema,
     key_properties: keyProperties,
+    bookmark_properties: bookmarkProperties,
   })
 }
 

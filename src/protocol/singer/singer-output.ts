@@ -2,7 +2,7 @@ import { type Batch, type LineParts, SKIP, UPSERT } from '../../records/record-b
 import { createBatchRewriter, type ObjectRules } from '../../records/record-rewriter.ts'
 import { createHeldLines, type LineWriter } from '../line-writer.ts'
 import type { Stamp, StateSource, StreamOutput } from '../stream-output.ts'
-import { GENERATION, SDC_DELETED_AT } from '../sync-columns.ts'
+import { CDC_CURSOR, GENERATION, SDC_DELETED_AT } from '../sync-columns.ts'
 import { counterOf, type SingerLog } from './log.ts'
 import { activateVersion, type StateWriter, schema } from './singer-messages.ts'
 
@@ -10,8 +10,8 @@ import { activateVersion, type StateWriter, schema } from './singer-messages.ts'
 export interface SingerOutputSettings {
   readonly stream: string
   readonly key: readonly string[]
-  /** Name of the member that orders versions, for deletes. */
-  readonly version: string | undefined
+  /** The columns that order the changes of the stream, if any do. */
+  readonly cursor: readonly string[]
   /** The schema of what is left of the records. */
   readonly schema: object
   /** What the catalog deselects; undefined lets records pass as they came. */
@@ -24,7 +24,7 @@ export interface SingerOutputSettings {
 
 /** Turns what a sync says of one stream into the messages of Singer. */
 export function createSingerOutput(settings: SingerOutputSettings): StreamOutput {
-  const { stream, version, rules, writer, states, log } = settings
+  const { stream, rules, writer, states, log } = settings
   const counts = { records: 0, deletes: 0, isTracked: true }
   const name = JSON.stringify(stream)
   const held = createHeldLines(writer)
@@ -74,15 +74,11 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
       if (isAwaited && counts.records + counts.deletes > before) tellFirst()
       return done
     },
-    deletes(rows, carried, stamp) {
+    deletes(rows, stamp) {
       describe()
       const { prefix, deleteSuffix } = parts(stamp)
-      const order =
-        version === undefined || carried === null
-          ? ''
-          : `,${JSON.stringify(version)}:${JSON.stringify(carried)}`
       counts.deletes += rows.length
-      const lines = rows.map((row) => `${prefix}{${row}${order}${deleteSuffix}`).join('')
+      const lines = rows.map((row) => `${prefix}{${row}${deleteSuffix}`).join('')
       wrote(lines)
       return held.release(lines)
     },
@@ -127,7 +123,7 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
   function describe(): void {
     if (isDescribed) return
     isDescribed = true
-    void writer.write(`${schema(stream, settings.schema, settings.key)}\n`)
+    void writer.write(`${schema(stream, settings.schema, settings.key, settings.cursor)}\n`)
   }
 
   function wrote({ length }: Uint8Array | string): void {
@@ -143,15 +139,15 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
     }
   }
 
-  function parts({ generation, now }: Stamp): LineParts {
-    const extracted = new Date().toISOString()
-    const end = `,"${GENERATION}":${generation}}}\n`
+  function parts({ generation, cursor, now }: Stamp): LineParts {
+    const time = now.toISOString()
+    const end = `,"${GENERATION}":${generation},"${CDC_CURSOR}":${cursor}}}\n`
     return {
       prefix: Buffer.from(
-        `{"type":"RECORD","stream":${name},"time_extracted":"${extracted}","version":${generation},"record":`,
+        `{"type":"RECORD","stream":${name},"time_extracted":"${time}","version":${generation},"record":`,
       ),
       suffix: Buffer.from(`,"${SDC_DELETED_AT}":null${end}`),
-      deleteSuffix: Buffer.from(`,"${SDC_DELETED_AT}":"${now.toISOString()}"${end}`),
+      deleteSuffix: Buffer.from(`,"${SDC_DELETED_AT}":"${time}"${end}`),
     }
   }
 }

@@ -5,7 +5,13 @@ import { readJsonOption, readOption } from '../command-line.ts'
 import type { CheckResult, Connector, Failure, ReadTools, StreamRequest } from '../connector.ts'
 import { type Io, NEXT_FROM_STATE } from '../program.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../progress/observed.ts'
-import { parseCatalog, recordSchema, type SelectedStream, singerStream } from './catalog.ts'
+import {
+  cursorOf,
+  parseCatalog,
+  recordSchema,
+  type SelectedStream,
+  singerStream,
+} from './catalog.ts'
 import { createSingerMetrics } from './log.ts'
 import {
   createStateWriter,
@@ -76,7 +82,7 @@ export async function sync<Config>(
     const output = createSingerOutput({
       stream: name,
       key: spec.key,
-      version: spec.version,
+      cursor: cursorOf(spec),
       schema: withoutTwins(schemaUnder(schema, rules)),
       rules,
       activatesVersions,

@@ -49,7 +49,7 @@ export async function send(
     batch.ops[i] = op
     batch.keys[i] = keyOf(json)
   })
-  await output.records(batch, { generation, now: new Date() })
+  await output.records(batch, { generation, cursor: 1, now: new Date() })
 }
 
 /** A key that is an integer, as a scanner tells it. */
