@@ -1,12 +1,11 @@
 import { createPageScanner } from '../src/page/create-page-scanner.ts'
 import type { PageScanner } from '../src/page/page-scanner.ts'
-import { createReferenceScanner } from '../src/page/testing/reference-scanner.ts'
 import { releaseBuffer } from '../src/records/buffers.ts'
 import type { LineParts } from '../src/records/record-batch.ts'
 import { clocking } from './clocking.ts'
 
-// What the record path costs without network and pipe: WebAssembly, plain JavaScript, and parse
-// plus stringify take turns over the same pages, so that a busy machine slows all of them alike.
+// What the record path costs without network and pipe: the scanner, and parse plus stringify take turns
+// over the same pages, so that a busy machine slows both alike.
 
 const PAGES = 20
 const RECORDS_PER_PAGE = 1000
@@ -69,7 +68,6 @@ const bodies = Array.from({ length: PAGES }, (_, number) => page(number))
 const bytes = bodies.reduce((sum, body) => sum + body.length, 0)
 const techniques: Readonly<Record<string, Technique>> = {
   'parse and stringify': parsed,
-  'scan in JavaScript': scanned(createReferenceScanner(shape)),
   'scan in WebAssembly': scanned(createPageScanner(shape)),
 }
 const best = new Map<string, number>()

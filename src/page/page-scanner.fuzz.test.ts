@@ -1,23 +1,74 @@
+import assert from 'node:assert/strict'
+import { isUtf8 } from 'node:buffer'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, it } from 'vitest'
+import { UPSERT } from '../records/record-batch.ts'
 import { createPageScanner } from './create-page-scanner.ts'
 import { BodyWriter, type Random, seeded, shapedBodies } from './testing/generated-body.ts'
-import { judgedByParse, type ObservedPage, observeOrError, shape } from './testing/observe.ts'
-import { createReferenceScanner } from './testing/reference-scanner.ts'
+import {
+  judgedByParse,
+  type ObservedPage,
+  observeOrError,
+  parts,
+  shape,
+} from './testing/observe.ts'
 
-const reference = createReferenceScanner(shape)
 const fast = createPageScanner(shape)
+/** Reads in pieces that are too small for a whole element, so never compares one with those before. */
+const careful = createPageScanner(shape)
+const PIECE_BYTES = 7
 
-/** `SCANNER_SEEDS=500000 npx vitest run src/page` judges a million bodies, which takes some minutes. */
+/** `SCANNER_SEEDS=500000 npx vitest run src/page` judges one and a half million bodies, which takes some minutes. */
 const SHAPED_SEEDS = Number(process.env['SCANNER_SEEDS'] ?? 2000)
+const DAMAGED_SEEDS = Number(process.env['SCANNER_SEEDS'] ?? 6000)
 
-/** Fails unless both scanners tell the same of the body, and what JSON.parse tells of it. */
-function judge(body: Uint8Array, cuts: readonly number[], scanner = fast): void {
+/**
+ * Fails unless a body is read as JSON.parse reads it, or refused as JSON.parse does, and with the same
+ * words however it is cut. Only what is no text is noticed at another place in other pieces.
+ */
+function judge(body: Buffer, cuts: readonly number[], scanner = fast): void {
   const seen = observeOrError(scanner, body, cuts)
-  expect(seen).toEqual(observeOrError(reference, body, cuts))
   const truth = judgedByParse(body)
-  if (truth === undefined) expect(seen).toMatch(/^MalformedPageError: /)
-  else expect(asParsed(seen)).toEqual(truth)
+  if (truth === undefined) {
+    assert.match(String(seen), /^MalformedPageError: /)
+    if (isUtf8(body)) assert.equal(seen, observeOrError(careful, body, piecesOf(body)))
+  } else {
+    assert.deepEqual(asParsed(seen), truth)
+    assertConsistent(seen as ObservedPage, body)
+  }
+}
+
+function piecesOf(body: Uint8Array): number[] {
+  return Array.from({ length: Math.floor(body.length / PIECE_BYTES) }, (_, i) => i * PIECE_BYTES)
+}
+
+/** Fails unless what is told of a page in several forms is the same in all of them. */
+function assertConsistent({ records, highest, lines }: ObservedPage, body: Buffer): void {
+  const flat = body.toString().replace(/[\r\n]/g, ' ')
+  let at = 0
+  let allLines = ''
+  for (const { text, key, keyText, kind } of records) {
+    assert.equal(key, keyNumber(keyText))
+    // Nothing is rewritten but a lone object that becomes an array.
+    const found = flat.indexOf(text, at)
+    if (found >= 0) at = found + text.length
+    else assert.ok(Array.isArray(JSON.parse(text).x), text)
+    const end = kind === UPSERT ? parts.suffix : parts.deleteSuffix
+    allLines += `${parts.prefix}${text.slice(0, -1)}${end}`
+  }
+  assert.equal(lines, allLines)
+  assert.equal(greatest(highest), greatest(records.map(({ version }) => version)))
+}
+
+function keyNumber(text: string): number {
+  return /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : Number.NaN
+}
+
+function greatest(versions: readonly (string | undefined)[]): string | undefined {
+  return versions
+    .filter((version) => version !== undefined)
+    .toSorted()
+    .at(-1)
 }
 
 function asParsed(seen: ObservedPage | string): unknown {
@@ -35,7 +86,7 @@ function cutsOf(random: Random, length: number): number[] {
   return Array.from({ length: random(6) }, () => random(length + 1))
 }
 
-function mutated(random: Random, body: Uint8Array): Uint8Array {
+function mutated(random: Random, body: Buffer): Buffer {
   const at = random(body.length)
   const before = body.subarray(0, at)
   const after = body.subarray(at + 1)
@@ -55,7 +106,7 @@ function mutated(random: Random, body: Uint8Array): Uint8Array {
 }
 
 describe('scanning generated pages', () => {
-  it('reads what JSON.parse reads, with either scanner, however the body is cut', () => {
+  it('reads what JSON.parse reads, however the body is cut', () => {
     for (let seed = 0; seed < 3000; seed++) {
       const random = seeded(seed)
       const body = Buffer.from(new BodyWriter(random).body())
@@ -64,7 +115,7 @@ describe('scanning generated pages', () => {
   })
 
   it('accepts a body with one damaged byte exactly if JSON.parse does', () => {
-    for (let seed = 0; seed < 6000; seed++) {
+    for (let seed = 0; seed < DAMAGED_SEEDS; seed++) {
       const random = seeded(1_000_000 + seed)
       const body = mutated(random, Buffer.from(new BodyWriter(random).body()))
       judge(body, cutsOf(random, body.length))
@@ -78,35 +129,6 @@ describe('scanning generated pages', () => {
       judge(
         body,
         Array.from(body, (_, index) => index),
-      )
-    }
-  })
-
-  it('passes the bytes of a record on as they came, but for line breaks between tokens', () => {
-    const { array: _, ...plain } = shape
-    const scanner = createPageScanner(plain)
-    for (let seed = 0; seed < 1000; seed++) {
-      const body = new BodyWriter(seeded(3_000_000 + seed)).body()
-      const seen = observeOrError(scanner, Buffer.from(body))
-      if (typeof seen === 'string') continue
-      const flat = body.replace(/[\r\n]/g, ' ')
-      for (const { text } of seen.records) expect(flat).toContain(text)
-    }
-  })
-
-  it('writes a line of JSON for every record, with its tail', () => {
-    for (let seed = 0; seed < 1000; seed++) {
-      const seen = observeOrError(
-        fast,
-        Buffer.from(new BodyWriter(seeded(4_000_000 + seed)).body()),
-      )
-      if (typeof seen === 'string') continue
-      const lines = seen.lines.split('\n').slice(0, -1)
-      expect(lines.map((line) => JSON.parse(line).data)).toEqual(
-        seen.records.map(({ text, kind }) => ({
-          ...JSON.parse(text),
-          tail: kind === 0 ? 'live' : 'removed',
-        })),
       )
     }
   })

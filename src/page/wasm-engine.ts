@@ -10,7 +10,7 @@ import type { ScanExports, ScanModule } from './scan-module.ts'
 import { WasmBatch } from './wasm-batch.ts'
 
 /** The texts that a scanner compares with, in the order of their numbers (1 to 11) in the scanner. */
-export function namesOf({ key, version, deleted, array }: RecordShape): readonly string[] {
+function namesOf({ key, version, deleted, array }: RecordShape): readonly string[] {
   const names = [
     key,
     version,

@@ -51,6 +51,8 @@ const NUMBERS = [
   '0.1',
   '-3',
   '1E+2',
+  '0e1',
+  '-0.0E-2',
   '4711',
 ]
 const RECORD_NAMES = [
@@ -205,6 +207,7 @@ const SCALARS = [
   '0.123456789012345678',
   '1e3',
   '2.5E-7',
+  '0E5',
   'true',
   'false',
   'null',
@@ -222,6 +225,7 @@ const SCALARS = [
 const DAMAGED = [
   '01',
   '1.',
+  '[1.]',
   '-',
   'tru',
   'nul',
