@@ -9,8 +9,9 @@ export default defineConfig({
       '{src,emulator,integration-tests,scripts,bench}/**/*.nightly.ts',
       'src/**/*.fuzz.test.ts',
       'integration-tests/histories/{in-process,executable}-*.test.ts',
+      'integration-tests/{bookmarks,protime-sync-kills}.test.ts',
       'src/write/histories.test.ts',
     ],
-    env: { PROPERTY_SEED: 'random', HISTORIES_SCALE: '16' },
+    env: { PROPERTY_SEED: 'random', HISTORIES_SCALE: '40' },
   },
 })

@@ -105,11 +105,19 @@ const referenceValue = ofReferences.find(({ path }) => path === 'value')?.text
 /** The name and the id of the reference are those of the service above. */
 const expected = marks.filter((mark) => !ofReferences.includes(mark) || mark.path === 'value')
 
-async function said(
-  program: 'source-protime' | 'tap-protime',
-  mode: string,
-  refused?: string,
-): Promise<string> {
+type ProgramName = 'source-protime' | 'tap-protime'
+
+const outputs = new Map<string, Promise<string>>()
+
+/** All that a program says in a mode; it is run once. */
+function said(program: ProgramName, mode: string, refused?: string): Promise<string> {
+  const name = [program, mode, refused].join(' ')
+  const output = outputs.get(name) ?? outputOf(program, mode, refused)
+  outputs.set(name, output)
+  return output
+}
+
+async function outputOf(program: ProgramName, mode: string, refused?: string): Promise<string> {
   const { origin } = await startService(refused)
   const config = {
     ...configOf(origin),

@@ -7,6 +7,10 @@ import { createFakeTerminal } from '../src/protocol/progress/testing/fake-termin
 import { temporaryFolder } from './testing/files.ts'
 import { createCollector } from './testing/output.ts'
 import { type AirbyteOptions, run, start, tap } from './testing/run.ts'
+import { selecting } from './testing/singer-rules.ts'
+
+/** What the taps read: each would read the whole tenant otherwise. */
+const catalog = selecting(['job_categories', 'people'])
 
 let emulator: Emulator
 beforeEach(async () => {
@@ -67,7 +71,7 @@ describe('a sync on a terminal', () => {
   it('has the errors last, also those of a tap, in red', async () => {
     const terminal = createFakeTerminal(80)
     emulator.fail(/people/, 403)
-    await tap({ in: 'process', config: emulator.config(), stderr: terminal.stderr })
+    await tap({ in: 'process', config: emulator.config(), catalog, stderr: terminal.stderr })
     expect(terminal.written().split('\n').at(-2)).toMatch(/^.\[31mERROR people: .*\(config\).\[0m$/)
   })
 })
@@ -171,6 +175,7 @@ it('a tap measures its sync in METRIC lines', async () => {
   const { stderr } = await tap({
     in: 'process',
     config: emulator.config(),
+    catalog,
     environment: { TAP_PROTIME_LOG_LEVEL: 'info' },
   })
   const points = [...stderr.matchAll(/METRIC: (.*)/g)].map(([, json]) => JSON.parse(String(json)))
@@ -206,7 +211,7 @@ describe('the metrics of a sync', () => {
     expect(metrics()).toContain('protime_sync_success{program="source-protime",tenant="')
     expect(metrics()).toMatch(/^protime_sync_stream_rows\{.*stream="people"\} 4$/m)
     const environment = { PROTIME_METRICS_FILE: file }
-    await tap({ in: 'process', config: emulator.config(), environment })
+    await tap({ in: 'process', config: emulator.config(), catalog, environment })
     expect(metrics()).toContain('protime_sync_success{program="tap-protime"')
   })
 

@@ -59,7 +59,7 @@ describe('a whole tenant over Singer', () => {
     const { config, emulator } = tenant
     const { load, faults } = targets()
     const synced = async (state?: SingerState) => {
-      const result = await tap({ config, state })
+      const result = await tap({ in: 'process', config, state })
       expect([result.exitCode, result.stderr.includes('ERROR')]).toEqual([0, false])
       load(result.messages)
       expect(await faults()).toEqual([])
@@ -77,10 +77,10 @@ describe('a whole tenant over Singer', () => {
     tenant = await startTenant()
     const { config, emulator } = tenant
     const warehouse = createSingerWarehouse(true)
-    warehouse.load((await tap({ config })).messages)
+    warehouse.load((await tap({ in: 'process', config })).messages)
     emulator.randomChanges(CHANGES)
     emulator.advance({ hours: 1 })
-    warehouse.load((await tap({ config })).messages)
+    warehouse.load((await tap({ in: 'process', config })).messages)
     for (const stream of tenant.streams) {
       expect(differences(stream, warehouse.rows(stream), await tenant.truth(stream))).toEqual([])
     }
@@ -89,10 +89,10 @@ describe('a whole tenant over Singer', () => {
   it('has a state that survives the merge of Meltano, with the same keys at each line', async () => {
     tenant = await startTenant()
     const { config, emulator } = tenant
-    const first = await tap({ config })
+    const first = await tap({ in: 'process', config })
     emulator.randomChanges(CHANGES)
     emulator.advance({ hours: 73 })
-    const second = await tap({ config, state: first.state })
+    const second = await tap({ in: 'process', config, state: first.state })
     const states = [...first.messages, ...second.messages].flatMap((message) =>
       message.type === 'STATE' ? [message.value] : [],
     )

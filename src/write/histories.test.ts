@@ -4,7 +4,7 @@ import { createFakeService, histories, RECORDS, values, write } from './testing/
 
 /** `npm run test:histories -- --place write` runs more, with another seed each time. */
 const { HISTORIES_RUNS, HISTORIES_SCALE = '1', HISTORIES_PATH: path } = process.env
-const numRuns = Number(HISTORIES_RUNS ?? 100 * Number(HISTORIES_SCALE))
+const numRuns = Number(HISTORIES_RUNS ?? 40 * Number(HISTORIES_SCALE))
 const parameters = { numRuns, ...(path !== undefined && { path }) }
 const UNLIMITED = { timeout: 86_400_000 }
 
