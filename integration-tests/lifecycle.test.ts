@@ -104,8 +104,14 @@ const phases: (readonly [name: string, bring: () => void, isThere: () => boolean
   ['while it reads page after page', endlessPages, () => (live?.bytes() ?? 0) > 1_000_000],
 ]
 
-describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
-  it.each(phases)('stops a read at once %s', async (_name, bring, isThere) => {
+/** Both signals go one way, so one phase is enough for the second. */
+const stopped = [
+  ...phases.map((phase) => ['SIGTERM', ...phase] as const),
+  ...phases.slice(-1).map((phase) => ['SIGINT', ...phase] as const),
+]
+
+describe('a signal', () => {
+  it.each(stopped)('%s stops a read at once %s', async (signal, _name, bring, isThere) => {
     bring()
     const { child, ended, until, endsSoonAfter } = start()
     await until(isThere, 'the phase to stop in')
@@ -117,13 +123,10 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
 })
 
 describe('a reader that does not read', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)(
-    'does not keep the process alive after %s',
-    async (signal) => {
-      const { child, exited, endsSoonAfter } = await startUnread()
-      expect(await endsSoonAfter(() => child.kill(signal), exited)).toBe(signal)
-    },
-  )
+  it('does not keep the process alive after SIGTERM', async () => {
+    const { child, exited, endsSoonAfter } = await startUnread()
+    expect(await endsSoonAfter(() => child.kill('SIGTERM'), exited)).toBe('SIGTERM')
+  })
 
   it('does not hold a second signal up', async () => {
     const { child, exited, endsSoonAfter } = await startUnread()

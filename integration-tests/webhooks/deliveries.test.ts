@@ -9,7 +9,6 @@ import {
   type Scene,
   type Server,
   startScene,
-  synced,
   until,
 } from './scene.ts'
 
@@ -19,7 +18,11 @@ async function start(
   options: Options = {},
 ): Promise<[Scene, Server]> {
   const scene = await startScene(emulator)
-  const server = await scene.serve({ '--run': synced(scene.folder), ...options })
+  const server = await scene.serve({
+    '--run': undefined,
+    '--post': await scene.scheduler(),
+    ...options,
+  })
   await until(async () => (await server.health()).lastSync !== null)
   expect([scene.differences(), scene.orders().length]).toEqual([[], 1])
   return [scene, server]

@@ -1,12 +1,14 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { onTestFinished, vi } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../emulator/emulator.ts'
+import { reply, startHttpService } from '../../src/http/testing/http-service.ts'
 import { streamOf, webhookCollections } from '../../src/webhooks/collections.ts'
 import { type Child, type End, startChild } from '../testing/child.ts'
 import { configuredCatalog, temporaryFolder } from '../testing/files.ts'
-import { parseLines } from '../testing/run.ts'
+import { parseLines, run } from '../testing/run.ts'
 import { createWarehouse, differences } from '../testing/warehouse.ts'
 
 export const PUBLIC_URL = 'https://hooks.acme.example'
@@ -63,7 +65,12 @@ export interface Scene {
   live(): Record<string, unknown>[]
   /** What the command `noted` was run with so far. */
   orders(): Order[]
-  /** Where the warehouses of `synced` differ from the service. */
+  /**
+   * The address of a scheduler, for `--post`: it syncs in this process, a tenth of the work of `synced`, and
+   * answers when the sync is over.
+   */
+  scheduler(): Promise<string>
+  /** Where the warehouses of `synced` or of the scheduler differ from the service. */
   differences(): string[]
 }
 
@@ -96,6 +103,7 @@ export async function startScene(options: EmulatorOptions = {}): Promise<Scene> 
     stored,
     live,
     orders,
+    scheduler,
     differences: compare,
   }
 
@@ -166,6 +174,36 @@ export async function startScene(options: EmulatorOptions = {}): Promise<Scene> 
     })
   }
 
+  async function scheduler(): Promise<string> {
+    const catalog = webhookCollections.map(streamOf)
+    const states = new Map<string, object>()
+    let syncs = 0
+    let last = Promise.resolve()
+    onTestFinished(() => last)
+    const sync = async () => {
+      const files = { config, catalog, state: [...states.values()] }
+      const outcome = await run({
+        program: 'source-protime',
+        command: 'read',
+        in: 'process',
+        ...files,
+      })
+      writeFileSync(file(`sync.${String(syncs++).padStart(6, '0')}.jsonl`), outcome.stdout)
+      for (const { state } of outcome.messages) {
+        const name = state?.stream.stream_descriptor.name
+        if (name !== undefined) states.set(name, { type: 'STREAM', stream: state?.stream })
+      }
+    }
+    const { origin } = await startHttpService(async ({ body }, response) => {
+      const { reason, streams } = JSON.parse(body) as Order
+      appendFileSync(file('orders'), `${reason} ${streams.join(',')}\n`)
+      last = last.then(sync)
+      await last
+      reply(response, 200, {})
+    })
+    return origin
+  }
+
   function compare(): string[] {
     const syncs = readdirSync(folder)
       .filter((name) => name.endsWith('.jsonl'))
@@ -201,7 +239,16 @@ export function synced(folder: string): string {
   return `${noted(folder)}; flock ${join(folder, 'lock')} ${process.execPath} ${SYNC} ${folder}`
 }
 
-/** Waits for what comes sooner or later. */
+const LATE_MS = 30_000
+
+/** Waits for what comes sooner or later; what is long to look at is looked at seldom. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  await vi.waitUntil(condition, { timeout: 30_000, interval: 20 })
+  const begunAt = performance.now()
+  for (;;) {
+    const askedAt = performance.now()
+    if (await condition()) return
+    const now = performance.now()
+    if (now - begunAt > LATE_MS) throw new Error(`it does not happen: ${condition}`)
+    await sleep(Math.max(20, 5 * (now - askedAt)))
+  }
 }

@@ -26,7 +26,7 @@ const CREDENTIALS =
  * are the credentials of headers.
  */
 export function createMask(parameters: readonly string[] = []): Mask {
-  const secrets = new Set<string>()
+  const secrets = new Map<string, Patterns>()
   let forms: readonly string[] = []
   let inBase64: readonly RegExp[] = []
   let escaped: readonly RegExp[] = []
@@ -39,12 +39,13 @@ export function createMask(parameters: readonly string[] = []): Mask {
     const added = [secret, ...lines].filter((one) => one.length >= SHORTEST && !secrets.has(one))
     // What is to be hidden again and again, the keys of a store for example, must cost nothing.
     if (added.length === 0) return
-    for (const value of added) secrets.add(value)
+    for (const value of added) secrets.set(value, patternsOf(value))
     // Longest first: a secret may contain another one.
-    const longestFirst = [...secrets].sort((a, b) => b.length - a.length)
-    forms = [...new Set(longestFirst.flatMap(formsOf))].sort((a, b) => b.length - a.length)
-    inBase64 = longestFirst.flatMap(base64Forms)
-    escaped = longestFirst.flatMap(escapedForms)
+    const longestFirst = [...secrets.keys()].sort((a, b) => b.length - a.length)
+    const all = longestFirst.map((value) => secrets.get(value) as Patterns)
+    forms = [...new Set(all.flatMap((one) => one.forms))].sort((a, b) => b.length - a.length)
+    inBase64 = all.flatMap((one) => one.inBase64)
+    escaped = all.flatMap((one) => one.escaped)
   }
 
   function text(text: string): string {
@@ -55,6 +56,21 @@ export function createMask(parameters: readonly string[] = []): Mask {
     if (/[%&\\+]/.test(masked))
       for (const pattern of escaped) masked = masked.replace(pattern, '****')
     return masked.replace(parameter, '$1$2****').replace(CREDENTIALS, '$1$2****')
+  }
+}
+
+/** What finds a secret. It is made once for each: a server of webhooks has dozens. */
+interface Patterns {
+  readonly forms: readonly string[]
+  readonly inBase64: readonly RegExp[]
+  readonly escaped: readonly RegExp[]
+}
+
+function patternsOf(secret: string): Patterns {
+  return {
+    forms: formsOf(secret),
+    inBase64: base64Forms(secret),
+    escaped: escapedForms(secret),
   }
 }
 

@@ -323,7 +323,7 @@ function template(random: Random): Template {
     random(30) === 0
       ? scalar(random)
       : pick(random, ['"Delete"', '"InsertOrUpdate"', '"De\\u006cete"'])
-  const more = pick(random, [[], ['id'], ['x']])
+  const more = pick(random, [[], ['id'], ['x'], ['data']])
   const members = random(4) === 0 ? ['data', 'changeType'] : ['changeType', ...more, 'data']
   return object(members, (name) => (name === 'data' ? record : name === 'x' ? scalar : type))
 }
