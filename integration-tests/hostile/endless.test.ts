@@ -32,7 +32,10 @@ describe('a body without an end', () => {
   it.each(endlessBodies)('$name is given up', async ({ wire, words }) => {
     const recording = await runScenario({ api: () => wire })
     expectFailure(recording, 'system', words)
-    expect(recording.states(STREAM)).toEqual([])
+    // The one of the beginning: nothing of the body counts as read.
+    expect(recording.states(STREAM)).toEqual([
+      expect.objectContaining({ link: null, rows_so_far: 0 }),
+    ])
   })
 
   it('of records is given up at 4 GiB', async () => {
