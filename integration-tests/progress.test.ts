@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
@@ -228,6 +228,18 @@ describe('the metrics of a sync', () => {
     await read({ words, config: { tenant: 7 }, catalog: [] })
     expect(metrics()).toMatch(/^protime_sync_success\{program="source-protime"\} 0$/m)
     expect(complete.exec(metrics())?.[0]).toBe(time)
+  })
+
+  it('go through no link that stands in their place', async () => {
+    const other = join(folder.path, 'other')
+    writeFileSync(other, 'of somebody else')
+    for (const name of [file, `${file}.${process.pid}.tmp`]) {
+      rmSync(name, { force: true })
+      symlinkSync(other, name)
+    }
+    await read({ words: ['--metrics', file] })
+    expect(metrics()).toContain('protime_sync_success')
+    expect(readFileSync(other, 'utf8')).toBe('of somebody else')
   })
 
   it('stop a sync before it begins when their folder is not there', async () => {

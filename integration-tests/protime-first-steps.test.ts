@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough, type Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -141,6 +141,14 @@ describe('protime preview', () => {
     expect([one.exitCode, one.stdout]).toEqual([1, ''])
     expect(one.stderr).toContain('WARN jobs: The client has no access')
     expect((await protime(['preview', 'jobs', 'people'])).exitCode).toBe(0)
+  })
+
+  it('warns of a configuration that every user of the machine can read', async () => {
+    chmodSync(file, 0o644)
+    const warning = `WARN Every user of this machine can read ${file}.`
+    expect((await protime(['preview', 'people'])).stderr).toContain(warning)
+    chmodSync(file, 0o600)
+    expect((await protime(['preview', 'people'])).stderr).not.toContain('WARN')
   })
 
   it('knows which stream was meant', async () => {

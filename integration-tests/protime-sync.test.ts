@@ -154,9 +154,10 @@ describe('protime sync', () => {
     const mode = () => (statSync(warehouse()).mode & 0o777).toString(8)
     await sync(FEW)
     expect(mode()).toBe('600')
-    chmodSync(warehouse(), 0o640)
-    await sync(FEW)
-    expect(mode()).toBe('640')
+    chmodSync(warehouse(), 0o644)
+    const { stderr } = await sync(FEW)
+    expect(mode()).toBe('644')
+    expect(stderr).toContain(`Every user of this machine can read ${warehouse()}. Run chmod`)
   })
 
   it.each([

@@ -36,7 +36,7 @@ afterEach(async () => {
 function configOf(client_id: string): string {
   const file = join(folder.path, `${client_id}.json`)
   const config = { ...emulator.config(), client_id, client_secret: SECRET }
-  writeFileSync(file, JSON.stringify(config))
+  writeFileSync(file, JSON.stringify(config), { mode: 0o600 })
   return file
 }
 
@@ -213,9 +213,9 @@ describe('the program', () => {
       'echo {} > "$CONFIG"; "$PROTIME" work-locations list --config "$CONFIG"',
       /tenant is missing/,
     ],
-  ])('fails with 1 when the configuration %s', async (_, command, message) => {
+  ])('fails with 2 when the configuration %s', async (_, command, message) => {
     const { exitCode, stderr } = await execute(command)
-    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(message)])
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(message)])
   })
 })
 
@@ -245,7 +245,7 @@ async function open(answer: Answer) {
   const environment = { type: 'custom', base_url: service.origin, auth_url: service.origin }
   const client = { client_id: 'id', client_secret: 'secret-of-the-client' }
   const config = join(folder.path, 'config.json')
-  writeFileSync(config, JSON.stringify({ tenant: 'demo', environment, ...client }))
+  writeFileSync(config, JSON.stringify({ tenant: 'demo', environment, ...client }), { mode: 0o600 })
   const keyFile = join(folder.path, 'people.key')
   const webhooks = async (...words: readonly string[]) => {
     const [stdout, stderr] = [createCollector(), createCollector()]

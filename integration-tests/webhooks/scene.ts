@@ -88,7 +88,7 @@ export async function startScene(options: EmulatorOptions = {}): Promise<Scene> 
   onTestFinished(remove)
   const file = (name: string) => join(folder, name)
   const write = (name: string, content: unknown) =>
-    writeFileSync(file(name), JSON.stringify(content))
+    writeFileSync(file(name), JSON.stringify(content), { mode: 0o600 })
   const config = { ...emulator.config(), start_date: undefined, concurrency: 1, retry_minutes: 0.2 }
   write('config.json', config)
   write('catalog.json', configuredCatalog(webhookCollections.map(streamOf)))

@@ -4,6 +4,7 @@ import { type Config, configureFile } from '../config/config.ts'
 import { configSchema } from '../config/config-schema.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import type { Mask } from '../ground/mask.ts'
+import { warnOfReaders } from '../ground/private-file.ts'
 import { secretsOf } from '../ground/settings-schema.ts'
 import { readJsonOption } from '../protocol/command-line.ts'
 import type { Log } from '../protocol/connector.ts'
@@ -68,6 +69,7 @@ export async function act(
 
 async function readConfig(file: string, log: Log, mask: Mask) {
   const input = await readJsonOption('--config', file)
+  await warnOfReaders(file, log)
   for (const secret of secretsOf(configSchema(), input)) mask.add(secret)
   return { config: configureFile(input, log), input }
 }

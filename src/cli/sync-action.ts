@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import { asConnectorError, ConnectorError, InterruptedError } from '../ground/errors.ts'
+import { warnOfReaders } from '../ground/private-file.ts'
 import { packageVersion } from '../ground/project-files.ts'
 import type { Failure, SyncObserver } from '../protocol/connector.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../protocol/progress/observed.ts'
@@ -34,6 +35,7 @@ export function syncAction(options: SyncOptions, parent: number): Action {
     const done: { result?: WarehouseSync } = {}
     const source = createSource()
     const sync = async (observer: SyncObserver) => {
+      await warnOfReaders(options.warehouse, shown.log)
       // Whatever DuckDB makes beside the file is its owner's alone.
       const mask = process.umask(0o077)
       done.result = await syncWarehouse({

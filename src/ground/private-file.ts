@@ -1,4 +1,4 @@
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** A new file that its owner alone may read. */
@@ -48,6 +48,21 @@ export async function replacePrivateFile(path: string, text: string): Promise<vo
     throw error
   }
   await syncFolder(dirname(path))
+}
+
+/** Others than owner and group may read or write. */
+const OPEN_TO_OTHERS = 0o006
+
+/** Warns of a file that holds secrets or personal data and that every user of the machine can read; one that is missing is none. */
+export async function warnOfReaders(
+  path: string,
+  log: { warn(message: string): void },
+): Promise<void> {
+  // Windows has no such modes.
+  if (process.platform === 'win32') return
+  const { mode } = await stat(path).catch(() => ({ mode: 0 }))
+  if ((mode & OPEN_TO_OTHERS) !== 0)
+    log.warn(`Every user of this machine can read ${path}. Run chmod o-rwx on it.`)
 }
 
 /** The name of a new file is on the disk when its folder is. */

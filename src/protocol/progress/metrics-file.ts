@@ -175,7 +175,9 @@ export function createMetricsFile(settings: MetricsFileSettings): MetricsFile {
       // Beside the file, because only within one file system a rename is one step. The collector reads *.prom.
       const partial = `${path}.${process.pid}.tmp`
       try {
-        await writeFile(partial, text)
+        // Whatever is in its place, a link too, is removed and not followed.
+        await rm(partial, { force: true })
+        await writeFile(partial, text, { flag: 'wx' })
         await rename(partial, path)
       } catch (error) {
         await rm(partial, { force: true })

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { ConnectorError } from '../../ground/errors.ts'
+import { warnOfReaders } from '../../ground/private-file.ts'
 import { REAL_TIME } from '../../http/clock.ts'
 import type { Log } from '../../protocol/connector.ts'
 import { streamOf } from '../collections.ts'
@@ -69,6 +70,7 @@ export async function startServer(
   const { log } = tools
   await trigger.check?.(tools.signal)
   const store = await openHookStore(settings.storePath, tools.hide)
+  await warnOfReaders(settings.storePath, log)
   const ended = new AbortController()
   const signal = AbortSignal.any([tools.signal, ended.signal])
   const activity = createActivity()
