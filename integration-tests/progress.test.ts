@@ -86,7 +86,7 @@ describe('protime sync', () => {
   async function sync(config: object, ...words: readonly string[]) {
     const terminal = createFakeTerminal(80)
     const file = join(folder.path, 'config.json')
-    writeFileSync(file, JSON.stringify(config))
+    writeFileSync(file, JSON.stringify(config), { mode: 0o600 })
     const warehouse = join(folder.path, 'x.duckdb')
     const argv = ['sync', '--config', file, '--warehouse', warehouse, '--streams', 'people']
     const io = { stdout: createCollector(), stderr: terminal.stderr, env: {} }

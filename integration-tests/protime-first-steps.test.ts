@@ -111,7 +111,7 @@ describe('protime init', () => {
 })
 
 describe('protime preview', () => {
-  beforeEach(() => writeFileSync(file, JSON.stringify(emulator.config())))
+  beforeEach(() => writeFileSync(file, JSON.stringify(emulator.config()), { mode: 0o600 }))
 
   it('shows the first records of every stream by lists, and starts no delta', async () => {
     const { exitCode, stdout, stderr } = await protime(['preview', '--limit', '3'])
@@ -130,7 +130,9 @@ describe('protime preview', () => {
   })
 
   it('leaves out what personal_data leaves out', async () => {
-    writeFileSync(file, JSON.stringify({ ...emulator.config(), personal_data: 'minimal' }))
+    writeFileSync(file, JSON.stringify({ ...emulator.config(), personal_data: 'minimal' }), {
+      mode: 0o600,
+    })
     const { stdout } = await protime(['preview', 'people', '--json'])
     expect(stdout).not.toContain('lastName')
   })
