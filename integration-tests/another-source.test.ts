@@ -24,10 +24,10 @@ const numbers: Connector<{ readonly numbers: readonly number[] }> = {
     configure: (input) => input as { numbers: number[] },
     streams: () => [{ name: 'numbers', schema: integers, key: ['id'] }],
     check: async ({ numbers }) => ({ isUsable: numbers.length > 0, message: 'A list.' }),
-    async read({ numbers }, requests) {
+    async read({ numbers }, requests, { keptStates = [] }) {
       const stamp = { generation: 1, cursor: 1, now: new Date() }
       for (const { output } of requests) {
-        output.started(() => ({ count: numbers.length }))
+        output.started(() => ({ count: numbers.length, kept: keptStates.length }))
         await output.records(createJsonBatch(numbers.map((n) => ({ json: `{"id":${n}}` }))), stamp)
         await output.complete()
       }
@@ -90,7 +90,25 @@ describe('a source of another kind, over the Airbyte protocol', () => {
     const { messages } = await airbyte('read', files, ['numbers'])
     const data = messages.flatMap(({ record }) => (record ? [record.data['id']] : []))
     const states = messages.flatMap(({ state }) => (state ? [state.stream.stream_state] : []))
-    expect([data, states]).toEqual([[3, 1, 2], [{ count: 3 }]])
+    expect([data, states]).toEqual([[3, 1, 2], [{ count: 3, kept: 0 }]])
+  })
+
+  it('is told of the states of streams that are not read, which the platform keeps', async () => {
+    const state = ['letters', 'numbers'].map((name) => ({
+      type: 'STREAM',
+      stream: { stream_descriptor: { name }, stream_state: { count: 1 } },
+    }))
+    const files = [
+      '--config',
+      CONFIG,
+      '--catalog',
+      configuredCatalog(['numbers']),
+      '--state',
+      state,
+    ]
+    const { messages } = await airbyte('read', files, ['numbers'])
+    const states = messages.flatMap(({ state }) => (state ? [state.stream.stream_state] : []))
+    expect(states).toEqual([{ count: 3, kept: 1 }])
   })
 
   it('fails for a stream that it does not have, and reads the others', async () => {
@@ -118,8 +136,18 @@ describe('a source of another kind, over Singer', () => {
     const last = messages.at(-1)
     expect([data, last?.type === 'STATE' && last.value.bookmarks]).toEqual([
       [3, 1, 2],
-      { numbers: { count: 3 } },
+      { numbers: { count: 3, kept: 0 } },
     ])
+  })
+
+  it('is told of the bookmarks of streams that are not read', async () => {
+    const state = { bookmarks: { letters: { count: 1 }, numbers: { count: 1 } } }
+    const { stdout } = await run(runSinger, ['--config', CONFIG, '--state', state])
+    const last = parseLines<SingerMessage>(stdout).at(-1)
+    expect(last?.type === 'STATE' && last.value.bookmarks).toEqual({
+      letters: { count: 1 },
+      numbers: { count: 3, kept: 1 },
+    })
   })
 
   it('tells its name and its variables by its own name', async () => {

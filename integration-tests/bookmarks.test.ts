@@ -174,15 +174,29 @@ describe('a bookmark whose fields contradict each other', () => {
 })
 
 describe('a bookmark of another service', () => {
-  it('by its origin starts over without deletes', async () => {
+  it('by its address alone is of the same tenant: it starts over, deletes included', async () => {
     const old = await start(['people'], { people: 4 })
     await old.sync()
     const scenario = await start(['people'], { people: 2 })
     scenario.platform = old.platform
-    const { warnings, deleted, records } = await scenario.sync()
-    expect(warnings).toEqual([expect.stringContaining('of another tenant, address or API name')])
-    expect(deleted).toEqual([])
-    expect(records).toHaveLength(2)
+    const { warnings, deleted } = await scenario.sync()
+    expect(warnings).toEqual([expect.stringContaining('another address or API name')])
+    expect(deleted.length).toBeGreaterThan(0)
+    expect(scenario.differences()).toEqual([])
+  })
+
+  it('by its environment starts over without deletes, and so does the way back', async () => {
+    const { emulator, settings, sync } = await start(['people'])
+    const environment = emulator.config()['environment'] as object
+    settings['environment'] = { ...environment, environment_url: 'time.test' }
+    await sync()
+    emulator.remove('people', 1)
+    for (const environment_url of ['sandbox.time.test', 'time.test']) {
+      settings['environment'] = { ...environment, environment_url }
+      const { warnings, deleted } = await sync()
+      expect(warnings).toEqual([expect.stringContaining('of another tenant or environment')])
+      expect(deleted).toEqual([])
+    }
   })
 
   it('by its tenant starts over without deletes, then continues', async () => {
@@ -191,7 +205,7 @@ describe('a bookmark of another service', () => {
     emulator.remove('people', 1)
     settings['tenant'] = 'other'
     const { warnings, deleted } = await sync()
-    expect(warnings).toEqual([expect.stringContaining('of another tenant, address or API name')])
+    expect(warnings).toEqual([expect.stringContaining('of another tenant or environment')])
     expect(deleted).toEqual([])
     expect((await sync()).warnings).toEqual([])
   })

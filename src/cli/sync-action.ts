@@ -46,10 +46,7 @@ export function syncAction(options: SyncOptions, parent: number): Action {
         keepsDeleted: options.keepDeleted === true,
         owner: config,
         exitCodeOf: ({ failures, stopped }) => signalCode(stopped) ?? exitCodeOf(failures),
-        startOver: async (state) => {
-          if ((await source.originOf?.(state, config)) === 'moved') return 'other address'
-          return options.fullRefresh === true ? 'full refresh' : undefined
-        },
+        startOver: options.fullRefresh === true ? 'full refresh' : undefined,
         tools: { signal, ...tools, log: shown.log, observer },
       }).finally(() => process.umask(mask))
       const { stopped, failures } = done.result

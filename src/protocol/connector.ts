@@ -100,15 +100,7 @@ export interface Source<Config> {
   ): Promise<readonly Failure[]>
   /** Singer only: whether a complete reading ends with ACTIVATE_VERSION; it does if left out. */
   activatesVersions?(config: Config): boolean
-  /** Of what a stored state tells; `same` if left out. A warehouse of one subject asks it. */
-  originOf?(state: unknown, config: Config): Promise<StateOrigin>
 }
-
-/**
- * A stored state is of what the configuration reads: the `same`, the same that has `moved` to another address,
- * or something `foreign`.
- */
-export type StateOrigin = 'same' | 'moved' | 'foreign'
 
 /** What a command works with. */
 export interface Tools {
@@ -122,6 +114,8 @@ export interface Tools {
 export interface ReadTools extends Tools {
   /** Streams that the catalog names and that cannot be read; they are reported without the source. */
   readonly refused: readonly Failure[]
+  /** The stored states of streams that are not read: the platform keeps them beside the new ones. */
+  readonly keptStates?: readonly unknown[]
   /** Is told how far the sync is, by sources that tell it. */
   readonly observer?: SyncObserver
 }
@@ -133,11 +127,8 @@ export interface StreamRequest {
   readonly mode: 'full_refresh' | 'incremental'
   /** The bookmark that the last sync ended with, as it was stored: any JSON, or undefined. */
   readonly state: unknown
-  /**
-   * Why it is to be read from the beginning although its state may fit: what is then not met is deleted.
-   * `other address` where the state is of the same subject that has moved.
-   */
-  readonly startOver?: 'full refresh' | 'other address' | undefined
+  /** Set where it is to be read from the beginning although its state may fit: what is then not met is deleted. */
+  readonly startOver?: 'full refresh' | undefined
   /** Where the records go. */
   readonly output: StreamOutput
 }

@@ -61,11 +61,6 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
       return failures.filter((failure) => !tools.refused.includes(failure))
     },
 
-    async originOf(state, config) {
-      const { originOf } = await import('../sync/plan.ts')
-      return originOf(state, config)
-    },
-
     activatesVersions: ({ emitsActivateVersions }) => emitsActivateVersions,
   }
 }

@@ -184,6 +184,12 @@ describe('the room that the state has for ids', () => {
     expect(budget.take('people', 20_000)).toBe(true)
   })
 
+  it('is smaller by the states of streams that are not read, which the platform keeps', () => {
+    const budget = createIdBudget(new Map([['people', 0]]), 1_500_000)
+    expect(budget.take('people', 500_000)).toBe(false)
+    expect(budget.take('people', 300_000)).toBe(true)
+  })
+
   it('is free again when a stream needs less', () => {
     const budget = createIdBudget(
       new Map([

@@ -19,10 +19,13 @@ export interface IdBudget {
   take(stream: string, characters: number): boolean
 }
 
-/** `stored` has what each stream of the sync takes at its beginning. */
-export function createIdBudget(stored: ReadonlyMap<string, number>): IdBudget {
+/**
+ * `stored` has what each stream of the sync takes at its beginning; `kept` is what the states of other streams
+ * take, all of it.
+ */
+export function createIdBudget(stored: ReadonlyMap<string, number>, kept = 0): IdBudget {
   const taken = new Map(stored)
-  const shared = ALL_CHARACTERS - taken.size * CHARACTERS_PER_STREAM
+  const shared = ALL_CHARACTERS - kept - taken.size * CHARACTERS_PER_STREAM
   return {
     take(stream, characters) {
       taken.set(stream, 0)

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Config } from '../config/config.ts'
-import { packageVersion } from '../ground/project-files.ts'
-import { createEndpoints, type Endpoints } from '../http/endpoints.ts'
-import type { StateOrigin, StreamStart } from '../protocol/connector.ts'
+import type { Endpoints } from '../http/endpoints.ts'
+import type { StreamStart } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collection.ts'
 import { type Day, earliestDeltaStart } from './days.ts'
 import type { IdBudget } from './live-keys.ts'
@@ -24,6 +23,7 @@ export interface DecisionSettings {
 /** What the records of a stream depend on, and the first day of them. */
 interface Identity {
   readonly service: string
+  readonly environment: string
   /** See `StoredState.settings`. */
   readonly settings: string
   /** The first day; null for what has no dates. */
@@ -79,14 +79,14 @@ export function decide(task: StreamTask, settings: DecisionSettings): Decision {
   if (stored.mode !== mode) {
     return begin('other sync mode', `the sync mode has changed; ${WITHOUT_IDS}`)
   }
-  if (stored.service !== identity.service && task.startOver !== 'other address') {
+  if (isOfOtherTenant(stored, identity, settings.config)) {
     return begin(
       'other tenant',
-      "the stored state is of another tenant, address or API name; the stream is read from the beginning and nothing is deleted, because the rows in the warehouse may be another tenant's.",
+      "the stored state is of another tenant or environment; the stream is read from the beginning and nothing is deleted, because the rows in the warehouse may be another tenant's.",
       false,
     )
   }
-  const asked = task.startOver && ASKED_FOR[task.startOver]
+  const asked = task.startOver === undefined ? undefined : ASKED_FOR
   const startOver = asked ?? reasonToStartOver(stored, identity, settings.now)
   return { do: 'restore', stored, identity, ...(startOver === undefined ? {} : { startOver }) }
 }
@@ -105,18 +105,18 @@ function fitting(
   return { unreadable: 'it is of a stream that is read in another way' }
 }
 
-/** Reasons of those who ask for the stream: nothing is wrong with it. */
-const ASKED_FOR: Readonly<Record<NonNullable<StreamTask['startOver']>, StartOver>> = {
-  'full refresh': {
-    why: 'full refresh',
-    message: 'a full refresh was asked for',
-    isExpected: true,
-  },
-  'other address': {
-    why: 'other address',
-    message: 'the tenant has another address or API name',
-    isExpected: true,
-  },
+/** Nothing is wrong with the stream. */
+const ASKED_FOR: StartOver = {
+  why: 'full refresh',
+  message: 'a full refresh was asked for',
+  isExpected: true,
+}
+
+/** A tenant that has moved to another address is the same; one of another environment is another. */
+function isOfOtherTenant(stored: StoredState, identity: Identity, { tenant }: Config): boolean {
+  if (stored.service === identity.service)
+    return stored.environment !== null && stored.environment !== identity.environment
+  return stored.environment !== identity.environment || !stored.service.startsWith(ofTenant(tenant))
 }
 
 function reasonToStartOver(
@@ -124,6 +124,12 @@ function reasonToStartOver(
   identity: Identity,
   now: Date,
 ): StartOver | undefined {
+  if (stored.service !== identity.service) {
+    return {
+      why: 'other address',
+      message: 'the tenant has another address or API name than at the last sync',
+    }
+  }
   if (stored.settings !== identity.settings) {
     return {
       why: 'other settings',
@@ -170,15 +176,6 @@ function ofTenant(tenant: string): string {
   return `${tenant} at `
 }
 
-/** See `Source.originOf`. */
-export function originOf(blob: unknown, config: Config): StateOrigin {
-  const stored = readState(blob)
-  if (stored === 'none' || 'unreadable' in stored) return 'same'
-  if (!stored.service.startsWith(ofTenant(config.tenant))) return 'foreign'
-  const endpoints = createEndpoints({ ...config, version: packageVersion() })
-  return stored.service === serviceOf(config, endpoints) ? 'same' : 'moved'
-}
-
 function identityOf({ stream, redaction }: StreamTask, settings: DecisionSettings): Identity {
   const { config, endpoints } = settings
   // In an order of their own, so that another order in the configuration is no other setting.
@@ -190,6 +187,7 @@ function identityOf({ stream, redaction }: StreamTask, settings: DecisionSetting
   const redacted = redaction.fingerprint === '' ? [] : [redaction.fingerprint]
   return {
     service: serviceOf(config, endpoints),
+    environment: config.environment,
     settings: createHash('sha256')
       .update(JSON.stringify([references, structures, ...redacted]))
       .digest('hex')
@@ -226,6 +224,8 @@ export function plan(decision: Decision, task: StreamTask, settings: PlanSetting
   const state =
     decision.do === 'begin' ? begun(decision, task, settings) : restored(decision, task, settings)
   if (decision.do === 'begin' || !state.isContinued) return state
+  // Without a page it is read from its beginning, so what it had met may be gone.
+  if (state.position.phase === 'initial' && state.position.page === null) state.keys.beginReading()
   const { stored, startOver, identity } = decision
   if (isLater(identity.start, stored.start) && config.startDate !== undefined) {
     log.warn(

@@ -30,6 +30,8 @@ export interface RunSettings extends SessionSettings {
   readonly log: Log
   /** Streams that were asked for and cannot be read; they are reported with those that fail. */
   readonly refused?: readonly Failure[]
+  /** See `ReadTools.keptStates`. */
+  readonly keptStates?: readonly unknown[]
   /** Is told how far the sync is. */
   readonly observer?: SyncObserver
 }
@@ -116,7 +118,7 @@ async function readAll(
   observer?.planned(byName(decisions, startOf))
   const shared: Shared = {
     decisions,
-    ids: createIdBudget(byName(decisions, storedCharacters)),
+    ids: createIdBudget(byName(decisions, storedCharacters), charactersOf(settings.keptStates)),
     expiredDeltas: createExpiredDeltas([...decisions.values()].filter(continuesDelta).length),
     warnings: createStreamWarnings(log),
   }
@@ -125,6 +127,11 @@ async function readAll(
   const advice = shared.expiredDeltas.advice()
   if (advice !== undefined) log.warn(advice)
   return failures
+}
+
+/** How many characters stored states have. */
+function charactersOf(states: readonly unknown[] = []): number {
+  return states.reduce<number>((sum, state) => sum + (JSON.stringify(state)?.length ?? 0), 0)
 }
 
 /** What follows from the decision of each stream, by the stream's name. */

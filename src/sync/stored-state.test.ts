@@ -17,6 +17,7 @@ function reading(position: Position, more: Partial<StoredState> = {}): StoredSta
   return {
     mode: 'incremental',
     service: 'demo at http://127.0.0.1',
+    environment: 'custom',
     settings: '0123456789abcdef',
     start: '2024-01-01',
     generation: 1795143600,

@@ -10,6 +10,8 @@ export interface StateBlob {
   readonly bookmark_version: 2
   readonly mode: string
   readonly service: string
+  /** States of before have none. */
+  readonly environment: string | null
   readonly settings: string
   readonly start: string | null
   readonly generation: number
@@ -52,6 +54,7 @@ const STATE_FIELDS: Readonly<Record<keyof StateBlob, Kind | `${Kind}?`>> = {
   bookmark_version: 'number',
   mode: 'string',
   service: 'string',
+  environment: 'string?',
   settings: 'string',
   start: 'string?',
   generation: 'number',
@@ -214,6 +217,8 @@ export interface StoredState {
   readonly mode: Mode
   /** The warehouse is a copy of this service: tenant, address and API name. */
   readonly service: string
+  /** See `Config.environment`; null where it was not stored. */
+  readonly environment: string | null
   /** A digest of the settings that shape the records: external references, activity structures. */
   readonly settings: string
   /** The first day that the warehouse stands for; null for streams whose records have no day. */
@@ -248,11 +253,12 @@ const MAX_CURSOR = 2 ** 53 - 2 ** 50
 
 /** The state of a stream as it is stored. */
 export function writeState(state: StoredState): StateBlob {
-  const { mode, service, settings, start, generation, cursor, keys } = state
+  const { mode, service, environment, settings, start, generation, cursor, keys } = state
   return {
     bookmark_version: 2,
     mode,
     service,
+    environment,
     settings,
     start,
     generation,
@@ -293,6 +299,7 @@ export function readState(blob: unknown): StoredState | 'none' | { readonly unre
   return {
     mode: stored.mode as Mode,
     service: stored.service,
+    environment: stored.environment,
     settings: stored.settings,
     start: stored.start,
     generation: stored.generation,

@@ -77,6 +77,7 @@ export interface StreamStateSettings {
   readonly stream: Stream
   readonly mode: Mode
   readonly service: string
+  readonly environment: string
   readonly settings: string
   readonly start: Day | null
   /** See `StoredState.cursor`. */
@@ -97,7 +98,7 @@ export function createStreamState(
   settings: StreamStateSettings,
   stored?: StoredState,
 ): StreamState {
-  const { stream, mode, log, service, ids } = settings
+  const { stream, mode, log, service, environment, ids } = settings
   const mostIds = stored?.rowsCounted ?? undefined
   const keys = createLiveKeys(stored?.keys, { stream: stream.stream, ids, mostIds })
   const first = mode === 'full_refresh' || stream.replication === 'list' ? LIST : INITIAL
@@ -166,6 +167,7 @@ export function createStreamState(
       writeState({
         mode,
         service,
+        environment,
         settings: settings.settings,
         start,
         generation,

@@ -25,8 +25,8 @@ export interface WarehouseSyncSettings<Config> {
   readonly keepsDeleted: boolean
   /** Whose rows the file has: it is asked before anything is written, whatever streams are read. */
   readonly owner: Owner
-  /** Why a stream starts over, by the state that the last sync has left. */
-  readonly startOver?: (state: unknown) => Promise<StreamRequest['startOver']>
+  /** See `StreamRequest.startOver`; of all streams. */
+  readonly startOver?: StreamRequest['startOver']
   /** The exit code of the program after such a sync; the file tells of it. */
   readonly exitCodeOf: (sync: Pick<WarehouseSync, 'failures' | 'stopped'>) => number
   readonly now?: () => Date
@@ -106,8 +106,6 @@ async function read<Config>(
     throw unwritable(error)
   })
   const states = await warehouse.states()
-  const starts = new Map<string, StreamRequest['startOver']>()
-  for (const { name } of specs) starts.set(name, await startOver?.(states.get(name)))
   const outputs = new Map<string, WarehouseOutput>()
   const rowsOf = new Map<string, StreamRows>()
   const uncommitted = new Map<string, ConnectorError>()
@@ -132,7 +130,7 @@ async function read<Config>(
       name,
       mode: 'incremental',
       state: states.get(name),
-      startOver: starts.get(name),
+      startOver,
       output,
     }
   })

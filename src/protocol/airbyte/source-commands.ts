@@ -62,8 +62,12 @@ async function read<Config>(
       requests.push({ name, mode, state: states.get(name), output })
     }
   }
+  const names = new Set(requests.map(({ name }) => name))
+  const keptStates = [...states].flatMap(([name, state]) => (names.has(name) ? [] : [state]))
   const failed =
-    requests.length === 0 ? [] : await source.read(config, requests, { ...tools, refused })
+    requests.length === 0
+      ? []
+      : await source.read(config, requests, { ...tools, refused, keptStates })
   return [...refused, ...failed]
 
   function refuse(stream: string, error: ConnectorError): void {

@@ -91,8 +91,14 @@ export async function sync<Config>(
     })
     requests.push({ name, mode: 'incremental', state: stored.bookmarks[name], output })
   }
+  const names = new Set(requests.map(({ name }) => name))
+  const keptStates = Object.entries(stored.bookmarks).flatMap(([name, state]) =>
+    names.has(name) ? [] : [state],
+  )
   const failed =
-    requests.length === 0 ? [] : await source.read(config, requests, { ...tools, refused })
+    requests.length === 0
+      ? []
+      : await source.read(config, requests, { ...tools, refused, keptStates })
   return [...refused, ...failed]
 }
 
