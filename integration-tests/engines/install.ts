@@ -24,7 +24,9 @@ export const install: Engine = {
       try {
         await step(`docs/install.md holds for ${place}`, async () => {
           const shell = await openGuideShell(join(folder, place), interpreters)
-          writeFileSync(join(shell.folder, 'config.json'), JSON.stringify(tenant.config))
+          writeFileSync(join(shell.folder, 'config.json'), JSON.stringify(tenant.config), {
+            mode: 0o600,
+          })
           await attempt(shell, tenant, wheel)
         })
       } finally {

@@ -77,7 +77,7 @@ export async function tryNpmPackage({ project, folder, tenant, step, note }: Tri
   for (const name of Object.keys(bin))
     await step(`${name} --help`, async () => expectSame((await run(name, '--help')).exitCode, 0))
   await step('source-protime brings every record', async () => {
-    writeFileSync(join(home, 'config.json'), JSON.stringify(tenant.config))
+    writeFileSync(join(home, 'config.json'), JSON.stringify(tenant.config), { mode: 0o600 })
     writeFileSync(join(home, 'catalog.json'), JSON.stringify(catalogOf(tenant.streams)))
     const files = ['--config', 'config.json', '--catalog', 'catalog.json']
     const answers = answersOf(await run('source-protime', 'read', ...files))

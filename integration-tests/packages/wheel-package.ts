@@ -55,7 +55,7 @@ export async function tryWheel({ project, folder, tenant, step, note }: Trial): 
 async function tryInstalled(wheel: InstalledWheel, { folder, tenant, step, note }: Trial) {
   const home = join(folder, 'wheel')
   mkdirSync(home)
-  writeFileSync(join(home, 'config.json'), JSON.stringify(tenant.config))
+  writeFileSync(join(home, 'config.json'), JSON.stringify(tenant.config), { mode: 0o600 })
   writeFileSync(join(home, 'catalog.json'), JSON.stringify(catalogOf(tenant.streams)))
   const files = ['--config', 'config.json', '--catalog', 'catalog.json']
   // No Node but the one that pip has brought.

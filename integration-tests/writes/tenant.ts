@@ -57,7 +57,8 @@ export async function openTenant(options: EmulatorOptions = {}): Promise<Writabl
     async write(object, records, settings = {}, ...words) {
       const text = records.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))
       writeFileSync(input ?? '', text.join('\n'))
-      writeFileSync(config ?? '', JSON.stringify({ ...emulator.config(), ...settings }))
+      const settled = JSON.stringify({ ...emulator.config(), ...settings })
+      writeFileSync(config ?? '', settled, { mode: 0o600 })
       const [stdout, stderr] = [createCollector(), createCollector()]
       const exitCode = await runProtime(
         ['write', object, '--from', input ?? '', '--config', config ?? '', ...words],
