@@ -4,6 +4,7 @@ import { packageVersion } from '../ground/project-files.ts'
 import { type ClientSettings, createClient } from './client.ts'
 import { createServerClock } from './clock.ts'
 import { createEndpoints } from './endpoints.ts'
+import { isPublicOnly } from './public-hosts.ts'
 import { createRateLimiter } from './rate-limiter.ts'
 import { type RetryPolicy, retryPolicyOf } from './retry.ts'
 import { createTransport, loggedTransport } from './transport.ts'
@@ -27,7 +28,8 @@ export function createSession(settings: SessionSettings, scopes: readonly string
   const { retryPolicy = retryPolicyOf(config.retryMinutes) } = settings
   const endpoints = createEndpoints({ ...config, version: packageVersion() })
   const clock = createServerClock()
-  const transport = loggedTransport(createTransport(config.requestTimeoutSeconds), log.debug)
+  const hosts = { isPublicOnly: isPublicOnly() }
+  const transport = loggedTransport(createTransport(config.requestTimeoutSeconds, hosts), log.debug)
   const limiter = createRateLimiter(config.requestsPerMinute, retryPolicy.time)
   const { clientId, clientSecret } = config
   mask.add(clientSecret)

@@ -1,16 +1,18 @@
+import type { lookup as systemLookup } from 'node:dns'
 import { readFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { HostRules } from './public-hosts.ts'
 import { reply, startHttpService } from './testing/http-service.ts'
 import { failureOf } from './testing/open-client.ts'
 import { createTransport, type Reply } from './transport.ts'
 
 const { signal } = new AbortController()
 
-function get(url: string): Promise<Reply> {
-  const transport = createTransport(5)
+function get(url: string, hosts?: HostRules): Promise<Reply> {
+  const transport = createTransport(5, hosts)
   onTestFinished(() => transport.close())
   return transport.send({ url, method: 'GET', headers: {}, signal })
 }
@@ -105,6 +107,23 @@ describe('a proxy', () => {
       ])
     },
   )
+
+  it('is told the public address that was looked up, so that it need not look the name up again', async () => {
+    const proxy = await startProxy(await listen(secureServer()))
+    environment({ HTTPS_PROXY: proxy.url })
+    const askFor = (address: string) => {
+      const found = [{ address, family: 4 }]
+      const lookup = (_: string, __: object, done: (...found: unknown[]) => void) =>
+        done(null, found)
+      const hosts = { isPublicOnly: true, lookup: lookup as unknown as typeof systemLookup }
+      return failureOf(get('https://acme.protime.test', hosts))
+    }
+    expect((await askFor('8.8.8.8')).message).toMatch(/certificate of acme\.protime\.test/)
+    expect((await askFor('10.0.0.1')).message).toMatch(
+      /acme\.protime\.test has an address that is not public/,
+    )
+    expect(proxy.asked).toEqual(['8.8.8.8:443'])
+  })
 
   it('is passed by for the hosts of NO_PROXY', async () => {
     const port = await plainServer()

@@ -1,10 +1,16 @@
 import { createRequire } from 'node:module'
-import { Socket } from 'node:net'
+import { isIP, type LookupFunction, Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { ConnectorError } from '../ground/errors.ts'
 import { withoutQuery } from './links.ts'
 import { ProxyFailure, toNetworkError } from './network-error.ts'
+import {
+  assertPublicUrl,
+  createPublicLookup,
+  type HostRules,
+  publicAddressOf,
+} from './public-hosts.ts'
 import { type Collected, type Received, receive } from './response-body.ts'
 
 // undici's index loads everything it has, fetch, caches, mocks and WebSocket too, which takes longer than
@@ -37,15 +43,17 @@ interface Connections {
 }
 
 /** Proxies come from HTTPS_PROXY, HTTP_PROXY and NO_PROXY, certificate authorities from NODE_EXTRA_CA_CERTS. */
-function createConnections(silenceMs: number): Connections {
-  const connecting = createConnecting(Math.min(silenceMs, 30_000))
-  const dispatcher = createDispatcher({
+function createConnections(silenceMs: number, { isPublicOnly, lookup }: HostRules): Connections {
+  const publicLookup = isPublicOnly === true ? createPublicLookup(lookup) : undefined
+  const connecting = createConnecting(Math.min(silenceMs, 30_000), publicLookup)
+  const options = {
     headersTimeout: silenceMs,
     // Not counted while we read nothing, that is while our own reader blocks us.
     bodyTimeout: silenceMs,
     keepAliveTimeout: 30_000,
     connect: connecting.connect,
-  })
+  }
+  const dispatcher = createDispatcher(options, publicLookup)
   return {
     dispatcher,
     async close() {
@@ -57,8 +65,8 @@ function createConnections(silenceMs: number): Connections {
 }
 
 /** Makes connections; undici leaves those that are still being made at the end to their time-out. */
-function createConnecting(timeout: number) {
-  const connector = loadConnector()({ timeout })
+function createConnecting(timeout: number, lookup: LookupFunction | undefined) {
+  const connector = loadConnector()({ timeout, ...(lookup && { lookup }) })
   const sockets = new Set<Socket>()
   return {
     connect(options: buildConnector.Options, callback: buildConnector.Callback): void {
@@ -76,11 +84,12 @@ function createConnecting(timeout: number) {
 
 const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']
 
-function createDispatcher(options: Agent.Options): Dispatcher {
+function createDispatcher(options: Agent.Options, lookup: LookupFunction | undefined): Dispatcher {
   if (!PROXIES.some((name) => process.env[name])) return new (loadAgent())(options)
   try {
     const { EnvHttpProxyAgent } = loadAll()
-    return new EnvHttpProxyAgent({ ...options, clientFactory: proxyConnections })
+    const clientFactory = (origin: URL, given: object) => proxyConnections(origin, given, lookup)
+    return new EnvHttpProxyAgent({ ...options, clientFactory })
   } catch (error) {
     throw new ConnectorError(
       'config',
@@ -92,13 +101,21 @@ function createDispatcher(options: Agent.Options): Dispatcher {
 
 type Dial = (call: Dispatcher.ConnectOptions) => Promise<Dispatcher.ConnectData>
 
-/** Connections to a proxy; what it fails with tells that it was the proxy, and which. */
-function proxyConnections(origin: URL, options: object): Dispatcher {
+/**
+ * Connections to a proxy; what it fails with tells that it was the proxy, and which. With a `lookup` it is
+ * asked for the address of a host and not for its name.
+ */
+function proxyConnections(
+  origin: URL,
+  options: object,
+  lookup: LookupFunction | undefined,
+): Dispatcher {
   const { Pool } = loadAll()
   const pool = new Pool(origin, options)
   const ask: Dial = pool.connect.bind(pool)
   const connect: Dial = async (call) => {
-    const answer = await ask(call).catch((cause) => {
+    const path = lookup === undefined ? call.path : await addressed(call.path, lookup)
+    const answer = await ask({ ...call, path }).catch((cause) => {
       throw new ProxyFailure(origin.host, { cause })
     })
     const { statusCode: status, socket } = answer
@@ -107,6 +124,13 @@ function proxyConnections(origin: URL, options: object): Dispatcher {
     throw new ProxyFailure(origin.host, { status })
   }
   return Object.assign(pool, { connect })
+}
+
+/** Host and port with the address of the host. */
+async function addressed(hostAndPort: string, lookup: LookupFunction): Promise<string> {
+  const { hostname, port } = new URL(`tcp://${hostAndPort}`)
+  const address = await publicAddressOf(hostname.replace(/^\[|\]$/g, ''), lookup)
+  return `${isIP(address) === 6 ? `[${address}]` : address}:${port}`
 }
 
 // undici's parser is WebAssembly, one function of 33 KB. V8 optimises it after the first answer: that takes
@@ -166,12 +190,13 @@ export interface Transport {
 }
 
 /** Over the connections of `createConnections`; gives up a service that is silent for so long. */
-export function createTransport(silenceSeconds: number): Transport {
-  const { dispatcher, close } = createConnections(silenceSeconds * 1000)
+export function createTransport(silenceSeconds: number, hosts: HostRules = {}): Transport {
+  const { dispatcher, close } = createConnections(silenceSeconds * 1000, hosts)
   return {
     close,
     send: (call) =>
       new Promise((resolve, reject) => {
+        if (hosts.isPublicOnly) assertPublicUrl(call.url)
         if (call.signal.aborted) reject(call.signal.reason)
         else new PendingRequest(call, resolve, reject).dispatch(dispatcher)
       }),

@@ -1,0 +1,137 @@
+import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
+import type { ConnectorError } from '../ground/errors.ts'
+import { NotConnected } from './network-error.ts'
+
+/** Networks that are no part of the public internet (IANA's registries of special-purpose addresses). */
+const SPECIAL_NETWORKS = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  // Of IPv6 only 2000::/3 is public, and not all of it.
+  '::/3',
+  '4000::/2',
+  '8000::/1',
+  '2001::/23',
+  '2001:db8::/32',
+  '2002::/16',
+  '3fff::/20',
+]
+
+const special = listsOf(SPECIAL_NETWORKS)
+const loopback = listsOf(['127.0.0.0/8', '::1/128'])
+
+/** A list for each family: in one, a network of IPv6 would hold every address of IPv4 as a mapped one. */
+function listsOf(networks: readonly string[]) {
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/')
+    const family = familyOf(address)
+    lists[family].addSubnet(address, Number(bits), family)
+  }
+  return lists
+}
+
+/** The last 4 bytes of these are an IPv4 address: a mapped one, or that behind a translator (NAT64). */
+const EMBEDDING = /^(?:::ffff:|64:ff9b::)([\da-f]{1,4}):([\da-f]{1,4})$/
+
+/** Whether an IP address belongs to the public internet. */
+export function isPublicAddress(address: string): boolean {
+  return isIP(address) !== 0 && !isIn(special, address)
+}
+
+/** Whether an IP address is one of a private network: neither public nor of this machine alone. */
+export function isPrivateAddress(address: string): boolean {
+  return isIn(special, address) && !isIn(loopback, address)
+}
+
+function isIn(lists: typeof special, address: string): boolean {
+  const plain = isIP(address) === 6 ? normal(address) : address
+  const family = familyOf(plain)
+  return lists[family].check(plain, family)
+}
+
+/** An IPv6 address in its one shortest form and without a zone, or the IPv4 address in it. */
+function normal(address: string): string {
+  const [withoutZone] = address.split('%')
+  const shortest = new URL(`http://[${withoutZone}]`).hostname.slice(1, -1)
+  const [, high, low] = EMBEDDING.exec(shortest) ?? []
+  if (high === undefined || low === undefined) return shortest
+  const halves = [high, low].map((half) => Number.parseInt(half, 16))
+  return halves.flatMap((half) => [half >> 8, half & 255]).join('.')
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
+}
+
+/** Which hosts may be asked. */
+export interface HostRules {
+  /** Those of the public internet alone, and by https. */
+  readonly isPublicOnly?: boolean
+  /** That of the system if left out. */
+  readonly lookup?: typeof systemLookup
+}
+
+/** Whether requests may go to the public internet alone, by `DEPLOYMENT_MODE=cloud` or `PROTIME_PUBLIC_ONLY`. */
+export function isPublicOnly(env: NodeJS.ProcessEnv = process.env): boolean {
+  const asked = env['PROTIME_PUBLIC_ONLY'] ?? ''
+  return env['DEPLOYMENT_MODE']?.toLowerCase() === 'cloud' || !/^(0|false|no|off)?$/i.test(asked)
+}
+
+/** Throws for an address that is not https, or whose host is an IP address that is not public. */
+export function assertPublicUrl(url: string): void {
+  const { protocol, hostname } = new URL(url)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  if (protocol !== 'https:') throw notPublic(host, 'is not asked by https')
+  if (isIP(host) !== 0 && !isPublicAddress(host)) throw notPublic(host, 'is not public')
+}
+
+/**
+ * Looks a name up as `dns.lookup` does, and fails when one of its addresses is not public. A socket connects
+ * to what this answers and asks nobody again, so that a name cannot change in between.
+ */
+export function createPublicLookup(lookup: typeof systemLookup = systemLookup): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { ...(options as LookupOptions), all: true }, (error, found) => {
+      const addresses: LookupAddress[] = found ?? []
+      const [first] = addresses
+      if (error !== null || first === undefined) {
+        callback(error ?? new Error(`no address of ${hostname}`), '')
+      } else if (!addresses.every(({ address }) => isPublicAddress(address))) {
+        callback(notPublic(hostname, 'has an address that is not public'), '')
+      } else if (options.all) callback(null, addresses)
+      else callback(null, first.address, first.family)
+    })
+  }
+}
+
+/** The public address of a name, for a proxy that is to connect to it and would look it up itself. */
+export function publicAddressOf(hostname: string, lookup: LookupFunction): Promise<string> {
+  if (isIP(hostname) !== 0) return Promise.resolve(hostname)
+  return new Promise((resolve, reject) => {
+    lookup(hostname, { all: false }, (error, address) => {
+      if (error !== null) reject(error)
+      else resolve(typeof address === 'string' ? address : (address[0]?.address ?? ''))
+    })
+  })
+}
+
+function notPublic(host: string, why: string): ConnectorError {
+  return new NotConnected(
+    'config',
+    `${host} ${why}, and this deployment may ask public hosts by https alone (DEPLOYMENT_MODE=cloud or PROTIME_PUBLIC_ONLY). Check the tenant and the addresses in the configuration.`,
+  )
+}
