@@ -265,3 +265,19 @@ describe('changes that arrive damaged', () => {
     })
   })
 })
+
+describe('a name that would write to a terminal', () => {
+  const NAME = 'kind\u001b]0;title\u0007\u001b[2J\nERROR forged\u009b31m\u202e'
+
+  it.each(['keep', 'drop'])(
+    'says nothing of its own in the log (unknown_fields: %s)',
+    async (mode) => {
+      const { logs } = await runScenario({
+        api: () => () => page([{ ...rowOf(1), [NAME]: 1 }]),
+        settings: { unknown_fields: mode },
+      })
+      expect(logs.join('\n')).toContain('ERROR forged')
+      for (const line of logs) expect(line).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+    },
+  )
+})

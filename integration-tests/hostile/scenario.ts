@@ -57,6 +57,8 @@ export interface Scenario {
   readonly stream?: string
   readonly state?: unknown
   readonly retryPolicy?: RetryPolicy
+  /** More settings. */
+  readonly settings?: object
 }
 
 /** Runs a command against a service that misbehaves, with another origin listening. */
@@ -74,7 +76,7 @@ export async function runScenario(scenario: Scenario): Promise<ScenarioRun> {
       program: 'source-protime',
       command,
       in: 'process',
-      config: configOf(service.url),
+      config: { ...configOf(service.url), ...scenario.settings },
       ...(command === 'read' && { catalog: [stream], state: scenario.state }),
       ...(scenario.retryPolicy && { retryPolicy: scenario.retryPolicy }),
     })

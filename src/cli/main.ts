@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import { clean, LONGEST_ANSWER } from '../ground/clean.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { createMask, type Mask } from '../ground/mask.ts'
 import { packageVersion } from '../ground/project-files.ts'
@@ -46,7 +47,7 @@ export async function runProtime(
     (program) => execute(argv, { ...program, stdin, stderr, screen, debug, log, mask, env }),
     (error) => {
       if (isUsage(error)) usage = EXIT.usage
-      stderr.write(`${mask.text(sentence(error))}\n`)
+      stderr.write(`${clean(mask.text(sentence(error)), LONGEST_ANSWER)}\n`)
     },
     'What was changed before that stays changed.',
   )
@@ -132,9 +133,9 @@ function sentence(error: unknown): string {
 
 function createLog(screen: Screen, mask: Mask, debug: DebugSwitch): CommandLog {
   const say = (level: string) => (message: string) =>
-    void screen.write(`${level} ${mask.text(message)}\n`)
+    void screen.write(`${level} ${clean(mask.text(message))}\n`)
   const error = (message: string) =>
-    void screen.write(`${red(`ERROR ${mask.text(message)}`, screen)}\n`)
+    void screen.write(`${red(`ERROR ${clean(mask.text(message), LONGEST_ANSWER)}`, screen)}\n`)
   const sayDebug = say('DEBUG')
   return {
     info: say('INFO'),

@@ -23,6 +23,12 @@ it('names the columns that do not fit', () => {
   ])
 })
 
+it('shows names and values that move no cursor and begin no line', () => {
+  const record = JSON.stringify({ ['a\u001b[2Jb\nERROR forged\u202e']: '\u009b31mred\u2066' })
+  const [header, row] = recordTable([record], 100).split('\n')
+  expect([header, row]).toEqual(['  a [2Jb ERROR forged', '   31mred'])
+})
+
 it('cuts what is long, and shows one column however narrow the terminal is', () => {
   const [, row] = recordTable([`{"text":"${'x'.repeat(99)}"}`], 5).split('\n')
   expect(row).toBe(`  ${'x'.repeat(31)}…`)

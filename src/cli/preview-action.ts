@@ -1,4 +1,5 @@
 import { type Preview, preview } from '../ask/preview.ts'
+import { clean } from '../ground/clean.ts'
 import { isJsonObject } from '../ground/json.ts'
 import { redactionOfStream } from '../privacy/redaction.ts'
 import { offeredStreams } from '../source/source.ts'
@@ -35,15 +36,14 @@ export function recordTable(records: readonly string[], width: number): string {
 
 function membersOf(value: object, at = ''): [string, string][] {
   return Object.entries(value).flatMap(([name, member]): [string, string][] => {
-    const path = `${at}${name}`
+    const path = `${at}${clean(name, LONGEST)}`
     return isJsonObject(member) ? membersOf(member, `${path}.`) : [[path, shown(member)]]
   })
 }
 
 function shown(value: unknown): string {
   if (value === null || value === undefined) return ''
-  const text = (typeof value === 'string' ? value : JSON.stringify(value)).replace(/\p{Cc}/gu, ' ')
-  return [...text].length > LONGEST ? `${[...text].slice(0, LONGEST - 1).join('')}…` : text
+  return clean(typeof value === 'string' ? value : JSON.stringify(value), LONGEST)
 }
 
 function widthOf(text: string): number {

@@ -54,6 +54,7 @@ function scene(
         body: received,
         collect: (most, until) => received.collect(most, until),
         discard() {},
+        isPrivate: false,
       }
     },
     close: async () => {},

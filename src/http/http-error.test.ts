@@ -10,6 +10,7 @@ function refusal(
   body: string | Buffer[],
   mask = createMask(LINK_TOKENS),
   telling: Telling = {},
+  isPrivate = false,
 ) {
   const parts = typeof body === 'string' ? [Buffer.from(body)] : body
   const reply: ErrorReply = {
@@ -18,6 +19,7 @@ function refusal(
       yield* parts
     })(),
     discard: () => {},
+    isPrivate,
   }
   return toHttpError(URL, reply, mask, telling)
 }
@@ -77,8 +79,21 @@ describe('the message of a refusal', () => {
     },
   )
 
-  it('shows at most 500 characters of a body', async () => {
-    expect((await refusal(400, 'x'.repeat(5000))).message).toMatch(/[^x]x{500}\.$/)
+  it('has no words of a host in a private network, which may be any', async () => {
+    const body = '{"error":{"code":"Internal","message":"a value of another service"}}'
+    const error = await refusal(400, body, undefined, {}, true)
+    expect(error).toMatchObject({ code: undefined, reasons: [], oauthError: undefined })
+    expect(error.message).toMatch(/does not accept the request \(400 for [^ ]*\/people\)\.$/)
+  })
+
+  it('tells a refusal of OAuth, whoever answers', async () => {
+    const error = await refusal(400, '{"error":"invalid_scope"}', undefined, {}, true)
+    expect(error.oauthError).toBe('invalid_scope')
+    expect(error.message).not.toContain('invalid_scope')
+  })
+
+  it('shows at most 200 characters of a body', async () => {
+    expect((await refusal(400, 'x'.repeat(5000))).message).toMatch(/[^x]x{200}\.$/)
   })
 
   it('says the status when the body breaks', async () => {
@@ -88,6 +103,7 @@ describe('the message of a refusal', () => {
         [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('broken')) }),
       },
       discard: () => {},
+      isPrivate: false,
     }
     expect((await toHttpError(URL, reply, createMask())).message).toMatch(/\(400 for .*people\)\.$/)
   })

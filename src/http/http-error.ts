@@ -1,3 +1,4 @@
+import { clean } from '../ground/clean.ts'
 import { ConnectorError, type FailureType } from '../ground/errors.ts'
 import { isJsonObject, tryParseJson } from '../ground/json.ts'
 import type { Mask } from '../ground/mask.ts'
@@ -11,6 +12,7 @@ export interface HttpErrorFacts {
   readonly isRepeat?: boolean
   readonly code?: string | undefined
   readonly reasons?: readonly string[]
+  readonly oauthError?: string | undefined
 }
 
 /** The service refused a request, and a repetition would not help: the status says how, the message what to do. */
@@ -25,12 +27,14 @@ export class HttpError extends ConnectorError {
   readonly code: string | undefined
   /** The service's own words, one sentence each. */
   readonly reasons: readonly string[]
+  /** The code of OAuth that stands in the words, such as `invalid_scope`. */
+  readonly oauthError: string | undefined
 
   constructor(
     failure: FailureType,
     status: number,
     message: string,
-    { reason = message, isRepeat = false, code, reasons = [] }: HttpErrorFacts = {},
+    { reason = message, isRepeat = false, code, reasons = [], oauthError }: HttpErrorFacts = {},
   ) {
     super(failure, message)
     this.status = status
@@ -38,6 +42,7 @@ export class HttpError extends ConnectorError {
     this.isRepeat = isRepeat
     this.code = code
     this.reasons = reasons
+    this.oauthError = oauthError
   }
 
   /** Whether its status has this meaning. */
@@ -46,8 +51,8 @@ export class HttpError extends ConnectorError {
   }
 }
 
-/** Longest part of an error body that is read and shown. */
-const MAX_TEXT = 500
+/** Longest part of an error body that is shown, and that is read. */
+const MAX_TEXT = 200
 const MAX_BODY = 64 * 1024
 /** Nobody waits longer for the words of an error, in milliseconds. */
 const MAX_TEXT_MS = 2000
@@ -68,7 +73,7 @@ export interface Telling {
 }
 
 /** What is looked at of an answer. */
-export type ErrorReply = Pick<Reply, 'status' | 'body' | 'discard'>
+export type ErrorReply = Pick<Reply, 'status' | 'body' | 'discard' | 'isPrivate'>
 
 /**
  * Reads an error answer into a sentence: the service's own words are added, whatever their form, unless they are hidden.
@@ -87,23 +92,31 @@ export async function toHttpError(
 ): Promise<HttpError> {
   const { status } = reply
   for (const token of tokensOf(url)) mask.add(token)
-  const clean = (words: string) => tidy(mask.text(withoutValues(words, redactedValues)))
+  const shown = (words: string) => tidy(mask.text(withoutValues(words, redactedValues)))
   const said = readWords(withoutRecords(status, await textOf(reply)))
-  const { words, code } = hidesWords ? codeAlone(said) : said
-  const text = clean(words.join('; '))
+  const oauthError = OAUTH_ERROR.exec(said.words.join(' '))?.[0].toLowerCase()
+  const { words, code } = reply.isPrivate ? NO_WORDS : hidesWords ? codeAlone(said) : said
+  const text = shown(words.join('; '))
   const { failure, words: meaning, advice = '' } = meaningOf(status)
   const detail = text === '' ? '' : `: ${text}`
   const message = `${meaning} (${status} for ${loggedUrl})${detail}.${advice}`
   return new HttpError(failure, status, message, {
     reason: `${meaning}${detail}`,
     isRepeat,
-    code: code === undefined ? undefined : clean(code),
+    code: code === undefined ? undefined : shown(code),
     reasons: words
       .filter((word) => word !== code)
-      .map(clean)
+      .map(shown)
       .filter((word) => word !== ''),
+    oauthError,
   })
 }
+
+/** Refusals of the token endpoint that mean something to us. */
+const OAUTH_ERROR = /invalid_scope|invalid_client|unauthorized_client/i
+
+/** A host of a private network may be any, and what it says is for nobody who can only configure us. */
+const NO_WORDS: Words = { words: [], code: undefined }
 
 /** The text with `****` in place of values, where they stand as words. */
 function withoutValues(text: string, values: readonly string[]): string {
@@ -181,10 +194,10 @@ function codeAlone({ code }: Words): Words {
 }
 
 function tidy(words: string): string {
-  return words
-    .replace(/[\s\p{Cc}]+/gu, ' ')
-    .trim()
+  const line = clean(words, MAX_BODY).replace(/\s+/g, ' ').trim()
+  return [...line]
     .slice(0, MAX_TEXT)
+    .join('')
     .replace(/[.\s]+$/, '')
 }
 

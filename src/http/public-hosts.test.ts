@@ -96,6 +96,21 @@ const NOT_PUBLIC = {
   message: expect.stringMatching(/public hosts by https alone .*PROTIME_PUBLIC_ONLY/),
 }
 
+it('an answer tells whether its host is one of a private network', async () => {
+  const { origin } = await startHttpService((_, response) => reply(response, 200, 'x'))
+  const asked: string[] = []
+  const isPrivate = (address: string) => asked.push(address) > 0
+  const told: boolean[] = []
+  for (const hosts of [{}, { isPrivate }]) {
+    const transport = createTransport(5, hosts)
+    onTestFinished(() => transport.close())
+    const answer = await transport.send({ url: origin, method: 'GET', headers: {}, signal })
+    told.push(answer.isPrivate)
+    answer.discard()
+  }
+  expect([told, asked]).toEqual([[false, true], ['127.0.0.1']])
+})
+
 describe('where public hosts alone may be asked', () => {
   it('nothing is sent by plain http', async () => {
     const { origin, requests } = await startHttpService((_, response) => reply(response, 200, 'x'))

@@ -83,6 +83,8 @@ export interface HostRules {
   readonly isPublicOnly?: boolean
   /** That of the system if left out. */
   readonly lookup?: typeof systemLookup
+  /** Which addresses are those of a private network; `isPrivateAddress` if left out. */
+  readonly isPrivate?: (address: string) => boolean
 }
 
 /** Whether requests may go to the public internet alone, by `DEPLOYMENT_MODE=cloud` or `PROTIME_PUBLIC_ONLY`. */

@@ -147,7 +147,9 @@ describe('a refused token', () => {
 })
 
 describe('a token request that is refused', () => {
-  const scopeRefusal = new HttpError('config', 400, 'not accepted (400 for x): invalid_scope.')
+  const scopeRefusal = new HttpError('config', 400, 'not accepted (400 for x).', {
+    oauthError: 'invalid_scope',
+  })
 
   // spec: Authentication 7
   // spec: Errors: 400 token endpoint, invalid_scope
@@ -182,12 +184,12 @@ describe('a token request that is refused', () => {
 
   // spec: Errors: 400 token endpoint, invalid_client
   it.each([
-    [400, 'not accepted (400 for x): invalid_client.'],
-    [400, 'not accepted (400 for x): unauthorized_client.'],
-    [401, 'no words (401 for x).'],
-  ])('for its credentials (%d) says what to check', async (status, message) => {
+    [400, 'invalid_client'],
+    [400, 'unauthorized_client'],
+    [401, undefined],
+  ])('for its credentials (%d, %s) says what to check', async (status, oauthError) => {
     const { tokens } = tokensOver(() => {
-      throw new HttpError('config', status, message)
+      throw new HttpError('config', status, 'refused', { oauthError })
     })
     expect(await failureOf(tokens.get())).toMatchObject({
       failure: 'config',
@@ -199,7 +201,7 @@ describe('a token request that is refused', () => {
     const { tokens } = tokensOver(
       (form) => {
         if (form.has('scope')) throw scopeRefusal
-        throw new HttpError('config', 400, 'invalid_client')
+        throw new HttpError('config', 400, 'no', { oauthError: 'invalid_client' })
       },
       ['people'],
     )

@@ -193,14 +193,16 @@ function parsed(text: string): Record<string, unknown> | undefined {
 
 function isScopeRefusal(error: unknown): boolean {
   return (
-    error instanceof HttpError && error.is('bad request') && /invalid_scope/i.test(error.message)
+    error instanceof HttpError && error.is('bad request') && error.oauthError === 'invalid_scope'
   )
 }
 
 /** The refusals of the token endpoint that the user can mend. */
 function inWords(error: unknown): unknown {
   if (!(error instanceof HttpError)) return error
-  if (/invalid_client|unauthorized_client/i.test(error.message) || error.is('expired token')) {
+  const { oauthError } = error
+  const isUnknownClient = oauthError === 'invalid_client' || oauthError === 'unauthorized_client'
+  if (isUnknownClient || error.is('expired token')) {
     return new ConnectorError(
       'config',
       'The service does not accept this client id and client secret for this tenant (invalid_client). Check both, the tenant and the environment.',

@@ -9,6 +9,7 @@ import {
   assertPublicUrl,
   createPublicLookup,
   type HostRules,
+  isPrivateAddress,
   publicAddressOf,
 } from './public-hosts.ts'
 import { type Collected, type Received, receive } from './response-body.ts'
@@ -38,14 +39,26 @@ const loadAll = () => require('undici') as typeof import('undici')
 /** Kept-alive connections to the service, through the proxy that the environment names if there is one. */
 interface Connections {
   readonly dispatcher: Dispatcher
+  /** Whether connections to this host lead into a private network. */
+  isPrivate(hostname: string): boolean
   /** Closes all connections, those that are still being made too. */
   close(): Promise<void>
 }
 
 /** Proxies come from HTTPS_PROXY, HTTP_PROXY and NO_PROXY, certificate authorities from NODE_EXTRA_CA_CERTS. */
-function createConnections(silenceMs: number, { isPublicOnly, lookup }: HostRules): Connections {
+function createConnections(
+  silenceMs: number,
+  { isPublicOnly, lookup, isPrivate = isPrivateAddress }: HostRules,
+): Connections {
   const publicLookup = isPublicOnly === true ? createPublicLookup(lookup) : undefined
-  const connecting = createConnecting(Math.min(silenceMs, 30_000), publicLookup)
+  const privateHosts = new Set<string>()
+  const connecting = createConnecting(
+    Math.min(silenceMs, 30_000),
+    publicLookup,
+    (host, address) => {
+      if (isPrivate(address)) privateHosts.add(host)
+    },
+  )
   const options = {
     headersTimeout: silenceMs,
     // Not counted while we read nothing, that is while our own reader blocks us.
@@ -56,6 +69,7 @@ function createConnections(silenceMs: number, { isPublicOnly, lookup }: HostRule
   const dispatcher = createDispatcher(options, publicLookup)
   return {
     dispatcher,
+    isPrivate: (hostname) => privateHosts.has(hostname),
     async close() {
       const destroyed = dispatcher.destroy()
       connecting.giveUp()
@@ -65,7 +79,11 @@ function createConnections(silenceMs: number, { isPublicOnly, lookup }: HostRule
 }
 
 /** Makes connections; undici leaves those that are still being made at the end to their time-out. */
-function createConnecting(timeout: number, lookup: LookupFunction | undefined) {
+function createConnecting(
+  timeout: number,
+  lookup: LookupFunction | undefined,
+  onConnect: (hostname: string, address: string) => void,
+) {
   const connector = loadConnector()({ timeout, ...(lookup && { lookup }) })
   const sockets = new Set<Socket>()
   return {
@@ -74,6 +92,7 @@ function createConnecting(timeout: number, lookup: LookupFunction | undefined) {
       const socket: unknown = connector(options, callback)
       if (!(socket instanceof Socket)) return
       sockets.add(socket)
+      socket.once('connect', () => onConnect(options.hostname, socket.remoteAddress ?? ''))
       socket.once('close', () => sockets.delete(socket))
     },
     giveUp(): void {
@@ -180,6 +199,8 @@ export interface Reply {
   /** See ReceivedBody; throws as `body` does. */
   collect(most: number, until: number): Promise<Collected>
   discard(): void
+  /** Whether the host is one of a private network, as far as we connect to it ourselves. */
+  readonly isPrivate: boolean
 }
 
 /** Sends requests over kept-alive connections; knows nothing of tokens and retries. */
@@ -191,14 +212,14 @@ export interface Transport {
 
 /** Over the connections of `createConnections`; gives up a service that is silent for so long. */
 export function createTransport(silenceSeconds: number, hosts: HostRules = {}): Transport {
-  const { dispatcher, close } = createConnections(silenceSeconds * 1000, hosts)
+  const connections = createConnections(silenceSeconds * 1000, hosts)
   return {
-    close,
+    close: connections.close,
     send: (call) =>
       new Promise((resolve, reject) => {
         if (hosts.isPublicOnly) assertPublicUrl(call.url)
         if (call.signal.aborted) reject(call.signal.reason)
-        else new PendingRequest(call, resolve, reject).dispatch(dispatcher)
+        else new PendingRequest(call, connections, resolve, reject).dispatch()
       }),
   }
 }
@@ -212,24 +233,31 @@ const PARTS = /^(\w+:\/\/[^/?]*)(.*)$/s
  */
 class PendingRequest implements Dispatcher.DispatchHandler {
   readonly #call: Call
+  readonly #connections: Connections
   readonly #resolve: (reply: Reply) => void
   readonly #reject: (error: unknown) => void
   #controller: Dispatcher.DispatchController | undefined
   #received: Received | undefined
   #announcements = 0
 
-  constructor(call: Call, resolve: (reply: Reply) => void, reject: (error: unknown) => void) {
+  constructor(
+    call: Call,
+    connections: Connections,
+    resolve: (reply: Reply) => void,
+    reject: (error: unknown) => void,
+  ) {
     this.#call = call
+    this.#connections = connections
     this.#resolve = resolve
     this.#reject = reject
   }
 
-  dispatch(dispatcher: Dispatcher): void {
+  dispatch(): void {
     const { url, method, headers, body, signal } = this.#call
     const [, origin = '', path] = PARTS.exec(url) ?? []
     keepNextUnoptimised()
     signal.addEventListener('abort', this.#onAbort, { once: true })
-    dispatcher.dispatch(
+    this.#connections.dispatcher.dispatch(
       { origin, path: path || '/', method, headers, ...(body !== undefined && { body }) },
       this,
     )
@@ -257,6 +285,8 @@ class PendingRequest implements Dispatcher.DispatchHandler {
     }
     const received = receive(header('content-encoding'), controller, this.#toFailure)
     const { body } = received
+    const connections = this.#connections
+    const { url } = this.#call
     this.#received = received
     this.#resolve({
       status,
@@ -264,6 +294,9 @@ class PendingRequest implements Dispatcher.DispatchHandler {
       body,
       collect: (most, until) => body.collect(most, until),
       discard: () => body.discard(new Error('it was discarded')),
+      get isPrivate() {
+        return connections.isPrivate(new URL(url).hostname)
+      },
     })
   }
 

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { Command, CommanderError } from 'commander'
+import { clean, LONGEST_ANSWER } from '../../ground/clean.ts'
 import { ConnectorError, type FailureType } from '../../ground/errors.ts'
 import { secretsOf } from '../../ground/settings-schema.ts'
 import { readJsonOption, refusedCommandLine, requiredOption, withDebug } from '../command-line.ts'
@@ -70,7 +71,7 @@ export function createCommands(
       const config = requiredOption('--config', files.config)
       const { isUsable, message } = await settings({ config }).then(check).catch(asResult)
       const status = isUsable ? 'SUCCEEDED' : 'FAILED'
-      say(messages.connectionStatus(status, mask.text(message)))
+      say(messages.connectionStatus(status, clean(mask.text(message), LONGEST_ANSWER)))
     })
   }
 

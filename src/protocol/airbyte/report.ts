@@ -1,3 +1,4 @@
+import { clean, LONGEST_ANSWER } from '../../ground/clean.ts'
 import type { Mask } from '../../ground/mask.ts'
 import type { DebugSwitch } from '../command-line.ts'
 import type { Failure, Log, Tools } from '../connector.ts'
@@ -16,10 +17,11 @@ export function report({ stream, error }: Failure, { mask, writer }: CommandTool
   const { cause, failure, message, stack } = error
   const subject = stream === undefined ? '' : `${stream}: `
   const line = messages.error({
-    message: mask.text(`${subject}${message}`),
+    message: clean(mask.text(`${subject}${message}`), LONGEST_ANSWER),
     failure,
     stream,
-    internal: cause instanceof Error ? mask.text(`${cause.name}: ${cause.message}`) : undefined,
+    internal:
+      cause instanceof Error ? clean(mask.text(`${cause.name}: ${cause.message}`)) : undefined,
     stack: failure === 'system' ? mask.text(causeStack(cause) ?? stack ?? '') : undefined,
   })
   void writer.write(`${line}\n`)
@@ -32,7 +34,7 @@ function causeStack(cause: unknown): string | undefined {
 /** LOG messages on stdout; DEBUG only while the switch is on. */
 export function createLog(writer: LineWriter, mask: Mask, debug: DebugSwitch): Log {
   const say = (level: messages.Level) => (message: string) =>
-    void writer.write(`${messages.log(level, mask.text(message))}\n`)
+    void writer.write(`${messages.log(level, clean(mask.text(message)))}\n`)
   const sayDebug = say('DEBUG')
   return {
     info: say('INFO'),

@@ -1,3 +1,4 @@
+import { clean } from '../../ground/clean.ts'
 import type { Mask } from '../../ground/mask.ts'
 import type { Io } from '../program.ts'
 
@@ -41,7 +42,7 @@ export function createScreen(stderr: Io['stderr'], env: Io['env'], mask: Mask): 
     },
     draw(lines) {
       const before = erasing()
-      block = lines.map((line) => mask.text(line))
+      block = lines.map((line) => clean(mask.text(line)))
       stderr.write(`${before}${drawing()}`)
     },
   }

@@ -41,6 +41,15 @@ function configured(config: object): Record<string, string> {
 }
 
 describe('the log of a tap', () => {
+  it('is lines that whoever wrote a text cannot break or colour', () => {
+    const { log, said } = logging()
+    log.warn('field a\u001b[2Jb\nERROR forged\u202e is new')
+    log.warn('x'.repeat(2000))
+    const [first, second] = said().split('\n')
+    expect(first).toBe('WARNING field a [2Jb ERROR forged  is new')
+    expect(second).toBe(`WARNING ${'x'.repeat(999)}…`)
+  })
+
   it('says warnings and errors as plain lines, and nothing else', () => {
     const { log, said } = logging()
     log.debug('a')

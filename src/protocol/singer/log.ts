@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { clean, LONGEST_ANSWER } from '../../ground/clean.ts'
 import type { Mask } from '../../ground/mask.ts'
 import type { Log } from '../connector.ts'
 import type { Io } from '../program.ts'
@@ -57,21 +58,34 @@ export function createSingerLog(settings: SingerLogSettings): SingerLog {
   if (ownLevel && levelNamed(ownLevel) === undefined)
     say('warning', `${prefix}_LOG_LEVEL must be one of ${LEVELS.join(', ')}; it is ${ownLevel}.`)
   return {
-    debug: (message) => say('debug', message),
-    info: (message) => say('info', message),
-    warn: (message) => say('warning', message),
-    error: (message, stream) => say('error', message, stream),
-    answer: (message) => write('info', message),
+    debug: (message) => say('debug', lineOf(message)),
+    info: (message) => say('info', lineOf(message)),
+    warn: (message) => say('warning', lineOf(message)),
+    error: (message, stream) => say('error', lineOf(message, LONGEST_ANSWER), stream),
+    answer: (message) => write('info', lineOf(message, LONGEST_ANSWER)),
     metric: (point) =>
-      say('info', `METRIC: ${JSON.stringify(point)}`, point.tags['stream'] ?? null, point),
+      say(
+        'info',
+        lineOf(`METRIC: ${JSON.stringify(point)}`, LONGEST_ANSWER),
+        point.tags['stream'] ?? null,
+        point,
+      ),
   }
 
-  function say(level: Level, text: string, stream: string | null = null, metric?: object): void {
-    if (LEVELS.indexOf(level) >= threshold) write(level, text, stream, metric)
+  function lineOf(text: string, most?: number): string {
+    return clean(mask.text(text), most)
   }
 
-  function write(level: Level, text: string, stream: string | null = null, metric?: object): void {
-    const message = mask.text(text)
+  function say(level: Level, message: string, stream: string | null = null, metric?: object): void {
+    if (LEVELS.indexOf(level) >= threshold) write(level, message, stream, metric)
+  }
+
+  function write(
+    level: Level,
+    message: string,
+    stream: string | null = null,
+    metric?: object,
+  ): void {
     const line = `${level.toUpperCase()} ${message}`
     const isRed = level === 'error' && stderr.isColored === true
     stderr.write(
