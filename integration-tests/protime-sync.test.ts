@@ -1,4 +1,12 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -244,6 +252,67 @@ describe('protime sync', () => {
     expect(exitCode).toBe(1)
     const message = expect.stringContaining('Another process has the warehouse open')
     expect(JSON.parse(stdout)).toMatchObject({ failures: [{ type: 'transient', message }] })
+  })
+
+  it('waits for a warehouse that another process has open, as long as --wait says', async () => {
+    const { child, ended } = await startHanging()
+    const waiting = start(argv(FEW, ['--wait', '10m']))
+    await expect.poll(waiting.log).toContain('It is waited for.')
+    child.kill('SIGKILL')
+    await ended
+    tenant.emulator.clearFaults()
+    expect(await waiting.ended).toMatchObject({ exitCode: 0 })
+    expect(await differences()).toEqual([])
+  })
+
+  it('ends at SIGTERM while it waits, and refuses a time that is none', async () => {
+    await startHanging()
+    const waiting = start(argv(FEW, ['--wait', '10m']))
+    await expect.poll(waiting.log).toContain('It is waited for.')
+    waiting.child.kill('SIGTERM')
+    const { exitCode, stdout } = await waiting.ended
+    expect(exitCode).toBe('SIGTERM')
+    expect(JSON.parse(stdout)).toMatchObject({ failures: [] })
+    const { exitCode: usage, stderr } = await protime(...argv(FEW, ['--wait', '10 minutes']))
+    expect([usage, stderr]).toEqual([2, expect.stringContaining('a time such as 30s, 10m or 2h')])
+  })
+
+  it('leaves a copy to read from after each sync that read everything, and only then', async () => {
+    const copy = join(folder, 'copy.duckdb')
+    const inCopy = () => warehouseDifferences(copy, tenant.truth)
+    const inode = () => statSync(copy).ino
+    expect(await sync(FEW, '--publish', copy)).toMatchObject({ exitCode: 0 })
+    expect(await inCopy()).toEqual([])
+    expect(statSync(copy).mode & 0o777).toBe(0o400)
+    chmodSync(copy, 0o440)
+    const first = inode()
+    tenant.emulator.randomChanges(CHANGES)
+    tenant.emulator.fail('/delta/jobs', 503, { times: 1 })
+    expect(await sync({ ...FEW, retry_minutes: 0 }, '--publish', copy)).toMatchObject({
+      exitCode: 1,
+    })
+    expect(inode()).toBe(first)
+    await withDuckDb(copy, async (reader) => {
+      expect(await sync(FEW, '--publish', copy)).toMatchObject({ exitCode: 0 })
+      const rows = await reader.runAndReadAll('SELECT count(*) FROM _protime.syncs WHERE exit = 0')
+      expect(rows.getRows()).toEqual([[1n]])
+    })
+    expect(await inCopy()).toEqual([])
+    expect([inode() === first, statSync(copy).mode & 0o777]).toEqual([false, 0o440])
+    expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual(['copy.duckdb'])
+    expect(await ask(copy, 'SELECT exit FROM _protime.syncs ORDER BY began')).toEqual([
+      { exit: 0 },
+      { exit: 1 },
+      { exit: 0 },
+    ])
+  })
+
+  it('reads nothing where the copy cannot be left', async () => {
+    for (const copy of [warehouse(), join(folder, 'nowhere', 'copy.duckdb')]) {
+      const failures = [{ type: 'config', message: expect.stringContaining('--publish') }]
+      expect(await sync(FEW, '--publish', copy)).toMatchObject({ exitCode: 2, failures })
+    }
+    expect(tenant.emulator.requests).toEqual([])
   })
 
   it('commits at SIGTERM what it has, and ends by it', async () => {

@@ -14,6 +14,9 @@ export interface SyncOptions {
   readonly streams?: string
   readonly fullRefresh?: boolean
   readonly keepDeleted?: boolean
+  /** Milliseconds. */
+  readonly wait?: number
+  readonly publish?: string
   readonly endWithParent?: boolean
   readonly metrics?: string
   readonly quiet?: boolean
@@ -45,6 +48,8 @@ export function syncAction(options: SyncOptions, parent: number): Action {
         streams: streamsOf(options, input),
         keepsDeleted: options.keepDeleted === true,
         owner: config,
+        waitMs: options.wait ?? 0,
+        publish: options.publish,
         exitCodeOf: ({ failures, stopped }) => signalCode(stopped) ?? exitCodeOf(failures),
         startOver: options.fullRefresh === true ? 'full refresh' : undefined,
         tools: { signal, ...tools, log: shown.log, observer },
@@ -89,6 +94,8 @@ function shownBy(
 }
 
 function failed(error: unknown): WarehouseSync {
+  if (error instanceof InterruptedError)
+    return { records: 0, commits: 0, failures: [], stopped: error }
   return { records: 0, commits: 0, failures: [{ error: asConnectorError(error) }] }
 }
 

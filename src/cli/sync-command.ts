@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import type { Act } from './command.ts'
 import type { SyncOptions } from './sync-action.ts'
 
@@ -11,6 +11,12 @@ export function addSync(program: Command, act: Act): void {
     .option('--streams <names>', 'the streams to read, separated by commas; all if left out')
     .option('--full-refresh', 'read the streams from the beginning')
     .option('--keep-deleted', 'keep deleted rows in the tables, with the time in _deleted_at')
+    .option(
+      '--wait <time>',
+      'wait so long for a warehouse that another process has open: 30s, 10m, 2h',
+      milliseconds,
+    )
+    .option('--publish <file>', 'leave a copy to read from after each sync that read everything')
     .option(
       '--metrics <file>',
       'write metrics of the sync for Prometheus at its end; PROTIME_METRICS_FILE names the file too',
@@ -26,4 +32,14 @@ export function addSync(program: Command, act: Act): void {
       const { refuseSync, syncAction } = await import('./sync-action.ts')
       await act(syncAction(options, parent), refuseSync(options))
     })
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 }
+
+function milliseconds(text: string): number {
+  const [, count, unit = ''] = /^(\d+)([smh])$/.exec(text) ?? []
+  const size = UNITS[unit]
+  if (size === undefined)
+    throw new InvalidArgumentError('It must be a time such as 30s, 10m or 2h.')
+  return Number(count) * size
 }

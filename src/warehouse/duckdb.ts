@@ -1,6 +1,8 @@
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { ConnectorError } from '../ground/errors.ts'
+import type { Tools } from '../protocol/connector.ts'
 import { literal } from './sql.ts'
 
 /** The part of DuckDB's package that is used. */
@@ -106,6 +108,35 @@ async function open(
       `The warehouse ${path} cannot be opened: ${text.split('\n')[0]}`,
       { cause: error },
     )
+  }
+}
+
+/** Tries to open a file until it opens, or long enough. */
+export type Patience = (open: () => Promise<Database>) => Promise<Database>
+
+/** How often it is asked whether a file is free. */
+const RETRY_MS = 1_000
+
+/** Waits so many milliseconds in all for a file that another process has open, and says so once. */
+export function createPatience(
+  ms: number,
+  { log, signal }: Pick<Tools, 'log' | 'signal'>,
+): Patience {
+  const until = performance.now() + ms
+  let isTold = false
+  return async function patience(open) {
+    for (;;) {
+      try {
+        return await open()
+      } catch (error) {
+        const isTaken = error instanceof ConnectorError && error.failure === 'transient'
+        if (!isTaken || performance.now() >= until) throw error
+        if (!isTold) log.info(`${error.message} It is waited for.`)
+        isTold = true
+        // An end that is asked for is thrown as itself.
+        await sleep(RETRY_MS, undefined, { signal }).catch(() => signal.throwIfAborted())
+      }
+    }
   }
 }
 

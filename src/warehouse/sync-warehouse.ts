@@ -4,7 +4,9 @@ import { asConnectorError, ConnectorError, unknownStream } from '../ground/error
 import type { Failure, ReadTools, Source, StreamRequest, Tools } from '../protocol/connector.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import type { Column } from './column.ts'
+import { createPatience } from './duckdb.ts'
 import type { Owner } from './owner.ts'
+import { assertPublishable } from './publish.ts'
 import { createStreamRows, type StreamRows, unwritable } from './stream-rows.ts'
 import { openWarehouse, type Warehouse } from './warehouse.ts'
 import {
@@ -27,6 +29,10 @@ export interface WarehouseSyncSettings<Config> {
   readonly owner: Owner
   /** See `StreamRequest.startOver`; of all streams. */
   readonly startOver?: StreamRequest['startOver']
+  /** Waits so long for a file that another process has open. */
+  readonly waitMs?: number
+  /** Where a copy is left after a sync that read everything. */
+  readonly publish?: string | undefined
   /** The exit code of the program after such a sync; the file tells of it. */
   readonly exitCodeOf: (sync: Pick<WarehouseSync, 'failures' | 'stopped'>) => number
   readonly now?: () => Date
@@ -51,15 +57,27 @@ export interface WarehouseSync {
 export async function syncWarehouse<Config>(
   settings: WarehouseSyncSettings<Config>,
 ): Promise<WarehouseSync> {
-  const { source, config, path, streams, keepsDeleted, owner } = settings
+  const {
+    source,
+    config,
+    path,
+    streams,
+    keepsDeleted,
+    owner,
+    waitMs = 0,
+    publish,
+    tools,
+  } = settings
   const specs = chosen(source.streams(config), streams, source.unknownStreamHint)
   const folder = `${path}.sync`
-  const warehouse = await openWarehouse({ path, folder, keepsDeleted, owner })
+  if (publish !== undefined) assertPublishable(path, publish)
+  const patience = createPatience(waitMs, tools)
+  const warehouse = await openWarehouse({ path, folder, keepsDeleted, owner, patience })
   try {
     // Nobody else has the warehouse open, so a folder that is there was left behind.
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder, { mode: 0o700 })
-    return await read(settings, { specs, folder, warehouse })
+    return await sync(settings, { specs, folder, warehouse })
   } finally {
     warehouse.close()
     rmSync(folder, { recursive: true, force: true })
@@ -95,26 +113,57 @@ interface Scene {
   readonly warehouse: Warehouse
 }
 
-async function read<Config>(
+async function sync<Config>(
   settings: WarehouseSyncSettings<Config>,
-  { specs, folder, warehouse }: Scene,
+  scene: Scene,
 ): Promise<WarehouseSync> {
-  const { source, config, path, startOver, exitCodeOf, tools } = settings
-  const { log, mask } = tools
-  const now = settings.now ?? (() => new Date())
+  const { publish, exitCodeOf, tools, now = () => new Date() } = settings
+  const { specs, warehouse } = scene
   const columns = await warehouse.prepare(specs, now()).catch((error) => {
     throw unwritable(error)
   })
+  const done = await read(settings, scene, columns, now)
+  // A file that cannot be written cannot tell of it.
+  if (done.isUnwritable) return done
+  const failures = specs.flatMap(({ name }) => {
+    const failure = done.failures.find(({ stream = name }) => stream === name)
+    return failure === undefined ? [] : [[name, tools.mask.text(failure.error.message)] as const]
+  })
+  const exit = exitCodeOf(done)
+  const { records } = done
+  await warehouse
+    .finish({ at: now(), exit, records, failures: new Map(failures) })
+    .catch((error) => {
+      throw unwritable(error)
+    })
+  if (publish === undefined || exit !== 0) return done
+  return warehouse.publish(publish).then(
+    () => done,
+    (error) => ({ ...done, failures: [{ error: asConnectorError(error) }] }),
+  )
+}
+
+interface Reading extends WarehouseSync {
+  readonly isUnwritable: boolean
+}
+
+async function read<Config>(
+  { source, config, path, startOver, tools }: WarehouseSyncSettings<Config>,
+  { specs, folder, warehouse }: Scene,
+  columns: ReadonlyMap<string, readonly Column[]>,
+  now: () => Date,
+): Promise<Reading> {
+  const { log } = tools
   const states = await warehouse.states()
-  const outputs = new Map<string, WarehouseOutput>()
-  const rowsOf = new Map<string, StreamRows>()
+  const streams = new Map<string, { readonly output: WarehouseOutput; readonly rows: StreamRows }>()
+  const requests: StreamRequest[] = []
   const uncommitted = new Map<string, ConnectorError>()
   const done = { records: 0, commits: 0 }
   const commits = createCommits(commitAll)
   let files = 0
-  const jobs = specs.map(({ name, key }): StreamRequest => {
+  for (const { name, key } of specs) {
     const rows = createStreamRows({
-      columns: columns.get(name) as readonly Column[],
+      columns: columns.get(name) ?? [],
       keys: key,
       nextPath: () => join(folder, `${++files}.rows`),
       onAdded(column) {
@@ -124,20 +173,13 @@ async function read<Config>(
     })
     const keys = createRisingKeys(warehouse.highestGeneration(name))
     const output = createWarehouseOutput({ stream: name, rows, keys, commits, log, now })
-    outputs.set(name, output)
-    rowsOf.set(name, rows)
-    return {
-      name,
-      mode: 'incremental',
-      state: states.get(name),
-      startOver,
-      output,
-    }
-  })
+    streams.set(name, { output, rows })
+    requests.push({ name, mode: 'incremental', state: states.get(name), startOver, output })
+  }
   let failures: readonly Failure[] = []
   let stopped: unknown
   try {
-    failures = await source.read(config, jobs, { ...tools, refused: [] })
+    failures = await source.read(config, requests, { ...tools, refused: [] })
   } catch (error) {
     if (tools.signal.aborted) stopped = error
     else failures = [{ error: asConnectorError(error) }]
@@ -146,35 +188,22 @@ async function read<Config>(
     await commits.now().catch(() => {})
     await commits.stop()
   }
-  for (const [name, rows] of rowsOf)
+  for (const [name, { rows }] of streams)
     for (const sentence of misfitsIn(rows)) log.warn(`${name}: ${sentence}`)
-  const sync = {
+  return {
     ...done,
     failures: allFailures(failures, uncommitted, commits.failure),
+    isUnwritable: commits.failure !== undefined,
     ...(stopped === undefined ? {} : { stopped }),
   }
-  // A file that cannot be written cannot tell of it.
-  if (commits.failure === undefined)
-    await warehouse.finish({
-      at: now(),
-      exit: exitCodeOf(sync),
-      records: done.records,
-      failures: new Map(
-        specs.flatMap(({ name }) => {
-          const failure = sync.failures.find(({ stream = name }) => stream === name)
-          return failure === undefined ? [] : [[name, mask.text(failure.error.message)]]
-        }),
-      ),
-    })
-  return sync
 
   async function commitAll(): Promise<void> {
-    const loads = [...outputs.values()].flatMap((output) => output.take() ?? [])
+    const loads = [...streams.values()].flatMap(({ output }) => output.take() ?? [])
     if (loads.length === 0) return
     const refused = await warehouse.commit(loads)
     for (const [stream, error] of refused) {
       uncommitted.set(stream, error)
-      outputs.get(stream)?.fail(error)
+      streams.get(stream)?.output.fail(error)
     }
     const loaded = loads.filter(({ stream }) => !refused.has(stream))
     const records = loaded.reduce((sum, { count }) => sum + count, 0)

@@ -11,12 +11,14 @@ import {
   type Database,
   makeRoom,
   openDatabase,
+  type Patience,
   run,
   texts,
 } from './duckdb.ts'
 import { type Description, describe, type OpenMember, openObjects } from './flat-view.ts'
 import { DIGESTS, KNOWN_TABLES, storedColumns, storedMembers, writeDown } from './known-tables.ts'
 import { claim, isOwned, type Owner } from './owner.ts'
+import { publish } from './publish.ts'
 import {
   type AddedRows,
   addedRows,
@@ -78,6 +80,11 @@ export interface Warehouse {
   commit(loads: readonly Load[]): Promise<ReadonlyMap<string, ConnectorError>>
   /** Writes down how the sync ended, and drops variants that no value is in after a complete reading. */
   finish(outcome: SyncEnd): Promise<void>
+  /**
+   * Leaves a copy of what is committed; see `publish`. Nothing may be written from then on, also where it fails:
+   * the system takes the lock of a file away from a process that has read it.
+   */
+  publish(copy: string): Promise<void>
   close(): void
 }
 
@@ -87,6 +94,8 @@ export interface WarehouseSettings {
   readonly folder: string
   readonly keepsDeleted: boolean
   readonly owner: Owner
+  /** Waits for a file that another process has open. */
+  readonly patience: Patience
 }
 
 /**
@@ -94,13 +103,13 @@ export interface WarehouseSettings {
  * error, and stays as it is.
  */
 export async function openWarehouse(settings: WarehouseSettings): Promise<Warehouse> {
-  const { path, folder, owner } = settings
+  const { path, folder, owner, patience } = settings
   if (existsSync(path)) {
-    const asked = await openDatabase(path)
+    const asked = await patience(() => openDatabase(path))
     await closingOnError(asked, () => isOwned(asked.connection, path, owner))
     asked.close()
   }
-  const database = await openDatabase(path, folder)
+  const database = await patience(() => openDatabase(path, folder))
   return closingOnError(database, async () => {
     // Another process may have made the file meanwhile.
     const isOurs = await isOwned(database.connection, path, owner)
@@ -121,7 +130,7 @@ export async function openWarehouse(settings: WarehouseSettings): Promise<Wareho
 
 function createWarehouse(
   { connection, close }: Database,
-  { keepsDeleted }: WarehouseSettings,
+  { path, keepsDeleted }: WarehouseSettings,
 ): Warehouse {
   let known: ReadonlyMap<string, Description> = new Map()
   const highest = new Map<string, number>()
@@ -185,6 +194,11 @@ function createWarehouse(
         for (const stream of settled) await dropEmptyVariants(stream)
         await run(connection, end(began, outcome))
       }),
+    async publish(copy) {
+      // Then all of it is in the file, and DuckDB writes no more.
+      await connection.run('CHECKPOINT')
+      publish(path, copy)
+    },
     close,
   }
 

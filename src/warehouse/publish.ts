@@ -1,0 +1,62 @@
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { ConnectorError } from '../ground/errors.ts'
+
+/** Nobody writes into a copy, and whose it is decides who else reads it. */
+const MODE = 0o400
+
+/** Throws a config error where no copy of the file can be left. */
+export function assertPublishable(file: string, copy: string): void {
+  if (resolve(file) === resolve(copy))
+    throw new ConnectorError(
+      'config',
+      `The file given by --publish is the warehouse itself: ${copy}. Name another file for the copy.`,
+    )
+  try {
+    accessSync(dirname(copy), constants.W_OK)
+  } catch (error) {
+    throw unpublished(copy, error)
+  }
+}
+
+/**
+ * Leaves a copy of a file, in place of the one before and with its mode, in one step: whoever reads the one before goes
+ * on with it. Nobody may write the file meanwhile. Throws a ConnectorError, and the copy is as it was.
+ */
+export function publish(file: string, copy: string): void {
+  const fresh = `${copy}.new`
+  try {
+    const mode = existsSync(copy) ? statSync(copy).mode & 0o777 : MODE
+    rmSync(fresh, { force: true })
+    copyFileSync(file, fresh, constants.COPYFILE_FICLONE)
+    const written = openSync(fresh, 'r+')
+    fsyncSync(written)
+    closeSync(written)
+    chmodSync(fresh, mode)
+    renameSync(fresh, copy)
+  } catch (error) {
+    rmSync(fresh, { force: true })
+    throw unpublished(copy, error)
+  }
+}
+
+function unpublished(copy: string, error: unknown): ConnectorError {
+  const { code = '', message } = error as NodeJS.ErrnoException
+  return new ConnectorError(
+    code === 'ENOSPC' ? 'system' : 'config',
+    `The copy given by --publish cannot be written: ${copy} (${code === '' ? message : code}).`,
+    { cause: error },
+  )
+}
