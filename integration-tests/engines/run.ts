@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fast, protocolModels } from './airbyte.ts'
+import { duckDbs } from './duckdb.ts'
 import type { Engine, Tools } from './engine.ts'
 import { install } from './install.ts'
 import { meltano } from './meltano/meltano.ts'
@@ -21,6 +22,7 @@ export const engines: readonly Engine[] = [
   meltano,
   install,
   queues,
+  ...duckDbs,
 ]
 
 // The compiled script stands one folder deeper than its source, the Python programs beside the source.

@@ -97,6 +97,12 @@ async function open(
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)
     if (text.includes('in-memory database in read-only mode')) throw noDuckDb(path)
+    if (text.includes('newer version of DuckDB'))
+      throw new ConnectorError(
+        'config',
+        `${path} was made by a newer DuckDB than the one of this program, which cannot read it. Name another file by --warehouse: newer ones read what this one makes.`,
+        { cause: error },
+      )
     if (text.includes('Could not set lock'))
       throw new ConnectorError(
         'transient',

@@ -122,9 +122,9 @@ async function sync<Config>(
   const columns = await warehouse.prepare(specs, now()).catch((error) => {
     throw unwritable(error)
   })
-  const done = await read(settings, scene, columns, now)
+  const { isUnwritable, ...done } = await read(settings, scene, columns, now)
   // A file that cannot be written cannot tell of it.
-  if (done.isUnwritable) return done
+  if (isUnwritable) return done
   const failures = specs.flatMap(({ name }) => {
     const failure = done.failures.find(({ stream = name }) => stream === name)
     return failure === undefined ? [] : [[name, tools.mask.text(failure.error.message)] as const]

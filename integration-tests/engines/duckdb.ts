@@ -1,0 +1,60 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readStreamSchema } from '../../src/streams/streams.ts'
+import { execute, expectSame } from './command.ts'
+import type { Engine } from './engine.ts'
+import { startTenant } from './tenant.ts'
+
+/** Opens the file of `protime sync`. Its own files are of a form that a sync can read, or not. */
+function duckDb(version: string, makesReadable: boolean): Engine {
+  return {
+    name: `duckdb-${version}`,
+    requirements: [`duckdb==${version}`],
+    async run({ folder, projectFolder, python, step }) {
+      const tenant = await startTenant()
+      const config = join(folder, 'config.json')
+      writeFileSync(config, JSON.stringify(tenant.config))
+      const sync = (file: string) =>
+        execute({
+          program: join(projectFolder, 'bin', 'protime'),
+          args: ['sync', '--config', config, '--warehouse', file],
+          folder,
+        })
+      const [ours, theirs] = [join(folder, 'ours.duckdb'), join(folder, 'theirs.duckdb')]
+      const expectRead = async () => {
+        const said = JSON.parse(await python('duckdb_file.py', ['read', ours])) as object
+        const expected = await Promise.all(
+          tenant.streams.map(async (stream) => {
+            const rows = (await tenant.truth(stream)).length
+            return [stream, [rows, rows, readStreamSchema(stream)['description']]] as const
+          }),
+        )
+        expectSame(Object.entries(said).toSorted(), expected.toSorted())
+      }
+      try {
+        await step('reads every table and view of a sync', async () => {
+          expectSame((await sync(ours)).exitCode, 0)
+          await expectRead()
+        })
+        await step('may write a table of its own, and the next sync goes on', async () => {
+          await python('duckdb_file.py', ['write', ours])
+          tenant.emulator.randomChanges({ inserts: 20, updates: 20, deletes: 10, softDeletes: 2 })
+          expectSame((await sync(ours)).exitCode, 0)
+          await expectRead()
+        })
+        const outcome = makesReadable ? 'takes' : 'refuses in a sentence'
+        await step(`makes a file that a sync ${outcome}`, async () => {
+          await python('duckdb_file.py', ['write', theirs])
+          const { exitCode, stdout } = await sync(theirs)
+          expectSame(exitCode, makesReadable ? 0 : 2)
+          expectSame(stdout.includes('a newer DuckDB'), !makesReadable)
+        })
+      } finally {
+        await tenant.emulator.close()
+      }
+    },
+  }
+}
+
+/** The oldest and the newest that docs/warehouse.md names. */
+export const duckDbs: readonly Engine[] = [duckDb('1.1.3', true), duckDb('2.0.0', false)]
