@@ -284,19 +284,15 @@ describe('a file with a byte order mark', () => {
 })
 
 describe('a catalog that selects nothing', () => {
-  it('is warned of, and read to its end', async () => {
+  it('is refused: a sync that reads nothing is none that went well', async () => {
     file('catalog', { streams: [] })
     const { messages, exitCode } = await execute(
       ...['read', '--config', '@config', '--catalog', '@catalog'],
     )
-    expect([exitCode, messages]).toEqual([
-      0,
-      [
-        {
-          type: 'LOG',
-          log: { level: 'WARN', message: 'The catalog selects nothing: no stream is read.' },
-        },
-      ],
+    const message = expect.stringContaining('selects no stream')
+    expect(exitCode).toBe(1)
+    expect(messages).toMatchObject([
+      { type: 'TRACE', trace: { error: { failure_type: 'config_error', message } } },
     ])
   })
 })

@@ -221,7 +221,11 @@ export function runCommand<Config>(
       log.info(
         `The catalog is the output of discover: all ${streams.length} streams are read, incrementally.`,
       )
-    if (streams.length === 0) log.warn('The catalog selects nothing: no stream is read.')
+    if (streams.length === 0)
+      throw new ConnectorError(
+        'config',
+        'The file given by --catalog selects no stream, so nothing would be read. Select streams in the platform.',
+      )
     return streams
   }
 }
