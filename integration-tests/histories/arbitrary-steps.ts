@@ -1,7 +1,17 @@
 import fc from 'fast-check'
-import type { ReferenceChoice } from '../../src/config/config.ts'
-import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
-import type { Change, Event, Fault, Kept, Place, Setting, Size, Step, Sync } from './history.ts'
+import { configure, configureGently, gentle, thereAndBack } from './arbitrary-settings.ts'
+import {
+  type Change,
+  type Event,
+  type Fault,
+  type Kept,
+  type Place,
+  QUIET,
+  type Size,
+  type Step,
+  type Sync,
+} from './history.ts'
+import { oddMembers } from './odd-members.ts'
 
 /** What events are about: everything at once, or a few records of one stream again and again. */
 export interface Focus {
@@ -51,8 +61,15 @@ function changes(focus: Focus): fc.Arbitrary<Change> {
   const { stream, pick, day } = focus
   const move = fc.constant('move' as const)
   const kind = fc.constantFrom('update', 'remove', 'remove', 'soft-delete', 'restore')
+  const odd = fc.constant('odd' as const)
   return fc.oneof(
     { weight: 4, arbitrary: inserts(focus) },
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(fc.record({ kind: odd, stream, pick }), oddMembers)
+        .map(([where, what]) => ({ ...where, ...what })),
+    },
     { weight: 7, arbitrary: fc.record({ kind: move, stream, pick, day }) },
     { weight: 9, arbitrary: fc.record({ kind, stream, pick }) },
   )
@@ -133,36 +150,7 @@ function mostlyNot(many: number): fc.Arbitrary<boolean> {
   return fc.nat(many - 1).map((n) => n === many - 1)
 }
 
-const people = { collection: 'people', names: ['@employee-number', 'payroll'] }
-const shifts = { collection: 'shift-definitions', names: ['@shift-code'] }
-const choices = fc.constantFrom<ReferenceChoice[]>(
-  [],
-  [{ collection: 'people', names: ['payroll'] }],
-  [people],
-  [people, shifts],
-  // In another order.
-  [shifts, { collection: 'people', names: ['payroll', '@employee-number'] }],
-)
-const startDate = fc.constantFrom(undefined, '2024-06-01', '2024-01-01', '2023-02-15', '2026-03-01')
-const refreshDays = fc.constantFrom(0, 1, 2, 7)
-const windowDays = fc.constantFrom(365, 365, 100, 50, 20)
-const futureDays = fc.constantFrom(730, 30, 0)
-const concurrency = fc.constantFrom(1, 1, 1, 1, 1, 1, 2, 4)
 const atRequest = fc.integer({ min: 1, max: 14 })
-
-/** Not the one under which a stream is not offered. */
-const personalData = fc.constantFrom<PrivacyMode>('complete', 'without_secrets', 'pseudonymised')
-
-/** The configuration of the first sync. */
-export const settings = fc.record({
-  start_date: startDate,
-  external_references: choices,
-  personal_data: personalData,
-  history_refresh_days: refreshDays,
-  window_days: windowDays,
-  future_days: futureDays,
-  concurrency,
-})
 
 /** Without waits of seconds, which the executable would really wait. */
 const kinds = {
@@ -215,30 +203,7 @@ function inTurn([events, requests]: readonly [Event[], number[]]): Sync['during'
   return events.map((event, i) => ({ atRequest: rising[i] ?? 1, event }))
 }
 
-const undisturbed: Sync = { do: 'sync', during: [], faults: [], killAfter: 0, kept: 'committed' }
-const quiet = fc.constant(undisturbed)
-
-/** What must not make a stream start over. */
-const gentle: fc.Arbitrary<Setting> = fc.oneof(
-  fc.record({ set: fc.constant('history_refresh_days' as const), to: refreshDays }),
-  fc.record({ set: fc.constant('window_days' as const), to: windowDays }),
-  fc.record({ set: fc.constant('window_days' as const), to: windowDays }),
-  fc.record({ set: fc.constant('future_days' as const), to: futureDays }),
-  fc.record({ set: fc.constant('concurrency' as const), to: concurrency }),
-)
-
-const setting: fc.Arbitrary<Setting> = fc.oneof(
-  fc.record({ set: fc.constant('external_references' as const), to: choices }),
-  fc.record({ set: fc.constant('start_date' as const), to: startDate }),
-  fc.record({ set: fc.constant('personal_data' as const), to: personalData }),
-  gentle,
-)
-
-const configure: fc.Arbitrary<Step> = fc.record({ do: fc.constant('configure'), setting })
-const configureGently: fc.Arbitrary<Step> = fc.record({
-  do: fc.constant('configure'),
-  setting: gentle,
-})
+const quiet = fc.constant(QUIET)
 
 const rewind: fc.Arbitrary<Step> = fc.record({
   do: fc.constant('rewind'),
@@ -248,7 +213,7 @@ const rewind: fc.Arbitrary<Step> = fc.record({
 
 /** A row that has been read vanishes, or moves, and is back behind the page that is being read. */
 function changedBehindPage(focus: Focus): fc.Arbitrary<Step[]> {
-  return changesBehindPage(focus).map((during) => [undisturbed, { ...undisturbed, during }])
+  return changesBehindPage(focus).map((during) => [QUIET, { ...QUIET, during }])
 }
 
 /** A large page breaks while it is emitted, and a row of it is gone when it is requested again. */
@@ -269,7 +234,7 @@ function broken({ stream, pick, day }: Focus): fc.Arbitrary<Step[]> {
       })
       const gone: Event = { do: 'change', change: { kind: 'remove', stream, pick } }
       const sync: Step = {
-        ...undisturbed,
+        ...QUIET,
         // The token, the pages before, the page itself, and then the page again.
         during: [{ atRequest: skip + 3, event: gone }],
         faults: [{ ...fault, stream, skip, times: 1 }],
@@ -288,10 +253,10 @@ function resumed(focus: Focus): fc.Arbitrary<Step[]> {
       setting: fc.option(gentle, { freq: 2 }),
     })
     .map(({ killAfter, kept, changes, setting }): Step[] => [
-      { ...undisturbed, killAfter, kept },
+      { ...QUIET, killAfter, kept },
       ...changes,
       ...(setting === null ? [] : [{ do: 'configure', setting } as const]),
-      undisturbed,
+      QUIET,
     ])
 }
 
@@ -306,8 +271,8 @@ function refused(focus: Focus): fc.Arbitrary<Step[]> {
     })
     .map(({ references, kind, times, changes }) => {
       const fault: Fault = { kind, path: { references }, stream: 0, skip: 0, times }
-      const sync: Step = { ...undisturbed, faults: [fault] }
-      return [undisturbed, ...changes.flatMap((change) => [sync, change]), undisturbed]
+      const sync: Step = { ...QUIET, faults: [fault] }
+      return [QUIET, ...changes.flatMap((change) => [sync, change]), QUIET]
     })
 }
 
@@ -342,6 +307,7 @@ export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
     { weight: 4, arbitrary: changedBehindPage(focus) },
     { weight: 4, arbitrary: resumed(focus) },
     { weight: 1, arbitrary: refused(focus) },
+    { weight: 6 * disruption, arbitrary: thereAndBack(one) },
     { weight: 1 - disruption, arbitrary: broken(focus) },
   )
   return fc.array(part, { minLength: 2, maxLength: 10 }).map((parts) => parts.flat())

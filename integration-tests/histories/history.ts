@@ -5,7 +5,7 @@ import { shortRetryPolicy } from '../../src/http/testing/virtual-time.ts'
 import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
 import { type Redaction, redactionOfStream } from '../../src/privacy/redaction.ts'
 import type { AirbyteOptions } from '../testing/run.ts'
-import type { RulesOf } from './warehouses.ts'
+import type { RulesOf } from './comparison.ts'
 
 /**
  * How much text a record carries: little, so much that it is worth a STATE of its own, or so much
@@ -22,6 +22,8 @@ export type Change = {
   | { readonly kind: 'update' | 'remove' | 'soft-delete' | 'restore' }
   /** Gives a dated record the day that lies so many days after now. */
   | { readonly kind: 'move'; readonly day: number }
+  /** Gives a record a member that no schema knows, or another value than its schema says. */
+  | { readonly kind: 'odd'; readonly member: string; readonly value: unknown }
 )
 
 /** Something that happens to the service by itself, between syncs or while one reads. */
@@ -37,9 +39,14 @@ export type Event =
 
 /** A disturbance of the wire, or an error answer, at the n-th request of a path. */
 export interface Fault {
-  readonly kind: FaultKind | 400 | 401 | 403 | 404 | 409 | 410 | 429 | 500 | 503
-  /** A list or delta of the stream, or the list of one collection's references. */
-  readonly path: 'token' | 'list' | 'delta' | { readonly references: string }
+  readonly kind: FaultKind | 400 | 401 | 403 | 404 | 405 | 409 | 410 | 429 | 500 | 503
+  /**
+   * A list or delta of the stream, or the list of one collection's references. A `list` may also be the
+   * first phase of a delta; a `whole-list` is none, and `delta-start` is its first request.
+   */
+  readonly path:
+    | ('token' | 'list' | 'delta' | 'whole-list' | 'delta-start')
+    | { readonly references: string }
   readonly stream: number
   readonly skip: number
   readonly times: number
@@ -58,20 +65,35 @@ export interface Sync {
   readonly kept: Kept
 }
 
+/** A sync that nothing disturbs. */
+export const QUIET: Sync = { do: 'sync', during: [], faults: [], killAfter: 0, kept: 'committed' }
+
 /** A part of the configuration that changes from the next sync on. */
 export type Setting =
   | { readonly set: 'external_references'; readonly to: readonly ReferenceChoice[] }
   | { readonly set: 'start_date'; readonly to: string | undefined }
   | { readonly set: 'personal_data'; readonly to: PrivacyMode }
+  /** The levels of the structure that are read. */
+  | { readonly set: 'activity_structures'; readonly to: readonly number[] }
   | {
       readonly set: 'history_refresh_days' | 'window_days' | 'future_days' | 'concurrency'
       readonly to: number
     }
 
+/** What a person chooses anew of streams and columns; it holds from the next sync on. */
+export type Choice =
+  /** All columns of the stream but these, by their places in its schema. */
+  | { readonly do: 'columns'; readonly stream: number; readonly without: readonly number[] }
+  /** All streams but these, the last one in any case. */
+  | { readonly do: 'select'; readonly without: readonly number[] }
+  /** The tenant is found at another address. */
+  | { readonly do: 'address'; readonly host: '127.0.0.1' | 'localhost' }
+
 /** One step of a history. */
 export type Step =
   | Event
   | Sync
+  | Choice
   /** Back to the STATE of an earlier sync; the warehouse goes back too, or keeps what came later. */
   | { readonly do: 'rewind'; readonly syncs: number; readonly isKept: boolean }
   | { readonly do: 'configure'; readonly setting: Setting }

@@ -14,10 +14,11 @@ import { startServer } from '../../src/webhooks/serve/serve.ts'
 import type { Outcome, Trigger } from '../../src/webhooks/triggers/trigger.ts'
 import { temporaryFolder } from '../testing/files.ts'
 import { run } from '../testing/run.ts'
+import { warehouseDifferences } from './comparison.ts'
 import { inPlace } from './history.ts'
 import { DAY_MS, runSettings } from './property.ts'
 import { createTenant, type Tenant } from './tenant.ts'
-import { createPlatform, type Platform, warehouseDifferences } from './warehouses.ts'
+import { createPlatform, type Platform } from './warehouses.ts'
 import { type WebhookHistory, type WebhookStep, webhookHistories } from './webhook-history.ts'
 
 const PUBLIC_URL = 'https://hooks.acme.example'
@@ -61,6 +62,8 @@ async function runWebhookHistory(history: WebhookHistory): Promise<void> {
       rulesOf: () => undefined,
       lastDay: '9999-12-31',
       isHistoryFresh: true,
+      columns: new Map(),
+      levels: [1, 2],
     })
     if (found.length > 0) throw new Error(found.join('\n'))
   } finally {

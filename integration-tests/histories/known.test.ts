@@ -79,6 +79,14 @@ describe('a history that once went wrong', () => {
       },
     ],
     [
+      'reads tokens and references that begin with a byte order mark',
+      {
+        streams: ['external_references'],
+        options: { people: 2, months: 0, byteOrderMark: true },
+        steps: [{ do: 'reference', pick: 0, isRemoval: false }],
+      },
+    ],
+    [
       'meets a service that denies the list of the history once',
       {
         settings: { start_date: '2024-01-01', history_refresh_days: 1, external_references: [] },

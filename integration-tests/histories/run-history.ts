@@ -3,12 +3,13 @@ import { type Emulator, startEmulator } from '../../emulator/emulator.ts'
 import type { ReferenceChoice } from '../../src/config/config.ts'
 import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
 import type { Stream } from '../../src/streams/collection.ts'
-import { streams as catalogue } from '../../src/streams/streams.ts'
+import { streams as catalogue, streamSpec } from '../../src/streams/streams.ts'
 import { addDays, type Day, dayOf } from '../../src/sync/days.ts'
 import { type AirbyteRun, run } from '../testing/run.ts'
-import { keyOf } from '../testing/warehouse.ts'
+import { type Comparison, warehouseDifferences } from './comparison.ts'
 import {
   BETWEEN_SYNCS,
+  type Choice,
   type Event,
   type Fault,
   type History,
@@ -19,126 +20,14 @@ import {
   type Step,
   type Sync,
 } from './history.ts'
+import { createSyncRule } from './sync-rule.ts'
 import { createTenant, type Tenant } from './tenant.ts'
-import {
-  type Comparison,
-  completed,
-  createPlatform,
-  isCompared,
-  type Platform,
-  type StreamState,
-  truthOf,
-  warehouseDifferences,
-} from './warehouses.ts'
-
-type Row = Readonly<Record<string, unknown>>
-
-/** What holds of each sync, by how service and warehouses were before it. */
-interface SyncRule {
-  /** What is wrong in streams that the sync says it has completed, in words, after these events. */
-  faults(completed: readonly string[], events: readonly Event[]): string[]
-}
-
-interface Before {
-  /** Rows that both warehouses held in the version of the service. */
-  readonly held: ReadonlyMap<string, Row>
-  readonly listedAt: string | null | undefined
-  /** Whether a listing of the history was under way: it ends with rows of then. */
-  readonly isListing: boolean
-  /** Whether a full refresh was under way: it ends with rows of both attempts, each sent once. */
-  readonly isRefreshing: boolean
-}
-
-/** Answers to a list or delta by which the connector may believe that it is not offered. */
-const REFUSALS: ReadonlySet<unknown> = new Set([400, 404, 409])
-
-/**
- * A completed stream that nobody touched meanwhile equals the service, unless a part of it was
- * refused; and whatever nobody touched and the warehouse had is still there.
- */
-function createSyncRule(comparison: Comparison, { faults: disturbances }: Sync): SyncRule {
-  const { platform, streams } = comparison
-  const isRefused = disturbances.some(({ kind }) => REFUSALS.has(kind))
-  const before = new Map<string, Before>(
-    streams.map((stream) => [
-      stream.stream,
-      {
-        held: right(stream, truthOf(stream, comparison)),
-        listedAt: platform.stateOf(stream.stream)?.backfilled_at,
-        isListing: platform.stateOf(stream.stream)?.phase === 'backfill',
-        isRefreshing: isRefreshing(platform.stateOf(stream.stream)),
-      },
-    ]),
-  )
-  return {
-    faults: (completed, events) =>
-      streams
-        .filter(({ stream }) => completed.includes(stream))
-        .flatMap((stream) => faultsOf(stream, isTouched(stream, events))),
-  }
-
-  function faultsOf(stream: Stream, isTouched: boolean): string[] {
-    const { held, listedAt, isListing, isRefreshing } = before.get(stream.stream) as Before
-    // A reference has no version by which one that went and came again could be told.
-    if (stream.versioned === false && isTouched) return []
-    // A full refresh knows nothing of the references that it was refused, and says so by a WARN.
-    const isReferences = stream.nested === 'referenced_collections'
-    if (isReferences && isRefused && platform.modeOf(stream.stream) === 'full_refresh') return []
-    if (isTouched || isRefused || isRefreshing) return lost(stream, held)
-    const historyAt = platform.stateOf(stream.stream)?.backfilled_at ?? null
-    const isHistoryFresh = !isListing && historyAt !== null && historyAt !== listedAt
-    return [
-      ...lost(stream, held),
-      ...warehouseDifferences({ ...comparison, streams: [stream], isHistoryFresh }).map(
-        (text) => `after a complete sync, ${text}`,
-      ),
-    ]
-  }
-
-  function isTouched(stream: Stream, events: readonly Event[]): boolean {
-    const isReferences = stream.nested === 'referenced_collections'
-    return events.some(
-      (event) =>
-        (event.do === 'change' && streams[event.change.stream % streams.length] === stream) ||
-        (event.do === 'reference' && isReferences),
-    )
-  }
-
-  /** Rows that the warehouses had as they are, and have no more. */
-  function lost(stream: Stream, held: ReadonlyMap<string, Row>): string[] {
-    const service = truthOf(stream, comparison)
-    const now = right(stream, service)
-    const living = new Map(service.map((row) => [keyOf(row), row]))
-    return [...held]
-      .filter(([key, row]) => {
-        const alive = living.get(key)
-        return alive && isSame(alive, row) && !now.has(key)
-      })
-      .filter(([, row]) => isCompared(row, stream, { ...comparison, isHistoryFresh: true }))
-      .map(([key]) => `${stream.stream} ${key} lives, was in the warehouse, and is not there now`)
-  }
-
-  /** The rows that both warehouses hold in the version of the service. */
-  function right({ stream }: Stream, service: readonly Row[]): Map<string, Row> {
-    const tables = platform.warehouses.map((warehouse) => warehouse.rows(stream))
-    return new Map(
-      service
-        .map((row) => [keyOf(row), row] as const)
-        .filter(([key, row]) => tables.every((rows) => isSame(row, rows.get(key)))),
-    )
-  }
-}
-
-function isRefreshing(state: StreamState | undefined): boolean {
-  return state?.mode === 'full_refresh' && state.phase === 'list'
-}
-
-function isSame(row: Row, other: Row | undefined): boolean {
-  return other !== undefined && other['changeVersion'] === row['changeVersion']
-}
+import { completed, createPlatform, type Platform } from './warehouses.ts'
 
 /** A few syncs without a disturbance must be enough: the first may resume what was cut off. */
 const QUIET_SYNCS = 4
+/** All levels of the structure. */
+const LEVELS: readonly number[] = [1, 2]
 /** The service forgets a delta after 72 hours, also one that nobody can use any more. */
 const FORGET_HOURS = 73
 
@@ -160,10 +49,14 @@ export async function runHistory(history: History, place: Place): Promise<void> 
       tenant,
       platform: createPlatform(),
       settings: { future_days: 730, privacy_key: PRIVACY_KEY, ...history.settings },
+      host: '127.0.0.1',
+      left: new Set(),
+      columns: new Map(),
       lastDay: '9999-12-31',
     }
     for (const change of history.seeded) tenant.happen({ do: 'change', change })
     for (const step of history.steps) await take(step, running)
+    running.left = new Set()
     await settle(running)
     refuse(warehouseDifferences({ ...comparisonOf(running), isHistoryFresh: false }))
     running.settings['history_refresh_days'] = 1
@@ -185,6 +78,11 @@ interface Running {
   readonly tenant: Tenant
   readonly platform: Platform
   readonly settings: Record<string, unknown>
+  host: '127.0.0.1' | 'localhost'
+  /** The streams that are not selected. */
+  left: ReadonlySet<string>
+  /** The columns of a stream where not all of them are selected. */
+  readonly columns: Map<string, readonly string[]>
   /** The earliest of the days to which syncs looked ahead. */
   lastDay: Day
 }
@@ -194,9 +92,45 @@ async function take(step: Step, running: Running): Promise<void> {
   if (step.do === 'sync') await disturbed(step, running)
   else if (step.do === 'rewind') platform.rewind(step.syncs, step.isKept)
   else if (step.do === 'configure') running.settings[step.setting.set] = step.setting.to
+  else if (step.do === 'select' || step.do === 'columns' || step.do === 'address')
+    choose(step, running)
   else if (step.do === 'switch-mode') {
     platform.switchMode(streamAt(step.stream, running), step.isCleared)
   } else tenant.happen(step)
+}
+
+function choose(choice: Choice, running: Running): void {
+  if (choice.do === 'address') running.host = choice.host
+  else if (choice.do === 'select') {
+    const [, ...others] = running.history.streams
+    running.left = new Set(
+      choice.without
+        .map((stream) => streamAt(stream, running))
+        .filter((name) => others.includes(name)),
+    )
+  } else {
+    const { stream, properties } = schemaAt(choice.stream, running)
+    const left = choice.without.map((place) => properties[place % properties.length])
+    if (left.length === 0) running.columns.delete(stream)
+    else
+      running.columns.set(
+        stream,
+        properties.filter((name) => !left.includes(name)),
+      )
+  }
+}
+
+/** The columns of a stream that can be left out. */
+function schemaAt(place: number, running: Running) {
+  const stream = running.streams[place % running.streams.length] as Stream
+  return {
+    stream: stream.stream,
+    properties: Object.keys(streamSpec(stream).schema.properties ?? {}),
+  }
+}
+
+function selected({ history, left }: Running): string[] {
+  return history.streams.filter((stream) => !left.has(stream))
 }
 
 async function disturbed(sync: Sync, running: Running): Promise<void> {
@@ -212,7 +146,7 @@ async function disturbed(sync: Sync, running: Running): Promise<void> {
     }
   })
   for (const fault of sync.faults) disturb(fault, emulator, streams)
-  platform.begin(running.history.streams)
+  platform.begin(selected(running))
   emulator.advance(BETWEEN_SYNCS)
   const files = filesOf(running)
   const rule = createSyncRule({ ...comparisonOf(running), isHistoryFresh: false }, sync)
@@ -232,7 +166,13 @@ function disturb(
   streams: readonly Stream[],
 ): void {
   const { collection } = streams[stream % streams.length] as Stream
-  const paths = { token: '/connect/token', list: `/${collection}`, delta: `/delta/${collection}` }
+  const paths = {
+    token: '/connect/token',
+    list: `/${collection}`,
+    delta: `/delta/${collection}`,
+    'whole-list': new RegExp(`/${collection}[?](?!(.*&)?delta)`),
+    'delta-start': new RegExp(`^/${collection}[?](.*&)?delta$`),
+  }
   const at = typeof path === 'object' ? `/external-references/${path.references}` : paths[path]
   if (typeof kind === 'number') emulator.fail(at, kind, { skip, times })
   else emulator.fault(at, kind, { skip, times, ms: 20 })
@@ -295,7 +235,7 @@ function refuse(faults: readonly string[]): void {
 }
 
 function comparisonOf(running: Running): Omit<Comparison, 'isHistoryFresh'> {
-  const { emulator, platform, streams, settings, history, lastDay } = running
+  const { emulator, platform, streams, settings, history, lastDay, columns } = running
   const choices = settings['external_references'] as readonly ReferenceChoice[]
   const pairs = choices.flatMap(({ collection, names }) =>
     names.map((name) => ({ collection, name })),
@@ -307,6 +247,8 @@ function comparisonOf(running: Running): Omit<Comparison, 'isHistoryFresh'> {
     references: areReferencesStable(history) ? pairs : undefined,
     rulesOf: rulesUnder((settings['personal_data'] ?? 'complete') as PrivacyMode),
     lastDay,
+    columns,
+    levels: (settings['activity_structures'] ?? LEVELS) as readonly number[],
   }
 }
 
@@ -330,16 +272,23 @@ function refuseRestarts(outcomes: readonly AirbyteRun[]): void {
 }
 
 function filesOf(running: Running) {
-  const { emulator, settings, platform, history } = running
+  const { emulator, settings, platform } = running
   const ahead = addDays(dayOf(emulator.now()), settings['future_days'] as number)
   if (ahead < running.lastDay) running.lastDay = ahead
+  const { activity_structures: levels = LEVELS, ...others } = settings
   const config = {
-    ...emulator.config(),
-    activity_structures: emulator.activityStructures,
+    ...emulator.config(running.host),
+    activity_structures: emulator.activityStructures.filter(({ level }) =>
+      (levels as readonly number[]).includes(level),
+    ),
     concurrency: 1,
     request_timeout_seconds: 5,
-    ...settings,
+    ...others,
   }
-  const catalog = history.streams.map((name) => ({ name, sync_mode: platform.modeOf(name) }))
+  const catalog = selected(running).map((name) => ({
+    name,
+    sync_mode: platform.modeOf(name),
+    columns: running.columns.get(name),
+  }))
   return { config, catalog, state: platform.state }
 }

@@ -4,8 +4,9 @@ import type { Stream } from '../../src/streams/collection.ts'
 import { streams as catalogue } from '../../src/streams/streams.ts'
 import type { Message } from '../testing/airbyte-messages.ts'
 import { run } from '../testing/run.ts'
+import { warehouseDifferences } from './comparison.ts'
 import { BETWEEN_SYNCS, inPlace, type Kept, rulesUnder } from './history.ts'
-import { createPlatform, type Platform, warehouseDifferences } from './warehouses.ts'
+import { createPlatform, type Platform } from './warehouses.ts'
 
 /** One sync of a scenario, in a form that tests can ask. */
 interface ScenarioSync {
@@ -59,6 +60,8 @@ export async function startScenario(
         rulesOf: rulesUnder((scenario.settings['personal_data'] ?? 'complete') as PrivacyMode),
         lastDay: '9999-12-31',
         isHistoryFresh: true,
+        columns: new Map(),
+        levels: [1, 2],
       }),
   }
   return scenario

@@ -55,6 +55,8 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
     if (record === undefined) return
     const id = record['id'] as number
     if (wanted.kind === 'update') emulator.update(collection, id)
+    else if (wanted.kind === 'odd')
+      emulator.update(collection, id, { [wanted.member]: wanted.value })
     else if (wanted.kind === 'move') {
       emulator.update(collection, id, dateField ? move(collection, record, wanted.day) : undefined)
     } else if (unwatched.has(`${collection} ${id}`)) return

@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** A stream of a configured catalog: its name, which is read incrementally, or with a mode. */
-export type Chosen = string | { readonly name: string; readonly sync_mode: string }
+export type Chosen =
+  | string
+  | {
+      readonly name: string
+      readonly sync_mode: string
+      /** The columns that are chosen; all of them if left out. */
+      readonly columns?: readonly string[] | undefined
+    }
 
 /** What a program is run with: objects are written to files, texts as they are. */
 export interface Files {
@@ -19,13 +26,18 @@ export function configuredCatalog(chosen: readonly Chosen[]): object {
     streams: chosen.map((entry) => ({
       stream: {
         name: nameOf(entry),
-        json_schema: {},
+        json_schema: schemaOf(entry),
         supported_sync_modes: ['full_refresh', 'incremental'],
       },
       sync_mode: typeof entry === 'string' ? 'incremental' : entry.sync_mode,
       destination_sync_mode: 'append_dedup',
     })),
   }
+}
+
+function schemaOf(chosen: Chosen): object {
+  if (typeof chosen === 'string' || chosen.columns === undefined) return {}
+  return { properties: Object.fromEntries(chosen.columns.map((name) => [name, {}])) }
 }
 
 /** The names of the streams that are chosen. */

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { ConnectorError } from '../ground/errors.ts'
+import { textOfBody } from '../ground/json.ts'
 import type { Client } from '../http/client.ts'
 import { type Endpoints, requestUrl } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
@@ -30,7 +31,7 @@ async function unregisteredReferences(
       const path = `/external-references/${collection}/${encodeURIComponent(name)}`
       const isMissing = await client
         .get(requestUrl({ path }, endpoints))
-        .then((body) => 'whole' in body && isEmpty(Buffer.concat(body.whole).toString('utf8')))
+        .then((body) => 'whole' in body && isEmpty(textOfBody(body.whole)))
         .catch(isUnknown)
       if (isMissing) unregistered.push(`${name} of ${collection}`)
     }

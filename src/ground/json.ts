@@ -6,6 +6,11 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** The text of a body in UTF-8, without the byte order mark that some programs write before it. */
+export function textOfBody(parts: readonly Buffer[]): string {
+  return new TextDecoder().decode(Buffer.concat(parts))
+}
+
 /** The value of a JSON text; undefined for what is no JSON. */
 export function tryParseJson(text: string): unknown {
   try {

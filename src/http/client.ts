@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { ConnectorError } from '../ground/errors.ts'
+import { textOfBody } from '../ground/json.ts'
 import type { Mask } from '../ground/mask.ts'
 import type { ServerClock } from './clock.ts'
 import type { Endpoints } from './endpoints.ts'
@@ -166,7 +167,7 @@ export function createClient(settings: ClientSettings): Client {
   async function tokenText(reply: Reply): Promise<string> {
     clock.set(reply.header('date'))
     const body = await pageOf(reply)
-    if ('whole' in body) return Buffer.concat(body.whole).toString('utf8')
+    if ('whole' in body) return textOfBody(body.whole)
     reply.discard()
     throw new ConnectorError('system', 'The answer of the token endpoint is too large to be one.')
   }
@@ -182,7 +183,7 @@ export function createClient(settings: ClientSettings): Client {
         throw new ConnectorError('system', 'An answer of the service is too large to be one.')
       parts.push(part)
     }
-    return Buffer.concat(parts).toString('utf8')
+    return textOfBody(parts)
   }
 
   /** Reads a body whole, or the first part of a large one with the rest to come. */

@@ -1,6 +1,6 @@
 import { clean } from '../ground/clean.ts'
 import { ConnectorError, type FailureType } from '../ground/errors.ts'
-import { isJsonObject, tryParseJson } from '../ground/json.ts'
+import { isJsonObject, textOfBody, tryParseJson } from '../ground/json.ts'
 import type { Mask } from '../ground/mask.ts'
 import { LINK_TOKENS, withoutQuery } from './links.ts'
 import { meaningOf, type StatusKind, statusIs } from './status.ts'
@@ -157,7 +157,7 @@ async function textOf(reply: Pick<ErrorReply, 'body' | 'discard'>): Promise<stri
   } finally {
     reply.discard()
   }
-  return Buffer.concat(parts).toString('utf8')
+  return textOfBody(parts)
 }
 
 /** What a page or a record has, also one that is cut off. */

@@ -1,4 +1,5 @@
 import { asConnectorError, ConnectorError } from '../ground/errors.ts'
+import { textOfBody } from '../ground/json.ts'
 import type { Body, Client } from '../http/client.ts'
 import { REAL_TIME } from '../http/clock.ts'
 import type { RetryCause } from '../http/exchange.ts'
@@ -330,7 +331,7 @@ type RulesOf = NonNullable<Redaction['rulesOf']>
 
 function references(body: Buffer, collection: string, rulesOf: RulesOf) {
   try {
-    const { references, nextLink } = parseReferencePage(body.toString('utf8'), collection)
+    const { references, nextLink } = parseReferencePage(textOfBody([body]), collection)
     const records = references.flatMap((reference) => {
       const { name, value, internalReference } = reference
       if ([name, value, internalReference ?? ''].some((text) => Buffer.byteLength(text) > MAX_TEXT))

@@ -1,0 +1,158 @@
+import type { Emulator } from '../../emulator/emulator.ts'
+import type { ReferencePair } from '../../emulator/references/references.ts'
+import { type ObjectRules, rewriteRecord } from '../../src/records/record-rewriter.ts'
+import type { Stream } from '../../src/streams/collection.ts'
+import { referencedCollections } from '../../src/streams/collections.ts'
+import { addDays, earliestDeltaStart } from '../../src/sync/days.ts'
+import { differences, keyOf } from '../testing/warehouse.ts'
+import type { Platform } from './warehouses.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+export interface Comparison {
+  readonly emulator: Emulator
+  readonly platform: Platform
+  readonly streams: readonly Stream[]
+  /** References that the records carry; undefined when they changed on their own. */
+  readonly references: readonly ReferencePair[] | undefined
+  /** What becomes of the personal data of a stream on the way to the warehouse. */
+  readonly rulesOf: RulesOf
+  /** False while the history may be older than its last listing. */
+  readonly isHistoryFresh: boolean
+  /** A full refresh may have looked no further ahead than this day. */
+  readonly lastDay: string
+  /** The columns of a stream where not all of them are selected. */
+  readonly columns: ReadonlyMap<string, readonly string[]>
+  /** The levels of the structure whose definitions are read. */
+  readonly levels: readonly number[]
+}
+
+/** Where the two warehouses differ from the service, in words. */
+export function warehouseDifferences(comparison: Comparison): string[] {
+  const { platform, streams } = comparison
+  return streams.flatMap((stream) => {
+    const service = truthOf(stream, comparison)
+    return platform.warehouses.flatMap((warehouse, i) =>
+      compare(stream, warehouse.rows(stream.stream), service, comparison).map(
+        (text) => `${['highest cursor', 'last write'][i]}: ${text}`,
+      ),
+    )
+  })
+}
+
+function compare(
+  stream: Stream,
+  rows: Map<string, Row>,
+  service: readonly Row[],
+  comparison: Comparison,
+): string[] {
+  const { platform, references } = comparison
+  const state = platform.stateOf(stream.stream)
+  const truth = new Map(service.map((row) => [keyOf(row), row]))
+  for (const key of [...truth.keys(), ...rows.keys()]) {
+    const [known, held] = [truth.get(key), rows.get(key)]
+    const isOut = [known, held].some((row) => row && !isCompared(row, stream, comparison))
+    const isExcused = known === undefined && held !== undefined && isUnknown(key, held)
+    if (isOut || isExcused) {
+      truth.delete(key)
+      rows.delete(key)
+    }
+  }
+  const plain =
+    references === undefined ? (row: Row) => withoutReferences(row) as Row : (row: Row) => row
+  const held = new Map([...rows].map(([key, row]) => [key, plain(chosen(stream, row, comparison))]))
+  return differences(stream.stream, held, [...truth.values()].map(plain))
+
+  function isUnknown(key: string, held: Row): boolean {
+    // What vanished cannot be told from what is older than the window, where that has no list.
+    if (!hasList(comparison) && stream.dateField && (state?.start ?? '') < (state?.window ?? ''))
+      return true
+    const isHistory = isBefore(held, state?.window ?? null)
+    // A link that is requested again may be silent about a row that came and went since.
+    const { netDelta } = comparison.emulator.options
+    return platform.isUnknown(stream.stream, key, isHistory || netDelta)
+  }
+}
+
+/** The rows of the service as the warehouse is to hold them. */
+export function truthOf(stream: Stream, comparison: Comparison): Row[] {
+  return rowsOf(stream, comparison).flatMap((row) => {
+    const rules = comparison.rulesOf(stream, row)
+    if (rules === 'drop') return []
+    const treated =
+      rules === undefined
+        ? row
+        : (JSON.parse(rewriteRecord(Buffer.from(JSON.stringify(row)), rules)) as Row)
+    return [chosen(stream, treated, comparison)]
+  })
+}
+
+/** What the selected columns have of a row; what was deselected may be there from before. */
+function chosen({ stream, key = ['id'] }: Stream, row: Row, { columns }: Comparison): Row {
+  const names = columns.get(stream)
+  if (names === undefined) return row
+  const always = [...key, 'changeVersion']
+  return Object.fromEntries(
+    Object.entries(row).filter(([name]) => names.includes(name) || always.includes(name)),
+  )
+}
+
+/** What becomes of a row; `drop` leaves it out. */
+export type RulesOf = (stream: Stream, row: Row) => ObjectRules | 'drop' | undefined
+
+function rowsOf(
+  { collection, nested, references: offered }: Stream,
+  comparison: Comparison,
+): Row[] {
+  const { emulator, references = [] } = comparison
+  if (nested === 'referenced_collections') {
+    return referencedCollections.flatMap((name) =>
+      emulator.references(name).map((reference) => ({
+        collection: name,
+        name: reference.referenceName,
+        value: reference.externalReference,
+        internalReference: reference.internalReference,
+      })),
+    )
+  }
+  const rows = emulator.all(
+    collection,
+    references.filter((pair) => offered?.includes(pair.collection)),
+  )
+  return nested === 'activity_structures'
+    ? rows.filter(({ level }) => comparison.levels.includes(level as number))
+    : rows
+}
+
+/**
+ * Rows before the start date are nobody's promise, rows of the history only after its listing, and
+ * a full refresh ends some days ahead.
+ */
+export function isCompared(row: Row, stream: Stream, comparison: Comparison): boolean {
+  const { platform, emulator, lastDay, isHistoryFresh } = comparison
+  const state = platform.stateOf(stream.stream)
+  if (!stream.dateField || state === undefined) return true
+  if (isBefore(row, state.start)) return false
+  if (platform.modeOf(stream.stream) === 'full_refresh') {
+    const isAhead = !isBefore(row, addDays(lastDay, 1))
+    return !isAhead && (hasList(comparison) || !isBefore(row, earliestDeltaStart(emulator.now())))
+  }
+  return (isHistoryFresh && hasList(comparison)) || !isBefore(row, state.window)
+}
+
+/** The specification documents no list of any dated collection. */
+function hasList({ emulator }: Comparison): boolean {
+  return emulator.options.dialect === 'documentation'
+}
+
+function isBefore(row: Row, day: string | null): boolean {
+  const date = row['date'] ?? row['from']
+  return day !== null && typeof date === 'string' && date < day
+}
+
+function withoutReferences(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(withoutReferences)
+  const members = Object.entries(value).filter(([name]) => name !== 'externalReferences')
+  return Object.fromEntries(members.map(([name, inner]) => [name, withoutReferences(inner)]))
+}

@@ -1,0 +1,111 @@
+import type { Stream } from '../../src/streams/collection.ts'
+import { keyOf } from '../testing/warehouse.ts'
+import { type Comparison, isCompared, truthOf, warehouseDifferences } from './comparison.ts'
+import type { Event, Sync } from './history.ts'
+import type { StreamState } from './warehouses.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** What holds of each sync, by how service and warehouses were before it. */
+export interface SyncRule {
+  /** What is wrong in streams that the sync says it has completed, in words, after these events. */
+  faults(completed: readonly string[], events: readonly Event[]): string[]
+}
+
+interface Before {
+  /** Rows that both warehouses held in the version of the service. */
+  readonly held: ReadonlyMap<string, Row>
+  readonly listedAt: string | null | undefined
+  /** Whether a listing of the history was under way: it ends with rows of then. */
+  readonly isListing: boolean
+  /** Whether a full refresh was under way: it ends with rows of both attempts, each sent once. */
+  readonly isRefreshing: boolean
+}
+
+/** Answers to a list or delta by which the connector may believe that it is not offered. */
+const REFUSALS: ReadonlySet<unknown> = new Set([400, 404, 409])
+
+/**
+ * A completed stream that nobody touched meanwhile equals the service, unless a part of it was
+ * refused; and whatever nobody touched and the warehouse had is still there.
+ */
+export function createSyncRule(comparison: Comparison, { faults: disturbances }: Sync): SyncRule {
+  const { platform, streams } = comparison
+  const isRefused = disturbances.some(({ kind }) => REFUSALS.has(kind))
+  const before = new Map<string, Before>(
+    streams.map((stream) => [
+      stream.stream,
+      {
+        held: right(stream, truthOf(stream, comparison)),
+        listedAt: platform.stateOf(stream.stream)?.backfilled_at,
+        isListing: platform.stateOf(stream.stream)?.phase === 'backfill',
+        isRefreshing: isRefreshing(platform.stateOf(stream.stream)),
+      },
+    ]),
+  )
+  return {
+    faults: (completed, events) =>
+      streams
+        .filter(({ stream }) => completed.includes(stream))
+        .flatMap((stream) => faultsOf(stream, isTouched(stream, events))),
+  }
+
+  function faultsOf(stream: Stream, isTouched: boolean): string[] {
+    const { held, listedAt, isListing, isRefreshing } = before.get(stream.stream) as Before
+    // A reference has no version by which one that went and came again could be told.
+    if (stream.versioned === false && isTouched) return []
+    // A full refresh knows nothing of the references that it was refused, and says so by a WARN.
+    const isReferences = stream.nested === 'referenced_collections'
+    if (isReferences && isRefused && platform.modeOf(stream.stream) === 'full_refresh') return []
+    if (isTouched || isRefused || isRefreshing) return lost(stream, held)
+    const historyAt = platform.stateOf(stream.stream)?.backfilled_at ?? null
+    const isHistoryFresh = !isListing && historyAt !== null && historyAt !== listedAt
+    return [
+      ...lost(stream, held),
+      ...warehouseDifferences({ ...comparison, streams: [stream], isHistoryFresh }).map(
+        (text) => `after a complete sync, ${text}`,
+      ),
+    ]
+  }
+
+  function isTouched(stream: Stream, events: readonly Event[]): boolean {
+    const isReferences = stream.nested === 'referenced_collections'
+    return events.some(
+      (event) =>
+        (event.do === 'change' && streams[event.change.stream % streams.length] === stream) ||
+        (event.do === 'reference' && isReferences),
+    )
+  }
+
+  /** Rows that the warehouses had as they are, and have no more. */
+  function lost(stream: Stream, held: ReadonlyMap<string, Row>): string[] {
+    const service = truthOf(stream, comparison)
+    const now = right(stream, service)
+    const living = new Map(service.map((row) => [keyOf(row), row]))
+    return [...held]
+      .filter(([key, row]) => {
+        const alive = living.get(key)
+        return alive && isSame(alive, row) && !now.has(key)
+      })
+      .filter(([, row]) => isCompared(row, stream, { ...comparison, isHistoryFresh: true }))
+      .map(([key]) => `${stream.stream} ${key} lives, was in the warehouse, and is not there now`)
+  }
+
+  /** The rows that both warehouses hold in the version of the service. */
+  function right({ stream }: Stream, service: readonly Row[]): Map<string, Row> {
+    const tables = platform.warehouses.map((warehouse) => warehouse.rows(stream))
+    return new Map(
+      service
+        .map((row) => [keyOf(row), row] as const)
+        .filter(([key, row]) => tables.every((rows) => isSame(row, rows.get(key)))),
+    )
+  }
+}
+
+function isRefreshing(state: StreamState | undefined): boolean {
+  return state?.mode === 'full_refresh' && state.phase === 'list'
+}
+
+function isSame(row: Row, other: Row | undefined): boolean {
+  return other !== undefined && other['changeVersion'] === row['changeVersion']
+}
