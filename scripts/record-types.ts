@@ -1,5 +1,5 @@
+import { streamOf, webhookCollections } from '../src/client/webhook-collections.ts'
 import { readStreamSchema } from '../src/streams/streams.ts'
-import { streamOf, webhookCollections } from '../src/webhooks/collections.ts'
 
 /** A schema of `schemas/`, with the keywords that say what its type is. */
 interface TypeSchema {

@@ -1,6 +1,6 @@
+import { webhookCollections } from '../client/webhook-collections.ts'
 import { nearest } from '../ground/nearest.ts'
 import { referencedCollections } from '../streams/collections.ts'
-import { webhookCollections } from '../webhooks/collections.ts'
 import { UsageError } from './command.ts'
 
 /**

@@ -10,6 +10,7 @@ export interface ClientErrorFacts extends ErrorOptions {
   readonly reasons?: readonly string[]
   readonly mayHaveHappened?: boolean
   readonly missingScope?: string | undefined
+  readonly retryAfter?: number | undefined
 }
 
 /** A request to the service that failed. The message holds no value of a reference and no secret. */
@@ -25,6 +26,8 @@ export class ClientError extends ConnectorError {
   readonly mayHaveHappened: boolean
   /** The full name of the scope that the client lacks, or probably lacks. */
   readonly missingScope: string | undefined
+  /** For how many seconds the service asks to be left alone; undefined where it does not say. */
+  readonly retryAfter: number | undefined
 
   constructor(failure: FailureType, message: string, facts: ClientErrorFacts = {}) {
     super(failure, message, facts.cause === undefined ? {} : { cause: facts.cause })
@@ -33,6 +36,7 @@ export class ClientError extends ConnectorError {
     this.reasons = facts.reasons ?? []
     this.mayHaveHappened = facts.mayHaveHappened ?? false
     this.missingScope = facts.missingScope
+    this.retryAfter = facts.retryAfter
   }
 
   /** Whether another permission would help. */
@@ -57,8 +61,12 @@ export interface FailedRequest {
 export function toClientError(error: unknown, request: FailedRequest): unknown {
   if (error instanceof ClientError || !(error instanceof ConnectorError)) return error
   const { mayHaveHappened } = request
+  const { retryAfterMs } = error
+  const retryAfter = retryAfterMs === undefined ? undefined : retryAfterMs / 1000
   if (!(error instanceof HttpError)) {
-    return new ClientError(error.failure, error.message, { mayHaveHappened, cause: error })
+    return new ClientError(error.failure, error.message, {
+      ...{ mayHaveHappened, retryAfter, cause: error },
+    })
   }
   const { status, code, reasons } = error
   // The token was new, and had the scope where that is known: a 403 is about the record.
@@ -69,7 +77,7 @@ export function toClientError(error: unknown, request: FailedRequest): unknown {
       ? meaningOf(status).wordsOfRecord
       : `The client probably lacks the scope ${missingScope}; ask the operator of the service for it`
   const message = meaning === undefined ? error.message : inWords(meaning, error, request.loggedUrl)
-  const facts = { status, code, reasons, mayHaveHappened, missingScope, cause: error }
+  const facts = { status, code, reasons, mayHaveHappened, missingScope, retryAfter, cause: error }
   return new ClientError(error.failure, message, facts)
 }
 

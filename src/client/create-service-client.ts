@@ -8,6 +8,7 @@ import { createJobCategories } from './job-categories.ts'
 import { createReferences } from './references.ts'
 import { createRequests } from './requests.ts'
 import type { ServiceClient } from './service-client.ts'
+import type { WebhookCollection } from './webhook-collections.ts'
 import { createWebhooks } from './webhooks.ts'
 import { createWorkLocations } from './work-locations.ts'
 
@@ -26,7 +27,8 @@ export function createServiceClient(
 ): ServiceClient {
   const session = createSession({ config, log, ...tools }, scopes)
   const { client, endpoints } = session
-  const requests = createRequests(session)
+  const requests = createRequests(session, tools.signal)
+  const close = () => session.close()
   return {
     references: createReferences(requests),
     jobCategories: createJobCategories(requests),
@@ -38,14 +40,21 @@ export function createServiceClient(
       return missing.map((name) => scopeName(endpoints, name))
     },
     now: () => session.clock.now(),
-    close: () => session.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
+
+/** The objects that the client reads and writes. */
+type Written = 'external-references' | 'job-categories' | 'work-locations' | 'webhooks'
+
+/** What a client can be allowed. A webhook needs the `.read` scope of its collection, too. */
+export type Scope = `${Written}.${'read' | 'write'}` | `${WebhookCollection}.read`
 
 /** What `connect` may be told beside the configuration. */
 export interface ConnectOptions {
   /** What the client may do, such as `external-references.write` and `job-categories.read`. */
-  readonly scopes: readonly string[]
+  readonly scopes: readonly Scope[]
   /** Ends every request, with its reason. */
   readonly signal?: AbortSignal
   /** Told each time that a request has to wait, and why. */
@@ -54,8 +63,8 @@ export interface ConnectOptions {
 
 /**
  * A client of the service, with any JSON that the connector takes as its configuration. Throws a
- * ConnectorError that says what is wrong with it. Close it at the end, or the process
- * stays alive for half a minute.
+ * ConnectorError that says what is wrong with it. Close it at the end, or hold it by
+ * `await using`: else the process stays alive for half a minute.
  */
 export function connect(config: unknown, options: ConnectOptions): ServiceClient {
   const { scopes, signal = new AbortController().signal, onWait } = options

@@ -16,24 +16,27 @@ const WRITE = `${COLLECTION}.write`
 /** Job categories over the service. */
 export function createJobCategories({ send, get, pages }: Requests): JobCategories {
   return {
-    list: () =>
-      pages({ method: 'GET', path: [COLLECTION], scope: READ }, (text) => {
+    list: (options) =>
+      pages({ method: 'GET', path: [COLLECTION], scope: READ, ...options }, (text) => {
         const { items, nextLink } = parseListPage(text)
         return { items: items.map(readJobCategory), nextLink }
       }),
 
-    async get(key) {
-      return get({ ...address(key), method: 'GET', scope: READ }, ({ text, header }) => {
-        const etag = header('etag')
-        const answer = parseOne(text)
-        const record = readJobCategory(answer)
-        if (!('id' in key)) checkNamed(key, record, answer)
-        return etag === undefined ? { record } : { record, etag }
-      })
+    async get(key, options) {
+      return get(
+        { ...address(key), method: 'GET', scope: READ, ...options },
+        ({ text, header }) => {
+          const etag = header('etag')
+          const answer = parseOne(text)
+          const record = readJobCategory(answer)
+          if (!('id' in key)) checkNamed(key, record, answer)
+          return etag === undefined ? { record } : { record, etag }
+        },
+      )
     },
 
-    async put(key, body, etag) {
-      await send({ ...address(key), method: 'PUT', scope: WRITE, body, ifMatch: etag })
+    async put(key, body, etag, options) {
+      await send({ ...address(key), method: 'PUT', scope: WRITE, body, ifMatch: etag, ...options })
     },
   }
 }

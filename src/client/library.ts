@@ -1,9 +1,12 @@
 // What others import as `source-protime/client`; everything else is no interface.
 
+export type { ReferenceChoice } from '../config/config.ts'
 export { ConnectorError, type FailureType } from '../ground/errors.ts'
-export { ClientError } from './client-error.ts'
-export { type ConnectOptions, connect } from './create-service-client.ts'
+export type { ExternalReference } from '../page/reference-page.ts'
+export { ClientError, type ClientErrorFacts } from './client-error.ts'
+export { type ConnectOptions, connect, type Scope } from './create-service-client.ts'
 export type {
+  CallOptions,
   CreatedWebhook,
   JobCategories,
   JobCategory,
@@ -23,3 +26,4 @@ export type {
   WorkLocationBody,
   WorkLocations,
 } from './service-client.ts'
+export type { WebhookCollection } from './webhook-collections.ts'

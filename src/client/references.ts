@@ -45,28 +45,34 @@ const WRITE = `${COLLECTION}.write`
 /** Custom references over the service; what can be none is refused before it is sent. */
 export function createReferences({ send, get, pages, remove }: Requests): References {
   return {
-    async *list(collection, name) {
+    async *list(collection, name, options) {
       refuse(collectionFault(collection) ?? (name === undefined ? undefined : nameFault(name)))
       const path = [COLLECTION, collection, ...(name === undefined ? [] : [name])]
-      yield* pages({ method: 'GET', path, scope: READ }, (text) => {
+      yield* pages({ method: 'GET', path, scope: READ, ...options }, (text) => {
         const { references, nextLink } = parseReferencePage(text, collection, name)
         return { items: references, nextLink }
       })
     },
 
-    async get(collection, name, value) {
-      const operation = { ...address(collection, name, value), method: 'GET', scope: READ } as const
+    async get(collection, name, value, options) {
+      const where = address(collection, name, value)
+      const operation = { ...where, method: 'GET', scope: READ, ...options } as const
       return get(operation, ({ text }) => parseReference(text, { collection, name, value }))
     },
 
-    async put({ collection, name, value, internalReference }) {
+    async put({ collection, name, value, internalReference }, options) {
       const where = address(collection, name, value)
       refuse(idFault(collection, internalReference))
-      await send({ ...where, method: 'PUT', scope: WRITE, body: { internalReference } })
+      await send({ ...where, method: 'PUT', scope: WRITE, body: { internalReference }, ...options })
     },
 
-    async remove(collection, name, value) {
-      return remove({ ...address(collection, name, value), method: 'DELETE', scope: WRITE })
+    async remove(collection, name, value, options) {
+      return remove({
+        ...address(collection, name, value),
+        method: 'DELETE',
+        scope: WRITE,
+        ...options,
+      })
     },
   }
 }

@@ -7,10 +7,10 @@ import { hasScope } from '../http/token.ts'
 import type { Method } from '../http/transport.ts'
 import { ClientError, missingScope, toClientError } from './client-error.ts'
 import type { ListPage } from './responses.ts'
-import type { Removal } from './service-client.ts'
+import type { CallOptions, Removal } from './service-client.ts'
 
 /** What is asked of the service. */
-export interface Operation {
+export interface Operation extends CallOptions {
   readonly method: Method
   /** Below the prefix of the API, as text: each is encoded once. */
   readonly path: readonly string[]
@@ -37,7 +37,7 @@ export interface Requests {
 }
 
 /** Requests over a session. */
-export function createRequests({ client, endpoints }: Session): Requests {
+export function createRequests({ client, endpoints }: Session, ended: AbortSignal): Requests {
   return { send, get, pages, remove }
 
   async function send(operation: Operation): Promise<ServiceAnswer> {
@@ -80,23 +80,21 @@ export function createRequests({ client, endpoints }: Session): Requests {
 
   async function ask(operation: Operation, url: string): Promise<ServiceAnswer> {
     const { method, body, ifMatch, scope, value, isScopeKnown = true } = operation
+    const own = operation.signal
+    const signal = own === undefined ? ended : AbortSignal.any([ended, own])
     const loggedUrl = loggedUrlOf(operation)
     let mayHaveHappened = false
     try {
-      if (isScopeKnown && !hasScope(await client.token(), endpoints, [scope])) {
+      const token = isScopeKnown ? await unlessAborted(signal, () => client.token()) : undefined
+      if (token !== undefined && !hasScope(token, endpoints, [scope])) {
         throw missingScope(endpoints, scope)
       }
-      return await client.send({
-        method,
-        url,
-        loggedUrl,
-        body,
-        ifMatch,
-        redactedValues: value === undefined ? [] : [value],
-        onUncertain: () => {
-          mayHaveHappened = true
-        },
-      })
+      const redactedValues = value === undefined ? [] : [value]
+      const onUncertain = () => {
+        mayHaveHappened = true
+      }
+      const request = { method, url, loggedUrl, body, ifMatch, redactedValues, onUncertain, signal }
+      return await unlessAborted(signal, () => client.send(request))
     } catch (error) {
       throw toClientError(error, { endpoints, scope, loggedUrl, mayHaveHappened, isScopeKnown })
     }
@@ -155,4 +153,19 @@ function reasonOf({ message }: SyntaxError): string {
 
 function isMissing(error: unknown): error is ClientError {
   return error instanceof ClientError && statusIs(error.status, 'missing')
+}
+
+/** The signal ends the wait also where what is waited for is shared with others, as a token is. */
+async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted()
+  let onAbort = () => {}
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+  try {
+    return await Promise.race([work(), aborted])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
 }

@@ -19,6 +19,14 @@ export interface ServiceClient {
   now(): Date
   /** Ends all connections; requests under way fail. */
   close(): Promise<void>
+  /** The same, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** What a single call may be told. */
+export interface CallOptions {
+  /** Ends this call, with its reason; what was asked for may have been done. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A custom reference: `value` names the record with the id `internalReference` of a collection. */
@@ -32,12 +40,17 @@ export interface References {
    * All references of a collection, or those of one name. `internalReference` is null where the answer
    * does not tell it. A 404 is an error: it does not say whether there are none.
    */
-  list(collection: string, name?: string): AsyncIterable<ExternalReference>
+  list(collection: string, name?: string, options?: CallOptions): AsyncIterable<ExternalReference>
   /** Undefined when the value is not registered. */
-  get(collection: string, name: string, value: string): Promise<ExternalReference | undefined>
+  get(
+    collection: string,
+    name: string,
+    value: string,
+    options?: CallOptions,
+  ): Promise<ExternalReference | undefined>
   /** Links the value to the id. The same link again changes nothing; a link to another id is a 400. */
-  put(reference: Reference): Promise<void>
-  remove(collection: string, name: string, value: string): Promise<Removal>
+  put(reference: Reference, options?: CallOptions): Promise<void>
+  remove(collection: string, name: string, value: string, options?: CallOptions): Promise<Removal>
 }
 
 /** `absent`: there was nothing to delete. */
@@ -72,11 +85,11 @@ export interface Versioned<T> {
 
 /** The job categories of the tenant. This API can neither create nor delete one. */
 export interface JobCategories {
-  list(): AsyncIterable<JobCategory>
+  list(options?: CallOptions): AsyncIterable<JobCategory>
   /** Undefined when there is none. Throws when the service took the value of a reference for an id. */
-  get(key: RecordKey): Promise<Versioned<JobCategory> | undefined>
+  get(key: RecordKey, options?: CallOptions): Promise<Versioned<JobCategory> | undefined>
   /** Replaces all that can be written; with an etag only that version (412 otherwise). */
-  put(key: RecordKey, body: JobCategoryBody, etag?: string): Promise<void>
+  put(key: RecordKey, body: JobCategoryBody, etag?: string, options?: CallOptions): Promise<void>
 }
 
 /** What a work location is created with. */
@@ -93,12 +106,15 @@ export interface WorkLocation extends WorkLocationBody {
 
 /** The work locations of the tenant. This API can neither change nor delete one. */
 export interface WorkLocations {
-  list(): AsyncIterable<WorkLocation>
+  list(options?: CallOptions): AsyncIterable<WorkLocation>
   /**
    * Makes a new one each time it is called. It is never repeated once it may have been done: see
    * `ClientError.mayHaveHappened`. The id is undefined when the answer does not tell it.
    */
-  create(body: WorkLocationBody): Promise<{ readonly id: string | undefined }>
+  create(
+    body: WorkLocationBody,
+    options?: CallOptions,
+  ): Promise<{ readonly id: string | undefined }>
 }
 
 /** What a webhook is asked for with; its references cannot be changed later. */
@@ -136,9 +152,9 @@ export interface WebhookFilter {
 /** The webhooks of the tenant. */
 export interface Webhooks {
   /** Makes a new one each time it is called; never repeated, as `WorkLocations.create`. */
-  create(webhook: WebhookRequest): Promise<CreatedWebhook>
-  list(filter?: WebhookFilter): AsyncIterable<Webhook>
+  create(webhook: WebhookRequest, options?: CallOptions): Promise<CreatedWebhook>
+  list(filter?: WebhookFilter, options?: CallOptions): AsyncIterable<Webhook>
   /** Undefined when there is none, or when it was deleted. */
-  get(id: string): Promise<Webhook | undefined>
-  remove(id: string): Promise<Removal>
+  get(id: string, options?: CallOptions): Promise<Webhook | undefined>
+  remove(id: string, options?: CallOptions): Promise<Removal>
 }

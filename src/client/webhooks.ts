@@ -18,11 +18,12 @@ const UNKNOWN = 'Unknown'
 /** Webhooks over the service. The keys of those that are created are masked from then on. */
 export function createWebhooks({ send, get, pages, remove }: Requests, mask: Mask): Webhooks {
   return {
-    async create(webhook) {
+    async create(webhook, options) {
       const { destinationUrl, collectionName } = webhook
       const body = { destinationUrl, collectionName }
       const query = referencesQuery(webhook)
-      const answer = await send({ method: 'POST', path: [COLLECTION], query, body, ...WRITE })
+      const path = [COLLECTION]
+      const answer = await send({ method: 'POST', path, query, body, ...WRITE, ...options })
       const record = createdBody(answer.text)
       const id = createdId(answer)
       const key = keyOf(record)
@@ -39,20 +40,22 @@ export function createWebhooks({ send, get, pages, remove }: Requests, mask: Mas
       }
     },
 
-    list: (filter = {}) =>
-      pages({ method: 'GET', path: [COLLECTION], query: filterQuery(filter), ...READ }, (text) => {
+    list(filter = {}, options = {}) {
+      const operation = { method: 'GET', path: [COLLECTION], query: filterQuery(filter) } as const
+      return pages({ ...operation, ...READ, ...options }, (text) => {
         const { items, nextLink } = parseListPage(text)
         return { items: items.map(readWebhook), nextLink }
-      }),
+      })
+    },
 
-    async get(id) {
-      return get({ ...address(id), method: 'GET', ...READ }, ({ text }) =>
+    async get(id, options) {
+      return get({ ...address(id), method: 'GET', ...READ, ...options }, ({ text }) =>
         readWebhook(parseOne(text)),
       )
     },
 
-    async remove(id) {
-      return remove({ ...address(id), method: 'DELETE', ...WRITE })
+    async remove(id, options) {
+      return remove({ ...address(id), method: 'DELETE', ...WRITE, ...options })
     },
   }
 }

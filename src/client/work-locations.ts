@@ -8,15 +8,19 @@ const COLLECTION = 'work-locations'
 /** Work locations over the service, which can list and create them and nothing else. */
 export function createWorkLocations({ send, pages }: Requests): WorkLocations {
   return {
-    list: () =>
-      pages({ method: 'GET', path: [COLLECTION], scope: `${COLLECTION}.read` }, (text) => {
-        const { items, nextLink } = parseListPage(text)
-        return { items: items.map(readWorkLocation), nextLink }
-      }),
+    list: (options) =>
+      pages(
+        { method: 'GET', path: [COLLECTION], scope: `${COLLECTION}.read`, ...options },
+        (text) => {
+          const { items, nextLink } = parseListPage(text)
+          return { items: items.map(readWorkLocation), nextLink }
+        },
+      ),
 
-    async create(body) {
+    async create(body, options) {
       const path = [COLLECTION]
-      const answer = await send({ method: 'POST', path, scope: `${COLLECTION}.write`, body })
+      const scope = `${COLLECTION}.write`
+      const answer = await send({ method: 'POST', path, scope, body, ...options })
       return { id: createdId(answer) }
     },
   }

@@ -7,6 +7,11 @@ import { nearest } from './nearest.ts'
  */
 export type FailureType = 'config' | 'transient' | 'system'
 
+/** What else is known of a failure. */
+interface ConnectorErrorOptions extends ErrorOptions {
+  readonly retryAfterMs?: number | undefined
+}
+
 /**
  * A failure with a sentence for the operator: what happened, to what, and what to do.
  * The developer's detail is the `cause`. Neither holds a secret.
@@ -14,10 +19,13 @@ export type FailureType = 'config' | 'transient' | 'system'
 export class ConnectorError extends Error {
   override name = 'ConnectorError'
   readonly failure: FailureType
+  /** For how long the service asks to be left alone; undefined where it does not say. */
+  readonly retryAfterMs: number | undefined
 
-  constructor(failure: FailureType, message: string, options?: ErrorOptions) {
+  constructor(failure: FailureType, message: string, options?: ConnectorErrorOptions) {
     super(message, options)
     this.failure = failure
+    this.retryAfterMs = options?.retryAfterMs
   }
 }
 

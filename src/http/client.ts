@@ -34,7 +34,7 @@ export interface GetOptions extends Pick<Exchange<unknown>, 'signal' | 'isRepeat
 
 /** A request for a resource: its address is sent as it is. */
 export interface ServiceRequest
-  extends Pick<Exchange<unknown>, 'url' | 'redactedValues' | 'onUncertain'> {
+  extends Pick<Exchange<unknown>, 'url' | 'redactedValues' | 'onUncertain' | 'signal'> {
   readonly method: Method
   /** What logs and messages have in place of the address. */
   readonly loggedUrl: string

@@ -229,6 +229,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
       loggedUrl: call.loggedUrl,
       redactedValues,
       hidesWords,
+      retryAfterMs: retryAfterMs(outcome.reply.header('retry-after'), clock.now()),
     })
   }
 

@@ -13,6 +13,7 @@ export interface HttpErrorFacts {
   readonly code?: string | undefined
   readonly reasons?: readonly string[]
   readonly oauthError?: string | undefined
+  readonly retryAfterMs?: number | undefined
 }
 
 /** The service refused a request, and a repetition would not help: the status says how, the message what to do. */
@@ -34,9 +35,16 @@ export class HttpError extends ConnectorError {
     failure: FailureType,
     status: number,
     message: string,
-    { reason = message, isRepeat = false, code, reasons = [], oauthError }: HttpErrorFacts = {},
+    {
+      reason = message,
+      isRepeat = false,
+      code,
+      reasons = [],
+      oauthError,
+      retryAfterMs,
+    }: HttpErrorFacts = {},
   ) {
-    super(failure, message)
+    super(failure, message, { retryAfterMs })
     this.status = status
     this.reason = reason
     this.isRepeat = isRepeat
@@ -70,6 +78,8 @@ export interface Telling {
   readonly hidesWords?: boolean | undefined
   /** Personal data of the request, which the service may repeat in its words. */
   readonly redactedValues?: readonly string[] | undefined
+  /** See HttpError. */
+  readonly retryAfterMs?: number | undefined
 }
 
 /** What is looked at of an answer. */
@@ -88,6 +98,7 @@ export async function toHttpError(
     loggedUrl = withoutQuery(url),
     redactedValues = [],
     hidesWords = false,
+    retryAfterMs,
   }: Telling = {},
 ): Promise<HttpError> {
   const { status } = reply
@@ -109,6 +120,7 @@ export async function toHttpError(
       .map(shown)
       .filter((word) => word !== ''),
     oauthError,
+    retryAfterMs,
   })
 }
 

@@ -98,11 +98,12 @@ export function retryAfterMs(header: string | undefined, now: Date): number | un
 }
 
 /** The failure of a Retry-After that asks for more time than there is. */
-export function tooLongToWait(ms: number): ConnectorError {
-  const minutes = Math.ceil(ms / 60_000)
+export function tooLongToWait(retryAfterMs: number): ConnectorError {
+  const minutes = Math.ceil(retryAfterMs / 60_000)
   return new ConnectorError(
     'transient',
     `The service asks to wait ${minutes === 1 ? '1 minute' : `${minutes} minutes`}, which is longer than a request is tried again for (retry_minutes, and a moment in a check). Nothing is lost; try again after that time.`,
+    { retryAfterMs },
   )
 }
 

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module'
 import { isIP, type LookupFunction, Socket } from 'node:net'
-import { setFlagsFromString } from 'node:v8'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { ConnectorError } from '../ground/errors.ts'
 import { withoutQuery } from './links.ts'
 import { ProxyFailure, toNetworkError } from './network-error.ts'
+import { keepNextUnoptimised, optimiseAgain } from './parser-tier.ts'
 import {
   assertPublicUrl,
   createPublicLookup,
@@ -150,30 +150,6 @@ async function addressed(hostAndPort: string, lookup: LookupFunction): Promise<s
   const { hostname, port } = new URL(`tcp://${hostAndPort}`)
   const address = await publicAddressOf(hostname.replace(/^\[|\]$/g, ''), lookup)
   return `${isIP(address) === 6 ? `[${address}]` : address}:${port}`
-}
-
-// undici's parser is WebAssembly, one function of 33 KB. V8 optimises it after the first answer: that takes
-// a third of all memory and a tenth of a second of a core, and saves less than a percent of a long sync. See
-// docs/decisions/the-http-parser-is-not-optimised.md.
-
-/** The engines of Node 20, 22, 24 and 26, which know the flag. Others are left alone. */
-const ENGINES = /^(11\.3|12\.4|13\.6|14\.6)\./
-
-let stage: 'before' | 'under way' | 'after' = ENGINES.test(process.versions.v8) ? 'before' : 'after'
-
-/** Before the first request: what WebAssembly runs for the first time from now on stays as it is. */
-function keepNextUnoptimised(): void {
-  if (stage !== 'before') return
-  stage = 'under way'
-  // Only a function of this number would be optimised; there is none.
-  setFlagsFromString('--wasm-tier-up-filter=1000000')
-}
-
-/** The parser has run, and what runs after it is worth optimising. */
-function optimiseAgain(): void {
-  if (stage !== 'under way') return
-  stage = 'after'
-  setFlagsFromString('--wasm-tier-up-filter=-1')
 }
 
 export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'

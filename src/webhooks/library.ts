@@ -1,4 +1,6 @@
 // What others import as `source-protime/webhooks`: it needs the Fetch API and WebCrypto, and nothing of Node.
+
+export type { WebhookCollection } from '../client/webhook-collections.ts'
 export {
   createHandler,
   type Handler,
@@ -10,7 +12,6 @@ export {
   createNewest,
   type EventVersion,
   type Newest,
-  type WebhookCollection,
   type WebhookEvent,
   type WebhookEventOf,
 } from './receive/event.ts'

@@ -1,8 +1,5 @@
 import type { Records } from '#records'
-import type { webhookCollections } from '../collections.ts'
-
-/** A collection of which the service offers webhooks. */
-export type WebhookCollection = (typeof webhookCollections)[number]
+import type { WebhookCollection } from '../../client/webhook-collections.ts'
 
 /** What a delivery says of a record of one collection. */
 export interface WebhookEventOf<C extends WebhookCollection> {

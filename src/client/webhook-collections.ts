@@ -20,6 +20,9 @@ export const webhookCollections = [
   'work-interruptions',
 ] as const
 
+/** A collection of which the service offers webhooks. */
+export type WebhookCollection = (typeof webhookCollections)[number]
+
 /** The stream that a collection is read as. */
 export function streamOf(collection: string): string {
   return collection.replaceAll('-', '_')

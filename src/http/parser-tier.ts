@@ -1,0 +1,34 @@
+import { setFlagsFromString } from 'node:v8'
+
+// undici's parser is WebAssembly, one function of 33 KB. V8 optimises it after the first answer: that takes
+// a third of all memory and a tenth of a second of a core, and saves less than a percent of a long sync. See
+// docs/decisions/the-http-parser-is-not-optimised.md.
+
+/** The engines of Node 20, 22, 24 and 26, which know the flag. Others are left alone. */
+const ENGINES = /^(11\.3|12\.4|13\.6|14\.6)\./
+
+type Stage = 'never' | 'before' | 'under way' | 'after'
+let stage: Stage = 'never'
+
+/**
+ * Lets the parser stay as it is. Only the programs in bin call it: a flag of V8 holds for all that runs in the
+ * process, and the library runs in that of somebody else.
+ */
+export function allowUnoptimisedParser(): void {
+  if (stage === 'never' && ENGINES.test(process.versions.v8)) stage = 'before'
+}
+
+/** Before the first request: what WebAssembly runs for the first time from now on stays as it is. */
+export function keepNextUnoptimised(setFlags = setFlagsFromString): void {
+  if (stage !== 'before') return
+  stage = 'under way'
+  // Only a function of this number would be optimised; there is none.
+  setFlags('--wasm-tier-up-filter=1000000')
+}
+
+/** The parser has run, and what runs after it is worth optimising. */
+export function optimiseAgain(setFlags = setFlagsFromString): void {
+  if (stage !== 'under way') return
+  stage = 'after'
+  setFlags('--wasm-tier-up-filter=-1')
+}
