@@ -98,9 +98,11 @@ export async function applyReferences(
   changes: readonly ReferenceChange[],
   tools: ReferenceTools,
 ): Promise<void> {
-  await tools.pool.each(independentChanges(changes, tools.links), (group) =>
-    applyGroup(group, tools),
-  )
+  const { links, pool } = tools
+  const groups = independentChanges(changes, links)
+  // Of links that nobody has listed it is not known whether groups touch each other: one after another.
+  const rounds = links.isComplete ? [groups] : groups.map((group) => [group])
+  for (const round of rounds) await pool.each(round, (group) => applyGroup(group, tools))
 }
 
 /**
@@ -114,7 +116,9 @@ async function applyGroup(
   tools: ReferenceTools,
 ): Promise<void> {
   const { client, collection, name, links, settle } = tools
-  const current = changesOf(links)
+  // What turns out to have been there is this group's alone: another one may have changed it meanwhile.
+  const start = changesOf(links)
+  const current = changesOf(start)
   const deletions = new Set(changes.filter(({ id }) => id === undefined).map((c) => c.ordinal))
   const verdicts = new Map<number, Verdict>()
   const refused = new Set<number>()
@@ -134,11 +138,12 @@ async function applyGroup(
     throw error
   } finally {
     current.commit()
+    start.commit()
   }
 
   async function round(): Promise<void> {
     const remaining = changes.filter(({ ordinal }) => !refused.has(ordinal))
-    const plan = planReferences({ ...tools, start: links, current, changes: remaining })
+    const plan = planReferences({ ...tools, start, current, changes: remaining })
     for (const [ordinal, verdict] of plan.settled)
       if (!isWritten(ordinal)) verdicts.set(ordinal, verdict)
     const unasked = tools.isDryRun ? [] : plan.puts.filter(isUnasked)
@@ -202,22 +207,26 @@ async function applyGroup(
     if (!tools.relink || reread.has(ordinal)) return false
     reread.add(ordinal)
     const id = await lookUp(value)
-    if (id === undefined) return false
-    if (id === current.idOf(value)) return false
-    links.link(value, id)
-    current.link(value, id)
+    if (id === 'unanswered' || (id !== undefined && id === current.idOf(value))) return false
+    // We have made it free ourselves. Else it was linked when it was put, and somebody has ended that since.
+    if (id === undefined && lostFor.has(value)) return false
+    for (const known of [start, current]) {
+      if (id === undefined) known.unlink(value)
+      else known.link(value, id)
+    }
     isDone = false
     return true
   }
 
   /** Where not even that is answered, the refusal of the put counts. */
-  async function lookUp(value: string): Promise<string | undefined> {
+  async function lookUp(value: string): Promise<string | 'unanswered' | undefined> {
     try {
       const id = (await client.references.get(collection, name, value))?.internalReference
-      return typeof id === 'string' ? canonicalId(collection, id) : undefined
+      if (id === null) return 'unanswered'
+      return id === undefined ? undefined : canonicalId(collection, id)
     } catch (error) {
       refusalOf(error)
-      return undefined
+      return 'unanswered'
     }
   }
 
@@ -229,7 +238,7 @@ async function applyGroup(
 
   /** The link that a refused record replaced does not come back. */
   function giveUp(value: string): void {
-    links.unlink(value)
+    start.unlink(value)
     current.unlink(value)
     isDone = false
     const ordinal = lostFor.get(value)

@@ -101,6 +101,8 @@ export async function applyWorkLocations(
   /** Asks for a creation once, and looks for it where the answer does not tell what became of it. */
   async function create(creation: Creation): Promise<Verdict> {
     const { fields } = creation
+    // Nobody could tell the two apart later.
+    if (cache.unconfirmed.has(folded(fields.defaultName))) return UNCONFIRMED_NAMESAKE
     const text = fields.text !== '' && { description: fields.text }
     const body = { name: nameOf(fields), ...text }
     let id: string | undefined
@@ -115,7 +117,7 @@ export async function applyWorkLocations(
       id = namesakes[0]?.id
     }
     if (id === undefined) {
-      cache.unconfirmed.add(textOf(creation))
+      cache.unconfirmed.add(textOf(creation)).add(folded(fields.defaultName))
       return UNCONFIRMED
     }
     const locations = await cache.workLocations()
@@ -230,6 +232,11 @@ const UNCONFIRMED: Verdict = {
   outcome: 'unknown',
   reason:
     'The service did not say whether it has created the work location, which is not in its list yet. It is not asked again now, so that none is created twice: a later run finds it, or creates it.',
+}
+const UNCONFIRMED_NAMESAKE: Verdict = {
+  outcome: 'unknown',
+  reason:
+    'The service did not say whether it has created another work location of this name, which could not be told apart from this one. A later run creates it.',
 }
 const UNREADABLE: Verdict = {
   outcome: 'rejected',

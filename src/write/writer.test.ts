@@ -9,7 +9,8 @@ import { createWriter } from './writer.ts'
 const OPTIONS = {
   secondValue: 'conflict',
   hasEtags: false,
-  hasReadableLists: true,
+  lists: 'answer',
+  trims: false,
   unknownRecord: 404,
   checkedFirst: 'record',
 } as const
@@ -19,7 +20,7 @@ const hr = (value: string, id: string) => ({
 })
 
 describe('a list of references that cannot be read', () => {
-  const open = () => createFakeService({ ...OPTIONS, hasReadableLists: false })
+  const open = () => createFakeService({ ...OPTIONS, lists: 'unreadable' })
 
   it('says nothing of them: they are put, and asked for one by one when that is refused', async () => {
     const service = open()

@@ -8,6 +8,7 @@ import type {
   WorkLocation,
 } from '../../client/service-client.ts'
 import { parseWriteSettings, type WriteSettings } from '../../config/write-settings.ts'
+import { folded } from '../../ground/folded-text.ts'
 import type { ObjectName, WriteRecord } from '../objects.ts'
 import type { Outcome } from '../outcome.ts'
 import type { WriteClient } from '../write-client.ts'
@@ -18,8 +19,10 @@ export interface FakeOptions {
   /** What becomes of the value that a record has when it is given another one. */
   readonly secondValue: 'replaces' | 'conflict'
   readonly hasEtags: boolean
-  /** Whether the client can read lists of references. */
-  readonly hasReadableLists: boolean
+  /** What becomes of a list of references: `missing` is a 404, `unreadable` what the client cannot read. */
+  readonly lists: 'answer' | 'missing' | 'unreadable'
+  /** Whether values and names are kept without blanks at their ends, and composed. */
+  readonly trims: boolean
   /** How a reference to a record that is not there is refused. */
   readonly unknownRecord: 404 | 400
   /** What is looked at first where such a reference also has a value that is linked. */
@@ -37,6 +40,8 @@ export type Fault =
   | 'none'
   /** The work is done and the answer lost; the client repeats what is idempotent. */
   | 'lost'
+  /** A creation is done when the process has ended, and its answer lost. */
+  | 'late'
   /** No work is done and nobody knows. */
   | 'lost-before'
   /** The process ends before, or after, the work is done. */
@@ -54,6 +59,8 @@ interface StoredCategory extends JobCategoryBody {
 
 /** The records that references may name: 1 to this. */
 export const RECORDS = 6
+/** Records from this one on are there, and the client has no access to them. */
+export const FORBIDDEN = 60
 
 /** The service in memory: what is stored, and its rules. */
 export function createFakeService(options: FakeOptions) {
@@ -61,7 +68,15 @@ export function createFakeService(options: FakeOptions) {
   const categories = new Map<string, StoredCategory>()
   const locations = new Map<string, WorkLocation>()
   const writes: string[] = []
-  return { links, linksOf, categories, locations, writes, connect, change }
+  let late: (() => void)[] = []
+  const kept = (text: string) => (options.trims ? folded(text) : text)
+  return { links, linksOf, categories, locations, writes, connect, change, endLate }
+
+  /** Does what is late. */
+  function endLate(): void {
+    for (const work of late) work()
+    late = []
+  }
 
   /** Values and ids of one name of a collection. */
   function linksOf(collection: string, name: string): Map<string, string> {
@@ -74,9 +89,10 @@ export function createFakeService(options: FakeOptions) {
   /** Somebody else's change; `seed` chooses it. */
   function change(seed: number): void {
     const people = linksOf('people', 'hr')
-    const value = `v${seed % 5}`
+    const value = `v\u00e9${seed % 5}`
     const id = String((seed % RECORDS) + 1)
-    for (const [other, linked] of people) if (linked === id) people.delete(other)
+    for (const [other, linked] of people)
+      if (linked === id || folded(other) === value) people.delete(other)
     if (seed % 3 === 0) people.delete(value)
     else people.set(value, id)
     const category = categories.get(id)
@@ -86,6 +102,7 @@ export function createFakeService(options: FakeOptions) {
 
   /** A client of one process; its requests meet the faults in order, and none after them. */
   function connect(faults: readonly Fault[] = [], death?: Death): WriteClient {
+    endLate()
     let requests = 0
     let untilDeath = death?.count ?? 0
     let isDead = false
@@ -94,13 +111,14 @@ export function createFakeService(options: FakeOptions) {
       references: {
         list: async function* (collection, name) {
           await request(`list ${collection}`, () => {})
-          if (!options.hasReadableLists) throw new ClientError('system', 'not readable')
+          if (options.lists === 'unreadable') throw new ClientError('system', 'not readable')
+          if (options.lists === 'missing') throw refused('No such name.', 404)
           const found = [...linksOf(collection, name ?? '')]
           for (const [value, id] of found) yield reference(collection, name ?? '', value, id)
         },
         get: (collection, name, value) =>
           request(`get ${collection} ${value}`, () => {
-            const id = linksOf(collection, name).get(value)
+            const id = linksOf(collection, name).get(kept(value))
             return id === undefined ? undefined : reference(collection, name, value, id)
           }),
         put: (wanted) =>
@@ -120,7 +138,7 @@ export function createFakeService(options: FakeOptions) {
           request(
             `delete ${collection} ${value}`,
             () => {
-              const isThere = linksOf(collection, name).delete(value)
+              const isThere = linksOf(collection, name).delete(kept(value))
               if (isDeathOf('delete')) throw die()
               return isThere ? 'deleted' : 'absent'
             },
@@ -140,7 +158,7 @@ export function createFakeService(options: FakeOptions) {
         create: (body) =>
           request('post location', () => {
             const id = String(100 + locations.size)
-            locations.set(id, { ...body, id })
+            locations.set(id, { ...body, name: { default: kept(body.name.default) }, id })
             return { id }
           }),
       },
@@ -159,6 +177,10 @@ export function createFakeService(options: FakeOptions) {
       const isPost = what.startsWith('post')
       if (isWrite || isPost) writes.push(what)
       if (isPost && fault === 'lost-before') throw lost()
+      if (isPost && fault === 'late') {
+        late.push(work)
+        throw lost()
+      }
       if (isPost && fault === 'lost') {
         work()
         throw lost()
@@ -178,8 +200,10 @@ export function createFakeService(options: FakeOptions) {
     }
   }
 
-  function putReference({ collection, name, value, internalReference: id }: Reference): void {
+  function putReference({ collection, name, value: sent, internalReference: id }: Reference): void {
     const { checkedFirst, unknownRecord } = options
+    const value = kept(sent)
+    if (Number(id) >= FORBIDDEN && Number(id) < 100) throw refused('No access.', 403)
     const isUnknown = Number(id) > RECORDS && Number(id) < 100
     if (isUnknown && checkedFirst === 'record') throw refused('No such record.', unknownRecord)
     const known = linksOf(collection, name)
@@ -207,7 +231,13 @@ export function createFakeService(options: FakeOptions) {
     if (stored === undefined) throw new ClientError('config', 'not found', { status: 404 })
     if (etag !== undefined && etag !== String(stored.version))
       throw new ClientError('transient', 'outdated', { status: 412 })
-    categories.set(id, { ...body, version: stored.version + 1 })
+    const { name, externalCode, ...more } = body
+    categories.set(id, {
+      ...more,
+      name: { ...name, default: kept(name.default) },
+      ...(externalCode !== undefined && { externalCode: kept(externalCode) }),
+      version: stored.version + 1,
+    })
   }
 
   function idOf(key: RecordKey): string | undefined {
@@ -243,7 +273,7 @@ export interface History<T> {
 }
 
 /** Values of references. */
-export const values = fc.integer({ min: 0, max: 4 }).map((n) => `v${n}`)
+export const values = fc.integer({ min: 0, max: 4 }).map((n) => `v\u00e9${n}`)
 
 /** Random histories; each run meets some of the faults. */
 export function histories<T>(
@@ -255,7 +285,8 @@ export function histories<T>(
     options: fc.record({
       secondValue: fc.constantFrom('replaces' as const, 'conflict' as const),
       hasEtags: fc.boolean(),
-      hasReadableLists: fc.constant(true),
+      lists: fc.constant('answer' as const),
+      trims: fc.boolean(),
       unknownRecord: fc.constantFrom(404 as const, 400 as const),
       checkedFirst: fc.constantFrom('record' as const, 'link' as const),
     }),
@@ -279,6 +310,15 @@ export interface RunInput {
   readonly death?: Death | undefined
   readonly batchSize?: number
   readonly showValues?: boolean
+}
+
+/** How a value or a name is spelled; none means another one. */
+export const spellings = fc.constantFrom('plain', 'plain', 'blank', 'decomposed')
+
+/** The text in a spelling. */
+export function spelled(text: string, spelling: string): string {
+  if (spelling === 'blank') return `${text} `
+  return spelling === 'decomposed' ? text.normalize('NFD') : text
 }
 
 /** Writes the records in one run; the outcomes by the place of their records, up to a kill. */
