@@ -25,7 +25,7 @@ const environment = {
 }
 const given = Object.entries(environment).filter(([, value]) => value !== undefined)
 const files = isWriting
-  ? ['src/write/histories.test.ts']
+  ? ['src/write/reference-histories.test.ts', 'src/write/named-histories.test.ts']
   : kinds.map((kind) => `integration-tests/histories/${values.place}-${kind}.test.ts`)
 const { status } = spawnSync('npx', ['vitest', 'run', ...files], {
   stdio: 'inherit',

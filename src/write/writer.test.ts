@@ -11,6 +11,7 @@ const OPTIONS = {
   hasEtags: false,
   lists: 'answer',
   trims: false,
+  readsDigits: false,
   unknownRecord: 404,
   checkedFirst: 'record',
 } as const

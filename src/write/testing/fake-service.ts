@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { ClientError } from '../../client/client-error.ts'
 import type {
   JobCategory,
@@ -23,6 +22,8 @@ export interface FakeOptions {
   readonly lists: 'answer' | 'missing' | 'unreadable'
   /** Whether values and names are kept without blanks at their ends, and composed. */
   readonly trims: boolean
+  /** Whether a value that is a number is taken for an id of a job category; the client refuses what is found so. */
+  readonly readsDigits: boolean
   /** How a reference to a record that is not there is refused. */
   readonly unknownRecord: 404 | 400
   /** What is looked at first where such a reference also has a value that is linked. */
@@ -220,6 +221,8 @@ export function createFakeService(options: FakeOptions) {
   function getCategory(key: RecordKey): { record: JobCategory; etag?: string } | undefined {
     const id = idOf(key)
     const stored = categories.get(id ?? '')
+    if (options.readsDigits && !('id' in key) && /^\d+$/.test(key.value))
+      throw new ClientError('config', 'The service took a value for an id.')
     if (id === undefined || stored === undefined) return undefined
     const { version, ...body } = stored
     return { record: { id, ...body }, ...(options.hasEtags && { etag: String(version) }) }
@@ -250,7 +253,7 @@ function reference(collection: string, name: string, value: string, id: string):
 }
 
 function textOf(key: RecordKey): string {
-  return 'id' in key ? key.id : key.value
+  return 'id' in key ? key.id : `${key.name} ${key.value}`
 }
 
 function refused(reason: string, status = 400): ClientError {
@@ -261,44 +264,7 @@ function lost(): ClientError {
   return new ClientError('transient', 'no answer', { mayHaveHappened: true })
 }
 
-type FakeService = ReturnType<typeof createFakeService>
-
-/** Runs that meet faults, each a list of what happens at its requests, and a last one without. */
-export interface History<T> {
-  readonly options: FakeOptions
-  readonly start: readonly T[]
-  readonly wanted: readonly T[]
-  readonly runs: readonly (readonly Fault[])[]
-  readonly batchSize: number
-}
-
-/** Values of references. */
-export const values = fc.integer({ min: 0, max: 4 }).map((n) => `v\u00e9${n}`)
-
-/** Random histories; each run meets some of the faults. */
-export function histories<T>(
-  start: fc.Arbitrary<T>,
-  wanted: fc.Arbitrary<T>,
-  faults: readonly Fault[],
-): fc.Arbitrary<History<T>> {
-  return fc.record({
-    options: fc.record({
-      secondValue: fc.constantFrom('replaces' as const, 'conflict' as const),
-      hasEtags: fc.boolean(),
-      lists: fc.constant('answer' as const),
-      trims: fc.boolean(),
-      unknownRecord: fc.constantFrom(404 as const, 400 as const),
-      checkedFirst: fc.constantFrom('record' as const, 'link' as const),
-    }),
-    start: fc.array(start, { maxLength: 5 }),
-    wanted: fc.array(wanted, { maxLength: 8 }),
-    runs: fc.array(
-      fc.array(fc.constantFrom<Fault>('none', 'none', ...faults), { minLength: 1, maxLength: 12 }),
-      { maxLength: 3 },
-    ),
-    batchSize: fc.constantFrom(2, 3, 1000),
-  })
-}
+export type FakeService = ReturnType<typeof createFakeService>
 
 /** One run of writing, and the settings that differ from the defaults. */
 export interface RunInput {
@@ -310,15 +276,6 @@ export interface RunInput {
   readonly death?: Death | undefined
   readonly batchSize?: number
   readonly showValues?: boolean
-}
-
-/** How a value or a name is spelled; none means another one. */
-export const spellings = fc.constantFrom('plain', 'plain', 'blank', 'decomposed')
-
-/** The text in a spelling. */
-export function spelled(text: string, spelling: string): string {
-  if (spelling === 'blank') return `${text} `
-  return spelling === 'decomposed' ? text.normalize('NFD') : text
 }
 
 /** Writes the records in one run; the outcomes by the place of their records, up to a kill. */

@@ -1,25 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { folded } from '../ground/folded-text.ts'
-import type { Outcome } from './outcome.ts'
+import { ConnectorError } from '../ground/errors.ts'
+import { createFakeService, FORBIDDEN, RECORDS, write } from './testing/fake-service.ts'
 import {
-  createFakeService,
-  FORBIDDEN,
+  foldedKeys,
   histories,
-  RECORDS,
+  ids,
+  parameters,
+  relink,
   spelled,
   spellings,
+  UNLIMITED,
   values,
-  write,
-} from './testing/fake-service.ts'
-
-/** `npm run test:histories -- --place write` runs more, with another seed each time. */
-const { HISTORIES_RUNS, HISTORIES_SCALE = '1', HISTORIES_PATH: path } = process.env
-const numRuns = Number(HISTORIES_RUNS ?? 40 * Number(HISTORIES_SCALE))
-const parameters = { numRuns, ...(path !== undefined && { path }) }
-const UNLIMITED = { timeout: 86_400_000 }
-
-const ids = fc.integer({ min: 1, max: RECORDS }).map(String)
+} from './testing/histories.ts'
 
 describe('after any history of faults and kills', () => {
   const link = fc.record({
@@ -194,160 +187,29 @@ describe('after any history of faults and kills', () => {
     )
   })
 
-  const category = fc.record({
-    id: ids,
-    isByReference: fc.boolean(),
-    name: fc.option(fc.constantFrom('Clerks', 'Employ\u00e9s'), { nil: undefined }),
-    spelling: spellings,
-    nl: fc.option(fc.constantFrom('Bedienden', null), { nil: undefined }),
-    externalCode: fc.option(fc.constantFrom('A', 'B', null), { nil: undefined }),
-  })
-
-  it('the job categories have all that the records say, and keep the rest', UNLIMITED, async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        histories(category, category, ['lost', 'kill-before', 'kill-after', 'other']),
-        async ({ options, wanted, runs, batchSize }) => {
-          const service = createFakeService(options)
-          for (let id = 1; id <= RECORDS; id++) {
-            const name = { default: `Category ${id}`, translations: { fr: 'Catégorie' } }
-            service.categories.set(String(id), { name, externalCode: 'old', version: 1 })
-            service.linksOf('job-categories', 'erp').set(`c${id}`, String(id))
-          }
-          const records = wanted.map(({ id, isByReference, name, nl, externalCode, spelling }) => ({
-            data: {
-              ...(isByReference ? { externalReferences: { erp: `c${id}` } } : { id: Number(id) }),
-              name: {
-                default: name && spelled(name, spelling),
-                translations: nl === undefined ? undefined : { nl },
-              },
-              externalCode: externalCode && spelled(externalCode, spelling),
-            },
-            isDelete: false,
-          }))
-          const input = { service, object: 'job_categories', records, batchSize } as const
-          for (const faults of runs) await write({ ...input, faults })
-          const expected = new Map(
-            [...service.categories].map(([id, { name, externalCode }]) => [
-              id,
-              { default: name.default, ...name.translations, externalCode },
-            ]),
-          )
-          for (const { id, name, nl, externalCode } of wanted) {
-            const known = expected.get(id)
-            const texts = { ...(name && { default: name }), ...given('nl', nl) }
-            if (known !== undefined)
-              expected.set(id, { ...known, ...texts, ...given('externalCode', externalCode) })
-          }
-          const outcomes = await write(input)
-          expect(outcomes.filter(({ outcome }) => outcome === 'rejected')).toEqual([])
-          for (const [id, { name, externalCode }] of service.categories)
-            expect({
-              ...name.translations,
-              default: folded(name.default),
-              externalCode: externalCode && folded(externalCode),
-            }).toEqual(foldedTexts(expected.get(id)))
-          service.writes.length = 0
-          const isStable = new Set(wanted.map(({ id }) => id)).size === wanted.length
-          await write(input)
-          if (isStable) expect(service.writes).toEqual([])
-        },
-      ),
-      parameters,
-    )
-  })
-
-  const place = fc.record({
-    value: values,
-    name: fc.constantFrom('North', 'Si\u00e8ge', 'East'),
-    isHere: fc.boolean(),
-    spelling: spellings,
-  })
-  type Place = Readonly<{ value: string; name: string; isHere: boolean; spelling: string }>
-
-  /** A service that has these places, and the records that want the others. */
-  function placed(service: Service, start: readonly Place[], wanted: readonly Place[]) {
-    const stored = service.linksOf('work-locations', 'erp')
-    for (const [i, { name, value, isHere }] of start.entries()) {
-      const id = String(100 + i)
-      service.locations.set(id, { id, name: { default: name } })
-      if (isHere) relink(stored, value, id)
-    }
-    const records = wanted.map(({ value, name, spelling }) => ({
-      data: {
-        externalReferences: { erp: spelled(value, spelling) },
-        name: { default: spelled(name, spelling) },
-      },
-      isDelete: false,
-    }))
-    return { stored, records, before: new Set(service.locations.keys()) }
-  }
-
-  /** What each record came to is what the service has. */
-  function expectTold(
-    outcomes: readonly Outcome[],
-    wanted: readonly Place[],
-    service: Service,
-  ): void {
-    const stored = foldedKeys(service.linksOf('work-locations', 'erp'))
-    for (const { ordinal = -1, outcome, reason } of outcomes) {
-      const { value, name } = wanted[ordinal] ?? {}
-      const location = service.locations.get(stored.get(value ?? '') ?? '')
-      if (outcome === 'rejected') expect(reason).toMatch(/cannot be changed/)
-      else if (outcome !== 'ambiguous') expect(folded(location?.name.default ?? '')).toBe(name)
-    }
-  }
-
   it(
-    'there is one work location for each reference, and none that nobody asked for',
+    'a mirror takes away no more than it may, whatever the input and the batches',
     UNLIMITED,
     async () => {
       await fc.assert(
         fc.asyncProperty(
-          histories(place, place, ['lost', 'lost-before', 'late', 'kill-before', 'kill-after']),
-          async ({ options, start, wanted, runs, batchSize }) => {
+          histories(link, change, ['lost', 'kill-before', 'kill-after']),
+          fc.constantFrom('0', '1', '2', '4', '100%'),
+          fc.boolean(),
+          async ({ options, start, wanted, runs, batchSize }, most, relinks) => {
             const service = createFakeService(options)
-            const { locations } = service
-            const { stored, records, before } = placed(service, start, wanted)
-            const input = { service, object: 'work_locations', records, batchSize } as const
-            for (const faults of runs) await write({ ...input, faults })
-            const outcomes = await write(input)
-            const linked = [...stored.values()]
-            expect(new Set(linked).size).toBe(linked.length)
-            for (const id of locations.keys())
-              expect(before.has(id) || linked.includes(id)).toBe(true)
-            expectTold(outcomes, wanted, service)
-            service.writes.length = 0
-            await write(input)
-            expect(service.writes).toEqual([])
-          },
-        ),
-        parameters,
-      )
-    },
-  )
-
-  it(
-    'a work location that two made at once has its reference, or an outcome that names it',
-    UNLIMITED,
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(
-          histories(place, place, []),
-          async ({ options, start, wanted, batchSize }) => {
-            const service = createFakeService(options)
-            const { stored, records, before } = placed(service, start, wanted)
-            const input = { service, object: 'work_locations', records, batchSize } as const
-            const both = await Promise.all([write(input), write(input)])
-            const outcomes = [...both.flat(), ...(await write(input))]
-            const named = new Set(outcomes.flatMap(({ ids = [] }) => ids))
-            for (const id of service.locations.keys())
-              expect(before.has(id) || [...stored.values()].includes(id) || named.has(id)).toBe(
-                true,
-              )
-            service.writes.length = 0
-            await write(input)
-            expect(service.writes).toEqual([])
+            const stored = service.linksOf('people', 'hr')
+            for (const { value, id } of start) relink(stored, value, id)
+            const before = new Map(stored)
+            const records = wanted.map((one, i) => toRecord(one, i))
+            const settings = { mirror: true, max_deletes: most, relink: relinks }
+            const input = { service, object: 'external_references', records, batchSize } as const
+            const [faults = []] = runs
+            await write({ ...input, settings, faults }).catch((error) => {
+              if (!(error instanceof ConnectorError)) throw error
+            })
+            const taken = [...before].filter(([value, id]) => stored.get(value) !== id)
+            expect(taken.length).toBeLessThanOrEqual(most === '100%' ? 100 : Number(most))
           },
         ),
         parameters,
@@ -355,8 +217,6 @@ describe('after any history of faults and kills', () => {
     },
   )
 })
-
-type Service = ReturnType<typeof createFakeService>
 
 interface Change {
   readonly value: string
@@ -390,27 +250,6 @@ function leadingFrom(
     else if (!isUnknown && i !== noAccess) relink(expected, value, id)
   }
   return expected
-}
-
-function foldedKeys(links: ReadonlyMap<string, string>): Map<string, string> {
-  return new Map([...links].map(([value, id]) => [folded(value), id]))
-}
-
-function foldedTexts(fields: object | undefined): object {
-  const texts = Object.entries(fields ?? {})
-  return Object.fromEntries(
-    texts.map(([name, text]) => [name, typeof text === 'string' ? folded(text) : text]),
-  )
-}
-
-/** The service's rule: one value per record, one record per value. */
-function relink(links: Map<string, string>, value: string, id: string): void {
-  for (const [other, linked] of links) if (linked === id) links.delete(other)
-  links.set(value, id)
-}
-
-function given(member: string, text: string | null | undefined): object {
-  return text === undefined ? {} : { [member]: text ?? undefined }
 }
 
 function sorted(links: ReadonlyMap<string, string>): unknown {
