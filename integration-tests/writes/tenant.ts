@@ -71,7 +71,7 @@ export async function openTenant(options: EmulatorOptions = {}): Promise<Writabl
     start(object, records) {
       const file = join(folder.path, 'started.jsonl')
       writeFileSync(file, records.map((one) => JSON.stringify(one)).join('\n'))
-      writeFileSync(config ?? '', JSON.stringify(emulator.config()))
+      writeFileSync(config ?? '', JSON.stringify(emulator.config()), { mode: 0o600 })
       const words = ['write', object, '--from', file, '--config', config ?? '']
       return startChild('protime', words, { cwd: folder.path })
     },
