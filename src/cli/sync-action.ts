@@ -38,6 +38,7 @@ export function syncAction(options: SyncOptions, parent: number): Action {
     const done: { result?: WarehouseSync } = {}
     const source = createSource()
     const sync = async (observer: SyncObserver) => {
+      const streams = streamsOf(options, input)
       await warnOfReaders(options.warehouse, shown.log)
       // Whatever DuckDB makes beside the file is its owner's alone.
       const mask = process.umask(0o077)
@@ -45,7 +46,7 @@ export function syncAction(options: SyncOptions, parent: number): Action {
         source,
         config,
         path: options.warehouse,
-        streams: streamsOf(options, input),
+        streams,
         keepsDeleted: options.keepDeleted === true,
         owner: config,
         waitMs: options.wait ?? 0,

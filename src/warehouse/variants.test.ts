@@ -176,7 +176,6 @@ describe('a value', () => {
   })
 
   it.each([
-    ['text', (long: string) => `"name":"${long}"`],
     ['text with escapes', (long: string) => String.raw`"name":"\u0001${long}"`],
     ['object', (long: string) => `"place":{"x":"${long}"}`],
     ['value that does not fit', (long: string) => `"day":["${long}"]`],
