@@ -51,7 +51,7 @@ const differences = () => warehouseDifferences(warehouse(), tenant.truth)
 
 function argv(settings: object, words: readonly string[]): string[] {
   const file = join(folder, 'config.json')
-  writeFileSync(file, JSON.stringify({ ...tenant.config, ...settings }))
+  writeFileSync(file, JSON.stringify({ ...tenant.config, ...settings }), { mode: 0o600 })
   return ['sync', '--config', file, '--warehouse', warehouse(), ...words]
 }
 

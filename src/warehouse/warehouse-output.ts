@@ -142,7 +142,7 @@ export interface WarehouseOutput extends StreamOutput {
 
 /**
  * Turns what a sync says of one stream into rows and states. Records become rows at once, so that the
- * bookmark of any moment stands for all of them.
+ * state of any moment stands for all of them.
  */
 export function createWarehouseOutput(settings: WarehouseOutputSettings): WarehouseOutput {
   const { stream, rows, keys, commits, log, now } = settings

@@ -54,7 +54,7 @@ export interface Load {
    * and when all rows of this sync are of later generations than those before it.
    */
   readonly risesFrom: number | undefined
-  /** The bookmark that stands for everything up to here, as JSON; undefined while there is none. */
+  /** The state that stands for everything up to here, as JSON; undefined while there is none. */
   readonly state: string | undefined
   /** Set when rows of older generations are gone. */
   readonly completeGeneration: number | undefined
