@@ -74,6 +74,39 @@ describe('deselected fields', () => {
   })
 })
 
+describe('a selection that changes between two syncs', () => {
+  const LAST_NAME = ['properties', 'lastName']
+  const TOWN = ['properties', 'town']
+
+  it('starts the stream over for a field that is added, and not for one that is taken away', async () => {
+    const first = await sync({ catalog: selecting(['people', 'jobs'], [LAST_NAME, TOWN]) })
+    const added = await sync({ catalog: selecting(['people', 'jobs'], [TOWN]), state: first.state })
+    expect(added.stderr).toContain(
+      'people: its records now have fields that they did not have at the last sync, lastName; the stream is read from the beginning.',
+    )
+    expect(added.records('people').map(({ lastName }) => lastName)).toEqual(
+      emulator.all('people').map(({ lastName }) => lastName),
+    )
+    const taken = selecting(['people', 'jobs'], [LAST_NAME, TOWN])
+    const last = await sync({ catalog: taken, state: added.state })
+    expect([last.records('people'), last.stderr.includes('from the beginning')]).toEqual([
+      [],
+      false,
+    ])
+  })
+
+  it('starts it over when a newer version knows a field that was left out before', async () => {
+    const config = { ...emulator.config(), personal_data: 'minimal' }
+    const { state } = await sync({ config, catalog: selecting(['jobs']) })
+    const jobs = state?.bookmarks?.['jobs'] as { fields: string }
+    // As a version would have stored it that did not know the last field.
+    const older = { bookmarks: { jobs: { ...jobs, fields: jobs.fields.slice(0, -5) } } }
+    const { stderr, records } = await sync({ config, catalog: selecting(['jobs']), state: older })
+    expect(stderr).toMatch(/jobs: its records now have fields that they did not have/)
+    expect(records('jobs')).toHaveLength(emulator.all('jobs').length)
+  })
+})
+
 describe('deselected streams', () => {
   it('are not read and not asked for', async () => {
     const streams = [

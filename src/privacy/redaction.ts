@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { fieldsOf } from '../records/field-selection.ts'
 import type { MemberRule, ObjectRules } from '../records/record-rewriter.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
 import type { Stream } from '../streams/collection.ts'
@@ -35,6 +36,8 @@ export interface Redaction {
   readonly schema: JsonSchema
   /** What becomes of each field that does not stay as it is, by its path. */
   readonly outcomes: ReadonlyMap<string, FieldOutcome>
+  /** The paths of the fields that are left; undefined where fields stay that no schema knows. */
+  readonly fields: readonly string[] | undefined
   /** The same for two redactions that do the same; empty when nothing is done. Tells nothing of the key. */
   readonly fingerprint: string
 }
@@ -73,6 +76,7 @@ export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Re
     rules: root.rule === 'keep' ? undefined : (root.rule as ObjectRules),
     schema: root.schema ?? {},
     outcomes,
+    fields: unknownFields === 'keep' ? undefined : fieldsOf(root.schema ?? {}),
     fingerprint: isUntouched ? '' : fingerprint(),
   }
 

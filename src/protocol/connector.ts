@@ -129,6 +129,8 @@ export interface StreamRequest {
   readonly state: unknown
   /** Set where it is to be read from the beginning although its state may fit: what is then not met is deleted. */
   readonly startOver?: 'full refresh' | undefined
+  /** The paths of the fields that are selected; undefined where all are, those too that no schema knows. */
+  readonly fields?: readonly string[] | undefined
   /** Where the records go. */
   readonly output: StreamOutput
 }

@@ -50,6 +50,12 @@ export function schemaUnder(schema: JsonSchema, rules: ObjectRules | undefined):
   }
 }
 
+/** The paths of all fields of a schema, of objects and of what is in them. */
+export function fieldsOf(schema: JsonSchema, at = ''): string[] {
+  const inside = Object.entries(schema.items?.properties ?? schema.properties ?? {})
+  return inside.flatMap(([name, field]) => [`${at}${name}`, ...fieldsOf(field, `${at}${name}.`)])
+}
+
 type Properties = NonNullable<JsonSchema['properties']>
 
 function propertiesUnder(properties: Properties, { ruleOf }: ObjectRules): Properties {

@@ -52,7 +52,8 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
         const stream = available.get(name)
         if (stream === undefined) return []
         const redaction = redactionOfStream(stream, config.privacy, unknown.of(name))
-        return [{ stream, storedState: state, redaction, ...request }]
+        const fields = request.fields ?? redaction.fields
+        return [{ ...request, stream, storedState: state, redaction, fields }]
       })
       const failures = await runSync(tasks, { config, ...tools, ...waits }).finally(() => {
         const sentence = unknown.sentence()

@@ -4,6 +4,7 @@ import type { Endpoints } from '../http/endpoints.ts'
 import type { StreamStart } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collection.ts'
 import { type Day, earliestDeltaStart } from './days.ts'
+import { addedFields, writeFields } from './field-set.ts'
 import type { IdBudget } from './live-keys.ts'
 import type { StreamLog } from './notices.ts'
 import type { Position } from './position.ts'
@@ -26,6 +27,7 @@ interface Identity {
   readonly environment: string
   /** See `StoredState.settings`. */
   readonly settings: string
+  readonly fields: string
   /** The first day; null for what has no dates. */
   readonly start: Day | null
 }
@@ -51,6 +53,9 @@ export type Decision =
 
 /** How long a delta link lives: since its last request, or since it was sent (docs/service.md, "Expiry"). */
 const DELTA_LIFE_HOURS = 72
+
+/** Fields that a message names. */
+const MOST_NAMED = 5
 
 /** What a reading without the ids of the one before it means. */
 const WITHOUT_IDS =
@@ -87,7 +92,10 @@ export function decide(task: StreamTask, settings: DecisionSettings): Decision {
     )
   }
   const asked = task.startOver === undefined ? undefined : ASKED_FOR
-  const startOver = asked ?? reasonToStartOver(stored, identity, settings.now)
+  const startOver =
+    asked ??
+    reasonToStartOver(stored, identity, settings.now) ??
+    reasonInFields(stored, task.fields)
   return { do: 'restore', stored, identity, ...(startOver === undefined ? {} : { startOver }) }
 }
 
@@ -153,6 +161,21 @@ function reasonToStartOver(
       }
 }
 
+/** Rows that do not change are not sent again, so that they would never have a field that is new to the stream. */
+function reasonInFields(
+  { fields: before }: StoredState,
+  now: StreamTask['fields'],
+): StartOver | undefined {
+  const added = addedFields(before, now)
+  if (added === undefined) return undefined
+  const named = added.slice(0, MOST_NAMED).join(', ')
+  const more = added.length > MOST_NAMED ? ` and ${added.length - MOST_NAMED} more` : ''
+  return {
+    why: 'other fields',
+    message: `its records now have fields that they did not have at the last sync, ${named}${more}`,
+  }
+}
+
 /** When the service sent the link by which the delta continues; null where there is none. */
 function deltaTime(position: Position): Date | null {
   switch (position.phase) {
@@ -176,7 +199,10 @@ function ofTenant(tenant: string): string {
   return `${tenant} at `
 }
 
-function identityOf({ stream, redaction }: StreamTask, settings: DecisionSettings): Identity {
+function identityOf(
+  { stream, redaction, fields }: StreamTask,
+  settings: DecisionSettings,
+): Identity {
   const { config, endpoints } = settings
   // In an order of their own, so that another order in the configuration is no other setting.
   const references = referencePairs(stream, config)
@@ -192,6 +218,7 @@ function identityOf({ stream, redaction }: StreamTask, settings: DecisionSetting
       .update(JSON.stringify([references, structures, ...redacted]))
       .digest('hex')
       .slice(0, 16),
+    fields: writeFields(fields),
     start: firstDay(stream, settings),
   }
 }

@@ -19,6 +19,7 @@ function reading(position: Position, more: Partial<StoredState> = {}): StoredSta
     service: 'demo at http://127.0.0.1',
     environment: 'custom',
     settings: '0123456789abcdef',
+    fields: 'abcdefghij',
     start: '2024-01-01',
     generation: 1795143600,
     cursor: 1_800_000_000_000_000,

@@ -13,6 +13,8 @@ export interface StateBlob {
   /** States of before have none. */
   readonly environment: string | null
   readonly settings: string
+  /** See `writeFields`; states of before have none. */
+  readonly fields: string | null
   readonly start: string | null
   readonly generation: number
   /** The last one that was written; states of before have none. */
@@ -56,6 +58,7 @@ const STATE_FIELDS: Readonly<Record<keyof StateBlob, Kind | `${Kind}?`>> = {
   service: 'string',
   environment: 'string?',
   settings: 'string',
+  fields: 'string?',
   start: 'string?',
   generation: 'number',
   cursor: 'number?',
@@ -221,6 +224,8 @@ export interface StoredState {
   readonly environment: string | null
   /** A digest of the settings that shape the records: external references, activity structures. */
   readonly settings: string
+  /** The fields of its records, see `writeFields`; null where they were not stored. */
+  readonly fields: string | null
   /** The first day that the warehouse stands for; null for streams whose records have no day. */
   readonly start: Day | null
   /** Seconds since 1970 at the beginning of the present complete reading; rises with each. */
@@ -253,13 +258,14 @@ const MAX_CURSOR = 2 ** 53 - 2 ** 50
 
 /** The state of a stream as it is stored. */
 export function writeState(state: StoredState): StateBlob {
-  const { mode, service, environment, settings, start, generation, cursor, keys } = state
+  const { mode, service, environment, settings, fields, start, generation, cursor, keys } = state
   return {
     bookmark_version: 2,
     mode,
     service,
     environment,
     settings,
+    fields,
     start,
     generation,
     cursor,
@@ -301,6 +307,7 @@ export function readState(blob: unknown): StoredState | 'none' | { readonly unre
     service: stored.service,
     environment: stored.environment,
     settings: stored.settings,
+    fields: stored.fields,
     start: stored.start,
     generation: stored.generation,
     cursor: stored.cursor ?? 0,

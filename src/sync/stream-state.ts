@@ -79,6 +79,7 @@ export interface StreamStateSettings {
   readonly service: string
   readonly environment: string
   readonly settings: string
+  readonly fields: string
   readonly start: Day | null
   /** See `StoredState.cursor`. */
   readonly cursor: number
@@ -169,6 +170,7 @@ export function createStreamState(
         service,
         environment,
         settings: settings.settings,
+        fields: settings.fields,
         start,
         generation,
         cursor,

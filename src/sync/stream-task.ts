@@ -10,6 +10,8 @@ export interface StreamTask extends Pick<StreamRequest, 'mode' | 'startOver'> {
   readonly storedState: unknown
   /** What becomes of the personal data of its records. */
   readonly redaction: Pick<Redaction, 'rules' | 'rulesOf' | 'fingerprint'>
+  /** The paths of the fields that its records may have; undefined where they may have any. */
+  readonly fields: readonly string[] | undefined
   readonly output: StreamOutput
 }
 

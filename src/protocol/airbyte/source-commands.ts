@@ -1,4 +1,5 @@
 import { ConnectorError, unknownStream } from '../../ground/errors.ts'
+import { fieldsOf, schemaUnder } from '../../records/field-selection.ts'
 import { readMessagesOption, readOption, requiredOption } from '../command-line.ts'
 import type {
   Connector,
@@ -53,13 +54,10 @@ async function read<Config>(
       refuse(name, unknownStream(name, offered.keys(), source.unknownStreamHint))
     else if (mode !== 'full_refresh' && mode !== 'incremental') refuse(name, unknownMode(mode))
     else {
-      const output = createAirbyteOutput({
-        stream: name,
-        rules: chosenFields(spec, configured),
-        writer,
-        states: shared,
-      })
-      requests.push({ name, mode, state: states.get(name), output })
+      const rules = chosenFields(spec, configured)
+      const output = createAirbyteOutput({ stream: name, rules, writer, states: shared })
+      const fields = rules && fieldsOf(schemaUnder(spec.schema, rules))
+      requests.push({ name, mode, state: states.get(name), fields, output })
     }
   }
   const names = new Set(requests.map(({ name }) => name))

@@ -1,5 +1,5 @@
 import { unknownStream } from '../../ground/errors.ts'
-import { schemaUnder, selectionRules } from '../../records/field-selection.ts'
+import { fieldsOf, schemaUnder, selectionRules } from '../../records/field-selection.ts'
 import type { JsonSchema } from '../../records/stream-spec.ts'
 import { readJsonOption, readOption } from '../command-line.ts'
 import type { CheckResult, Connector, Failure, ReadTools, StreamRequest } from '../connector.ts'
@@ -79,17 +79,19 @@ export async function sync<Config>(
     }
     const schema = recordSchema(spec)
     const rules = selectionRules(schema, isSelected)
+    const selected = schemaUnder(schema, rules)
     const output = createSingerOutput({
       stream: name,
       key: spec.key,
       cursor: cursorOf(spec),
-      schema: withoutTwins(schemaUnder(schema, rules)),
+      schema: withoutTwins(selected),
       rules,
       activatesVersions,
       states,
       ...tools,
     })
-    requests.push({ name, mode: 'incremental', state: stored.bookmarks[name], output })
+    const fields = rules && fieldsOf(selected)
+    requests.push({ name, mode: 'incremental', state: stored.bookmarks[name], fields, output })
   }
   const names = new Set(requests.map(({ name }) => name))
   const keptStates = Object.entries(stored.bookmarks).flatMap(([name, state]) =>
