@@ -357,7 +357,7 @@ describe('a destination of another kind, over Singer', () => {
 
   it('prints the state before what could not be written, when everything has to stop', async () => {
     const shelf = createShelf()
-    const until = Promise.reject(new ConnectorError('transient', 'The shelf is away.'))
+    const until = Promise.reject(new ConnectorError('transient', 'x-test', 'The shelf is away.'))
     until.catch(() => {})
     shelf.slowBook = { isbn: 'b', until }
     const { exitCode, stdout, stderr } = await target(shelf, [

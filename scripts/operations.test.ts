@@ -1,29 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { OTHER_FAILURES, SYNC_FAILURES, SYNC_WARNINGS } from '../src/ground/message-ids.ts'
 import { metricsText } from '../src/protocol/progress/metrics-file.ts'
 import type { SyncProgress } from '../src/protocol/progress/sync-progress.ts'
 
 const page = readFileSync('docs/operations.md', 'utf8')
-
-/** What has no part in a sync. */
-const OTHERS =
-  /\.test\.ts$|testing\/|page\/wasm|src\/(cli\/(?!sync)|client|webhooks|write|destination)|\/(destination-commands|target)\.ts|protocol\/write-run/
-
-/** What the programs that sync are made of. */
-const sources = filesOf('src', /\.ts$/)
-  .filter((file) => !OTHERS.test(file))
-  .map((file) => withEllipses(readFileSync(file, 'utf8')))
 
 function filesOf(folder: string, name: RegExp): string[] {
   const all = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   return all.filter((file) => name.test(file)).map((file) => join(folder, file))
 }
 
-/** The messages of the runbook. */
-const runbook = [...page.slice(page.indexOf('## Runbook')).matchAll(/^\| `(.+?)` \|/gm)].map(
-  ([, message]) => String(message),
-)
+const sources = filesOf('src', /(?<!\.test)\.ts$/)
+  .filter((file) => file !== 'src/ground/message-ids.ts')
+  .map((file) => withEllipses(readFileSync(file, 'utf8')))
 
 /** `…` for each value in a template, and nothing around a text that has several lines. */
 function withEllipses(source: string): string {
@@ -35,25 +26,47 @@ function partsOf(message: string): string[] {
   return message.split('…').filter((part) => part.trim().length > 3)
 }
 
+/** The rows of the runbook below a heading: id and message. */
+function rowsOf(heading: string): { id: string; message: string }[] {
+  const [, section = ''] = page.split(`\n### ${heading}`)
+  const [rows = ''] = section.split('\n#')
+  return [...rows.matchAll(/^\| <a id="([\w-]+)"><\/a>`(.+?)` \|/gm)].map(([, id, message]) => ({
+    id: String(id),
+    message: String(message),
+  }))
+}
+
+const SECTIONS = [
+  ['Failures of the kind config', SYNC_FAILURES.config],
+  ['Failures of the kind transient', SYNC_FAILURES.transient],
+  ['Failures of the kind system', SYNC_FAILURES.system],
+  ['Warnings', SYNC_WARNINGS],
+] as const
+
 describe('the runbook', () => {
-  it.each(runbook)('has a message that the code says: %s', (message) => {
-    const isSaid = sources.some((source) => partsOf(message).every((part) => source.includes(part)))
-    expect(isSaid).toBe(true)
+  it.each(SECTIONS)('%s: has a row for each message of a sync, and no other', (heading, ids) => {
+    expect(
+      rowsOf(heading)
+        .map(({ id }) => id)
+        .toSorted(),
+    ).toEqual([...ids].toSorted())
   })
 
-  it('has every failure and warning that the code says', () => {
-    const said = sources.flatMap((source) => [
-      ...source.matchAll(/(?:new ConnectorError\(\s*'\w+',|\.warn\()\s*(?:`([^`]+)`|'([^']+)')/g),
-    ])
-    const messages = said.map(([, template, text]) => template ?? text ?? '')
-    // What begins with a value has its words in that value; a name and a colon are none of the message.
-    const whole = messages.filter(
-      (message) => !/^…[ ,]/.test(message) && partsOf(message).join('').length > 20,
-    )
-    expect(whole.length).toBeGreaterThan(40)
-    const isKnown = (message: string) =>
-      runbook.some((known) => partsOf(known).every((part) => message.includes(part)))
-    expect(whole.filter((message) => !isKnown(message))).toEqual([])
+  it.each(SECTIONS.flatMap(([heading]) => rowsOf(heading)))(
+    'has the words of $id as the code says them',
+    ({ message }) => {
+      const isSaid = sources.some((source) =>
+        partsOf(message).every((part) => source.includes(part)),
+      )
+      expect(isSaid).toBe(true)
+    },
+  )
+
+  it('knows no message that nothing says', () => {
+    const ids = [...SECTIONS.flatMap(([, ids]) => [...ids]), ...OTHER_FAILURES]
+    const isUsed = (id: string) => sources.some((source) => source.includes(`'${id}'`))
+    expect(ids.filter((id) => !isUsed(id))).toEqual([])
+    expect(new Set(ids).size).toBe(ids.length)
   })
 })
 

@@ -62,7 +62,7 @@ export function createShelf(): Shelf {
       { name: 'journals', schema: { type: 'object' }, matchingKeys: [['id']], modes: ['append'] },
     ],
     async check({ token = '' }) {
-      if (token === '') throw new ConnectorError('config', 'A token is missing.')
+      if (token === '') throw new ConnectorError('config', 'x-test', 'A token is missing.')
       return { isUsable: true, message: 'A shelf.' }
     },
     async open({ mayWriteBooks = true, isDryRun = false }, { onOutcome, signal }) {
@@ -76,7 +76,7 @@ export function createShelf(): Shelf {
           if (object === 'books' && !mayWriteBooks) {
             failed.set(
               object,
-              new ConnectorError('config', 'The permission books.write is missing.'),
+              new ConnectorError('config', 'x-test', 'The permission books.write is missing.'),
             )
             return onOutcome({ ordinal })
           }

@@ -63,6 +63,7 @@ function unknownReferences(pairs: readonly Pair[]): ConnectorError {
   const names = pairs.map(([collection, name]) => `${name} of ${collection}`).join(', ')
   return new ConnectorError(
     'config',
+    'external-reference-refused',
     `The service refuses the external reference ${names}; correct external_references.`,
   )
 }

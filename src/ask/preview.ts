@@ -150,6 +150,7 @@ function explained(error: ConnectorError): ConnectorError {
   if (!isUnlisted) return error
   return new ConnectorError(
     error.failure,
+    'no-list-to-preview',
     'The service offers no list of it. A sync reads it by its delta, which a preview never starts.',
     { cause: error },
   )

@@ -50,7 +50,8 @@ export async function act(
     settled = await readConfig(file, log, mask)
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error
-    if (refuse === undefined) throw new StartError(error.failure, error.message, { cause: error })
+    if (refuse === undefined)
+      throw new StartError(error.failure, error.id, error.message, { cause: error })
     return refuse(error, { say, log, mask, screen, env })
   }
   return action({

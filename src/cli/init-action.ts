@@ -82,7 +82,11 @@ async function write(file: string, settings: object): Promise<void> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'EEXIST') throw exists(file)
-    throw new ConnectorError('config', `${file} cannot be written: ${message}.`)
+    throw new ConnectorError(
+      'config',
+      'config-not-written',
+      `${file} cannot be written: ${message}.`,
+    )
   }
 }
 

@@ -59,6 +59,7 @@ export function createQuestions({ stdin, stderr, signal }: Asked): Questions {
       signal.throwIfAborted()
       throw new ConnectorError(
         'config',
+        'answers-ended',
         'The answers ended before the last question. Nothing was written.',
       )
     }

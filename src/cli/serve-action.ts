@@ -257,6 +257,6 @@ async function orStartError<T>(starting: Promise<T>): Promise<T> {
     return await starting
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error
-    throw new StartError(error.failure, error.message)
+    throw new StartError(error.failure, error.id, error.message)
   }
 }

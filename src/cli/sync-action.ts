@@ -142,7 +142,11 @@ function streamsOf({ streams }: SyncOptions, input: unknown): readonly string[] 
   const { streams: names } = input as { readonly streams?: unknown }
   if (names === undefined) return undefined
   if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return names
-  throw new ConnectorError('config', 'streams in the configuration must be a list of names.')
+  throw new ConnectorError(
+    'config',
+    'streams-not-a-list',
+    'streams in the configuration must be a list of names.',
+  )
 }
 
 /** A scheduler that is killed cannot end what it has started, and the next run would find it there. */

@@ -61,7 +61,9 @@ async function createOrDiscard(
     const advice = `The webhook may exist all the same, and nobody has its key: look for it with \`protime webhooks list --collection ${wanted.collectionName}\` and delete it before you try again.`
     if (error instanceof InterruptedError) log.warn(advice)
     if (!(error instanceof ClientError && error.mayHaveHappened)) throw error
-    throw new ConnectorError(error.failure, `${error.message} ${advice}`, { cause: error })
+    throw new ConnectorError(error.failure, error.id, `${error.message} ${advice}`, {
+      cause: error,
+    })
   }
 }
 
@@ -73,6 +75,7 @@ async function createKeyFile(path: string): Promise<PrivateFile> {
     const { code } = error as NodeJS.ErrnoException
     throw new ConnectorError(
       'config',
+      'key-file-not-made',
       code === 'EEXIST'
         ? `The key file exists already: ${path}. Nothing was done; name a new file.`
         : `The key file cannot be made (${code}): ${path}. Nothing was done; name a file in a folder that you may write to.`,
@@ -95,7 +98,7 @@ async function keep(
       () => `and the new webhook could not be deleted: do it by \`protime webhooks delete ${id}\``,
     )
     const message = `The key cannot be written to its file (${code}), ${outcome}.`
-    throw new ConnectorError('config', message, { cause: error })
+    throw new ConnectorError('config', 'key-not-written', message, { cause: error })
   }
 }
 

@@ -1,4 +1,5 @@
 import { ConnectorError, type FailureType } from '../ground/errors.ts'
+import type { FailureId } from '../ground/message-ids.ts'
 import { type Endpoints, scopeName } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
 import { meaningOf } from '../http/status.ts'
@@ -29,8 +30,8 @@ export class ClientError extends ConnectorError {
   /** For how many seconds the service asks to be left alone; undefined where it does not say. */
   readonly retryAfter: number | undefined
 
-  constructor(failure: FailureType, message: string, facts: ClientErrorFacts = {}) {
-    super(failure, message, facts.cause === undefined ? {} : { cause: facts.cause })
+  constructor(failure: FailureType, id: FailureId, message: string, facts: ClientErrorFacts = {}) {
+    super(failure, id, message, facts.cause === undefined ? {} : { cause: facts.cause })
     this.status = facts.status
     this.code = facts.code
     this.reasons = facts.reasons ?? []
@@ -64,7 +65,7 @@ export function toClientError(error: unknown, request: FailedRequest): unknown {
   const { retryAfterMs } = error
   const retryAfter = retryAfterMs === undefined ? undefined : retryAfterMs / 1000
   if (!(error instanceof HttpError)) {
-    return new ClientError(error.failure, error.message, {
+    return new ClientError(error.failure, error.id, error.message, {
       ...{ mayHaveHappened, retryAfter, cause: error },
     })
   }
@@ -78,7 +79,7 @@ export function toClientError(error: unknown, request: FailedRequest): unknown {
       : `The client probably lacks the scope ${missingScope}; ask the operator of the service for it`
   const message = meaning === undefined ? error.message : inWords(meaning, error, request.loggedUrl)
   const facts = { status, code, reasons, mayHaveHappened, missingScope, retryAfter, cause: error }
-  return new ClientError(error.failure, message, facts)
+  return new ClientError(error.failure, error.id, message, facts)
 }
 
 /** The failure of a scope that the token is known not to have: nothing was sent. */
@@ -86,6 +87,7 @@ export function missingScope(endpoints: Endpoints, scope: string): ClientError {
   const name = scopeName(endpoints, scope)
   return new ClientError(
     'config',
+    'scope-missing',
     `The client lacks the scope ${name}. Ask the operator of the service for it.`,
     { missingScope: name },
   )

@@ -52,6 +52,7 @@ function checkNamed({ name, value }: ByReference, { id }: JobCategory, answer: J
   if (shown === undefined ? !isTakenForId : isSame(shown, value)) return
   throw new ClientError(
     'config',
+    'value-taken-for-id',
     shown === undefined || isTakenForId
       ? `The service took a value of the reference ${name} for the id of a job category. Name the job category by its id.`
       : `The service answered with a job category that has another value of the reference ${name}. Name the job category by its id.`,
@@ -73,12 +74,12 @@ function integerIn(text: string): string {
 function address(key: RecordKey): Pick<Operation, 'path' | 'value' | 'query'> {
   if ('id' in key) {
     const fault = idFault(COLLECTION, key.id)
-    if (fault !== undefined) throw new ClientError('config', fault)
+    if (fault !== undefined) throw new ClientError('config', 'name-not-valid', fault)
     return { path: [COLLECTION, key.id] }
   }
   const { name, value } = key
   const fault = nameFault(name) ?? valueFault(value)
-  if (fault !== undefined) throw new ClientError('config', fault)
+  if (fault !== undefined) throw new ClientError('config', 'name-not-valid', fault)
   const query = referencesParameter([[COLLECTION, name]])
   return { path: [COLLECTION, value], value, query }
 }

@@ -91,5 +91,5 @@ function collectionFault(collection: string): string | undefined {
 }
 
 function refuse(fault: string | undefined): void {
-  if (fault !== undefined) throw new ClientError('config', fault)
+  if (fault !== undefined) throw new ClientError('config', 'name-not-valid', fault)
 }

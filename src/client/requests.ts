@@ -106,6 +106,7 @@ export function createRequests({ client, endpoints }: Session, ended: AbortSigna
     if (url.length <= MAX_URL_LENGTH) return url
     throw new ClientError(
       'config',
+      'request-too-long',
       `The request would have an address of ${url.length} characters, and the service takes ${MAX_URL_LENGTH}: use a shorter name or value.`,
     )
   }
@@ -141,6 +142,7 @@ export function createRequests({ client, endpoints }: Session, ended: AbortSigna
   function damaged(what: string, operation: Operation): ClientError {
     return new ClientError(
       'system',
+      'answer-not-understood',
       `The service answered with ${what} (${loggedUrlOf(operation)}). Tell the operator of the service.`,
     )
   }

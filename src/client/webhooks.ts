@@ -61,7 +61,8 @@ export function createWebhooks({ send, get, pages, remove }: Requests, mask: Mas
 }
 
 function address(id: string): { readonly path: readonly string[] } {
-  if (id === '') throw new ClientError('config', 'The id of the webhook is empty.')
+  if (id === '')
+    throw new ClientError('config', 'webhook-id-empty', 'The id of the webhook is empty.')
   return { path: [COLLECTION, id] }
 }
 
@@ -145,6 +146,7 @@ function unusable(id: string | undefined, record: JsonObject): ClientError {
   const members = Object.keys(record).join(', ')
   return new ClientError(
     'system',
+    'webhook-incomplete',
     id === undefined
       ? 'The service created a webhook without saying which: find it in the list of webhooks and delete it.'
       : `The service created the webhook ${id} without telling its key, so that nobody can verify its deliveries: delete it. The answer has ${members === '' ? 'no body' : `the members ${members}`}.`,

@@ -25,7 +25,11 @@ export function applyDefaults(settings: unknown, which: 'config' | 'write'): str
 
 /** The error for what is wrong in a configuration, in sentences. */
 export function notValid(faults: string): ConnectorError {
-  return new ConnectorError('config', `The configuration is not valid. ${faults}`)
+  return new ConnectorError(
+    'config',
+    'configuration-not-valid',
+    `The configuration is not valid. ${faults}`,
+  )
 }
 
 function sentence({ instancePath, keyword, params, parentSchema, data }: ErrorObject): string {

@@ -1,3 +1,4 @@
+import { warningOf } from '../ground/message-ids.ts'
 import { nearest } from '../ground/nearest.ts'
 import type { SettingsSchema } from '../ground/settings-schema.ts'
 import { collections, referencedCollections } from '../streams/collections.ts'
@@ -48,7 +49,10 @@ function unknownIn(input: unknown, schema: SettingsSchema): string[] {
       if (property !== undefined) return walk(member, property, `${path}${name}.`)
       if (name.startsWith('_')) return []
       if (propertiesOf(at)[name] !== undefined)
-        return `${path}${name} is no setting of the environment ${type}.`
+        return warningOf(
+          'setting-of-another-environment',
+          `${path}${name} is no setting of the environment ${type}.`,
+        )
       return unknown(path, name, Object.keys(properties))
     })
   }
@@ -60,8 +64,8 @@ function unknownIn(input: unknown, schema: SettingsSchema): string[] {
         ? everywhere.find((other) => other.endsWith(`.${name}`))
         : `${path}${sibling}`
     return meant === undefined
-      ? `${path}${name} is no setting.`
-      : `${path}${name} is no setting; did you mean ${meant}?`
+      ? warningOf('unknown-setting', `${path}${name} is no setting.`)
+      : warningOf('unknown-setting', `${path}${name} is no setting; did you mean ${meant}?`)
   }
 }
 

@@ -59,6 +59,7 @@ function open(path: string): number {
     const { code } = error as NodeJS.ErrnoException
     throw new ConnectorError(
       'config',
+      'rejected-records-not-written',
       `The file given by rejected_records cannot be written (${code}): ${path}.`,
     )
   }
@@ -184,7 +185,7 @@ export function openWriteSession(
     const reason = failureInWords({ rejected, unknown }, writing.maxRejected)
     if (reason === undefined) return []
     const message = `${reason} The log says why. No state that covers them was passed on.`
-    return [{ error: new ConnectorError('config', message) }]
+    return [{ error: new ConnectorError('config', 'records-failed', message) }]
   }
 }
 

@@ -1,3 +1,4 @@
+import type { FailureId } from './message-ids.ts'
 import { nearest } from './nearest.ts'
 
 /**
@@ -19,12 +20,20 @@ interface ConnectorErrorOptions extends ErrorOptions {
 export class ConnectorError extends Error {
   override name = 'ConnectorError'
   readonly failure: FailureType
+  /** Names the message, and stays when its words change. */
+  readonly id: FailureId
   /** For how long the service asks to be left alone; undefined where it does not say. */
   readonly retryAfterMs: number | undefined
 
-  constructor(failure: FailureType, message: string, options?: ConnectorErrorOptions) {
+  constructor(
+    failure: FailureType,
+    id: FailureId,
+    message: string,
+    options?: ConnectorErrorOptions,
+  ) {
     super(message, options)
     this.failure = failure
+    this.id = id
     this.retryAfterMs = options?.retryAfterMs
   }
 }
@@ -38,7 +47,7 @@ export class InterruptedError extends Error {
 export function asConnectorError(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error
   const text = error instanceof Error ? error.message : String(error)
-  return new ConnectorError('system', `Unexpected error in the connector: ${text}`, {
+  return new ConnectorError('system', 'unexpected', `Unexpected error in the connector: ${text}`, {
     cause: error,
   })
 }
@@ -51,7 +60,15 @@ export function unknownStream(
 ): ConnectorError {
   const meant = nearest(name, offered)
   if (meant !== undefined)
-    return new ConnectorError('config', `There is no stream of this name; did you mean ${meant}?`)
+    return new ConnectorError(
+      'config',
+      'misspelled-stream',
+      `There is no stream of this name; did you mean ${meant}?`,
+    )
   const reason = 'There is no stream of this name. Discover the streams again.'
-  return new ConnectorError('config', hint === undefined ? reason : `${reason} ${hint}`)
+  return new ConnectorError(
+    'config',
+    'unknown-stream',
+    hint === undefined ? reason : `${reason} ${hint}`,
+  )
 }

@@ -90,6 +90,7 @@ export async function lockFile(path: string, words: LockWords): Promise<ProcessL
       const { code } = error as NodeJS.ErrnoException
       throw new ConnectorError(
         'config',
+        'not-locked',
         `${words.subject} cannot be locked (${code}). Put it on a file system that has Unix sockets, such as a local disk.`,
       )
     }
@@ -143,6 +144,7 @@ async function openFolder(file: string, { subject }: LockWords) {
     const { code } = error as NodeJS.ErrnoException
     throw new ConnectorError(
       'config',
+      'lock-not-written',
       `${subject} cannot be written (${code}). Name a file in a folder that this user may write.`,
     )
   }
@@ -167,7 +169,7 @@ function inUse({ subject, user, advice }: LockWords, who: Owner | 'silent'): Loc
     who === 'silent'
       ? `Another process has locked ${lowered(subject)}, and does not answer.`
       : `Another ${user} uses ${lowered(subject)}: process ${who.pid} on host ${who.host}, since ${who.since}.`
-  return new LockedError('config', `${what} ${advice}`)
+  return new LockedError('config', 'in-use', `${what} ${advice}`)
 }
 
 function lowered(subject: string): string {

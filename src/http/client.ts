@@ -169,7 +169,11 @@ export function createClient(settings: ClientSettings): Client {
     const body = await pageOf(reply)
     if ('whole' in body) return textOfBody(body.whole)
     reply.discard()
-    throw new ConnectorError('system', 'The answer of the token endpoint is too large to be one.')
+    throw new ConnectorError(
+      'system',
+      'token-answer-too-large',
+      'The answer of the token endpoint is too large to be one.',
+    )
   }
 
   async function textOf(reply: Reply): Promise<string> {
@@ -180,7 +184,11 @@ export function createClient(settings: ClientSettings): Client {
       size += part.length
       // Whoever leaves here lets go of the rest.
       if (size > MOST_TEXT_BYTES)
-        throw new ConnectorError('system', 'An answer of the service is too large to be one.')
+        throw new ConnectorError(
+          'system',
+          'answer-too-large',
+          'An answer of the service is too large to be one.',
+        )
       parts.push(part)
     }
     return textOfBody(parts)

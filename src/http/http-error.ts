@@ -44,7 +44,7 @@ export class HttpError extends ConnectorError {
       retryAfterMs,
     }: HttpErrorFacts = {},
   ) {
-    super(failure, message, { retryAfterMs })
+    super(failure, meaningOf(status).id, message, { retryAfterMs })
     this.status = status
     this.reason = reason
     this.isRepeat = isRepeat

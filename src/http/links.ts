@@ -46,6 +46,7 @@ function assertSameCollection(link: string, of: string, endpoints: Endpoints): v
   if (path === own || path === `delta/${own}` || path === `${own}/delta`) return
   throw new ConnectorError(
     'system',
+    'link-not-followed',
     `The service sent a link that leads from ${own} to another collection; it is not followed, because its records would be taken for those of ${own}. Tell the operator of the service.`,
   )
 }
@@ -85,6 +86,7 @@ function parsedLink(link: string, endpoints: Endpoints, from: string): string {
   if (resolved.length > MAX_URL_LENGTH) {
     throw new ConnectorError(
       'config',
+      'request-too-long',
       `A request would have ${resolved.length} characters, the service takes ${MAX_URL_LENGTH}: ask for fewer external references.`,
     )
   }
@@ -125,6 +127,7 @@ function isBelow(path: string, prefix: string): boolean {
 function refused(reason: string): ConnectorError {
   return new ConnectorError(
     'system',
+    'link-not-followed',
     `The service sent a link that ${reason}; it is not followed, because the access token must not go there. Tell the operator of the service.`,
   )
 }

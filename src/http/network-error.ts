@@ -49,7 +49,7 @@ function brokenProxy(error: ProxyFailure, host: string): ConnectorError {
   const { proxy, status, cause } = error
   const hint = `Check HTTPS_PROXY and HTTP_PROXY, or name ${host} in NO_PROXY.`
   const failed = (type: FailureType, what: string) =>
-    new NotConnected(type, `${what} ${hint}`, { cause: error })
+    new NotConnected(type, 'proxy-failed', `${what} ${hint}`, { cause: error })
   if (status !== undefined) {
     return status >= 400 && status < 500
       ? failed('config', `The proxy ${proxy} refuses to connect to ${host} (${status}).`)
@@ -69,6 +69,7 @@ function brokenHost(error: unknown, host: string): ConnectorError {
   if (code.startsWith('ERR_SSL')) {
     return new ConnectorError(
       'config',
+      'no-secure-connection',
       `No secure connection to ${host} can be made (${code}). Check its address and port, and the proxy if there is one.`,
       cause,
     )
@@ -76,6 +77,7 @@ function brokenHost(error: unknown, host: string): ConnectorError {
   if (code === 'ENOTFOUND') {
     return new NotConnected(
       'transient',
+      'unknown-host',
       `The host ${host} is not known (${code}). Check tenant and environment in the configuration.`,
       cause,
     )
@@ -83,18 +85,20 @@ function brokenHost(error: unknown, host: string): ConnectorError {
   if (UNREACHED.test(code)) {
     return new NotConnected(
       'transient',
+      'host-not-reached',
       `${host} could not be reached (${code}). Check the addresses in the configuration, and whether the network lets this machine connect.`,
       cause,
     )
   }
   const what = TROUBLES.find(([codes]) => codes.test(code))?.[1]
   const message = what?.replace('HOST', host) ?? `The connection to ${host} broke`
-  return new ConnectorError('transient', `${message} (${code}).`, cause)
+  return new ConnectorError('transient', 'connection-broke', `${message} (${code}).`, cause)
 }
 
 function untrusted(whose: string, code: string, cause: unknown): ConnectorError {
   return new ConnectorError(
     'config',
+    'certificate-not-trusted',
     `The certificate of ${whose} is not trusted (${code}). If your network has its own certificate authority, name its file in NODE_EXTRA_CA_CERTS.`,
     { cause },
   )

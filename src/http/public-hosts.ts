@@ -134,6 +134,7 @@ export function publicAddressOf(hostname: string, lookup: LookupFunction): Promi
 function notPublic(host: string, why: string): ConnectorError {
   return new NotConnected(
     'config',
+    'host-not-public',
     `${host} ${why}, and this deployment may ask public hosts by https alone (DEPLOYMENT_MODE=cloud or PROTIME_PUBLIC_ONLY). Check the tenant and the addresses in the configuration.`,
   )
 }

@@ -237,5 +237,9 @@ function decoded(
 function unknownEncoding(encoding: string): ConnectorError {
   // What is cut off could hide a secret from the mask: a long name is not shown at all.
   const name = encoding.length <= 20 ? `the encoding "${encoding}"` : 'an encoding'
-  return new ConnectorError('system', `The service answered in ${name}, which was not asked for.`)
+  return new ConnectorError(
+    'system',
+    'unknown-encoding',
+    `The service answered in ${name}, which was not asked for.`,
+  )
 }

@@ -102,6 +102,7 @@ export function tooLongToWait(retryAfterMs: number): ConnectorError {
   const minutes = Math.ceil(retryAfterMs / 60_000)
   return new ConnectorError(
     'transient',
+    'asked-to-wait',
     `The service asks to wait ${minutes === 1 ? '1 minute' : `${minutes} minutes`}, which is longer than a request is tried again for (retry_minutes, and a moment in a check). Nothing is lost; try again after that time.`,
     { retryAfterMs },
   )
@@ -111,6 +112,7 @@ export function tooLongToWait(retryAfterMs: number): ConnectorError {
 export function tooSlow(): ConnectorError {
   return new ConnectorError(
     'transient',
+    'answer-too-slow',
     'The service sends its answer too slowly to ever end. The next sync continues here.',
   )
 }

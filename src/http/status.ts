@@ -1,4 +1,5 @@
 import type { FailureType } from '../ground/errors.ts'
+import type { FailureId } from '../ground/message-ids.ts'
 
 /** What a status can mean for whoever sent the request. */
 export type StatusKind =
@@ -46,6 +47,7 @@ export type StatusKind =
 /** What a status means, and who has to act. */
 export interface StatusMeaning {
   readonly failure: FailureType
+  readonly id: FailureId
   /** A sentence without its full stop. */
   readonly words: string
   /** The same for somebody who asked for one record. */
@@ -58,6 +60,7 @@ export interface StatusMeaning {
 const NOT_OFFERED = 'The service does not offer this to your tenant or API'
 const UNEXPECTED: StatusMeaning = {
   failure: 'system',
+  id: 'unexpected-status',
   words: 'The service answered with an unexpected status',
   advice:
     ' Check the address and the proxies on the way; if they are right, tell the operator of the service.',
@@ -65,9 +68,10 @@ const UNEXPECTED: StatusMeaning = {
 }
 const UNEXPECTED_FOR_NOW = {
   failure: 'transient',
+  id: 'service-fails',
   words: 'The service answered with an unexpected status',
 } as const
-const FAILS = { failure: 'transient', words: 'The service fails' } as const
+const FAILS = { failure: 'transient', id: 'service-fails', words: 'The service fails' } as const
 
 /** The only place that knows statuses; docs/service.md has those that the service documents. */
 const MEANINGS: Readonly<Record<number, StatusMeaning>> = {
@@ -78,49 +82,67 @@ const MEANINGS: Readonly<Record<number, StatusMeaning>> = {
   308: { ...UNEXPECTED, is: ['redirect of GET', 'redirect'] },
   400: {
     failure: 'config',
+    id: 'request-not-accepted',
     words: 'The service does not accept the request',
     is: ['bad request', 'unknown', 'dead link', 'linked', 'of record'],
   },
   401: {
     failure: 'config',
+    id: 'token-not-accepted',
     words:
       'The service does not accept the access token, also a new one; the client lacks a permission',
     is: ['expired token', 'permission', 'of object'],
   },
   403: {
     failure: 'config',
+    id: 'no-access',
     words: 'The client has no access',
     wordsOfRecord: 'The client has no access to this record',
     is: ['permission', 'no access', 'of record'],
   },
   404: {
     failure: 'config',
+    id: 'not-offered',
     words: NOT_OFFERED,
     wordsOfRecord:
       'There is no such record, or the service does not offer this to your tenant or API',
     is: ['missing', 'not offered', 'unknown', 'dead link', 'of record'],
   },
-  405: { failure: 'config', words: NOT_OFFERED, is: ['not offered', 'of object'] },
+  405: {
+    failure: 'config',
+    id: 'not-offered',
+    words: NOT_OFFERED,
+    is: ['not offered', 'of object'],
+  },
   407: {
     failure: 'config',
+    id: 'proxy-password',
     words: 'The proxy asks for a password; put it into HTTPS_PROXY (http://user:password@host)',
     is: [],
   },
   408: { ...UNEXPECTED_FOR_NOW, is: ['retryable', 'uncertain'] },
   409: {
     failure: 'transient',
+    id: 'conflict',
     words: 'The service reports a conflict',
     is: ['conflict', 'expired', 'dead link', 'outdated', 'linked', 'of record'],
   },
-  410: { failure: 'system', words: 'The link has expired', is: ['expired', 'dead link'] },
+  410: {
+    failure: 'system',
+    id: 'link-expired',
+    words: 'The link has expired',
+    is: ['expired', 'dead link'],
+  },
   412: {
     failure: 'transient',
+    id: 'changed-meanwhile',
     words: 'The record was changed in the meantime',
     is: ['outdated', 'of record'],
   },
   413: { ...UNEXPECTED, is: ['of record'] },
   414: {
     failure: 'config',
+    id: 'url-too-long',
     words: 'The service says that the URL is too long; ask for fewer external references',
     wordsOfRecord: 'The service says that the URL is too long; use a shorter name or value',
     is: ['of record'],
@@ -129,11 +151,12 @@ const MEANINGS: Readonly<Record<number, StatusMeaning>> = {
   425: { ...UNEXPECTED_FOR_NOW, is: ['retryable'] },
   429: {
     failure: 'transient',
+    id: 'asked-too-often',
     words: 'The service is asked too often',
     is: ['retryable', 'rate limit'],
   },
   500: { ...FAILS, is: ['retryable', 'uncertain'] },
-  501: { ...FAILS, failure: 'system', is: [] },
+  501: { ...FAILS, failure: 'system', id: 'unexpected-status', is: [] },
   502: { ...FAILS, is: ['retryable', 'uncertain', 'gateway'] },
   503: { ...FAILS, is: ['retryable', 'uncertain', 'rate limit with Retry-After'] },
   504: { ...FAILS, is: ['retryable', 'uncertain', 'gateway'] },

@@ -105,7 +105,7 @@ describe('a token', () => {
 
   it('is asked for again after a failure', async () => {
     const { tokens } = tokensOver((_, index) => {
-      if (index === 0) throw new ConnectorError('transient', 'broken')
+      if (index === 0) throw new ConnectorError('transient', 'x-test', 'broken')
       return granted('second')
     })
     await failureOf(tokens.get())

@@ -77,6 +77,7 @@ function processTokenResponse(text: string): TokenGrant {
   if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) {
     throw new ConnectorError(
       'system',
+      'no-access-token',
       'The token endpoint answered without a usable access token. Check the authentication address.',
     )
   }
@@ -84,6 +85,7 @@ function processTokenResponse(text: string): TokenGrant {
   if (typeof type === 'string' && type.toLowerCase() !== 'bearer') {
     throw new ConnectorError(
       'system',
+      'no-bearer-token',
       'The token endpoint answered with a token that is not a bearer token.',
     )
   }
@@ -205,22 +207,25 @@ function inWords(error: unknown): unknown {
   if (isUnknownClient || error.is('expired token')) {
     return new ConnectorError(
       'config',
+      'client-not-accepted',
       'The service does not accept this client id and client secret for this tenant (invalid_client). Check both, the tenant and the environment.',
     )
   }
   if (error.is('missing')) {
     return new ConnectorError(
       'config',
+      'no-token-service',
       `There is no token service at the configured address. Check tenant and environment. ${error.message}`,
     )
   }
-  return new ConnectorError(error.failure, error.message, { cause: error })
+  return new ConnectorError(error.failure, error.id, error.message, { cause: error })
 }
 
 /** The failure of a stream whose scope the token does not cover. */
 export function notEntitled(scope: string, endpoints: Endpoints): ConnectorError {
   return new ConnectorError(
     'config',
+    'not-entitled',
     `The client is not entitled to the scope ${scopeName(endpoints, scope)}. Ask the operator of the service for it, or deselect the stream.`,
   )
 }

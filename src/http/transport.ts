@@ -112,6 +112,7 @@ function createDispatcher(options: Agent.Options, lookup: LookupFunction | undef
   } catch (error) {
     throw new ConnectorError(
       'config',
+      'proxy-not-an-address',
       'The proxy cannot be used: the value of HTTPS_PROXY or HTTP_PROXY is not an address such as http://proxy:3128.',
       { cause: error },
     )
@@ -311,7 +312,11 @@ class PendingRequest implements Dispatcher.DispatchHandler {
   /** An answer 1xx before the real one; each resets the clock that waits for it. */
   #onAnnouncement(): void {
     if (++this.#announcements <= MAX_ANNOUNCEMENTS) return
-    throw new ConnectorError('transient', `${this.#host} announces an answer that never comes.`)
+    throw new ConnectorError(
+      'transient',
+      'answer-never-comes',
+      `${this.#host} announces an answer that never comes.`,
+    )
   }
 }
 

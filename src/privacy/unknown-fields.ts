@@ -1,3 +1,4 @@
+import { warningOf } from '../ground/message-ids.ts'
 import type { OnUnknown } from './redaction.ts'
 
 /** The fields of all streams of a sync that the schemas do not know. */
@@ -25,7 +26,10 @@ export function createUnknownFields(): UnknownFields {
       ]
       return lists.length === 0
         ? undefined
-        : `The service sends fields that the schemas do not know; each may be personal. ${lists.join(' ')} The settings unknown_fields and field_rules decide.`
+        : warningOf(
+            'unknown-fields',
+            `The service sends fields that the schemas do not know; each may be personal. ${lists.join(' ')} The settings unknown_fields and field_rules decide.`,
+          )
     },
   }
 }

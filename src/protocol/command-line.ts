@@ -29,7 +29,11 @@ export function refusedCommandLine(error: unknown): ConnectorError {
     .replace(/^error: /, '')
     .replaceAll('\n', ' ')
     .replace(/\.$/, '')
-  return new ConnectorError('config', `The command line is not valid: ${reason}. Try --help.`)
+  return new ConnectorError(
+    'config',
+    'command-line-not-valid',
+    `The command line is not valid: ${reason}. Try --help.`,
+  )
 }
 
 /** An option that a command needs. The parser would miss it before it names one that is mistyped. */
@@ -37,6 +41,7 @@ export function requiredOption(option: string, file: string | undefined): string
   if (file !== undefined) return file
   throw new ConnectorError(
     'config',
+    'command-line-not-valid',
     `The command line is not valid: the option ${option} is missing. Try --help.`,
   )
 }
@@ -54,6 +59,7 @@ export async function readOption(option: string, file: string): Promise<string> 
     const { code } = error as NodeJS.ErrnoException
     throw new ConnectorError(
       'config',
+      'file-not-readable',
       `The file given by ${option} cannot be read (${code}): ${file}.`,
     )
   }
@@ -112,5 +118,9 @@ function placeOf(text: string, at: number): string {
 }
 
 function notJson(option: string, file: string, place: string): never {
-  throw new ConnectorError('config', `The file given by ${option} is not JSON (${file}, ${place}).`)
+  throw new ConnectorError(
+    'config',
+    'file-not-json',
+    `The file given by ${option} is not JSON (${file}, ${place}).`,
+  )
 }

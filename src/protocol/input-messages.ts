@@ -151,6 +151,7 @@ export class InputFault extends ConnectorError {
   constructor(line: number, reason: string) {
     super(
       'system',
+      'input-not-valid',
       `Line ${line} of the input ${reason}. Everything before it is written. Nothing behind it is, and no state that covers it was passed on, so the next run sends it again.`,
     )
   }

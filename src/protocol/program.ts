@@ -1,6 +1,7 @@
 import { constants } from 'node:os'
 import type { Writable } from 'node:stream'
 import { InterruptedError } from '../ground/errors.ts'
+import { warningOf } from '../ground/message-ids.ts'
 import { createLineWriter, type LineWriter, OutputClosedError } from './line-writer.ts'
 
 /** How long queued lines may take to leave once a signal has come. */
@@ -135,5 +136,5 @@ export async function runProgram(
 
 function unwritten(error: NodeJS.ErrnoException): string {
   const reason = error.code === 'ENOSPC' ? 'no space is left on the disk' : error.message
-  return `The output cannot be written: ${reason}.`
+  return warningOf('output-not-written', `The output cannot be written: ${reason}.`)
 }

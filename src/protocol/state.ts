@@ -79,6 +79,7 @@ export function parseStateJson(text: string, { protocol, connector }: StateReade
   const program = `${protocol}-${connector}`
   throw new ConnectorError(
     'config',
+    'state-of-another-program',
     `The file given by --state is a state of ${writer}-${connector}, and ${program} cannot continue from it. Give the state that ${program} wrote, or leave it out to read everything.`,
   )
 }
@@ -87,6 +88,7 @@ export function parseStateJson(text: string, { protocol, connector }: StateReade
 export function refuseState(reason: string): never {
   throw new ConnectorError(
     'config',
+    'state-damaged',
     `The file given by --state is damaged: ${reason}. Restore it, or leave it out to read everything again.`,
   )
 }

@@ -100,6 +100,7 @@ export async function openWriteRun<Config>(settings: WriteRunSettings<Config>): 
     if (unsettled.size > 0)
       throw new ConnectorError(
         'system',
+        'outcomes-not-known',
         `The outcome of ${unsettled.size} records is not known, so no state is passed on.`,
       )
   }

@@ -45,6 +45,7 @@ export function refuseLateStart(start: Day | undefined, now: Date): void {
   if (start === undefined || start <= latest) return
   throw new ConnectorError(
     'config',
+    'start-date-too-late',
     `The configuration is not valid. start_date must be the day before yesterday, ${latest}, or earlier; it is ${start}.`,
   )
 }

@@ -1,4 +1,5 @@
 import { ConnectorError } from '../ground/errors.ts'
+import { warningOf } from '../ground/message-ids.ts'
 import { requestUrl } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { PageEnd } from '../page/page-scanner.ts'
@@ -196,6 +197,7 @@ async function conflictError(
   await output.state()
   return new ConnectorError(
     'transient',
+    'another-consumer',
     `Another consumer seems to read the changes of this collection: the service allows one active delta for each collection. Make sure that no second connection or program reads it with the same client; the next sync tries again. ${conflict.message}`,
     { cause: conflict },
   )
@@ -207,6 +209,7 @@ function withoutDeltaLink(isContinued: boolean): Error {
   if (isContinued) return new DeadLinkError('unusable', what)
   return new ConnectorError(
     'system',
+    'no-delta-link',
     `${what} Nothing is lost; tell the operator of the service if it comes again.`,
   )
 }
@@ -261,7 +264,10 @@ function isUnknown(error: unknown): error is HttpError {
 function keepReferences(collection: string, error: HttpError, { state, log }: StreamContext): void {
   const { stream, keys, mode } = state
   const kept = keys.keepUnseen('window', (key) => JSON.parse(String(key))[0] === collection)
-  const what = `${stream.stream}: the service did not list the references of ${collection} this time`
+  const what = warningOf(
+    'references-not-listed',
+    `${stream.stream}: the service did not list the references of ${collection} this time`,
+  )
   if (kept > 0) {
     state.keepOlder()
     log.warn(

@@ -1,3 +1,4 @@
+import { warningOf } from '../ground/message-ids.ts'
 import { REAL_TIME, type Time } from '../http/clock.ts'
 import type { RetryCause } from '../http/exchange.ts'
 import type { Log } from '../protocol/connector.ts'
@@ -27,7 +28,10 @@ export function createExpiredDeltas(continued: number): ExpiredDeltas {
     },
     advice() {
       if (streams.size === 0) return undefined
-      const what = `The deltas of these streams ended early, so they are read from the beginning: ${[...streams].sort().join(', ')}.`
+      const what = warningOf(
+        'deltas-ended-early',
+        `The deltas of these streams ended early, so they are read from the beginning: ${[...streams].sort().join(', ')}.`,
+      )
       if (isLive) {
         return `${what} Probably another program reads this tenant with the same client at this moment. ${RULE} ${ONE_PIPELINE}`
       }
@@ -134,6 +138,6 @@ export function createWaitReport(stream: string, output: StreamOutput, log: Log)
 /** Who waits, and in a second sentence why if that is known. */
 export function stillWaiting(who: string, retryCause: RetryCause | undefined): string {
   return retryCause === undefined
-    ? `${who}: still waiting for an answer of the service.`
-    : `${who}: still waiting for the service. ${retryCause.reason}`
+    ? warningOf('still-waiting', `${who}: still waiting for an answer of the service.`)
+    : warningOf('still-waiting', `${who}: still waiting for the service. ${retryCause.reason}`)
 }

@@ -35,18 +35,20 @@ export class InterruptedPageError extends Error {
 export function pageFailure(error: unknown): unknown {
   if (!(error instanceof MalformedPageError)) {
     return error instanceof InterruptedPageError
-      ? new ConnectorError('transient', error.message, { cause: error })
+      ? new ConnectorError('transient', 'connection-broke', error.message, { cause: error })
       : error
   }
   if (error instanceof RecordTooLargeError) {
     return new ConnectorError(
       'system',
+      'record-too-large',
       `A page of the service cannot be read: ${error.message}. If that is right, raise max_record_mb; else tell the operator of the service.`,
       { cause: error },
     )
   }
   return new ConnectorError(
     'system',
+    'page-damaged',
     `A page of the service is damaged: ${error.message}. Nothing of it counts as read; tell the operator of the service if it comes again.`,
     { cause: error },
   )
@@ -56,24 +58,31 @@ export function pageFailure(error: unknown): unknown {
 export function endlessBody(): ConnectorError {
   return new ConnectorError(
     'system',
+    'page-without-end',
     'The service sends a page without an end. Nothing after the last complete page counts as read; tell the operator of the service.',
   )
 }
 
 /** The failure of a chain of pages that does not end, or that is a circle. */
 export function endlessChain(isRepeated: boolean): ConnectorError {
-  return new ConnectorError(
-    'system',
-    isRepeated
-      ? 'The service sent a next link that it had sent before: the chain of pages would never end. Tell the operator of the service.'
-      : 'The service sends page after page without an end. Tell the operator of the service.',
-  )
+  return isRepeated
+    ? new ConnectorError(
+        'system',
+        'links-in-a-circle',
+        'The service sent a next link that it had sent before: the chain of pages would never end. Tell the operator of the service.',
+      )
+    : new ConnectorError(
+        'system',
+        'pages-without-end',
+        'The service sends page after page without an end. Tell the operator of the service.',
+      )
 }
 
 /** A conflict on a list that stayed when it was requested again. */
 function listConflict(refusal: HttpError, tries: number): ConnectorError {
   return new ConnectorError(
     'transient',
+    'conflict-on-list',
     `The service reported a conflict each of the ${tries} times that this list was asked for. The next sync tries again; tell the operator of the service if it stays. ${refusal.message}`,
     { cause: refusal },
   )

@@ -1,3 +1,4 @@
+import { warningOf } from '../ground/message-ids.ts'
 import { addDays, type Day, dayOf, deltaWindow } from './days.ts'
 import { changedRows, emitDelta, emitPages, emitSlices } from './emit.ts'
 import { isNotOffered } from './page-failures.ts'
@@ -59,7 +60,10 @@ export async function backfill(position: Backfill, context: StreamContext): Prom
   } catch (error) {
     if (!isNotOffered(error)) throw error
     log.warn(
-      `${stream.stream}: the service offers no list of it, so days before ${changes.window} cannot be read, and rows that vanished before this reading are not turned into deletes.`,
+      warningOf(
+        'history-not-listed',
+        `${stream.stream}: the service offers no list of it, so days before ${changes.window} cannot be read, and rows that vanished before this reading are not turned into deletes.`,
+      ),
     )
     keys.keepUnseen('backfill')
     state.keepOlder()
@@ -108,7 +112,10 @@ export async function initial(position: Initial, context: StreamContext): Promis
     if (!isNotOffered(error)) throw error
     // Not every delta is documented; what the service does not offer is listed whole instead.
     log.warn(
-      `${stream.stream}: the service offers no delta of it, so it is listed whole at each sync.`,
+      warningOf(
+        'no-delta-offered',
+        `${stream.stream}: the service offers no delta of it, so it is listed whole at each sync.`,
+      ),
     )
     return LIST
   }
@@ -156,7 +163,10 @@ async function readByDelta(context: StreamContext): Promise<void> {
   const { state, config, endpoints, clock, log } = context
   const { stream, start } = state
   log.warn(
-    `${stream.stream}: the service offers no list of it, so a delta is started to read it whole. Another consumer's delta of this collection ends by that.`,
+    warningOf(
+      'delta-for-full-refresh',
+      `${stream.stream}: the service offers no list of it, so a delta is started to read it whole. Another consumer's delta of this collection ends by that.`,
+    ),
   )
   const link = deltaStart(stream, deltaWindow(start, clock.now()), config, endpoints)
   // Its pages are no place to continue a list from.

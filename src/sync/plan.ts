@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Config } from '../config/config.ts'
+import { warningOf } from '../ground/message-ids.ts'
 import type { Endpoints } from '../http/endpoints.ts'
 import type { StreamStart } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collection.ts'
@@ -78,16 +79,25 @@ export function decide(task: StreamTask, settings: DecisionSettings): Decision {
   if ('unreadable' in stored) {
     return begin(
       'no usable state',
-      `the stored state cannot be used, ${stored.unreadable}; ${WITHOUT_IDS}`,
+      warningOf(
+        'state-not-usable',
+        `the stored state cannot be used, ${stored.unreadable}; ${WITHOUT_IDS}`,
+      ),
     )
   }
   if (stored.mode !== mode) {
-    return begin('other sync mode', `the sync mode has changed; ${WITHOUT_IDS}`)
+    return begin(
+      'other sync mode',
+      warningOf('sync-mode-changed', `the sync mode has changed; ${WITHOUT_IDS}`),
+    )
   }
   if (isOfOtherTenant(stored, identity, settings.config)) {
     return begin(
       'other tenant',
-      "the stored state is of another tenant or environment; the stream is read from the beginning and nothing is deleted, because the rows in the warehouse may be another tenant's.",
+      warningOf(
+        'state-of-another-tenant',
+        "the stored state is of another tenant or environment; the stream is read from the beginning and nothing is deleted, because the rows in the warehouse may be another tenant's.",
+      ),
       false,
     )
   }
@@ -256,7 +266,10 @@ export function plan(decision: Decision, task: StreamTask, settings: PlanSetting
   const { stored, startOver, identity } = decision
   if (isLater(identity.start, stored.start) && config.startDate !== undefined) {
     log.warn(
-      `the start date is now ${identity.start}, but the warehouse holds rows from ${stored.start} on; they stay and are kept up to date. Reset the stream to leave them out.`,
+      warningOf(
+        'start-date-later',
+        `the start date is now ${identity.start}, but the warehouse holds rows from ${stored.start} on; they stay and are kept up to date. Reset the stream to leave them out.`,
+      ),
     )
   }
   if (startOver !== undefined)
@@ -291,7 +304,10 @@ function restored(
   try {
     return createStreamState({ ...settingsOf(task, settings), ...identity, start, cursor }, stored)
   } catch {
-    const warning = `the stored state cannot be used, its set of ids is damaged; ${WITHOUT_IDS}`
+    const warning = warningOf(
+      'state-not-usable',
+      `the stored state cannot be used, its set of ids is damaged; ${WITHOUT_IDS}`,
+    )
     return begun(
       { why: 'no usable state', warning, replacesOlder: true, cursor, identity },
       task,

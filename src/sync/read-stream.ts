@@ -116,6 +116,7 @@ function linkTime(position: Position): Date | null {
 function neverFinishes(error: DeadLinkError): ConnectorError {
   return new ConnectorError(
     'transient',
+    'links-die',
     `The service's links die before the stream can be read to its end, probably because another program reads this tenant with the same client at this moment. The next sync tries again. ${error.message}`,
     { cause: error },
   )

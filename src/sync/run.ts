@@ -251,6 +251,7 @@ function inContext(error: ConnectorError): ConnectorError {
   if (!isPermission) return error
   return new ConnectorError(
     'config',
+    'permission-missing',
     `${error.message} Ask the operator of the service for the permission, or deselect the stream.`,
     { cause: error },
   )

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { warningOf } from '../ground/message-ids.ts'
 import type { ServerClock } from '../http/clock.ts'
 import type { Endpoints } from '../http/endpoints.ts'
 import type { Log, StreamStart, SyncObserver } from '../protocol/connector.ts'
@@ -148,7 +149,7 @@ export function createStreamState(
     startOver(reason, now, from = start) {
       const isQuiet = reason.isToldAtEnd === true || reason.isExpected === true
       const say = isQuiet ? log.debug : log.warn
-      say(`${reason.message}; the stream is read from the beginning.`)
+      say(warningOf('starts-over', `${reason.message}; the stream is read from the beginning.`))
       start = from
       beginAnew(now)
       begunFrom = streamStart({ wholeRows }, reason.why)
@@ -207,7 +208,10 @@ export function createStreamState(
     const encoded = keys.encode()
     if (wasTracked && !keys.isTracked)
       log.warn(
-        `the set of live ids is too large for the state, so rows that vanish are not turned into deletes any more. Rows of an older _generation than the newest are candidates; the user's guide has the query that finds them.`,
+        warningOf(
+          'ids-too-many',
+          `the set of live ids is too large for the state, so rows that vanish are not turned into deletes any more. Rows of an older _generation than the newest are candidates; the user's guide has the query that finds them.`,
+        ),
       )
     return encoded
   }

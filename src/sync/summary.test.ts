@@ -19,7 +19,7 @@ function tasks(
 
 const traffic = { requests: 9, retries: 2, refusals: 1, bytes: 1_240_000, answerMs: 0 }
 const quiet = { requests: 1, retries: 0, refusals: 0, bytes: 300, answerMs: 0 }
-const error = new ConnectorError('config', 'No.')
+const error = new ConnectorError('config', 'x-test', 'No.')
 
 it('has totals of what was emitted, and what it took', () => {
   expect(summary(tasks({ people: [25, 1], jobs: [7, 0] }), [], traffic, 4.51)).toBe(

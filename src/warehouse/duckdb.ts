@@ -61,6 +61,7 @@ export async function openDatabase(path: string, temporary?: string): Promise<Da
 function noDuckDb(path: string): ConnectorError {
   return new ConnectorError(
     'config',
+    'not-duckdb',
     `${path} is no DuckDB file. Name another file by --warehouse.`,
   )
 }
@@ -79,6 +80,7 @@ async function load(): Promise<DuckDb> {
   } catch (error) {
     throw new ConnectorError(
       'config',
+      'duckdb-missing',
       'DuckDB is not installed, which the warehouse is a file of. Install it beside this package: npm install @duckdb/node-api',
       { cause: error },
     )
@@ -100,17 +102,20 @@ async function open(
     if (text.includes('newer version of DuckDB'))
       throw new ConnectorError(
         'config',
+        'made-by-a-newer-duckdb',
         `${path} was made by a newer DuckDB than the one of this program, which cannot read it. Name another file by --warehouse: newer ones read what this one makes.`,
         { cause: error },
       )
     if (text.includes('Could not set lock'))
       throw new ConnectorError(
         'transient',
+        'in-use',
         `Another process has the warehouse open: ${path}. A warehouse is synced by one process at a time, and is not read meanwhile.`,
         { cause: error },
       )
     throw new ConnectorError(
       'config',
+      'warehouse-not-opened',
       `The warehouse ${path} cannot be opened: ${text.split('\n')[0]}`,
       { cause: error },
     )

@@ -37,6 +37,7 @@ export async function isOwned(
   if (tenant === owner.tenant && environment === owner.environment) return true
   throw new ConnectorError(
     'config',
+    'warehouse-of-another-tenant',
     `${path} holds the rows of another tenant: of ${tenant} in ${environment}, and the configuration is of ${owner.tenant} in ${owner.environment}. Name another file by --warehouse.`,
   )
 }
@@ -56,6 +57,7 @@ function ofAnotherVersion(path: string, version: 'earlier' | 'later'): Connector
       : 'Remove it, or name another file by --warehouse: the sync reads everything into a new one.'
   return new ConnectorError(
     'config',
+    'made-by-another-version',
     `${path} was made by a version of this program that is ${version}, in a form that this one does not read. ${advice}`,
   )
 }

@@ -22,6 +22,7 @@ export function assertPublishable(file: string, copy: string): void {
   if (resolve(file) === resolve(copy))
     throw new ConnectorError(
       'config',
+      'published-onto-itself',
       `The file given by --publish is the warehouse itself: ${copy}. Name another file for the copy.`,
     )
   try {
@@ -56,6 +57,7 @@ function unpublished(copy: string, error: unknown): ConnectorError {
   const { code = '', message } = error as NodeJS.ErrnoException
   return new ConnectorError(
     code === 'ENOSPC' ? 'system' : 'config',
+    'copy-not-written',
     `The copy given by --publish cannot be written: ${copy} (${code === '' ? message : code}).`,
     { cause: error },
   )

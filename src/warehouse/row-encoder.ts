@@ -306,6 +306,7 @@ export function createRowEncoder(given: readonly Column[], keys: readonly string
     if (columns.length >= MAX_COLUMNS)
       throw new ConnectorError(
         'system',
+        'too-many-members',
         `The records have more than ${MAX_COLUMNS} different members, which is more than a table takes. Tell the operator of the service.`,
       )
     return { property, name: freeName(property, takenNames(columns)), type: 'JSON' }

@@ -8,6 +8,7 @@ export function unwritable(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error
   return new ConnectorError(
     'system',
+    'warehouse-not-written',
     `The warehouse cannot be written: ${reason(error)}. It is as of the last commit, and the next sync continues there.`,
     { cause: error },
   )

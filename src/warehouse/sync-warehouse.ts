@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { asConnectorError, ConnectorError, unknownStream } from '../ground/errors.ts'
+import { warningOf } from '../ground/message-ids.ts'
 import type { Failure, ReadTools, Source, StreamRequest, Tools } from '../protocol/connector.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import type { Column } from './column.ts'
@@ -93,6 +94,7 @@ function chosen(
   if (names.length === 0)
     throw new ConnectorError(
       'config',
+      'no-stream-named',
       'The streams to read name no stream. Name some, or leave the setting out to read all.',
     )
   return [...new Set(names)].map((name) => {
@@ -103,7 +105,7 @@ function chosen(
       offered.map((one) => one.name),
       hint,
     )
-    throw new ConnectorError('config', `${name}: ${message}`)
+    throw new ConnectorError('config', 'unknown-stream', `${name}: ${message}`)
   })
 }
 
@@ -235,7 +237,10 @@ function misfitsIn({ columns, misfits }: StreamRows): string[] {
     if (count === 0 || variant === undefined) return []
     const records = count === 1 ? '1 record' : `${count} records`
     return [
-      `${name} is no ${type} in ${records}; it is null there, and as it came in ${variant.name}.`,
+      warningOf(
+        'value-of-another-type',
+        `${name} is no ${type} in ${records}; it is null there, and as it came in ${variant.name}.`,
+      ),
     ]
   })
 }

@@ -78,7 +78,7 @@ describe('what the file tells of its syncs', () => {
     await syncAt(1, sending('{"id":1}', '{"id":2}'))
     await syncAt(2, async (output) => {
       await send(output, ['{"id":3}'])
-      throw new ConnectorError('transient', 'The service is away.')
+      throw new ConnectorError('transient', 'x-test', 'The service is away.')
     })
     const hour = (column: string) =>
       `date_part('hour', ${column} AT TIME ZONE 'UTC')::INTEGER AS ${column}`

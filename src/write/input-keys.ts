@@ -99,6 +99,7 @@ export function createInputKeys(most: MaxDeletes): InputKeys {
 function refused(reason: string): ConnectorError {
   return new ConnectorError(
     'config',
+    'mirror-refused',
     `The mirror was refused and deleted nothing: ${reason}. Check that the input is complete and right; a dry run lists what would go. Raise max_deletes if it is, or delete by records with a deletion mark.`,
   )
 }

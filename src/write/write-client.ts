@@ -96,6 +96,7 @@ export function endedByRefusals(client: WriteClient): WriteClient {
       if (!isRefusal || hasWritten || ++refusals < MOST_WITHOUT_ACCESS) throw error
       throw new ObjectRefusal(
         'config',
+        error.id,
         `${error.message} ${MOST_WITHOUT_ACCESS} records in a row were refused so and none was accepted, so that nothing more of this kind is written. Ask the operator of the service for access.`,
         { cause: error },
       )

@@ -91,7 +91,7 @@ it('a work location whose creation is not confirmed is asked for once, however m
 it('a failure that is about no record stops everything, and what was done is told', async () => {
   const { connect } = createFakeService(OPTIONS)
   const client = connect()
-  const down = new ClientError('transient', 'The service fails.', { status: 500 })
+  const down = new ClientError('transient', 'x-test', 'The service fails.', { status: 500 })
   const put = client.references.put
   Object.assign(client.references, {
     put: (reference: Parameters<typeof put>[0]) =>
@@ -116,7 +116,7 @@ it('an object without its scope is rejected whole, and the others are written', 
   categories.set('1', { name: { default: 'Clerks' }, version: 1 })
   const client = connect()
   const missingScope = 'connector-svcapi-job-categories.write'
-  const refusal = new ClientError('config', `It lacks ${missingScope}.`, { missingScope })
+  const refusal = new ClientError('config', 'x-test', `It lacks ${missingScope}.`, { missingScope })
   Object.assign(client.jobCategories, { put: () => Promise.reject(refusal) })
   const outcomes: string[] = []
   const writer = createWriter({

@@ -89,6 +89,7 @@ export function chosenFields(
 function notACatalog(reason: string): ConnectorError {
   return new ConnectorError(
     'config',
+    'configured-catalog-not-valid',
     `The file given by --catalog is not a configured catalog: ${reason}. Give the output of discover to read every stream incrementally.`,
   )
 }

@@ -80,7 +80,7 @@ function parseStream(entry: unknown, objects: readonly ObjectSpec[]): Configured
   const reason = refusalOf(facts, objects, object)
   return reason === undefined
     ? stream
-    : { ...stream, refusal: new ConnectorError('config', reason) }
+    : { ...stream, refusal: new ConnectorError('config', 'stream-not-writable', reason) }
 }
 
 /** Why a stream cannot be written, in a sentence. */
@@ -109,6 +109,7 @@ function refusalOf(
 function notACatalog(reason: string): ConnectorError {
   return new ConnectorError(
     'config',
+    'configured-catalog-not-valid',
     `The file given by --catalog is not a configured catalog: ${reason}.`,
   )
 }

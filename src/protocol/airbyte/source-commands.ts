@@ -88,6 +88,7 @@ function createEstimates({ writer }: Pick<CommandTools, 'writer'>): ProgressList
 function unknownMode(mode: string): ConnectorError {
   return new ConnectorError(
     'config',
+    'unknown-sync-mode',
     `The sync mode ${mode} is not known; choose full_refresh or incremental.`,
   )
 }
@@ -222,6 +223,7 @@ export function runCommand<Config>(
     if (streams.length === 0)
       throw new ConnectorError(
         'config',
+        'no-stream-selected',
         'The file given by --catalog selects no stream, so nothing would be read. Select streams in the platform.',
       )
     return streams

@@ -38,7 +38,7 @@ it('says how a sync begins, how far it is each minute, how each stream ended, an
   clock.pass(60)
   retryCause = 'The service is away.'
   clock.pass(60)
-  observer.ended('clockings', new ConnectorError('transient', 'No.'))
+  observer.ended('clockings', new ConnectorError('transient', 'x-test', 'No.'))
   finish({ failures: [], stoppedBy: 'SIGTERM' })
   clock.pass(300)
   expect(said).toEqual([

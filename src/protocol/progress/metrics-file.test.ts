@@ -59,7 +59,7 @@ describe('the metrics of a sync', () => {
   })
 
   it('of a sync that failed before it began say so', () => {
-    const text = textOf(undefined, '', new ConnectorError('config', 'No.'))
+    const text = textOf(undefined, '', new ConnectorError('config', 'x-test', 'No.'))
     expect(samples(text)).toContain('x_sync_success{program="tap-x"} 0')
     expect(samples(text)).toContain('x_sync_failures{program="tap-x",kind="config"} 1')
   })

@@ -201,6 +201,7 @@ function unwritable(path: string, error: unknown): ConnectorError {
   const { code } = error as NodeJS.ErrnoException
   return new ConnectorError(
     'config',
+    'metrics-not-writable',
     `The file given by --metrics cannot be written (${code}): ${path}. Its folder must exist and be writable.`,
     { cause: error },
   )

@@ -78,7 +78,11 @@ function underWay(columns: number) {
 /** The same one at its end. */
 function over(columns: number) {
   const sync = underWay(columns)
-  const error = new ConnectorError('transient', 'The service is away. The next sync tries again.')
+  const error = new ConnectorError(
+    'transient',
+    'x-test',
+    'The service is away. The next sync tries again.',
+  )
   sync.observer.ended('clockings', error)
   sync.begin('job_categories')
   sync.read('job_categories', 41)
@@ -195,7 +199,7 @@ ies again. (transient)
   it('has what failed in red, unless NO_COLOR is set', () => {
     const written = (env: Record<string, string>) => {
       const sync = started(80, { env })
-      sync.finish({ failures: [{ error: new ConnectorError('config', 'No.') }] })
+      sync.finish({ failures: [{ error: new ConnectorError('config', 'x-test', 'No.') }] })
       return sync.written()
     }
     expect(written({})).toContain('\u001b[31mNo. (config)\u001b[0m')

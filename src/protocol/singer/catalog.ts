@@ -89,6 +89,7 @@ export function parseCatalog(input: unknown): SelectedStream[] {
   if (!Array.isArray(streams)) {
     throw new ConnectorError(
       'config',
+      'catalog-not-valid',
       'The file given by --catalog is not a catalog: it has no list of streams. Discover the streams again.',
     )
   }
@@ -101,6 +102,7 @@ function toSelected(entry: unknown): SelectedStream {
   if (typeof name !== 'string') {
     throw new ConnectorError(
       'config',
+      'catalog-not-valid',
       'The file given by --catalog is not a catalog: one of its streams has no name.',
     )
   }

@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../ground/json.ts'
 import type { Mask } from '../../ground/mask.ts'
+import { warningOf } from '../../ground/message-ids.ts'
 import { type SettingsSchema, secretsOf } from '../../ground/settings-schema.ts'
 import { readJsonOption } from '../command-line.ts'
 import type { Log } from '../connector.ts'
@@ -176,7 +177,7 @@ export async function configOf(
   if (names.length === 0) return undefined
   if (names.includes('ENV')) {
     for (const name of unknownVariables(schema, prefix, env))
-      log.warn(`The variable ${name} is no setting and is ignored.`)
+      log.warn(warningOf('unknown-variable', `The variable ${name} is no setting and is ignored.`))
   }
   const files = names.filter((name) => name !== 'ENV')
   const configs = await Promise.all(files.map((name) => readJsonOption('--config', name)))

@@ -217,6 +217,7 @@ export function settingsOf(
 export function noConfig(): ConnectorError {
   return new ConnectorError(
     'config',
+    'config-missing',
     'The option --config is missing: name the file with the settings.',
   )
 }

@@ -1,4 +1,5 @@
 import { unknownStream } from '../../ground/errors.ts'
+import { warningOf } from '../../ground/message-ids.ts'
 import { fieldsOf, schemaUnder, selectionRules } from '../../records/field-selection.ts'
 import type { JsonSchema } from '../../records/stream-spec.ts'
 import { readJsonOption, readOption } from '../command-line.ts'
@@ -221,7 +222,8 @@ async function readAll<Config>(
   const file = catalog ?? properties
   const selection =
     file === undefined ? undefined : parseCatalog(await readJsonOption('--catalog', file))
-  if (selection?.length === 0) tools.log.warn('The catalog selects nothing: no stream is read.')
+  if (selection?.length === 0)
+    tools.log.warn(warningOf('nothing-selected', 'The catalog selects nothing: no stream is read.'))
   const text = state === undefined ? '' : await readOption('--state', state)
   const stored = parseState(text, connector.name)
   const states = createStateWriter(stored, tools.writer)

@@ -180,6 +180,7 @@ export async function write<Config>(
 function noObject(objects: readonly string[]): ConnectorError {
   return new ConnectorError(
     'config',
+    'unknown-object',
     `There is no object of this name to write to. Give the stream the name of one of ${objects.join(', ')}, or do not select it. No state is passed on until then.`,
   )
 }

@@ -196,6 +196,7 @@ async function listen(receiver: Receiver, { host, port }: ServeSettings): Promis
     const reason = code === 'EADDRINUSE' ? 'another program listens there' : (code ?? message)
     throw new ConnectorError(
       'config',
+      'cannot-listen',
       `Cannot listen at ${host}:${port}: ${reason}. Choose another address with --listen.`,
     )
   }

@@ -110,7 +110,7 @@ function damaged(path: string): ConnectorError {
 }
 
 function unusable(path: string, what: string, remedy: string): ConnectorError {
-  return new ConnectorError('config', `The store ${path} ${what}. ${remedy}`)
+  return new ConnectorError('config', 'store-not-usable', `The store ${path} ${what}. ${remedy}`)
 }
 
 /** The webhooks in memory as they are in the file, for the keeper and for the receiver. */

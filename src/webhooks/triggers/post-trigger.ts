@@ -56,7 +56,12 @@ export async function request(order: TriggerRequest): Promise<TriggerAnswer> {
     if (error instanceof TooLarge) throw error
     const why = late.aborted ? `within ${withinMs / 1000} seconds` : reasonOf(error as Error)
     if (why === undefined) throw error
-    throw new ConnectorError('transient', `no answer from ${url.host} ${why}`, { cause: error })
+    throw new ConnectorError(
+      'transient',
+      'no-answer-from-scheduler',
+      `no answer from ${url.host} ${why}`,
+      { cause: error },
+    )
   } finally {
     await transport.close()
   }
@@ -82,7 +87,11 @@ async function textOf({ body }: Reply, { host }: URL, maxBytes: number): Promise
 /** An answer of which no more is read. */
 class TooLarge extends ConnectorError {
   constructor(host: string, maxBytes: number) {
-    super('system', `the answer of ${host} is larger than ${maxBytes / 1_048_576} MiB`)
+    super(
+      'system',
+      'scheduler-answer-too-large',
+      `the answer of ${host} is larger than ${maxBytes / 1_048_576} MiB`,
+    )
   }
 }
 

@@ -112,7 +112,8 @@ export function createFakeService(options: FakeOptions) {
       references: {
         list: async function* (collection, name) {
           await request(`list ${collection}`, () => {})
-          if (options.lists === 'unreadable') throw new ClientError('system', 'not readable')
+          if (options.lists === 'unreadable')
+            throw new ClientError('system', 'x-test', 'not readable')
           if (options.lists === 'missing') throw refused('No such name.', 404)
           const found = [...linksOf(collection, name ?? '')]
           for (const [value, id] of found) yield reference(collection, name ?? '', value, id)
@@ -222,7 +223,7 @@ export function createFakeService(options: FakeOptions) {
     const id = idOf(key)
     const stored = categories.get(id ?? '')
     if (options.readsDigits && !('id' in key) && /^\d+$/.test(key.value))
-      throw new ClientError('config', 'The service took a value for an id.')
+      throw new ClientError('config', 'x-test', 'The service took a value for an id.')
     if (id === undefined || stored === undefined) return undefined
     const { version, ...body } = stored
     return { record: { id, ...body }, ...(options.hasEtags && { etag: String(version) }) }
@@ -231,9 +232,10 @@ export function createFakeService(options: FakeOptions) {
   function putCategory(key: RecordKey, body: JobCategoryBody, etag?: string): void {
     const id = idOf(key) ?? ''
     const stored = categories.get(id)
-    if (stored === undefined) throw new ClientError('config', 'not found', { status: 404 })
+    if (stored === undefined)
+      throw new ClientError('config', 'x-test', 'not found', { status: 404 })
     if (etag !== undefined && etag !== String(stored.version))
-      throw new ClientError('transient', 'outdated', { status: 412 })
+      throw new ClientError('transient', 'x-test', 'outdated', { status: 412 })
     const { name, externalCode, ...more } = body
     categories.set(id, {
       ...more,
@@ -257,11 +259,11 @@ function textOf(key: RecordKey): string {
 }
 
 function refused(reason: string, status = 400): ClientError {
-  return new ClientError('config', 'refused', { status, reasons: [reason] })
+  return new ClientError('config', 'x-test', 'refused', { status, reasons: [reason] })
 }
 
 function lost(): ClientError {
-  return new ClientError('transient', 'no answer', { mayHaveHappened: true })
+  return new ClientError('transient', 'x-test', 'no answer', { mayHaveHappened: true })
 }
 
 export type FakeService = ReturnType<typeof createFakeService>

@@ -7,7 +7,7 @@ import type { HookStore, StoredHook } from '../store.ts'
 export class Crash extends Error {}
 
 const lost = (mayHaveHappened: boolean) =>
-  new ClientError('transient', 'The connection broke.', { mayHaveHappened })
+  new ClientError('transient', 'x-test', 'The connection broke.', { mayHaveHappened })
 
 /** What goes wrong at a step of the keeper: a request to the service, or a change of the store. */
 export type Mishap = 'crash-before' | 'crash-after' | 'lost-before' | 'lost-after' | undefined
@@ -114,11 +114,11 @@ export function createFakeService(): FakeService {
 
   function create(collectionName: string, destinationUrl: string): CreatedWebhook {
     if (service.refusing.has(collectionName)) {
-      throw new ClientError('config', 'The service refuses it.', { status: 403 })
+      throw new ClientError('config', 'x-test', 'The service refuses it.', { status: 403 })
     }
     const isTaken = service.records.some((record) => record.collectionName === collectionName)
     if (service.isOnePerCollection && isTaken) {
-      throw new ClientError('transient', 'There is one already.', { status: 409 })
+      throw new ClientError('transient', 'x-test', 'There is one already.', { status: 409 })
     }
     const id = String(++ids)
     const record: Record = {

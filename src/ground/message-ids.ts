@@ -1,0 +1,148 @@
+/**
+ * Messages by their ids, which stay when the words change. What a sync can fail with, by who has to act: the
+ * runbook of docs/operations.md has a row for each.
+ */
+export const SYNC_FAILURES = {
+  config: [
+    'configuration-not-valid',
+    'start-date-too-late',
+    'command-line-not-valid',
+    'config-missing',
+    'file-not-readable',
+    'file-not-json',
+    'metrics-not-writable',
+    'configured-catalog-not-valid',
+    'no-stream-selected',
+    'catalog-not-valid',
+    'state-of-another-program',
+    'state-damaged',
+    'unknown-stream',
+    'misspelled-stream',
+    'streams-not-a-list',
+    'unknown-sync-mode',
+    'client-not-accepted',
+    'no-token-service',
+    'not-entitled',
+    'permission-missing',
+    'token-not-accepted',
+    'no-access',
+    'request-not-accepted',
+    'not-offered',
+    'external-reference-refused',
+    'request-too-long',
+    'url-too-long',
+    'certificate-not-trusted',
+    'no-secure-connection',
+    'proxy-not-an-address',
+    'host-not-public',
+    'proxy-password',
+    'duckdb-missing',
+    'warehouse-of-another-tenant',
+    'made-by-another-version',
+    'not-duckdb',
+    'made-by-a-newer-duckdb',
+    'published-onto-itself',
+    'copy-not-written',
+    'no-stream-named',
+    'warehouse-not-opened',
+    'not-locked',
+    'lock-not-written',
+  ],
+  transient: [
+    'asked-to-wait',
+    'asked-too-often',
+    'service-fails',
+    'answer-too-slow',
+    'conflict',
+    'conflict-on-list',
+    'changed-meanwhile',
+    'another-consumer',
+    'links-die',
+    'host-not-reached',
+    'unknown-host',
+    'connection-broke',
+    'proxy-failed',
+    'in-use',
+  ],
+  system: [
+    'page-damaged',
+    'page-without-end',
+    'record-too-large',
+    'links-in-a-circle',
+    'pages-without-end',
+    'no-delta-link',
+    'link-not-followed',
+    'link-expired',
+    'no-access-token',
+    'no-bearer-token',
+    'token-answer-too-large',
+    'unexpected-status',
+    'unknown-encoding',
+    'answer-never-comes',
+    'answer-too-large',
+    'warehouse-not-written',
+    'too-many-members',
+    'unexpected',
+  ],
+} as const
+
+/** What a sync warns of, and goes on. The runbook has a row for each of them too. */
+export const SYNC_WARNINGS = [
+  'starts-over',
+  'deltas-ended-early',
+  'state-not-usable',
+  'sync-mode-changed',
+  'state-of-another-tenant',
+  'start-date-later',
+  'ids-too-many',
+  'still-waiting',
+  'references-not-listed',
+  'history-not-listed',
+  'no-delta-offered',
+  'delta-for-full-refresh',
+  'nothing-selected',
+  'unknown-variable',
+  'unknown-setting',
+  'setting-of-another-environment',
+  'unknown-fields',
+  'value-of-another-type',
+  'output-not-written',
+] as const
+
+/** What only those programs fail with that write, receive webhooks, or ask for single records. */
+export const OTHER_FAILURES = [
+  'answer-not-understood',
+  'answers-ended',
+  'cannot-listen',
+  'config-not-written',
+  'input-not-valid',
+  'key-file-not-made',
+  'key-not-written',
+  'mirror-refused',
+  'name-not-valid',
+  'no-airbyte-token',
+  'no-answer-from-scheduler',
+  'no-list-to-preview',
+  'outcomes-not-known',
+  'records-failed',
+  'rejected-records-not-written',
+  'scheduler-answer-too-large',
+  'scope-missing',
+  'store-not-usable',
+  'stream-not-writable',
+  'unknown-object',
+  'value-taken-for-id',
+  'webhook-id-empty',
+  'webhook-incomplete',
+] as const
+
+/** The id of a failure; those of other connectors begin with `x-`. */
+export type FailureId =
+  | (typeof SYNC_FAILURES)[keyof typeof SYNC_FAILURES][number]
+  | (typeof OTHER_FAILURES)[number]
+  | `x-${string}`
+
+/** Names the message of a warning; answers with its text. */
+export function warningOf(_id: (typeof SYNC_WARNINGS)[number], text: string): string {
+  return text
+}
