@@ -27,6 +27,8 @@ export interface Collection {
   readonly key?: readonly string[]
   /** False where the service sends no `changeVersion`. */
   readonly versioned?: false
+  /** False where the service documents no address of a single record by its `id`. */
+  readonly single?: false
   /** What the collection is split into: paths below it that are read one after another. */
   readonly nested?: 'activity_structures' | 'referenced_collections'
 }

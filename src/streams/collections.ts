@@ -32,6 +32,7 @@ export const collections = {
     description:
       'Activities on which time can be registered, of the structures in the configuration.',
     replication: 'list',
+    single: false,
     nested: 'activity_structures',
     references: ['activity-definitions'],
   },
@@ -60,6 +61,7 @@ export const collections = {
   'calculated-totals': {
     description: 'The calculated result of a day, one record per person and day.',
     replication: 'delta',
+    single: false,
     dateField: 'date',
     references: ['people', 'shift-definitions'],
   },
@@ -91,6 +93,7 @@ export const collections = {
   'department-histories': {
     description: 'Which department a person belonged to, and when.',
     replication: 'list',
+    single: false,
     scopes: HISTORY_SCOPES,
     references: ['departments'],
   },
@@ -98,6 +101,7 @@ export const collections = {
   'employer-histories': {
     description: 'Which employer a person belonged to, and when.',
     replication: 'list',
+    single: false,
     scopes: HISTORY_SCOPES,
     references: ['employers'],
   },
@@ -105,6 +109,7 @@ export const collections = {
   'external-references': {
     description: 'Custom external references of every collection that supports them.',
     replication: 'list',
+    single: false,
     key: ['collection', 'name', 'value'],
     versioned: false,
     nested: 'referenced_collections',
@@ -113,12 +118,14 @@ export const collections = {
   'job-category-histories': {
     description: 'Which job category a person had, and when.',
     replication: 'list',
+    single: false,
     scopes: HISTORY_SCOPES,
     references: ['job-categories'],
   },
   'job-histories': {
     description: 'Which job a person had, and when.',
     replication: 'list',
+    single: false,
     scopes: HISTORY_SCOPES,
     references: ['jobs'],
   },
@@ -126,6 +133,7 @@ export const collections = {
   'paid-presences': {
     description: 'Paid time of people, possibly several records per person and day.',
     replication: 'delta',
+    single: false,
     dateField: 'date',
     // The documentation names the scope of calculated-totals, the naming rule gives the other.
     scopes: ['calculated-totals', 'paid-presences'],
@@ -139,6 +147,7 @@ export const collections = {
   'sector-histories': {
     description: 'Which sector a person belonged to, and when.',
     replication: 'list',
+    single: false,
     scopes: HISTORY_SCOPES,
     references: ['sectors'],
   },
@@ -156,6 +165,7 @@ export const collections = {
   'work-location-histories': {
     description: 'Which work location a person had, and when.',
     replication: 'list',
+    single: false,
     scopes: HISTORY_SCOPES,
     references: ['work-locations'],
   },

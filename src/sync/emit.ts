@@ -4,7 +4,7 @@ import { requestUrl } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { PageEnd } from '../page/page-scanner.ts'
 import type { KeyMembers } from '../protocol/stream-output.ts'
-import { type Batch, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
+import { type Batch, DELETE, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
 import type { Stream } from '../streams/collection.ts'
 import { keyOf } from '../streams/streams.ts'
 import { type AnswerOrder, BATCH_ORDER, createChangeOrder } from './answer-order.ts'
@@ -75,6 +75,10 @@ export interface EmitSettings {
   readonly slice?: string
   /** See `Pages.read`. */
   readonly of?: string
+  /** See `Pages.read`. */
+  readonly isSingle?: boolean
+  /** Set for a second look: what the reading has met is left out. */
+  readonly isSecond?: boolean
 }
 
 /**
@@ -85,23 +89,27 @@ export async function* emitPages(
   first: string,
   kind: LinkKind,
   { state, pages, output, clock, redact }: StreamContext,
-  { place, mark, order = BATCH_ORDER, mayOmit = true, slice = '', of = first }: EmitSettings,
+  settings: EmitSettings,
 ): AsyncGenerator<PageEnd, void> {
+  const { place, mark, order = BATCH_ORDER, mayOmit = true, slice = '', of = first } = settings
+  const { isSingle = false, isSecond = false } = settings
   const { keys, mode } = state
   const isTracked = place !== undefined && mode === 'incremental'
-  for await (const event of pages.read(first, kind, { slice, of })) {
+  for await (const event of pages.read(first, kind, { slice, of, isSingle })) {
     if (event.type === 'interrupted') {
       keys.pageInterrupted()
       continue
     }
     const { batch } = event
     if (batch.count > 0) {
-      state.addRows(batch.count)
+      if (!isSecond) state.addRows(batch.count)
       order.settle(batch)
       if (isTracked) {
         mark?.(batch)
+        if (isSecond) keys.leaveOutMet(batch)
         const where = typeof place === 'function' ? place(batch) : place
         keys.observe(batch, where, event.type === 'records' && mayOmit)
+        if (isSecond) state.addRows(written(batch))
       }
       await output.records(redact(batch), state.stamp(clock.now()))
     }
@@ -112,26 +120,40 @@ export async function* emitPages(
   }
 }
 
-/** How the answer to a delta link is written: its rows may have left the window, or the stream. */
+function written({ ops, count }: Batch): number {
+  return ops.subarray(0, count).reduce((sum, op) => sum + Number(op !== SKIP), 0)
+}
+
+/**
+ * How the answer to a delta link is written: its rows may have left the window, or the stream. `onLeft` is
+ * called for batches with a row that is no longer among those that the start of the delta takes.
+ */
 export function changedRows(
   field: 'date' | 'from' | undefined,
   start: Day | null,
   window: Day | null,
+  onLeft = () => {},
 ): EmitSettings {
+  const settings = { mayOmit: false, order: createChangeOrder() }
   if (field === undefined || start === null || window === null) {
-    return { place: 'window', mayOmit: false, order: createChangeOrder() }
+    const mark = ({ ops, count }: Batch) => {
+      if (ops.subarray(0, count).includes(DELETE)) onLeft()
+    }
+    return { ...settings, place: 'window', mark }
   }
   const dayOf = (batch: Batch, i: number) => dayIn(batch.record(i), field)
   const place: EmitSettings['place'] =
     start < window ? (batch) => (i) => (dayOf(batch, i) < window ? 'backfill' : 'window') : 'window'
   return {
+    ...settings,
     place,
-    mayOmit: false,
-    order: createChangeOrder(),
     mark(batch) {
       for (let i = 0; i < batch.count; i++) {
+        const op = batch.ops[i]
+        const day = op === UPSERT ? dayOf(batch, i) : undefined
+        if (op === DELETE || (day !== undefined && day < window)) onLeft()
         // A row that has moved before the start date is none of those that the warehouse stands for.
-        if (batch.ops[i] === UPSERT && dayOf(batch, i) < start) batch.ops[i] = SOFT_DELETE
+        if (day !== undefined && day < start) batch.ops[i] = SOFT_DELETE
       }
     },
   }
@@ -224,7 +246,7 @@ export interface Listing {
 export async function* emitSlices(
   slices: readonly Slice[],
   { slice: at, page: stored }: Listing,
-  place: Place,
+  settings: EmitSettings,
   context: StreamContext,
 ): AsyncGenerator<Listing, void> {
   const { stream } = context.state
@@ -236,7 +258,7 @@ export async function* emitSlices(
     const kind = page === null ? 'list' : 'next'
     try {
       for await (const end of emitPages(page?.url ?? link, kind, context, {
-        place,
+        ...settings,
         slice: key,
         of: link,
       })) {

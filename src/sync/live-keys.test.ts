@@ -112,6 +112,20 @@ describe('live keys', () => {
     expect(deletes(keys)).toEqual([])
   })
 
+  it('leaves out of a second look what was met, and what it was told is gone', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1 }, { id: 2 }, { id: 3 }), 'window')
+    keys.beginReading()
+    keys.observe(batch({ id: 1 }), 'window')
+    keys.observe(batch({ id: 2, kind: DELETE }), 'window')
+    const second = batch({ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 })
+    keys.leaveOutMet(second)
+    expect([...second.ops]).toEqual([SKIP, SKIP, UPSERT, UPSERT])
+    keys.observe(second, 'window')
+    expect(deletes(keys)).toEqual([])
+    expect(keys.someMet()).toBe(1)
+  })
+
   it('does not take a softly deleted row for live', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1, version: 'A' }), 'window')

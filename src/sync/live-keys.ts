@@ -97,8 +97,17 @@ export interface LiveKeys {
    * keys that `isThere` tells. Answers how many keys that are.
    */
   keepUnseen(place: Place, isThere?: (key: Key) => boolean): number
+  /**
+   * For a second look at what a complete reading did not meet: sets the op to SKIP of each record whose row
+   * it has met, or of which it was told that it is gone. To be called before `observe`.
+   */
+  leaveOutMet(batch: Batch): void
+  /** A row that was met, by an integer; undefined if there is none. */
+  someMet(): number | undefined
   /** The rows that are gone; those in doubt only when no backfill is to decide about them. */
   gone(): Iterable<Key>
+  /** How many these are. */
+  readonly goneCount: number
   /** What `gone` told has been written. */
   commitDeletes(): void
   /**
@@ -132,6 +141,8 @@ export function createLiveKeys(
   let isBackfillInDoubt = false
   /** Records of the page at hand that have been written, while the rest of it is to come. */
   let ofThisPage = createIdSet()
+  /** Rows of which this process was told that they are gone. */
+  let toldGone = createIdSet()
   return {
     get isTracked() {
       return isTracked
@@ -140,6 +151,21 @@ export function createLiveKeys(
       return isBackfillInDoubt
     },
     observe,
+    leaveOutMet(batch) {
+      for (let i = 0; i < batch.count; i++) {
+        const key = keyAt(batch, i)
+        if (window.has(key) || backfill.has(key) || toldGone.has(key)) batch.ops[i] = SKIP
+      }
+    },
+    someMet() {
+      for (const set of [window, backfill])
+        for (const key of set.keys()) if (typeof key === 'number') return key
+      return undefined
+    },
+    get goneCount() {
+      if (!isTracked) return 0
+      return unseen.size + (isBackfillInDoubt ? 0 : doubted.size)
+    },
     pageInterrupted() {
       doubted.addAll(ofThisPage)
       ofThisPage = createIdSet()
@@ -189,7 +215,7 @@ export function createLiveKeys(
     }
     const [here, elsewhere] = place === 'window' ? [window, backfill] : [backfill, window]
     here.addIntegers(batch.keys)
-    for (const keys of [elsewhere, unseen, doubted]) keys.deleteIntegers(batch.keys)
+    for (const keys of [elsewhere, unseen, doubted, toldGone]) keys.deleteIntegers(batch.keys)
   }
 
   function observeEach(batch: Batch, place: Place | PlaceOf): void {
@@ -206,7 +232,11 @@ export function createLiveKeys(
         continue
       }
       backfill.delete(key)
-      if (op !== UPSERT) continue
+      if (op !== UPSERT) {
+        toldGone.add(key)
+        continue
+      }
+      toldGone.delete(key)
       const here = place instanceof Function ? place(i) : place
       if (here === 'window') window.add(key)
       else backfill.add(key)
@@ -227,6 +257,7 @@ export function createLiveKeys(
     unseen = left
     doubted = createIdSet()
     ofThisPage = createIdSet()
+    toldGone = createIdSet()
   }
 
   function encode(): StoredKeys {

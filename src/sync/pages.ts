@@ -52,6 +52,8 @@ interface LastEvent {
 interface Belonging {
   readonly of?: string
   readonly slice?: string
+  /** The answer is a record by itself, which becomes a page of one. */
+  readonly isSingle?: boolean
 }
 
 export interface Pages {
@@ -100,6 +102,8 @@ const MAX_BARREN_BYTES = 72 * 1024 ** 2
 
 /** An integer or a text: what is written in other ways could be one row under two keys. */
 const KEY = /^(-[1-9]\d*|[1-9]\d*|".+")$/s
+/** The byte order mark. */
+const MARK = Buffer.from('\ufeff')
 const NO_KEY = 'a record has an `id` that is neither an integer nor a text'
 
 export function createPages(settings: PagesSettings): Pages {
@@ -125,7 +129,7 @@ export function createPages(settings: PagesSettings): Pages {
   async function* read(
     first: string,
     kind: LinkKind,
-    { of = first, slice = '' }: Belonging = {},
+    { of = first, slice = '', isSingle = false }: Belonging = {},
   ): AsyncGenerator<PageEvent, void> {
     // A signal that has come before would not be told to a listener.
     signal.throwIfAborted()
@@ -144,7 +148,8 @@ export function createPages(settings: PagesSettings): Pages {
         while (page === undefined) {
           try {
             waiting.begin()
-            const body: Body = await request(link, of, tries?.isRepeat ?? false)
+            const answer: Body = await request(link, of, tries?.isRepeat ?? false)
+            const body = isSingle ? await asPage(answer) : answer
             waiting.end()
             if ('whole' in body) page = await whole(body.whole, { of, slice })
             else if ('parse' in reader)
@@ -235,7 +240,7 @@ export function createPages(settings: PagesSettings): Pages {
 
   async function whole(
     chunks: readonly Buffer[],
-    { of, slice }: Required<Belonging>,
+    { of, slice }: Required<Pick<Belonging, 'of' | 'slice'>>,
   ): Promise<LastEvent> {
     await requestAhead(lastNextLink(chunks), of)
     const { batch, end } =
@@ -297,6 +302,15 @@ function scanned(scanner: PageScanner, chunks: readonly Buffer[]): Batch {
       throw new MalformedPageError(NO_KEY)
   }
   return batch
+}
+
+/** A record by itself as the page that holds it. */
+async function asPage(body: Body): Promise<Body> {
+  const record = 'whole' in body ? body.whole : await collected(body.parts)
+  const text = Buffer.concat(record)
+  // The scanner takes it off the beginning of a page, and refuses it elsewhere.
+  const from = text.subarray(0, MARK.length).equals(MARK) ? MARK.length : 0
+  return { whole: [Buffer.from('{"value":['), text.subarray(from), Buffer.from(']}')] }
 }
 
 async function collected(parts: AsyncIterable<Buffer>): Promise<Buffer[]> {

@@ -53,7 +53,7 @@ export async function backfill(position: Backfill, context: StreamContext): Prom
   // A backfill that no later one follows must not have rows of an earlier sync.
   let isOver = !isResumed || config.historyRefreshDays > 0
   try {
-    for await (const listing of emitSlices(slices, position, 'backfill', context)) {
+    for await (const listing of emitSlices(slices, position, { place: 'backfill' }, context)) {
       state.moveTo({ ...position, ...listing, begunAt })
       await output.checkpoint()
     }
@@ -75,14 +75,18 @@ export async function backfill(position: Backfill, context: StreamContext): Prom
 
 /** Follows the delta link once: everything that changed since the service sent it. */
 export async function changes(position: Changes, context: StreamContext): Promise<Position> {
-  const { state, output } = context
+  const { state, output, pages } = context
   const requested: Changes = { ...position, requested: true }
   if (!position.requested) {
     state.moveTo(requested)
     // Should this process die before the answer is written, the next one knows of the request.
     await output.state()
   }
-  const rows = changedRows(state.stream.dateField, state.start, position.window)
+  // Of several pages a row that left while they were read may have moved another one away.
+  const mayHaveMoved = !state.isSettled && (state.isContinued || pages.count > 1)
+  const rows = changedRows(state.stream.dateField, state.start, position.window, () => {
+    if (mayHaveMoved) state.makeListDue()
+  })
   let { delta } = position
   for await (const { link, isLast } of emitDelta(delta.url, 'delta', context, rows)) {
     delta = link
@@ -143,7 +147,7 @@ export async function list(position: List, context: StreamContext): Promise<Posi
   const range = start === null ? undefined : { from: start, until }
   const slices = slicesOf(stream, range, config, endpoints)
   try {
-    for await (const listing of emitSlices(slices, position, 'window', context)) {
+    for await (const listing of emitSlices(slices, position, { place: 'window' }, context)) {
       state.moveTo({ phase: 'list', ...listing, until })
       await output.checkpoint()
     }

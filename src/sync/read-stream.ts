@@ -1,4 +1,5 @@
 import { ConnectorError } from '../ground/errors.ts'
+import { confirmDeletes } from './confirm.ts'
 import { emitDeletes } from './emit.ts'
 import { DeadLinkError } from './page-failures.ts'
 import { backfill, beginBackfill, changes, initial, isBackfillDue, list } from './phases.ts'
@@ -56,6 +57,7 @@ async function readPhases(context: StreamContext): Promise<void> {
     if (next.phase === 'complete') break
     await output.checkpoint()
   }
+  await confirmDeletes(context)
   await emitDeletes(context)
 }
 

@@ -24,6 +24,7 @@ function reading(position: Position, more: Partial<StoredState> = {}): StoredSta
     generation: 1795143600,
     cursor: 1_800_000_000_000_000,
     isSettled: false,
+    isListDue: false,
     replacesOlder: true,
     position,
     keys: {

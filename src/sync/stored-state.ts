@@ -21,6 +21,8 @@ export interface StateBlob {
   readonly cursor: number | null
   readonly settled: boolean
   readonly replaces: boolean
+  /** Older states have none. */
+  readonly list_due: boolean | null
   /** The phase of `Position`; one that is complete and continues by its changes is in these. */
   readonly phase: string
   /** The page or the delta link to request next. */
@@ -64,6 +66,7 @@ const STATE_FIELDS: Readonly<Record<keyof StateBlob, Kind | `${Kind}?`>> = {
   cursor: 'number?',
   settled: 'boolean',
   replaces: 'boolean',
+  list_due: 'boolean?',
   phase: 'string',
   link: 'string?',
   link_at: 'string?',
@@ -239,6 +242,11 @@ export interface StoredState {
    * may hold another service's rows, or days that cannot be read any more.
    */
   readonly replacesOlder: boolean
+  /**
+   * True when the present complete reading may have passed over rows of which no delta will tell: a list
+   * follows before it is settled.
+   */
+  readonly isListDue: boolean
   readonly position: Position
   readonly keys: StoredKeys
   /** How many rows the last complete reading had; null where none was counted. */
@@ -271,6 +279,7 @@ export function writeState(state: StoredState): StateBlob {
     cursor,
     settled: state.isSettled,
     replaces: state.replacesOlder,
+    list_due: state.isListDue,
     ...positionFields(state.position),
     change_version: keys.highestVersion,
     tracked: keys.isTracked,
@@ -313,6 +322,7 @@ export function readState(blob: unknown): StoredState | 'none' | { readonly unre
     cursor: stored.cursor ?? 0,
     isSettled: stored.settled,
     replacesOlder: stored.replaces,
+    isListDue: stored.list_due ?? false,
     position,
     keys: {
       highestVersion: stored.change_version,

@@ -60,6 +60,9 @@ export interface StreamState {
   addRows(count: number): void
   /** Rows of older generations stay, because not everything could be read. */
   keepOlder(): void
+  /** See `StoredState.isListDue`. */
+  readonly isListDue: boolean
+  makeListDue(): void
   settle(): void
   blob(): StateBlob
 }
@@ -111,6 +114,7 @@ export function createStreamState(
   let isContinued = stored !== undefined
   let isSettled = stored?.isSettled ?? false
   let replacesOlder = stored?.replacesOlder ?? settings.replacesOlder ?? true
+  let isListDue = stored?.isListDue ?? false
   let begunFrom = streamStart(stored, settings.why)
   let wholeRows = stored?.wholeRows ?? null
   let rowsSoFar = stored?.rowsSoFar ?? 0
@@ -161,9 +165,18 @@ export function createStreamState(
     keepOlder() {
       replacesOlder = false
     },
+    get isListDue() {
+      const isDelta = position.phase === 'complete' && position.next !== 'list'
+      // A first phase without a row costs no more than the list that confirms it.
+      return isListDue || (isDelta && !isSettled && rowsSoFar === 0)
+    },
+    makeListDue() {
+      isListDue = true
+    },
     settle() {
       if (!isSettled) wholeRows = rowsSoFar
       isSettled = true
+      isListDue = false
     },
     blob: () =>
       writeState({
@@ -177,6 +190,7 @@ export function createStreamState(
         cursor,
         isSettled,
         replacesOlder,
+        isListDue,
         position: withDoubt(position),
         keys: encodedKeys(),
         wholeRows,
@@ -192,6 +206,7 @@ export function createStreamState(
     isContinued = false
     isSettled = false
     replacesOlder = true
+    isListDue = false
     rowsSoFar = 0
   }
 

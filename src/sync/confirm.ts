@@ -1,0 +1,115 @@
+import { requestUrl } from '../http/endpoints.ts'
+import { HttpError } from '../http/http-error.ts'
+import { addDays, dayOf } from './days.ts'
+import { changedRows, type EmitSettings, emitPages, emitSlices } from './emit.ts'
+import { isNotOffered } from './page-failures.ts'
+import { referencePairs, type Slice, slicesOf } from './slices.ts'
+import type { StreamContext } from './stream-state.ts'
+
+/** So many rows are asked for one by one, or as many as the reading had pages. */
+const MOST_SINGLE = 100
+
+/**
+ * Looks a second time for what a complete reading did not meet, before it is deleted: a list may be short
+ * once. Few rows are asked for one by one, where the collection has single records; else what could hold
+ * them is listed once more. What is found is written, and lives.
+ */
+export async function confirmDeletes(context: StreamContext): Promise<void> {
+  const { state, pages, log } = context
+  const { keys, stream, mode, isListDue } = state
+  const vanished = keys.goneCount
+  if (mode !== 'incremental' || (vanished === 0 && !isListDue)) return
+  if (isListDue)
+    log.info(
+      `${stream.stream}: rows may have moved from page to page while the first phase of the delta was read, so it is listed once.`,
+    )
+  const areFew = vanished <= Math.max(MOST_SINGLE, pages.count)
+  const isSure =
+    (!isListDue && areFew && (await askEach(context))) ||
+    (await listAgain(context)) ||
+    (await askEach(context))
+  if (vanished === 0) return
+  const found = vanished - keys.goneCount
+  const what = `${stream.stream}: this reading did not meet ${vanished} rows that the warehouse has`
+  if (found > 0) {
+    log.warn(
+      `${what}; a second look found ${found} of them, which stay. The service's answers are not always whole: tell its operator if it happens often.`,
+    )
+  } else if (isSure) {
+    log.info(`${what}; a second look did not find them either, so they are deleted.`)
+  } else {
+    log.info(`${what}, so they are deleted; the service has no way to look a second time.`)
+  }
+}
+
+/** How rows of any day are written that the reading has not met. */
+function secondLook({ state }: StreamContext): EmitSettings {
+  const { stream, start } = state
+  return { ...changedRows(stream.dateField, start, windowOf(state)), mayOmit: true, isSecond: true }
+}
+
+/** The first day of the delta's window; null where the stream has been listed, or has no days. */
+function windowOf({ position }: StreamContext['state']): string | null {
+  return position.phase === 'complete' && position.next !== 'list' ? position.next.window : null
+}
+
+/**
+ * Asks for each row by itself. False where that tells nothing: a row that was met must be found in this way,
+ * because a collection without single records answers as if there were none.
+ */
+async function askEach(context: StreamContext): Promise<boolean> {
+  const { state, config, endpoints } = context
+  const { keys, stream } = state
+  const references = referencePairs(stream, config)
+  // With a reference of its own collection the end of the path would be a value of that.
+  const isReference = references.some(([collection]) => collection === stream.collection)
+  const met = keys.someMet()
+  const asked = [...keys.gone()]
+  if (stream.single === false || isReference || met === undefined) return false
+  if (asked.some((key) => typeof key !== 'number')) return false
+  const settings = { ...secondLook(context), isSingle: true }
+  for (const id of [met, ...asked]) {
+    const link = requestUrl({ path: `/${stream.collection}/${id}`, references }, endpoints)
+    try {
+      for await (const _ of emitPages(link, 'list', context, settings));
+    } catch (error) {
+      if (!(error instanceof HttpError) || error.failure === 'transient') throw error
+      if (id === met || !error.is('missing')) return false
+    }
+  }
+  return true
+}
+
+/** Lists what could hold the rows once more; false where the service offers no list. */
+async function listAgain(context: StreamContext): Promise<boolean> {
+  const { output } = context
+  try {
+    const settings = secondLook(context)
+    const start = { slice: null, page: null }
+    for await (const _ of emitSlices(slicesConcerned(context), start, settings, context))
+      await output.checkpoint()
+    return true
+  } catch (error) {
+    if (isNotOffered(error)) return false
+    throw error
+  }
+}
+
+function slicesConcerned({ state, config, endpoints, clock }: StreamContext): Slice[] {
+  const { stream, start, isSettled, keys } = state
+  const window = windowOf(state)
+  // What a settled reading looks for is what its lists of the days before the window did not have.
+  const until =
+    isSettled && window !== null
+      ? addDays(window, -1)
+      : addDays(dayOf(clock.now()), config.futureDays)
+  const slices = slicesOf(
+    stream,
+    start === null ? undefined : { from: start, until },
+    config,
+    endpoints,
+  )
+  if (stream.nested !== 'referenced_collections') return slices
+  const collections = new Set([...keys.gone()].map((key) => JSON.parse(String(key))[0]))
+  return slices.filter(({ key }) => collections.has(key))
+}
