@@ -42,7 +42,14 @@ function schemaOf(chosen: Chosen): object {
 
 /** The names of the streams that are chosen. */
 export function namesOf(catalog: Files['catalog']): string[] {
-  return Array.isArray(catalog) ? (catalog as readonly Chosen[]).map(nameOf) : []
+  if (Array.isArray(catalog)) return (catalog as readonly Chosen[]).map(nameOf)
+  const { streams } = (catalog ?? {}) as { readonly streams?: readonly ConfiguredStream[] }
+  return (streams ?? []).flatMap(({ stream }) => stream?.name ?? [])
+}
+
+/** A stream of a catalog that a test wrote as it liked. */
+interface ConfiguredStream {
+  readonly stream?: { readonly name?: string }
 }
 
 function nameOf(chosen: Chosen): string {
