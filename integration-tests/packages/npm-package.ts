@@ -14,6 +14,7 @@ import {
   output,
 } from '../engines/command.ts'
 import { leftBehind, type Trial } from './trial.ts'
+import { tryWorker } from './worker.ts'
 
 const NEEDED =
   /^(LICENSE|NOTICE|CHANGELOG\.md|README\.md|package\.json|(spec|write-settings)\.json|dist\/(scan\.wasm|validators\.cjs))$/
@@ -116,6 +117,7 @@ export async function tryNpmPackage({ project, folder, tenant, step, note }: Tri
     const outcome = { statusCode: 200, collection: 'clockings', id: 4712 }
     expectSame(JSON.parse(said), { ...outcome, isNewest: true, day: '2026-02-03' })
   })
+  await step('a Worker without compatibility flags receives', () => tryWorker(folder, archive))
   await step('a connector of somebody else compiles against it, and runs', async () => {
     const name = 'source-planets.ts'
     copyFileSync(join(packageFolder, 'integration-tests/packages/consumer', name), join(home, name))
