@@ -68,12 +68,24 @@ describe('a body without an end', () => {
     expect(sent).toBe(4 * 1024 ** 3 + part.length)
   })
 
-  it('of references, which are parsed whole, is given up at 64 MiB', async () => {
+  it('of references, which are parsed whole, is given up at 8 MiB', async () => {
     const { errors } = await runScenario({
       api: () => endlessReferences.wire,
       stream: 'external_references',
     })
     expect(errors.map(({ message }) => message).join()).toContain(endlessReferences.words)
+  })
+})
+
+describe('a page of references that takes far more memory than bytes', () => {
+  it('is refused before it is parsed', async () => {
+    const { errors } = await runScenario({
+      api: () => () => reply(200, `[{}${',{}'.repeat(200_000)}]`),
+      stream: 'external_references',
+    })
+    expect(errors.map(({ message }) => message).join()).toContain(
+      'it has more than 150000 objects and lists',
+    )
   })
 })
 

@@ -68,6 +68,7 @@ export const SYNC_FAILURES = {
     'page-damaged',
     'page-without-end',
     'record-too-large',
+    'page-too-large',
     'links-in-a-circle',
     'pages-without-end',
     'no-delta-link',

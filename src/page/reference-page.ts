@@ -49,6 +49,13 @@ function contentOf(body: unknown): unknown {
   return typeof value === 'object' && value !== null ? value : body
 }
 
+/** How the parts of a reference may be called, in small letters. */
+const NAMES = ['referencename', 'name', 'reference', 'externalreferencename']
+const VALUES = ['externalreference', 'referencevalue', 'externalreferencevalue', 'value']
+const IDS = ['internalreference', 'internalid', 'id']
+const KNOWN: ReadonlySet<string> = new Set(['nextlink', ...NAMES, ...VALUES, ...IDS])
+const LONGEST_KNOWN = Math.max(...[...KNOWN].map(({ length }) => length))
+
 interface Row {
   readonly name?: string
   readonly value?: string
@@ -62,15 +69,18 @@ function rows(input: unknown, known: Row): Row[] {
   const own = named(members)
   const row = { ...known, ...own }
   if (row.name !== undefined && row.value !== undefined) return [row]
-  if (Object.keys(own).length > 0) return lists(members, row)
-  return Object.entries(input as object)
-    .filter(([key]) => !/^(nextlink|deltalink)$/i.test(key))
-    .flatMap(([key, value]) => below(key, value, row))
+  if (Object.keys(own).length > 0) return lists(input as object, row)
+  const found: Row[] = []
+  for (const key in input as object) {
+    if (/^(nextlink|deltalink)$/i.test(key)) continue
+    for (const one of below(key, (input as Record<string, unknown>)[key], row)) found.push(one)
+  }
+  return found
 }
 
 /** The lists of an object that has a part of each of their references, such as the name. */
-function lists(members: Record<string, unknown>, known: Row): Row[] {
-  const found = Object.values(members).filter(Array.isArray)
+function lists(object: object, known: Row): Row[] {
+  const found = Object.values(object).filter(Array.isArray)
   if (found.length === 0) throw new SyntaxError('a reference has no name or no value')
   return found.flatMap((list) => rows(list, known))
 }
@@ -89,13 +99,8 @@ function below(key: string, value: unknown, known: Row): Row[] {
 
 function named(members: Record<string, unknown>): Row {
   return {
-    ...field('name', members, ['referencename', 'name', 'reference', 'externalreferencename']),
-    ...field('value', members, [
-      'externalreference',
-      'referencevalue',
-      'externalreferencevalue',
-      'value',
-    ]),
+    ...field('name', members, NAMES),
+    ...field('value', members, VALUES),
     ...idOf(members),
   }
 }
@@ -105,7 +110,7 @@ function idOf(value: unknown): Row {
     return { internalReference: String(value) }
   const members = lowerCased(value)
   if (members === undefined) return {}
-  return field('internalReference', members, ['internalreference', 'internalid', 'id'])
+  return field('internalReference', members, IDS)
 }
 
 function field(to: keyof Row, members: Record<string, unknown>, names: readonly string[]): Row {
@@ -123,7 +128,14 @@ function complete({ name, value, internalReference }: Row, collection: string): 
   return { collection, name, value, internalReference: internalReference ?? null }
 }
 
+/** The members of an object that mean something here, by their names in small letters; it may have many others. */
 function lowerCased(value: unknown): Record<string, unknown> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.toLowerCase(), item]))
+  const members: Record<string, unknown> = {}
+  for (const key in value) {
+    if (key.length > LONGEST_KNOWN) continue
+    const name = key.toLowerCase()
+    if (KNOWN.has(name)) members[name] = (value as Record<string, unknown>)[key]
+  }
+  return members
 }

@@ -63,6 +63,15 @@ export function endlessBody(): ConnectorError {
   )
 }
 
+/** The failure of a page that would have to be in memory whole. */
+export function pageTooLarge(most: number): ConnectorError {
+  return new ConnectorError(
+    'system',
+    'page-too-large',
+    `A page of the service is larger than the ${most / 1024 ** 2} MiB that it may have where it is read whole. Nothing of it counts as read; tell the operator of the service.`,
+  )
+}
+
 /** The failure of a chain of pages that does not end, or that is a circle. */
 export function endlessChain(isRepeated: boolean): ConnectorError {
   return isRepeated

@@ -29,6 +29,7 @@ import {
   InterruptedPageError,
   type LinkKind,
   pageFailure,
+  pageTooLarge,
   pauseAfter,
   type Tries,
 } from './page-failures.ts'
@@ -93,8 +94,10 @@ export interface PagesSettings {
 
 /** Pages without records are normal, but a chain of them that never ends is not. */
 const MAX_EMPTY_PAGES = 1000
-/** A page that has to be parsed must fit into memory several times. */
-const MAX_PARSED_BYTES = 64 * 1024 ** 2
+/** A page that has to be parsed takes up to twenty times its size of memory. */
+const MAX_PARSED_BYTES = 8 * 1024 ** 2
+/** An object without members has two bytes, and takes thirty times as much. */
+const MAX_PARSED_CONTAINERS = 150_000
 /** No page is that large: a body that never ends. */
 const MAX_PAGE_BYTES = 4 * 1024 ** 3
 /** Nor so large without a record, which may have 64 MiB itself: the most that max_record_mb can say. */
@@ -319,7 +322,7 @@ async function collected(parts: AsyncIterable<Buffer>): Promise<Buffer[]> {
   for await (const part of parts) {
     all.push(part)
     size += part.length
-    if (size > MAX_PARSED_BYTES) throw endlessBody()
+    if (size > MAX_PARSED_BYTES) throw pageTooLarge(MAX_PARSED_BYTES)
   }
   return all
 }
@@ -343,7 +346,16 @@ export function createPageReader(
 
 type RulesOf = NonNullable<Redaction['rulesOf']>
 
+/** How many objects and lists a text of JSON has at most: those that its strings seem to have count too. */
+function containersIn(body: Buffer): number {
+  let count = 0
+  for (const byte of body) if (byte === 0x7b || byte === 0x5b) count++
+  return count
+}
+
 function references(body: Buffer, collection: string, rulesOf: RulesOf) {
+  if (containersIn(body) > MAX_PARSED_CONTAINERS)
+    throw new MalformedPageError(`it has more than ${MAX_PARSED_CONTAINERS} objects and lists`)
   try {
     const { references, nextLink } = parseReferencePage(textOfBody([body]), collection)
     const records = references.flatMap((reference) => {
