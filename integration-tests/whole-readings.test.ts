@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../emulator/emulator.ts'
-import { type Scenario, startScenario } from './histories/scenario.ts'
+import { type Scenario, startScenario, withState } from './histories/scenario.ts'
 
 let scenario: Scenario
 afterEach(() => scenario.emulator.close())
@@ -206,5 +206,100 @@ describe('the first load of a delta whose pages are offsets', () => {
     })
     expect(requests.filter((text) => !text.includes('delta'))).toEqual([])
     expect(scenario.differences()).toEqual([])
+  })
+})
+
+describe('a delta that was offered before', () => {
+  it.each([404, 405])(
+    'and is refused once (%d) fails as transient and keeps its rows',
+    async (status) => {
+      const { emulator, sync } = await startWith('absences', 4)
+      emulator.insert('absences', { date: '2029-11-20' })
+      await sync()
+      emulator.advance(LATER)
+      emulator.fail(/&delta$/, status, { times: 1 })
+      const { exitCode, errors } = await sync()
+      expect(exitCode).toBe(1)
+      expect(errors.join()).toContain('which it offered before')
+      const { deleted } = await sync()
+      expect(deleted).toEqual([])
+      expect(scenario.differences()).toEqual([])
+    },
+  )
+
+  it('is known by its position, where the state is of before', async () => {
+    const { emulator, sync } = await startWith('people', 4)
+    await sync()
+    scenario.platform = withState(
+      scenario.platform,
+      'people',
+      ({ delta_offered: _, ...older }) => older,
+    )
+    emulator.advance(LATER)
+    emulator.fail(/\?delta$/, 404, { times: 1 })
+    expect((await sync()).exitCode).toBe(1)
+    await sync()
+    expect(scenario.differences()).toEqual([])
+  })
+})
+
+describe('a dated stream without a delta', () => {
+  it('keeps the days that it has listed when future_days gets smaller', async () => {
+    const { emulator, settings, sync } = await startWith('absences', 2)
+    emulator.insert('absences', { date: '2027-09-01' })
+    emulator.fail(/&delta$/, 404)
+    settings['future_days'] = 400
+    await sync()
+    settings['future_days'] = 10
+    const { deleted } = await sync()
+    expect(deleted).toEqual([])
+    emulator.remove('absences', 3)
+    expect((await sync()).deleted).toEqual([3])
+    expect(scenario.differences()).toEqual([])
+  })
+})
+
+describe('a full refresh whose continuation token dies', () => {
+  const ids = (records: readonly Readonly<Record<string, unknown>>[]) =>
+    records.map(({ id }) => Number(id)).sort((a, b) => a - b)
+  const ALL = Array.from({ length: 30 }, (_, i) => i + 1)
+  const DIES = /^\/people\?.*continuationToken/
+
+  it('starts over and sends no row twice', async () => {
+    const { emulator, sync } = await startWith('people', 30)
+    emulator.fail(DIES, 409, { skip: 2, times: 1 })
+    const { exitCode, records } = await sync({ mode: 'full_refresh' })
+    expect(exitCode).toBe(0)
+    expect(ids(records)).toEqual(ALL)
+    expect(new Set(records.map(({ _generation }) => _generation)).size).toBe(1)
+  })
+
+  it('knows also what it has sent before it was interrupted, and the next refresh sends all', async () => {
+    const { emulator, sync } = await startWith('people', 30)
+    const cut = await sync({ mode: 'full_refresh', killAfter: 20 })
+    emulator.fail(DIES, 409, { times: 1 })
+    const rest = await sync({ mode: 'full_refresh' })
+    const known = cut.messages.findLastIndex(({ state }) => state !== undefined)
+    const before = cut.messages
+      .slice(0, known)
+      .flatMap(({ record }) => (record ? [record.data] : []))
+    expect(before.length).toBeGreaterThan(5)
+    expect(ids([...before, ...rest.records])).toEqual(ALL)
+    expect(ids((await sync({ mode: 'full_refresh' })).records)).toEqual(ALL)
+  })
+
+  it('fails as transient where the state has no room for what it has sent', async () => {
+    const { emulator, sync } = await startWith('people', 30)
+    await sync({ mode: 'full_refresh', killAfter: 20 })
+    scenario.platform = withState(scenario.platform, 'people', (blob) => ({
+      ...blob,
+      tracked: false,
+      window_ids: null,
+    }))
+    emulator.fail(DIES, 409, { times: 1 })
+    const { exitCode, errors } = await sync({ mode: 'full_refresh' })
+    expect(exitCode).toBe(1)
+    expect(errors.join()).toContain('This full refresh cannot start over')
+    expect((await sync({ mode: 'full_refresh' })).exitCode).toBe(0)
   })
 })

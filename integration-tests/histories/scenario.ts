@@ -26,6 +26,7 @@ interface SyncOptions {
   /** Dies after so many lines. */
   readonly killAfter?: number
   readonly kept?: Kept
+  readonly mode?: 'incremental' | 'full_refresh'
   /** Called before the n-th request of the sync is answered, the one for the token counted. */
   readonly onRequest?: (n: number) => void
 }
@@ -69,6 +70,7 @@ export async function startScenario(
   async function sync({
     killAfter = 0,
     kept = 'everything',
+    mode = 'incremental',
     onRequest = () => {},
   }: SyncOptions = {}): Promise<ScenarioSync> {
     const { platform, settings } = scenario
@@ -82,7 +84,8 @@ export async function startScenario(
       concurrency: 1,
       ...settings,
     }
-    const files = { config, catalog: streams, state: platform.state }
+    const catalog = streams.map((name) => ({ name, sync_mode: mode }))
+    const files = { config, catalog, state: platform.state }
     const outcome = await run({ ...inPlace['in-process'], ...files, killAfter })
     stop()
     platform.load(outcome, kept)

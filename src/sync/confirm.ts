@@ -1,8 +1,10 @@
+import { warningOf } from '../ground/message-ids.ts'
 import { requestUrl } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
-import { addDays, dayOf } from './days.ts'
+import { addDays } from './days.ts'
 import { changedRows, type EmitSettings, emitPages, emitSlices } from './emit.ts'
 import { isNotOffered } from './page-failures.ts'
+import { lastDay } from './phases.ts'
 import { referencePairs, type Slice, slicesOf } from './slices.ts'
 import type { StreamContext } from './stream-state.ts'
 
@@ -33,7 +35,10 @@ export async function confirmDeletes(context: StreamContext): Promise<void> {
   const what = `${stream.stream}: this reading did not meet ${vanished} rows that the warehouse has`
   if (found > 0) {
     log.warn(
-      `${what}; a second look found ${found} of them, which stay. The service's answers are not always whole: tell its operator if it happens often.`,
+      warningOf(
+        'answer-not-whole',
+        `${what}; a second look found ${found} of them, which stay. The service's answers are not always whole: tell its operator if it happens often.`,
+      ),
     )
   } else if (isSure) {
     log.info(`${what}; a second look did not find them either, so they are deleted.`)
@@ -95,14 +100,12 @@ async function listAgain(context: StreamContext): Promise<boolean> {
   }
 }
 
-function slicesConcerned({ state, config, endpoints, clock }: StreamContext): Slice[] {
+function slicesConcerned(context: StreamContext): Slice[] {
+  const { state, config, endpoints } = context
   const { stream, start, isSettled, keys } = state
   const window = windowOf(state)
   // What a settled reading looks for is what its lists of the days before the window did not have.
-  const until =
-    isSettled && window !== null
-      ? addDays(window, -1)
-      : addDays(dayOf(clock.now()), config.futureDays)
+  const until = isSettled && window !== null ? addDays(window, -1) : lastDay(context)
   const slices = slicesOf(
     stream,
     start === null ? undefined : { from: start, until },

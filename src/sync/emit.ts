@@ -104,6 +104,7 @@ export async function* emitPages(
     if (batch.count > 0) {
       if (!isSecond) state.addRows(batch.count)
       order.settle(batch)
+      if (mode === 'full_refresh') keys.leaveOutSent(batch)
       if (isTracked) {
         mark?.(batch)
         if (isSecond) keys.leaveOutMet(batch)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Batch, DELETE, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
-import { createIdBudget, createLiveKeys, type LiveKeys } from './live-keys.ts'
+import { charactersOf, createIdBudget, createLiveKeys, type LiveKeys } from './live-keys.ts'
 import { scattered } from './testing/scattered.ts'
 
 interface Item {
@@ -213,5 +213,27 @@ describe('the room that the state has for ids', () => {
     )
     budget.take('clockings', 1000)
     expect(budget.take('people', 1_000_000)).toBe(true)
+  })
+})
+
+describe('a reading in the middle', () => {
+  it('has room for the ids that had it at rest, and is told as one that begins', () => {
+    const all = [...new Set(Array.from({ length: 12_000 }, (_, i) => scattered(i, 2 ** 31)))]
+    const half = (part: number) =>
+      batch(...all.filter((_, i) => i % 2 === part).map((id) => ({ id })))
+    const atRest = liveKeys()
+    atRest.observe(half(0), 'window')
+    atRest.observe(half(1), 'window')
+    const size = charactersOf(atRest.encode())
+    const others = ['others', 1_900_000 - size] as const
+    const keys = liveKeys(atRest.encode(), createIdBudget(new Map([['people', 0], others])))
+    keys.beginReading()
+    keys.observe(half(0), 'window')
+    const stored = keys.encode()
+    expect([keys.isTracked, stored.isAtBeginning]).toEqual([true, true])
+    expect(charactersOf(stored)).toBe(size)
+    expect(liveKeys(stored).goneCount).toBe(all.length)
+    keys.observe(half(1), 'window')
+    expect(deletes(keys)).toEqual([])
   })
 })

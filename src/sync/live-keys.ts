@@ -52,6 +52,8 @@ export interface StoredKeys {
   /** The highest changeVersion that was met. It decides nothing: operators read it. */
   readonly highestVersion: string | null
   readonly isTracked: boolean
+  /** Set where the sets are those of a reading that has met nothing yet, because what it met has no room. */
+  readonly isAtBeginning?: true
   readonly window: string | null
   readonly backfill: string | null
   readonly pending: readonly StoredDeletes[]
@@ -102,6 +104,13 @@ export interface LiveKeys {
    * it has met, or of which it was told that it is gone. To be called before `observe`.
    */
   leaveOutMet(batch: Batch): void
+  /**
+   * For a full refresh, in place of the two: sets the op to SKIP of each record whose row it has sent, and
+   * takes note of the others.
+   */
+  leaveOutSent(batch: Batch): void
+  /** A full refresh begins, or has ended: nothing was sent. */
+  forgetSent(): void
   /** A row that was met, by an integer; undefined if there is none. */
   someMet(): number | undefined
   /** The rows that are gone; those in doubt only when no backfill is to decide about them. */
@@ -143,6 +152,8 @@ export function createLiveKeys(
   let ofThisPage = createIdSet()
   /** Rows of which this process was told that they are gone. */
   let toldGone = createIdSet()
+  /** No key that was sent is above this one. */
+  let highestSent = window.size === 0 ? -1 : Number.POSITIVE_INFINITY
   return {
     get isTracked() {
       return isTracked
@@ -156,6 +167,12 @@ export function createLiveKeys(
         const key = keyAt(batch, i)
         if (window.has(key) || backfill.has(key) || toldGone.has(key)) batch.ops[i] = SKIP
       }
+    },
+    leaveOutSent,
+    forgetSent() {
+      forgetAllBut(createIdSet())
+      highestSent = -1
+      isTracked = true
     },
     someMet() {
       for (const set of [window, backfill])
@@ -218,6 +235,24 @@ export function createLiveKeys(
     for (const keys of [elsewhere, unseen, doubted, toldGone]) keys.deleteIntegers(batch.keys)
   }
 
+  function leaveOutSent(batch: Batch): void {
+    highest = later(highest, batch.highestVersion ?? null)
+    if (!isTracked) return
+    const { count, ops, keys } = batch
+    // Lists come in the order of ids, as a rule.
+    if (isPlain(batch) && isRisingAbove(highestSent, keys)) {
+      window.addIntegers(keys)
+      highestSent = keys[count - 1] ?? highestSent
+      return
+    }
+    highestSent = Number.POSITIVE_INFINITY
+    for (let i = 0; i < count; i++) {
+      const key = keyAt(batch, i)
+      if (window.has(key)) ops[i] = SKIP
+      else if (ops[i] !== SKIP) window.add(key)
+    }
+  }
+
   function observeEach(batch: Batch, place: Place | PlaceOf): void {
     for (let i = 0; i < batch.count; i++) {
       const op = batch.ops[i]
@@ -271,13 +306,30 @@ export function createLiveKeys(
         ...deletesOf(ofThisPage.size === 0 ? doubted : union([doubted, ofThisPage]), false),
       ],
     }
-    const sets = [stored.window, stored.backfill, ...stored.pending.map(({ keys }) => keys)]
-    const characters = sets.reduce((sum, text) => sum + (text?.length ?? 0), 0)
-    if (ids.take(stream, characters)) return stored
+    if (ids.take(stream, charactersOf(stored))) return stored
+    // In the middle of a reading there are two sets of what was one; nothing but a beginning needs no more than one.
+    const atBeginning: StoredKeys = {
+      ...stored,
+      isAtBeginning: true,
+      window: null,
+      backfill: null,
+      pending: deletesOf(union([window, backfill, unseen, doubted, ofThisPage]), true),
+    }
+    if (unseen.size > 0 && ids.take(stream, charactersOf(atBeginning))) return atBeginning
     isTracked = false
     forgetAllBut(createIdSet())
     return encode()
   }
+}
+
+/** How many characters of the state the sets take. */
+export function charactersOf({
+  window,
+  backfill,
+  pending,
+}: Pick<StoredKeys, 'window' | 'backfill' | 'pending'>): number {
+  const sets = [window, backfill, ...pending.map(({ keys }) => keys)]
+  return sets.reduce((sum, text) => sum + (text?.length ?? 0), 0)
 }
 
 function deletesOf(set: IdSet, isUnseen: boolean): StoredDeletes[] {
@@ -295,6 +347,15 @@ function union(sets: readonly IdSet[]): IdSet {
 function isPlain({ count, ops, keys }: Batch): boolean {
   for (let i = 0; i < count; i++) {
     if (ops[i] !== UPSERT || Number.isNaN(keys[i])) return false
+  }
+  return true
+}
+
+function isRisingAbove(bound: number, keys: Float64Array): boolean {
+  let last = bound
+  for (const key of keys) {
+    if (key <= last) return false
+    last = key
   }
   return true
 }

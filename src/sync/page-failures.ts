@@ -5,7 +5,7 @@ import { createFailureCount, type FailureCount, type RetryPolicy, waitMs } from 
 import { MalformedPageError, RecordTooLargeError, TextTooLongError } from '../page/page-scanner.ts'
 
 /** Said of a request of ours: the collection does not have this operation here. */
-export function isNotOffered(error: unknown): boolean {
+export function isNotOffered(error: unknown): error is HttpError {
   return error instanceof HttpError && error.is('not offered')
 }
 

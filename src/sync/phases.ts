@@ -1,4 +1,6 @@
+import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
+import type { HttpError } from '../http/http-error.ts'
 import { addDays, type Day, dayOf, deltaWindow } from './days.ts'
 import { changedRows, emitDelta, emitPages, emitSlices } from './emit.ts'
 import { isNotOffered } from './page-failures.ts'
@@ -108,12 +110,14 @@ export async function initial(position: Initial, context: StreamContext): Promis
   try {
     for await (const { link, isLast } of emitDelta(delta.url, kind, context, { place: 'window' })) {
       delta = link
+      state.deltaAnswered()
       if (isLast) continue
       state.moveTo({ phase: 'initial', page: link, window, maybeConsumed })
       await output.checkpoint()
     }
   } catch (error) {
     if (!isNotOffered(error)) throw error
+    if (state.wasDeltaOffered) throw refusedDelta(error)
     // Not every delta is documented; what the service does not offer is listed whole instead.
     log.warn(
       warningOf(
@@ -135,6 +139,16 @@ export async function initial(position: Initial, context: StreamContext): Promis
   return hasBackfill(start, window) ? beginBackfill(changes, state) : changes
 }
 
+/** What was offered before is refused for a while: a list in its place would have other days. */
+function refusedDelta(error: HttpError): ConnectorError {
+  return new ConnectorError(
+    'transient',
+    'delta-refused',
+    `The service refused the delta of this collection, which it offered before. Nothing is lost, and the next sync tries again; if the service has ended this delta for good, reset the stream, which is then listed whole. ${error.message}`,
+    { cause: error },
+  )
+}
+
 /**
  * Reads a whole list: of a stream without a delta, or of a full refresh. An interrupted one continues
  * at its page. The rows that an earlier sync read are then older than this one, so an incremental
@@ -143,7 +157,8 @@ export async function initial(position: Initial, context: StreamContext): Promis
 export async function list(position: List, context: StreamContext): Promise<Position> {
   const { state, config, endpoints, clock, output } = context
   const { stream, start, mode } = state
-  const until = position.until ?? addDays(dayOf(clock.now()), config.futureDays)
+  const until = position.until ?? lastDay(context)
+  if (start !== null) state.listUntil(until)
   const range = start === null ? undefined : { from: start, until }
   const slices = slicesOf(stream, range, config, endpoints)
   try {
@@ -160,6 +175,16 @@ export async function list(position: List, context: StreamContext): Promise<Posi
   if (!isResumed || mode === 'full_refresh') return { phase: 'complete', next: 'list' }
   state.beginAnew(clock.now(), LIST)
   return LIST
+}
+
+/**
+ * The last day of a list. What an earlier list of the stream had, the warehouse stands for: it must not
+ * count as gone when `future_days` is smaller now.
+ */
+export function lastDay({ state, config, clock }: StreamContext): Day {
+  const { listedUntil, mode } = state
+  const day = addDays(dayOf(clock.now()), config.futureDays)
+  return mode === 'incremental' && listedUntil !== null && listedUntil > day ? listedUntil : day
 }
 
 /** The list does not exist: the first phase of a delta answers the same rows. */

@@ -6,7 +6,7 @@ import type { StreamStart } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collection.ts'
 import { type Day, earliestDeltaStart } from './days.ts'
 import { addedFields, writeFields } from './field-set.ts'
-import type { IdBudget } from './live-keys.ts'
+import { charactersOf, type IdBudget } from './live-keys.ts'
 import type { StreamLog } from './notices.ts'
 import type { Position } from './position.ts'
 import { referencePairs } from './slices.ts'
@@ -327,9 +327,7 @@ function earlier(a: Day | null, b: Day | null): Day | null {
 /** How many characters of the state are sets of ids that the stream continues from. */
 export function storedCharacters(decision: Decision): number {
   if (decision.do === 'begin') return 0
-  const { window, backfill, pending } = decision.stored.keys
-  const sets = [window, backfill, ...pending.map(({ keys }) => keys)]
-  return sets.reduce((sum, text) => sum + (text?.length ?? 0), 0)
+  return charactersOf(decision.stored.keys)
 }
 
 /** Whether the stream continues a delta that an earlier sync began. */

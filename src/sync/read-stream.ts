@@ -33,7 +33,8 @@ async function readToEnd(context: StreamContext): Promise<void> {
       return
     } catch (error) {
       if (!(error instanceof DeadLinkError)) throw error
-      const reason = reasonOf(error, context)
+      const reason = { ...reasonOf(error, context), isDeadLink: true }
+      if (state.mode === 'full_refresh' && !state.keys.isTracked) throw refreshNotRepeated(error)
       if (pages.count <= best) throw neverFinishes(error)
       best = pages.count
       state.startOver(reason, clock.now())
@@ -113,6 +114,16 @@ function reasonOf(error: DeadLinkError, context: StreamContext): StartOver {
 function linkTime(position: Position): Date | null {
   if (position.phase === 'initial') return position.page?.at ?? null
   return position.phase === 'changes' ? position.delta.at : null
+}
+
+/** Without the ids of what it has sent a full refresh would send rows twice. */
+function refreshNotRepeated(error: DeadLinkError): ConnectorError {
+  return new ConnectorError(
+    'transient',
+    'refresh-not-repeated',
+    `This full refresh cannot start over, because the state has no room for the ids of the rows that it has sent, and they would come twice. The next sync asks for the same page again; if that fails too, reset the stream, or read it as incremental. ${error.message}`,
+    { cause: error },
+  )
 }
 
 function neverFinishes(error: DeadLinkError): ConnectorError {

@@ -25,6 +25,8 @@ function reading(position: Position, more: Partial<StoredState> = {}): StoredSta
     cursor: 1_800_000_000_000_000,
     isSettled: false,
     isListDue: false,
+    wasDeltaOffered: true,
+    listedUntil: null,
     replacesOlder: true,
     position,
     keys: {

@@ -1,12 +1,13 @@
 import type { Day } from './days.ts'
 import type { StoredDeletes, StoredKeys } from './live-keys.ts'
-import type { Backfill, Changes, Link, Position } from './position.ts'
+import type { Position } from './position.ts'
+import { type PositionFields, positionFields, readPosition } from './stored-position.ts'
 
 /**
  * The state of one stream as it is stored: flat, with constant keys, null for what is not there,
  * because some platforms merge states key by key.
  */
-export interface StateBlob {
+export interface StateBlob extends PositionFields {
   readonly bookmark_version: 2
   readonly mode: string
   readonly service: string
@@ -23,20 +24,9 @@ export interface StateBlob {
   readonly replaces: boolean
   /** Older states have none. */
   readonly list_due: boolean | null
-  /** The phase of `Position`; one that is complete and continues by its changes is in these. */
-  readonly phase: string
-  /** The page or the delta link to request next. */
-  readonly link: string | null
-  readonly link_at: string | null
-  readonly requested: boolean
-  readonly slice: string | null
-  readonly listing_at: string | null
-  readonly until: string | null
-  readonly window: string | null
-  /** The delta link to come back to after a backfill. */
-  readonly delta_link: string | null
-  readonly delta_link_at: string | null
-  readonly backfilled_at: string | null
+  /** Older states have neither. */
+  readonly delta_offered: boolean | null
+  readonly listed_until: string | null
   readonly change_version: string | null
   readonly tracked: boolean
   /** Ids in the window of the delta or in the list, and in the days before it. */
@@ -67,6 +57,8 @@ const STATE_FIELDS: Readonly<Record<keyof StateBlob, Kind | `${Kind}?`>> = {
   settled: 'boolean',
   replaces: 'boolean',
   list_due: 'boolean?',
+  delta_offered: 'boolean?',
+  listed_until: 'string?',
   phase: 'string',
   link: 'string?',
   link_at: 'string?',
@@ -86,134 +78,6 @@ const STATE_FIELDS: Readonly<Record<keyof StateBlob, Kind | `${Kind}?`>> = {
   whole_rows: 'number?',
   rows_so_far: 'number?',
   rows_counted: 'number?',
-}
-
-/** What a stored state says of the position. */
-type PositionFields = Pick<
-  StateBlob,
-  | 'phase'
-  | 'link'
-  | 'link_at'
-  | 'requested'
-  | 'slice'
-  | 'listing_at'
-  | 'until'
-  | 'window'
-  | 'delta_link'
-  | 'delta_link_at'
-  | 'backfilled_at'
->
-
-const NOWHERE: PositionFields = {
-  phase: 'complete',
-  link: null,
-  link_at: null,
-  requested: false,
-  slice: null,
-  listing_at: null,
-  until: null,
-  window: null,
-  delta_link: null,
-  delta_link_at: null,
-  backfilled_at: null,
-}
-
-/** The fields of a position; one that is complete and continues by its changes is in these. */
-function positionFields(position: Position): PositionFields {
-  const { phase } = position
-  switch (phase) {
-    case 'initial':
-      return { ...NOWHERE, phase, ...linkFields(position.page), window: position.window }
-    case 'backfill':
-      return {
-        ...NOWHERE,
-        phase,
-        ...linkFields(position.page),
-        slice: position.slice,
-        listing_at: textOf(position.begunAt),
-        until: position.until,
-        window: position.changes.window,
-        delta_link: position.changes.delta.url,
-        delta_link_at: textOf(position.changes.delta.at),
-      }
-    case 'changes':
-      return {
-        ...NOWHERE,
-        phase,
-        ...linkFields(position.delta),
-        requested: position.requested,
-        window: position.window,
-        backfilled_at: textOf(position.backfilledAt),
-      }
-    case 'list':
-      return {
-        ...NOWHERE,
-        phase,
-        ...linkFields(position.page),
-        slice: position.slice,
-        until: position.until,
-      }
-    case 'complete':
-      return position.next === 'list' ? NOWHERE : positionFields(position.next)
-  }
-}
-
-/** The position, if the fields say of its phase what that needs, and nothing that it cannot have. */
-function readPosition(stored: StateBlob): Position | undefined {
-  const { mode, phase, start, window, until, slice, requested } = stored
-  const isList = phase === 'list' || phase === 'complete'
-  if (mode === 'full_refresh' && !isList) return undefined
-  // Only records with a day have a window, and only a start before it has days to backfill.
-  const isWindowed = (start === null) === (window === null)
-  const hasBackfill = start !== null && window !== null && start < window
-  if (stored.backfill_ids !== null && !isList && !hasBackfill) return undefined
-  const page = readLink(stored.link, stored.link_at)
-  const isListing = until !== null && (page === null || slice !== null) && (start ?? '') <= until
-  const changes = (delta: Link): Changes => ({
-    phase: 'changes',
-    delta,
-    requested: phase === 'changes' && requested,
-    // After an interrupted first reading its link may have been requested, too.
-    maybeConsumed: phase === 'changes' ? requested : true,
-    window,
-    backfilledAt: readTime(stored.backfilled_at),
-  })
-  switch (phase) {
-    case 'initial':
-      return page === null || isWindowed
-        ? { phase, page, window, maybeConsumed: page !== null }
-        : undefined
-    case 'backfill': {
-      const delta = readLink(stored.delta_link, stored.delta_link_at)
-      if (!hasBackfill || delta === null || until === null || !isListing) return undefined
-      const begunAt = readTime(stored.listing_at)
-      return { phase, slice, page, until, begunAt, changes: changes(delta) } satisfies Backfill
-    }
-    case 'changes':
-      return page !== null && isWindowed ? changes(page) : undefined
-    case 'list':
-      return isListing || (page === null && slice === null && until === null)
-        ? { phase, slice, page, until }
-        : undefined
-    default:
-      return page === null && slice === null ? { phase: 'complete', next: 'list' } : undefined
-  }
-}
-
-function linkFields(link: Link | null): Pick<StateBlob, 'link' | 'link_at'> {
-  return { link: link?.url ?? null, link_at: textOf(link?.at ?? null) }
-}
-
-function readLink(url: string | null, at: string | null): Link | null {
-  return url === null ? null : { url, at: readTime(at) }
-}
-
-function textOf(time: Date | null): string | null {
-  return time?.toISOString() ?? null
-}
-
-function readTime(text: string | null): Date | null {
-  return text === null ? null : new Date(text)
 }
 
 export type Mode = 'full_refresh' | 'incremental'
@@ -247,6 +111,10 @@ export interface StoredState {
    * follows before it is settled.
    */
   readonly isListDue: boolean
+  /** True once the service has answered a delta of the stream: a refusal is then a passing one. */
+  readonly wasDeltaOffered: boolean
+  /** The last day that a list of the stream has had; null for what has no days, or was not listed. */
+  readonly listedUntil: Day | null
   readonly position: Position
   readonly keys: StoredKeys
   /** How many rows the last complete reading had; null where none was counted. */
@@ -258,6 +126,7 @@ export interface StoredState {
 }
 
 const PHASES: ReadonlySet<string> = new Set(['initial', 'backfill', 'changes', 'list', 'complete'])
+const DELTA_PHASES: ReadonlySet<string> = new Set(['initial', 'backfill', 'changes'])
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 /** Generations are seconds since 1970; a larger one is none of ours, and leaves no room for the next. */
 const MAX_GENERATION = 2 ** 32
@@ -280,6 +149,8 @@ export function writeState(state: StoredState): StateBlob {
     settled: state.isSettled,
     replaces: state.replacesOlder,
     list_due: state.isListDue,
+    delta_offered: state.wasDeltaOffered,
+    listed_until: state.listedUntil,
     ...positionFields(state.position),
     change_version: keys.highestVersion,
     tracked: keys.isTracked,
@@ -323,6 +194,10 @@ export function readState(blob: unknown): StoredState | 'none' | { readonly unre
     isSettled: stored.settled,
     replacesOlder: stored.replaces,
     isListDue: stored.list_due ?? false,
+    // A position of a delta says so itself.
+    wasDeltaOffered:
+      stored.delta_offered ?? (stored.link !== null && DELTA_PHASES.has(stored.phase)),
+    listedUntil: stored.listed_until,
     position,
     keys: {
       highestVersion: stored.change_version,
@@ -366,7 +241,7 @@ function damagedValue(stored: StateBlob): string | undefined {
     return 'generation'
   if (cursor !== null && !(Number.isInteger(cursor) && cursor >= 0 && cursor <= MAX_CURSOR))
     return 'cursor'
-  const days = ['start', 'until', 'window'] as const
+  const days = ['start', 'until', 'window', 'listed_until'] as const
   const times = ['link_at', 'listing_at', 'delta_link_at', 'backfilled_at'] as const
   return (
     days.find((name) => stored[name] !== null && !isDay(stored[name])) ??

@@ -63,6 +63,14 @@ export interface StreamState {
   /** See `StoredState.isListDue`. */
   readonly isListDue: boolean
   makeListDue(): void
+  /** See `StoredState.wasDeltaOffered`. */
+  readonly wasDeltaOffered: boolean
+  /** The service has answered a delta. */
+  deltaAnswered(): void
+  /** See `StoredState.listedUntil`. */
+  readonly listedUntil: Day | null
+  /** A list begins that has a last day, which later lists will have, too. */
+  listUntil(day: Day): void
   settle(): void
   blob(): StateBlob
 }
@@ -73,6 +81,8 @@ export interface StartOver {
   readonly message: string
   /** Set when the sync tells of it at its end, for all streams at once. */
   readonly isToldAtEnd?: boolean
+  /** Set when a link died in the middle of the reading: a full refresh then leaves out what it has sent. */
+  readonly isDeadLink?: boolean
   /** Set when somebody has asked for it: no warning. */
   readonly isExpected?: boolean
 }
@@ -115,6 +125,8 @@ export function createStreamState(
   let isSettled = stored?.isSettled ?? false
   let replacesOlder = stored?.replacesOlder ?? settings.replacesOlder ?? true
   let isListDue = stored?.isListDue ?? false
+  let wasDeltaOffered = stored?.wasDeltaOffered ?? false
+  let listedUntil = stored?.listedUntil ?? null
   let begunFrom = streamStart(stored, settings.why)
   let wholeRows = stored?.wholeRows ?? null
   let rowsSoFar = stored?.rowsSoFar ?? 0
@@ -149,13 +161,13 @@ export function createStreamState(
     moveTo(next) {
       position = next
     },
-    beginAnew,
+    beginAnew: (now, at) => beginAnew(now, at),
     startOver(reason, now, from = start) {
       const isQuiet = reason.isToldAtEnd === true || reason.isExpected === true
       const say = isQuiet ? log.debug : log.warn
       say(warningOf('starts-over', `${reason.message}; the stream is read from the beginning.`))
       start = from
-      beginAnew(now)
+      beginAnew(now, first, reason.isDeadLink === true && mode === 'full_refresh')
       begunFrom = streamStart({ wholeRows }, reason.why)
     },
     addRows(count) {
@@ -173,13 +185,28 @@ export function createStreamState(
     makeListDue() {
       isListDue = true
     },
+    get wasDeltaOffered() {
+      return wasDeltaOffered
+    },
+    deltaAnswered() {
+      wasDeltaOffered = true
+    },
+    get listedUntil() {
+      return listedUntil
+    },
+    listUntil(day) {
+      listedUntil = day
+    },
     settle() {
       if (!isSettled) wholeRows = rowsSoFar
       isSettled = true
       isListDue = false
+      if (mode === 'full_refresh') keys.forgetSent()
     },
-    blob: () =>
-      writeState({
+    blob() {
+      const encoded = encodedKeys()
+      const isAtBeginning = encoded.isAtBeginning === true
+      return writeState({
         mode,
         service,
         environment,
@@ -188,21 +215,26 @@ export function createStreamState(
         start,
         generation,
         cursor,
-        isSettled,
+        isSettled: isSettled && !isAtBeginning,
         replacesOlder,
         isListDue,
-        position: withDoubt(position),
-        keys: encodedKeys(),
+        wasDeltaOffered,
+        listedUntil,
+        position: isAtBeginning ? first : withDoubt(position),
+        keys: encoded,
         wholeRows,
-        rowsSoFar: isSettled ? null : rowsSoFar,
+        rowsSoFar: isSettled || isAtBeginning ? null : rowsSoFar,
         rowsCounted,
-      }),
+      })
+    },
   }
 
-  function beginAnew(now: Date, at: Position = first): void {
-    keys.beginReading()
+  /** A refresh that goes on keeps its generation, to which belongs what it has sent. */
+  function beginAnew(now: Date, at: Position = first, goesOn = false): void {
+    if (mode === 'incremental') keys.beginReading()
+    else if (!goesOn) keys.forgetSent()
     position = at
-    generation = nextGeneration(generation, now)
+    if (!goesOn) generation = nextGeneration(generation, now)
     isContinued = false
     isSettled = false
     replacesOlder = true
@@ -221,7 +253,7 @@ export function createStreamState(
   function encodedKeys(): StoredKeys {
     const wasTracked = keys.isTracked
     const encoded = keys.encode()
-    if (wasTracked && !keys.isTracked)
+    if (wasTracked && !keys.isTracked && mode === 'incremental')
       log.warn(
         warningOf(
           'ids-too-many',
