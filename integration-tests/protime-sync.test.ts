@@ -222,18 +222,6 @@ describe('protime sync', () => {
     expect(refresh.log()).toContain('from the beginning: full refresh.')
   })
 
-  it('empties the columns of what the settings leave out from now on', async () => {
-    const query =
-      'SELECT count(*)::INTEGER AS people, count(bankAccount)::INTEGER AS accounts FROM people'
-    const all = tenant.emulator.all('people')
-    const accounts = all.filter(({ bankAccount }) => bankAccount != null).length
-    expect(accounts).toBeGreaterThan(0)
-    await sync({}, '--streams', 'people')
-    expect(await ask(warehouse(), query)).toEqual([{ people: all.length, accounts }])
-    await sync({ personal_data: 'without_secrets' }, '--streams', 'people')
-    expect(await ask(warehouse(), query)).toEqual([{ people: all.length, accounts: 0 }])
-  })
-
   it('reads a stream from the beginning after the statements of docs/many-tenants.md', async () => {
     await sync(FEW)
     const before = startsOf('people')

@@ -2,6 +2,7 @@ import { constants } from 'node:os'
 import { asConnectorError, ConnectorError, InterruptedError } from '../ground/errors.ts'
 import { warnOfReaders } from '../ground/private-file.ts'
 import { packageVersion } from '../ground/project-files.ts'
+import { settingsFingerprint } from '../privacy/privacy-settings.ts'
 import type { Failure, SyncObserver } from '../protocol/connector.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../protocol/progress/observed.ts'
 import { createSource } from '../source/source.ts'
@@ -13,6 +14,7 @@ export interface SyncOptions {
   /** Names, separated by commas. */
   readonly streams?: string
   readonly fullRefresh?: boolean
+  readonly rewrite?: boolean
   readonly keepDeleted?: boolean
   /** Milliseconds. */
   readonly wait?: number
@@ -48,7 +50,8 @@ export function syncAction(options: SyncOptions, parent: number): Action {
         path: options.warehouse,
         streams,
         keepsDeleted: options.keepDeleted === true,
-        owner: config,
+        owner: { ...config, redaction: settingsFingerprint(config.privacy) },
+        rewrites: options.rewrite === true,
         waitMs: options.wait ?? 0,
         publish: options.publish,
         exitCodeOf: ({ failures, stopped }) => signalCode(stopped) ?? exitCodeOf(failures),

@@ -10,6 +10,10 @@ export function addSync(program: Command, act: Act): void {
     .option('--warehouse <file>', 'the file; made by the first sync', 'protime.duckdb')
     .option('--streams <names>', 'the streams to read, separated by commas; all if left out')
     .option('--full-refresh', 'read the streams from the beginning')
+    .option(
+      '--rewrite',
+      'read everything into a new file that takes the place of this one: after a change of what is left out',
+    )
     .option('--keep-deleted', 'keep deleted rows in the tables, with the time in _deleted_at')
     .option(
       '--wait <time>',

@@ -38,6 +38,7 @@ export const SYNC_FAILURES = {
     'proxy-password',
     'duckdb-missing',
     'warehouse-of-another-tenant',
+    'redacted-otherwise',
     'made-by-another-version',
     'not-duckdb',
     'made-by-a-newer-duckdb',

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
 import type { JsonSchema } from '../records/stream-spec.ts'
-import { isGuessable, type PseudonymSettings } from './pseudonyms.ts'
+import { createPseudonyms, isGuessable, type PseudonymSettings } from './pseudonyms.ts'
 
 /**
  * What a field tells of a person, `x-privacy` in its schema. `none`: nothing. `personal`: something of
@@ -78,14 +79,27 @@ export function parsePrivacySettings(
   const unknownFields = (config['unknown_fields'] ?? (namesPeople(mode) ? 'keep' : 'drop')) as
     | 'keep'
     | 'drop'
-  const hashes = mode === 'pseudonymised' || rules.some(({ rule }) => rule === 'hash')
-  if (hashes && key === undefined)
+  if (hashes({ mode, rules }) && key === undefined)
     return `privacy_key is missing: ${mode === 'pseudonymised' ? 'personal_data is pseudonymised' : 'a rule of field_rules hashes'}, and pseudonyms are made with it.`
   if (key !== undefined && isGuessable(key))
     return 'privacy_key has few different characters, so it can be guessed; docs/privacy.md has a command that makes one.'
   const isShared = config['pseudonyms_across_tenants'] === true
   const tenant = isShared ? undefined : (config['tenant'] as string).toLowerCase()
   return { mode, pseudonyms: key === undefined ? undefined : { key, tenant }, rules, unknownFields }
+}
+
+/** The same for settings that leave out the same; tells nothing of the key. */
+export function settingsFingerprint(settings: PrivacySettings): string {
+  const { mode, rules, unknownFields, pseudonyms } = settings
+  const texts = rules.map(({ stream, path, rule }) => [stream, path, rule])
+  const key = hashes(settings) && pseudonyms ? createPseudonyms(pseudonyms).fingerprint : ''
+  return createHash('sha256')
+    .update(JSON.stringify([mode, texts, unknownFields, key]))
+    .digest('hex')
+}
+
+function hashes({ mode, rules }: Pick<PrivacySettings, 'mode' | 'rules'>): boolean {
+  return mode === 'pseudonymised' || rules.some(({ rule }) => rule === 'hash')
 }
 
 /** Rules for the fields of one stream. */

@@ -6,17 +6,19 @@ import { literal } from './sql.ts'
 export interface Owner {
   readonly tenant: string
   readonly environment: string
+  /** Stands for the settings that say which data is left out: the same for settings that do the same. */
+  readonly redaction: string
 }
 
 /** The form of `_protime` that this program reads and writes. */
-const FORMAT = 1
+const FORMAT = 2
 
 const TABLES = `SELECT table_name FROM duckdb_tables()
   WHERE database_name = current_database() AND schema_name = '_protime'`
 
 /**
- * Whether the file has an owner yet. Throws a config error for one of another owner or another form; only
- * reads.
+ * Whether the file has an owner yet. Throws a config error for one of another owner, of another form, or filled under
+ * other settings; only reads.
  */
 export async function isOwned(
   connection: DuckDBConnection,
@@ -29,12 +31,17 @@ export async function isOwned(
     if (tables.includes('states')) throw ofAnotherVersion(path, 'earlier')
     return false
   }
-  const reader = await connection.runAndReadAll(
-    'SELECT format, tenant, environment FROM _protime.owner',
-  )
-  const [[format, tenant, environment] = []] = reader.getRows()
+  const form = await connection.runAndReadAll('SELECT format FROM _protime.owner')
+  const [[format] = []] = form.getRows()
   if (format !== FORMAT) throw ofAnotherVersion(path, Number(format) > FORMAT ? 'later' : 'earlier')
-  if (tenant === owner.tenant && environment === owner.environment) return true
+  const reader = await connection.runAndReadAll(
+    'SELECT tenant, environment, redaction FROM _protime.owner',
+  )
+  const [[tenant, environment, redaction] = []] = reader.getRows()
+  if (tenant === owner.tenant && environment === owner.environment) {
+    if (redaction === owner.redaction) return true
+    throw new RedactedOtherwise(path)
+  }
   throw new ConnectorError(
     'config',
     'warehouse-of-another-tenant',
@@ -43,11 +50,25 @@ export async function isOwned(
 }
 
 /** What makes a file the owner's. */
-export function claim({ tenant, environment }: Owner): string[] {
+export function claim({ tenant, environment, redaction }: Owner): string[] {
+  const owner = [tenant, environment, redaction].map(literal).join(', ')
   return [
-    'CREATE TABLE _protime.owner (format INTEGER, tenant VARCHAR, environment VARCHAR)',
-    `INSERT INTO _protime.owner VALUES (${FORMAT}, ${literal(tenant)}, ${literal(environment)})`,
+    'CREATE TABLE _protime.owner (format INTEGER, tenant VARCHAR, environment VARCHAR, redaction VARCHAR)',
+    `INSERT INTO _protime.owner VALUES (${FORMAT}, ${owner})`,
   ]
+}
+
+/** The file is the owner's, and was filled under other settings. */
+export class RedactedOtherwise extends ConnectorError {
+  override name = 'RedactedOtherwise'
+
+  constructor(path: string) {
+    super(
+      'config',
+      'redacted-otherwise',
+      `${path} was filled under other settings of personal data, and what they let through would stay in it. Add --rewrite: the sync reads everything into a new file, which takes the place of this one once it is complete.`,
+    )
+  }
 }
 
 function ofAnotherVersion(path: string, version: 'earlier' | 'later'): ConnectorError {

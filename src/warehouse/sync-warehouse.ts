@@ -8,6 +8,7 @@ import type { Column } from './column.ts'
 import { createPatience } from './duckdb.ts'
 import type { Owner } from './owner.ts'
 import { assertPublishable } from './publish.ts'
+import { prepareReplacement } from './rewrite.ts'
 import { createStreamRows, type StreamRows, unwritable } from './stream-rows.ts'
 import { openWarehouse, type Warehouse } from './warehouse.ts'
 import {
@@ -28,6 +29,8 @@ export interface WarehouseSyncSettings<Config> {
   readonly keepsDeleted: boolean
   /** Whose rows the file has: it is asked before anything is written, whatever streams are read. */
   readonly owner: Owner
+  /** Reads everything into a new file, which takes the place of this one once it is complete. */
+  readonly rewrites?: boolean
   /** See `StreamRequest.startOver`; of all streams. */
   readonly startOver?: StreamRequest['startOver']
   /** Waits so long for a file that another process has open. */
@@ -58,6 +61,21 @@ export interface WarehouseSync {
 export async function syncWarehouse<Config>(
   settings: WarehouseSyncSettings<Config>,
 ): Promise<WarehouseSync> {
+  if (settings.rewrites !== true) return syncFile(settings)
+  const { path, owner, waitMs = 0, publish, tools } = settings
+  if (publish !== undefined) assertPublishable(path, publish)
+  const replacement = await prepareReplacement(path, owner, createPatience(waitMs, tools))
+  const done = await syncFile({ ...settings, path: replacement.path })
+  const isComplete = done.failures.length === 0 && done.stopped === undefined
+  if (isComplete) replacement.takePlace()
+  else
+    tools.log.warn(
+      `${path} stays as it was: not everything could be read. The next sync with --rewrite goes on.`,
+    )
+  return done
+}
+
+async function syncFile<Config>(settings: WarehouseSyncSettings<Config>): Promise<WarehouseSync> {
   const {
     source,
     config,

@@ -195,7 +195,7 @@ describe('a warehouse', () => {
 
   it('of a later version is refused, and stays as it is', async () => {
     await syncInto(file())
-    await withDuckDb(file(), (connection) => connection.run('UPDATE _protime.owner SET format = 2'))
+    await withDuckDb(file(), (connection) => connection.run('UPDATE _protime.owner SET format = 3'))
     const before = readFileSync(file())
     await expect(syncInto(file())).rejects.toThrow(/version of this program that is later.*Update/)
     expect(readFileSync(file()).equals(before)).toBe(true)
