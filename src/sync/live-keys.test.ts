@@ -104,6 +104,15 @@ describe('live keys', () => {
     expect(deletes(keys)).toEqual([1])
   })
 
+  it('doubts the history when a change puts a row of it into the window', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1, version: 'B' }), 'backfill')
+    keys.observe(batch({ id: 1, version: 'A' }), () => 'window')
+    expect(keys.isBackfillInDoubt).toBe(true)
+    keys.beginBackfill()
+    expect(deletes(keys)).toEqual([])
+  })
+
   it('takes a row that moved from the history into the window for live', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1, version: 'A' }), 'backfill')

@@ -74,8 +74,8 @@ export interface LiveKeys {
   /** False when the sets outgrew the state: rows that vanish are then not noticed. */
   readonly isTracked: boolean
   /**
-   * True when a Delete came of a row that was seen before the window: it may only be a row's move
-   * there. The next backfill decides.
+   * True when a Delete came of a row that was seen before the window, which may only be its move
+   * there, or a change that puts such a row into the window, which may be older. The next backfill decides.
    */
   readonly isBackfillInDoubt: boolean
   /**
@@ -266,6 +266,7 @@ export function createLiveKeys(
         isBackfillInDoubt = true
         continue
       }
+      const wasBefore = backfill.has(key)
       backfill.delete(key)
       if (op !== UPSERT) {
         toldGone.add(key)
@@ -273,6 +274,8 @@ export function createLiveKeys(
       }
       toldGone.delete(key)
       const here = place instanceof Function ? place(i) : place
+      // A log of changes may tell of a day on which the row was before the lists met it.
+      if (here === 'window' && wasBefore && place instanceof Function) isBackfillInDoubt = true
       if (here === 'window') window.add(key)
       else backfill.add(key)
     }
