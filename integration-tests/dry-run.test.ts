@@ -56,7 +56,13 @@ const CALLS: Readonly<
 }
 const READS = [
   ...['init', 'preview', 'sync', 'references list', 'references get', 'job-categories list'],
-  ...['job-categories get', 'work-locations list', 'webhooks list', 'webhooks get'],
+  ...[
+    'job-categories get',
+    'work-locations list',
+    'webhooks list',
+    'webhooks get',
+    'webhooks test',
+  ],
 ]
 
 /** Every command of `protime`, as its help lists them. */

@@ -46,6 +46,7 @@ async function runWebhookHistory(history: WebhookHistory): Promise<void> {
     platform: createPlatform(),
     storePath: `${folder.path}/webhooks.json`,
     killAfter: [],
+    cancellations: 0,
     syncing: Promise.resolve(DONE),
     receiver: undefined,
   }
@@ -90,6 +91,8 @@ interface Running {
   readonly storePath: string
   /** Of the syncs to come, the lines after which they die. */
   readonly killAfter: number[]
+  /** How many syncs of the receiver are still to be cancelled. */
+  cancellations: number
   /** The lock that all syncs take. */
   syncing: Promise<Outcome>
   receiver: Receiver | undefined
@@ -101,6 +104,10 @@ async function take(step: WebhookStep, running: Running): Promise<void> {
   else if (step.do === 'deliveries') emulator.deliveryFault(step.fault, { share: step.share })
   else if (step.do === 'deliver-well') emulator.clearFaults()
   else if (step.do === 'end-webhook') await endWebhook(step, running)
+  else if (step.do === 'cancel-sync') running.cancellations++
+  else if (step.do === 'repeat-creation')
+    emulator.fault('/webhooks', 'repeat', { method: 'POST', times: 1 })
+  else if (step.do === 'refuse-list') refuseList(step.status, running)
   else if (step.do === 'kill-sync') running.killAfter.push(step.afterLines)
   else if (step.do === 'scheduled-sync') void sync(running)
   else if (step.do === 'wait') await idle(running)
@@ -111,11 +118,18 @@ async function take(step: WebhookStep, running: Running): Promise<void> {
   } else tenant.happen(step)
 }
 
+/** A server that has no webhook yet would end, as it should. */
+function refuseList(status: number, { emulator, history }: Running): void {
+  if (emulator.webhooks().length < history.collections.length) return
+  emulator.fail('/webhooks', status, { method: 'GET', times: 1 })
+}
+
 /** A delivery for which nothing goes wrong any more; the sync that follows it is awaited. */
 async function lastDelivery(running: Running): Promise<void> {
   const { emulator, history, tenant } = running
   emulator.clearFaults()
   running.killAfter.splice(0)
+  running.cancellations = 0
   await emulator.elapse({ hours: 2 })
   // A delivery that was refused may hold back newer ones until its next attempt.
   const isHeld = () => emulator.deliveries().some(({ status }) => status === 'waiting')
@@ -214,7 +228,11 @@ function triggerOf(running: Running, killed: AbortSignal): Trigger {
   const dead = new Promise<Outcome>((resolve) => {
     killed.addEventListener('abort', () => resolve({ result: 'failed', detail: '' }))
   })
-  return () => Promise.race([sync(running), dead])
+  return () => {
+    if (running.cancellations === 0) return Promise.race([sync(running), dead])
+    running.cancellations--
+    return Promise.resolve({ result: 'cancelled', detail: '' })
+  }
 }
 
 function sync(running: Running): Promise<Outcome> {

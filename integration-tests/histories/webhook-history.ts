@@ -17,6 +17,12 @@ export type WebhookStep =
       readonly how: 'disable' | 'expire' | 'delete'
       readonly stream: number
     }
+  /** Somebody cancels the next sync of the receiver before it has read anything. */
+  | { readonly do: 'cancel-sync' }
+  /** A proxy sends the next creation of a webhook twice. */
+  | { readonly do: 'repeat-creation' }
+  /** The service refuses the next request for its webhooks, also the first one of a start. */
+  | { readonly do: 'refuse-list'; readonly status: number }
   /** The next sync dies after so many lines. */
   | { readonly do: 'kill-sync'; readonly afterLines: number }
   /** The receiver dies, with the notifications that it knows; it starts again after these events. */
@@ -59,7 +65,8 @@ const options: fc.Arbitrary<EmulatorOptions> = fc.record({
   eventShape: fc.constantFrom('record', 'envelope'),
   deleteEvent: fc.constantFrom('envelope', 'bare', 'record', 'none'),
   webhookDays: fc.constantFrom(1, 2, 30),
-  deletedWebhook: fc.constantFrom('hidden', 'readable', 'listed'),
+  deletedWebhook: fc.constantFrom('hidden', 'readable', 'listed', 'disabled'),
+  webhookLimit: fc.constantFrom(0, 0, 1),
   expiredWebhook: fc.constantFrom('disabled', 'unchanged'),
   retriedBody: fc.constantFrom('snapshot', 'present'),
   eventOrder: fc.constantFrom('free', 'held'),
@@ -110,6 +117,15 @@ const step: fc.Arbitrary<WebhookStep> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('kill-receiver' as const),
       meanwhile: fc.array(event, { maxLength: 3 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ do: 'cancel-sync' as const }) },
+  { weight: 1, arbitrary: fc.constant({ do: 'repeat-creation' as const }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('refuse-list' as const),
+      status: fc.constantFrom(401, 403, 404),
     }),
   },
   { weight: 1, arbitrary: fc.constant({ do: 'scheduled-sync' as const }) },

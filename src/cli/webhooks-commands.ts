@@ -3,6 +3,7 @@ import type { ReferenceChoice } from '../config/config.ts'
 import { type Act, examples } from './command.ts'
 import { type ServeWords, serveOptions } from './serve-options.ts'
 import type { CreateOptions } from './webhooks-actions.ts'
+import type { TestOptions } from './webhooks-test-action.ts'
 
 /** `protime webhooks`: which changes the service sends, and where to. Answers with the noun. */
 export function addWebhooks(program: Command, act: Act): Command {
@@ -49,6 +50,16 @@ export function addWebhooks(program: Command, act: Act): Command {
     .command('delete <id>')
     .description('delete a webhook; exit code 4 when there is none')
     .action((id: string) => act(async (tools) => (await load()).remove(tools, id)))
+  noun
+    .command('test')
+    .description(
+      'deliver to each webhook of a server through its public URL; exit code 1 when one does not arrive',
+    )
+    .requiredOption('--store <file>', 'the store of `webhooks serve`')
+    .option('--collection <names>', 'those of these collections, separated by commas', separated)
+    .action((options: TestOptions) =>
+      act(async (tools) => (await import('./webhooks-test-action.ts')).test(tools, options)),
+    )
   return noun
 }
 

@@ -252,6 +252,26 @@ describe('the keeper', () => {
       expect(service.deletions).toEqual(['1'])
     })
 
+    it('deletes one that was made by a request that somebody on the way has repeated, and makes one anew', async () => {
+      const service = createFakeService()
+      service.isOnePerCollection = true
+      const { connect } = service
+      let creations = 0
+      service.connect = () => {
+        const client = connect()
+        const { webhooks } = client
+        const create: typeof webhooks.create = async (webhook) => {
+          if (creations++ === 0) await webhooks.create(webhook)
+          return webhooks.create(webhook)
+        }
+        return { ...client, webhooks: { ...webhooks, create } }
+      }
+      const again = start(service, { collections: ['people'] })
+      await again.keeper.round()
+      await again.keeper.round()
+      expectKept(service, again.store.hooks, ['people'])
+    })
+
     it('lets one that is about to expire go on until it has expired', async () => {
       const { service, keeper, kept, warnings } = await startOne()
       service.now += 30 * DAY - 3 * HOUR

@@ -260,7 +260,8 @@ export function createKeeper(tools: KeeperTools): Keeper {
   /** Goes on without this collection where the service has answered. */
   async function refused(error: unknown, creating: StoredHook, view: Round): Promise<undefined> {
     if (!(error instanceof ClientError)) throw error
-    if (!error.mayHaveHappened) {
+    // A conflict may be with this very request, which somebody on the way has repeated.
+    if (!error.mayHaveHappened && error.status !== 409) {
       await store.replace(store.hooks.filter((hook) => hook !== creating))
     }
     const { collection } = creating

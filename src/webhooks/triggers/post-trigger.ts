@@ -10,6 +10,8 @@ export interface TriggerRequest {
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly body?: object | undefined
+  /** JSON, sent as it is. */
+  readonly text?: string | undefined
   readonly signal: AbortSignal
   /** How long the whole answer may take. */
   readonly withinMs?: number
@@ -33,6 +35,7 @@ const WITHIN_MS = 30_000
 export async function request(order: TriggerRequest): Promise<TriggerAnswer> {
   const { method, body, headers, signal, withinMs = WITHIN_MS, maxBytes } = order
   const url = new URL(order.url)
+  const { text = body === undefined ? undefined : JSON.stringify(body) } = order
   const transport = createTransport(withinMs / 1000)
   const late = AbortSignal.timeout(withinMs)
   try {
@@ -41,10 +44,10 @@ export async function request(order: TriggerRequest): Promise<TriggerAnswer> {
       url: url.href,
       headers: {
         accept: 'application/json',
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(text === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(text === undefined ? {} : { body: text }),
       signal: AbortSignal.any([signal, late]),
     })
     const { status } = reply

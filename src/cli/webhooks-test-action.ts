@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto'
+import { ConnectorError } from '../ground/errors.ts'
+import { sign } from '../webhooks/receive/verify.ts'
+import { readStore, type StoredHook } from '../webhooks/serve/store.ts'
+import { request, type TriggerAnswer } from '../webhooks/triggers/post-trigger.ts'
+import { type ActionTools, EXIT, type ExitCode, UsageError } from './command.ts'
+import { webhookCollection } from './known-name.ts'
+
+/** What `protime webhooks test` asks for. */
+export interface TestOptions {
+  readonly store: string
+  readonly collection?: readonly string[]
+}
+
+/** Blanks and letters that a proxy changes if it parses what it passes on. */
+const BODY = '{ "id": 0, "test": "Zoë \\u20ac" }\n'
+const MAX_BYTES = 65_536
+const WITHIN_MS = 15_000
+
+/** A live webhook of the store, which has a key. */
+type LiveHook = StoredHook & { readonly key: string }
+
+/**
+ * Delivers to each live webhook of the store through its public address, as the service does, and tells what
+ * came of it. The server takes it for a delivery, and starts a sync.
+ */
+export async function test(tools: ActionTools, options: TestOptions): Promise<ExitCode> {
+  const { say, mask, log } = tools
+  const chosen = options.collection?.map(webhookCollection)
+  const hooks = (await readStore(options.store)).filter(
+    (hook): hook is LiveHook =>
+      hook.state === 'live' &&
+      hook.key !== undefined &&
+      chosen?.includes(hook.collection) !== false,
+  )
+  if (hooks.length === 0) {
+    throw new UsageError(
+      `the store ${options.store} holds no webhook to test: start protime webhooks serve first`,
+    )
+  }
+  let failures = 0
+  for (const hook of hooks) {
+    for (const secret of [hook.key, new URL(hook.destinationUrl).pathname]) mask.add(secret)
+    const reason = await faultOnTheWay(hook, tools.signal)
+    if (reason !== undefined) failures++
+    const { collection } = hook
+    const outcome = reason === undefined ? { outcome: 'delivered' } : { outcome: 'failed', reason }
+    await say({ collection, ...outcome })
+  }
+  const delivered = hooks.length - failures
+  log.info(`${delivered} of ${hooks.length} deliveries came through.`)
+  return failures === 0 ? EXIT.done : EXIT.failed
+}
+
+/** What is wrong with the way to a webhook, in a sentence; undefined for a way that is right. */
+async function faultOnTheWay(
+  { destinationUrl: url, key }: LiveHook,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const deliver = async (signedBy: string) => {
+    const headers = { authorization: await sign(BODY, signedBy) }
+    const limits = { signal, withinMs: WITHIN_MS, maxBytes: MAX_BYTES }
+    return request({ method: 'POST', url, headers, text: BODY, ...limits })
+  }
+  try {
+    // Who takes what nobody has signed is not our server.
+    const stranger = await deliver(randomBytes(16).toString('hex'))
+    if (stranger.status !== 401) return faultOf(stranger)
+    const { status } = await deliver(key)
+    if (status === 200) return undefined
+    return status === 401
+      ? 'The delivery arrived, and its signature did not fit: its body or its Authorization header is changed on the way, or the server has another store.'
+      : faultOf({ status, text: '' })
+  } catch (error) {
+    if (!(error instanceof ConnectorError)) throw error
+    return `There was ${error.message}: look at the name, the firewall and the certificate.`
+  }
+}
+
+function faultOf({ status, text }: TriggerAnswer): string {
+  if (status >= 200 && status < 300)
+    return `A delivery that nobody has signed was answered ${status}: somebody else answers at this address.`
+  if (status >= 300 && status < 400)
+    return `The way sends deliveries elsewhere (${status}): the service follows nobody there.`
+  if (status === 404)
+    return text === ''
+      ? 'The server answered 404: it knows no webhook of this address. It has another store, or the proxy changes the path.'
+      : 'The proxy answered 404 with a page: its path is not that of the public URL.'
+  if (status >= 500)
+    return `The proxy answered ${status}: it does not reach the server. Look at the address that it passes deliveries on to.`
+  return `The way answered ${status}: look at what the proxy refuses.`
+}
