@@ -51,9 +51,21 @@ const setting: fc.Arbitrary<Setting> = fc.oneof(
   gentle,
 )
 
+const columns = fc.record({
+  do: fc.constant('columns' as const),
+  stream: fc.nat(2),
+  without: fc.array(fc.nat(30), { maxLength: 3 }),
+})
+const address = fc.constantFrom<Step[]>(
+  { do: 'address', host: 'localhost' },
+  { do: 'address', host: '127.0.0.1' },
+)
+
 /** A change of the configuration, or of what the platform asks for. */
 export const configure: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('configure' as const), setting }) },
+  { weight: 2, arbitrary: columns },
+  { weight: 1, arbitrary: address },
   {
     weight: 2,
     arbitrary: fc.record({ do: fc.constant('select' as const), without: some(fc.nat(2)) }),
@@ -86,6 +98,8 @@ export function thereAndBack(others: fc.Arbitrary<Step>): fc.Arbitrary<Step[]> {
     between('start_date', startDate),
     between('external_references', choices),
     between('future_days', futureDays),
+    columns.map((chosen): There => [chosen, { ...chosen, without: [] }]),
+    address.map((moved): There => [moved, { do: 'address', host: '127.0.0.1' }]),
     some(fc.nat(2)).map((without) => [
       { do: 'select', without },
       { do: 'select', without: [] },

@@ -178,6 +178,22 @@ function faults(place: Place, { stream }: Focus): fc.Arbitrary<Fault> {
   })
 }
 
+/** An answer that looks right and is not whole, or a delta that is not offered for a moment. */
+function wrongLists({ stream }: Focus): fc.Arbitrary<Fault> {
+  const [skip, times] = [fc.nat(4), fc.constant(1)]
+  const wrong = fc.constantFrom('short', 'empty', 'stale')
+  const list = fc.constant('whole-list' as const)
+  const refusal = fc.constantFrom('stale' as const, 404 as const, 405 as const)
+  const start = fc.constant('delta-start' as const)
+  return fc.oneof(
+    { weight: 2, arbitrary: fc.record({ kind: wrong, path: list, stream, skip, times }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ kind: refusal, path: start, stream, skip: fc.constant(0), times }),
+    },
+  )
+}
+
 function syncs(place: Place, focus: Focus): fc.Arbitrary<Sync> {
   const isFew = place === 'executable' || focus.disruption === 0
   const event = fc.record({ atRequest, event: events(focus) })
@@ -192,6 +208,7 @@ function syncs(place: Place, focus: Focus): fc.Arbitrary<Sync> {
     faults: fc.oneof(
       { weight: isFew ? 6 : 2, arbitrary: fc.constant([]) },
       { weight: 1, arbitrary: fc.array(faults(place, focus), { minLength: 1, maxLength: 2 }) },
+      { weight: 1, arbitrary: wrongLists(focus).map((fault) => [fault]) },
     ),
     killAfter: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 60 })),
     kept: fc.constantFrom('everything', 'committed'),

@@ -136,7 +136,7 @@ function options(place: Place): fc.Arbitrary<EmulatorOptions> {
     plainDeltaItems: mostly(false, true),
     staleDeletes: fc.boolean(),
     compress: mostly(false, true),
-    paging: fc.constantFrom('key', 'key', 'snapshot'),
+    paging: fc.constantFrom('key', 'offset', 'snapshot'),
     byteOrderMark: mostly(false, true),
   } satisfies {
     [K in keyof EmulatorOptions]: fc.Arbitrary<unknown>

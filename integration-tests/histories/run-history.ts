@@ -153,7 +153,7 @@ async function disturbed(sync: Sync, running: Running): Promise<void> {
   const outcome = await run({ ...inPlace[place], ...files, killAfter: sync.killAfter })
   stop()
   emulator.clearFaults()
-  platform.load(outcome, sync.kept)
+  refuse(platform.load(outcome, sync.kept))
   const { messages } = outcome
   const broken = messages.find(({ trace }) => trace?.error?.message.includes('Unexpected error'))
   if (broken !== undefined) throw new Error(JSON.stringify(broken.trace?.error))
@@ -170,7 +170,7 @@ function disturb(
     token: '/connect/token',
     list: `/${collection}`,
     delta: `/delta/${collection}`,
-    'whole-list': new RegExp(`/${collection}[?](?!(.*&)?delta)`),
+    'whole-list': new RegExp(`/${collection}([?](?!(.*&)?delta)|$)`),
     'delta-start': new RegExp(`^/${collection}[?](.*&)?delta$`),
   }
   const at = typeof path === 'object' ? `/external-references/${path.references}` : paths[path]
@@ -191,7 +191,7 @@ async function settle(running: Running): Promise<AirbyteRun[]> {
     emulator.advance(BETWEEN_SYNCS)
     const before = rowsOf(running)
     const outcome = await run({ ...inPlace['in-process'], ...filesOf(running) })
-    platform.load(outcome, 'everything')
+    refuse(platform.load(outcome, 'everything'))
     outcomes.push(outcome)
     if (outcome.exitCode !== 0) {
       if (!isBlocked(outcome, running) || ++blocked > 2)

@@ -23,7 +23,9 @@ interface Before {
 }
 
 /** Answers to a list or delta by which the connector may believe that it is not offered. */
-const REFUSALS: ReadonlySet<unknown> = new Set([400, 404, 409])
+const REFUSALS: ReadonlySet<unknown> = new Set([400, 404, 405, 409])
+/** Answers that look right and are not: what they lack is known later. */
+const WRONG: ReadonlySet<unknown> = new Set(['short', 'empty', 'stale'])
 
 /**
  * A completed stream that nobody touched meanwhile equals the service, unless a part of it was
@@ -32,6 +34,8 @@ const REFUSALS: ReadonlySet<unknown> = new Set([400, 404, 409])
 export function createSyncRule(comparison: Comparison, { faults: disturbances }: Sync): SyncRule {
   const { platform, streams } = comparison
   const isRefused = disturbances.some(({ kind }) => REFUSALS.has(kind))
+  const isWrong = disturbances.some(({ kind }) => WRONG.has(kind))
+  const isStale = disturbances.some(({ kind }) => kind === 'stale')
   const before = new Map<string, Before>(
     streams.map((stream) => [
       stream.stream,
@@ -57,7 +61,7 @@ export function createSyncRule(comparison: Comparison, { faults: disturbances }:
     // A full refresh knows nothing of the references that it was refused, and says so by a WARN.
     const isReferences = stream.nested === 'referenced_collections'
     if (isReferences && isRefused && platform.modeOf(stream.stream) === 'full_refresh') return []
-    if (isTouched || isRefused || isRefreshing) return lost(stream, held)
+    if (isTouched || isRefused || isWrong || isRefreshing) return lost(stream, held)
     const historyAt = platform.stateOf(stream.stream)?.backfilled_at ?? null
     const isHistoryFresh = !isListing && historyAt !== null && historyAt !== listedAt
     return [
@@ -80,7 +84,7 @@ export function createSyncRule(comparison: Comparison, { faults: disturbances }:
   /** Rows that the warehouses had as they are, and have no more. */
   function lost(stream: Stream, held: ReadonlyMap<string, Row>): string[] {
     const service = truthOf(stream, comparison)
-    const now = right(stream, service)
+    const now = isStale ? present(stream) : right(stream, service)
     const living = new Map(service.map((row) => [keyOf(row), row]))
     return [...held]
       .filter(([key, row]) => {
@@ -89,6 +93,12 @@ export function createSyncRule(comparison: Comparison, { faults: disturbances }:
       })
       .filter(([, row]) => isCompared(row, stream, { ...comparison, isHistoryFresh: true }))
       .map(([key]) => `${stream.stream} ${key} lives, was in the warehouse, and is not there now`)
+  }
+
+  /** The rows that both warehouses hold, in any version. */
+  function present({ stream }: Stream): Map<string, Row> {
+    const [first, ...others] = platform.warehouses.map((warehouse) => warehouse.rows(stream))
+    return new Map([...(first ?? [])].filter(([key]) => others.every((rows) => rows.has(key))))
   }
 
   /** The rows that both warehouses hold in the version of the service. */

@@ -27,9 +27,10 @@ export interface Platform {
   begin(streams: readonly string[]): void
   /**
    * Loads what a sync said; of what no STATE covers only what is kept. A refresh that is complete
-   * replaces all rows that were there before it began.
+   * replaces all rows that were there before it began. Answers with what is wrong with it, in words, for
+   * a destination that compares no keys.
    */
-  load(outcome: Said, kept: Kept): void
+  load(outcome: Said, kept: Kept): string[]
   /** Goes back to the state of an earlier sync, with the rows of that time or of today. */
   rewind(syncs: number, isKept: boolean): void
   /** From incremental to full refresh or back; rows and state go, or stay. */
@@ -72,6 +73,8 @@ export function createPlatform(): Platform {
   const modes = new Map<string, SyncMode>()
   /** Of each refresh that has begun and is not complete: the keys of its rows. */
   let refreshed = new Map<string, Set<string>>()
+  /** Their records that a STATE covers, as a destination has them that compares no keys. */
+  const appended = new Map<string, Row[]>()
   let snapshots: Snapshot[] = []
   return {
     get warehouses() {
@@ -107,10 +110,11 @@ export function createPlatform(): Platform {
       if (modeOf(stream) === 'incremental' || refreshed.has(stream)) continue
       states.delete(stream)
       refreshed.set(stream, new Set())
+      appended.set(stream, [])
     }
   }
 
-  function load({ messages, whole }: Said, kept: Kept): void {
+  function load({ messages, whole }: Said, kept: Kept): string[] {
     const loaded: Snapshot['loaded'] = []
     snapshots.push({
       warehouses: copies(),
@@ -134,19 +138,21 @@ export function createPlatform(): Platform {
       const row = { stream, key: keyOf(record.data) }
       loaded.push(row)
       refreshed.get(stream)?.add(row.key)
+      if (isCovered) appended.get(stream)?.push(record.data)
       if (!isCovered && whole !== undefined && i > lastWhole) loosen(row)
       else loose.delete(`${stream} ${row.key}`)
       return true
     })
     for (const warehouse of warehouses) warehouse.load(taken)
-    for (const stream of completed(messages)) replace(stream)
+    return completed(messages).flatMap(replace)
   }
 
-  function replace(stream: string): void {
+  function replace(stream: string): string[] {
     const kept = refreshed.get(stream)
-    if (kept === undefined) return
+    if (kept === undefined) return []
     for (const warehouse of warehouses) warehouse.truncate(stream, kept)
     refreshed.delete(stream)
+    return overwrittenFaults(stream, appended.get(stream) ?? [])
   }
 
   function rewind(syncs: number, isKept: boolean): void {
@@ -160,6 +166,7 @@ export function createPlatform(): Platform {
       loose = new Map(at.loose)
     }
     refreshed = copyOf(at.refreshed)
+    appended.clear()
     for (const [stream, mode] of modes) {
       if (mode === (at.modes.get(stream) ?? 'incremental')) continue
       refreshed.delete(stream)
@@ -193,6 +200,22 @@ export function createPlatform(): Platform {
   function copies(): Warehouse[] {
     return warehouses.map((warehouse) => warehouse.copy())
   }
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+/** What a refresh must not have: a row twice in one version, or one that is gone. */
+function overwrittenFaults(stream: string, records: readonly Row[]): string[] {
+  const seen = new Set<string>()
+  return records.flatMap((row) => {
+    const version = `${keyOf(row)} in version ${row['changeVersion']}`
+    const isTwice = seen.has(version)
+    seen.add(version)
+    if (isTwice) return [`${stream} ${version} is twice in a full refresh`]
+    return row['_ab_cdc_deleted_at'] === null
+      ? []
+      : [`${stream} ${version} is gone in a full refresh`]
+  })
 }
 
 function copyOf(refreshed: ReadonlyMap<string, ReadonlySet<string>>): Map<string, Set<string>> {
