@@ -11,7 +11,7 @@ import {
   type Step,
   type Sync,
 } from './history.ts'
-import { oddMembers } from './odd-members.ts'
+import { type OddMember, oddMembers } from './odd-members.ts'
 
 /** What events are about: everything at once, or a few records of one stream again and again. */
 export interface Focus {
@@ -21,6 +21,7 @@ export interface Focus {
   readonly day: fc.Arbitrary<number>
   /** How often something happens that makes a stream start over, which hides what came before. */
   readonly disruption: number
+  readonly odd: fc.Arbitrary<OddMember>
 }
 
 /** Every stream; days in the delta's window, on both sides of its border, planned, long ago. */
@@ -29,6 +30,7 @@ export const wide: Focus = {
   pick: fc.nat(3),
   day: fc.constantFrom(-2, -30, -300, -700, -700, -1000, -1400, 40),
   disruption: 1,
+  odd: oddMembers,
 }
 
 /** One stream, a few of its records, and the two sides of the border. */
@@ -37,6 +39,7 @@ export const narrow: Focus = {
   pick: fc.nat(2),
   day: fc.constantFrom(-30, -700),
   disruption: 0,
+  odd: oddMembers,
 }
 
 /** One stream whose rows lie in several slices of its lists. */
@@ -45,6 +48,7 @@ export const long: Focus = {
   pick: fc.nat(4),
   day: fc.constantFrom(-30, -700, -850, -950, -1040),
   disruption: 0,
+  odd: oddMembers,
 }
 
 /** Records to begin with. */
@@ -58,7 +62,7 @@ export function inserts({ stream, pick, day }: Focus): fc.Arbitrary<Change> {
 }
 
 function changes(focus: Focus): fc.Arbitrary<Change> {
-  const { stream, pick, day } = focus
+  const { stream, pick, day, odd: members } = focus
   const move = fc.constant('move' as const)
   const kind = fc.constantFrom('update', 'remove', 'remove', 'soft-delete', 'restore')
   const odd = fc.constant('odd' as const)
@@ -67,7 +71,7 @@ function changes(focus: Focus): fc.Arbitrary<Change> {
     {
       weight: 2,
       arbitrary: fc
-        .tuple(fc.record({ kind: odd, stream, pick }), oddMembers)
+        .tuple(fc.record({ kind: odd, stream, pick }), members)
         .map(([where, what]) => ({ ...where, ...what })),
     },
     { weight: 7, arbitrary: fc.record({ kind: move, stream, pick, day }) },
@@ -170,7 +174,7 @@ const paths: readonly Fault['path'][] = [
 
 function faults(place: Place, { stream }: Focus): fc.Arbitrary<Fault> {
   return fc.record({
-    kind: fc.constantFrom(...kinds[place]),
+    kind: fc.constantFrom(...kinds[place === 'executable' ? place : 'in-process']),
     path: fc.constantFrom(...paths),
     stream,
     skip: fc.nat(4),

@@ -1,10 +1,8 @@
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
 import type { FaultKind } from '../../emulator/http/faults.ts'
 import type { ReferenceChoice } from '../../src/config/config.ts'
-import { shortRetryPolicy } from '../../src/http/testing/virtual-time.ts'
 import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
 import { type Redaction, redactionOfStream } from '../../src/privacy/redaction.ts'
-import type { AirbyteOptions } from '../testing/run.ts'
 import type { RulesOf } from './comparison.ts'
 
 /**
@@ -114,22 +112,11 @@ export interface History {
   readonly steps: readonly Step[]
 }
 
-/** Whether the syncs run in this process, or as processes whose waits and kills are real. */
-export type Place = 'in-process' | 'executable'
-
-/** Attempts of a request that fails, in all; their waits cost no time. */
-const ATTEMPTS = 6
-
-/** How a sync is run there. */
-export const inPlace: Readonly<Record<Place, AirbyteOptions>> = {
-  'in-process': {
-    program: 'source-protime',
-    command: 'read',
-    in: 'process',
-    retryPolicy: shortRetryPolicy(ATTEMPTS),
-  },
-  executable: { program: 'source-protime', command: 'read' },
-}
+/**
+ * Whether the syncs run in this process, by the protocol of Airbyte or of Singer, or as processes whose
+ * waits and kills are real.
+ */
+export type Place = 'in-process' | 'singer' | 'executable'
 
 export const PRIVACY_KEY = 'the-key-of-histories'
 /** The name of the tenant that `run` configures. */

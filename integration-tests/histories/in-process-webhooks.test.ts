@@ -13,10 +13,9 @@ import { streams as catalogue } from '../../src/streams/streams.ts'
 import { startServer } from '../../src/webhooks/serve/serve.ts'
 import type { Outcome, Trigger } from '../../src/webhooks/triggers/trigger.ts'
 import { temporaryFolder } from '../testing/files.ts'
-import { run } from '../testing/run.ts'
 import { warehouseDifferences } from './comparison.ts'
-import { inPlace } from './history.ts'
 import { DAY_MS, runSettings } from './property.ts'
+import { runSync } from './run-sync.ts'
 import { createTenant, type Tenant } from './tenant.ts'
 import { createPlatform, type Platform } from './warehouses.ts'
 import { type WebhookHistory, type WebhookStep, webhookHistories } from './webhook-history.ts'
@@ -241,10 +240,9 @@ function sync(running: Running): Promise<Outcome> {
 }
 
 async function syncOnce({ emulator, streams, platform, killAfter }: Running): Promise<Outcome> {
-  const outcome = await run({
-    ...inPlace['in-process'],
+  const outcome = await runSync('in-process', {
     config: { ...emulator.config(), start_date: undefined, concurrency: 1 },
-    catalog: streams.map(({ stream }) => stream),
+    catalog: streams.map(({ stream }) => ({ name: stream, sync_mode: 'incremental' })),
     state: platform.state,
     killAfter: killAfter.shift() ?? 0,
   })

@@ -51,13 +51,20 @@ const values = fc.constantFrom<unknown>(
   ...['\\ud800', '"', '\u2028', '9007199254740993', 'x'.repeat(70_000)],
   digits('9007199254740993'),
   digits('12345678901234567890123'),
-  digits('1e400'),
   digits('0.12345678901234567890'),
   { rowid: digits('9007199254740993'), text: '\\ud800' },
 )
 
 /** What a service may send although nobody wrote it down. */
-export const oddMembers: fc.Arbitrary<OddMember> = fc.record({
-  member: fc.oneof({ weight: 3, arbitrary: names }, { weight: 1, arbitrary: known }),
-  value: values,
-})
+export const unknownMembers: fc.Arbitrary<OddMember> = fc.record({ member: names, value: values })
+
+/** The same, or a member of a schema with a value that its schema does not allow. */
+export const oddMembers: fc.Arbitrary<OddMember> = fc.oneof(
+  { weight: 3, arbitrary: unknownMembers },
+  { weight: 1, arbitrary: fc.record({ member: known, value: values.filter(isExact) }) },
+)
+
+/** The comparison hashes what it has read, digits that a double does not hold left out. */
+function isExact(value: unknown): boolean {
+  return !JSON.stringify(value).includes('$digits')
+}

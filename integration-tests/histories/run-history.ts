@@ -5,7 +5,6 @@ import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
 import type { Stream } from '../../src/streams/collection.ts'
 import { streams as catalogue, streamSpec } from '../../src/streams/streams.ts'
 import { addDays, type Day, dayOf } from '../../src/sync/days.ts'
-import { type AirbyteRun, run } from '../testing/run.ts'
 import { type Comparison, warehouseDifferences } from './comparison.ts'
 import {
   BETWEEN_SYNCS,
@@ -13,16 +12,16 @@ import {
   type Event,
   type Fault,
   type History,
-  inPlace,
   type Place,
   PRIVACY_KEY,
   rulesUnder,
   type Step,
   type Sync,
 } from './history.ts'
+import { runSync, type SyncRun } from './run-sync.ts'
 import { createSyncRule } from './sync-rule.ts'
 import { createTenant, type Tenant } from './tenant.ts'
-import { completed, createPlatform, type Platform } from './warehouses.ts'
+import { createPlatform, type Platform } from './warehouses.ts'
 
 /** A few syncs without a disturbance must be enough: the first may resume what was cut off. */
 const QUIET_SYNCS = 4
@@ -88,13 +87,14 @@ interface Running {
 }
 
 async function take(step: Step, running: Running): Promise<void> {
-  const { platform, tenant } = running
+  const { platform, tenant, place } = running
   if (step.do === 'sync') await disturbed(step, running)
   else if (step.do === 'rewind') platform.rewind(step.syncs, step.isKept)
   else if (step.do === 'configure') running.settings[step.setting.set] = step.setting.to
   else if (step.do === 'select' || step.do === 'columns' || step.do === 'address')
     choose(step, running)
   else if (step.do === 'switch-mode') {
+    if (place === 'singer') return
     platform.switchMode(streamAt(step.stream, running), step.isCleared)
   } else tenant.happen(step)
 }
@@ -109,8 +109,14 @@ function choose(choice: Choice, running: Running): void {
         .filter((name) => others.includes(name)),
     )
   } else {
-    const { stream, properties } = schemaAt(choice.stream, running)
-    const left = choice.without.map((place) => properties[place % properties.length])
+    const stream = streamAt(choice.stream, running)
+    const { key = ['id'] } = catalogue.get(stream) as Stream
+    // Nobody can leave out the key and the version, and the comparison asks for the day of a row.
+    const always = [...key, 'changeVersion', 'date', 'from']
+    const properties = propertiesOf(catalogue.get(stream) as Stream)
+    const left = choice.without
+      .map((place) => properties[place % properties.length] as string)
+      .filter((name) => !always.includes(name))
     if (left.length === 0) running.columns.delete(stream)
     else
       running.columns.set(
@@ -120,13 +126,14 @@ function choose(choice: Choice, running: Running): void {
   }
 }
 
-/** The columns of a stream that can be left out. */
-function schemaAt(place: number, running: Running) {
-  const stream = running.streams[place % running.streams.length] as Stream
-  return {
-    stream: stream.stream,
-    properties: Object.keys(streamSpec(stream).schema.properties ?? {}),
-  }
+function columnsOf(name: string, running: Running) {
+  const columns = running.columns.get(name)
+  const all = propertiesOf(catalogue.get(name) as Stream)
+  return columns && { columns, leftOut: all.filter((column) => !columns.includes(column)) }
+}
+
+function propertiesOf(stream: Stream): string[] {
+  return Object.keys(streamSpec(stream).schema.properties ?? {})
 }
 
 function selected({ history, left }: Running): string[] {
@@ -150,14 +157,12 @@ async function disturbed(sync: Sync, running: Running): Promise<void> {
   emulator.advance(BETWEEN_SYNCS)
   const files = filesOf(running)
   const rule = createSyncRule({ ...comparisonOf(running), isHistoryFresh: false }, sync)
-  const outcome = await run({ ...inPlace[place], ...files, killAfter: sync.killAfter })
+  const outcome = await runSync(place, { ...files, killAfter: sync.killAfter })
   stop()
   emulator.clearFaults()
   refuse(platform.load(outcome, sync.kept))
-  const { messages } = outcome
-  const broken = messages.find(({ trace }) => trace?.error?.message.includes('Unexpected error'))
-  if (broken !== undefined) throw new Error(JSON.stringify(broken.trace?.error))
-  refuse(rule.faults(completed(messages), happened))
+  refuse(outcome.errors.filter((message) => message.includes('Unexpected error')))
+  refuse(rule.faults(outcome.completed, happened))
 }
 
 function disturb(
@@ -183,19 +188,20 @@ function streamAt(stream: number, { history: { streams } }: Running): string {
 }
 
 /** Undisturbed syncs until one changes nothing; in this process, where they are faster. */
-async function settle(running: Running): Promise<AirbyteRun[]> {
+async function settle(running: Running): Promise<SyncRun[]> {
   const { emulator, platform } = running
-  const outcomes: AirbyteRun[] = []
+  const outcomes: SyncRun[] = []
   for (let syncs = 0, blocked = 0; syncs < QUIET_SYNCS; ) {
     platform.begin(running.history.streams)
     emulator.advance(BETWEEN_SYNCS)
     const before = rowsOf(running)
-    const outcome = await run({ ...inPlace['in-process'], ...filesOf(running) })
+    const settled = running.place === 'executable' ? 'in-process' : running.place
+    const outcome = await runSync(settled, filesOf(running))
     refuse(platform.load(outcome, 'everything'))
     outcomes.push(outcome)
     if (outcome.exitCode !== 0) {
       if (!isBlocked(outcome, running) || ++blocked > 2)
-        throw new Error(`a quiet sync fails: ${said(outcome)}`)
+        throw new Error(`a quiet sync fails: ${outcome.said}`)
       emulator.advance({ hours: FORGET_HOURS })
       continue
     }
@@ -210,18 +216,11 @@ async function settle(running: Running): Promise<AirbyteRun[]> {
  * A service may keep the first of two deltas, also one whose answer was lost, until it forgets it;
  * and a link that only a later, forgotten STATE has used looks like another consumer's doing.
  */
-function isBlocked({ messages }: AirbyteRun, { emulator, history }: Running): boolean {
+function isBlocked({ errors }: SyncRun, { emulator, history }: Running): boolean {
   const { secondStart, usedDeltaLink } = emulator.options
   const isRewound = history.steps.some((step) => step.do === 'rewind')
   if (secondStart !== 'conflict' && !(usedDeltaLink === 'conflict' && isRewound)) return false
-  const errors = messages.flatMap(({ trace }) => trace?.error?.message ?? [])
   return errors.every((message) => message.includes('one active delta'))
-}
-
-function said({ messages }: AirbyteRun): string {
-  return messages
-    .flatMap(({ trace, log }) => trace?.error?.message ?? log?.message ?? [])
-    .join('\n')
 }
 
 function rowsOf({ platform, history }: Running) {
@@ -262,10 +261,9 @@ function areReferencesStable({ streams, steps }: History): boolean {
 }
 
 /** Nothing has happened that would be a reason to read from the beginning, unless a delta was in the way. */
-function refuseRestarts(outcomes: readonly AirbyteRun[]): void {
-  for (const outcome of outcomes) {
-    if (outcome.exitCode !== 0) return
-    const text = said(outcome)
+function refuseRestarts(outcomes: readonly SyncRun[]): void {
+  for (const { exitCode, said: text } of outcomes) {
+    if (exitCode !== 0) return
     if (text.includes('read from the beginning'))
       throw new Error(`a quiet sync starts over: ${text}`)
   }
@@ -288,7 +286,7 @@ function filesOf(running: Running) {
   const catalog = selected(running).map((name) => ({
     name,
     sync_mode: platform.modeOf(name),
-    columns: running.columns.get(name),
+    ...columnsOf(name, running),
   }))
   return { config, catalog, state: platform.state }
 }

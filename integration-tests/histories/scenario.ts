@@ -5,7 +5,8 @@ import { streams as catalogue } from '../../src/streams/streams.ts'
 import type { Message } from '../testing/airbyte-messages.ts'
 import { run } from '../testing/run.ts'
 import { warehouseDifferences } from './comparison.ts'
-import { BETWEEN_SYNCS, inPlace, type Kept, rulesUnder } from './history.ts'
+import { BETWEEN_SYNCS, type Kept, rulesUnder } from './history.ts'
+import { completed, inPlace } from './run-sync.ts'
 import { createPlatform, type Platform } from './warehouses.ts'
 
 /** One sync of a scenario, in a form that tests can ask. */
@@ -88,7 +89,7 @@ export async function startScenario(
     const files = { config, catalog, state: platform.state }
     const outcome = await run({ ...inPlace['in-process'], ...files, killAfter })
     stop()
-    platform.load(outcome, kept)
+    platform.load({ ...outcome, completed: completed(outcome.messages) }, kept)
     const requests = emulator.requests.slice(before).filter(({ method }) => method === 'GET')
     return {
       ...told(outcome.messages),

@@ -1,6 +1,6 @@
-import type { Message } from '../testing/airbyte-messages.ts'
 import { createWarehouse, keyOf, type Warehouse } from '../testing/warehouse.ts'
 import type { Kept } from './history.ts'
+import type { SyncMessage, SyncRun } from './run-sync.ts'
 
 /** A bookmark as a STATE message carries it, as far as the tests look into it. */
 export interface StreamState {
@@ -45,11 +45,8 @@ export interface Platform {
   isUnknown(stream: string, key: string, isUntold: boolean): boolean
 }
 
-/** The messages of a sync, and of one that was cut off, how many came in whole writes. */
-interface Said {
-  readonly messages: readonly Message[]
-  readonly whole: number | undefined
-}
+/** What of a sync the platform looks at. */
+type Said = Pick<SyncRun, 'messages' | 'whole' | 'completed'>
 
 interface Snapshot {
   readonly warehouses: readonly Warehouse[]
@@ -114,7 +111,7 @@ export function createPlatform(): Platform {
     }
   }
 
-  function load({ messages, whole }: Said, kept: Kept): string[] {
+  function load({ messages, whole, completed }: Said, kept: Kept): string[] {
     const loaded: Snapshot['loaded'] = []
     snapshots.push({
       warehouses: copies(),
@@ -144,7 +141,19 @@ export function createPlatform(): Platform {
       return true
     })
     for (const warehouse of warehouses) warehouse.load(taken)
-    return completed(messages).flatMap(replace)
+    activate(messages, kept)
+    return completed.flatMap(replace)
+  }
+
+  /** Only some of Singer's targets know of versions. */
+  function activate(messages: readonly SyncMessage[], kept: Kept): void {
+    const last = lastStates(messages)
+    for (const [i, { activated }] of messages.entries()) {
+      if (activated === undefined) continue
+      const isCovered = i < (last.get(activated.stream) ?? -1)
+      if (isCovered || kept === 'everything')
+        warehouses[0]?.activate(activated.stream, activated.version)
+    }
   }
 
   function replace(stream: string): string[] {
@@ -222,15 +231,8 @@ function copyOf(refreshed: ReadonlyMap<string, ReadonlySet<string>>): Map<string
   return new Map([...refreshed].map(([stream, keys]) => [stream, new Set(keys)]))
 }
 
-/** The streams that said that they are complete. */
-export function completed(messages: readonly Message[]): string[] {
-  return messages.flatMap(({ trace }) =>
-    trace?.stream_status?.status === 'COMPLETE' ? [trace.stream_status.stream_descriptor.name] : [],
-  )
-}
-
 /** Where the last STATE of each stream stands. */
-function lastStates(messages: readonly Message[]): Map<string, number> {
+function lastStates(messages: readonly SyncMessage[]): Map<string, number> {
   const last = new Map<string, number>()
   for (const [i, { state }] of messages.entries()) {
     if (state !== undefined) last.set(state.stream.stream_descriptor.name, i)

@@ -4,6 +4,7 @@ import type { DeliveryFaultKind } from '../../emulator/webhooks/delivery-faults.
 import { webhookCollections } from '../../src/client/webhook-collections.ts'
 import { events, type Focus, inserts } from './arbitrary-steps.ts'
 import type { Change, Event } from './history.ts'
+import { oddMembers } from './odd-members.ts'
 
 /** Something that happens to a tenant, to its webhooks, or to those who follow them. */
 export type WebhookStep =
@@ -46,6 +47,7 @@ const focus: Focus = {
   pick: fc.nat(3),
   day: fc.constantFrom(-2, -30, -100),
   disruption: 0,
+  odd: oddMembers,
 }
 
 /** A delivery of more than 1 MiB is refused, and holds the newer ones back where the service keeps their order. */

@@ -13,7 +13,9 @@ export type Rule =
 
 /** A destination: takes messages and answers with the rows that live. */
 export interface Warehouse {
-  load(messages: readonly Message[]): void
+  load(messages: readonly Pick<Partial<Message>, 'record'>[]): void
+  /** Drops the rows of a stream that are of an older version than this one. */
+  activate(stream: string, version: number): void
   /** Live rows without the connector's own columns, by key. */
   rows(stream: string): Map<string, Row>
   /** Drops all rows of a stream but those with these keys. */
@@ -33,6 +35,10 @@ export function createWarehouse(
       for (const { record } of messages) {
         if (record !== undefined) put(tableOf(record.stream), record.data)
       }
+    },
+    activate(stream, version) {
+      const table = tableOf(stream)
+      for (const [key, row] of table) if (Number(row['_generation']) < version) table.delete(key)
     },
     rows(stream) {
       const live = [...tableOf(stream)].filter(([, row]) => row['_ab_cdc_deleted_at'] === null)
