@@ -19,7 +19,7 @@ import {
   type Sync,
 } from './history.ts'
 import { runSync, type SyncRun } from './run-sync.ts'
-import { createSyncRule } from './sync-rule.ts'
+import { createSyncRule, hasWrongList } from './sync-rule.ts'
 import { createTenant, type Tenant } from './tenant.ts'
 import { createPlatform, type Platform } from './warehouses.ts'
 
@@ -50,6 +50,7 @@ export async function runHistory(history: History, place: Place): Promise<void> 
       settings: { future_days: 730, privacy_key: PRIVACY_KEY, ...history.settings },
       host: '127.0.0.1',
       left: new Set(),
+      wasWrong: false,
       columns: new Map(),
       lastDay: '9999-12-31',
     }
@@ -78,6 +79,8 @@ interface Running {
   readonly platform: Platform
   readonly settings: Record<string, unknown>
   host: '127.0.0.1' | 'localhost'
+  /** Whether a sync had a list that looked right and was not. */
+  wasWrong: boolean
   /** The streams that are not selected. */
   left: ReadonlySet<string>
   /** The columns of a stream where not all of them are selected. */
@@ -156,7 +159,12 @@ async function disturbed(sync: Sync, running: Running): Promise<void> {
   platform.begin(selected(running))
   emulator.advance(BETWEEN_SYNCS)
   const files = filesOf(running)
-  const rule = createSyncRule({ ...comparisonOf(running), isHistoryFresh: false }, sync)
+  const rule = createSyncRule(
+    { ...comparisonOf(running), isHistoryFresh: false },
+    sync,
+    running.wasWrong,
+  )
+  running.wasWrong ||= hasWrongList(sync.faults)
   const outcome = await runSync(place, { ...files, killAfter: sync.killAfter })
   stop()
   emulator.clearFaults()

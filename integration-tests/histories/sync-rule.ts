@@ -1,7 +1,7 @@
 import type { Stream } from '../../src/streams/collection.ts'
 import { keyOf } from '../testing/warehouse.ts'
 import { type Comparison, isCompared, truthOf, warehouseDifferences } from './comparison.ts'
-import type { Event, Sync } from './history.ts'
+import type { Event, Fault, Sync } from './history.ts'
 import type { StreamState } from './warehouses.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -27,14 +27,24 @@ const REFUSALS: ReadonlySet<unknown> = new Set([400, 404, 405, 409])
 /** Answers that look right and are not: what they lack is known later. */
 const WRONG: ReadonlySet<unknown> = new Set(['short', 'empty', 'stale'])
 
+/** Whether one of these is an answer that looks right and is not. */
+export function hasWrongList(faults: readonly Fault[]): boolean {
+  return faults.some(({ kind }) => WRONG.has(kind))
+}
+
 /**
  * A completed stream that nobody touched meanwhile equals the service, unless a part of it was
- * refused; and whatever nobody touched and the warehouse had is still there.
+ * refused; and whatever nobody touched and the warehouse had is still there. `wasWrong` when an earlier
+ * sync had a wrong list, of which a refresh that goes on may have the rows.
  */
-export function createSyncRule(comparison: Comparison, { faults: disturbances }: Sync): SyncRule {
+export function createSyncRule(
+  comparison: Comparison,
+  { faults: disturbances }: Sync,
+  wasWrong: boolean,
+): SyncRule {
   const { platform, streams } = comparison
   const isRefused = disturbances.some(({ kind }) => REFUSALS.has(kind))
-  const isWrong = disturbances.some(({ kind }) => WRONG.has(kind))
+  const isWrong = hasWrongList(disturbances)
   const isStale = disturbances.some(({ kind }) => kind === 'stale')
   const before = new Map<string, Before>(
     streams.map((stream) => [
@@ -60,7 +70,10 @@ export function createSyncRule(comparison: Comparison, { faults: disturbances }:
     if (stream.versioned === false && isTouched) return []
     // A full refresh knows nothing of the references that it was refused, and says so by a WARN.
     const isReferences = stream.nested === 'referenced_collections'
-    if (isReferences && isRefused && platform.modeOf(stream.stream) === 'full_refresh') return []
+    const isFull = platform.modeOf(stream.stream) === 'full_refresh'
+    if (isReferences && isRefused && isFull) return []
+    // Nor of the rows that a list did not show it.
+    if (isFull && (isWrong || (isRefreshing && wasWrong))) return []
     if (isTouched || isRefused || isWrong || isRefreshing) return lost(stream, held)
     const historyAt = platform.stateOf(stream.stream)?.backfilled_at ?? null
     const isHistoryFresh = !isListing && historyAt !== null && historyAt !== listedAt
