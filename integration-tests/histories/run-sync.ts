@@ -5,7 +5,7 @@ import type { SingerMessage } from '../testing/singer-rules.ts'
 import type { Place } from './history.ts'
 
 /** A stream that a sync is to read. */
-export interface SelectedStream {
+interface SelectedStream {
   readonly name: string
   readonly sync_mode: 'full_refresh' | 'incremental'
   /** The columns that are selected; all of them if left out. */
