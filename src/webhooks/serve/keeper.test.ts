@@ -1,59 +1,18 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ClientError } from '../../client/client-error.ts'
-import { createKeeper, type Keeper, unsubscribe } from './keeper.ts'
-import { nonceOf, type StoredHook } from './store.ts'
-import { Crash, createFakeService, type FakeService, type Mishap } from './testing/fake-service.ts'
-
-const PUBLIC_URL = 'https://hooks.acme.example'
-const COLLECTIONS = ['clockings', 'people']
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-
-const quiet = { info: () => {}, warn: () => {}, debug: () => {} }
-
-/** A keeper's process: after a crash another one takes over its store. */
-function start(
-  service: FakeService,
-  { adopt = false, collections = COLLECTIONS, publicUrl = PUBLIC_URL } = {},
-) {
-  const store = service.openStore()
-  const created: string[] = []
-  const warnings: string[] = []
-  const keeper = createKeeper({
-    settings: { publicUrl, collections, adopt },
-    store,
-    connect: service.connect,
-    onCreated(collection) {
-      created.push(collection)
-      service.creations.push({ collection, at: service.now })
-    },
-    log: { ...quiet, warn: (text) => warnings.push(text) },
-    scopesOf: (collection) => ['connector-x-webhooks.write', `connector-x-${collection}.read`],
-  })
-  return { keeper, store, created, warnings }
-}
-
-const inState = (hooks: readonly StoredHook[], state: StoredHook['state']) =>
-  hooks.filter((hook) => hook.state === state)
-
-/** Fails unless the service has one usable webhook of each collection, whose key is in the store. */
-function expectKept(
-  service: FakeService,
-  hooks: readonly StoredHook[],
-  collections = COLLECTIONS,
-): void {
-  const ours = service.records.filter(({ destinationUrl }) => destinationUrl.startsWith(PUBLIC_URL))
-  expect(ours.map(({ collectionName }) => collectionName).sort()).toEqual([...collections])
-  for (const { status, validUntil, id, key, destinationUrl } of ours) {
-    expect(status).toBe('Enabled')
-    expect(validUntil?.getTime()).toBeGreaterThan(service.now)
-    expect(hooks).toContainEqual(
-      expect.objectContaining({ id, key, destinationUrl, state: 'live' }),
-    )
-  }
-}
+import { unsubscribe } from './keeper.ts'
+import { nonceOf } from './store.ts'
+import { createFakeService } from './testing/fake-service.ts'
+import {
+  COLLECTIONS,
+  DAY,
+  expectKept,
+  HOUR,
+  inState,
+  MINUTE,
+  PUBLIC_URL,
+  quiet,
+  start,
+} from './testing/start-keeper.ts'
 
 describe('the keeper', () => {
   it('makes one webhook per collection, each with an address of its own, and none at the next start', async () => {
@@ -345,87 +304,4 @@ describe('the keeper', () => {
     await keeper.round()
     expect(service.records.map(({ status }) => status)).toEqual(['Enabled'])
   })
-
-  it('ends any history of crashes, lost answers and loss of webhooks with one usable webhook each', async () => {
-    const happening = fc.oneof(
-      { weight: 4, arbitrary: fc.constant('round' as const) },
-      fc.constantFrom('disable', 'delete', 'uninitialize', 'refuse', 'allow', 'restart', 'shorten'),
-      fc.integer({ min: 1, max: 100 }),
-    )
-    const mishap = fc.oneof(
-      { weight: 6, arbitrary: fc.constant<Mishap>(undefined) },
-      fc.constantFrom<Mishap>('crash-before', 'crash-after', 'lost-before', 'lost-after'),
-    )
-    const history = fc.array(
-      fc.record({ happening, mishaps: fc.array(mishap, { maxLength: 12 }) }),
-      {
-        maxLength: 25,
-      },
-    )
-    await fc.assert(fc.asyncProperty(history, play), { numRuns: 2000 })
-  })
 })
-
-type Happening = string | number
-
-/** Plays a history and then lets the keeper work undisturbed for some hours. */
-async function play(
-  history: readonly { happening: Happening; mishaps: Mishap[] }[],
-): Promise<void> {
-  const service = createFakeService()
-  let process = start(service)
-  service.onRemove = (record) => {
-    // A usable webhook goes only when another one is there to take its place.
-    const isKnown = inState(process.store.hooks, 'live').some(({ id }) => id === record.id)
-    const isUsable =
-      record.status === 'Enabled' && (record.validUntil?.getTime() ?? 0) > service.now
-    const others = service.records.filter(
-      ({ collectionName, status }) =>
-        collectionName === record.collectionName && status === 'Enabled',
-    )
-    if (isKnown && isUsable) expect(others).not.toEqual([])
-  }
-  for (const { happening, mishaps } of history) {
-    service.mishaps = [...mishaps]
-    if (happening === 'round') await attempt(process.keeper)
-    else if (happening === 'restart') process = start(service)
-    else happen(happening, service)
-  }
-  service.mishaps = []
-  service.refusing.clear()
-  service.status = 'Enabled'
-  service.validityMs = 30 * DAY
-  for (let rounds = 0; rounds < 3; rounds++) {
-    service.now += HOUR + MINUTE
-    await process.keeper.round()
-  }
-  expectKept(service, process.store.hooks)
-  expect(inState(process.store.hooks, 'creating')).toEqual([])
-  for (const collection of COLLECTIONS) {
-    const times = service.creations
-      .filter((one) => one.collection === collection)
-      .map(({ at }) => at)
-    const pauses = times.slice(1).map((at, i) => at - (times[i] ?? 0))
-    for (const pause of pauses) expect(pause).toBeGreaterThanOrEqual(HOUR)
-  }
-
-  async function attempt(keeper: Keeper): Promise<void> {
-    try {
-      await keeper.round()
-    } catch (error) {
-      if (error instanceof Crash) process = start(service)
-      else if (!(error instanceof ClientError)) throw error
-    }
-  }
-}
-
-function happen(happening: Happening, service: FakeService): void {
-  const [record] = service.records
-  if (typeof happening === 'number') service.now += happening * HOUR
-  else if (happening === 'refuse') service.refusing.add('people')
-  else if (happening === 'allow') service.refusing.clear()
-  else if (happening === 'shorten') service.validityMs = 10 * HOUR
-  else if (record === undefined) return
-  else if (happening === 'delete') service.records.shift()
-  else record.status = happening === 'disable' ? 'Disabled' : 'Uninitialized'
-}
