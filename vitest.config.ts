@@ -4,17 +4,20 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take longest, first: else the others are long done when the last of them ends. */
 const LONGEST = [
-  'histories/in-process',
-  'protime-sync-kills',
-  'integration-tests/lifecycle',
-  'webhooks/deliveries',
-  'integration-tests/protime-sync',
+  'webhooks/syncs',
+  'protime-sync',
   'webhooks/subscriptions',
-  'page-scanner.fuzz',
-  'histories/executable',
-  'hostile/endless',
+  'webhooks/deliveries',
+  'histories/in-process',
+  'integration-tests/lifecycle',
   'singer-interruptions',
-  'singer-cli',
+  'page-scanner.fuzz',
+  'demo/listing',
+  'webhooks/one-server',
+  'warehouse/variants',
+  'airbyte-cli',
+  'integration-tests/privacy',
+  'hostile/endless',
 ]
 
 class LongestFirst extends BaseSequencer {
