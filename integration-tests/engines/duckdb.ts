@@ -36,8 +36,11 @@ function duckDb(version: string, makesReadable: boolean): Engine {
           expectSame((await sync(ours)).exitCode, 0)
           await expectRead()
         })
-        await step('may write a table of its own, and the next sync goes on', async () => {
-          await python('duckdb_file.py', ['write', ours])
+        // DuckDB 1.1 ends with an internal error of its own when it opens some files of newer versions to write.
+        const isNew = !makesReadable
+        const change = isNew ? 'may write a table of its own' : 'leaves it as it is'
+        await step(`${change}, and the next sync goes on`, async () => {
+          if (isNew) await python('duckdb_file.py', ['write', ours])
           tenant.emulator.randomChanges({ inserts: 20, updates: 20, deletes: 10, softDeletes: 2 })
           expectSame((await sync(ours)).exitCode, 0)
           await expectRead()
