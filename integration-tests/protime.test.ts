@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { runProtime } from '../src/cli/main.ts'
-import { type Answer, reply, startHttpService } from '../src/http/testing/http-service.ts'
+import { type Responder, reply, startHttpService } from '../src/http/testing/http-service.ts'
 import { executableOf } from './testing/child.ts'
 import { temporaryFolder } from './testing/files.ts'
 import { createCollector } from './testing/output.ts'
@@ -231,7 +231,7 @@ const RECORD = {
 const CREATE = ['create', '--collection', 'people', '--url', RECORD.destinationUrl]
 
 /** A service with webhooks, and `protime webhooks` for it in a folder of its own. */
-async function open(answer: Answer) {
+async function open(answer: Responder) {
   const asked: string[] = []
   const service = await startHttpService((request, response, index) => {
     if (request.url === '/connect/token') reply(response, 200, { access_token: 'token' })

@@ -46,3 +46,13 @@ describe('a folder of src imports only what docs/architecture.md says', () => {
     expect(isAllowed(from, to)).toBe(false)
   })
 })
+
+test('no two files of src export a type of one name', () => {
+  const places = new Map<string, string[]>()
+  for (const file of files) {
+    const text = readFileSync(join('src', file), 'utf8')
+    for (const [, name = ''] of text.matchAll(/^export (?:type|interface|class) (\w+)/gm))
+      places.set(name, [...(places.get(name) ?? []), file])
+  }
+  expect([...places].filter(([, { length }]) => length > 1)).toEqual([])
+})

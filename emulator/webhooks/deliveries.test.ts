@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../options.ts'
-import { type Answer, type Delivering, startDelivering } from './test-receiver.ts'
+import { type Delivering, type ReceiverAnswer, startDelivering } from './test-receiver.ts'
 
 let running: Delivering
 afterEach(() => running.close())
@@ -149,7 +149,7 @@ describe('a delivery without success', () => {
   it.each([
     ['a redirect', (response) => response.writeHead(307, { location: '/hooks' }).end()],
     ['a broken connection', (response) => response.destroy()],
-  ] as [string, Answer][])('is one with %s', async (_, answer) => {
+  ] as [string, ReceiverAnswer][])('is one with %s', async (_, answer) => {
     const { emulator, receiver, subscribe, settled } = await begin()
     await subscribe('people')
     receiver.answer(answer)

@@ -14,7 +14,7 @@ interface Arrival {
 }
 
 /** Answers a delivery; without an answer it hangs. */
-export type Answer = (response: ServerResponse) => void
+export type ReceiverAnswer = (response: ServerResponse) => void
 
 /** An HTTP server on loopback that takes what is delivered. */
 interface TestReceiver {
@@ -23,14 +23,14 @@ interface TestReceiver {
   /** The parsed bodies, oldest first. */
   bodies(): Record<string, unknown>[]
   /** How each request is answered; at the start by 200. */
-  answer(how: Answer): void
+  answer(how: ReceiverAnswer): void
   close(): Promise<void>
 }
 
 /** Starts a receiver on a free port. */
 async function startReceiver(): Promise<TestReceiver> {
   const arrivals: Arrival[] = []
-  let respond: Answer = (response) => response.end()
+  let respond: ReceiverAnswer = (response) => response.end()
   const server = await listenOn(
     createServer(async (message, response) => {
       const body = (await buffer(message)).toString()

@@ -49,20 +49,20 @@ function collect(stream: NodeJS.ReadableStream): () => string {
 }
 
 /** A line of a program's output. */
-export type Answer = Readonly<Record<string, unknown>>
+export type PrintedAnswer = Readonly<Record<string, unknown>>
 
 /** The lines of a program that has succeeded, as JSON; throws what it said when it has not. */
-export function answersOf({ exitCode, stdout, stderr }: Ended): Answer[] {
+export function answersOf({ exitCode, stdout, stderr }: Ended): PrintedAnswer[] {
   if (exitCode !== 0)
     throw new Error(`exit code ${exitCode}\n${`${stdout}\n${stderr}`.slice(-2000)}`)
   return stdout
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as Answer)
+    .map((line) => JSON.parse(line) as PrintedAnswer)
 }
 
 /** How many records of a stream came over the Airbyte protocol; without a stream, of all. */
-export function countRecords(answers: readonly Answer[], stream?: string): number {
+export function countRecords(answers: readonly PrintedAnswer[], stream?: string): number {
   return answers.filter(({ type, record }) => {
     const wanted = stream === undefined || (record as { stream?: string })?.stream === stream
     return type === 'RECORD' && wanted
@@ -70,7 +70,7 @@ export function countRecords(answers: readonly Answer[], stream?: string): numbe
 }
 
 /** The state file for the next run: the last STATE of each stream. */
-export function lastStates(answers: readonly Answer[]): unknown[] {
+export function lastStates(answers: readonly PrintedAnswer[]): unknown[] {
   const states = new Map<string, unknown>()
   for (const { type, state } of answers) {
     if (type !== 'STATE') continue

@@ -30,13 +30,16 @@ const projectFolder = fileURLToPath(new URL('../../../', import.meta.url))
 const programs = join(projectFolder, 'integration-tests', 'engines')
 
 /** The outcome of one step; a fault is why it failed. */
-export interface Outcome {
+export interface StepOutcome {
   readonly step: string
   readonly fault?: string
 }
 
 /** Runs an engine and tells each outcome as it comes. */
-export async function runEngine(engine: Engine, tell: (outcome: Outcome) => void): Promise<void> {
+export async function runEngine(
+  engine: Engine,
+  tell: (outcome: StepOutcome) => void,
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'engine-'))
   const step: Tools['step'] = async (name, attempt) => {
     const title = `${engine.name}: ${name}`
@@ -102,7 +105,7 @@ function runPython(interpreter: string, args: readonly string[], folder: string)
 /** Runs the engines that the arguments name, or all; the exit code is 0 only if everything passed. */
 async function main(names: readonly string[]): Promise<void> {
   const counts = { passed: 0, failed: 0 }
-  const tell = ({ step, fault }: Outcome) => {
+  const tell = ({ step, fault }: StepOutcome) => {
     counts[fault === undefined ? 'passed' : 'failed'] += 1
     process.stdout.write(fault === undefined ? `ok    ${step}\n` : `FAIL  ${step}\n${fault}\n`)
   }

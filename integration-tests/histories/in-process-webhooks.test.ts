@@ -11,7 +11,7 @@ import { shortRetryPolicy } from '../../src/http/testing/virtual-time.ts'
 import type { Stream } from '../../src/streams/collection.ts'
 import { streams as catalogue } from '../../src/streams/streams.ts'
 import { startServer } from '../../src/webhooks/serve/serve.ts'
-import type { Outcome, Trigger } from '../../src/webhooks/triggers/trigger.ts'
+import type { Trigger, TriggerOutcome } from '../../src/webhooks/triggers/trigger.ts'
 import { temporaryFolder } from '../testing/files.ts'
 import { warehouseDifferences } from './comparison.ts'
 import { DAY_MS, runSettings } from './property.ts'
@@ -74,7 +74,7 @@ async function runWebhookHistory(history: WebhookHistory): Promise<void> {
   }
 }
 
-const DONE: Outcome = { result: 'done', detail: '' }
+const DONE: TriggerOutcome = { result: 'done', detail: '' }
 
 interface Receiver {
   readonly url: string
@@ -93,7 +93,7 @@ interface Running {
   /** How many syncs of the receiver are still to be cancelled. */
   cancellations: number
   /** The lock that all syncs take. */
-  syncing: Promise<Outcome>
+  syncing: Promise<TriggerOutcome>
   receiver: Receiver | undefined
 }
 
@@ -224,7 +224,7 @@ async function startReceiver(running: Running): Promise<void> {
 
 /** A sync that goes on when the receiver is killed, as a command with a lock does. */
 function triggerOf(running: Running, killed: AbortSignal): Trigger {
-  const dead = new Promise<Outcome>((resolve) => {
+  const dead = new Promise<TriggerOutcome>((resolve) => {
     killed.addEventListener('abort', () => resolve({ result: 'failed', detail: '' }))
   })
   return () => {
@@ -234,12 +234,17 @@ function triggerOf(running: Running, killed: AbortSignal): Trigger {
   }
 }
 
-function sync(running: Running): Promise<Outcome> {
+function sync(running: Running): Promise<TriggerOutcome> {
   running.syncing = running.syncing.then(() => syncOnce(running))
   return running.syncing
 }
 
-async function syncOnce({ emulator, streams, platform, killAfter }: Running): Promise<Outcome> {
+async function syncOnce({
+  emulator,
+  streams,
+  platform,
+  killAfter,
+}: Running): Promise<TriggerOutcome> {
   const outcome = await runSync('in-process', {
     config: { ...emulator.config(), start_date: undefined, concurrency: 1 },
     catalog: streams.map(({ stream }) => ({ name: stream, sync_mode: 'incremental' })),

@@ -9,7 +9,7 @@ import { addDays, dayOf } from '../sync/days.ts'
 import { referencePairs, slicesOf } from '../sync/slices.ts'
 
 /** What asking for the first page of a stream's list brought to light. */
-export type Answer =
+export type StreamAnswer =
   | { readonly kind: 'readable' }
   /** The stream cannot be read as it is configured. */
   | { readonly kind: 'refused'; readonly error: ConnectorError }
@@ -31,7 +31,7 @@ export interface AskTools {
  * are configured. Never asks for a delta. Throws only what is no failure of the service, such as the
  * reason of an aborted signal.
  */
-export async function askStream(stream: Stream, tools: AskTools): Promise<Answer> {
+export async function askStream(stream: Stream, tools: AskTools): Promise<StreamAnswer> {
   const { config } = tools
   const answer = await askWith(stream, config, tools)
   const pairs = referencePairs(stream, config)
@@ -68,14 +68,14 @@ function unknownReferences(pairs: readonly Pair[]): ConnectorError {
   )
 }
 
-async function askWith(stream: Stream, config: Config, tools: AskTools): Promise<Answer> {
+async function askWith(stream: Stream, config: Config, tools: AskTools): Promise<StreamAnswer> {
   const slices = slicesOf(stream, yesterday(stream, tools.now), config, tools.endpoints)
   // The service may list references of some collections only; of the named structures it must list all.
-  const isEnough = (answer: Answer) =>
+  const isEnough = (answer: StreamAnswer) =>
     stream.nested === 'referenced_collections'
       ? !isRefused(answer, 'unknown')
       : answer.kind !== 'readable'
-  let answer: Answer = { kind: 'readable' }
+  let answer: StreamAnswer = { kind: 'readable' }
   for (const { link } of slices) {
     answer = await askLink(link, stream, tools.client)
     if (isEnough(answer)) break
@@ -83,7 +83,11 @@ async function askWith(stream: Stream, config: Config, tools: AskTools): Promise
   return answer
 }
 
-async function askLink(link: string, { replication }: Stream, client: Client): Promise<Answer> {
+async function askLink(
+  link: string,
+  { replication }: Stream,
+  client: Client,
+): Promise<StreamAnswer> {
   try {
     return { kind: (await client.probe(link)) ? 'readable' : 'foreign' }
   } catch (error) {
@@ -95,7 +99,7 @@ async function askLink(link: string, { replication }: Stream, client: Client): P
   }
 }
 
-function isRefused(answer: Answer, kind: StatusKind): boolean {
+function isRefused(answer: StreamAnswer, kind: StatusKind): boolean {
   return answer.kind === 'refused' && answer.error instanceof HttpError && answer.error.is(kind)
 }
 

@@ -7,12 +7,12 @@ import type { Token } from '../http/token.ts'
 import type { CheckResult } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collection.ts'
 import { readScopes } from '../streams/streams.ts'
-import type { Answer } from './ask-stream.ts'
+import type { StreamAnswer } from './ask-stream.ts'
 
 /** A stream with what the service said when it was asked; undefined when time was up first. */
 interface Asked {
   readonly stream: Stream
-  readonly answer: Answer | undefined
+  readonly answer: StreamAnswer | undefined
 }
 
 /** What a check found out: nothing but why there is no token, or what each stream answered. */
@@ -79,7 +79,7 @@ function sharedCause(asked: readonly Asked[], facts: Circumstances): string | un
 }
 
 /** Answers with the same cause differ in their addresses only. */
-function causeOf(answer: Answer): string {
+function causeOf(answer: StreamAnswer): string {
   if (!('error' in answer)) return answer.kind
   const { error } = answer
   return error instanceof HttpError ? String(error.status) : error.message
@@ -96,7 +96,7 @@ function refused(asked: readonly Asked[]): string {
   return groups.length === 0 ? '' : `Not readable: ${groups.join('; ')}.`
 }
 
-function reasonOf(answer: Answer): string {
+function reasonOf(answer: StreamAnswer): string {
   if (!('error' in answer)) return 'what answers is not the API: the answer is not JSON'
   const { error } = answer
   if (error instanceof HttpError) return `${error.status}: ${inSentence(error.reason)}`

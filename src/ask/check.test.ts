@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { type Received, reply } from '../http/testing/http-service.ts'
+import { type ReceivedRequest, reply } from '../http/testing/http-service.ts'
 import {
+  type CheckScenario,
   COUNT,
   check,
   checkAt,
   page,
   type Respond,
-  type Scenario,
   status,
 } from './testing/checked-service.ts'
 
@@ -96,7 +96,7 @@ describe('a stream that cannot be read', () => {
 })
 
 describe('a check that finds nothing to read', () => {
-  it.each<[string, Scenario, RegExp]>([
+  it.each<[string, CheckScenario, RegExp]>([
     [
       'for the name of the API when every path is unknown',
       { all: status(404) },
@@ -198,7 +198,7 @@ describe('an external reference', () => {
     (response, { url }) =>
       names.some((name) => decodeURIComponent(url).includes(`,${name})`))
         ? reply(response, 400, { message: 'No' })
-        : page(response, { url } as Received)
+        : page(response, { url } as ReceivedRequest)
 
   it('that the service refuses is named, with the setting to correct', async () => {
     const { isUsable, message } = await check({

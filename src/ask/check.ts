@@ -12,7 +12,7 @@ import type { CheckResult } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collection.ts'
 import { readScopes } from '../streams/streams.ts'
 import { refuseLateStart } from '../sync/days.ts'
-import { type Answer, askStream } from './ask-stream.ts'
+import { askStream, type StreamAnswer } from './ask-stream.ts'
 import { type Findings, verdict } from './check-verdict.ts'
 
 /**
@@ -132,7 +132,10 @@ async function askAll(streams: readonly Stream[], session: Session, config: Conf
   const { client, endpoints, clock } = session
   const tools = { client, endpoints, config, now: clock.now() }
   const asked = new Map(
-    streams.map((stream) => [stream.stream, { stream, answer: undefined as Answer | undefined }]),
+    streams.map((stream) => [
+      stream.stream,
+      { stream, answer: undefined as StreamAnswer | undefined },
+    ]),
   )
   const queue = asked.values()
   const worker = async () => {

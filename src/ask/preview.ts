@@ -2,7 +2,7 @@ import { asConnectorError, ConnectorError } from '../ground/errors.ts'
 import { HttpError } from '../http/http-error.ts'
 import { createSession, type Session, type SessionSettings } from '../http/session.ts'
 import { hasScope, notEntitled } from '../http/token.ts'
-import { type Batch, createJsonBatch, DELETE, SOFT_DELETE } from '../records/record-batch.ts'
+import { createJsonBatch, DELETE, type RecordBatch, SOFT_DELETE } from '../records/record-batch.ts'
 import { createBatchRewriter } from '../records/record-rewriter.ts'
 import { readScopes } from '../streams/streams.ts'
 import { addDays, type Day, dayOf } from '../sync/days.ts'
@@ -110,7 +110,7 @@ async function look(
     return { records: found, hasMore: false }
   }
 
-  function textsOf(batch: Batch): string[] {
+  function textsOf(batch: RecordBatch): string[] {
     const { rules } = redaction
     const isRedacted = rules === undefined || stream.nested === 'referenced_collections'
     const left = isRedacted ? batch : createBatchRewriter(rules)(batch)
@@ -121,7 +121,7 @@ async function look(
 }
 
 interface Part {
-  readonly batch: Batch
+  readonly batch: RecordBatch
   readonly hasNext: boolean
 }
 

@@ -12,8 +12,8 @@ import type { LineWriter } from '../protocol/line-writer.ts'
 import type { Io, Program } from '../protocol/program.ts'
 import type { Screen } from '../protocol/progress/screen.ts'
 import {
-  type Action,
   CONFIG_FILE,
+  type CommandAction,
   type CommandLog,
   type ExitCode,
   type Refuse,
@@ -36,7 +36,7 @@ export interface ActSettings {
 
 /** Reads the configuration and runs an action with it. */
 export async function act(
-  action: Action,
+  action: CommandAction,
   settings: ActSettings,
   refuse?: Refuse,
 ): Promise<ExitCode> {

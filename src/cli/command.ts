@@ -62,7 +62,7 @@ export interface CommandLog extends Log {
 }
 
 /** What a command does; answers with the exit code. */
-export type Action = (tools: ActionTools) => Promise<ExitCode>
+export type CommandAction = (tools: ActionTools) => Promise<ExitCode>
 
 /** What a command makes of a configuration that cannot be used; answers with the exit code. */
 export type Refuse = (
@@ -74,7 +74,7 @@ export type Refuse = (
  * Runs the action of the command that the command line names, with the configuration of `--config`. One
  * that cannot be used is an error of the program, unless `refuse` makes something else of it.
  */
-export type Act = (action: Action, refuse?: Refuse) => Promise<void>
+export type Act = (action: CommandAction, refuse?: Refuse) => Promise<void>
 
 /** What a command works with that makes the configuration. */
 export type BareTools = Pick<ActionTools, 'log' | 'mask' | 'signal'> & Asked

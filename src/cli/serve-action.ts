@@ -20,8 +20,8 @@ import { createPostTrigger, type PostSettings } from '../webhooks/triggers/post-
 import { createRunTrigger } from '../webhooks/triggers/run-trigger.ts'
 import type { Trigger } from '../webhooks/triggers/trigger.ts'
 import {
-  type Action,
   type ActionTools,
+  type CommandAction,
   EXIT,
   type ExitCode,
   StartError,
@@ -180,7 +180,7 @@ const STOP_MS = 20_000
 const ROUND_MS = 30_000
 
 /** Runs the server, or deletes its webhooks, as the words of the command line say. */
-export function serveAction(words: ServeWords, environment: Environment): Action {
+export function serveAction(words: ServeWords, environment: Environment): CommandAction {
   return async (tools) => {
     const { log, mask, signal } = tools
     const storePath = required(words.store, '--store <file>')

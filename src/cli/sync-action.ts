@@ -7,7 +7,13 @@ import type { Failure, SyncObserver } from '../protocol/connector.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../protocol/progress/observed.ts'
 import { createSource } from '../source/source.ts'
 import { syncWarehouse, type WarehouseSync } from '../warehouse/sync-warehouse.ts'
-import { type Action, type ActionTools, EXIT, type ExitCode, type Refuse } from './command.ts'
+import {
+  type ActionTools,
+  type CommandAction,
+  EXIT,
+  type ExitCode,
+  type Refuse,
+} from './command.ts'
 
 export interface SyncOptions {
   readonly warehouse: string
@@ -31,7 +37,7 @@ const PARENT_MS = 1_000
  * One sync into a warehouse. The last line of stdout is its result; the exit code says whether another
  * attempt may mend what has failed.
  */
-export function syncAction(options: SyncOptions, parent: number): Action {
+export function syncAction(options: SyncOptions, parent: number): CommandAction {
   return async ({ config, input, signal, ...tools }) => {
     if (options.endWithParent === true) endWith(parent)
     const startedAt = performance.now()

@@ -3,11 +3,11 @@ import type { ServiceRequest } from './client.ts'
 import { pathOf } from './endpoints.ts'
 import { reply } from './testing/http-service.ts'
 import {
+  type ClientScenario,
   failureOf,
   type OpenClient,
   openClient,
   PREFIX,
-  type Scenario,
   textOf,
 } from './testing/open-client.ts'
 import { createTransport, loggedTransport } from './transport.ts'
@@ -130,7 +130,7 @@ describe('a refusal that does not pass', () => {
 })
 
 /** A client, and a function that sends a request for a path of its service. */
-async function open(scenario: Scenario) {
+async function open(scenario: ClientScenario) {
   const opened: OpenClient = await openClient(scenario)
   const send = (request: Partial<ServiceRequest> & Pick<ServiceRequest, 'method'>) =>
     opened.client.send({
@@ -174,12 +174,13 @@ describe('a request that writes', () => {
     expect(calls[0]?.url).toBe(`${PREFIX}/a%2Fb%3F%23%25%C3%A9/%2E%2E/%2E/%28%27%29`)
   })
 
-  const broken: Scenario['api'] = (response, _, index) =>
+  const broken: ClientScenario['api'] = (response, _, index) =>
     index === 0 ? response.destroy() : reply(response, 200)
-  const failing: Scenario['api'] = (response, _, index) => reply(response, index === 0 ? 500 : 200)
-  const refusing: Scenario['api'] = (response, _, index) =>
+  const failing: ClientScenario['api'] = (response, _, index) =>
+    reply(response, index === 0 ? 500 : 200)
+  const refusing: ClientScenario['api'] = (response, _, index) =>
     index === 0 ? reply(response, 429, '', { 'retry-after': '1' }) : reply(response, 200)
-  const maintained: Scenario['api'] = (response, _, index) =>
+  const maintained: ClientScenario['api'] = (response, _, index) =>
     index === 0 ? reply(response, 503, '', { 'retry-after': '1' }) : reply(response, 200)
 
   it.each([
@@ -205,7 +206,7 @@ describe('a request that writes', () => {
     [true, 'a failure of the service', failing],
     [true, 'maintenance that has a Retry-After', maintained],
     [false, 'a refusal for now', refusing],
-    [false, 'a refusal', ((response) => reply(response, 400)) satisfies Scenario['api']],
+    [false, 'a refusal', ((response) => reply(response, 400)) satisfies ClientScenario['api']],
   ] as const)('may have been done (%s) after %s', async (expected, _, api) => {
     const { send } = await open({ api })
     const onUncertain = vi.fn()

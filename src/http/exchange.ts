@@ -7,14 +7,14 @@ import { resolveLink } from './links.ts'
 import { NotConnected } from './network-error.ts'
 import type { Permit, RateLimiter } from './rate-limiter.ts'
 import {
+  type AttemptHistory,
+  type AttemptResult,
   createFailureCount,
   decide,
   type FailureCount,
   isRateLimit,
-  type Result,
   type RetryPolicy,
   retryAfterMs,
-  type Situation,
   tooLongToWait,
 } from './retry.ts'
 import { statusIs } from './status.ts'
@@ -201,7 +201,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     }
   }
 
-  function resultOf(outcome: Failed): Result {
+  function resultOf(outcome: Failed): AttemptResult {
     if ('error' in outcome) {
       const { error } = outcome
       return { failure: error.failure, isUnsent: error instanceof NotConnected }
@@ -249,7 +249,7 @@ function authorised(call: Call, token: Token | undefined): Call {
   return { ...call, headers: { ...call.headers, authorization: `Bearer ${token.value}` } }
 }
 
-function kindOf(token: Token | undefined): Situation['token'] {
+function kindOf(token: Token | undefined): AttemptHistory['token'] {
   if (token === undefined) return 'none'
   return token.isNarrow ? 'narrow' : 'wide'
 }

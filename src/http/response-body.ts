@@ -164,7 +164,7 @@ interface BodySink {
 }
 
 /** An answer under way: where its bytes go, and where they come out decompressed. */
-export interface Received {
+export interface IncomingBody {
   readonly sink: BodySink
   readonly body: ReceivedBody
 }
@@ -174,7 +174,7 @@ export function receive(
   encoding: string | undefined,
   source: ByteSource,
   toFailure: (error: Error) => Error,
-): Received {
+): IncomingBody {
   const name = encoding?.trim().toLowerCase()
   if (name === undefined || name === '' || name === 'identity') {
     const body = new ReceivedBody(source, toFailure)
@@ -204,7 +204,7 @@ function decoded(
   decoder: Decoder,
   source: ByteSource,
   toFailure: (error: Error) => Error,
-): Received {
+): IncomingBody {
   const output: ByteSource = {
     pause: () => decoder.pause(),
     resume: () => decoder.resume(),

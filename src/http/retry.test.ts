@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  type AttemptHistory,
+  type AttemptResult,
   decide,
   isRateLimit,
-  type Result,
   retryAfterMs,
   retryPolicyOf,
-  type Situation,
   type Step,
   tooLongToWait,
   waitMs,
@@ -108,7 +108,7 @@ describe('the wait before the next attempt', () => {
 })
 
 const POLICY = { ...retryPolicyOf(10), random: () => 0.5 }
-const FIRST: Situation = {
+const FIRST: AttemptHistory = {
   failures: { before: 0, sinceMs: 0 },
   redirects: 0,
   renewals: 0,
@@ -123,7 +123,7 @@ const post = { method: 'POST' } as const
 const put = { method: 'PUT' } as const
 const late = { failures: { before: 30, sinceMs: 600_000 } }
 
-const rows: (readonly [result: Result, situation: Partial<Situation>, step: Step])[] = [
+const rows: (readonly [result: AttemptResult, situation: Partial<AttemptHistory>, step: Step])[] = [
   [{ failure: 'transient' }, {}, WAIT],
   [{ failure: 'transient' }, forToken, WAIT],
   [{ failure: 'transient' }, late, FAIL],
@@ -176,7 +176,7 @@ it.each(rows)('after %j, %j: %j', (result, situation, step) => {
 })
 
 it('never asks again when retry_minutes is 0, but for a token', () => {
-  const results: Result[] = [
+  const results: AttemptResult[] = [
     { failure: 'transient' },
     { status: 500 },
     { status: 429, retryAfterMs: 1000 },

@@ -121,20 +121,20 @@ export function tooSlow(): ConnectorError {
 export const SLOWEST_BODY_MS = 5 * 60_000
 
 /** An answer with another status than 200. */
-export interface Answer {
+export interface StatusAnswer {
   readonly status: number
   readonly location?: string
   readonly retryAfterMs?: number
 }
 
 /** What came of an attempt that could not be used. */
-export type Result =
-  | Answer
+export type AttemptResult =
+  | StatusAnswer
   /** There was no answer, or its body broke; `isUnsent` when the service has not seen the request. */
   | { readonly failure: FailureType; readonly isUnsent?: boolean }
 
 /** What happened to the request before. */
-export interface Situation {
+export interface AttemptHistory {
   readonly failures: Failures
   readonly redirects: number
   /** How often its token was renewed or widened. */
@@ -161,7 +161,11 @@ const MAX_REDIRECTS = 3
  * Decides what happens after an attempt whose answer cannot be used. GET, PUT and DELETE may be done
  * twice; a POST, other than that for a token, is repeated only where the service has not done it.
  */
-export function decide(result: Result, situation: Situation, retryPolicy: RetryPolicy): Step {
+export function decide(
+  result: AttemptResult,
+  situation: AttemptHistory,
+  retryPolicy: RetryPolicy,
+): Step {
   const { failures, redirects, renewals, token, method } = situation
   const mayBeDoneTwice = method !== 'POST' || token === 'none'
   if ('failure' in result) {
@@ -191,7 +195,7 @@ export function decide(result: Result, situation: Situation, retryPolicy: RetryP
 }
 
 /** Whether the service asks for fewer requests, of all streams. */
-export function isRateLimit(result: Result): result is Answer {
+export function isRateLimit(result: AttemptResult): result is StatusAnswer {
   if ('failure' in result) return false
   const { status, retryAfterMs } = result
   return (

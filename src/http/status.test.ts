@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { decide, type RetryPolicy, retryPolicyOf, type Situation, type Step } from './retry.ts'
+import { type AttemptHistory, decide, type RetryPolicy, retryPolicyOf, type Step } from './retry.ts'
 import { meaningOf, type StatusKind, statusIs } from './status.ts'
 
 const STATUSES = Array.from({ length: 500 }, (_, i) => 100 + i)
@@ -11,10 +11,10 @@ function course(status: number, asked: { readonly retryAfterMs?: number } = {}) 
   const policy: RetryPolicy = { ...retryPolicyOf(10), random: () => 0.999 }
   const steps: Step['do'][] = []
   let [before, waitedMs, renewals] = [0, 0, 0]
-  let token: Situation['token'] = 'narrow'
+  let token: AttemptHistory['token'] = 'narrow'
   for (;;) {
     const failures = { before, sinceMs: waitedMs }
-    const situation: Situation = { failures, redirects: 0, renewals, token, method: 'GET' }
+    const situation: AttemptHistory = { failures, redirects: 0, renewals, token, method: 'GET' }
     const step = decide({ status, ...asked }, situation, policy)
     if (step.do !== steps.at(-1)) steps.push(step.do)
     if (step.do === 'fail') return { steps, waitedMs, failure: meaningOf(status).failure }

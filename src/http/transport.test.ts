@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer as createNetServer, type Server } from 'node:net'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type Answer, reply, startHttpService } from './testing/http-service.ts'
+import { type Responder, reply, startHttpService } from './testing/http-service.ts'
 import { failureOf } from './testing/open-client.ts'
 import { createTransport, type Reply } from './transport.ts'
 
@@ -15,7 +15,7 @@ function get(url: string, silenceSeconds = 5): Promise<Reply> {
   return transport.send({ url, method: 'GET', headers: {}, signal })
 }
 
-async function getFrom(answer: Answer, silenceSeconds?: number): Promise<Reply> {
+async function getFrom(answer: Responder, silenceSeconds?: number): Promise<Reply> {
   return get((await startHttpService(answer)).origin, silenceSeconds)
 }
 

@@ -12,7 +12,7 @@ import {
   isPrivateAddress,
   publicAddressOf,
 } from './public-hosts.ts'
-import { type Collected, type Received, receive } from './response-body.ts'
+import { type Collected, type IncomingBody, receive } from './response-body.ts'
 
 // undici's index loads everything it has, fetch, caches, mocks and WebSocket too, which takes longer than
 // all else that a check loads. It exports no parts by name, so they are taken from their files.
@@ -214,7 +214,7 @@ class PendingRequest implements Dispatcher.DispatchHandler {
   readonly #resolve: (reply: Reply) => void
   readonly #reject: (error: unknown) => void
   #controller: Dispatcher.DispatchController | undefined
-  #received: Received | undefined
+  #received: IncomingBody | undefined
   #announcements = 0
 
   constructor(

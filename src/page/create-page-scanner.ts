@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { Batch } from '../records/record-batch.ts'
+import type { RecordBatch } from '../records/record-batch.ts'
 import {
   damage,
   type PageEnd,
@@ -129,7 +129,7 @@ class GuardedScanner implements PageScanner {
     this.#engine.begin()
   }
 
-  push(...chunks: readonly Uint8Array[]): Batch {
+  push(...chunks: readonly Uint8Array[]): RecordBatch {
     if (this.#damage !== undefined) throw this.#damage
     const batch = this.#engine.scan(chunks.map((chunk) => this.#accept(chunk)))
     if ('kind' in batch) throw this.#fail(batch)

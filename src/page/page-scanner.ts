@@ -1,4 +1,4 @@
-import type { Batch } from '../records/record-batch.ts'
+import type { RecordBatch } from '../records/record-batch.ts'
 
 /** A page body that must not be used, because it is incomplete or not what the service promises. */
 export class MalformedPageError extends Error {
@@ -140,7 +140,7 @@ export interface PageScanner {
    * Takes the next bytes of the body, in chunks cut anywhere: one batch for all of them, without a
    * copy that joins them. @throws MalformedPageError, RecordTooLargeError, TextTooLongError
    */
-  push(...chunks: readonly Uint8Array[]): Batch
+  push(...chunks: readonly Uint8Array[]): RecordBatch
   /** Ends the page. @throws MalformedPageError if the body is not complete */
   end(): PageEnd
 }
@@ -163,6 +163,6 @@ export interface PageEnd {
 export interface ScanEngine {
   begin(): void
   /** Takes the chunks together, as if they were one. */
-  scan(chunks: readonly Uint8Array[]): Batch | Problem
+  scan(chunks: readonly Uint8Array[]): RecordBatch | Problem
   end(): PageEnd | Problem
 }

@@ -1,7 +1,7 @@
 import { acquireBuffer, viewOf } from '../records/buffers.ts'
 import {
-  type Batch,
   type LineParts,
+  type RecordBatch,
   type RecordVisitor,
   SKIP,
   UPSERT,
@@ -23,7 +23,7 @@ const OPENING = Buffer.from('[')
 const CLOSING = Buffer.from(']')
 
 /** A batch in the memory of its scanner. */
-export class WasmBatch implements Batch {
+export class WasmBatch implements RecordBatch {
   readonly count: number
   readonly ops: Uint8Array
   readonly keys: Float64Array
@@ -128,7 +128,7 @@ export class WasmBatch implements Batch {
 }
 
 /** The highest version of a batch by comparison of strings. */
-export function highest(batch: Pick<Batch, 'count' | 'versionText'>): string | undefined {
+export function highest(batch: Pick<RecordBatch, 'count' | 'versionText'>): string | undefined {
   let best: string | undefined
   for (let index = 0; index < batch.count; index++) {
     const version = batch.versionText(index)

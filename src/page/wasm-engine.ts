@@ -1,4 +1,4 @@
-import type { Batch } from '../records/record-batch.ts'
+import type { RecordBatch } from '../records/record-batch.ts'
 import {
   type PageEnd,
   type Problem,
@@ -78,7 +78,7 @@ class WasmEngine implements ScanEngine {
     this.#deltaLink = undefined
   }
 
-  scan(chunks: readonly Uint8Array[]): Batch | Problem {
+  scan(chunks: readonly Uint8Array[]): RecordBatch | Problem {
     const wasm = this.#wasm
     const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
     const at = wasm.prepare(length) >>> 0

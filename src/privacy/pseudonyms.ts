@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { Replacement } from '../records/record-rewriter.ts'
+import type { ValueReplacement } from '../records/record-rewriter.ts'
 
 /** What pseudonyms are made with. */
 export interface PseudonymSettings {
@@ -14,7 +14,7 @@ export interface Pseudonyms {
    * What replaces a text, a number or a boolean of a meaning. What is written alike gets the same code wherever
    * the meaning is the same, so that joins still hold, and nowhere else. Null and an empty text stay.
    */
-  of(meaning: string): Replacement
+  of(meaning: string): ValueReplacement
   /** Tells two keys or tenants apart, and nothing of them. */
   readonly fingerprint: string
 }

@@ -4,11 +4,11 @@ export { ConnectorError, type FailureType } from '../ground/errors.ts'
 export type { Mask } from '../ground/mask.ts'
 export type { SettingsSchema } from '../ground/settings-schema.ts'
 export {
-  type Batch,
   createJsonBatch,
   DELETE,
   type JsonRecord,
   type LineParts,
+  type RecordBatch,
   SKIP,
   SOFT_DELETE,
   UPSERT,

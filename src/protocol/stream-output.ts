@@ -1,4 +1,4 @@
-import type { Batch } from '../records/record-batch.ts'
+import type { RecordBatch } from '../records/record-batch.ts'
 
 /** A row that is gone: the JSON text of its key columns, without braces, such as `"id":7`. */
 export type KeyMembers = string
@@ -41,7 +41,7 @@ export interface StreamOutput {
    * Records as lines, in order; entries that the caller set to SKIP are left out. They leave with
    * the next call, so that a `checkpoint` leaves in the same write.
    */
-  records(batch: Batch, stamp: Stamp): Promise<void> | undefined
+  records(batch: RecordBatch, stamp: Stamp): Promise<void> | undefined
   /** Rows that are gone. */
   deletes(rows: readonly KeyMembers[], stamp: Stamp): Promise<void> | undefined
   /**

@@ -1,6 +1,6 @@
 import { viewOf } from './buffers.ts'
 
-/** What a record says of its row, in `Batch.ops`. */
+/** What a record says of its row, in `RecordBatch.ops`. */
 export const UPSERT = 0
 /** The row is gone. */
 export const DELETE = 1
@@ -28,7 +28,7 @@ export type RecordVisitor = (from: DataView, start: number) => void
  * The elements of `value` that one chunk completed, in their order. Everything but the answer of
  * `lines` is valid until the next `push` or `begin` of its scanner.
  */
-export interface Batch {
+export interface RecordBatch {
   readonly count: number
   /** UPSERT, DELETE or SOFT_DELETE for each record; the caller may overwrite an entry with SKIP. */
   readonly ops: Uint8Array
@@ -65,7 +65,7 @@ export interface JsonRecord {
  * A batch of records that were made or changed by us. It costs a parse and a copy of each, which
  * only streams pay that cannot be spliced.
  */
-export function createJsonBatch(records: readonly JsonRecord[]): Batch {
+export function createJsonBatch(records: readonly JsonRecord[]): RecordBatch {
   const ops = new Uint8Array(records.length).fill(UPSERT)
   const at = (index: number) => records[index] ?? { json: '{}' }
   return {

@@ -8,14 +8,14 @@ import {
   reserve,
   viewOf,
 } from './buffers.ts'
-import { type Batch, SKIP, UPSERT } from './record-batch.ts'
+import { type RecordBatch, SKIP, UPSERT } from './record-batch.ts'
 import { createRememberingWriters, type ValueWriter, writerOf } from './value-writer.ts'
 
 /** What becomes of one member: it stays as it is, is left out, or is written anew. */
-export type MemberRule = 'keep' | 'drop' | Replacement | ObjectRules
+export type MemberRule = 'keep' | 'drop' | ValueReplacement | ObjectRules
 
 /** The new JSON text of a value whose JSON text is given. */
-export type Replacement = (json: string) => string
+export type ValueReplacement = (json: string) => string
 
 /**
  * What becomes of the members of an object, or of each object in a list. `ruleOf` is asked once per
@@ -24,7 +24,7 @@ export type Replacement = (json: string) => string
 export interface ObjectRules {
   readonly ruleOf: (name: string) => MemberRule
   /** What becomes of anything that stands there and is no object. */
-  readonly values: 'keep' | Replacement
+  readonly values: 'keep' | ValueReplacement
 }
 
 /** Appends the record that begins at `start`, valid JSON text of an object, as its rules leave it. */
@@ -68,7 +68,7 @@ interface Shape {
 interface Shared {
   /** How many names are remembered, in all shapes. */
   names: number
-  readonly writerOf: (replace: Replacement) => ValueWriter
+  readonly writerOf: (replace: ValueReplacement) => ValueWriter
 }
 
 /** A name that was met, and what becomes of its value. */
@@ -254,7 +254,7 @@ function put(sink: ByteSink, byte: number): void {
 }
 
 /** Rewrites batches by rules: of their records, and of nothing else. Their `ops` are shared. */
-export function createBatchRewriter(rules: ObjectRules): (batch: Batch) => Batch {
+export function createBatchRewriter(rules: ObjectRules): (batch: RecordBatch) => RecordBatch {
   const rewrite = createRecordRewriter(rules)
   let expected = 64 * 1024
   return (batch) => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { type Batch, DELETE, SKIP, UPSERT } from '../records/record-batch.ts'
+import { DELETE, type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import { type AnswerOrder, BATCH_ORDER, createChangeOrder } from './answer-order.ts'
 
 type Row = readonly [id: number | string, version?: string, op?: number]
 
-function batch(...rows: readonly Row[]): Batch {
+function batch(...rows: readonly Row[]): RecordBatch {
   return {
     count: rows.length,
     ops: Uint8Array.from(rows, ([, , op = UPSERT]) => op),

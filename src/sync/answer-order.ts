@@ -1,4 +1,4 @@
-import { type Batch, DELETE, SKIP } from '../records/record-batch.ts'
+import { DELETE, type RecordBatch, SKIP } from '../records/record-batch.ts'
 import { type Key, keyAt } from './id-set.ts'
 
 /**
@@ -11,7 +11,7 @@ export interface AnswerOrder {
    * with the lower version; whatever stands before a Delete; and a Delete that an upsert follows. What has
    * no version counts by its place.
    */
-  settle(batch: Batch): void
+  settle(batch: RecordBatch): void
 }
 
 /** The versions of so many rows are remembered: an answer with more changed rows is in its own order. */
@@ -40,7 +40,7 @@ export function createChangeOrder(mostRows = MOST_ROWS): AnswerOrder {
 }
 
 /** `versions` has the highest one of each row that was met, since its last Delete. */
-function settle(batch: Batch, versions: Map<Key, string>): void {
+function settle(batch: RecordBatch, versions: Map<Key, string>): void {
   const { count, ops } = batch
   /** Which record of the batch counts, of each row so far. */
   const counting = new Map<Key, number>()
@@ -61,7 +61,7 @@ function settle(batch: Batch, versions: Map<Key, string>): void {
 }
 
 /** Whether a batch may have a row twice. Rising keys are the common case and the fast one. */
-function hasRepeats({ count, keys }: Batch): boolean {
+function hasRepeats({ count, keys }: RecordBatch): boolean {
   if (isRising(keys, count)) return false
   return !isRising(keys.slice().sort(), count)
 }

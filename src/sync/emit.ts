@@ -4,7 +4,7 @@ import { requestUrl } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { PageEnd } from '../page/page-scanner.ts'
 import type { KeyMembers } from '../protocol/stream-output.ts'
-import { type Batch, DELETE, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
+import { DELETE, type RecordBatch, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
 import type { Stream } from '../streams/collection.ts'
 import { keyOf } from '../streams/streams.ts'
 import { type AnswerOrder, BATCH_ORDER, createChangeOrder } from './answer-order.ts'
@@ -64,9 +64,9 @@ function* chunks(keys: Iterable<Key>): Generator<Key[]> {
 /** How the records of pages are written. */
 export interface EmitSettings {
   /** Where their rows live; left out when no account of them is kept. */
-  readonly place?: Place | ((batch: Batch) => Place | PlaceOf)
+  readonly place?: Place | ((batch: RecordBatch) => Place | PlaceOf)
   /** Takes what is none of the stream's any more for deleted. */
-  readonly mark?: (batch: Batch) => void
+  readonly mark?: (batch: RecordBatch) => void
   /** Which of several records of a row counts; by the batch alone if left out. */
   readonly order?: AnswerOrder
   /** False when a page that is requested again tells of all its rows again, as a delta link does. */
@@ -121,7 +121,7 @@ export async function* emitPages(
   }
 }
 
-function written({ ops, count }: Batch): number {
+function written({ ops, count }: RecordBatch): number {
   return ops.subarray(0, count).reduce((sum, op) => sum + Number(op !== SKIP), 0)
 }
 
@@ -137,12 +137,12 @@ export function changedRows(
 ): EmitSettings {
   const settings = { mayOmit: false, order: createChangeOrder() }
   if (field === undefined || start === null || window === null) {
-    const mark = ({ ops, count }: Batch) => {
+    const mark = ({ ops, count }: RecordBatch) => {
       if (ops.subarray(0, count).includes(DELETE)) onLeft()
     }
     return { ...settings, place: 'window', mark }
   }
-  const dayOf = (batch: Batch, i: number) => dayIn(batch.record(i), field)
+  const dayOf = (batch: RecordBatch, i: number) => dayIn(batch.record(i), field)
   const place: EmitSettings['place'] =
     start < window ? (batch) => (i) => (dayOf(batch, i) < window ? 'backfill' : 'window') : 'window'
   return {

@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { RoaringBitmap32 } from 'roaring-wasm'
-import type { Batch } from '../records/record-batch.ts'
+import type { RecordBatch } from '../records/record-batch.ts'
 
 /**
  * Rising 32-bit integers as the gaps between them, seven bits a byte, the lowest first. For ids that
@@ -48,7 +48,7 @@ function decodeGaps(bytes: Uint8Array, bitmap: RoaringBitmap32): RoaringBitmap32
 export type Key = number | string
 
 /** The key of a record of a batch. */
-export function keyAt(batch: Pick<Batch, 'keys' | 'keyText'>, index: number): Key {
+export function keyAt(batch: Pick<RecordBatch, 'keys' | 'keyText'>, index: number): Key {
   const key = batch.keys[index] as number
   return Number.isNaN(key) ? batch.keyText(index) : key
 }

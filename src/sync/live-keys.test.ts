@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Batch, DELETE, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
+import { DELETE, type RecordBatch, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
 import { charactersOf, createIdBudget, createLiveKeys, type LiveKeys } from './live-keys.ts'
 import { scattered } from './testing/scattered.ts'
 
@@ -10,7 +10,7 @@ interface Item {
 }
 
 /** A batch as the scanner gives it, of the facts that the keys are taken from. */
-function batch(...items: readonly Item[]): Batch {
+function batch(...items: readonly Item[]): RecordBatch {
   const versions = items.flatMap(({ version }) => (version === undefined ? [] : [version])).sort()
   return {
     count: items.length,

@@ -1,4 +1,4 @@
-import { type Batch, DELETE, SKIP, UPSERT } from '../records/record-batch.ts'
+import { DELETE, type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import { createIdSet, type IdSet, type Key, keyAt } from './id-set.ts'
 
 /**
@@ -85,7 +85,7 @@ export interface LiveKeys {
    * `mayRepeat` when the rest of the page is still to come: should it be requested again, these records may
    * be missing from it.
    */
-  observe(batch: Batch, place: Place | PlaceOf, mayRepeat?: boolean): void
+  observe(batch: RecordBatch, place: Place | PlaceOf, mayRepeat?: boolean): void
   /** The page at hand was interrupted, and will be requested again. */
   pageInterrupted(): void
   /** The page at hand is complete. */
@@ -103,12 +103,12 @@ export interface LiveKeys {
    * For a second look at what a complete reading did not meet: sets the op to SKIP of each record whose row
    * it has met, or of which it was told that it is gone. To be called before `observe`.
    */
-  leaveOutMet(batch: Batch): void
+  leaveOutMet(batch: RecordBatch): void
   /**
    * For a full refresh, in place of the two: sets the op to SKIP of each record whose row it has sent, and
    * takes note of the others.
    */
-  leaveOutSent(batch: Batch): void
+  leaveOutSent(batch: RecordBatch): void
   /** A full refresh begins, or has ended: nothing was sent. */
   forgetSent(): void
   /** A row that was met, by an integer; undefined if there is none. */
@@ -222,7 +222,7 @@ export function createLiveKeys(
     encode,
   }
 
-  function observe(batch: Batch, place: Place | PlaceOf, mayRepeat = false): void {
+  function observe(batch: RecordBatch, place: Place | PlaceOf, mayRepeat = false): void {
     highest = later(highest, batch.highestVersion ?? null)
     if (!isTracked) return
     if (mayRepeat) for (let i = 0; i < batch.count; i++) ofThisPage.add(keyAt(batch, i))
@@ -235,7 +235,7 @@ export function createLiveKeys(
     for (const keys of [elsewhere, unseen, doubted, toldGone]) keys.deleteIntegers(batch.keys)
   }
 
-  function leaveOutSent(batch: Batch): void {
+  function leaveOutSent(batch: RecordBatch): void {
     highest = later(highest, batch.highestVersion ?? null)
     if (!isTracked) return
     const { count, ops, keys } = batch
@@ -253,7 +253,7 @@ export function createLiveKeys(
     }
   }
 
-  function observeEach(batch: Batch, place: Place | PlaceOf): void {
+  function observeEach(batch: RecordBatch, place: Place | PlaceOf): void {
     for (let i = 0; i < batch.count; i++) {
       const op = batch.ops[i]
       const key = keyAt(batch, i)
@@ -347,7 +347,7 @@ function union(sets: readonly IdSet[]): IdSet {
 }
 
 /** Whether all records of a batch live and have integer keys: the common case and the fast one. */
-function isPlain({ count, ops, keys }: Batch): boolean {
+function isPlain({ count, ops, keys }: RecordBatch): boolean {
   for (let i = 0; i < count; i++) {
     if (ops[i] !== UPSERT || Number.isNaN(keys[i])) return false
   }

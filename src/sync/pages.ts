@@ -17,7 +17,7 @@ import {
 } from '../page/page-scanner.ts'
 import { parseReferencePage } from '../page/reference-page.ts'
 import type { Redaction } from '../privacy/redaction.ts'
-import { type Batch, createJsonBatch } from '../records/record-batch.ts'
+import { createJsonBatch, type RecordBatch } from '../records/record-batch.ts'
 import { rewriteRecord } from '../records/record-rewriter.ts'
 import type { Stream } from '../streams/collection.ts'
 import { createWaiting, type WaitListener } from './notices.ts'
@@ -37,7 +37,7 @@ import {
 /** What the reading of pages comes to, in its order. */
 export type PageEvent =
   /** Records of a page of which the rest has still to arrive. */
-  | { readonly type: 'records'; readonly batch: Batch }
+  | { readonly type: 'records'; readonly batch: RecordBatch }
   /** The page broke off after records of it had come; it is requested again. */
   | { readonly type: 'interrupted' }
   | LastEvent
@@ -45,7 +45,7 @@ export type PageEvent =
 /** The last records of a page, and its end; its links can be followed. */
 interface LastEvent {
   readonly type: 'page'
-  readonly batch: Batch
+  readonly batch: RecordBatch
   readonly end: PageEnd
 }
 
@@ -81,7 +81,7 @@ export type PageReader =
       readonly parse: (
         body: Buffer,
         slice: string,
-      ) => { readonly batch: Batch; readonly end: PageEnd }
+      ) => { readonly batch: RecordBatch; readonly end: PageEnd }
     }
 
 export interface PagesSettings {
@@ -298,7 +298,7 @@ function ended(scanner: PageScanner): PageEnd {
 }
 
 /** The records of the next bytes; their keys are such that a warehouse can tell rows apart by them. */
-function scanned(scanner: PageScanner, chunks: readonly Buffer[]): Batch {
+function scanned(scanner: PageScanner, chunks: readonly Buffer[]): RecordBatch {
   const batch = scanner.push(...chunks)
   for (let i = 0; i < batch.count; i++) {
     if (Number.isNaN(batch.keys[i]) && !KEY.test(batch.keyText(i)))

@@ -5,7 +5,7 @@ import { createSession, type Session, type SessionSettings } from '../http/sessi
 import { hasScope, notEntitled } from '../http/token.ts'
 import type { Failure, Log, SyncFacts, SyncObserver } from '../protocol/connector.ts'
 import { OutputClosedError } from '../protocol/line-writer.ts'
-import type { Batch } from '../records/record-batch.ts'
+import type { RecordBatch } from '../records/record-batch.ts'
 import { createBatchRewriter, type ObjectRules } from '../records/record-rewriter.ts'
 import type { Stream } from '../streams/collection.ts'
 import { readScopes } from '../streams/streams.ts'
@@ -226,7 +226,7 @@ async function isolate(
 function redactBatches(
   { nested }: Stream,
   rules: ObjectRules | undefined,
-): (batch: Batch) => Batch {
+): (batch: RecordBatch) => RecordBatch {
   const isUntouched = rules === undefined || nested === 'referenced_collections'
   return isUntouched ? (batch) => batch : createBatchRewriter(rules)
 }

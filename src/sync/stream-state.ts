@@ -4,7 +4,7 @@ import type { ServerClock } from '../http/clock.ts'
 import type { Endpoints } from '../http/endpoints.ts'
 import type { Log, StreamStart, SyncObserver } from '../protocol/connector.ts'
 import type { Stamp, StreamOutput } from '../protocol/stream-output.ts'
-import type { Batch } from '../records/record-batch.ts'
+import type { RecordBatch } from '../records/record-batch.ts'
 import type { Stream } from '../streams/collection.ts'
 import type { Day } from './days.ts'
 import { createLiveKeys, type IdBudget, type LiveKeys, type StoredKeys } from './live-keys.ts'
@@ -289,7 +289,7 @@ export interface StreamContext {
   readonly pages: Pages
   readonly output: StreamOutput
   /** What leaves of a batch of records. */
-  readonly redact: (batch: Batch) => Batch
+  readonly redact: (batch: RecordBatch) => RecordBatch
   readonly log: Log
   readonly observer: SyncObserver | undefined
   /** Shared by the streams of the sync. */

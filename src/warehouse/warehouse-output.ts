@@ -2,7 +2,7 @@ import type { ConnectorError } from '../ground/errors.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { StateSource, StreamOutput } from '../protocol/stream-output.ts'
 import { releaseBuffer } from '../records/buffers.ts'
-import { type Batch, SKIP, UPSERT } from '../records/record-batch.ts'
+import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import { LINE_PARTS } from './row-encoder.ts'
 import { type StreamRows, unwritable } from './stream-rows.ts'
 import type { Load } from './warehouse.ts'
@@ -95,7 +95,7 @@ export function createCommits(commit: () => Promise<void>, later = LATER): Commi
  */
 export interface RisingKeys {
   /** Looks at the next records, which are all that come; without a batch: at anything else. */
-  observe(batch?: Batch, generation?: number): void
+  observe(batch?: RecordBatch, generation?: number): void
   /** The highest key before the last call; undefined once a key did not rise. */
   take(): number | undefined
 }
@@ -238,7 +238,7 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
     return load
   }
 
-  function count({ count, ops }: Batch): void {
+  function count({ count, ops }: RecordBatch): void {
     for (let i = 0; i < count; i++) {
       if (ops[i] === UPSERT) counts.records++
       else if (ops[i] !== SKIP) counts.deletes++

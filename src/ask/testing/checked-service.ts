@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { parseConfig } from '../../config/config.ts'
 import { createMask } from '../../ground/mask.ts'
-import { type Received, reply, startHttpService } from '../../http/testing/http-service.ts'
+import { type ReceivedRequest, reply, startHttpService } from '../../http/testing/http-service.ts'
 import { shortRetryPolicy } from '../../http/testing/virtual-time.ts'
 import type { CheckResult, Log } from '../../protocol/connector.ts'
 import { availableStreams } from '../../streams/streams.ts'
@@ -13,10 +13,10 @@ const PREFIX = '/connector/svcapi/api/v1'
 export const COUNT = availableStreams({ activityStructures: [] }).size
 
 /** Answers one request. */
-export type Respond = (response: ServerResponse, request: Received) => void
+export type Respond = (response: ServerResponse, request: ReceivedRequest) => void
 
 /** A service, and settings of the check of it. */
-export interface Scenario {
+export interface CheckScenario {
   /** Answers of the API by path below the prefix; a page without rows where none is given. */
   readonly api?: Readonly<Record<string, Respond>>
   /** Answers of the API whatever the path. */
@@ -36,7 +36,9 @@ export const status =
     reply(response, code, words)
 
 /** A service that answers as the scenario says, and the outcome of a check of it. */
-export async function check(scenario: Scenario = {}): Promise<CheckResult & { asked: string[] }> {
+export async function check(
+  scenario: CheckScenario = {},
+): Promise<CheckResult & { asked: string[] }> {
   const { api = {}, all, scope, settings } = scenario
   const grant: Respond = (response) => reply(response, 200, { access_token: 'token', scope })
   const { origin, requests } = await startHttpService((request, response) => {

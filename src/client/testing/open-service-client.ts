@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { onTestFinished } from 'vitest'
 import { parseConfig } from '../../config/config.ts'
 import { createMask } from '../../ground/mask.ts'
-import { type Received, reply, startHttpService } from '../../http/testing/http-service.ts'
+import { type ReceivedRequest, reply, startHttpService } from '../../http/testing/http-service.ts'
 import { shortRetryPolicy } from '../../http/testing/virtual-time.ts'
 import { createServiceClient } from '../create-service-client.ts'
 import type { ServiceClient } from '../service-client.ts'
@@ -11,7 +11,7 @@ import type { ServiceClient } from '../service-client.ts'
 export const PREFIX = '/connector/svcapi/api/v1'
 
 /** Answers a request for a resource; `index` counts them from 0. */
-export type Resource = (response: ServerResponse, request: Received, index: number) => void
+export type Resource = (response: ServerResponse, request: ReceivedRequest, index: number) => void
 
 /** A client, and what its server was asked for. */
 export interface OpenServiceClient {
@@ -19,7 +19,7 @@ export interface OpenServiceClient {
   /** Method and path of the requests for resources, below the prefix. */
   readonly asked: string[]
   readonly bodies: unknown[]
-  readonly requests: readonly Received[]
+  readonly requests: readonly ReceivedRequest[]
 }
 
 /** A typed client of a server of the test's own; its token has the scopes that it was asked for. */
@@ -58,7 +58,7 @@ function configOf(origin: string) {
   })
 }
 
-function grant(response: ServerResponse, { body }: Received, granted?: string): void {
+function grant(response: ServerResponse, { body }: ReceivedRequest, granted?: string): void {
   const scope = granted ?? new URLSearchParams(body).get('scope') ?? undefined
   reply(response, 200, { access_token: 'token-of-the-client', expires_in: 1800, scope })
 }

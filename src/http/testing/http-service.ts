@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
 /** One request as it came in. */
-export interface Received {
+export interface ReceivedRequest {
   readonly method: string
   /** Path and query. */
   readonly url: string
@@ -17,18 +17,18 @@ export interface Received {
 }
 
 /** Answers one request; `index` counts the requests from 0. */
-export type Answer = (request: Received, response: ServerResponse, index: number) => void
+export type Responder = (request: ReceivedRequest, response: ServerResponse, index: number) => void
 
 /** A server on a free port of loopback that is closed when the test has finished. */
 export interface HttpService {
   readonly origin: string
-  readonly requests: readonly Received[]
+  readonly requests: readonly ReceivedRequest[]
   /** Ends every connection, whatever is under way on it. */
   breakOff(): void
 }
 
-export async function startHttpService(answer: Answer): Promise<HttpService> {
-  const requests: Received[] = []
+export async function startHttpService(answer: Responder): Promise<HttpService> {
+  const requests: ReceivedRequest[] = []
   const server = createServer(recorded(requests, answer))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
@@ -42,7 +42,7 @@ export async function startHttpService(answer: Answer): Promise<HttpService> {
   }
 }
 
-function recorded(requests: Received[], answer: Answer): RequestListener {
+function recorded(requests: ReceivedRequest[], answer: Responder): RequestListener {
   return async (request, response) => {
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part)

@@ -7,7 +7,7 @@ import { createEndpoints } from '../endpoints.ts'
 import { LINK_TOKENS } from '../links.ts'
 import { createRateLimiter } from '../rate-limiter.ts'
 import { createTransport } from '../transport.ts'
-import { type HttpService, type Received, reply, startHttpService } from './http-service.ts'
+import { type HttpService, type ReceivedRequest, reply, startHttpService } from './http-service.ts'
 import { shortRetryPolicy } from './virtual-time.ts'
 
 export const SECRET = 's3cret/with+signs'
@@ -20,24 +20,24 @@ export interface OpenClient {
   readonly clock: ServerClock
   readonly mask: Mask
   /** Requests that were not for a token. */
-  readonly calls: readonly Received[]
-  readonly tokenCalls: readonly Received[]
+  readonly calls: readonly ReceivedRequest[]
+  readonly tokenCalls: readonly ReceivedRequest[]
   readonly stop: AbortController
 }
 
-export interface Scenario {
+export interface ClientScenario {
   /** Answers a request to the API; `index` counts them from 0. */
-  readonly api: (response: ServerResponse, request: Received, index: number) => void
+  readonly api: (response: ServerResponse, request: ReceivedRequest, index: number) => void
   /** Answers a request for a token; without it every one gets `token-<count>` for half an hour. */
-  readonly token?: (response: ServerResponse, request: Received, index: number) => void
+  readonly token?: (response: ServerResponse, request: ReceivedRequest, index: number) => void
   readonly scopes?: readonly string[]
   readonly silenceSeconds?: number
   readonly attempts?: number
 }
 
-export async function openClient(scenario: Scenario): Promise<OpenClient> {
-  const calls: Received[] = []
-  const tokenCalls: Received[] = []
+export async function openClient(scenario: ClientScenario): Promise<OpenClient> {
+  const calls: ReceivedRequest[] = []
+  const tokenCalls: ReceivedRequest[] = []
   const token = scenario.token ?? grant
   const service = await startHttpService((request, response) => {
     if (request.url === '/tenants/demo/connect/token') {
@@ -70,7 +70,7 @@ export async function openClient(scenario: Scenario): Promise<OpenClient> {
   return { client, service, clock, mask, calls, tokenCalls, stop }
 }
 
-function grant(response: ServerResponse, _request: Received, index: number): void {
+function grant(response: ServerResponse, _request: ReceivedRequest, index: number): void {
   reply(response, 200, {
     access_token: `token-${index + 1}`,
     expires_in: 1800,

@@ -1,7 +1,7 @@
 import {
-  type Batch,
   DELETE,
   type LineParts,
+  type RecordBatch,
   SOFT_DELETE,
   UPSERT,
 } from '../../records/record-batch.ts'
@@ -73,7 +73,7 @@ export function observeOrError(
   }
 }
 
-function recordsOf(batch: Batch): ObservedRecord[] {
+function recordsOf(batch: RecordBatch): ObservedRecord[] {
   return Array.from({ length: batch.count }, (_, index) => ({
     text: Buffer.from(batch.record(index)).toString(),
     kind: batch.ops[index],

@@ -1,4 +1,4 @@
-import { type Batch, type LineParts, SKIP, UPSERT } from '../../records/record-batch.ts'
+import { type LineParts, type RecordBatch, SKIP, UPSERT } from '../../records/record-batch.ts'
 import { createBatchRewriter, type ObjectRules } from '../../records/record-rewriter.ts'
 import { createHeldLines, type LineWriter } from '../line-writer.ts'
 import { createStateBudget } from '../state.ts'
@@ -43,7 +43,7 @@ const SMALL_STATE_BYTES = 4096
 /** Turns what a sync says of one stream into the messages of the Airbyte protocol. */
 export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutput {
   const { stream, rules, writer, states } = settings
-  const select = rules === undefined ? (batch: Batch) => batch : createBatchRewriter(rules)
+  const select = rules === undefined ? (batch: RecordBatch) => batch : createBatchRewriter(rules)
   const budget = createStateBudget(SMALL_STATE_BYTES)
   const held = createHeldLines(writer)
   const counts = { records: 0, deletes: 0, isTracked: true }
@@ -133,7 +133,7 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
     void writer.write(`${messages.streamStatus(stream, value)}\n`)
   }
 
-  function count({ count, ops }: Batch): void {
+  function count({ count, ops }: RecordBatch): void {
     for (let i = 0; i < count; i++) {
       const kind = ops[i]
       if (kind === SKIP) continue

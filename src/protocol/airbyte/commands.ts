@@ -33,7 +33,7 @@ export interface Commands {
   /** The JSON of the option --config; its secrets are masked from now on. */
   settings(files: Files): Promise<unknown>
   /** Writes a message. */
-  say(line: messages.Line): void
+  say(line: messages.AirbyteLine): void
   /** Tells failures; the exit code is then 1. */
   fail(failures: readonly Failure[]): void
   /**
@@ -81,7 +81,7 @@ export function createCommands(
     return input
   }
 
-  function say(line: messages.Line): void {
+  function say(line: messages.AirbyteLine): void {
     void writer.write(`${line}\n`)
   }
 

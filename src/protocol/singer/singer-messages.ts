@@ -3,7 +3,7 @@ import type { LineWriter } from '../line-writer.ts'
 import { createStateBudget, parseStateJson, refuseState } from '../state.ts'
 
 /** One line of the Singer protocol, without its line break. */
-export type Line = string
+export type SingerLine = string
 
 /** A schema, before the first record of its stream. */
 export function schema(
@@ -11,7 +11,7 @@ export function schema(
   jsonSchema: object,
   keyProperties: readonly string[],
   bookmarkProperties: readonly string[],
-): Line {
+): SingerLine {
   return JSON.stringify({
     type: 'SCHEMA',
     stream,
@@ -30,14 +30,14 @@ export interface StateValue {
 }
 
 /** A STATE with these bookmarks, given as JSON texts by stream, and with what else `value` holds. */
-function state(value: StateValue, bookmarks: ReadonlyMap<string, string>): Line {
+function state(value: StateValue, bookmarks: ReadonlyMap<string, string>): SingerLine {
   const entries = [...bookmarks].map(([stream, text]) => `${JSON.stringify(stream)}:${text}`)
   const rest = JSON.stringify({ ...value, bookmarks: undefined, currently_syncing: null })
   return `{"type":"STATE","value":{"bookmarks":{${entries.join(',')}},${rest.slice(1)}}`
 }
 
 /** Rows of older versions of the stream are gone; understood by targets of the Meltano SDK. */
-export function activateVersion(stream: string, version: number): Line {
+export function activateVersion(stream: string, version: number): SingerLine {
   return JSON.stringify({ type: 'ACTIVATE_VERSION', stream, version })
 }
 
@@ -75,7 +75,7 @@ export interface StateWriter {
   /** Whether a STATE is worth its size now. */
   allows(): boolean
   /** A STATE with the bookmark of this stream, and with those of all streams that are unsaved. */
-  line(stream: string, bookmark: object): Line
+  line(stream: string, bookmark: object): SingerLine
   /** Writes all bookmarks as they are. */
   write(): Promise<void> | undefined
 }
@@ -98,7 +98,7 @@ export function createStateWriter(input: StateValue, writer: LineWriter): StateW
     write: () => writer.write(line()),
   }
 
-  function line(): Line {
+  function line(): SingerLine {
     for (const { stream, unsaved } of streams) {
       const bookmark = unsaved()
       if (bookmark !== undefined) bookmarks.set(stream, JSON.stringify(bookmark))

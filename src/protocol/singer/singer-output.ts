@@ -1,4 +1,4 @@
-import { type Batch, type LineParts, SKIP, UPSERT } from '../../records/record-batch.ts'
+import { type LineParts, type RecordBatch, SKIP, UPSERT } from '../../records/record-batch.ts'
 import { createBatchRewriter, type ObjectRules } from '../../records/record-rewriter.ts'
 import { createHeldLines, type LineWriter } from '../line-writer.ts'
 import type { Stamp, StateSource, StreamOutput } from '../stream-output.ts'
@@ -28,7 +28,7 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
   const counts = { records: 0, deletes: 0, isTracked: true }
   const name = JSON.stringify(stream)
   const held = createHeldLines(writer)
-  const select = rules === undefined ? (batch: Batch) => batch : createBatchRewriter(rules)
+  const select = rules === undefined ? (batch: RecordBatch) => batch : createBatchRewriter(rules)
   let source: StateSource | undefined
   let isUnsaved = false
   let isDescribed = false
@@ -132,7 +132,7 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
     states.onRecords(length)
   }
 
-  function count({ count, ops }: Batch): void {
+  function count({ count, ops }: RecordBatch): void {
     for (let i = 0; i < count; i++) {
       if (ops[i] === UPSERT) counts.records++
       else if (ops[i] !== SKIP) counts.deletes++

@@ -4,7 +4,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 const LINGER_MS = 1000
 
 /** What is answered; no headers and no body if they are left out. */
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number
   readonly headers?: OutgoingHttpHeaders
   readonly body?: string | Uint8Array
@@ -17,7 +17,7 @@ export interface Answer {
 export function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, headers = {}, body = '' }: Answer,
+  { status, headers = {}, body = '' }: HttpAnswer,
 ): void {
   const isRead = request.complete || !hasBody(request)
   const length = Buffer.byteLength(body)

@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream'
 import { tryParseJson } from '../../ground/json.ts'
 import { REAL_TIME, type Time } from '../../http/clock.ts'
 import type { Log } from '../../protocol/connector.ts'
-import { type Answer, answer } from './answer.ts'
+import { answer, type HttpAnswer } from './answer.ts'
 import { boundConnections } from './connections.ts'
 import {
   type DeliveryPath,
@@ -354,7 +354,7 @@ export function createReceiver(settings: ReceiverSettings): Receiver {
     send(request, response, { status, headers: { 'content-type': contentType }, body })
   }
 
-  function send(request: IncomingMessage, response: ServerResponse, content: Answer): void {
+  function send(request: IncomingMessage, response: ServerResponse, content: HttpAnswer): void {
     if (!server.listening) response.setHeader('connection', 'close')
     answer(request, response, content)
   }

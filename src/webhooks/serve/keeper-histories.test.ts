@@ -2,7 +2,12 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { ClientError } from '../../client/client-error.ts'
 import type { Keeper } from './keeper.ts'
-import { Crash, createFakeService, type FakeService, type Mishap } from './testing/fake-service.ts'
+import {
+  Crash,
+  createFakeService,
+  type FakeWebhookService,
+  type Mishap,
+} from './testing/fake-service.ts'
 import {
   COLLECTIONS,
   DAY,
@@ -82,7 +87,7 @@ async function play(
   }
 }
 
-function happen(happening: Happening, service: FakeService): void {
+function happen(happening: Happening, service: FakeWebhookService): void {
   const [record] = service.records
   if (typeof happening === 'number') service.now += happening * HOUR
   else if (happening === 'refuse') service.refusing.add('people')

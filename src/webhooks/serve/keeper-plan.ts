@@ -2,7 +2,7 @@ import type { Webhook } from '../../client/service-client.ts'
 import { nonceOf, type StoredHook } from './store.ts'
 
 /** What the keeper decides by: its store, what the service lists, and the service's time. */
-export interface Situation {
+export interface KeeperFacts {
   readonly hooks: readonly StoredHook[]
   /** Those that are not deleted. */
   readonly listed: readonly Webhook[]
@@ -21,7 +21,7 @@ export interface KeeperSettings {
 }
 
 /** One thing to do. All are safe to repeat: a crash between two of them is mended by the next plan. */
-export type Action =
+export type KeeperAction =
   /** Deletes a webhook at the service that the store does not hold, or no longer. */
   | {
       readonly do: 'delete'
@@ -67,7 +67,7 @@ const MARGIN_PART = 0.25
 const MAX_MARGIN = 24 * HOUR
 
 /** What is to be done now, in this order. To be asked again with the outcome when something was created. */
-export function planKeeping(situation: Situation, settings: KeeperSettings): Action[] {
+export function planKeeping(situation: KeeperFacts, settings: KeeperSettings): KeeperAction[] {
   const { hooks } = situation
   const chosen = new Set(settings.collections)
   return [
@@ -78,7 +78,11 @@ export function planKeeping(situation: Situation, settings: KeeperSettings): Act
     ...hooks
       .filter(({ state, collection }) => state === 'live' && !chosen.has(collection))
       .map(
-        (hook): Action => ({ do: 'retire', hook, why: 'its collection is not chosen any more' }),
+        (hook): KeeperAction => ({
+          do: 'retire',
+          hook,
+          why: 'its collection is not chosen any more',
+        }),
       ),
   ]
 }
@@ -119,7 +123,7 @@ export function recordOf(
 }
 
 /** A crash, or an answer that was lost, between asking for a webhook and storing its key. */
-function unconfirmed(hook: StoredHook, { listed, now }: Situation): Action[] {
+function unconfirmed(hook: StoredHook, { listed, now }: KeeperFacts): KeeperAction[] {
   const record = recordOf(hook, listed)
   if (record !== undefined) {
     const why = 'it was made without its key reaching the store'
@@ -131,7 +135,7 @@ function unconfirmed(hook: StoredHook, { listed, now }: Situation): Action[] {
   return isWithin(DOUBT, hook.createdAt, now) ? [] : [{ do: 'forget', hook }]
 }
 
-function retiring(hook: StoredHook, { listed, remaining, now }: Situation): Action[] {
+function retiring(hook: StoredHook, { listed, remaining, now }: KeeperFacts): KeeperAction[] {
   const record = recordOf(hook, listed)
   // The request that was to delete it has failed.
   if (record !== undefined) {
@@ -145,9 +149,9 @@ function retiring(hook: StoredHook, { listed, remaining, now }: Situation): Acti
 /** Keeps exactly one usable webhook of a collection. */
 function keep(
   collection: string,
-  { hooks, listed, now }: Situation,
+  { hooks, listed, now }: KeeperFacts,
   { publicUrl }: KeeperSettings,
-): Action[] {
+): KeeperAction[] {
   const live = hooks
     .filter((hook) => hook.collection === collection && hook.state === 'live')
     .map((hook) => ({ hook, fault: faultOf(hook, recordOf(hook, listed), now) ?? moved(hook) }))
@@ -162,7 +166,7 @@ function keep(
       ...live
         .filter((one) => one !== current)
         .map(
-          ({ hook, fault }): Action => ({
+          ({ hook, fault }): KeeperAction => ({
             do: 'retire',
             hook,
             why: fault?.why ?? 'it has a successor',
@@ -197,11 +201,11 @@ function keep(
  * was made by a request that somebody on the way has repeated.
  */
 function strangers(
-  { hooks, listed }: Situation,
+  { hooks, listed }: KeeperFacts,
   { publicUrl, adopt, collections }: KeeperSettings,
-): Action[] {
+): KeeperAction[] {
   const known = new Map(hooks.map((hook) => [nonceOf(hook), hook]))
-  return listed.flatMap((record): Action[] => {
+  return listed.flatMap((record): KeeperAction[] => {
     const { id, collectionName: collection } = record
     const hook = known.get(nonceOf(record))
     if (hook !== undefined) {

@@ -5,10 +5,10 @@ import { statusIs } from '../../http/status.ts'
 import type { Log } from '../../protocol/connector.ts'
 import { deliveryPath } from '../receive/delivery.ts'
 import {
-  type Action,
   type Creation,
   faultOf,
   isDeleted,
+  type KeeperAction,
   type KeeperSettings,
   planKeeping,
   recordOf,
@@ -189,7 +189,7 @@ export function createKeeper(tools: KeeperTools): Keeper {
     return isCreated
   }
 
-  async function tidy(action: Exclude<Action, { do: 'create' }>, view: Round): Promise<void> {
+  async function tidy(action: Exclude<KeeperAction, { do: 'create' }>, view: Round): Promise<void> {
     const now = view.client.now()
     if (action.do === 'warn') {
       keeping.warn(`${action.collection}: ${action.text}`, now, log)

@@ -1,23 +1,23 @@
 import type { Page } from '../receive/receiver.ts'
-import type { Outcome } from '../triggers/trigger.ts'
+import type { TriggerOutcome } from '../triggers/trigger.ts'
 import type { Keeping } from './keeper.ts'
 import { REASONS, type Reason, type Schedule } from './sync-scheduler.ts'
 
 /** What has happened since the start, for the pages. */
 export interface Activity {
   readonly notifications: ReadonlyMap<Reason, number>
-  readonly triggers: ReadonlyMap<Outcome['result'], number>
+  readonly triggers: ReadonlyMap<TriggerOutcome['result'], number>
   /** Of verified deliveries, by collection. */
   readonly lastDelivery: ReadonlyMap<string, Date>
   /** When the last good sync began. */
   readonly lastSync: Date | undefined
   notified(collections: readonly string[], reason: Reason): void
-  triggered(result: Outcome['result'], beganAt: Date): void
+  triggered(result: TriggerOutcome['result'], beganAt: Date): void
 }
 
 export function createActivity(now: () => Date = () => new Date()): Activity {
   const notifications = new Map<Reason, number>()
-  const triggers = new Map<Outcome['result'], number>()
+  const triggers = new Map<TriggerOutcome['result'], number>()
   const lastDelivery = new Map<string, Date>()
   let lastSync: Date | undefined
   return {

@@ -11,11 +11,11 @@ import { createKeeper, type KeeperTools } from './keeper.ts'
 import { createActivity, type Facts, healthPage, metricsPage } from './monitoring.ts'
 import { openHookStore } from './store.ts'
 import {
-  type Batch,
   createSyncScheduler,
   type Reason,
-  type Result,
   type ScheduleTimes,
+  type SyncResult,
+  type TriggerBatch,
 } from './sync-scheduler.ts'
 
 export interface ServeSettings {
@@ -148,7 +148,7 @@ export async function startServer(
     scheduler.notify(names, reason)
   }
 
-  async function sync(batch: Batch, stop: AbortSignal): Promise<Result> {
+  async function sync(batch: TriggerBatch, stop: AbortSignal): Promise<SyncResult> {
     const beganAt = new Date()
     const streams = batch.collections.map(streamOf).sort()
     const { reason, deliveries } = batch
@@ -165,7 +165,7 @@ export async function startServer(
 }
 
 /** What becomes of a sync that has ended so. */
-const NEXT: Readonly<Record<Result, string>> = {
+const NEXT: Readonly<Record<SyncResult, string>> = {
   done: '',
   failed: ', and is tried again',
   busy: ', and is tried again',

@@ -6,9 +6,9 @@ import {
   end,
   IDLE,
   notified,
-  type Result,
   type Schedule,
   type ScheduleTimes,
+  type SyncResult,
 } from './sync-scheduler.ts'
 
 const MINUTE = 60_000
@@ -94,7 +94,7 @@ describe('the schedule of syncs', () => {
       what: fc.constantFrom('people', 'clockings', 'absences', 'kill'),
     })
     const trigger = fc.record({
-      result: fc.constantFrom<Result>('done', 'failed', 'busy', 'cancelled'),
+      result: fc.constantFrom<SyncResult>('done', 'failed', 'busy', 'cancelled'),
       takesMs: fc.integer({ min: 0, max: 8 * MINUTE }),
     })
     fc.assert(
@@ -113,7 +113,7 @@ interface Run {
 /** Plays notifications, kills and triggers in the order of their times, and checks what the schedule promises. */
 function play(
   events: readonly { afterMs: number; what: string }[],
-  triggers: readonly { result: Result; takesMs: number }[],
+  triggers: readonly { result: SyncResult; takesMs: number }[],
 ): void {
   const everything = ['people', 'clockings', 'absences']
   const notifications: { collection: string; at: number }[] = []
@@ -122,7 +122,7 @@ function play(
   let now = 0
   let due = 0
   let next = 0
-  let running: (Run & { result: Result }) | undefined
+  let running: (Run & { result: SyncResult }) | undefined
   let lastStart = Number.NEGATIVE_INFINITY
   const left = [...triggers]
   const upcoming = events.map((event) => {

@@ -17,7 +17,7 @@ export interface ScheduleTimes {
 }
 
 /** What a trigger is asked to sync, and how many deliveries asked for it. */
-export interface Batch {
+export interface TriggerBatch {
   readonly collections: readonly string[]
   readonly reason: Reason
   readonly deliveries: number
@@ -27,10 +27,10 @@ export interface Batch {
  * `busy`: a sync is running that we did not start, and ours has not begun. `cancelled`: somebody has ended it,
  * and does not want it to begin anew.
  */
-export type Result = 'done' | 'failed' | 'busy' | 'cancelled'
+export type SyncResult = 'done' | 'failed' | 'busy' | 'cancelled'
 
 /** Notifications that wait for a trigger, or that it has taken. Times are milliseconds of a monotonic clock. */
-interface Notifications extends Batch {
+interface Notifications extends TriggerBatch {
   readonly firstAt: number
   readonly lastAt: number
 }
@@ -106,7 +106,7 @@ export function begin(state: Schedule, now: number): Schedule {
 /** The state after the trigger that runs has ended: what a trigger has not synced waits again. */
 export function end(
   state: Schedule,
-  result: Result,
+  result: SyncResult,
   now: number,
   { retryMs }: ScheduleTimes,
 ): Schedule {
@@ -160,7 +160,7 @@ export interface SyncSchedulerSettings {
    * Syncs these collections. Answers when the sync has ended, or soon after the signal is aborted;
    * never throws.
    */
-  readonly trigger: (batch: Batch, signal: AbortSignal) => Promise<Result>
+  readonly trigger: (batch: TriggerBatch, signal: AbortSignal) => Promise<SyncResult>
 }
 
 export function createSyncScheduler({

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConnectorError } from '../../ground/errors.ts'
 import { request as send } from './post-trigger.ts'
-import { type Order, type Outcome, sentence, type Trigger } from './trigger.ts'
+import { type Order, sentence, type Trigger, type TriggerOutcome } from './trigger.ts'
 
 export interface AirbyteSettings {
   /** The address of Airbyte's public API, such as `https://airbyte.acme.example/api/public`. */
@@ -23,7 +23,7 @@ interface Answer {
 /** How long a start waits for Airbyte to say whether it knows us. */
 const CHECK_MS = 5000
 /** Statuses of a job that has ended; every other one may still change. */
-const ENDED: ReadonlyMap<unknown, Outcome['result']> = new Map([
+const ENDED: ReadonlyMap<unknown, TriggerOutcome['result']> = new Map([
   ['succeeded', 'done'],
   ['failed', 'failed'],
   ['cancelled', 'cancelled'],
@@ -41,7 +41,7 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
   let token: string | undefined
   return Object.assign(sync, { check })
 
-  async function sync(_order: Order, signal: AbortSignal): Promise<Outcome> {
+  async function sync(_order: Order, signal: AbortSignal): Promise<TriggerOutcome> {
     try {
       const start = await request('POST', '/v1/jobs', { connectionId, jobType: 'sync' }, signal)
       if (start.status === 409)
@@ -70,7 +70,11 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
     })
   }
 
-  async function awaitJob(id: string, first: unknown, signal: AbortSignal): Promise<Outcome> {
+  async function awaitJob(
+    id: string,
+    first: unknown,
+    signal: AbortSignal,
+  ): Promise<TriggerOutcome> {
     const late = performance.now() + pendingMs
     for (let status = first; ; ) {
       const result = ENDED.get(status)
@@ -153,7 +157,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof TokenError && isFinal(error.status)
 }
 
-function refused({ status }: Pick<Answer, 'status'>, what: string): Outcome {
+function refused({ status }: Pick<Answer, 'status'>, what: string): TriggerOutcome {
   const remedy =
     status === 401 || status === 403
       ? ': check AIRBYTE_CLIENT_ID, AIRBYTE_CLIENT_SECRET and what they may do'
@@ -161,7 +165,7 @@ function refused({ status }: Pick<Answer, 'status'>, what: string): Outcome {
   return failed(`Airbyte refused ${what} with status ${status}${remedy}`)
 }
 
-function failed(detail: string): Outcome {
+function failed(detail: string): TriggerOutcome {
   return { result: 'failed', detail }
 }
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Outcome, Trigger } from './trigger.ts'
+import type { Trigger, TriggerOutcome } from './trigger.ts'
 
 /** How long what is asked to end may take. */
 const STOP_MS = 15_000
@@ -34,7 +34,7 @@ export function createRunTrigger(command: string, stopMs: number = STOP_MS): Tri
       const ended = (detail: string, isDone: boolean) => {
         left.add(group)
         const over = group.over.then(() => left.delete(group))
-        const outcome: Outcome = { result: isDone ? 'done' : 'failed', detail }
+        const outcome: TriggerOutcome = { result: isDone ? 'done' : 'failed', detail }
         resolve(signal.aborted ? over.then(() => outcome) : outcome)
       }
       child.once('error', ({ message }) => {

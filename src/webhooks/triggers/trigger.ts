@@ -1,4 +1,4 @@
-import type { Result } from '../serve/sync-scheduler.ts'
+import type { SyncResult } from '../serve/sync-scheduler.ts'
 
 /** What a trigger is to sync. */
 export interface Order {
@@ -7,8 +7,8 @@ export interface Order {
   readonly reason: string
 }
 
-export interface Outcome {
-  readonly result: Result
+export interface TriggerOutcome {
+  readonly result: SyncResult
   /** What happened, in words, without a full stop. */
   readonly detail: string
 }
@@ -18,7 +18,7 @@ export interface Outcome {
  * is aborted it answers soon. Never throws.
  */
 export interface Trigger {
-  (order: Order, signal: AbortSignal): Promise<Outcome>
+  (order: Order, signal: AbortSignal): Promise<TriggerOutcome>
   /** Throws a config error when it can be known already that no sync will ever start; within seconds. */
   check?(signal: AbortSignal): Promise<void>
   /** Resolves when what earlier syncs have left behind is gone, once their signal was aborted. */

@@ -16,7 +16,7 @@ export type Mishap = 'crash-before' | 'crash-after' | 'lost-before' | 'lost-afte
 type Record = { -readonly [K in keyof CreatedWebhook]: CreatedWebhook[K] }
 
 /** A service whose webhooks live, expire and are disabled in the test's hands. */
-export interface FakeService {
+export interface FakeWebhookService {
   readonly records: Record[]
   /** When a keeper got a new webhook, as the test notes it. */
   readonly creations: { readonly collection: string; readonly at: number }[]
@@ -42,12 +42,12 @@ export interface FakeService {
   openStore(): Pick<HookStore, 'hooks' | 'replace'>
 }
 
-export function createFakeService(): FakeService {
+export function createFakeService(): FakeWebhookService {
   let written: readonly StoredHook[] = []
   let ids = 0
   /** What a process has begun cannot go on after its crash, whatever catches the error. */
   let isCrashed = false
-  const service: FakeService = {
+  const service: FakeWebhookService = {
     records: [],
     creations: [],
     now: Date.UTC(2026, 6, 15),

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { createKeeper } from '../keeper.ts'
 import type { StoredHook } from '../store.ts'
-import type { FakeService } from './fake-service.ts'
+import type { FakeWebhookService } from './fake-service.ts'
 
 export const PUBLIC_URL = 'https://hooks.acme.example'
 export const COLLECTIONS = ['clockings', 'people']
@@ -13,7 +13,7 @@ export const quiet = { info: () => {}, warn: () => {}, debug: () => {} }
 
 /** A keeper's process: after a crash another one takes over its store. */
 export function start(
-  service: FakeService,
+  service: FakeWebhookService,
   { adopt = false, collections = COLLECTIONS, publicUrl = PUBLIC_URL } = {},
 ) {
   const store = service.openStore()
@@ -38,7 +38,7 @@ export const inState = (hooks: readonly StoredHook[], state: StoredHook['state']
 
 /** Fails unless the service has one usable webhook of each collection, whose key is in the store. */
 export function expectKept(
-  service: FakeService,
+  service: FakeWebhookService,
   hooks: readonly StoredHook[],
   collections = COLLECTIONS,
 ): void {

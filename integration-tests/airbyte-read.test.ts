@@ -1,196 +1,17 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/emulator.ts'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { streams } from '../src/streams/streams.ts'
 import type { Chosen } from './testing/files.ts'
-import { type AirbyteOptions, type AirbyteRun, run } from './testing/run.ts'
-
-/** The last status of each stream of a run. */
-function outcomes({ messages }: Pick<AirbyteRun, 'messages'>): Record<string, string> {
-  return Object.fromEntries(
-    messages.flatMap(({ trace }) => {
-      const status = trace?.stream_status
-      return status === undefined ? [] : [[status.stream_descriptor.name, status.status]]
-    }),
-  )
-}
-
-/** An emulated service of three people, which each test of a file has for itself. */
-interface SmallService {
-  readonly emulator: Emulator
-  /** Puts another one in its place. */
-  replace(options: EmulatorOptions): Promise<void>
-  /** A configuration that reads it. */
-  config(extra?: object): object
-}
-
-function smallService(): SmallService {
-  let emulator: Emulator
-  const start = async (options: EmulatorOptions = {}) => {
-    emulator = await startEmulator({ people: 3, months: 1, ...options })
-  }
-  beforeEach(() => start())
-  afterEach(() => emulator.close())
-  return {
-    get emulator() {
-      return emulator
-    },
-    async replace(options) {
-      await emulator.close()
-      await start(options)
-    },
-    config: (extra = {}) => ({
-      ...emulator.config(),
-      activity_structures: emulator.activityStructures,
-      ...extra,
-    }),
-  }
-}
+import type { AirbyteOptions, AirbyteRun } from './testing/run.ts'
+import { clientOf, smallService, streamStatuses } from './testing/small-service.ts'
 
 const service = smallService()
 const every = [...streams.keys()]
 
-function here(command: AirbyteOptions['command'], files: Partial<AirbyteOptions>) {
-  const config = service.config()
-  return run({ program: 'source-protime', command, in: 'process', config, ...files })
-}
-
-function readWith(catalog: readonly Chosen[], extra: { config?: object } = {}) {
-  return here('read', { ...extra, catalog })
-}
-
-function check(config = service.config()): Promise<AirbyteRun> {
-  return here('check', { config })
-}
-
-const client = (scopes?: readonly string[]) => [
-  { id: 'connector', secret: 'emulator-secret', ...(scopes && { scopes }) },
-]
-
-describe('check', () => {
-  it('succeeds with one request per list, and never starts a delta', async () => {
-    const { messages, exitCode } = await check()
-    expect(messages.map(({ connectionStatus }) => connectionStatus)).toEqual([
-      { status: 'SUCCEEDED', message: `${every.length} of ${every.length} streams can be read.` },
-    ])
-    expect(exitCode).toBe(0)
-    const lists = every.length - 1 + service.emulator.activityStructures.length
-    expect(service.emulator.requests.length).toBe(1 + lists)
-    expect(service.emulator.requests.filter(({ query }) => /delta/i.test(query))).toEqual([])
-  })
-
-  it('fails with exit code 0 for a wrong secret', async () => {
-    const { messages, exitCode, stdout } = await check(
-      service.config({ client_secret: 'wrong-secret' }),
-    )
-    expect(messages).toMatchObject([
-      {
-        type: 'CONNECTION_STATUS',
-        connectionStatus: { status: 'FAILED', message: expect.stringContaining('Check both') },
-      },
-    ])
-    expect(exitCode).toBe(0)
-    expect(stdout).not.toContain('wrong-secret')
-  })
-
-  it('names what cannot be read when the rest can, as a read finds it', async () => {
-    service.emulator.fail('/people', 403)
-    service.emulator.fault('/clockings', 'html')
-    const { messages } = await check()
-    const [status] = messages.map(({ connectionStatus }) => connectionStatus)
-    expect(status?.status).toBe('SUCCEEDED')
-    expect(status?.message).toMatch(
-      new RegExp(
-        `^${every.length - 2} of ${every.length} .*: clockings \\(what.*; people \\(403: `,
-      ),
-    )
-    const outcome = outcomes(await readWith(['people', 'clockings', 'jobs']))
-    expect(outcome).toEqual({ people: 'INCOMPLETE', clockings: 'INCOMPLETE', jobs: 'COMPLETE' })
-  })
-
-  it('claims nothing of a service that has few lists', async () => {
-    await service.replace({ dialect: 'specification', clients: client() })
-    const { messages } = await check()
-    const [status] = messages.map(({ connectionStatus }) => connectionStatus)
-    expect(status?.message).toMatch(
-      new RegExp(`^4 of ${every.length} streams can be read.*only a delta would tell: .*jobs`),
-    )
-  })
-
-  it('names the setting when the API has another name', async () => {
-    const { environment } = service.config() as { environment: object }
-    const { messages } = await check(
-      service.config({ environment: { ...environment, api_name: 'x' } }),
-    )
-    expect(messages).toMatchObject([
-      {
-        connectionStatus: {
-          status: 'FAILED',
-          message: expect.stringContaining('Set environment.api_name to protimeapi.'),
-        },
-      },
-    ])
-  })
-
-  it.each([
-    ['fails', () => service.emulator.fail(/./, 503), /The service fails \(503/],
-    ['breaks every connection', () => service.emulator.fault(/./, 'reset'), /127\.0\.0\.1/],
-    ['is not there', () => service.emulator.close(), /127\.0\.0\.1/],
-  ])('fails with exit code 0 and says why when the service %s', async (_, break_, words) => {
-    await break_()
-    const { messages, exitCode } = await check()
-    expect(messages).toMatchObject([
-      { connectionStatus: { status: 'FAILED', message: expect.stringMatching(words) } },
-    ])
-    expect(exitCode).toBe(0)
-  })
-})
-
-describe('discover', () => {
-  it('offers every stream without a single request', async () => {
-    const { messages, exitCode } = await here('discover', {})
-    const catalog = messages.find(({ type }) => type === 'CATALOG')?.catalog
-    expect(catalog?.streams.map(({ name }) => name)).toEqual(every)
-    expect(messages).toHaveLength(1)
-    expect(exitCode).toBe(0)
-    expect(service.emulator.requests).toEqual([])
-  })
-
-  it('leaves activity definitions out when no structure is named', async () => {
-    const { activity_structures: _, ...config } = service.emulator.config()
-    const { messages } = await here('discover', { config })
-    expect(messages[0]?.catalog?.streams.map(({ name }) => name)).toEqual(
-      every.filter((name) => name !== 'activity_definitions'),
-    )
-  })
-})
-
-describe('a start date that is not past', () => {
-  const config = () =>
-    service.config({ start_date: service.emulator.now().toISOString().slice(0, 10) })
-  const sentence = /start_date must be the day before yesterday, \d{4}-\d\d-\d\d, or earlier/
-
-  it('fails a check', async () => {
-    const { messages } = await check(config())
-    expect(messages).toMatchObject([
-      { connectionStatus: { status: 'FAILED', message: expect.stringMatching(sentence) } },
-    ])
-  })
-
-  it('fails a read before anything is asked, in one sentence', async () => {
-    const { errors } = await readWith(['clockings', 'people'], { config: config() })
-    expect(errors).toMatchObject([
-      { failure_type: 'config_error', message: expect.stringMatching(sentence) },
-    ])
-    expect(service.emulator.requests.map(({ path }) => path)).toEqual(['/connect/token'])
-  })
-})
-
 function read(
   catalog: readonly Chosen[],
-  extra: { config?: object; words?: readonly string[] } = {},
+  options: Partial<AirbyteOptions> = {},
 ): Promise<AirbyteRun> {
-  const here = { program: 'source-protime', command: 'read', in: 'process' } as const
-  return run({ ...here, config: service.config(), catalog, ...extra })
+  return service.run('read', { catalog, ...options })
 }
 
 function errorsOf({ errors }: AirbyteRun): (readonly [stream: string | undefined, type: string])[] {
@@ -247,7 +68,7 @@ describe('the summary', () => {
 describe('a read of which a part fails', () => {
   it('completes the others, and reports an unknown stream and an unknown mode', async () => {
     const result = await read(['nonsense', 'jobs', { name: 'employers', sync_mode: 'upside_down' }])
-    expect(outcomes(result)).toEqual({
+    expect(streamStatuses(result)).toEqual({
       nonsense: 'INCOMPLETE',
       employers: 'INCOMPLETE',
       jobs: 'COMPLETE',
@@ -277,15 +98,15 @@ describe('a read of which a part fails', () => {
     ])
     const first = result.messages.findIndex(({ trace }) => trace?.error !== undefined)
     expect(result.messages.slice(first).every(({ trace }) => trace?.error !== undefined)).toBe(true)
-    expect(outcomes(result)['jobs']).toBe('COMPLETE')
+    expect(streamStatuses(result)['jobs']).toBe('COMPLETE')
   })
 
   // spec: Authentication 8
   // spec: Errors: 400 token endpoint, invalid_scope
   it('names the scope that a client lacks, and reads the rest with a token of all its scopes', async () => {
-    await service.replace({ clients: client(['jobs', 'work-locations']) })
+    await service.replace({ clients: clientOf(['jobs', 'work-locations']) })
     const result = await read(['jobs', 'employers', 'work_locations'])
-    expect(outcomes(result)).toEqual({
+    expect(streamStatuses(result)).toEqual({
       jobs: 'COMPLETE',
       employers: 'INCOMPLETE',
       work_locations: 'COMPLETE',
@@ -318,7 +139,7 @@ describe('a read of which a part fails', () => {
     const result = await read(['jobs', 'people'], {
       config: service.config({ client_secret: 'wrong' }),
     })
-    expect(outcomes(result)).toEqual({ jobs: 'INCOMPLETE', people: 'INCOMPLETE' })
+    expect(streamStatuses(result)).toEqual({ jobs: 'INCOMPLETE', people: 'INCOMPLETE' })
     expect(errorsOf(result)).toEqual([[undefined, 'config_error']])
     expect(result.exitCode).toBe(1)
     expect(service.emulator.requests).toHaveLength(1)
@@ -327,7 +148,7 @@ describe('a read of which a part fails', () => {
   it('gives a stream up at once when the service asks to wait for an hour, and reads the rest', async () => {
     service.emulator.fail('/work-locations', 429, { headers: { 'retry-after': '3600' } })
     const result = await read(['work_locations', 'jobs'])
-    expect(outcomes(result)).toEqual({ work_locations: 'INCOMPLETE', jobs: 'COMPLETE' })
+    expect(streamStatuses(result)).toEqual({ work_locations: 'INCOMPLETE', jobs: 'COMPLETE' })
     expect(errorsOf(result)).toEqual([['work_locations', 'transient_error']])
   })
 })
@@ -339,13 +160,13 @@ describe('columns', () => {
 
   it('that are added to a catalog are in the rows that have not changed, too', async () => {
     const few = ['id', 'changeVersion']
-    const first = await here('read', { catalog: pick(few) })
+    const first = await read(pick(few))
     const more = pick([...few, 'lastName'])
-    const { records, state } = await here('read', { catalog: more, state: first.state })
+    const { records, state } = await read(more, { state: first.state })
     expect(records('people').map(({ lastName }) => lastName)).toEqual(
       service.emulator.all('people').map(({ lastName }) => lastName),
     )
-    const fewer = await here('read', { catalog: pick(few), state })
+    const fewer = await read(pick(few), { state })
     expect(fewer.records('people')).toEqual([])
   })
 })
@@ -354,7 +175,7 @@ describe('the dialect of the documentation', () => {
   it.each(['incremental', 'full_refresh'])('lets every stream be read (%s)', async (sync_mode) => {
     const result = await read(every.map((name) => ({ name, sync_mode })))
     expect(errorsOf(result)).toEqual([])
-    expect(new Set(Object.values(outcomes(result)))).toEqual(new Set(['COMPLETE']))
+    expect(new Set(Object.values(streamStatuses(result)))).toEqual(new Set(['COMPLETE']))
     const starts = service.emulator.requests.filter(({ query }) => /(^|&)delta/.test(query))
     expect(starts.length > 0).toBe(sync_mode === 'incremental')
   })
@@ -374,7 +195,9 @@ describe('the dialect of the specification', () => {
         names.map((name) => ({ name, sync_mode })),
         { config: service.emulator.config() },
       )
-      const complete = Object.entries(outcomes(result)).filter(([, end]) => end === 'COMPLETE')
+      const complete = Object.entries(streamStatuses(result)).filter(
+        ([, end]) => end === 'COMPLETE',
+      )
       expect(complete.map(([name]) => name).sort()).toEqual(readable)
       expect(result.errors).toHaveLength(names.length - readable.length)
       for (const { failure_type, message } of result.errors) {
