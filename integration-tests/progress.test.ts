@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { runProtime } from '../src/cli/main.ts'
+import type { Io } from '../src/protocol/program.ts'
 import { createFakeTerminal } from '../src/protocol/progress/testing/fake-terminal.ts'
 import { temporaryFolder } from './testing/files.ts'
-import { createCollector } from './testing/output.ts'
+import { createCollector, withoutTimes } from './testing/output.ts'
 import { type AirbyteOptions, run, start, tap } from './testing/run.ts'
 import { selecting } from './testing/singer-rules.ts'
 
@@ -85,19 +86,34 @@ describe('protime sync', () => {
 
   async function sync(config: object, ...words: readonly string[]) {
     const terminal = createFakeTerminal(80)
+    await syncTo(config, terminal.stderr, words)
+    return terminal.shown()
+  }
+
+  async function syncTo(config: object, stderr: Io['stderr'], words: readonly string[]) {
     const file = join(folder.path, 'config.json')
     writeFileSync(file, JSON.stringify(config), { mode: 0o600 })
     const warehouse = join(folder.path, 'x.duckdb')
     const argv = ['sync', '--config', file, '--warehouse', warehouse, '--streams', 'people']
-    const io = { stdout: createCollector(), stderr: terminal.stderr, env: {} }
-    await runProtime([...argv, ...words], io)
-    return terminal.shown()
+    await runProtime([...argv, ...words], { stdout: createCollector(), stderr, env: {} })
   }
 
   it('shows the same on a terminal, and no line beside it', async () => {
     expect(await sync(emulator.config())).toMatch(
       /^stream +rows .*\npeople +4 .* from the beginning: first sync\ntotal .*\n\d+ requests\n$/,
     )
+  })
+
+  it('tells the same in lines elsewhere, each with its time', async () => {
+    const stderr = createCollector()
+    await syncTo(emulator.config(), stderr, [])
+    expect(withoutTimes(stderr.text())).toMatch(/^INFO people: 4 records in .*: first sync\.$/m)
+  })
+
+  it('is silent where it is to be quiet and nothing fails, on a terminal and elsewhere', async () => {
+    const stderr = createCollector()
+    await syncTo(emulator.config(), stderr, ['--quiet'])
+    expect([stderr.text(), await sync(emulator.config(), '--quiet')]).toEqual(['', ''])
   })
 
   it('writes metrics too, also of a configuration that cannot be used', async () => {

@@ -21,7 +21,7 @@ import { createPlatform, type Platform } from './warehouses.ts'
 import { type WebhookHistory, type WebhookStep, webhookHistories } from './webhook-history.ts'
 
 const PUBLIC_URL = 'https://hooks.acme.example'
-const TIMES = { quietMs: 3, maxWaitMs: 30, minIntervalMs: 5, retryMs: 5 }
+const TIMES = { debounceMs: 3, maxWaitMs: 30, minIntervalMs: 5, retryMs: 5 }
 const WATCH_MS = 15
 /** Longer than any wait of a history, which ends when what it waits for has happened. */
 const PATIENCE_MS = 30_000

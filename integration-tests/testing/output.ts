@@ -17,6 +17,14 @@ export function createCollector(): Collector {
   return Object.assign(stream, { text: () => Buffer.concat(chunks).toString() })
 }
 
+/** The lines of the log of `protime` without their times; throws for one that begins with none. */
+export function withoutTimes(log: string): string {
+  return log.replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ )?(?=.)/gm, (_, time?: string) => {
+    if (time === undefined) throw new Error(`a line begins without a time:\n${log}`)
+    return ''
+  })
+}
+
 /** Shorter ones are found in any text. */
 const SHORTEST = 8
 

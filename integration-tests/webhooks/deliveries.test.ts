@@ -37,7 +37,7 @@ describe('a delivery', () => {
   })
 
   it('that comes a hundred times leads to one sync', async () => {
-    const [scene, server] = await start({}, { '--quiet': '1', '--max-wait': '60' })
+    const [scene, server] = await start({}, { '--debounce': '1', '--max-wait': '60' })
     scene.emulator.deliveryFault('duplicate', { copies: 99, times: 1 })
     scene.emulator.update('people', 1)
     await until(async () => (await answers(server))['200'] === 100)
@@ -46,7 +46,7 @@ describe('a delivery', () => {
   })
 
   it('and ninety-nine others that come at once are answered, and lead to one sync', async () => {
-    const waits = { '--quiet': '1', '--max-wait': '60' }
+    const waits = { '--debounce': '1', '--max-wait': '60' }
     const [scene, server] = await start({ deliveryConnections: 100 }, waits)
     for (let version = 0; version < 100; version++) scene.emulator.update('people', 1)
     await until(async () => (await answers(server))['200'] === 100)

@@ -94,7 +94,7 @@ it('docs/webhooks.md brings a change of the emulator into a DuckDB file', async 
       .replace('http://127.0.0.1:4011', emulator.controlUrl ?? '')
       .replace(
         'webhooks serve',
-        `webhooks serve --listen ${receiver} --quiet 0.1 --min-interval 0.1`,
+        `webhooks serve --listen ${receiver} --debounce 0.1 --min-interval 0.1`,
       )
   const server = spawn('sh', ['-e', '-c', here(serve).replace('bin/protime webhooks', 'exec $&')], {
     cwd,

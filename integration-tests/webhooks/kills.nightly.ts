@@ -31,7 +31,7 @@ it('a receiver that is killed every 10 seconds, and loses a delivery in 20, leav
   const options = {
     '--listen': `127.0.0.1:${await freePort()}`,
     '--run': synced(scene.folder),
-    '--quiet': '1',
+    '--debounce': '1',
     '--max-wait': '3',
     '--min-interval': '1',
     '--watch-interval': '5',

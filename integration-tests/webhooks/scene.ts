@@ -15,7 +15,7 @@ export const PUBLIC_URL = 'https://hooks.acme.example'
 
 /** Waits that make a test short; the service's time is the emulator's virtual clock. */
 const SHORT = {
-  '--quiet': '0.05',
+  '--debounce': '0.05',
   '--max-wait': '0.5',
   '--min-interval': '0.1',
   '--watch-interval': '0.2',

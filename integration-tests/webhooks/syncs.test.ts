@@ -35,7 +35,7 @@ describe('a delivery', () => {
 
   it('that others follow without a pause leads to syncs all the same', async () => {
     const scene = await startScene()
-    await scene.serve({ '--quiet': '20', '--max-wait': '0.3' })
+    await scene.serve({ '--debounce': '20', '--max-wait': '0.3' })
     await until(() => scene.live().length === 18)
     const changing = setInterval(() => scene.emulator.update('people', 1), 50)
     onTestFinished(() => clearInterval(changing))
@@ -46,7 +46,7 @@ describe('a delivery', () => {
     const scene = await startScene()
     const server = await quiet(scene)
     await server.stop()
-    const patient = await scene.serve({ '--quiet': '60', '--max-wait': '60' })
+    const patient = await scene.serve({ '--debounce': '60', '--max-wait': '60' })
     scene.emulator.update('people', 1)
     await until(async () => (await answers(patient))['200'] === 1)
     patient.child.kill('SIGKILL')

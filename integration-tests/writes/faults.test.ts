@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { runProtime } from '../../src/cli/main.ts'
 import { startChild } from '../testing/child.ts'
 import { temporaryFolder } from '../testing/files.ts'
-import { createCollector } from '../testing/output.ts'
+import { createCollector, withoutTimes } from '../testing/output.ts'
 import { run } from '../testing/run.ts'
 import { openTenant, type WritableTenant } from './tenant.ts'
 
@@ -157,7 +157,7 @@ describe('a run', () => {
     tenant.emulator.setReference('people', 'hr', 'C', 4)
     const dry = await tenant.write(object, records, {}, '--dry-run')
     expect(tenant.requested('PUT', 'POST', 'DELETE')).toEqual([])
-    expect(dry.stderr).toMatch(/^INFO \w+: \d would be .*; nothing was changed\.\n/)
+    expect(withoutTimes(dry.stderr)).toMatch(/^INFO \w+: \d would be .*; nothing was changed\.\n/)
     const real = await tenant.write(object, records)
     expect(real.outcomes).toEqual(dry.outcomes)
   })
@@ -168,12 +168,21 @@ describe('a run', () => {
     const records = [hr('A', 1), hr('B', Number.NaN)]
     const { stderr, outcomes } = await tenant.write('external_references', records, {}, '--dry-run')
     expect(outcomes).toEqual(['written', 'rejected'])
-    expect(stderr.split('\n')).toEqual([
+    expect(withoutTimes(stderr).split('\n')).toEqual([
       'INFO external_references: 1 would be written, 1 would be rejected; nothing was changed.',
       'WARN The service would refuse to write them: the client lacks connector-protimeapi-external-references.write. Ask the operator of the service for it.',
       'WARN 1 record would be rejected, and max_rejected allows 0. Mend what would be rejected first.',
       '',
     ])
+  })
+
+  it('that is quiet tells outcomes and warnings alone', async () => {
+    tenant = await openTenant()
+    tenant.emulator.setReference('people', 'hr', 'A', 1)
+    const records = [hr('A', 2), hr('B', 3)]
+    const { stderr, outcomes } = await tenant.write('external_references', records, {}, '--quiet')
+    expect(outcomes).toEqual(['written', 'written'])
+    expect(withoutTimes(stderr)).toMatch(/^WARN 1 value is taken from another record, .*\n$/)
   })
 
   it.each([

@@ -31,6 +31,7 @@ export interface ActSettings {
   readonly log: CommandLog
   readonly mask: Mask
   readonly screen: Screen
+  readonly isQuiet: boolean
   readonly env: Io['env']
 }
 
@@ -40,7 +41,17 @@ export async function act(
   settings: ActSettings,
   refuse?: Refuse,
 ): Promise<ExitCode> {
-  const { file = CONFIG_FILE, writer, signal, allowToEnd, log, mask, screen, env } = settings
+  const {
+    file = CONFIG_FILE,
+    writer,
+    signal,
+    allowToEnd,
+    log,
+    mask,
+    screen,
+    isQuiet,
+    env,
+  } = settings
   const print = (text: string) => writer.write(`${text}\n`)
   const say = (value: unknown) => print(JSON.stringify(value))
   if (settings.file === undefined && !existsSync(file))
@@ -52,7 +63,7 @@ export async function act(
     if (!(error instanceof ConnectorError)) throw error
     if (refuse === undefined)
       throw new StartError(error.failure, error.id, error.message, { cause: error })
-    return refuse(error, { say, log, mask, screen, env })
+    return refuse(error, { say, log, mask, screen, isQuiet, env })
   }
   return action({
     ...settled,
@@ -64,6 +75,7 @@ export async function act(
     signal,
     allowToEnd,
     screen,
+    isQuiet,
     env,
   })
 }

@@ -53,6 +53,8 @@ export interface ActionTools {
   readonly allowToEnd: Program['allowToEnd']
   /** Where a sync shows how far it is. */
   readonly screen: Screen
+  /** Whether warnings, errors and the result are all that is to be told. */
+  readonly isQuiet: boolean
   readonly env: Io['env']
 }
 
@@ -67,7 +69,7 @@ export type CommandAction = (tools: ActionTools) => Promise<ExitCode>
 /** What a command makes of a configuration that cannot be used; answers with the exit code. */
 export type Refuse = (
   error: ConnectorError,
-  tools: Pick<ActionTools, 'say' | 'log' | 'mask' | 'screen' | 'env'>,
+  tools: Pick<ActionTools, 'say' | 'log' | 'mask' | 'screen' | 'isQuiet' | 'env'>,
 ) => ExitCode | Promise<ExitCode>
 
 /**

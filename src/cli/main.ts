@@ -6,7 +6,7 @@ import { packageVersion } from '../ground/project-files.ts'
 import { LINK_TOKENS } from '../http/links.ts'
 import { type DebugSwitch, debugSwitch, withDebug } from '../protocol/command-line.ts'
 import { type Io, type Program, processOr, runProgram } from '../protocol/program.ts'
-import { createScreen, red, type Screen } from '../protocol/progress/screen.ts'
+import { createScreen, type Screen } from '../protocol/progress/screen.ts'
 import {
   type Act,
   type BareAct,
@@ -17,6 +17,7 @@ import {
   StartError,
   UsageError,
 } from './command.ts'
+import { createCommandLog } from './command-log.ts'
 import { addInit } from './init-command.ts'
 import { addJobCategories } from './job-categories-commands.ts'
 import { addPreview } from './preview-command.ts'
@@ -40,11 +41,14 @@ export async function runProtime(
   const mask = createMask(LINK_TOKENS)
   const debug = debugSwitch(env)
   const screen = createScreen(stderr, env, mask)
-  const log = createLog(screen, mask, debug)
+  const quiet = { isOn: false }
+  const isDebug = () => debug.isOn
+  const isQuiet = () => quiet.isOn
+  const log = createCommandLog({ screen, mask, now: Date.now, isDebug, isQuiet })
   let usage: ExitCode | undefined
   const exitCode = await runProgram(
     { stdout, stderr },
-    (program) => execute(argv, { ...program, stdin, stderr, screen, debug, log, mask, env }),
+    (program) => execute(argv, { ...program, stdin, stderr, screen, debug, quiet, log, mask, env }),
     (error) => {
       if (isUsage(error)) usage = EXIT.usage
       stderr.write(`${clean(mask.text(sentence(error)), LONGEST_ANSWER)}\n`)
@@ -60,6 +64,7 @@ interface Tools extends Program {
   readonly screen: Screen
   readonly env: Io['env']
   readonly debug: DebugSwitch
+  readonly quiet: { isOn: boolean }
   readonly log: CommandLog
   readonly mask: Mask
 }
@@ -72,6 +77,10 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
     .description('Reads and writes a tenant of the service, and manages its webhooks.')
     .version(packageVersion())
     .option('--config <file>', `the configuration; ${CONFIG_FILE} if left out`)
+    .option('--quiet', 'warnings, errors and the result alone')
+    .on('option:quiet', () => {
+      tools.quiet.isOn = true
+    })
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => void writer.write(text),
@@ -85,7 +94,8 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
   const act: Act = async (action, refuse) => {
     const { act: run } = await import('./act.ts')
     const { config: file } = program.opts<{ config?: string }>()
-    exitCode = await run(action, { file, ...tools }, refuse)
+    const isQuiet = tools.quiet.isOn
+    exitCode = await run(action, { file, isQuiet, ...tools }, refuse)
   }
   const bare: BareAct = async (action) => {
     exitCode = await action(tools)
@@ -129,20 +139,4 @@ function sentence(error: unknown): string {
     .replaceAll('\n', ' ')
     .replace(/\.$/, '')
   return `protime: ${reason}${reason.endsWith('?') ? '' : '.'} Try --help.`
-}
-
-function createLog(screen: Screen, mask: Mask, debug: DebugSwitch): CommandLog {
-  const say = (level: string) => (message: string) =>
-    void screen.write(`${level} ${clean(mask.text(message))}\n`)
-  const error = (message: string) =>
-    void screen.write(`${red(`ERROR ${clean(mask.text(message), LONGEST_ANSWER)}`, screen)}\n`)
-  const sayDebug = say('DEBUG')
-  return {
-    info: say('INFO'),
-    warn: say('WARN'),
-    error,
-    debug: (message) => {
-      if (debug.isOn) sayDebug(message)
-    },
-  }
 }

@@ -28,7 +28,7 @@ describe('the words of protime webhooks serve', () => {
       port: 8080,
       storePath: 'webhooks.json',
       collections: { length: 18 },
-      times: { quietMs: 10_000, maxWaitMs: 60_000, minIntervalMs: 60_000, retryMs: 60_000 },
+      times: { debounceMs: 10_000, maxWaitMs: 60_000, minIntervalMs: 60_000, retryMs: 60_000 },
       watchMs: 900_000,
       adopt: false,
       keysOnly: false,
@@ -44,12 +44,12 @@ describe('the words of protime webhooks serve', () => {
   })
 
   it('take fractions of seconds, IPv6, a path in the public URL, and streams for collections', () => {
-    const words = ['--store', 's', '--run', 'true', '--listen', '[::1]:0', '--quiet', '0.25']
+    const words = ['--store', 's', '--run', 'true', '--listen', '[::1]:0', '--debounce', '0.25']
     const url = ['--public-url', 'https://hooks.acme.example/protime/']
     expect(parse([...words, ...url, '--collection', 'people, access_clockings'])).toMatchObject({
       host: '::1',
       port: 0,
-      times: { quietMs: 250 },
+      times: { debounceMs: 250 },
       publicUrl: 'https://hooks.acme.example/protime',
       collections: ['people', 'access-clockings'],
     })
@@ -87,7 +87,7 @@ describe('the words of protime webhooks serve', () => {
     ['no environment', [...REQUIRED, '--airbyte-connection', 'x'], /variable AIRBYTE_URL/],
     ['a port alone', [...REQUIRED, '--run', 'true', '--listen', '8080'], /--listen takes/],
     ['no such port', [...REQUIRED, '--run', 'true', '--listen', 'a:70000'], /--listen takes/],
-    ['minutes', [...REQUIRED, '--run', 'true', '--quiet', '1m'], /--quiet takes/],
+    ['minutes', [...REQUIRED, '--run', 'true', '--debounce', '1m'], /--debounce takes/],
     [
       'a collection without webhooks',
       [...REQUIRED, '--run', 'true', '--collection', 'jobs'],

@@ -69,7 +69,7 @@ export function parseServeWords(words: ServeWords, environment: Environment): Se
     keysOnly: words.keysOnly === true,
     once: words.once === true,
     times: {
-      quietMs: milliseconds(words.quiet, '--quiet'),
+      debounceMs: milliseconds(words.debounce, '--debounce'),
       maxWaitMs: milliseconds(words.maxWait, '--max-wait'),
       minIntervalMs: milliseconds(words.minInterval ?? usualInterval(words), '--min-interval'),
       retryMs: milliseconds(words.retry, '--retry'),

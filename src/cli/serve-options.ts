@@ -10,7 +10,7 @@ export interface ServeWords {
   readonly run?: string
   readonly airbyteConnection?: string
   readonly post?: string
-  readonly quiet: string
+  readonly debounce: string
   readonly maxWait: string
   readonly minInterval?: string
   readonly watchInterval: string
@@ -55,7 +55,7 @@ export function serveOptions(): Option[] {
       '--post <url>',
       'sync by a request to this address, with streams and reason as JSON; the password of a user in it is PROTIME_POST_PASSWORD',
     ),
-    option('--quiet <seconds>', 'sync when no delivery has come for so long', '10'),
+    option('--debounce <seconds>', 'sync when no delivery has come for so long', '10'),
     option('--max-wait <seconds>', 'but wait no longer than this after the first', '60'),
     option(
       '--min-interval <seconds>',

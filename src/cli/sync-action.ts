@@ -27,7 +27,6 @@ export interface SyncOptions {
   readonly publish?: string
   readonly endWithParent?: boolean
   readonly metrics?: string
-  readonly quiet?: boolean
 }
 
 /** How soon the end of the parent is noticed. */
@@ -86,19 +85,19 @@ export function refuseSync(options: SyncOptions): Refuse {
 
 /** On a terminal the block and the table say what the log would say in lines. */
 function shownBy(
-  { metrics, quiet = false }: SyncOptions,
-  { log, screen, env }: Pick<ActionTools, 'log' | 'screen' | 'env'>,
+  { metrics }: SyncOptions,
+  { log, screen, isQuiet, env }: Pick<ActionTools, 'log' | 'screen' | 'isQuiet' | 'env'>,
 ): ObservedSettings {
   return {
     program: 'protime',
     version: packageVersion(),
     name: 'protime',
-    log: screen.isTerminal && !quiet ? { ...log, info: () => {} } : log,
+    log: screen.isTerminal ? { ...log, info: () => {} } : log,
     screen,
     logsBesideBlock: false,
     tellsFailures: false,
     metrics: metrics ?? env[metricsVariable('protime')],
-    isQuiet: quiet,
+    isQuiet,
     kept: 'The file is the tenant as of the last commit; the next sync continues there.',
   }
 }

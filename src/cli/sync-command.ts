@@ -25,7 +25,6 @@ export function addSync(program: Command, act: Act): void {
       '--metrics <file>',
       'write metrics of the sync for Prometheus at its end; PROTIME_METRICS_FILE names the file too',
     )
-    .option('--quiet', 'show no progress of the sync: warnings, errors and its result alone')
     .option(
       '--end-with-parent',
       'stop, as at SIGTERM, when the process that started this one is gone',

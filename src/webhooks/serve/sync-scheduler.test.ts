@@ -13,7 +13,7 @@ import {
 
 const MINUTE = 60_000
 const TIMES: ScheduleTimes = {
-  quietMs: 10_000,
+  debounceMs: 10_000,
   maxWaitMs: MINUTE,
   minIntervalMs: 5 * MINUTE,
   retryMs: MINUTE,
@@ -48,7 +48,7 @@ describe('the schedule of syncs', () => {
     let state = notifiedAt(0)
     const pauses = Array.from({ length: 7 }, () => {
       state = end(begin(state, 0), 'failed', 0, { ...TIMES, minIntervalMs: 0 })
-      return (dueAt(state, { ...TIMES, minIntervalMs: 0, quietMs: 0 }) ?? 0) / MINUTE
+      return (dueAt(state, { ...TIMES, minIntervalMs: 0, debounceMs: 0 }) ?? 0) / MINUTE
     })
     expect(pauses).toEqual([1, 2, 4, 8, 16, 30, 30])
     expect(state).toMatchObject({ failures: 7, waiting: { collections: ['people'] } })
@@ -72,7 +72,7 @@ describe('the schedule of syncs', () => {
       waiting: { collections: ['people', 'clockings'], deliveries: 2 },
       postponed: undefined,
     })
-    expect(dueAt(next, TIMES)).toBe(10 * MINUTE + TIMES.quietMs)
+    expect(dueAt(next, TIMES)).toBe(10 * MINUTE + TIMES.debounceMs)
     const during = notified(begin(notifiedAt(0), 10_000), ['clockings'], 'delivery', 12_000)
     const after = end(during, 'cancelled', 13_000, TIMES)
     expect(after.waiting?.collections).toEqual(['people', 'clockings'])
@@ -163,7 +163,7 @@ function play(
     if (running === undefined) {
       const waited = state.waiting?.firstAt ?? 0
       expect(now - lastStart).toBeGreaterThanOrEqual(TIMES.minIntervalMs)
-      expect(now).toBeGreaterThanOrEqual(waited + TIMES.quietMs)
+      expect(now).toBeGreaterThanOrEqual(waited + TIMES.debounceMs)
       const collections = state.waiting?.collections ?? []
       state = begin(state, now)
       const { result, takesMs } = left.shift() ?? { result: 'done', takesMs: MINUTE }

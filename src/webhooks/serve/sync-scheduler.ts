@@ -7,7 +7,7 @@ export type Reason = (typeof REASONS)[number]
 /** The waits between notifications and syncs, in milliseconds. */
 export interface ScheduleTimes {
   /** A trigger waits until no notification has come for so long, */
-  readonly quietMs: number
+  readonly debounceMs: number
   /** but no longer than this after the first one, */
   readonly maxWaitMs: number
   /** and at least this from the start of one trigger to the next. */
@@ -88,7 +88,7 @@ function taken(
 export function dueAt(state: Schedule, times: ScheduleTimes): number | undefined {
   const { waiting, running, startedAt, heldUntil } = state
   if (waiting === undefined || running !== undefined) return undefined
-  const calm = Math.min(waiting.lastAt + times.quietMs, waiting.firstAt + times.maxWaitMs)
+  const calm = Math.min(waiting.lastAt + times.debounceMs, waiting.firstAt + times.maxWaitMs)
   return Math.max(calm, startedAt + times.minIntervalMs, heldUntil)
 }
 
