@@ -102,6 +102,27 @@ describe('references', () => {
   )
 
   it.each([
+    { referenceCase: 'insensitive' },
+    { referenceCase: 'insensitive', writtenText: 'lower-case' },
+  ] as const)(
+    'of two records that are one value to the service the later one counts, each night anew (%j)',
+    async (options) => {
+      tenant = await openTenant(options)
+      const records = [hr('A1', 1), hr('a1', 2), hr('B2', 3)]
+      await tenant.write('external_references', records)
+      const links = tenant.links('people', 'hr')
+      expect(Object.values(links).toSorted()).toEqual(['2', '3'])
+      const { outcomes, stderr } = await tenant.write('external_references', records)
+      expect([outcomes, tenant.links('people', 'hr')]).toEqual([
+        ['skipped', 'skipped', 'skipped'],
+        links,
+      ])
+      expect(stderr).toMatch(/WARN 1 record of the input does not count/)
+      expect(stderr).toMatch(/WARN . records? differs? from .* in a case that the service does not/)
+    },
+  )
+
+  it.each([
     ['keeps', true, ['DELETE', 'PUT'], { outcome: 'written', relinked: true }, { A1: '3' }],
     ['keeps', false, [], { outcome: 'rejected', status: 400 }, { A1: '2' }],
     ['frees', true, [], { outcome: 'written' }, { A1: '3' }],

@@ -5,3 +5,8 @@
 export function folded(text: string): string {
   return text.normalize('NFC').trim()
 }
+
+/** The same without regard to case, which only some services heed. */
+export function caseFolded(text: string): string {
+  return folded(text).toLowerCase()
+}

@@ -30,7 +30,7 @@ export function parseReferencePage(text: string, collection: string, name?: stri
 
 /**
  * Reads the answer of `GET /external-references/{collection}/{name}/{value}`: the id alone, an object with
- * it, or one of the forms of the list. Throws a SyntaxError for a body that is not JSON.
+ * it, or one of the forms of the list. The value is as the service has it, where that differs in case alone. Throws a SyntaxError for a body that is not JSON.
  */
 export function parseReference(
   text: string,
@@ -39,8 +39,13 @@ export function parseReference(
   const content = contentOf(text.trim() === '' ? null : JSON.parse(text))
   const { name, value } = asked
   const found = Array.isArray(content) || lowerCased(content) ? rows(content, { name, value }) : []
-  const row = found.find((other) => other.value === value) ?? idOf(content)
-  return { ...asked, internalReference: row.internalReference ?? null }
+  const inCase = found.find((one) => one.value?.toLowerCase() === value.toLowerCase())
+  const row = found.find((one) => one.value === value) ?? inCase ?? idOf(content)
+  return {
+    ...asked,
+    value: row.value ?? value,
+    internalReference: row.internalReference ?? null,
+  }
 }
 
 /** What an envelope holds, or the body itself. */

@@ -1,4 +1,4 @@
-import { folded } from '../ground/folded-text.ts'
+import { caseFolded, folded } from '../ground/folded-text.ts'
 import { statusIs } from '../http/status.ts'
 import { refusalOf, type Verdict } from './outcome.ts'
 import {
@@ -8,7 +8,7 @@ import {
   type ReferencePut,
 } from './plan-references.ts'
 import { canonicalId } from './read-record.ts'
-import { type CachedLinks, changesOf, type Links } from './service-cache.ts'
+import { type CachedLinks, changesOf } from './service-cache.ts'
 import { groupBy, type TaskPool } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 
@@ -18,11 +18,17 @@ import type { WriteClient } from './write-client.ts'
  */
 function independentChanges(
   changes: readonly ReferenceChange[],
-  links: Links,
+  links: CachedLinks,
 ): ReferenceChange[][] {
   const parents = new Map<string, string>()
   for (const { value, id } of changes) {
     const [linkedId, otherValue] = [links.idOf(value), id && links.valueOfId(id)]
+    const inAnyCase = links.inAnyCase(value)
+    // A service that folds case takes them for one value, which only its answers tell.
+    join(ofValue(value), ofFolded(value))
+    if (inAnyCase !== undefined) join(ofValue(value), ofValue(inAnyCase))
+    const idInAnyCase = inAnyCase && links.idOf(inAnyCase)
+    if (idInAnyCase !== undefined) join(ofValue(value), ofId(idInAnyCase))
     if (linkedId !== undefined) join(ofValue(value), ofId(linkedId))
     if (id !== undefined) join(ofValue(value), ofId(id))
     if (otherValue !== undefined) join(ofValue(value), ofValue(otherValue))
@@ -50,6 +56,10 @@ function independentChanges(
 
 function ofValue(value: string): string {
   return `value ${value}`
+}
+
+function ofFolded(value: string): string {
+  return `folded ${caseFolded(value)}`
 }
 
 function ofId(id: string): string {
@@ -112,10 +122,11 @@ export async function applyReferences(
  * reason than the link, such as a record that is not there, deletes nothing.
  */
 async function applyGroup(
-  changes: readonly ReferenceChange[],
+  asGiven: readonly ReferenceChange[],
   tools: ReferenceTools,
 ): Promise<void> {
-  const { client, collection, name, links, settle } = tools
+  const { client, collection, name, links } = tools
+  let changes = asGiven
   // What turns out to have been there is this group's alone: another one may have changed it meanwhile.
   const start = changesOf(links)
   const current = changesOf(start)
@@ -126,11 +137,20 @@ async function applyGroup(
   const asked = new Set<number>()
   /** Records whose value was asked for because it turned out not to be what was known. */
   const reread = new Set<number>()
+  /** Records whose value differs in case alone from one that the service takes for the same. */
+  const respelled = new Set<number>()
+  /** Values that were asked for because another one of the input differs in case alone. */
+  const askedInCase = new Set<string>()
   /** The record that each value lost its link for. */
   const lostFor = new Map<string, number>()
   let isDone = false
+  if (links.foldsCase) respell(links.inAnyCase)
   try {
-    while (!isDone) await round()
+    await askForCase()
+    while (!isDone) {
+      await round()
+      if (isDone) await askForCase()
+    }
     for (const [ordinal, verdict] of verdicts) settle(ordinal, verdict)
   } catch (error) {
     // What was requested is done; of the others the next run decides.
@@ -141,11 +161,21 @@ async function applyGroup(
     start.commit()
   }
 
+  function settle(ordinal: number, verdict: Verdict): void {
+    tools.settle(ordinal, respelled.has(ordinal) ? { ...verdict, folded: true } : verdict)
+  }
+
   async function round(): Promise<void> {
     const remaining = changes.filter(({ ordinal }) => !refused.has(ordinal))
     const plan = planReferences({ ...tools, start, current, changes: remaining })
     for (const [ordinal, verdict] of plan.settled)
       if (!isWritten(ordinal)) verdicts.set(ordinal, verdict)
+      else if (verdict.replaced)
+        verdicts.set(ordinal, {
+          ...written(false, undefined),
+          ...verdicts.get(ordinal),
+          replaced: true,
+        })
     const unasked = tools.isDryRun ? [] : plan.puts.filter(isUnasked)
     for (const one of unasked) await ask(one)
     // The answers may change what is to be deleted.
@@ -164,9 +194,7 @@ async function applyGroup(
   async function ask({ value, id, ordinal, takenFrom }: PutOfRecord): Promise<void> {
     asked.add(ordinal)
     try {
-      await client.references.put({ collection, name, value, internalReference: id })
-      current.link(value, id)
-      verdicts.set(ordinal, written(true, takenFrom))
+      if (await link(value, id)) verdicts.set(ordinal, written(true, takenFrom))
     } catch (error) {
       const refusal = withoutValues(refusalOf(error), [value, current.valueOfId(id)])
       if (!statusIs(refusal.status, 'linked')) refuse(ordinal, refusal)
@@ -191,9 +219,8 @@ async function applyGroup(
     if (ordinal !== undefined && refused.has(ordinal)) return
     if (ordinal !== undefined) asked.add(ordinal)
     try {
-      await client.references.put({ collection, name, value, internalReference: id })
-      current.link(value, id)
-      if (ordinal !== undefined) verdicts.set(ordinal, written(isRelink, takenFrom))
+      const isLinked = await link(value, id)
+      if (isLinked && ordinal !== undefined) verdicts.set(ordinal, written(isRelink, takenFrom))
     } catch (error) {
       const refusal = withoutValues(refusalOf(error), [value, current.valueOfId(id)])
       if (ordinal === undefined) giveUp(value)
@@ -202,28 +229,84 @@ async function applyGroup(
     }
   }
 
+  /** Puts; false where the service has kept the value that the record had, because it differs in case alone. */
+  async function link(value: string, id: string): Promise<boolean> {
+    const former = current.valueOfId(id)
+    await client.references.put({ collection, name, value, internalReference: id })
+    if (former !== undefined && differInCase(former, value)) {
+      const found = await lookUp(value)
+      if (found !== 'unanswered' && found?.value === former) {
+        takeForOne(former)
+        return false
+      }
+    }
+    current.link(value, id)
+    return true
+  }
+
+  /**
+   * Asks for a value that is not linked, where one is that differs in case alone and the input has both: what is
+   * found then is that one.
+   */
+  async function askForCase(): Promise<void> {
+    for (const group of groupBy(changes, ({ value }) => caseFolded(value))) {
+      const values = group.map(({ value }) => value)
+      const linked = values.find((value) => current.idOf(value) !== undefined)
+      const other = values.find(
+        (value) => current.idOf(value) === undefined && current.isKnown(value),
+      )
+      if (linked === undefined || other === undefined || askedInCase.has(other)) continue
+      askedInCase.add(other)
+      const found = await lookUp(other)
+      if (found !== 'unanswered' && found !== undefined && found.id === current.idOf(linked))
+        takeForOne(linked)
+    }
+  }
+
+  /** The service has told that it folds case: values that differ from this one in case alone are this one. */
+  function takeForOne(value: string): void {
+    links.foldsCase = true
+    respell((other) => (differInCase(other, value) ? value : undefined))
+    isDone = false
+  }
+
+  function respell(spelled: (value: string) => string | undefined): void {
+    changes = changes.map((change) => {
+      const value = spelled(change.value) ?? change.value
+      if (value !== change.value) respelled.add(change.ordinal)
+      return { ...change, value }
+    })
+  }
+
   /** Whether the value is linked to another record than was known: then the plan was wrong. */
   async function hasChanged(value: string, ordinal: number): Promise<boolean> {
     if (!tools.relink || reread.has(ordinal)) return false
     reread.add(ordinal)
-    const id = await lookUp(value)
-    if (id === 'unanswered' || (id !== undefined && id === current.idOf(value))) return false
+    const found = await lookUp(value)
+    if (found === 'unanswered') return false
+    const id = found?.id
+    if (id !== undefined && id === current.idOf(value)) return false
+    const known = id === undefined ? undefined : current.valueOfId(id)
+    if (known !== undefined && differInCase(known, value)) takeForOne(value)
     // We have made it free ourselves. Else it was linked when it was put, and somebody has ended that since.
     if (id === undefined && lostFor.has(value)) return false
-    for (const known of [start, current]) {
-      if (id === undefined) known.unlink(value)
-      else known.link(value, id)
+    for (const view of [start, current]) {
+      if (id === undefined) view.unlink(value)
+      else view.link(value, id)
     }
     isDone = false
     return true
   }
 
   /** Where not even that is answered, the refusal of the put counts. */
-  async function lookUp(value: string): Promise<string | 'unanswered' | undefined> {
+  async function lookUp(
+    value: string,
+  ): Promise<{ readonly id: string; readonly value: string } | 'unanswered' | undefined> {
     try {
-      const id = (await client.references.get(collection, name, value))?.internalReference
-      if (id === null) return 'unanswered'
-      return id === undefined ? undefined : canonicalId(collection, id)
+      const found = await client.references.get(collection, name, value)
+      if (found === undefined) return undefined
+      if (found.internalReference === null) return 'unanswered'
+      return { id: canonicalId(collection, found.internalReference), value: found.value }
     } catch (error) {
       refusalOf(error)
       return 'unanswered'
@@ -253,6 +336,10 @@ async function applyGroup(
     const outcome = verdicts.get(ordinal)?.outcome
     return outcome === 'written' || outcome === 'deleted'
   }
+}
+
+function differInCase(a: string, b: string): boolean {
+  return a !== b && caseFolded(a) === caseFolded(b)
 }
 
 function written(isRelink: boolean, takenFrom: string | undefined): Verdict {

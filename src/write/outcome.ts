@@ -38,7 +38,10 @@ export interface Verdict {
   readonly takenFrom?: string
   /** A later record of the input has another id for its value, or another value for its id. */
   readonly replaced?: true
-  /** The record and the service differ, in blanks at an end or in the form of characters (NFC) alone. */
+  /**
+   * The record and the service differ, in blanks at an end, in the form of characters (NFC) or, where the service
+   * folds it, in case alone.
+   */
   readonly folded?: true
   /** The records of the service that the reason tells of. */
   readonly ids?: readonly string[]
@@ -134,7 +137,7 @@ export function warningsOf({ remarkable }: OutcomeSummary): readonly string[] {
       ? '1 value is taken from another record, whose id its outcome tells as takenFrom.'
       : `${taken} values are taken from other records, whose ids their outcomes tell as takenFrom.`,
     `${counted(replaced, 'record')} of the input ${replaced === 1 ? 'does' : 'do'} not count: a later one has another internalReference for the value, or another value for the internalReference.`,
-    `${counted(folded, 'record')} ${folded === 1 ? 'differs' : 'differ'} from what the service has in blanks at an end or in the form of characters (NFC) alone, and ${folded === 1 ? 'counts' : 'count'} as equal.`,
+    `${counted(folded, 'record')} ${folded === 1 ? 'differs' : 'differ'} from what the service has in blanks at an end, in the form of characters (NFC) or in a case that the service does not heed, and ${folded === 1 ? 'counts' : 'count'} as equal.`,
   ]
   return sentences.filter((_, i) => ([taken, replaced, folded][i] ?? 0) > 0)
 }

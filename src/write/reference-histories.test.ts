@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ConnectorError } from '../ground/errors.ts'
+import { caseFolded } from '../ground/folded-text.ts'
 import { createFakeService, FORBIDDEN, RECORDS, write } from './testing/fake-service.ts'
 import {
   foldedKeys,
@@ -10,6 +11,7 @@ import {
   relink,
   spelled,
   spellings,
+  spellingsInCase,
   UNLIMITED,
   values,
 } from './testing/histories.ts'
@@ -113,6 +115,51 @@ describe('after any history of faults and kills', () => {
       parameters,
     )
   })
+
+  it(
+    'the references are those also where case does not count, and the run after asks for nothing that is done',
+    UNLIMITED,
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          histories(link, fc.record({ value: values, id: ids, spelling: spellingsInCase }), [
+            'lost',
+            'kill-before',
+            'kill-after',
+            'other',
+          ]),
+          fc.constantFrom('one' as const, 'lower' as const),
+          async ({ options, start, wanted, runs }, cases) => {
+            const service = createFakeService({ ...options, cases })
+            const stored = service.linksOf('people', 'hr')
+            for (const { value, id } of start) relink(stored, value, id)
+            // Two values of one record are another contradiction.
+            const changes = [...new Map(wanted.map((one) => [one.id, one])).values()].map(
+              (one) => ({
+                ...one,
+                isUnknown: false,
+                isDelete: false,
+              }),
+            )
+            const records = changes.map((one, i) => toRecord(one, i))
+            const input = { service, object: 'external_references', records } as const
+            for (const faults of runs) await write({ ...input, faults })
+            const expected = leadingFrom(foldedKeys(stored, caseFolded), changes)
+            await write(input)
+            expect(sortedInCase(stored)).toEqual(sortedInCase(expected))
+            await write(input)
+            const before = new Map(stored)
+            const outcomes = await write(input)
+            expect(stored).toEqual(before)
+            expect(new Set(outcomes.map(({ outcome }) => outcome))).toEqual(
+              new Set(outcomes.length > 0 ? ['skipped'] : []),
+            )
+          },
+        ),
+        parameters,
+      )
+    },
+  )
 
   const deaths = fc.array(
     fc.record({
@@ -254,6 +301,10 @@ function leadingFrom(
 
 function sorted(links: ReadonlyMap<string, string>): unknown {
   return [...foldedKeys(links)].toSorted()
+}
+
+function sortedInCase(links: ReadonlyMap<string, string>): unknown {
+  return [...foldedKeys(links, caseFolded)].toSorted()
 }
 
 function byNumber(a: number | undefined, b: number | undefined): number {

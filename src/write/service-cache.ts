@@ -1,6 +1,6 @@
 import { ClientError } from '../client/client-error.ts'
 import type { WorkLocation } from '../client/service-client.ts'
-import { folded } from '../ground/folded-text.ts'
+import { caseFolded, folded } from '../ground/folded-text.ts'
 import { statusIs } from '../http/status.ts'
 import { canonicalId } from './read-record.ts'
 import type { WriteClient } from './write-client.ts'
@@ -30,9 +30,13 @@ export interface CachedLinks extends Links {
   values(): Iterable<string>
   /**
    * A value as the service has it, or as it was first asked for, where that differs in blanks at an end or in
-   * the form of characters alone: the service may not tell these apart.
+   * the form of characters alone: the service may not tell these apart. Where it folds case, also in case.
    */
   spelled(value: string): string
+  /** The value of the service that differs from this one in case, if in anything. */
+  inAnyCase(value: string): string | undefined
+  /** Whether the service takes values that differ in case alone for one; set by whoever is told so by its answers. */
+  foldsCase: boolean
   /** How many links of those that were read would be gone, or lead elsewhere, after these changes. */
   takenAfter(changes: LinkChanges): number
   /** How many are now. */
@@ -50,15 +54,19 @@ function createLinks(listed: readonly ListedLink[], isComplete: boolean): Cached
   const ids = new Map<string, string | null>()
   const values = new Map<string, string>()
   const spellings = new Map<string, string>()
+  const cases = new Map<string, string>()
   for (const { value, id } of listed) {
     ids.set(value, id)
+    cases.set(caseFolded(value), value)
     if (id !== null) values.set(id, value)
     if (!spellings.has(folded(value))) spellings.set(folded(value), value)
   }
   const initial = new Map(ids)
-  const taken = new Set<string>()
-  return {
+  /** Values that were listed and lead elsewhere now. */
+  const moved = new Set<string>()
+  const links: CachedLinks = {
     isComplete,
+    foldsCase: false,
     initialSize: initial.size,
     values: () => ids.keys(),
     idOf,
@@ -70,24 +78,27 @@ function createLinks(listed: readonly ListedLink[], isComplete: boolean): Cached
       if (former !== undefined) set(former, undefined)
       set(value, id)
       values.set(id, value)
+      cases.set(caseFolded(value), value)
     },
     unlink,
+    inAnyCase: (value) => cases.get(caseFolded(value)),
     spelled(value) {
       if (ids.has(value)) return value
+      const inCase = links.foldsCase ? cases.get(caseFolded(value)) : undefined
+      if (inCase !== undefined) return inCase
       const known = spellings.get(folded(value))
       if (known === undefined) spellings.set(folded(value), value)
       return known ?? value
     },
     takenAfter(changes) {
-      let count = taken.size
-      for (const value of changes.changed())
-        count += Number(isTaken(value, changes.idOf(value))) - Number(taken.has(value))
-      return count
+      const changed = new Set([...moved, ...changes.changed()])
+      return [...changed].filter((value) => isTaken(value, changes)).length
     },
     get taken() {
-      return taken.size
+      return [...moved].filter((value) => isTaken(value, links)).length
     },
   }
+  return links
 
   function idOf(value: string): string | undefined {
     return ids.get(value) ?? undefined
@@ -102,12 +113,15 @@ function createLinks(listed: readonly ListedLink[], isComplete: boolean): Cached
   function set(value: string, id: string | undefined): void {
     if (id === undefined) ids.delete(value)
     else ids.set(value, id)
-    if (isTaken(value, id)) taken.add(value)
-    else taken.delete(value)
+    if (initial.has(value)) moved.add(value)
   }
 
-  function isTaken(value: string, id: string | undefined): boolean {
-    return initial.has(value) && initial.get(value) !== id
+  /** A record that has its value in another case has lost none. */
+  function isTaken(value: string, now: Links): boolean {
+    const id = initial.get(value)
+    if (id === undefined || id === now.idOf(value)) return false
+    const other = id === null ? undefined : now.valueOfId(id)
+    return other === undefined || caseFolded(other) !== caseFolded(value)
   }
 }
 

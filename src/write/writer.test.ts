@@ -11,6 +11,7 @@ const OPTIONS = {
   hasEtags: false,
   lists: 'answer',
   trims: false,
+  cases: 'two',
   readsDigits: false,
   unknownRecord: 404,
   checkedFirst: 'record',
@@ -87,6 +88,63 @@ it('a work location whose creation is not confirmed is asked for once, however m
   expect(outcomes.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown'])
   expect(service.writes).toEqual(['post location'])
 })
+
+describe.each(['one', 'lower'] as const)(
+  'values that differ in case alone are one (%s): ',
+  (cases) => {
+    const open = () => createFakeService({ ...OPTIONS, cases })
+    const object = 'external_references'
+
+    it.each([
+      ['both are new', []],
+      ['the first is there', [['a1', '1']]],
+      ['the last is there', [['a1', '2']]],
+    ] as const)(
+      'of two records with another id each the later one counts, and the next run changes nothing, where %s',
+      async (_, start) => {
+        const service = open()
+        const people = service.linksOf('people', 'hr')
+        for (const [value, id] of start) people.set(value, id)
+        const records = [hr('A1', '1'), hr('a1', '2')]
+        const first = await write({ service, object, records })
+        expect(first).toMatchObject([{ replaced: true }, {}])
+        expect([...people.values()]).toEqual(['2'])
+        await write({ service, object, records })
+        const before = [...people]
+        const again = await write({ service, object, records })
+        expect(again).toMatchObject([
+          { outcome: 'skipped', replaced: true },
+          { outcome: 'skipped' },
+        ])
+        expect([...people]).toEqual(before)
+        expect(service.writes.filter((one) => one.startsWith('delete'))).toHaveLength(
+          start[0]?.[1] === '2' ? 0 : 1,
+        )
+      },
+    )
+
+    it('a value that the service has for the same record in another case is no change twice', async () => {
+      const service = open()
+      service.linksOf('people', 'hr').set('a1', '1').set('b2', '2')
+      const records = [hr('A1', '1'), hr('B2', '2')]
+      await write({ service, object, records })
+      expect((await write({ service, object, records })).map(({ outcome }) => outcome)).toEqual([
+        'skipped',
+        'skipped',
+      ])
+    })
+
+    it('a mirror deletes no value that its input has in another case', async () => {
+      const service = open()
+      const people = service.linksOf('people', 'hr')
+      for (const id of ['1', '2', '3', '4', '5', '6']) people.set(`a${id}`, id)
+      const records = [...people].map(([value, id]) => hr(value.toUpperCase(), id))
+      const settings = { mirror: true, max_deletes: '0' }
+      await write({ service, object, records, settings })
+      expect([...people.values()].toSorted()).toEqual(['1', '2', '3', '4', '5', '6'])
+    })
+  },
+)
 
 it('a failure that is about no record stops everything, and what was done is told', async () => {
   const { connect } = createFakeService(OPTIONS)

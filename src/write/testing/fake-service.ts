@@ -22,6 +22,11 @@ export interface FakeOptions {
   readonly lists: 'answer' | 'missing' | 'unreadable'
   /** Whether values and names are kept without blanks at their ends, and composed. */
   readonly trims: boolean
+  /**
+   * Whether values of references that differ in case alone are two, or one; `lower` is one that is kept in small
+   * letters.
+   */
+  readonly cases: 'two' | 'one' | 'lower'
   /** Whether a value that is a number is taken for an id of a job category; the client refuses what is found so. */
   readonly readsDigits: boolean
   /** How a reference to a record that is not there is refused. */
@@ -71,6 +76,8 @@ export function createFakeService(options: FakeOptions) {
   const writes: string[] = []
   let late: (() => void)[] = []
   const kept = (text: string) => (options.trims ? folded(text) : text)
+  const keptValue = (value: string) =>
+    options.cases === 'lower' ? kept(value).toLowerCase() : kept(value)
   return { links, linksOf, categories, locations, writes, connect, change, endLate }
 
   /** Does what is late. */
@@ -92,8 +99,9 @@ export function createFakeService(options: FakeOptions) {
     const people = linksOf('people', 'hr')
     const value = `v\u00e9${seed % 5}`
     const id = String((seed % RECORDS) + 1)
-    for (const [other, linked] of people)
-      if (linked === id || folded(other) === value) people.delete(other)
+    const same = linked(people, value)
+    for (const [other, linkedId] of people)
+      if (linkedId === id || other === same || folded(other) === value) people.delete(other)
     if (seed % 3 === 0) people.delete(value)
     else people.set(value, id)
     const category = categories.get(id)
@@ -120,8 +128,10 @@ export function createFakeService(options: FakeOptions) {
         },
         get: (collection, name, value) =>
           request(`get ${collection} ${value}`, () => {
-            const id = linksOf(collection, name).get(kept(value))
-            return id === undefined ? undefined : reference(collection, name, value, id)
+            const known = linksOf(collection, name)
+            const found = linked(known, value)
+            const id = known.get(found)
+            return id === undefined ? undefined : reference(collection, name, found, id)
           }),
         put: (wanted) =>
           request(
@@ -140,7 +150,8 @@ export function createFakeService(options: FakeOptions) {
           request(
             `delete ${collection} ${value}`,
             () => {
-              const isThere = linksOf(collection, name).delete(kept(value))
+              const known = linksOf(collection, name)
+              const isThere = known.delete(linked(known, value))
               if (isDeathOf('delete')) throw die()
               return isThere ? 'deleted' : 'absent'
             },
@@ -204,19 +215,28 @@ export function createFakeService(options: FakeOptions) {
 
   function putReference({ collection, name, value: sent, internalReference: id }: Reference): void {
     const { checkedFirst, unknownRecord } = options
-    const value = kept(sent)
+    const value = keptValue(sent)
     if (Number(id) >= FORBIDDEN && Number(id) < 100) throw refused('No access.', 403)
     const isUnknown = Number(id) > RECORDS && Number(id) < 100
     if (isUnknown && checkedFirst === 'record') throw refused('No such record.', unknownRecord)
     const known = linksOf(collection, name)
-    const linked = known.get(value)
-    if (linked !== undefined && linked !== id) throw refused(`Delete ${value} first.`)
+    const found = linked(known, value)
+    const formerId = known.get(found)
+    if (formerId !== undefined && formerId !== id) throw refused(`Delete ${value} first.`)
     if (isUnknown) throw refused('No such record.', unknownRecord)
-    const other = [...known].find(([given, record]) => record === id && given !== value)
+    const other = [...known].find(([given, record]) => record === id && given !== found)
     if (other !== undefined && options.secondValue === 'conflict')
       throw refused('The record has another value.')
     if (other !== undefined) known.delete(other[0])
+    known.delete(found)
     known.set(value, id)
+  }
+
+  /** The value as it is linked, or as it would be. */
+  function linked(known: ReadonlyMap<string, string>, sent: string): string {
+    const value = keptValue(sent)
+    if (options.cases === 'two' || known.has(value)) return value
+    return [...known.keys()].find((one) => one.toLowerCase() === value.toLowerCase()) ?? value
   }
 
   function getCategory(key: RecordKey): { record: JobCategory; etag?: string } | undefined {

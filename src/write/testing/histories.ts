@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { folded } from '../../ground/folded-text.ts'
+import { type caseFolded, folded } from '../../ground/folded-text.ts'
 import { type FakeOptions, type Fault, RECORDS } from './fake-service.ts'
 
 /** `npm run test:histories -- --place write` runs more, with another seed each time. */
@@ -39,6 +39,7 @@ export function histories<T>(
       hasEtags: fc.boolean(),
       lists: fc.constant('answer' as const),
       trims: fc.boolean(),
+      cases: fc.constant('two' as const),
       readsDigits: fc.boolean(),
       unknownRecord: fc.constantFrom(404 as const, 400 as const),
       checkedFirst: fc.constantFrom('record' as const, 'link' as const),
@@ -59,16 +60,22 @@ export function relink(links: Map<string, string>, value: string, id: string): v
   links.set(value, id)
 }
 
-/** Links by what their values are without regard to spelling. */
-export function foldedKeys(links: ReadonlyMap<string, string>): Map<string, string> {
-  return new Map([...links].map(([value, id]) => [folded(value), id]))
+/** Links by what their values are without regard to spelling, or to case either. */
+export function foldedKeys(
+  links: ReadonlyMap<string, string>,
+  fold: typeof folded | typeof caseFolded = folded,
+): Map<string, string> {
+  return new Map([...links].map(([value, id]) => [fold(value), id]))
 }
 
 /** How a value or a name is spelled; none means another one. */
 export const spellings = fc.constantFrom('plain', 'plain', 'blank', 'decomposed')
+/** Those of a service that folds case. */
+export const spellingsInCase = fc.constantFrom('plain', 'capital')
 
 /** The text in a spelling. */
 export function spelled(text: string, spelling: string): string {
+  if (spelling === 'capital') return text.toUpperCase()
   if (spelling === 'blank') return `${text} `
   return spelling === 'decomposed' ? text.normalize('NFD') : text
 }
