@@ -98,6 +98,33 @@ describe('rows that vanished', () => {
     expect(scenario.differences()).toEqual([])
   })
 
+  it.each([
+    ['a page in place of a record', '{"value":[{"id":1}]}'],
+    ['what is not JSON', '<html></html>'],
+    ['a part of a record', '{"id":1,"na'],
+    ['nothing', ''],
+  ])('are listed once more where a single record is %s: it is not asked for again', async (_what, body) => {
+    const { emulator, sync } = await startWith('job_categories', 12)
+    await sync()
+    emulator.remove('job-categories', 2)
+    emulator.fail(/^\/job-categories\//, 200, { body })
+    emulator.fault('/job-categories', 'short', { times: 1 })
+    const { exitCode, deleted, requests } = await sync()
+    expect(exitCode).toBe(0)
+    expect(deleted).toEqual([2])
+    expect(requests.filter(isSingle)).toHaveLength(1)
+    expect(scenario.differences()).toEqual([])
+  })
+
+  it('are found also where one is larger than what is read whole', async () => {
+    const { emulator, sync } = await startWith('job_categories', 4, { byteOrderMark: true })
+    emulator.insert('job-categories', { comments: 'x'.repeat(9 * 1024 ** 2) })
+    await sync()
+    emulator.fault('/job-categories', 'stale', { times: 1 })
+    expect(await sync()).toMatchObject({ exitCode: 0, deleted: [] })
+    expect(scenario.differences()).toEqual([])
+  })
+
   it('are listed once more where an id at the end of a path is a reference', async () => {
     const { emulator, settings, sync } = await startWith('people', 4)
     settings['external_references'] = [{ collection: 'people', names: ['hr'] }]

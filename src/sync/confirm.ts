@@ -3,7 +3,7 @@ import { requestUrl } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
 import { addDays } from './days.ts'
 import { changedRows, type EmitSettings, emitPages, emitSlices } from './emit.ts'
-import { isNotOffered } from './page-failures.ts'
+import { isDamaged, isNotOffered } from './page-failures.ts'
 import { lastDay } from './phases.ts'
 import { referencePairs, type Slice, slicesOf } from './slices.ts'
 import type { StreamContext } from './stream-state.ts'
@@ -60,7 +60,7 @@ function windowOf({ position }: StreamContext['state']): string | null {
 
 /**
  * Asks for each row by itself. False where that tells nothing: a row that was met must be found in this way,
- * because a collection without single records answers as if there were none.
+ * because a collection without single records answers as if there were none, and an answer must be a record.
  */
 async function askEach(context: StreamContext): Promise<boolean> {
   const { state, config, endpoints } = context
@@ -72,12 +72,14 @@ async function askEach(context: StreamContext): Promise<boolean> {
   const asked = [...keys.gone()]
   if (stream.single === false || isReference || met === undefined) return false
   if (asked.some((key) => typeof key !== 'number')) return false
-  const settings = { ...secondLook(context), isSingle: true }
+  const settings = secondLook(context)
   for (const id of [met, ...asked]) {
     const link = requestUrl({ path: `/${stream.collection}/${id}`, references }, endpoints)
     try {
-      for await (const _ of emitPages(link, 'list', context, settings));
+      for await (const { count } of emitPages(link, 'single', context, settings))
+        if (count !== 1) return false
     } catch (error) {
+      if (isDamaged(error)) return false
       if (!(error instanceof HttpError) || error.failure === 'transient') throw error
       if (id === met || !error.is('missing')) return false
     }

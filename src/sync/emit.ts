@@ -75,8 +75,6 @@ export interface EmitSettings {
   readonly slice?: string
   /** See `Pages.read`. */
   readonly of?: string
-  /** See `Pages.read`. */
-  readonly isSingle?: boolean
   /** Set for a second look: what the reading has met is left out. */
   readonly isSecond?: boolean
 }
@@ -92,10 +90,10 @@ export async function* emitPages(
   settings: EmitSettings,
 ): AsyncGenerator<PageEnd, void> {
   const { place, mark, order = BATCH_ORDER, mayOmit = true, slice = '', of = first } = settings
-  const { isSingle = false, isSecond = false } = settings
+  const { isSecond = false } = settings
   const { keys, mode } = state
   const isTracked = place !== undefined && mode === 'incremental'
-  for await (const event of pages.read(first, kind, { slice, of, isSingle })) {
+  for await (const event of pages.read(first, kind, { slice, of })) {
     if (event.type === 'interrupted') {
       keys.pageInterrupted()
       continue

@@ -31,6 +31,11 @@ export class InterruptedPageError extends Error {
   override name = 'InterruptedPageError'
 }
 
+/** Whether a page failed because it was damaged: what the service sent is not what was asked for. */
+export function isDamaged(error: unknown): boolean {
+  return error instanceof ConnectorError && error.cause instanceof MalformedPageError
+}
+
 /** The failure of a page as the operator is to read it; what is no page's failure passes. */
 export function pageFailure(error: unknown): unknown {
   if (!(error instanceof MalformedPageError)) {
@@ -98,10 +103,10 @@ function listConflict(refusal: HttpError, tries: number): ConnectorError {
 }
 
 /**
- * Where a link comes from: the first of a list or the start of a delta, which are made by us; a next
- * link of the service, or its delta link.
+ * Where a link comes from: the first of a list, the start of a delta or a record by itself, which are made by
+ * us; a next link of the service, or its delta link.
  */
-export type LinkKind = 'list' | 'start' | 'next' | 'delta'
+export type LinkKind = 'list' | 'start' | 'single' | 'next' | 'delta'
 
 /** What a page that failed has been through. */
 export interface Tries {
@@ -124,7 +129,7 @@ export function pauseAfter(
   const conflict = kind === 'next' ? undefined : conflictOf(error)
   const pause = conflict
     ? retryPolicy.conflictMs[tries.conflicts++]
-    : pauseMs(error, tries, retryPolicy)
+    : pauseMs(error, kind, tries, retryPolicy)
   if (pause === undefined) throw failure(error, kind, tries.conflicts)
   tries.isRepeat ||= conflict === undefined || conflict.isRepeat
   return pause
@@ -133,10 +138,13 @@ export function pauseAfter(
 /** Undefined when a repetition would not help. */
 function pauseMs(
   error: unknown,
+  kind: LinkKind,
   { failures }: Tries,
   retryPolicy: RetryPolicy,
 ): number | undefined {
-  const isAlike = error instanceof RecordTooLargeError || error instanceof TextTooLongError
+  // What answers no record where one is asked for is likely to be made so.
+  const isAlike =
+    kind === 'single' || error instanceof RecordTooLargeError || error instanceof TextTooLongError
   const isDamaged = error instanceof MalformedPageError && !isAlike
   if (!isDamaged && !(error instanceof InterruptedPageError)) return undefined
   const pause = waitMs(failures.now(), retryPolicy)
@@ -152,7 +160,7 @@ function conflictOf(error: unknown): HttpError | undefined {
 function failure(error: unknown, kind: LinkKind, conflicts: number): unknown {
   if (!(error instanceof HttpError)) return pageFailure(error)
   if (kind === 'list' && error.is('conflict')) return listConflict(error, conflicts)
-  const isOurs = kind === 'list' || kind === 'start'
+  const isOurs = kind === 'list' || kind === 'start' || kind === 'single'
   const isDead = error.is('dead link') && !isOurs && !(kind === 'delta' && error.is('conflict'))
   if (!isDead) return error
   return new DeadLinkError(error.is('expired') ? 'expired' : 'unusable', error.message)

@@ -53,15 +53,13 @@ interface LastEvent {
 interface Belonging {
   readonly of?: string
   readonly slice?: string
-  /** The answer is a record by itself, which becomes a page of one. */
-  readonly isSingle?: boolean
 }
 
 export interface Pages {
   /**
    * Reads the pages from `first` to the one without a next one; a batch is valid until the next event is
    * asked for. The pages belong to `slice`, and their links stay in the collection of `of`, a link of ours,
-   * which is `first` if left out.
+   * which is `first` if left out. A record by itself, of a `single` link, becomes a page of one.
    *
    * Throws a DeadLinkError for a link that is dead, and an HttpError for any other refusal: of a link
    * that is made by us every one, because it is about the request; of a `delta` link the conflict 409,
@@ -107,6 +105,8 @@ const MAX_BARREN_BYTES = 72 * 1024 ** 2
 const KEY = /^(-[1-9]\d*|[1-9]\d*|".+")$/s
 /** The byte order mark. */
 const MARK = Buffer.from('\ufeff')
+/** What a page has around a record. */
+const [OPENING, CLOSING] = [Buffer.from('{"value":['), Buffer.from(']}')]
 const NO_KEY = 'a record has an `id` that is neither an integer nor a text'
 
 export function createPages(settings: PagesSettings): Pages {
@@ -132,7 +132,7 @@ export function createPages(settings: PagesSettings): Pages {
   async function* read(
     first: string,
     kind: LinkKind,
-    { of = first, slice = '', isSingle = false }: Belonging = {},
+    { of = first, slice = '' }: Belonging = {},
   ): AsyncGenerator<PageEvent, void> {
     // A signal that has come before would not be told to a listener.
     signal.throwIfAborted()
@@ -152,7 +152,7 @@ export function createPages(settings: PagesSettings): Pages {
           try {
             waiting.begin()
             const answer: Body = await request(link, of, tries?.isRepeat ?? false)
-            const body = isSingle ? await asPage(answer) : answer
+            const body = from === 'single' ? asPage(answer) : answer
             waiting.end()
             if ('whole' in body) page = await whole(body.whole, { of, slice })
             else if ('parse' in reader)
@@ -308,12 +308,28 @@ function scanned(scanner: PageScanner, chunks: readonly Buffer[]): RecordBatch {
 }
 
 /** A record by itself as the page that holds it. */
-async function asPage(body: Body): Promise<Body> {
-  const record = 'whole' in body ? body.whole : await collected(body.parts)
-  const text = Buffer.concat(record)
-  // The scanner takes it off the beginning of a page, and refuses it elsewhere.
-  const from = text.subarray(0, MARK.length).equals(MARK) ? MARK.length : 0
-  return { whole: [Buffer.from('{"value":['), text.subarray(from), Buffer.from(']}')] }
+function asPage(body: Body): Body {
+  if ('parts' in body) return { parts: partsAsPage(body.parts) }
+  return { whole: [OPENING, withoutMark(Buffer.concat(body.whole)), CLOSING] }
+}
+
+async function* partsAsPage(parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield OPENING
+  let start = Buffer.alloc(0)
+  for await (const part of parts) {
+    if (start.length >= MARK.length) {
+      yield part
+      continue
+    }
+    start = Buffer.concat([start, part])
+    if (start.length >= MARK.length) yield withoutMark(start)
+  }
+  yield CLOSING
+}
+
+/** The scanner takes the mark off the beginning of a page, and refuses it elsewhere. */
+function withoutMark(text: Buffer): Buffer {
+  return text.subarray(0, MARK.length).equals(MARK) ? text.subarray(MARK.length) : text
 }
 
 async function collected(parts: AsyncIterable<Buffer>): Promise<Buffer[]> {
