@@ -103,18 +103,21 @@ describe('rows that vanished', () => {
     ['what is not JSON', '<html></html>'],
     ['a part of a record', '{"id":1,"na'],
     ['nothing', ''],
-  ])('are listed once more where a single record is %s: it is not asked for again', async (_what, body) => {
-    const { emulator, sync } = await startWith('job_categories', 12)
-    await sync()
-    emulator.remove('job-categories', 2)
-    emulator.fail(/^\/job-categories\//, 200, { body })
-    emulator.fault('/job-categories', 'short', { times: 1 })
-    const { exitCode, deleted, requests } = await sync()
-    expect(exitCode).toBe(0)
-    expect(deleted).toEqual([2])
-    expect(requests.filter(isSingle)).toHaveLength(1)
-    expect(scenario.differences()).toEqual([])
-  })
+  ])(
+    'are listed once more where a single record is %s: it is not asked for again',
+    async (_what, body) => {
+      const { emulator, sync } = await startWith('job_categories', 12)
+      await sync()
+      emulator.remove('job-categories', 2)
+      emulator.fail(/^\/job-categories\//, 200, { body })
+      emulator.fault('/job-categories', 'short', { times: 1 })
+      const { exitCode, deleted, requests } = await sync()
+      expect(exitCode).toBe(0)
+      expect(deleted).toEqual([2])
+      expect(requests.filter(isSingle)).toHaveLength(1)
+      expect(scenario.differences()).toEqual([])
+    },
+  )
 
   it('are found also where one is larger than what is read whole', async () => {
     const { emulator, sync } = await startWith('job_categories', 4, { byteOrderMark: true })
@@ -283,6 +286,27 @@ describe('a dated stream without a delta', () => {
     emulator.remove('absences', 3)
     expect((await sync()).deleted).toEqual([3])
     expect(scenario.differences()).toEqual([])
+  })
+})
+
+describe('a full refresh', () => {
+  it.each(['people', 'job_categories', 'clockings'])(
+    'of %s that showed no row at all is listed once more',
+    async (stream) => {
+      const { emulator, settings, sync } = await startWith(stream, 4)
+      settings['start_date'] = '2026-10-01'
+      if (stream === 'clockings')
+        for (const id of [1, 2, 3, 4]) emulator.update(stream, id, { date: '2026-10-05' })
+      emulator.fault(`/${stream.replaceAll('_', '-')}`, 'empty', { times: 1 })
+      const { records } = await sync({ mode: 'full_refresh' })
+      expect(records).toHaveLength(4)
+      expect(scenario.differences()).toEqual([])
+    },
+  )
+
+  it('that showed a row is listed once', async () => {
+    const { sync } = await startWith('people', 4)
+    expect((await sync({ mode: 'full_refresh' })).requests).toHaveLength(1)
   })
 })
 

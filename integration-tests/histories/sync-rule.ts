@@ -43,6 +43,7 @@ export function createSyncRule(
   wasWrong: boolean,
 ): SyncRule {
   const { platform, streams } = comparison
+  const isOffset = comparison.emulator.options.paging === 'offset'
   const isRefused = disturbances.some(({ kind }) => REFUSALS.has(kind))
   const isWrong = hasWrongList(disturbances)
   const isStale = disturbances.some(({ kind }) => kind === 'stale')
@@ -72,8 +73,9 @@ export function createSyncRule(
     const isReferences = stream.nested === 'referenced_collections'
     const isFull = platform.modeOf(stream.stream) === 'full_refresh'
     if (isReferences && isRefused && isFull) return []
-    // Nor of the rows that a list did not show it.
+    // Nor of the rows that a list did not show it: there is nothing to compare it with.
     if (isFull && (isWrong || (isRefreshing && wasWrong))) return []
+    if (isFull && isOffset && (isTouched || isRefreshing)) return []
     if (isTouched || isRefused || isWrong || isRefreshing) return lost(stream, held)
     const historyAt = platform.stateOf(stream.stream)?.backfilled_at ?? null
     const isHistoryFresh = !isListing && historyAt !== null && historyAt !== listedAt

@@ -19,8 +19,12 @@ const MOST_SINGLE = 100
 export async function confirmDeletes(context: StreamContext): Promise<void> {
   const { state, pages, log } = context
   const { keys, stream, mode, isListDue } = state
+  if (mode === 'full_refresh') {
+    if (isListDue) await refreshAgain(context)
+    return
+  }
   const vanished = keys.goneCount
-  if (mode !== 'incremental' || (vanished === 0 && !isListDue)) return
+  if (vanished === 0 && !isListDue) return
   if (isListDue)
     log.info(
       `${stream.stream}: rows may have moved from page to page while the first phase of the delta was read, so it is listed once.`,
@@ -45,6 +49,15 @@ export async function confirmDeletes(context: StreamContext): Promise<void> {
   } else {
     log.info(`${what}, so they are deleted; the service has no way to look a second time.`)
   }
+}
+
+/** A full refresh knows no row that could have vanished, but an empty list costs no more than another. */
+async function refreshAgain(context: StreamContext): Promise<void> {
+  const { state, log } = context
+  log.info(
+    `${state.stream.stream}: this full refresh met no row at all, so it is listed once more.`,
+  )
+  await listAgain(context, { place: 'window' })
 }
 
 /** How rows of any day are written that the reading has not met. */
@@ -88,10 +101,9 @@ async function askEach(context: StreamContext): Promise<boolean> {
 }
 
 /** Lists what could hold the rows once more; false where the service offers no list. */
-async function listAgain(context: StreamContext): Promise<boolean> {
+async function listAgain(context: StreamContext, settings = secondLook(context)): Promise<boolean> {
   const { output } = context
   try {
-    const settings = secondLook(context)
     const start = { slice: null, page: null }
     for await (const _ of emitSlices(slicesConcerned(context), start, settings, context))
       await output.checkpoint()

@@ -178,9 +178,11 @@ export function createStreamState(
       replacesOlder = false
     },
     get isListDue() {
-      const isDelta = position.phase === 'complete' && position.next !== 'list'
-      // A first phase without a row costs no more than the list that confirms it.
-      return isListDue || (isDelta && !isSettled && rowsSoFar === 0)
+      if (isListDue || position.phase !== 'complete') return isListDue
+      // A list of each sync is compared with the rows of before. Any other reading is compared with none, and
+      // one without a row costs no more than the list that confirms it.
+      const isCompared = mode === 'incremental' && position.next === 'list'
+      return !isCompared && !isSettled && rowsSoFar === 0
     },
     makeListDue() {
       isListDue = true
