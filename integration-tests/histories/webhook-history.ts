@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
 import type { DeliveryFaultKind } from '../../emulator/webhooks/delivery-faults.ts'
 import { webhookCollections } from '../../src/client/webhook-collections.ts'
-import { events, type Focus, inserts } from './arbitrary-steps.ts'
+import { events, type Focus, inserts } from './arbitrary-events.ts'
 import type { Change, Event } from './history.ts'
 import { oddMembers } from './odd-members.ts'
 

@@ -1,0 +1,136 @@
+import fc from 'fast-check'
+import { changesBehindPage, events, type Focus } from './arbitrary-events.ts'
+import { gentle } from './arbitrary-settings.ts'
+import {
+  type Change,
+  type Event,
+  type Fault,
+  type Kept,
+  QUIET,
+  type Size,
+  type Step,
+  type Sync,
+} from './history.ts'
+
+/**
+ * A stream that has been read is read whole once more, by a list that is wrong once while nothing else happens:
+ * what it does not show lives.
+ */
+export function wrongOnce({ stream }: Focus): fc.Arbitrary<Step[]> {
+  const wrong = fc.constantFrom('short', 'short', 'empty', 'stale')
+  const list = fc.record({ kind: wrong, path: fc.constantFrom('list', 'whole-list') })
+  const refusal = fc.constantFrom(404, 405)
+  const start = fc.record({ kind: refusal, path: fc.constant('delta-start' as const) })
+  const fault: fc.Arbitrary<Pick<Fault, 'kind' | 'path'>> = fc.oneof(
+    { weight: 3, arbitrary: list },
+    { weight: 1, arbitrary: start },
+  )
+  return fc
+    .record({ stream, fault, skip: fc.constantFrom(0, 0, 1, 2), isNew: fc.boolean() })
+    .map(({ stream, fault, skip, isNew }): Step[] => {
+      const one: Fault = {
+        ...fault,
+        stream,
+        skip: fault.path === 'delta-start' ? 0 : skip,
+        times: 1,
+      }
+      // One of tomorrow, so that a copy that lags behind lacks it.
+      const insert: Change = { kind: 'insert', stream, pick: 0, day: 40, size: 'small' }
+      return [
+        ...(isNew ? [{ do: 'change', change: insert } as const] : []),
+        QUIET,
+        // The delta has ended, so that it is read whole as well.
+        { do: 'advance', hours: 80 },
+        { ...QUIET, faults: [one] },
+      ]
+    })
+}
+
+/** A full refresh meets a continuation token that is dead, while rows come and go. */
+export function deadRefresh({ stream, pick, day }: Focus): fc.Arbitrary<Step[]> {
+  return fc
+    .record({
+      stream,
+      pick,
+      day,
+      atRequest: fc.integer({ min: 2, max: 8 }),
+      status: fc.constantFrom(400, 409, 410),
+      kind: fc.constantFrom('update', 'remove', 'insert'),
+      killAfter: fc.oneof(fc.constant(0), fc.integer({ min: 3, max: 20 })),
+    })
+    .map(({ stream, pick, day, atRequest, status, kind, killAfter }): Step[] => {
+      const change: Change =
+        kind === 'insert' ? { kind, stream, pick, day, size: 'small' } : { kind, stream, pick }
+      const during: Sync['during'] = [
+        { atRequest, event: { do: 'change', change } },
+        { atRequest, event: { do: 'expire-continuations', status } },
+      ]
+      const turn: Step = { do: 'switch-mode', stream, isCleared: true }
+      return [turn, { ...QUIET, during, killAfter, kept: 'everything' }, QUIET, turn]
+    })
+}
+
+/** A row that has been read vanishes, or moves, and is back behind the page that is being read. */
+export function changedBehindPage(focus: Focus): fc.Arbitrary<Step[]> {
+  return changesBehindPage(focus).map((during) => [QUIET, { ...QUIET, during }])
+}
+
+/** A large page breaks while it is emitted, and a row of it is gone when it is requested again. */
+export function broken({ stream, pick, day }: Focus): fc.Arbitrary<Step[]> {
+  return fc
+    .record({
+      stream,
+      pick,
+      day,
+      path: fc.constantFrom('list', 'delta'),
+      kind: fc.constantFrom('truncate', 'half-then-reset'),
+      skip: fc.nat(1),
+    })
+    .map(({ stream, pick, day, skip, ...fault }) => {
+      const insert = (size: Size): Step => ({
+        do: 'change',
+        change: { kind: 'insert', stream, pick, day, size },
+      })
+      const gone: Event = { do: 'change', change: { kind: 'remove', stream, pick } }
+      const sync: Step = {
+        ...QUIET,
+        // The token, the pages before, the page itself, and then the page again.
+        during: [{ atRequest: skip + 3, event: gone }],
+        faults: [{ ...fault, stream, skip, times: 1 }],
+      }
+      return [insert('small'), insert('large'), sync]
+    })
+}
+
+/** A sync dies in the middle of a reading, things change, and the next one continues. */
+export function resumed(focus: Focus): fc.Arbitrary<Step[]> {
+  return fc
+    .record({
+      killAfter: fc.integer({ min: 3, max: 14 }),
+      kept: fc.constantFrom<Kept>('everything', 'committed'),
+      changes: fc.array(events(focus), { maxLength: 3 }),
+      setting: fc.option(gentle, { freq: 2 }),
+    })
+    .map(({ killAfter, kept, changes, setting }): Step[] => [
+      { ...QUIET, killAfter, kept },
+      ...changes,
+      ...(setting === null ? [] : [{ do: 'configure', setting } as const]),
+      QUIET,
+    ])
+}
+
+/** A collection of references is refused for a few syncs, and back again. */
+export function refused(focus: Focus): fc.Arbitrary<Step[]> {
+  return fc
+    .record({
+      references: fc.constantFrom('people', 'people', 'jobs', 'work-locations', 'circles'),
+      kind: fc.constantFrom(400, 404, 409),
+      times: fc.constantFrom(1, 99),
+      changes: fc.array(events(focus), { minLength: 1, maxLength: 3 }),
+    })
+    .map(({ references, kind, times, changes }) => {
+      const fault: Fault = { kind, path: { references }, stream: 0, skip: 0, times }
+      const sync: Step = { ...QUIET, faults: [fault] }
+      return [QUIET, ...changes.flatMap((change) => [sync, change]), QUIET]
+    })
+}
