@@ -4,10 +4,11 @@
 # writable disk, no capabilities, no user of its own.
 #
 #   docker build --build-arg VERSION=<version of package.json> -t source-protime .
-ARG NODE_IMAGE=node:24-bookworm-slim
+#
+# Another image of Node, of your own registry for example: --build-context <the name after FROM>=docker-image://<its name>
 
 # JavaScript and WebAssembly are the same on every processor, so one build serves all platforms.
-FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build
+FROM --platform=$BUILDPLATFORM node:24-bookworm-slim AS build
 WORKDIR /build
 ENV npm_config_audit=false npm_config_fund=false npm_config_update_notifier=false
 COPY package.json package-lock.json .npmrc ./
@@ -25,8 +26,21 @@ RUN npm run build:wasm && \
     mkdir -p /image/usr/local/bin && \
     for program in /image/airbyte/integration_code/bin/*; do ln -s "${program#/image}" /image/usr/local/bin/; done
 
-FROM ${NODE_IMAGE} AS programs
+# Node with the system that it needs, and without what installs software or takes the rights of another user. Nothing
+# of it is run here: it may be of another platform.
+FROM node:24-bookworm-slim AS node
+FROM build AS system
+COPY --from=node / /system/
+RUN cd /system && \
+    rm -rf opt/yarn* usr/local/include usr/local/lib/node_modules usr/local/share/doc usr/local/share/man \
+      usr/local/bin/corepack usr/local/bin/docker-entrypoint.sh usr/local/bin/npm usr/local/bin/npx usr/local/bin/yarn* \
+      usr/bin/apt* usr/bin/dpkg* usr/lib/apt && \
+    find . -xdev -type f -perm /6000 -exec chmod a-s {} +
+
+FROM scratch AS programs
+COPY --from=system /system/ /
 COPY --from=build /image/ /
+ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 ENV NODE_ENV=production
 WORKDIR /airbyte
 # A number, not a name: runAsNonRoot can see only of a number that it is not root. Airbyte runs connectors as 1000.

@@ -32,6 +32,7 @@ const good: Candidate = {
   uncommitted: '',
   head: 'aaaa',
   tagged: undefined,
+  unpinned: [],
 }
 
 it('a version that the changelog tells of can be released, also where its tag was set already', () => {
@@ -49,6 +50,12 @@ it('nothing is released that is not committed, or whose version was released bef
   expect(releaseFaults({ ...good, uncommitted: ' M README.md\n', tagged: 'bbbb' })).toEqual([
     'Commit or remove these first:\n M README.md',
     'The tag v1.1.0 names another commit: set a new version in package.json.',
+  ])
+})
+
+it('nothing is released that a registry could replace', () => {
+  expect(releaseFaults({ ...good, unpinned: ['native@1.0.0', 'node:24'] })).toEqual([
+    '2 packages and base images are not pinned: call npm run pin where npm and docker reach their registries (native@1.0.0, node:24).',
   ])
 })
 

@@ -34,11 +34,13 @@ export interface Candidate {
   /** The commit that is checked out, and the one that the tag of the version names, if there is one. */
   readonly head: string
   readonly tagged: string | undefined
+  /** `name@version` of each package whose integrity package-lock.json lacks, and each base image without a digest. */
+  readonly unpinned: readonly string[]
 }
 
 /** Why this must not be released, a sentence each. */
 export function releaseFaults(candidate: Candidate): string[] {
-  const { version, changelog, uncommitted, head, tagged } = candidate
+  const { version, changelog, uncommitted, head, tagged, unpinned } = candidate
   const newest = releasesOf(changelog)[0]?.version
   return [
     ...(newest === version
@@ -50,6 +52,11 @@ export function releaseFaults(candidate: Candidate): string[] {
     ...(tagged === undefined || tagged === head
       ? []
       : [`The tag v${version} names another commit: set a new version in package.json.`]),
+    ...(unpinned.length === 0
+      ? []
+      : [
+          `${unpinned.length} packages and base images are not pinned: call npm run pin where npm and docker reach their registries (${unpinned.join(', ')}).`,
+        ]),
   ]
 }
 

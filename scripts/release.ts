@@ -4,6 +4,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { basename, join } from 'node:path'
 import { packageVersion } from '../src/ground/project-files.ts'
 import { packageFolder } from './demo/paths.ts'
+import { DOCKERFILES, unpinnedImages, unverifiedPackages } from './pins.ts'
 import { publishedImages, releaseFaults } from './release-faults.ts'
 
 const FOLDER = join(packageFolder, 'release')
@@ -35,16 +36,22 @@ function main(args: readonly string[]): void {
   tell(`${TAG} was pushed: .github/workflows/release.yml publishes it.`)
 }
 
-/** Throws what is wrong with the clone; a dry run tells it and continues. */
+/** Throws what is wrong with the clone; a dry run tells it and continues, unless the tag is set, which publishes. */
 function judge(isDry: boolean): void {
+  const text = (file: string) => readFileSync(join(packageFolder, file), 'utf8')
+  const [head, tagged] = [output('git', ['rev-parse', 'HEAD']).trim(), commitOf(TAG)]
   const faults = releaseFaults({
     version: packageVersion(),
-    changelog: readFileSync(join(packageFolder, 'CHANGELOG.md'), 'utf8'),
+    changelog: text('CHANGELOG.md'),
     uncommitted: output('git', ['status', '--porcelain']),
-    head: output('git', ['rev-parse', 'HEAD']).trim(),
-    tagged: commitOf(TAG),
+    head,
+    tagged,
+    unpinned: [
+      ...unverifiedPackages(text('package-lock.json')).map(({ id }) => id),
+      ...new Set(DOCKERFILES.flatMap((file) => unpinnedImages(text(file)))),
+    ],
   })
-  if (faults.length > 0 && !isDry) throw new Error(faults.join('\n'))
+  if (faults.length > 0 && (!isDry || tagged === head)) throw new Error(faults.join('\n'))
   for (const fault of faults) tell(`This could not be released. ${fault}`)
 }
 

@@ -4,6 +4,8 @@ import { expectSame } from '../engines/command.ts'
 
 /** Where the connector is in its image. */
 export const HOME = '/airbyte/integration_code'
+/** What installs software, and is of no use where nothing can be written. */
+const INSTALLERS = /\/(npm|npx|corepack|yarn|yarnpkg|apt|apt-get|dpkg)$/
 const LARGEST_BYTES = 8_000_000
 
 /** What `lstat` tells of one file of an image. */
@@ -38,7 +40,7 @@ export function filesOf(root: string): Files {
   return files
 }
 
-/** How many bytes the image has above its base; throws what is wrong with its files. */
+/** How many bytes the image has above its base; throws what is wrong with its files, those of its base included. */
 export function judgeFiles(image: Files, base: Files): number {
   const added = [...image].filter(([path]) => !base.has(path))
   const paths = added.map(([path]) => path)
@@ -51,6 +53,8 @@ export function judgeFiles(image: Files, base: Files): number {
   expectSame(links.toSorted(), programs.toSorted())
   const own = paths.filter((path) => !path.includes('/node_modules/'))
   const wrong = [
+    ...[...image.keys()].filter((path) => INSTALLERS.test(path)),
+    ...[...image].filter(([, { mode }]) => (mode & 0o6000) !== 0).map(([path]) => path),
     ...paths.filter((path) => !/^\/(airbyte$|airbyte\/|usr\/local\/bin\/)/.test(path)),
     ...own.filter((path) => /testing|\.test\.|emulator|bench|\.ts$|scripts|secrets/.test(path)),
     ...added.filter(([, { mode, link }]) => !link && (mode & 0o022) !== 0).map(([path]) => path),

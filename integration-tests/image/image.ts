@@ -1,7 +1,8 @@
-import { chownSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { warehouseDifferences } from '../../scripts/demo/compare.ts'
 import { packageFolder } from '../../scripts/demo/paths.ts'
+import { baseImages } from '../../scripts/pins.ts'
 import { packageVersion } from '../../src/ground/project-files.ts'
 import { expectSame } from '../engines/command.ts'
 import type { Tenant } from '../engines/tenant.ts'
@@ -15,6 +16,12 @@ export const IMAGE = 'localhost/source-protime'
 
 export const DESTINATION = 'localhost/destination-protime'
 
+/** Lets the stand-in be each image of a registry that a Dockerfile names. */
+function onStandIn(dockerfile: string): string[] {
+  const text = readFileSync(join(packageFolder, dockerfile), 'utf8')
+  return baseImages(text).map((image) => `--build-context=${image}=container-image://${BASE}`)
+}
+
 /** The id of the image that the Dockerfile makes; the same files have the same id. */
 export async function build(
   buildah: Buildah,
@@ -24,7 +31,7 @@ export async function build(
   const certificates = process.env['NODE_EXTRA_CA_CERTS']
   const secret = certificates === undefined ? [] : ['--secret', `id=ca,src=${certificates}`]
   const fixed = ['--pull-never', '--no-cache', '--timestamp', '1', '--identity-label=false']
-  const given = ['--build-arg', `NODE_IMAGE=${BASE}`, '--build-arg', `VERSION=${version}`]
+  const given = [...onStandIn('Dockerfile'), '--build-arg', `VERSION=${version}`]
   await buildah.run('bud', ...fixed, ...secret, ...given, ...target, packageFolder)
   return (await buildah.run('images', '--no-trunc', '--quiet', target.at(-1) ?? IMAGE)).trim()
 }
@@ -76,8 +83,7 @@ const USER = 1000
 
 export interface Given {
   readonly buildah: Buildah
-  /** The names of the images of Node and of the connector. */
-  readonly base: string
+  /** The name of the connector's image. */
   readonly connector: string
   readonly tenant: Tenant
   readonly folder: string
@@ -123,15 +129,16 @@ export async function trySyncImage(given: Given, { step }: Steps): Promise<void>
 }
 
 /** The id of the image; the same files have the same id. */
-async function buildSyncImage({ buildah, base, connector }: Given): Promise<string> {
+async function buildSyncImage({ buildah, connector }: Given): Promise<string> {
   const certificates = process.env['NODE_EXTRA_CA_CERTS']
   const secret = certificates === undefined ? [] : ['--secret', `id=ca,src=${certificates}`]
-  const dockerfile = join(packageFolder, 'deploy', 'kubernetes', 'Dockerfile')
+  const dockerfile = 'deploy/kubernetes/Dockerfile'
+  const file = join(packageFolder, dockerfile)
   await buildah.run(
     ...['bud', '--pull-never', '--no-cache', '--timestamp', '1', '--identity-label=false'],
     ...secret,
-    ...['--build-arg', `NODE_IMAGE=${base}`, '--build-arg', `CONNECTOR_IMAGE=${connector}`],
-    ...['--ignorefile', `${dockerfile}.dockerignore`, '--file', dockerfile],
+    ...[...onStandIn(dockerfile), '--build-arg', `CONNECTOR_IMAGE=${connector}`],
+    ...['--ignorefile', `${file}.dockerignore`, '--file', file],
     ...['--tag', SYNC_IMAGE, packageFolder],
   )
   return (await buildah.run('images', '--no-trunc', '--quiet', SYNC_IMAGE)).trim()

@@ -47,6 +47,12 @@ export function writeStandIn(context: string): void {
   cpSync(npm, join(modules, 'npm'), { recursive: true, dereference: true })
   mkdirSync(join(root, 'usr/local/bin'), { recursive: true })
   symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(root, 'usr/local/bin/npm'))
+  // As in the official image: what takes another user's rights, and what installs.
+  put(whereIs('test'), '/usr/bin/su')
+  chmodSync(join(root, 'usr/bin/su'), 0o4755)
+  put(whereIs('test'), '/usr/bin/apt-get')
+  mkdirSync(join(root, 'opt/yarn-v1/bin'), { recursive: true })
+  put(whereIs('test'), '/opt/yarn-v1/bin/yarn')
   for (const folder of ['etc', 'tmp', 'root', 'proc', 'dev']) mkdirSync(join(root, folder))
   chmodSync(join(root, 'tmp'), 0o1777)
   const users = 'root:x:0:0::/root:/bin/sh\nnode:x:1000:1000::/tmp:/bin/sh\n'
@@ -83,7 +89,7 @@ async function main(): Promise<void> {
   const tenant = await startTenant()
   try {
     await tried(buildah, tenant, folder, steps)
-    await trySyncImage({ buildah, base: BASE, connector: IMAGE, tenant, folder }, steps)
+    await trySyncImage({ buildah, connector: IMAGE, tenant, folder }, steps)
   } finally {
     await tenant.emulator.close()
     await buildah.clear()
