@@ -232,7 +232,7 @@ describe('the personal part of a request', () => {
     const { send } = await open({
       api: (response) =>
         reply(response, 400, {
-          error: { code: 'Taken', message: 'E-12 is linked', reasons: ['see /E-12', 'E-123'] },
+          error: { code: 'Taken', message: 'E-12 is linked', reasons: ['see /e-12', 'E-123'] },
         }),
     })
     const failure = await failureOf(send({ method: 'PUT', body: {}, redactedValues: ['E-12'] }))

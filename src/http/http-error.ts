@@ -2,6 +2,7 @@ import { clean } from '../ground/clean.ts'
 import { ConnectorError, type FailureType } from '../ground/errors.ts'
 import { isJsonObject, textOfBody, tryParseJson } from '../ground/json.ts'
 import type { Mask } from '../ground/mask.ts'
+import { withoutValues } from '../ground/without-values.ts'
 import { LINK_TOKENS, withoutQuery } from './links.ts'
 import { meaningOf, type StatusKind, statusIs } from './status.ts'
 import type { Reply } from './transport.ts'
@@ -129,20 +130,6 @@ const OAUTH_ERROR = /invalid_scope|invalid_client|unauthorized_client/i
 
 /** A host of a private network may be any, and what it says is for nobody who can only configure us. */
 const NO_WORDS: Words = { words: [], code: undefined }
-
-/** The text with `****` in place of values, where they stand as words. */
-function withoutValues(text: string, values: readonly string[]): string {
-  return values
-    .filter((value) => value !== '')
-    .flatMap((value) => [value, encodeURIComponent(value)])
-    .reduce((left, value) => {
-      const literal = value.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
-      return left.replace(
-        new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, 'gu'),
-        '****',
-      )
-    }, text)
-}
 
 /** The tokens in a link; the service may repeat them in its words. */
 function tokensOf(url: string): string[] {

@@ -1,4 +1,5 @@
-import { caseFolded, folded } from '../ground/folded-text.ts'
+import { caseFolded } from '../ground/folded-text.ts'
+import { withoutValues } from '../ground/without-values.ts'
 import { statusIs } from '../http/status.ts'
 import { refusalOf, type Verdict } from './outcome.ts'
 import {
@@ -64,25 +65,6 @@ function ofFolded(value: string): string {
 
 function ofId(id: string): string {
   return `id ${id}`
-}
-
-/**
- * A text without these values, as they are or encoded, in whatever case and Unicode form; they are only replaced
- * where they stand alone.
- */
-export function redact(text: string, values: readonly string[]): string {
-  const forms = values
-    .filter((value) => value.trim() !== '')
-    .flatMap((value) => [value, value.normalize('NFC'), value.normalize('NFD'), folded(value)])
-    .flatMap((value) => [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value)])
-  return [...new Set(forms)]
-    .toSorted((a, b) => b.length - a.length)
-    .reduce((redacted, form) => redacted.replace(alone(form), '****'), text)
-}
-
-function alone(text: string): RegExp {
-  const literal = text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
-  return new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, 'giu')
 }
 
 /** What changes of one name of one collection are applied with. */
@@ -196,7 +178,7 @@ async function applyGroup(
     try {
       if (await link(value, id)) verdicts.set(ordinal, written(true, takenFrom))
     } catch (error) {
-      const refusal = withoutValues(refusalOf(error), [value, current.valueOfId(id)])
+      const refusal = redacted(refusalOf(error), [value, current.valueOfId(id)])
       if (!statusIs(refusal.status, 'linked')) refuse(ordinal, refusal)
     }
   }
@@ -222,7 +204,7 @@ async function applyGroup(
       const isLinked = await link(value, id)
       if (isLinked && ordinal !== undefined) verdicts.set(ordinal, written(isRelink, takenFrom))
     } catch (error) {
-      const refusal = withoutValues(refusalOf(error), [value, current.valueOfId(id)])
+      const refusal = redacted(refusalOf(error), [value, current.valueOfId(id)])
       if (ordinal === undefined) giveUp(value)
       else if (statusIs(refusal.status, 'missing') || !(await hasChanged(value, ordinal)))
         refuse(ordinal, refusal)
@@ -351,7 +333,7 @@ function written(isRelink: boolean, takenFrom: string | undefined): Verdict {
 }
 
 /** The service's words may name the value, and the one that the record has. */
-function withoutValues(verdict: Verdict, values: readonly (string | undefined)[]): Verdict {
+function redacted(verdict: Verdict, values: readonly (string | undefined)[]): Verdict {
   const known = values.filter((value) => value !== undefined)
-  return { ...verdict, reason: redact(verdict.reason ?? '', known) }
+  return { ...verdict, reason: withoutValues(verdict.reason ?? '', known) }
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ClientError } from '../client/client-error.ts'
 import { parseWriteSettings } from '../config/write-settings.ts'
-import { redact } from './apply-references.ts'
 import { createFakeService, write } from './testing/fake-service.ts'
 import { CONCURRENCY } from './write-batch.ts'
 import { createWriter } from './writer.ts'
@@ -189,13 +188,4 @@ it('an object without its scope is rejected whole, and the others are written', 
   await writer.flush()
   expect(outcomes).toEqual(['written', `rejected It lacks ${missingScope}.`])
   expect([...writer.summary.failures]).toEqual([['job_categories', refusal]])
-})
-
-it.each([
-  ['E-1042 belongs to 7', 'E-1042', '**** belongs to 7'],
-  ['a/b?c belongs to 7', 'a/b?c', '**** belongs to 7'],
-  ['a%2Fb is too long', 'a/b', '**** is too long'],
-  ['The value E1 is not E10', 'E1', 'The value **** is not E10'],
-])('%j without the value %j is %j', (text, value, redacted) => {
-  expect(redact(text, [value])).toBe(redacted)
 })
