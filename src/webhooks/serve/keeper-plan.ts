@@ -34,8 +34,13 @@ export type KeeperAction =
   /** Deletes a webhook at the service, and takes its repeated deliveries for a while. */
   | { readonly do: 'retire'; readonly hook: StoredHook; readonly why: string }
   | Creation
-  /** Tells what somebody should look at. */
-  | { readonly do: 'warn'; readonly collection: string; readonly text: string }
+  /** Tells what somebody should look at; `about` is a webhook of which it is said once, and again when it has changed. */
+  | {
+      readonly do: 'warn'
+      readonly collection: string
+      readonly text: string
+      readonly about?: Webhook
+    }
 
 /** Makes a webhook. */
 export interface Creation {
@@ -216,7 +221,7 @@ function strangers(
     if (!isBelow(record, publicUrl) || !collections.includes(collection)) return []
     if (adopt) return [{ do: 'delete', id, collection, why: 'its key is lost' }]
     const text = `There is a webhook with our public URL whose key is not in the store (id ${id}): its deliveries are answered 404. Start with --adopt to delete such webhooks, or delete it with: protime webhooks delete ${id}.`
-    return isEnabled(record) ? [{ do: 'warn', collection, text }] : []
+    return isEnabled(record) ? [{ do: 'warn', collection, text, about: record }] : []
   })
 }
 

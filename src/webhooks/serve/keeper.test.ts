@@ -132,6 +132,26 @@ describe('the keeper', () => {
     expect(ids.filter((id) => id.startsWith('other'))).toHaveLength(2)
   })
 
+  it('warns once of a webhook whose key it does not know, and again when that has changed', async () => {
+    const [service, before] = [createFakeService(), createFakeService()]
+    await start(before, { collections: ['people'] }).keeper.round()
+    service.records.push(...before.records.map((record) => ({ ...record, id: 'lost' })))
+    const { keeper, warnings } = start(service, { collections: ['people'] })
+    const stay = async (hours: number) => {
+      for (let i = 0; i < hours; i++) {
+        await keeper.round()
+        service.now += HOUR
+      }
+      return warnings.filter((text) => text.includes('(id lost)')).length
+    }
+    const lost = service.records.find(({ id }) => id === 'lost')
+    expect(await stay(5)).toBe(1)
+    Object.assign(lost ?? {}, { status: 'Disabled' })
+    expect(await stay(3)).toBe(1)
+    Object.assign(lost ?? {}, { status: 'Enabled' })
+    expect(await stay(5)).toBe(2)
+  })
+
   it('replaces all when the public URL changes, and drops what is not chosen any more', async () => {
     const service = createFakeService()
     await start(service, { publicUrl: 'https://old.acme.example' }).keeper.round()

@@ -36,8 +36,8 @@ export interface Keeping {
   found(hooks: readonly StoredHook[], listed: readonly Webhook[], now: Date): void
   refused(collection: string, reason: string): void
   accepted(collection: string): void
-  /** Says the same at most once per hour. */
-  warn(text: string, now: Date, log: Log): void
+  /** Says the same at most once per hour; of a webhook once, until it is gone or has changed. */
+  warn(text: string, now: Date, log: Log, about?: Webhook): void
 }
 
 const HOUR = 3_600_000
@@ -60,6 +60,8 @@ function createKeeping(
   )
   const refusals = new Map<string, string>()
   const warned = new Map<string, number>()
+  /** What webhooks were like when they were told of, by id. */
+  const told = new Map<string, string>()
   return {
     failures: 0,
     get subscriptions() {
@@ -68,13 +70,19 @@ function createKeeping(
     now: () => new Date(clock.time + monotonic() - clock.at),
     found(hooks, listed, now) {
       clock = { time: now.getTime(), at: monotonic() }
+      const present = new Map(listed.map((record) => [record.id, JSON.stringify(record)]))
+      for (const [id, facts] of told) if (present.get(id) !== facts) told.delete(id)
       subscriptions = new Map(
         collections.map((name) => [name, subscription(name, hooks, listed, now)]),
       )
     },
     refused: (collection, reason) => void refusals.set(collection, reason),
     accepted: (collection) => void refusals.delete(collection),
-    warn(text, now, log) {
+    warn(text, now, log, about) {
+      if (about !== undefined) {
+        if (!told.has(about.id)) log.warn(text)
+        return void told.set(about.id, JSON.stringify(about))
+      }
       const before = warned.get(text)
       if (before !== undefined && now.getTime() - before < HOUR) return
       for (const [old, at] of warned) if (now.getTime() - at >= HOUR) warned.delete(old)
@@ -136,7 +144,7 @@ export interface Keeper {
 interface Round {
   readonly client: WebhookService
   listed: Webhook[]
-  /** See `Situation`. */
+  /** See `KeeperFacts`. */
   remaining: ReadonlySet<string>
   /** Collections whose webhook was asked for in this round: once is enough. */
   readonly asked: Set<string>
@@ -192,7 +200,7 @@ export function createKeeper(tools: KeeperTools): Keeper {
   async function tidy(action: Exclude<KeeperAction, { do: 'create' }>, view: Round): Promise<void> {
     const now = view.client.now()
     if (action.do === 'warn') {
-      keeping.warn(`${action.collection}: ${action.text}`, now, log)
+      keeping.warn(`${action.collection}: ${action.text}`, now, log, action.about)
     } else if (action.do === 'forget') {
       await store.replace(store.hooks.filter((hook) => hook !== action.hook))
     } else if (action.do === 'delete') {
