@@ -12,6 +12,7 @@ export default defineConfig({
       'integration-tests/{bookmarks,protime-sync-kills}.test.ts',
       'src/write/reference-histories.test.ts',
       'src/write/named-histories.test.ts',
+      'integration-tests/writes/late-effects.test.ts',
     ],
     env: { PROPERTY_SEED: 'random', HISTORIES_SCALE: '40' },
   },

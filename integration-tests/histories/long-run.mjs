@@ -2,7 +2,7 @@
 //   npm run test:histories -- --runs 5000
 //   npm run test:histories -- --kind interrupted --place in-process --seed 1 --path 7:2
 //   npm run test:histories -- --place write --runs 1000
-// The kinds share the runs, and run side by side; of writing, each object has all of them.
+// The kinds share the runs, and run side by side; of writing, each object has all of them, and a fifth is over sockets.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 
@@ -25,7 +25,11 @@ const environment = {
 }
 const given = Object.entries(environment).filter(([, value]) => value !== undefined)
 const files = isWriting
-  ? ['src/write/reference-histories.test.ts', 'src/write/named-histories.test.ts']
+  ? [
+      'src/write/reference-histories.test.ts',
+      'src/write/named-histories.test.ts',
+      'integration-tests/writes/late-effects.test.ts',
+    ]
   : kinds.map((kind) => `integration-tests/histories/${values.place}-${kind}.test.ts`)
 const { status } = spawnSync('npx', ['vitest', 'run', ...files], {
   stdio: 'inherit',
