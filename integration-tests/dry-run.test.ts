@@ -72,7 +72,9 @@ async function commands(...noun: string[]): Promise<string[]> {
   const names = [...list.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name = '']) => name)
   const own = names.filter((name) => name !== 'help')
   if (own.length === 0) return [noun.join(' ')]
-  return (await Promise.all(own.map((name) => commands(...noun, name)))).flat()
+  const found: string[] = []
+  for (const name of own) found.push(...(await commands(...noun, name)))
+  return found
 }
 
 describe('dry_run in the configuration', () => {

@@ -97,9 +97,10 @@ async function startFlood() {
   const server = createHttpServer(async (request, response) => {
     request.resume()
     response.writeHead(200, { 'content-length': FLOOD })
+    const isClosed = once(response, 'close')
     for (; sent < FLOOD && !response.destroyed; sent += part.length) {
       const isSent = new Promise((resolve) => response.write(part, resolve))
-      await Promise.race([isSent, once(response, 'close')])
+      await Promise.race([isSent, isClosed])
     }
   }).listen(0, '127.0.0.1')
   onTestFinished(() => {
