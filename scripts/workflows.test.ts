@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { DOCKERFILES } from './pins.ts'
 
 const FOLDER = '.github/workflows'
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -29,6 +30,47 @@ describe.each(workflows)('$name', ({ text }) => {
     const run = [...text.matchAll(/npm run ([\w:]+)/g)].map(([, script]) => script)
     expect(run.filter((script) => scripts[script ?? ''] === undefined)).toEqual([])
   })
+})
+
+const textOf = (wanted: string) => workflows.find(({ name }) => name === wanted)?.text ?? ''
+
+describe('what is released', () => {
+  const { jobs } = parse(textOf('release.yml'))
+
+  it('was searched for known vulnerabilities before, and the published images are every week', () => {
+    expect([jobs.test.uses, jobs.build.needs]).toEqual(['./.github/workflows/test.yml', 'test'])
+    const scans = ['test.yml', 'scan.yml'].map((name) => textOf(name).match(/grype@\S+ .*/g))
+    expect(scans.flat()).toEqual([
+      expect.stringMatching(/ docker:candidate --only-fixed --fail-on high$/),
+      expect.stringMatching(/ "registry:.*" --only-fixed --fail-on high$/),
+    ])
+    expect(new Set(scans.flat().map((line) => line?.split(' ')[0])).size).toBe(1)
+  })
+
+  it('is signed by the digest of each image that was pushed', () => {
+    const steps: { id?: string; uses?: string; run?: string; env?: object }[] = jobs.image.steps
+    const pushed = steps.filter(({ uses }) => uses?.startsWith('docker/build-push-action@'))
+    const signing = steps.find(({ run }) => run?.includes('cosign'))
+    expect(Object.values(signing?.env ?? {}).map(String)).toEqual(
+      pushed.map(({ id }) => `source-protime/${id}-protime@\${{ steps.${id}.outputs.digest }}`),
+    )
+  })
+})
+
+it('Dependabot waits a week with each kind of update, and knows every Dockerfile', () => {
+  const { updates } = parse(readFileSync('.github/dependabot.yml', 'utf8'))
+  const kinds = updates.map((one: Record<string, unknown>) => [
+    one['package-ecosystem'],
+    one['cooldown'],
+  ])
+  const week = { 'default-days': 7 }
+  expect(kinds).toEqual([
+    ['github-actions', week],
+    ['npm', week],
+    ['docker', week],
+  ])
+  const folders = DOCKERFILES.map((file) => join('/', dirname(file)))
+  expect(updates[2].directories).toEqual(folders)
 })
 
 it('an action has the same commit wherever it is taken', () => {

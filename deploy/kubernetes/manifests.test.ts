@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { BlockList } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -93,6 +94,72 @@ describe('an index of all-tenants.yaml', () => {
   it('does nothing where there is no tenant', () => {
     expect(called(2)).toBe('')
   })
+})
+
+describe('network-policy.yaml', () => {
+  interface Rule {
+    readonly to: readonly {
+      readonly ipBlock?: { readonly cidr: string; readonly except?: string[] }
+    }[]
+    readonly ports: readonly { readonly port: number }[]
+  }
+  interface Policy {
+    readonly spec: {
+      readonly podSelector: { readonly matchLabels: Readonly<Record<string, string>> }
+      readonly policyTypes: readonly string[]
+      readonly egress: readonly Rule[]
+    }
+  }
+  const documents = (file: string) => parseAllDocuments(read(file)).map((one) => one.toJS())
+  const policies: Policy[] = documents('./network-policy.yaml')
+
+  it('is for the pods of every manifest', () => {
+    const pods = ['tenant.yaml', 'all-tenants.yaml', 'webhooks.yaml'].flatMap((file) =>
+      documents(`./${file}`).flatMap(
+        ({ spec }) => (spec?.jobTemplate?.spec ?? spec)?.template ?? [],
+      ),
+    )
+    expect(pods).toHaveLength(3)
+    for (const { metadata } of pods) {
+      const selected = policies.filter(({ spec }) =>
+        Object.entries(spec.podSelector.matchLabels).every(([k, v]) => metadata.labels[k] === v),
+      )
+      expect(selected.map(({ spec }) => spec.policyTypes)).toEqual([['Ingress', 'Egress']])
+    }
+  })
+
+  it.each(['8.8.8.8', '2606:4700::1111'])('lets them reach %s by 443 alone', (address) => {
+    for (const { spec } of policies) expect(portsTo(address, spec.egress)).toEqual([443])
+  })
+
+  it.each(['10.0.0.1', '169.254.169.254', '172.20.0.1', '192.168.1.1', '100.64.0.1', 'fd00::1'])(
+    'lets them not reach %s',
+    (address) => {
+      for (const { spec } of policies) expect(portsTo(address, spec.egress)).toEqual([])
+    },
+  )
+
+  function portsTo(address: string, rules: readonly Rule[]): number[] {
+    return rules.flatMap(({ to, ports }) => {
+      const isReached = to.some(
+        ({ ipBlock }) =>
+          ipBlock !== undefined &&
+          isIn(address, [ipBlock.cidr]) &&
+          !isIn(address, ipBlock.except ?? []),
+      )
+      return isReached ? ports.map(({ port }) => port) : []
+    })
+  }
+
+  function isIn(address: string, networks: readonly string[]): boolean {
+    const list = new BlockList()
+    const family = (text: string) => (text.includes(':') ? 'ipv6' : 'ipv4')
+    for (const network of networks.filter((one) => family(one) === family(address))) {
+      const [start = '', bits] = network.split('/')
+      list.addSubnet(start, Number(bits), family(start))
+    }
+    return list.check(address, family(address))
+  }
 })
 
 describe('docs/install.md', () => {

@@ -179,6 +179,17 @@ describe('a proxy', () => {
     )
   })
 
+  // Such a proxy looks names up itself: it would be asked for hosts that may not be asked.
+  it.each(['socks5://127.0.0.1:1080', 'socks://127.0.0.1:1080', 'proxy:3128'])(
+    'of another protocol than HTTP is refused: %s',
+    (url) => {
+      environment({ HTTPS_PROXY: url })
+      expect(() => createTransport(5)).toThrow(
+        expect.objectContaining({ failure: 'config', id: 'proxy-not-an-address' }),
+      )
+    },
+  )
+
   it('whose address is no address is a fault of the settings, and is not shown', () => {
     environment({ HTTPS_PROXY: 'user:pass word' })
     expect(() => createTransport(5)).toThrow(

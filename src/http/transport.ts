@@ -104,8 +104,12 @@ function createConnecting(
 const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']
 
 function createDispatcher(options: Agent.Options, lookup: LookupFunction | undefined): Dispatcher {
-  if (!PROXIES.some((name) => process.env[name])) return new (loadAgent())(options)
+  const proxies = PROXIES.flatMap((name) => process.env[name] || [])
+  if (proxies.length === 0) return new (loadAgent())(options)
   try {
+    // undici knows SOCKS too; such a proxy would look names up itself, whatever `lookup` says of them.
+    const other = proxies.find((address) => !/^https?:$/.test(new URL(address).protocol))
+    if (other !== undefined) throw new Error('its protocol is neither http nor https')
     const { EnvHttpProxyAgent } = loadAll()
     const clientFactory = (origin: URL, given: object) => proxyConnections(origin, given, lookup)
     return new EnvHttpProxyAgent({ ...options, clientFactory })
