@@ -55,7 +55,15 @@ const CALLS: Readonly<
   write: [() => ['external_references', '--from', path('references.jsonl'), '--mirror']],
 }
 const READS = [
-  ...['init', 'preview', 'sync', 'references list', 'references get', 'job-categories list'],
+  ...[
+    'init',
+    'preview',
+    'sync',
+    'verify',
+    'references list',
+    'references get',
+    'job-categories list',
+  ],
   ...[
     'job-categories get',
     'work-locations list',

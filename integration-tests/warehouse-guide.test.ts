@@ -7,7 +7,7 @@ import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { protime, withDuckDb } from './testing/protime.ts'
 
 const page = readFileSync('docs/warehouse.md', 'utf8')
-const [clockings = '', ages = '', comparison = ''] = [...page.matchAll(/```sql\n([^`]*)```/g)].map(
+const [clockings = '', ages = ''] = [...page.matchAll(/```sql\n([^`]*)```/g)].map(
   ([, sql = '']) => sql,
 )
 
@@ -31,7 +31,6 @@ beforeAll(async () => {
   await sync('protime.duckdb')
   emulator.randomChanges({ inserts: 30, updates: 30, deletes: 20, softDeletes: 5 })
   await sync('protime.duckdb')
-  await sync('again.duckdb')
 })
 afterAll(async () => {
   await emulator.close()
@@ -49,20 +48,25 @@ describe('docs/warehouse.md', () => {
     expect(ask(ages, 'protime.duckdb')).toMatch(/\nclockings +20\d\d-/)
   })
 
-  it('finds no row that only one of two readings has', () => {
-    expect(ask(comparison, 'protime.duckdb').trim().split('\n')).toHaveLength(2)
+  it('has every option of protime verify, and no other', async () => {
+    const { stdout } = await protime('verify', '--help')
+    const [, table = ''] = page.split('## Verify the data')
+    const options = (text: string) => [...new Set(text.match(/(?<=^[ |`]*)--[a-z][a-z-]*/gm))].toSorted()
+    const own = options(stdout).filter((name) => name !== '--config' && name !== '--debug')
+    expect(options(table.split('### Any other')[0] ?? '')).toEqual(own)
   })
 
-  it.each([
-    ['is missing', 'DELETE FROM clockings WHERE id = (SELECT min(id) FROM clockings)', 1],
-    [
-      'is another',
-      "UPDATE clockings SET date = DATE '2000-01-01' WHERE id = (SELECT min(id) FROM clockings)",
-      2,
-    ],
-  ])('finds a row that %s', async (_, wrong, differences) => {
+  it('shows what protime verify prints', async () => {
     copyFileSync(file('protime.duckdb'), file('wrong.duckdb'))
-    await withDuckDb(file('wrong.duckdb'), (connection) => connection.run(wrong))
-    expect(ask(comparison, 'wrong.duckdb').trim().split('\n')).toHaveLength(2 + differences)
+    await withDuckDb(file('wrong.duckdb'), (connection) =>
+      connection.run(
+        'UPDATE clockings SET timeOfDayInMinutes = 1441 WHERE id = (SELECT min(id) FROM clockings)',
+      ),
+    )
+    const words = ['--config', file('config.json'), '--warehouse', file('wrong.duckdb')]
+    const { exitCode, stdout } = await protime('verify', ...words)
+    const [, shown = ''] = /```\n(\{"stream"[^`]*)```/.exec(page) ?? []
+    const masked = (text: string) => text.replaceAll(/\d+|"[0-9A-F]{20}"/g, 'n')
+    expect([exitCode, masked(stdout)]).toEqual([3, masked(shown)])
   })
 })

@@ -16,6 +16,8 @@ export const EXIT = {
   usage: 2,
   /** Only a person can mend it: whoever schedules the command does not try again. */
   misconfigured: 2,
+  /** Two things that should be equal differ. */
+  differs: 3,
   /** What was asked for does not exist. */
   notFound: 4,
 } as const

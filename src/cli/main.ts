@@ -24,6 +24,7 @@ import { addPreview } from './preview-command.ts'
 import type { Asked } from './questions.ts'
 import { addReferences } from './references-commands.ts'
 import { addSync } from './sync-command.ts'
+import { addVerify } from './verify-command.ts'
 import { addServe, addWebhooks } from './webhooks-commands.ts'
 import { addWorkLocations } from './work-locations-commands.ts'
 import { addWrite } from './write-command.ts'
@@ -119,6 +120,7 @@ function addCommands(program: Command, act: Act, bare: BareAct): void {
   addInit(program, bare)
   addPreview(program, act)
   addSync(program, act)
+  addVerify(program, act)
   addReferences(program, act)
   addJobCategories(program, act)
   addWorkLocations(program, act)

@@ -45,7 +45,7 @@ export function syncAction(options: SyncOptions, parent: number): CommandAction 
     const done: { result?: WarehouseSync } = {}
     const source = createSource()
     const sync = async (observer: SyncObserver) => {
-      const streams = streamsOf(options, input)
+      const streams = streamNames(options, input)
       await warnOfReaders(options.warehouse, shown.log)
       // Whatever DuckDB makes beside the file is its owner's alone.
       const mask = process.umask(0o077)
@@ -140,8 +140,11 @@ function signalCode(stopped: unknown): number | undefined {
   return number ? 128 + number : undefined
 }
 
-/** The streams of the command line, or those of the member `streams` of the configuration. */
-function streamsOf({ streams }: SyncOptions, input: unknown): readonly string[] | undefined {
+/** The streams of the command line, or those of the member `streams` of the configuration; undefined means all. */
+export function streamNames(
+  { streams }: Pick<SyncOptions, 'streams'>,
+  input: unknown,
+): readonly string[] | undefined {
   if (streams !== undefined)
     return streams
       .split(',')

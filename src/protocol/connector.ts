@@ -129,6 +129,11 @@ export interface StreamRequest {
   readonly state: unknown
   /** Set where it is to be read from the beginning although its state may fit: what is then not met is deleted. */
   readonly startOver?: 'full refresh' | undefined
+  /**
+   * Set for a full refresh that must start no delta, whatever the service offers; with the days that it is to cover
+   * at least, where its records have days.
+   */
+  readonly byLists?: { readonly from: string | null; readonly until: string | null } | undefined
   /** The paths of the fields that are selected; undefined where all are, those too that no schema knows. */
   readonly fields?: readonly string[] | undefined
   /** Where the records go. */

@@ -283,13 +283,16 @@ function isUnknown(error: unknown): error is HttpError {
 
 /** What was not listed may live: its rows stay, those that a generation would end included. */
 function keepReferences(collection: string, error: HttpError, { state, log }: StreamContext): void {
-  const { stream, keys, mode } = state
+  const { stream, keys, mode, startsNoDelta } = state
   const kept = keys.keepUnseen('window', (key) => JSON.parse(String(key))[0] === collection)
   const what = warningOf(
     'references-not-listed',
     `${stream.stream}: the service did not list the references of ${collection} this time`,
   )
-  if (kept > 0) {
+  if (startsNoDelta) {
+    state.keepOlder()
+    log.info(`${what}. ${error.message}`)
+  } else if (kept > 0) {
     state.keepOlder()
     log.warn(
       `${what}, so the ${kept} that the warehouse may have stay as they are. ${error.message}`,

@@ -169,6 +169,7 @@ export async function list(position: List, context: StreamContext): Promise<Posi
   } catch (error) {
     const hasDelta = mode === 'full_refresh' && stream.replication === 'delta'
     if (!hasDelta || !isNotOffered(error)) throw error
+    if (state.startsNoDelta) throw withoutList(error)
     await readByDelta(context)
   }
   const isResumed = position.until !== null
@@ -182,9 +183,19 @@ export async function list(position: List, context: StreamContext): Promise<Posi
  * count as gone when `future_days` is smaller now.
  */
 export function lastDay({ state, config, clock }: StreamContext): Day {
-  const { listedUntil, mode } = state
+  const { listedUntil, mode, startsNoDelta } = state
   const day = addDays(dayOf(clock.now()), config.futureDays)
-  return mode === 'incremental' && listedUntil !== null && listedUntil > day ? listedUntil : day
+  const isBound = mode === 'incremental' || startsNoDelta
+  return isBound && listedUntil !== null && listedUntil > day ? listedUntil : day
+}
+
+function withoutList(error: HttpError): ConnectorError {
+  return new ConnectorError(
+    'config',
+    'no-list',
+    'The service offers no list of it, and no delta is started here.',
+    { cause: error },
+  )
 }
 
 /** The list does not exist: the first phase of a delta answers the same rows. */

@@ -75,7 +75,10 @@ export function decide(task: StreamTask, settings: DecisionSettings): Decision {
     identity,
     ...(warning === undefined ? {} : { warning }),
   })
-  if (stored === 'none') return begin(mode === 'full_refresh' ? 'full refresh' : 'first sync')
+  if (stored === 'none') {
+    if (task.byLists !== undefined) return begin('by lists alone')
+    return begin(mode === 'full_refresh' ? 'full refresh' : 'first sync')
+  }
   if ('unreadable' in stored) {
     return begin(
       'no usable state',
@@ -210,7 +213,7 @@ function ofTenant(tenant: string): string {
 }
 
 function identityOf(
-  { stream, redaction, fields }: StreamTask,
+  { stream, redaction, fields, byLists }: StreamTask,
   settings: DecisionSettings,
 ): Identity {
   const { config, endpoints } = settings
@@ -229,7 +232,7 @@ function identityOf(
       .digest('hex')
       .slice(0, 16),
     fields: writeFields(fields),
-    start: firstDay(stream, settings),
+    start: earlier(firstDay(stream, settings), byLists?.from ?? null),
   }
 }
 
@@ -316,8 +319,8 @@ function restored(
   }
 }
 
-function settingsOf({ stream, mode }: StreamTask, { now, log, ids }: PlanSettings) {
-  return { stream, mode, now, log, ids }
+function settingsOf({ stream, mode, byLists }: StreamTask, { now, log, ids }: PlanSettings) {
+  return { stream, mode, byLists, now, log, ids }
 }
 
 function earlier(a: Day | null, b: Day | null): Day | null {

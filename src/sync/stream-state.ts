@@ -12,6 +12,7 @@ import type { ExpiredDeltas, StreamLog } from './notices.ts'
 import type { Pages } from './pages.ts'
 import { INITIAL, LIST, type Position } from './position.ts'
 import { type Mode, type StateBlob, type StoredState, writeState } from './stored-state.ts'
+import type { StreamTask } from './stream-task.ts'
 
 type Known = Pick<StoredState, 'wholeRows'> &
   Partial<Pick<StoredState, 'position' | 'isSettled' | 'rowsSoFar'>>
@@ -36,6 +37,8 @@ export function streamStart(stored: Known | undefined, why: string | undefined):
 export interface StreamState {
   readonly stream: Stream
   readonly mode: Mode
+  /** See `StreamRequest.byLists`. */
+  readonly startsNoDelta: boolean
   readonly keys: LiveKeys
   readonly position: Position
   /** The first day that the warehouse stands for; null for streams whose records have no day. */
@@ -90,6 +93,7 @@ export interface StartOver {
 export interface StreamStateSettings {
   readonly stream: Stream
   readonly mode: Mode
+  readonly byLists: StreamTask['byLists']
   readonly service: string
   readonly environment: string
   readonly settings: string
@@ -113,7 +117,7 @@ export function createStreamState(
   settings: StreamStateSettings,
   stored?: StoredState,
 ): StreamState {
-  const { stream, mode, log, service, environment, ids } = settings
+  const { stream, mode, byLists, log, service, environment, ids } = settings
   const mostIds = stored?.rowsCounted ?? undefined
   const keys = createLiveKeys(stored?.keys, { stream: stream.stream, ids, mostIds })
   const first = mode === 'full_refresh' || stream.replication === 'list' ? LIST : INITIAL
@@ -126,7 +130,7 @@ export function createStreamState(
   let replacesOlder = stored?.replacesOlder ?? settings.replacesOlder ?? true
   let isListDue = stored?.isListDue ?? false
   let wasDeltaOffered = stored?.wasDeltaOffered ?? false
-  let listedUntil = stored?.listedUntil ?? null
+  let listedUntil = stored?.listedUntil ?? byLists?.until ?? null
   let begunFrom = streamStart(stored, settings.why)
   let wholeRows = stored?.wholeRows ?? null
   let rowsSoFar = stored?.rowsSoFar ?? 0
@@ -135,6 +139,7 @@ export function createStreamState(
   return {
     stream,
     mode,
+    startsNoDelta: byLists !== undefined,
     keys,
     get position() {
       return position

@@ -144,9 +144,9 @@ function isExactDouble(bytes: Buffer, start: number, end: number): boolean {
   return Number.isFinite(value) && normalised(text) === normalised(String(value))
 }
 
-/** The digits of a number and its exponent: the same for all ways to write it. */
-function normalised(text: string): string {
-  const [mantissa = '', exponent = '0'] = text.replace('-', '').toLowerCase().split('e')
+/** The digits of a number and its exponent, `12e-1`: the same for all ways to write it. */
+export function normalised(text: string): string {
+  const [mantissa = '', exponent = '0'] = text.replace(/^-/, '').toLowerCase().split('e')
   const [whole = '', fraction = ''] = mantissa.split('.')
   const digits = `${whole}${fraction}`.replace(/^0+/, '')
   const significant = digits.replace(/0+$/, '')

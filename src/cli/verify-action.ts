@@ -1,0 +1,276 @@
+import { createReadStream, existsSync } from 'node:fs'
+import { asConnectorError, unknownStream } from '../ground/errors.ts'
+import { packageVersion } from '../ground/project-files.ts'
+import { settingsFingerprint } from '../privacy/privacy-settings.ts'
+import { readMessagesOption } from '../protocol/command-line.ts'
+import type { Failure, SyncObserver } from '../protocol/connector.ts'
+import { observed } from '../protocol/progress/observed.ts'
+import { createSource, offeredStreams } from '../source/source.ts'
+import type { Found } from '../verify/compare-stream.ts'
+import { type Difference, type Earlier, earlierOf } from '../verify/difference.ts'
+import type { Held, VerifiedStream } from '../verify/held-rows.ts'
+import { type Dialect, landingQueries } from '../verify/landing-queries.ts'
+import { readPrintedRows } from '../verify/printed-rows.ts'
+import type { RowKey } from '../verify/row-digest.ts'
+import { type Verified, verify } from '../verify/verify.ts'
+import { verifyBetweenSyncs } from '../verify/verify-between-syncs.ts'
+import { keepsDeleted, readWarehouse } from '../verify/warehouse-rows.ts'
+import { createPatience } from '../warehouse/duckdb.ts'
+import { syncWarehouse } from '../warehouse/sync-warehouse.ts'
+import {
+  type ActionTools,
+  type CommandAction,
+  EXIT,
+  type ExitCode,
+  type Refuse,
+  StartError,
+} from './command.ts'
+import { streamNames } from './sync-action.ts'
+
+/** The options of `protime verify`. */
+export interface VerifyOptions {
+  readonly warehouse: string
+  /** A file of JSON lines, `-` for stdin. */
+  readonly rows?: string
+  /** Names, separated by commas. */
+  readonly streams?: string
+  readonly again?: string
+  readonly sync?: boolean
+  readonly sql?: Dialect
+  readonly limit?: number
+  readonly quiet?: boolean
+}
+
+/**
+ * Compares a warehouse with the service. The last line of stdout is the summary; the lines before it are the
+ * differences, without a value of any row.
+ */
+export function verifyAction(options: VerifyOptions): CommandAction {
+  return async (tools) => {
+    const streams = chosenStreams(options, tools)
+    if (options.sql !== undefined) {
+      await tools.print(
+        landingQueries(
+          streams.map(({ name }) => name),
+          options.sql,
+        ),
+      )
+      return EXIT.done
+    }
+    try {
+      if (options.sync) return await betweenSyncs(options, streams, tools)
+      return await once(options, streams, tools)
+    } catch (error) {
+      tools.signal.throwIfAborted()
+      return report({ ...NOTHING, failures: [{ error: asConnectorError(error) }] }, tools)
+    }
+  }
+}
+
+/** A configuration that cannot be used is a result, too. */
+export const refuseVerify: Refuse = (error, tools) =>
+  report({ ...NOTHING, failures: [{ error }] }, tools)
+
+interface Outcome extends Verified {
+  readonly differences: number
+  readonly pending: number
+  /** Differences that no later sync will mend. */
+  readonly isDifferent: boolean
+}
+
+const NOTHING: Outcome = {
+  records: 0,
+  differences: 0,
+  pending: 0,
+  isDifferent: false,
+  notVerified: new Map(),
+  failures: [],
+  requests: 0,
+  bytes: 0,
+}
+
+/** One look, at the rows that are there now. */
+async function once(
+  options: VerifyOptions,
+  streams: readonly VerifiedStream[],
+  tools: ActionTools,
+): Promise<ExitCode> {
+  const earlier = await earlierLook(options.again)
+  const wanted = earlier ? streams.filter(({ name }) => earlier.streams.has(name)) : streams
+  if (earlier !== undefined && wanted.length === 0) return report(NOTHING, tools)
+  const held = await heldBy(options, wanted, tools)
+  const counts = { differences: 0, pending: 0 }
+  const verified = await list(options, wanted, held, tools, (difference) => {
+    const told = earlier === undefined ? difference : seenAgain(difference, earlier)
+    if (told === undefined) return undefined
+    counts.differences++
+    if (told.pending) counts.pending++
+    return counts.differences <= (options.limit ?? counts.differences) ? tools.say(told) : undefined
+  })
+  const real = counts.differences - (earlier === undefined ? 0 : counts.pending)
+  return report({ ...verified, ...counts, isDifferent: real > 0 }, tools)
+}
+
+/** A difference of a row that an earlier look named: what is as it was then, no sync since has mended. */
+function seenAgain(difference: Difference, earlier: Earlier): Difference | undefined {
+  const seen = earlier.find(difference)
+  if (seen === undefined) return undefined
+  const { pending: _, ...real }: Difference = difference
+  return seen === 'same' ? real : { ...real, pending: true }
+}
+
+async function earlierLook(file: string | undefined): Promise<Earlier | undefined> {
+  if (file === undefined) return undefined
+  return earlierOf([await readMessagesOption('--again', file)].flat())
+}
+
+/** Looks between syncs of the file, so that what has changed meanwhile is no difference. */
+async function betweenSyncs(
+  options: VerifyOptions,
+  streams: readonly VerifiedStream[],
+  tools: ActionTools,
+): Promise<ExitCode> {
+  const { differences, explained, ...verified } = await verifyBetweenSyncs({
+    streams,
+    sync: () => sync(options, streams, tools),
+    read: (some, isWanted) => readFile(options, some, tools, isWanted),
+    verify: (some, held, found) => list(options, some, held, tools, found),
+  })
+  for (const difference of differences.slice(0, options.limit)) await tools.say(difference)
+  const count = differences.length
+  return report(
+    { ...verified, differences: count, pending: explained, isDifferent: count > 0 },
+    tools,
+  )
+}
+
+async function sync(
+  { warehouse: path }: VerifyOptions,
+  streams: readonly VerifiedStream[],
+  { config, signal, log, mask }: ActionTools,
+): Promise<readonly Failure[]> {
+  const patience = createPatience(0, { log, signal })
+  const { failures, stopped } = await syncWarehouse({
+    source: createSource(),
+    config,
+    path,
+    streams: streams.map(({ name }) => name),
+    keepsDeleted: existsSync(path) && (await keepsDeleted(path, patience)),
+    owner: ownerOf(config),
+    exitCodeOf: ({ failures }) => (failures.length === 0 ? EXIT.done : EXIT.failed),
+    tools: { log, mask, signal },
+  })
+  if (stopped !== undefined) throw stopped
+  return failures
+}
+
+function ownerOf(config: ActionTools['config']) {
+  return { ...config, redaction: settingsFingerprint(config.privacy) }
+}
+
+function heldBy(
+  options: VerifyOptions,
+  streams: readonly VerifiedStream[],
+  tools: ActionTools,
+): Promise<Held> {
+  const { rows } = options
+  if (rows === undefined) return readFile(options, streams, tools)
+  return readPrintedRows(rows === '-' ? process.stdin : inputOf(rows), streams, tools.signal)
+}
+
+function inputOf(path: string) {
+  if (existsSync(path)) return createReadStream(path)
+  throw new StartError('config', 'file-not-readable', `The file of --rows is not there: ${path}`)
+}
+
+function readFile(
+  { warehouse: path }: VerifyOptions,
+  streams: readonly VerifiedStream[],
+  { config, log, signal }: ActionTools,
+  isWanted?: (stream: string, key: RowKey) => boolean,
+): Promise<Held> {
+  return readWarehouse({
+    path,
+    owner: ownerOf(config),
+    patience: createPatience(0, { log, signal }),
+    streams,
+    ...(isWanted === undefined ? {} : { isWanted }),
+  })
+}
+
+/** Lists the service and compares; progress is told as that of a sync is. */
+async function list(
+  { quiet = false }: VerifyOptions,
+  streams: readonly VerifiedStream[],
+  held: Held,
+  { config, log, screen, mask, signal }: ActionTools,
+  found: Found,
+): Promise<Verified> {
+  const shown = {
+    program: 'protime',
+    version: packageVersion(),
+    name: 'protime',
+    log: screen.isTerminal && !quiet ? { ...log, info: () => {} } : log,
+    screen,
+    logsBesideBlock: false,
+    tellsFailures: false,
+    metrics: undefined,
+    isQuiet: quiet,
+    kept: 'Nothing was changed.',
+  }
+  const done: { verified?: Verified } = {}
+  await observed(shown, async (observer: SyncObserver) => {
+    const tools = { log: shown.log, mask, signal, observer }
+    done.verified = await verify({ source: createSource(), config, streams, held, found, tools })
+    return done.verified.failures
+  })
+  return done.verified as Verified
+}
+
+/** The streams of the command line or the configuration, or all; with what a comparison knows of them. */
+function chosenStreams(options: VerifyOptions, { config, input }: ActionTools): VerifiedStream[] {
+  const source = createSource()
+  const dateFields = new Map(
+    [...offeredStreams(config)].map(([name, { dateField }]) => [name, dateField]),
+  )
+  const specs = source.streams(config)
+  const names = streamNames(options, input)
+  for (const name of names ?? [])
+    if (!specs.some((spec) => spec.name === name)) {
+      const { failure, id, message } = unknownStream(
+        name,
+        dateFields.keys(),
+        source.unknownStreamHint,
+      )
+      throw new StartError(failure, id, `${name}: ${message}`)
+    }
+  return specs
+    .filter(({ name }) => names === undefined || names.includes(name))
+    .map(({ name, key, version, schema }) => ({
+      ...{ name, key, version, schema },
+      dateField: dateFields.get(name),
+    }))
+}
+
+function report(
+  { records, differences, pending, isDifferent, notVerified, failures, requests, bytes }: Outcome,
+  { say, log, mask }: Pick<ActionTools, 'say' | 'log' | 'mask'>,
+): ExitCode {
+  for (const [stream, why] of notVerified) log.warn(`${stream} was not verified: ${why}.`)
+  const told = failures.map(({ stream, error }) => ({
+    type: error.failure,
+    message: mask.text(stream === undefined ? error.message : `${stream}: ${error.message}`),
+    ...(stream === undefined ? {} : { stream }),
+  }))
+  for (const { type, message } of told) log.error(`${type}: ${message}`)
+  void say({
+    ...{ records, differences, pending, requests, bytes },
+    notVerified: [...notVerified.keys()],
+    failures: told,
+  })
+  if (isDifferent) return EXIT.differs
+  if (failures.length === 0) return EXIT.done
+  return failures.every(({ error }) => error.failure === 'config')
+    ? EXIT.misconfigured
+    : EXIT.failed
+}

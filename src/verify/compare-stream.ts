@@ -1,0 +1,168 @@
+import type { Log } from '../protocol/connector.ts'
+import type { StateSource, StreamOutput } from '../protocol/stream-output.ts'
+import { releaseBuffer } from '../records/buffers.ts'
+import { LINE_PARTS } from '../warehouse/row-encoder.ts'
+import { type Difference, printedKey } from './difference.ts'
+import type { HeldRows, VerifiedStream } from './held-rows.ts'
+import { dayNumber, NO_DAY, type RowKey } from './row-digest.ts'
+
+const NEWLINE = 0x0a
+
+/** Takes a difference, and the key of its row; a promise when the reader is behind. */
+export type Found = (difference: Difference, key: RowKey) => Promise<void> | undefined
+
+export interface CompareSettings {
+  readonly stream: VerifiedStream
+  readonly held: HeldRows
+  readonly found: Found
+  readonly log: Log
+}
+
+/** A stream's end of a listing: what it is given is compared with the rows of a warehouse. */
+export interface Comparison extends StreamOutput {
+  /** How many records were compared. */
+  readonly compared: number
+}
+
+/**
+ * Compares what a listing has with rows, in whatever order either comes. What the listing does not have is told at
+ * its end, as far as it was a listing of that: days and collections that it left out are not compared.
+ */
+export function compareStream({ stream, held, found, log }: CompareSettings): Comparison {
+  const { table, reader, known } = held
+  const { name } = stream
+  const counts = { records: 0, deletes: 0, isTracked: true }
+  let compared = 0
+  let source: StateSource | undefined
+  let isWhole = false
+  let onFirst = () => {}
+  return {
+    counts,
+    get compared() {
+      return compared
+    },
+    started(state) {
+      source ??= state
+    },
+    running: () => {},
+    rateLimited: (until) =>
+      log.info(`${name}: the service asks to wait until ${until.toISOString()}`),
+    waiting: () => {},
+    async records(batch) {
+      onFirst()
+      const lines = batch.lines(LINE_PARTS)
+      const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.length)
+      for (let at = 0; at < bytes.length; ) {
+        const end = reader.read(bytes, at)
+        const isLiving = bytes[end] === NEWLINE
+        at = end + (isLiving ? LINE_PARTS.suffix : LINE_PARTS.deleteSuffix).length - 1
+        const told = isLiving ? take() : undefined
+        if (told !== undefined) await told
+      }
+      releaseBuffer(lines)
+    },
+    // A listing tells of no row that is gone.
+    deletes: () => undefined,
+    checkpoint: () => undefined,
+    state: async () => {},
+    flush: async () => {},
+    generationComplete() {
+      isWhole = true
+    },
+    async complete() {
+      for (const key of held.repeated) await tell('too many', key)
+      await tellUnmet()
+    },
+    incomplete: () => {},
+    untracked: () => {},
+    onRecord(listener) {
+      onFirst = listener
+    },
+  }
+
+  function take(): Promise<void> | undefined {
+    compared++
+    counts.records++
+    const { row, fields } = reader
+    const { version } = row
+    const index = table.find(row.key)
+    if (index < 0) return tell('missing', row.key, version)
+    table.meet(index)
+    if (table.isSame(index, row)) return undefined
+    const places = table.changedPlaces(index, row, fields.names.length)
+    const names = places.map((place) => fields.names[place] as string)
+    const others = names.filter((field) => field !== stream.version)
+    const isOld = others.length < names.length
+    return tell(isOld ? 'old' : 'changed', row.key, version, others)
+  }
+
+  function tell(
+    difference: Difference['difference'],
+    key: RowKey,
+    version?: string,
+    fields?: readonly string[],
+  ): Promise<void> | undefined {
+    const what = {
+      stream: name,
+      key: printedKey(key, stream),
+      difference,
+      ...(fields === undefined ? {} : { fields }),
+      ...(version === undefined ? {} : { version }),
+    }
+    return found(mayHaveChanged(difference, version) ? { ...what, pending: true } : what, key)
+  }
+
+  /** Whether a change since the last sync may be why. When a row was deleted, or changed without a version, nobody tells. */
+  function mayHaveChanged(difference: Difference['difference'], version?: string): boolean {
+    if (difference === 'too many' || version === undefined) return true
+    if (difference === 'changed') return false
+    return known === undefined || known.version === null || version > known.version
+  }
+
+  async function tellUnmet(): Promise<void> {
+    const isListed = listed()
+    let left = 0
+    for (let index = 0; index < table.count; index++) {
+      if (table.isMet(index)) continue
+      if (isListed(index)) await tell('too many', table.keyOf(index))
+      else left++
+    }
+    if (left > 0)
+      log.info(
+        `${name}: ${left} rows were not compared, because the listing had nothing of their days or their collection.`,
+      )
+  }
+
+  /** Whether a row is among those that the listing would have had. */
+  function listed(): (index: number) => boolean {
+    const { start, listed_until: until } = (source?.() ?? {}) as ListedDays
+    const first = typeof start === 'string' ? dayNumber(start) : 0
+    const last = typeof until === 'string' ? dayNumber(until) : NO_DAY
+    const isDated = stream.dateField !== undefined
+    const met = isWhole ? undefined : metCollections()
+    return (index) => {
+      const day = table.dayOf(index)
+      if (isDated && day !== NO_DAY && (day < first || day > last)) return false
+      return met === undefined || met.has(collectionOf(table.keyOf(index)))
+    }
+  }
+
+  /** Of external references the service may list those of some collections only. */
+  function metCollections(): Set<unknown> {
+    const met = new Set<unknown>()
+    for (let index = 0; index < table.count; index++)
+      if (table.isMet(index)) met.add(collectionOf(table.keyOf(index)))
+    return met
+  }
+}
+
+/** What the bookmark of a listing says of its days. */
+interface ListedDays {
+  readonly start?: unknown
+  readonly listed_until?: unknown
+}
+
+function collectionOf(key: RowKey): unknown {
+  const value: unknown = typeof key === 'number' ? key : JSON.parse(key)
+  return Array.isArray(value) ? value[0] : undefined
+}

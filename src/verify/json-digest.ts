@@ -1,0 +1,211 @@
+import { normalised } from '../warehouse/column.ts'
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const MINUS = 0x2d
+const ZERO = 0x30
+const NINE = 0x39
+const SPACE = 0x20
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+const OPEN_LIST = 0x5b
+const CLOSE_LIST = 0x5d
+const LOWER_F = 0x66
+const LOWER_N = 0x6e
+const LOWER_T = 0x74
+
+/** What begins the digest of each kind of value, so that the text "1" is not the number 1. */
+const SEED = { text: 1, number: 2, boolean: 3, list: 4, object: 5, member: 6 } as const
+
+/** A longer number may have more digits than a comparison by bytes is right for. */
+const MOST_ZEROS = 25
+
+/**
+ * Digests of JSON values, 64 bits in two halves. Values that mean the same have the same digest, however they are
+ * written: white space, escapes, the order of members and the form of numbers make no difference, and neither does
+ * a member that is null beside one that is missing. Digests find accidents; they are no protection against
+ * somebody who looks for two values with one digest.
+ */
+export class JsonDigest {
+  /** The digest of the last value; both are 0 for null alone. */
+  high = 0
+  low = 0
+  /** How a number is written before it is digested. */
+  readonly #numberText: (text: string) => string
+  /** Hold texts that are given as such, one while another is read. */
+  #source = Buffer.alloc(1024)
+  #scratch = Buffer.alloc(1024)
+
+  constructor(numberText: (text: string) => string = exactNumber) {
+    this.#numberText = numberText
+  }
+
+  /** The digest of the value that begins at `at`, which is valid JSON; answers with the position behind it. */
+  value(bytes: Buffer, at: number): number {
+    switch (bytes[at]) {
+      case QUOTE:
+        return this.#quoted(bytes, at)
+      case OPEN_OBJECT:
+        return this.#object(bytes, at)
+      case OPEN_LIST:
+        return this.#list(bytes, at)
+      case LOWER_N:
+        this.high = 0
+        this.low = 0
+        return at + 4
+      case LOWER_T:
+        this.#of(SEED.boolean, bytes, at, at + 1)
+        return at + 4
+      case LOWER_F:
+        this.#of(SEED.boolean, bytes, at, at + 1)
+        return at + 5
+      default:
+        return this.#number(bytes, at)
+    }
+  }
+
+  /** The digest of a JSON value that is given as a text. */
+  json(text: string): void {
+    this.#source = withRoom(this.#source, text)
+    const length = this.#source.write(text)
+    this.value(this.#source.subarray(0, length), 0)
+  }
+
+  /** The digest of a JSON text with this content. */
+  text(content: string): void {
+    this.#of(SEED.text, this.#scratch, 0, this.#write(content))
+  }
+
+  /** Makes this digest one of a member with this name. */
+  named(high: number, low: number): void {
+    this.#finish(this.high ^ high, this.low + Math.imul(low, 0x9e3779b1) + SEED.member)
+  }
+
+  #write(text: string): number {
+    this.#scratch = withRoom(this.#scratch, text)
+    return this.#scratch.write(text)
+  }
+
+  #quoted(bytes: Buffer, start: number): number {
+    let hasEscape = false
+    let end = start + 1
+    for (; bytes[end] !== QUOTE; end++) {
+      if (bytes[end] !== BACKSLASH) continue
+      hasEscape = true
+      end++
+    }
+    if (hasEscape) this.text(JSON.parse(bytes.toString('utf8', start, end + 1)) as string)
+    else this.#of(SEED.text, bytes, start + 1, end)
+    return end + 1
+  }
+
+  #number(bytes: Buffer, start: number): number {
+    const end = behindScalar(bytes, start)
+    const text = bytes.toString('latin1', start, end)
+    this.#of(SEED.number, this.#scratch, 0, this.#write(this.#numberText(text)))
+    return end
+  }
+
+  #list(bytes: Buffer, start: number): number {
+    let high: number = SEED.list
+    let low = 0
+    let at = skipSpace(bytes, start + 1)
+    while (bytes[at] !== CLOSE_LIST) {
+      at = skipSpace(bytes, this.value(bytes, at))
+      this.#finish(Math.imul(high, 31) + this.high, Math.imul(low, 37) + this.low + SEED.list)
+      high = this.high
+      low = this.low
+      if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1)
+    }
+    this.#finish(high, low)
+    return at + 1
+  }
+
+  #object(bytes: Buffer, start: number): number {
+    let high: number = SEED.object
+    let low = 0
+    let at = skipSpace(bytes, start + 1)
+    while (bytes[at] === QUOTE) {
+      at = skipSpace(bytes, this.#quoted(bytes, at)) + 1
+      const { high: nameHigh, low: nameLow } = this
+      at = skipSpace(bytes, this.value(bytes, skipSpace(bytes, at)))
+      if (this.high !== 0 || this.low !== 0) {
+        this.named(nameHigh, nameLow)
+        // A sum does not know in which order its parts came.
+        high = (high + this.high) | 0
+        low = (low + this.low) | 0
+      }
+      if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1)
+    }
+    this.#finish(high, low)
+    return at + 1
+  }
+
+  #of(seed: number, bytes: Buffer, start: number, end: number): void {
+    let a = 0xdeadbeef ^ seed
+    let b = 0x41c6ce57 ^ seed
+    for (let at = start; at < end; at++) {
+      const byte = bytes[at] as number
+      a = Math.imul(a ^ byte, 0x9e3779b1)
+      b = Math.imul(b ^ byte, 0x5f356495)
+    }
+    this.#finish(a, b)
+  }
+
+  #finish(first: number, second: number): void {
+    let a = first
+    let b = second
+    a = Math.imul(a ^ (a >>> 16), 0x85ebca6b) ^ Math.imul(b ^ (b >>> 13), 0xc2b2ae35)
+    b = Math.imul(b ^ (b >>> 16), 0x85ebca6b) ^ Math.imul(a ^ (a >>> 13), 0xc2b2ae35)
+    this.high = a | 0
+    // Both halves are 0 for null alone.
+    this.low = (a | b) === 0 ? 1 : b | 0
+  }
+}
+
+/** A buffer that takes the text, whatever its characters. */
+function withRoom(buffer: Buffer<ArrayBuffer>, text: string): Buffer<ArrayBuffer> {
+  const most = text.length * 3
+  return buffer.length < most ? Buffer.alloc(most * 2) : buffer
+}
+
+/** A number with every digit that it has, the same for all ways to write it. */
+function exactNumber(text: string): string {
+  if (isWhole(text)) return text === '-0' ? '0' : text
+  const digits = normalised(text)
+  const [significant = '', power = '0'] = digits.split('e')
+  const zeros = Number(power)
+  return zeros >= 0 && zeros <= MOST_ZEROS ? significant + '0'.repeat(zeros) : digits
+}
+
+function isWhole(text: string): boolean {
+  for (let i = text.charCodeAt(0) === MINUS ? 1 : 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code < ZERO || code > NINE) return false
+  }
+  return true
+}
+
+/** Databases round numbers with a fraction to nine digits behind the point at least. */
+export function roundedNumber(text: string): string {
+  if (isWhole(text)) return exactNumber(text)
+  return exactNumber(String(Number(Number(text).toFixed(9))))
+}
+
+/** The position behind a number, a boolean or null. */
+export function behindScalar(bytes: Buffer, start: number): number {
+  let at = start
+  for (; at < bytes.length; at++) {
+    const byte = bytes[at] as number
+    if (byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_LIST || byte <= SPACE) return at
+  }
+  return at
+}
+
+/** The position of the next byte that is no white space. */
+export function skipSpace(bytes: Buffer, start: number): number {
+  let at = start
+  while ((bytes[at] as number) <= SPACE) at++
+  return at
+}

@@ -1,0 +1,222 @@
+import { lifeOf } from '../protocol/sync-columns.ts'
+import type { StreamSpec } from '../records/stream-spec.ts'
+import { type Column, type ColumnType, columnType, fits } from '../warehouse/column.ts'
+import { behindScalar, JsonDigest, roundedNumber, skipSpace } from './json-digest.ts'
+import { createFieldList, dayNumber, type FieldList, keyOf, RowDigest } from './row-digest.ts'
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const BACKSLASH = 0x5c
+const LOWER_N = 0x6e
+
+/** The stream of which rows are compared. */
+export interface RowShape extends Pick<StreamSpec, 'schema' | 'key' | 'version'> {
+  /** The member by which the service filters the records by day. */
+  readonly dateField: string | undefined
+}
+
+/** Turns records of the service, and rows of a warehouse, into what is compared of them. */
+export interface RecordReader {
+  readonly fields: FieldList
+  /** The last record; valid until the next one. */
+  readonly row: RowDigest
+  /** Reads a record, an object of valid JSON that begins at `at`; answers with the position behind it. */
+  read(bytes: Buffer, at: number): number
+}
+
+/** The reader of records for a DuckDB file, which keeps every value as it came. */
+export function createExactReader(shape: RowShape, columns: readonly Column[]): RecordReader {
+  const digest = new JsonDigest()
+  const fields = createFieldList(digest)
+  const times = new Set<number>()
+  for (const { property, type, variantOf } of columns) {
+    const place = fields.addedPlaceOf(property)
+    if (type === 'TIMESTAMP_NS' && variantOf === undefined) times.add(place)
+  }
+  return createReader(shape, digest, fields, {
+    areNamesFolded: false,
+    placeOf: (name) => fields.addedPlaceOf(name),
+    value(place, bytes, at) {
+      const end = digest.value(bytes, at)
+      if (times.has(place) && fits('TIMESTAMP_NS', bytes, at, end))
+        digest.text(instant(bytes.toString('latin1', at + 1, end - 1)))
+      return end
+    },
+    keyText: (text) => text,
+  })
+}
+
+/** A time as DuckDB keeps it: UTC, with nanoseconds. */
+export function instant(text: string): string {
+  const [, day = '', time = '00:00', seconds = ':00', , fraction = '', zone = 'Z'] =
+    /^(.{10})[T ](\d\d:\d\d)(:\d\d)?(\.(\d+))?(Z|[+-]\d\d:\d\d)?$/.exec(text) ?? []
+  const whole = new Date(`${day}T${time}${seconds}${zone}`).toISOString().slice(0, 19)
+  return `${whole}.${fraction.padEnd(9, '0')}`
+}
+
+/**
+ * The reader of records for rows that another warehouse prints. They are compared by the fields that the schema names
+ * and that some row has; names count without case and underscores, and values in the form that databases keep.
+ */
+export function createLooseReader(
+  shape: RowShape,
+  isCompared: (place: number) => boolean = () => true,
+): RecordReader {
+  const digest = new JsonDigest(roundedNumber)
+  const properties = Object.entries(shape.schema.properties ?? {})
+  const fields = createFieldList(digest, foldName)
+  const types: ColumnType[] = []
+  for (const [name, schema] of properties) types[fields.addedPlaceOf(name)] ??= columnType(schema)
+  return createReader(shape, digest, fields, {
+    areNamesFolded: true,
+    placeOf(name) {
+      const place = fields.placeOf(name)
+      return place >= 0 && isCompared(place) ? place : -1
+    },
+    value: (place, bytes, at) => looseValue(types[place] as ColumnType, bytes, at, digest),
+    keyText: looseKey,
+  })
+}
+
+/** How a warehouse may have changed a name. */
+function foldName(name: string): string {
+  return name.toLowerCase().replaceAll('_', '')
+}
+
+/** An integer may be in a text, and a text in a number. */
+function looseKey(text: string): string {
+  if (!text.startsWith('"')) return text.replace(/\.0+$/, '')
+  const content = JSON.parse(text) as string
+  return /^\d{1,15}$/.test(content) ? String(Number(content)) : text
+}
+
+/** The digest of a value in the form that every warehouse can keep. */
+function looseValue(type: ColumnType, bytes: Buffer, at: number, digest: JsonDigest): number {
+  const isText = bytes[at] === QUOTE
+  const isPlain = isText ? type === 'VARCHAR' : type !== 'VARCHAR'
+  if (isPlain) return digest.value(bytes, at)
+  const end = digest.value(bytes, at)
+  if (!isText) {
+    const isScalar = bytes[at] !== LOWER_N && behindScalar(bytes, at) === end
+    if (isScalar) digest.text(bytes.toString('latin1', at, end))
+    return end
+  }
+  const text = JSON.parse(bytes.toString('utf8', at, end)) as string
+  switch (type) {
+    case 'BIGINT':
+    case 'DOUBLE':
+      if (/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)) digest.json(text)
+      break
+    case 'BOOLEAN':
+      if (/^(t|true|f|false)$/i.test(text)) digest.json(/^t/i.test(text) ? 'true' : 'false')
+      break
+    case 'DATE':
+      if (/^\d{4}-\d\d-\d\d[T ]/.test(text)) digest.text(text.slice(0, 10))
+      break
+    case 'TIMESTAMP_NS':
+      if (!Number.isNaN(Date.parse(text))) digest.text(new Date(text).toISOString())
+      break
+    default:
+      if (isJson(text)) digest.json(text)
+  }
+  return end
+}
+
+/** Whether a text is the JSON of an object or a list, as warehouses without such a type keep it. */
+function isJson(text: string): boolean {
+  if (!/^\s*[[{]/.test(text)) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+interface Ways {
+  readonly areNamesFolded: boolean
+  placeOf(name: string): number
+  /** Leaves the digest of the value in the digest of the reader; answers with the position behind it. */
+  value(place: number, bytes: Buffer, at: number): number
+  /** The JSON text of a column of the key, in one form. */
+  keyText(text: string): string
+}
+
+function createReader(
+  { key, version, dateField }: RowShape,
+  digest: JsonDigest,
+  fields: FieldList,
+  ways: Ways,
+): RecordReader {
+  const row = new RowDigest(fields.names.length)
+  const keyPlaces = key.map((name) => ways.placeOf(name))
+  const versionPlace = version === undefined ? -1 : ways.placeOf(version)
+  const dayPlace = dateField === undefined ? -1 : ways.placeOf(dateField)
+  /** The names of the last record in their order, and their places: those of the next one are mostly the same. */
+  const names: Buffer[] = []
+  const places: number[] = []
+  const keyTexts: string[] = []
+  return { fields, row, read }
+
+  function read(bytes: Buffer, start: number): number {
+    row.clear()
+    keyTexts.fill('null')
+    let at = skipSpace(bytes, start + 1)
+    for (let n = 0; bytes[at] === QUOTE; n++) {
+      const nameEnd = behindName(bytes, at)
+      const place = placeAt(n, bytes, at, nameEnd)
+      at = skipSpace(bytes, skipSpace(bytes, nameEnd) + 1)
+      const valueStart = at
+      at = place < 0 ? digest.value(bytes, at) : ways.value(place, bytes, at)
+      if (place >= 0) take(place, bytes, valueStart, at)
+      at = skipSpace(bytes, at)
+      if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1)
+    }
+    row.key = keyOf(keyTexts)
+    row.sum(fields, digest)
+    return at + 1
+  }
+
+  /** A member that comes twice counts as it came last; of two spellings of a name the one with a value does. */
+  function take(place: number, bytes: Buffer, start: number, end: number): void {
+    const isNull = digest.high === 0 && digest.low === 0
+    if (isNull && ways.areNamesFolded) return
+    row.set(place, digest.high, digest.low)
+    const column = keyPlaces.indexOf(place)
+    if (column >= 0) keyTexts[column] = ways.keyText(bytes.toString('utf8', start, end))
+    if (place === versionPlace) row.version = contentOf(bytes, start, end)
+    if (place === dayPlace) row.day = dayNumber(contentOf(bytes, start, end))
+  }
+
+  function placeAt(n: number, bytes: Buffer, start: number, end: number): number {
+    const known = names[n]
+    if (known !== undefined && isSameName(known, bytes, start, end)) return places[n] as number
+    names[n] = Buffer.from(bytes.subarray(start, end))
+    const place = ways.placeOf(JSON.parse(names[n].toString('utf8')) as string)
+    places[n] = place
+    return place
+  }
+}
+
+function contentOf(bytes: Buffer, start: number, end: number): string | undefined {
+  const value: unknown = JSON.parse(bytes.toString('utf8', start, end))
+  return typeof value === 'string' ? value : undefined
+}
+
+function behindName(bytes: Buffer, start: number): number {
+  let at = start + 1
+  for (; bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++
+  return at + 1
+}
+
+function isSameName(name: Buffer, bytes: Buffer, start: number, end: number): boolean {
+  if (name.length !== end - start) return false
+  for (let i = 0; i < name.length; i++) if (name[i] !== bytes[start + i]) return false
+  return true
+}
+
+/** Whether a row that a warehouse printed is marked as deleted; what the marks say that cannot be understood. */
+export function markOf(row: Readonly<Record<string, unknown>>): ReturnType<typeof lifeOf> {
+  const { _deleted_at: own, ...others } = row
+  return lifeOf(own === undefined ? others : { ...others, _deleted: own })
+}

@@ -1,0 +1,186 @@
+import { NO_DAY, type RowDigest, type RowKey } from './row-digest.ts'
+
+/** Rows that are kept side by side. */
+const CHUNK = 4096
+/** The texts of keys are kept in buffers of so many bytes. */
+const TEXTS = 1024 * 1024
+/** How many positions each of these buffers has in a number. */
+const PLACES = 2 ** 31
+const LENGTH = 4
+
+interface Chunk {
+  /** A key that is an integer, or below 0 the place of its text. */
+  readonly keys: Float64Array
+  readonly highs: Int32Array
+  readonly lows: Int32Array
+  readonly days: Uint16Array
+  readonly isMet: Uint8Array
+  /** How many fields a row of this chunk has. */
+  readonly width: number
+  readonly parts: Uint16Array
+}
+
+/**
+ * The rows of a table by their keys, with digests in place of values: about 30 bytes a row and 2 for each field, so
+ * that a million rows fit into little memory, and no value of them does.
+ */
+export class RowTable {
+  #count = 0
+  readonly #chunks: Chunk[] = []
+  /** The index of a row, and 1, at the place that its key leads to; 0 where there is none. */
+  #slots = new Int32Array(1024)
+  readonly #texts: Buffer[] = []
+  #textEnd = TEXTS
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** Adds a row that has so many fields; false, and nothing is added, where the key is there. */
+  add(row: RowDigest, fields: number): boolean {
+    const slot = this.#slotOf(row.key)
+    if (this.#slots[slot] !== 0) return false
+    const index = this.#count++
+    const chunk = this.#chunkFor(index, fields)
+    const at = index % CHUNK
+    chunk.keys[at] = typeof row.key === 'number' ? row.key : this.#addText(row.key)
+    chunk.highs[at] = row.high
+    chunk.lows[at] = row.low
+    chunk.days[at] = row.day
+    for (let place = 0; place < chunk.width; place++)
+      chunk.parts[at * chunk.width + place] = row.partOf(place)
+    this.#slots[slot] = index + 1
+    if (this.#count * 3 > this.#slots.length * 2) this.#grow()
+    return true
+  }
+
+  /** The index of the row with this key; -1 without one. */
+  find(key: RowKey): number {
+    return (this.#slots[this.#slotOf(key)] as number) - 1
+  }
+
+  keyOf(index: number): RowKey {
+    const key = this.#chunkOf(index).keys[index % CHUNK] as number
+    return key >= 0 ? key : this.#textAt(key).toString('utf8')
+  }
+
+  dayOf(index: number): number {
+    return this.#chunkOf(index).days[index % CHUNK] ?? NO_DAY
+  }
+
+  meet(index: number): void {
+    this.#chunkOf(index).isMet[index % CHUNK] = 1
+  }
+
+  isMet(index: number): boolean {
+    return this.#chunkOf(index).isMet[index % CHUNK] === 1
+  }
+
+  isSame(index: number, { high, low }: Pick<RowDigest, 'high' | 'low'>): boolean {
+    const { highs, lows } = this.#chunkOf(index)
+    return highs[index % CHUNK] === high && lows[index % CHUNK] === low
+  }
+
+  /** Whether a row has this key and the same fields as one of another table. */
+  hasSame(key: RowKey, other: RowTable): boolean {
+    const index = this.find(key)
+    const there = other.find(key)
+    if (index < 0 || there < 0) return index === there
+    const { highs, lows } = other.#chunkOf(there)
+    const [high = 0, low = 0] = [highs[there % CHUNK], lows[there % CHUNK]]
+    return this.isSame(index, { high, low })
+  }
+
+  /** The places of the fields in which a row is another one, of so many fields. */
+  changedPlaces(index: number, row: RowDigest, fields: number): number[] {
+    const { parts, width } = this.#chunkOf(index)
+    const at = (index % CHUNK) * width
+    const places: number[] = []
+    for (let place = 0; place < fields; place++) {
+      const part = place < width ? parts[at + place] : 0
+      if (part !== row.partOf(place)) places.push(place)
+    }
+    return places
+  }
+
+  #chunkOf(index: number): Chunk {
+    return this.#chunks[Math.floor(index / CHUNK)] as Chunk
+  }
+
+  #chunkFor(index: number, fields: number): Chunk {
+    const last = this.#chunks[Math.floor(index / CHUNK)]
+    if (last !== undefined) return last
+    const chunk = {
+      keys: new Float64Array(CHUNK),
+      highs: new Int32Array(CHUNK),
+      lows: new Int32Array(CHUNK),
+      days: new Uint16Array(CHUNK),
+      isMet: new Uint8Array(CHUNK),
+      width: fields,
+      parts: new Uint16Array(CHUNK * fields),
+    }
+    this.#chunks.push(chunk)
+    return chunk
+  }
+
+  /** The slot of the row with this key, or the free one where it would be. */
+  #slotOf(key: RowKey): number {
+    const text = typeof key === 'string' ? Buffer.from(key) : undefined
+    const mask = this.#slots.length - 1
+    let slot = (typeof key === 'number' ? hashOfNumber(key) : hashOfText(key)) & mask
+    for (;;) {
+      const index = (this.#slots[slot] as number) - 1
+      if (index < 0) return slot
+      const stored = this.#chunkOf(index).keys[index % CHUNK] as number
+      const isSame =
+        text === undefined ? stored === key : stored < 0 && this.#textAt(stored).equals(text)
+      if (isSame) return slot
+      slot = (slot + 1) & mask
+    }
+  }
+
+  #grow(): void {
+    this.#slots = new Int32Array(this.#slots.length * 2)
+    const mask = this.#slots.length - 1
+    for (let index = 0; index < this.#count; index++) {
+      const key = this.keyOf(index)
+      let slot = (typeof key === 'number' ? hashOfNumber(key) : hashOfText(key)) & mask
+      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask
+      this.#slots[slot] = index + 1
+    }
+  }
+
+  /** Keeps a text, and answers with its place. */
+  #addText(text: string): number {
+    const size = LENGTH + Buffer.byteLength(text)
+    if (this.#textEnd + size > TEXTS) {
+      this.#texts.push(Buffer.allocUnsafe(Math.max(TEXTS, size)))
+      this.#textEnd = 0
+    }
+    const at = this.#textEnd
+    const buffer = this.#texts.at(-1) as Buffer
+    buffer.writeUInt32LE(size - LENGTH, at)
+    buffer.write(text, at + LENGTH)
+    this.#textEnd += size
+    return -1 - ((this.#texts.length - 1) * PLACES + at)
+  }
+
+  #textAt(place: number): Buffer {
+    const position = -1 - place
+    const buffer = this.#texts[Math.floor(position / PLACES)] as Buffer
+    const at = position % PLACES
+    const start = at + LENGTH
+    return buffer.subarray(start, start + buffer.readUInt32LE(at))
+  }
+}
+
+function hashOfNumber(key: number): number {
+  const hash = Math.imul((key | 0) ^ Math.floor(key / 2 ** 32), 0x9e3779b1)
+  return hash ^ (hash >>> 15)
+}
+
+function hashOfText(key: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)
+  return hash ^ (hash >>> 15)
+}

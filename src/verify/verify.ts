@@ -1,0 +1,104 @@
+import { ConnectorError } from '../ground/errors.ts'
+import type {
+  Failure,
+  Log,
+  Source,
+  StreamRequest,
+  SyncFacts,
+  SyncObserver,
+  Tools,
+} from '../protocol/connector.ts'
+import { type Comparison, compareStream, type Found } from './compare-stream.ts'
+import type { Held, VerifiedStream } from './held-rows.ts'
+
+export interface VerifySettings<Config> {
+  readonly source: Source<Config>
+  readonly config: Config
+  readonly streams: readonly VerifiedStream[]
+  readonly held: Held
+  readonly found: Found
+  readonly tools: Tools & { readonly observer: SyncObserver }
+}
+
+/** What a comparison came to. */
+export interface Verified {
+  /** How many records of the service were compared. */
+  readonly records: number
+  /** What could not be compared, and why. */
+  readonly notVerified: ReadonlyMap<string, string>
+  readonly failures: readonly Failure[]
+  readonly requests: number
+  readonly bytes: number
+}
+
+/**
+ * Compares what a warehouse holds with the service, which is asked for lists alone: no delta begins or goes on. Throws
+ * when the process is to stop.
+ */
+export async function verify<Config>(settings: VerifySettings<Config>): Promise<Verified> {
+  const { source, config, streams, held, found, tools } = settings
+  const notVerified = new Map<string, string>()
+  const comparisons = new Map<string, Comparison>()
+  const requests: StreamRequest[] = []
+  for (const stream of streams) {
+    const { name } = stream
+    const rows = held.get(name)
+    if (rows === undefined) notVerified.set(name, 'no rows of it are there')
+    else if ('why' in rows) notVerified.set(name, rows.why)
+    else {
+      tellLacking(name, rows.lacking, tools.log)
+      const output = compareStream({ stream, held: rows, found, log: tools.log })
+      const { from = null, until = null } = rows.known ?? {}
+      comparisons.set(name, output)
+      requests.push({
+        name,
+        mode: 'full_refresh',
+        state: undefined,
+        byLists: { from, until },
+        output,
+      })
+    }
+  }
+  if (requests.length === 0) throw nothingCompared(notVerified)
+  let facts: SyncFacts | undefined
+  const observer: SyncObserver = {
+    ...tools.observer,
+    begun(told) {
+      facts = told
+      tools.observer.begun(told)
+    },
+  }
+  const failed = await source.read(config, requests, {
+    ...tools,
+    // What it says of itself is said of a sync.
+    log: { ...tools.log, info: tools.log.debug },
+    observer,
+    refused: [],
+  })
+  for (const { stream, error } of failed)
+    if (stream !== undefined && error.id === 'no-list') notVerified.set(stream, error.message)
+  if (notVerified.size === streams.length) throw nothingCompared(notVerified)
+  const { requests: asked = 0, bytes = 0 } = facts?.traffic ?? {}
+  return {
+    records: [...comparisons.values()].reduce((sum, { compared }) => sum + compared, 0),
+    notVerified,
+    failures: failed.filter(({ error }) => error.id !== 'no-list'),
+    requests: asked,
+    bytes,
+  }
+}
+
+/** Nothing that was compared is not the same as nothing that differs. */
+function nothingCompared(reasons: ReadonlyMap<string, string>): ConnectorError {
+  const [reason = 'no stream is named'] = reasons.values()
+  return new ConnectorError(
+    'config',
+    'nothing-compared',
+    `Nothing was compared, because of each stream: ${reason}. Sync first, or give rows by --rows.`,
+  )
+}
+
+function tellLacking(stream: string, fields: readonly string[], log: Log): void {
+  if (fields.length === 0) return
+  log.info(`${stream}: not compared, because no row has them: ${fields.join(', ')}.`)
+}

@@ -1,0 +1,159 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { ConnectorError } from '../ground/errors.ts'
+import { readState } from '../sync/stored-state.ts'
+import { type Column, DELETED_AT } from '../warehouse/column.ts'
+import { closingOnError, openDatabase, type Patience, texts } from '../warehouse/duckdb.ts'
+import { storedColumns } from '../warehouse/known-tables.ts'
+import { isOwned, type Owner } from '../warehouse/owner.ts'
+import { literal, quoted } from '../warehouse/sql.ts'
+import type { Held, HeldRows, VerifiedStream } from './held-rows.ts'
+import { JsonDigest } from './json-digest.ts'
+import { createExactReader, type RecordReader } from './record-reader.ts'
+import { dayNumber, keyOf, type RowKey } from './row-digest.ts'
+import { RowTable } from './row-table.ts'
+
+export interface WarehouseRowsSettings {
+  readonly path: string
+  readonly owner: Owner
+  readonly patience: Patience
+  readonly streams: readonly VerifiedStream[]
+  /** Which rows are wanted; all if left out. */
+  readonly isWanted?: (stream: string, key: RowKey) => boolean
+}
+
+/**
+ * What a DuckDB file of `protime sync` holds of each stream, as of one moment: the file is open, and a sync kept
+ * out, until all of it is read. Streams that were never read into it are left out.
+ */
+export async function readWarehouse(settings: WarehouseRowsSettings): Promise<Held> {
+  const { path, owner, patience, streams, isWanted = () => true } = settings
+  const database = await patience(() => openDatabase(path))
+  const { connection } = database
+  return closingOnError(database, async () => {
+    if (!(await isOwned(connection, path, owner)))
+      throw new ConnectorError(
+        'config',
+        'not-a-warehouse',
+        `${path} is no file of protime sync. Name one by --warehouse, or rows by --rows.`,
+      )
+    const columns = await storedColumns(connection)
+    const marked = new Set((await texts(connection, MARKED)).map(([name = '']) => name))
+    const states = new Map(
+      (await texts(connection, 'SELECT stream, state FROM _protime.states')).map(
+        ([stream = '', state = '']) => [stream, readState(JSON.parse(state))],
+      ),
+    )
+    const held = new Map<string, HeldRows | { readonly why: string }>()
+    for (const stream of streams) {
+      const { name } = stream
+      const state = states.get(name)
+      if (state === undefined || state === 'none') continue
+      if ('unreadable' in state)
+        held.set(name, { why: `its state cannot be used, ${state.unreadable}` })
+      else if (!state.isSettled) held.set(name, { why: 'its first reading is not complete' })
+      else {
+        const known = {
+          from: state.start,
+          until: state.listedUntil,
+          version: state.keys.highestVersion,
+        }
+        const rows = await readTable(connection, {
+          stream,
+          columns: columns.get(name) ?? [],
+          isMarked: marked.has(name),
+          isWanted: (key) => isWanted(name, key),
+        })
+        held.set(name, { ...rows, known })
+      }
+    }
+    database.close()
+    return held
+  })
+}
+
+/** Tables that hold marked rows of a sync that kept them. */
+const MARKED = `SELECT table_name FROM information_schema.columns
+  WHERE table_schema = 'main' AND column_name = ${literal(DELETED_AT)}`
+
+/** Whether a file has rows of syncs that kept what is deleted. */
+export async function keepsDeleted(path: string, patience: Patience): Promise<boolean> {
+  const database = await patience(() => openDatabase(path))
+  return closingOnError(database, async () => {
+    const isMarked = (await texts(database.connection, MARKED)).length > 0
+    database.close()
+    return isMarked
+  })
+}
+
+interface TableSettings {
+  readonly stream: VerifiedStream
+  readonly columns: readonly Column[]
+  /** Whether rows that are deleted are in it, with a mark. */
+  readonly isMarked: boolean
+  readonly isWanted: (key: RowKey) => boolean
+}
+
+async function readTable(
+  connection: DuckDBConnection,
+  { stream, columns, isMarked, isWanted }: TableSettings,
+): Promise<HeldRows> {
+  const reader = createExactReader(stream, columns)
+  const table = new RowTable()
+  const repeated: RowKey[] = []
+  const width = reader.fields.names.length
+  const living = isMarked ? ` WHERE source.${DELETED_AT} IS NULL` : ''
+  const result = await connection.stream(
+    `SELECT ${columns.map(asText).join(', ')} FROM main.${quoted(stream.name)} AS source${living}`,
+  )
+  const take = rowTaker(stream, columns, reader)
+  for (let chunk = await result.fetchChunk(); chunk?.rowCount; chunk = await result.fetchChunk()) {
+    const values = columns.map((_, i) => chunk?.getColumnValues(i) as readonly (string | null)[])
+    for (let i = 0; i < chunk.rowCount; i++) {
+      take(values, i)
+      const { row } = reader
+      if (isWanted(row.key) && !table.add(row, width)) repeated.push(row.key)
+    }
+  }
+  return { table, repeated, reader, lacking: [] }
+}
+
+function asText({ name, type }: Column): string {
+  const column = `source.${quoted(name)}`
+  if (type === 'VARCHAR' || type === 'JSON') return column
+  return type === 'TIMESTAMP_NS'
+    ? `strftime(${column}, '%Y-%m-%dT%H:%M:%S.%n')`
+    : `CAST(${column} AS VARCHAR)`
+}
+
+/** Makes the row at an index of columns of texts the present one of the reader. */
+function rowTaker(
+  { key, version, dateField }: VerifiedStream,
+  columns: readonly Column[],
+  { row, fields }: RecordReader,
+): (values: readonly (readonly (string | null)[])[], index: number) => void {
+  const digest = new JsonDigest()
+  const places = columns.map(({ property }) => fields.placeOf(property))
+  const keyPlaces = key.map((name) => fields.placeOf(name))
+  const versionPlace = version === undefined ? -1 : fields.placeOf(version)
+  const dayPlace = dateField === undefined ? -1 : fields.placeOf(dateField)
+  return (values, index) => {
+    row.clear()
+    const keyTexts = key.map(() => 'null')
+    for (let column = 0; column < columns.length; column++) {
+      const text = values[column]?.[index] ?? null
+      if (text === null) continue
+      const { type } = columns[column] as Column
+      const place = places[column] as number
+      const isText = type === 'VARCHAR' || type === 'DATE' || type === 'TIMESTAMP_NS'
+      if (isText) digest.text(text)
+      else digest.json(text)
+      row.set(place, digest.high, digest.low)
+      const keyColumn = keyPlaces.indexOf(place)
+      if (keyColumn >= 0) keyTexts[keyColumn] = isText ? JSON.stringify(text) : text
+      if (place === versionPlace && isText) row.version = text
+      if (place === dayPlace && isText) row.day = dayNumber(text)
+    }
+    row.key = keyOf(keyTexts)
+    row.sum(fields, digest)
+  }
+}
