@@ -38,7 +38,6 @@ export interface VerifyOptions {
   readonly sync?: boolean
   readonly sql?: Dialect
   readonly limit?: number
-  readonly quiet?: boolean
 }
 
 /**
@@ -100,7 +99,7 @@ async function once(
   if (earlier !== undefined && wanted.length === 0) return report(NOTHING, tools)
   const held = await heldBy(options, wanted, tools)
   const counts = { differences: 0, pending: 0 }
-  const verified = await list(options, wanted, held, tools, (difference) => {
+  const verified = await list(wanted, held, tools, (difference) => {
     const told = earlier === undefined ? difference : seenAgain(difference, earlier)
     if (told === undefined) return undefined
     counts.differences++
@@ -134,7 +133,7 @@ async function betweenSyncs(
     streams,
     sync: () => sync(options, streams, tools),
     read: (some, isWanted) => readFile(options, some, tools, isWanted),
-    verify: (some, held, found) => list(options, some, held, tools, found),
+    verify: (some, held, found) => list(some, held, tools, found),
   })
   for (const difference of differences.slice(0, options.limit)) await tools.say(difference)
   const count = differences.length
@@ -200,22 +199,21 @@ function readFile(
 
 /** Lists the service and compares; progress is told as that of a sync is. */
 async function list(
-  { quiet = false }: VerifyOptions,
   streams: readonly VerifiedStream[],
   held: Held,
-  { config, log, screen, mask, signal }: ActionTools,
+  { config, log, screen, mask, signal, isQuiet }: ActionTools,
   found: Found,
 ): Promise<Verified> {
   const shown = {
     program: 'protime',
     version: packageVersion(),
     name: 'protime',
-    log: screen.isTerminal && !quiet ? { ...log, info: () => {} } : log,
+    log: screen.isTerminal && !isQuiet ? { ...log, info: () => {} } : log,
     screen,
     logsBesideBlock: false,
     tellsFailures: false,
     metrics: undefined,
-    isQuiet: quiet,
+    isQuiet,
     kept: 'Nothing was changed.',
   }
   const done: { verified?: Verified } = {}

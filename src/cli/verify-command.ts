@@ -20,7 +20,6 @@ export function addVerify(program: Command, act: Act): void {
     .addOption(
       new Option('--sql <dialect>', 'print queries whose answers --rows takes').choices(DIALECTS),
     )
-    .option('--quiet', 'show no progress')
     .addHelpText(
       'after',
       `\nAsks for lists only, so that no sync is disturbed. Values of rows are never printed.

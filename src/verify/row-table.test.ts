@@ -7,7 +7,7 @@ function rowOf(key: RowKey, ...fields: readonly number[]): RowDigest {
   const row = new RowDigest(2)
   row.clear()
   row.key = key
-  fields.forEach((value, place) => row.set(place, value, value))
+  for (const [place, value] of fields.entries()) row.set(place, value, value)
   row.high = fields.reduce((sum, value) => sum + value, 0)
   return row
 }
