@@ -1,0 +1,119 @@
+import { copyFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startTenant, type Tenant } from './engines/tenant.ts'
+import { temporaryFolder } from './testing/files.ts'
+import { ask, protime, withDuckDb } from './testing/protime.ts'
+import { verify } from './testing/verify.ts'
+
+const STREAMS = ['absences', 'activity_definitions', 'clockings', 'contracts', 'people', 'sectors']
+
+let tenant: Tenant
+let folder: ReturnType<typeof temporaryFolder>
+/** Some rows of each stream. */
+const ids = new Map<string, unknown[]>()
+beforeAll(async () => {
+  tenant = await startTenant()
+  folder = temporaryFolder()
+  const config = { ...tenant.config, streams: STREAMS }
+  writeFileSync(path('config.json'), JSON.stringify(config), { mode: 0o600 })
+  await protime('sync', ...words('synced.duckdb'))
+  for (const stream of STREAMS) {
+    const rows = await ask(path('synced.duckdb'), `SELECT id FROM ${stream} ORDER BY id LIMIT 5`)
+    ids.set(
+      stream,
+      rows.map(({ id }) => id),
+    )
+  }
+})
+afterAll(async () => {
+  await tenant.emulator.close()
+  folder.remove()
+})
+
+const path = (name: string) => join(folder.path, name)
+const words = (file: string) => ['--config', path('config.json'), '--warehouse', path(file)]
+
+const KINDS = ['missing', 'too many', 'old', 'changed'] as const
+
+/** A damage to one row of a stream; the numbers choose the row and the column among those that there are. */
+const damages = fc.uniqueArray(
+  fc.record({
+    stream: fc.constantFrom(...STREAMS),
+    row: fc.nat(9_999),
+    kind: fc.constantFrom(...KINDS),
+    column: fc.nat(9_999),
+    isEmptied: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 8, selector: ({ stream, row }) => `${stream} ${row % 5}` },
+)
+type Damage = (typeof damages extends fc.Arbitrary<infer All> ? All : never) extends (infer One)[]
+  ? One
+  : never
+
+/** Another value of a column, by its type. */
+const OTHER: Readonly<Record<string, (column: string) => string>> = {
+  BIGINT: (column) => `coalesce(${column}, 0) + 1`,
+  DOUBLE: (column) => `coalesce(${column}, 0) + 0.5`,
+  BOOLEAN: (column) => `NOT coalesce(${column}, false)`,
+  DATE: (column) => `coalesce(${column}, DATE '2026-01-01') + 1`,
+  VARCHAR: (column) => `coalesce(${column}, '') || 'x'`,
+  JSON: () => `'{"another": [1, null, "x"]}'`,
+}
+
+/** Does the damage, and answers with what must be found. */
+async function damage(connection: DuckDBConnection, one: Damage, n: number) {
+  const { stream, kind } = one
+  const rows = async (sql: string) => (await connection.runAndReadAll(sql)).getRowsJson()
+  const columns = await rows(
+    `SELECT name, type FROM _protime.columns WHERE stream = '${stream}' AND variant_of IS NULL
+      AND name NOT IN ('id', 'changeVersion') ORDER BY position`,
+  )
+  const id = ids.get(stream)?.[one.row % 5]
+  const key = typeof id === 'string' && /^\d+$/.test(id) ? Number(id) : id
+  const where = `WHERE CAST(id AS VARCHAR) = '${id}'`
+  if (kind === 'missing') {
+    await connection.run(`DELETE FROM ${stream} ${where}`)
+    return { stream, key, difference: kind }
+  }
+  if (kind === 'too many') {
+    const another = typeof key === 'number' ? `${900_000 + n}` : `'another-${n}'`
+    await connection.run(
+      `INSERT INTO ${stream} BY NAME SELECT * REPLACE (${another} AS id) FROM ${stream} ${where}`,
+    )
+    return { stream, key: another.startsWith("'") ? `another-${n}` : 900_000 + n, difference: kind }
+  }
+  const [name, type] = columns[one.column % columns.length] as [string, string]
+  const column = `"${name}"`
+  const [[isNull] = []] = await rows(`SELECT ${column} IS NULL FROM ${stream} ${where}`)
+  const value = one.isEmptied && isNull === false ? 'NULL' : OTHER[type]?.(column)
+  const old = kind === 'old' ? ", changeVersion = '00000000000000000000'" : ''
+  await connection.run(`UPDATE ${stream} SET ${column} = ${value}${old} ${where}`)
+  return { stream, key, difference: kind, fields: [name] }
+}
+
+it('whatever is done to rows of a file is named exactly, by stream, key and field', async () => {
+  await fc.assert(
+    fc.asyncProperty(damages, async (chosen) => {
+      copyFileSync(path('synced.duckdb'), path('damaged.duckdb'))
+      // A row that is copied is copied before another damage takes it away.
+      const inOrder = chosen.toSorted((a, b) => KINDS.indexOf(b.kind) - KINDS.indexOf(a.kind))
+      const expected = await withDuckDb(path('damaged.duckdb'), async (connection) => {
+        const found: object[] = []
+        for (const [n, one] of inOrder.entries()) found.push(await damage(connection, one, n))
+        return found
+      })
+      const { exitCode, differences } = await verify(...words('damaged.duckdb'))
+      const told = differences.map(({ version: _, pending: __, ...difference }) => difference)
+      expect(exitCode).toBe(3)
+      expect(inSomeOrder(told)).toEqual(inSomeOrder(expected))
+    }),
+    { numRuns: 12 },
+  )
+})
+
+function inSomeOrder(all: readonly object[]): string[] {
+  return all.map((one) => JSON.stringify(one)).toSorted()
+}
