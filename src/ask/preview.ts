@@ -3,7 +3,6 @@ import { HttpError } from '../http/http-error.ts'
 import { createSession, type Session, type SessionSettings } from '../http/session.ts'
 import { hasScope, notEntitled } from '../http/token.ts'
 import { createJsonBatch, DELETE, type RecordBatch, SOFT_DELETE } from '../records/record-batch.ts'
-import { createBatchRewriter } from '../records/record-rewriter.ts'
 import { readScopes } from '../streams/streams.ts'
 import { addDays, type Day, dayOf } from '../sync/days.ts'
 import { pageFailure } from '../sync/page-failures.ts'
@@ -111,12 +110,9 @@ async function look(
   }
 
   function textsOf(batch: RecordBatch): string[] {
-    const { rules } = redaction
-    const isRedacted = rules === undefined || stream.nested === 'referenced_collections'
-    const left = isRedacted ? batch : createBatchRewriter(rules)(batch)
-    return Array.from({ length: left.count }, (_, i) => i)
-      .filter((i) => left.ops[i] !== DELETE && left.ops[i] !== SOFT_DELETE)
-      .map((i) => Buffer.from(left.record(i)).toString('utf8'))
+    return Array.from({ length: batch.count }, (_, i) => i)
+      .filter((i) => batch.ops[i] !== DELETE && batch.ops[i] !== SOFT_DELETE)
+      .map((i) => Buffer.from(batch.record(i)).toString('utf8'))
   }
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { DELETE, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
 import { createPageScanner, guarded } from './create-page-scanner.ts'
 import { MalformedPageError, RecordTooLargeError, TextTooLongError } from './page-scanner.ts'
-import { loadScanModule } from './scan-module.ts'
+import { loadScanModule, type ScanModule } from './scan-module.ts'
 import { observe, parts, shape } from './testing/observe.ts'
 import { highest } from './wasm-batch.ts'
 import { createWasmEngine } from './wasm-engine.ts'
@@ -266,18 +266,18 @@ describe('the page scanner', () => {
 
 /** A scanner, and how large the memory is that it scans in. */
 function watchedScanner() {
-  let { memory } = loadScanModule().instantiate()
-  const module = {
-    instantiate() {
-      const instance = loadScanModule().instantiate()
-      memory = instance.memory
+  let bytes = () => 0
+  const module: ScanModule = {
+    instantiate(host) {
+      const instance = loadScanModule().instantiate(host)
+      bytes = () => instance.memory.buffer.byteLength
       return instance
     },
   }
   const scanner = guarded(shape, {}, (maxRecordBytes) =>
     createWasmEngine(module, shape, maxRecordBytes),
   )
-  return { scanner, bytes: () => memory.buffer.byteLength }
+  return { scanner, bytes: () => bytes() }
 }
 
 describe('the memory of the page scanner', () => {

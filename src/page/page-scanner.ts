@@ -1,4 +1,5 @@
 import type { RecordBatch } from '../records/record-batch.ts'
+import type { ObjectRules } from '../records/record-rewriter.ts'
 
 /** A page body that must not be used, because it is incomplete or not what the service promises. */
 export class MalformedPageError extends Error {
@@ -145,10 +146,11 @@ export interface PageScanner {
   end(): PageEnd
 }
 
-/** Limits of a scanner. */
 export interface ScannerOptions {
   /** A larger element is an error; 16 MiB if not given. */
   readonly maxRecordBytes?: number
+  /** What becomes of the members of records; left out where all stay. */
+  readonly rules?: ObjectRules | undefined
 }
 
 /** How a complete page ended. */

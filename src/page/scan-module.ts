@@ -37,17 +37,27 @@ export interface ScanExports {
   lineBytes(head: number, tail: number, removedTail: number): number
   fill(first: number, head: number, tail: number, removedTail: number): number
   readonly filled: WasmNumber
+  /** From now on there are rules; before the first page. */
+  useRules(root: number): void
+  /** Where `ScanHost.askReplacement` writes. */
+  room(bytes: number): number
+}
+
+/** What the scanner asks for where there are rules; see `wasm/host.ts`. */
+export interface ScanHost {
+  askRule(subject: number, start: number, end: number, depth: number): number
+  askReplacement(subject: number, start: number, end: number): number
 }
 
 /** Compiled code, shared by all scanners of the process. */
 export interface ScanModule {
-  instantiate(): ScanExports
+  instantiate(host: ScanHost): ScanExports
 }
 
 // The part of the WebAssembly interface used here: neither ES2023 nor node's types describe it.
 declare const WebAssembly: {
   Module: new (bytes: Uint8Array) => object
-  Instance: new (module: object) => { readonly exports: unknown }
+  Instance: new (module: object, imports: object) => { readonly exports: unknown }
 }
 
 let module: ScanModule | undefined
@@ -64,5 +74,7 @@ export function loadScanModule(): ScanModule {
 function compile(): ScanModule {
   const path = createRequire(import.meta.url).resolve('#scan.wasm')
   const code = new WebAssembly.Module(readFileSync(path))
-  return { instantiate: () => new WebAssembly.Instance(code).exports as ScanExports }
+  return {
+    instantiate: (host) => new WebAssembly.Instance(code, { host }).exports as ScanExports,
+  }
 }

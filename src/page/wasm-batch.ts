@@ -9,10 +9,12 @@ import {
 import type { ScanExports } from './scan-module.ts'
 
 /** Layout of a row in 32-bit words: `wasm/layout.ts`. */
-const ROW_WORDS = 10
+const ROW_WORDS = 12
 const LONE_START = 6
 const LONE_END = 7
 const FLAGS = 8
+const CAME_START = 10
+const CAME_END = 11
 const ESCAPED_VERSION = 4
 /** What `highestVersion` answers instead of an index, and room for the parts: `wasm/batch.ts`. */
 const NO_VERSION = -1
@@ -73,6 +75,11 @@ export class WasmBatch implements RecordBatch {
       CLOSING,
       this.#bytes.subarray(loneEnd, end),
     ])
+  }
+
+  received(index: number): Uint8Array {
+    if (this.#word(index, LONE_START) !== 0) return this.record(index)
+    return this.#bytes.subarray(this.#word(index, CAME_START), this.#word(index, CAME_END))
   }
 
   visit(index: number, visitor: RecordVisitor): void {

@@ -1,4 +1,5 @@
 import type { RecordBatch } from '../records/record-batch.ts'
+import type { ObjectRules } from '../records/record-rewriter.ts'
 import {
   type PageEnd,
   type Problem,
@@ -6,7 +7,8 @@ import {
   type RecordShape,
   type ScanEngine,
 } from './page-scanner.ts'
-import type { ScanExports, ScanModule } from './scan-module.ts'
+import { createRuleAnswers, type RuleAnswers } from './rule-answers.ts'
+import type { ScanExports, ScanHost, ScanModule } from './scan-module.ts'
 import { WasmBatch } from './wasm-batch.ts'
 
 /** The texts that a scanner compares with, in the order of their numbers (1 to 11) in the scanner. */
@@ -35,7 +37,7 @@ function namesOf({ key, version, deleted, array }: RecordShape): readonly string
 }
 
 /** Memory above this size is given back at the next page: one giant record must not stay for ever. */
-const KEEP_MEMORY_BYTES = 32 * 1024 * 1024
+const KEEP_MEMORY_BYTES = 40 * 1024 * 1024
 /** The answers of `place()`. */
 const DONE = 1
 const NOTHING_YET = 2
@@ -48,30 +50,42 @@ export function createWasmEngine(
   module: ScanModule,
   shape: RecordShape,
   maxRecordBytes: number,
+  rules?: ObjectRules,
 ): ScanEngine {
-  return new WasmEngine(module, namesOf(shape), maxRecordBytes)
+  return new WasmEngine(module, namesOf(shape), maxRecordBytes, rules && createRuleAnswers(rules))
 }
 
 class WasmEngine implements ScanEngine {
   readonly #module: ScanModule
   readonly #names: readonly string[]
   readonly #maxRecordBytes: number
+  readonly #answers: RuleAnswers | undefined
   #wasm: ScanExports
+  /** False while it scans, and for good when that fails: what it remembers may be half written. */
+  #isSound = true
   /** Offset in the body of the first byte behind the chunk scanned last. */
   #bytes = 0
   #nextLink: string | undefined
   #deltaLink: string | undefined
 
-  constructor(module: ScanModule, names: readonly string[], maxRecordBytes: number) {
+  constructor(
+    module: ScanModule,
+    names: readonly string[],
+    maxRecordBytes: number,
+    answers: RuleAnswers | undefined,
+  ) {
     this.#module = module
     this.#names = names
     this.#maxRecordBytes = maxRecordBytes
+    this.#answers = answers
     this.#wasm = this.#instantiate()
     this.begin()
   }
 
   begin(): void {
-    if (this.#wasm.memory.buffer.byteLength > KEEP_MEMORY_BYTES) this.#wasm = this.#instantiate()
+    const isLarge = this.#wasm.memory.buffer.byteLength > KEEP_MEMORY_BYTES
+    if (isLarge || !this.#isSound) this.#wasm = this.#instantiate()
+    this.#isSound = true
     this.#wasm.begin(this.#maxRecordBytes)
     this.#bytes = 0
     this.#nextLink = undefined
@@ -79,6 +93,8 @@ class WasmEngine implements ScanEngine {
   }
 
   scan(chunks: readonly Uint8Array[]): RecordBatch | Problem {
+    if (!this.#isSound) throw new Error('the scan before has failed: begin the page again')
+    this.#isSound = false
     const wasm = this.#wasm
     const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
     const at = wasm.prepare(length) >>> 0
@@ -97,6 +113,7 @@ class WasmEngine implements ScanEngine {
         elements: wasm.elements.value,
       }
     }
+    this.#isSound = true
     this.#bytes += length
     this.#takeLinks()
     return new WasmBatch(wasm)
@@ -117,6 +134,27 @@ class WasmEngine implements ScanEngine {
     }
   }
 
+  readonly #host: ScanHost = {
+    askRule: (subject, start, end, depth) =>
+      this.#rules.rule(subject, this.#textAt(start, end), depth),
+    askReplacement: (subject, start, end) => {
+      const value = this.#textAt(start, end).toString('utf8')
+      const text = Buffer.from(this.#rules.replacement(subject, value))
+      const at = this.#wasm.room(text.length) >>> 0
+      return text.copy(this.#textAt(at, at + text.length))
+    },
+  }
+
+  get #rules(): RuleAnswers {
+    if (this.#answers === undefined) throw new Error('there are no rules to ask about')
+    return this.#answers
+  }
+
+  /** The memory between two positions; it is another one when it grows. */
+  #textAt(start: number, end: number): Buffer {
+    return Buffer.from(this.#wasm.memory.buffer, start >>> 0, (end >>> 0) - (start >>> 0))
+  }
+
   #takeLinks(): void {
     const { nextLinkAt, nextLinkEnd, deltaLinkAt, deltaLinkEnd } = this.#wasm
     if (nextLinkAt.value !== 0) this.#nextLink = this.#link(nextLinkAt.value, nextLinkEnd.value)
@@ -125,12 +163,12 @@ class WasmEngine implements ScanEngine {
 
   #link(at: number, end: number): string | undefined {
     if (at === NULL_LINK) return undefined
-    const { buffer } = this.#wasm.memory
-    return JSON.parse(Buffer.from(buffer, at >>> 0, (end >>> 0) - (at >>> 0)).toString())
+    return JSON.parse(this.#textAt(at, end).toString())
   }
 
   #instantiate(): ScanExports {
-    const wasm = this.#module.instantiate()
+    const wasm = this.#module.instantiate(this.#host)
+    if (this.#answers !== undefined) wasm.useRules(this.#answers.root)
     this.#names.forEach((name, index) => {
       Buffer.from(wasm.memory.buffer).write(name, wasm.nameAt(index + 1), 'latin1')
       wasm.name(index + 1, name.length)

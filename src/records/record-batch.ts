@@ -45,6 +45,8 @@ export interface RecordBatch {
    * array where the source wants one.
    */
   record(index: number): Uint8Array
+  /** The record before rules left anything out of it: to decide by, never to be passed on. */
+  received(index: number): Uint8Array
   /** Shows the bytes of the record where they are, so that no object is made of each. */
   visit(index: number, visitor: RecordVisitor): void
   /**
@@ -76,6 +78,7 @@ export function createJsonBatch(records: readonly JsonRecord[]): RecordBatch {
     keyText: (index) => at(index).key ?? 'null',
     versionText: () => undefined,
     record: (index) => Buffer.from(at(index).json),
+    received: (index) => Buffer.from(at(index).json),
     visit: (index, visitor) => visitor(viewOf(Buffer.from(at(index).json)), 0),
     lines({ prefix, suffix, deleteSuffix }) {
       const parts = records.flatMap(({ json }, i) => {

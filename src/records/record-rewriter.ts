@@ -269,6 +269,7 @@ export function createBatchRewriter(rules: ObjectRules): (batch: RecordBatch) =>
         return batch.highestVersion
       },
       record,
+      received: (index) => batch.received(index),
       visit: (index, visitor) => visitor(viewOf(record(index)), 0),
       lines({ prefix, suffix, deleteSuffix }) {
         const sink = createByteSink(acquireBuffer(expected))

@@ -13,6 +13,7 @@ function batch(...rows: readonly Row[]): RecordBatch {
     keyText: (i) => JSON.stringify(rows[i]?.[0]),
     versionText: (i) => rows[i]?.[1],
     record: () => new Uint8Array(),
+    received: () => new Uint8Array(),
     visit: () => {},
     lines: () => new Uint8Array(),
   }

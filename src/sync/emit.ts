@@ -86,7 +86,7 @@ export interface EmitSettings {
 export async function* emitPages(
   first: string,
   kind: LinkKind,
-  { state, pages, output, clock, redact }: StreamContext,
+  { state, pages, output, clock }: StreamContext,
   settings: EmitSettings,
 ): AsyncGenerator<PageEnd, void> {
   const { place, mark, order = BATCH_ORDER, mayOmit = true, slice = '', of = first } = settings
@@ -110,7 +110,7 @@ export async function* emitPages(
         keys.observe(batch, where, event.type === 'records' && mayOmit)
         if (isSecond) state.addRows(written(batch))
       }
-      await output.records(redact(batch), state.stamp(clock.now()))
+      await output.records(batch, state.stamp(clock.now()))
     }
     if (event.type === 'records') continue
     keys.pageEnded()
@@ -140,7 +140,7 @@ export function changedRows(
     }
     return { ...settings, place: 'window', mark }
   }
-  const dayOf = (batch: RecordBatch, i: number) => dayIn(batch.record(i), field)
+  const dayOf = (batch: RecordBatch, i: number) => dayIn(batch.received(i), field)
   const place: EmitSettings['place'] =
     start < window ? (batch) => (i) => (dayOf(batch, i) < window ? 'backfill' : 'window') : 'window'
   return {

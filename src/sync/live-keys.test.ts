@@ -20,6 +20,7 @@ function batch(...items: readonly Item[]): RecordBatch {
     keyText: (i) => JSON.stringify(items[i]?.id),
     versionText: (i) => items[i]?.version,
     record: () => new Uint8Array(),
+    received: () => new Uint8Array(),
     visit: () => {},
     lines: () => new Uint8Array(),
   }

@@ -343,10 +343,13 @@ async function collected(parts: AsyncIterable<Buffer>): Promise<Buffer[]> {
   return all
 }
 
-/** How the pages of a stream are read: external references are made into records, all else is spliced. */
+/**
+ * How the pages of a stream are read: external references are made into records, all else is spliced. Records come
+ * redacted.
+ */
 export function createPageReader(
   { nested, softDelete, array }: Stream,
-  { rulesOf = () => undefined }: Pick<Redaction, 'rulesOf'>,
+  { rules, rulesOf = () => undefined }: Pick<Redaction, 'rules' | 'rulesOf'>,
   maxRecordMb: number,
 ): PageReader {
   if (nested === 'referenced_collections')
@@ -357,7 +360,7 @@ export function createPageReader(
     ...(softDelete === undefined ? {} : { deleted: softDelete }),
     ...(array === undefined ? {} : { array }),
   }
-  return { scanner: createPageScanner(shape, { maxRecordBytes: maxRecordMb * 1024 ** 2 }) }
+  return { scanner: createPageScanner(shape, { maxRecordBytes: maxRecordMb * 1024 ** 2, rules }) }
 }
 
 type RulesOf = NonNullable<Redaction['rulesOf']>

@@ -5,9 +5,6 @@ import { createSession, type Session, type SessionSettings } from '../http/sessi
 import { hasScope, notEntitled } from '../http/token.ts'
 import type { Failure, Log, SyncFacts, SyncObserver } from '../protocol/connector.ts'
 import { OutputClosedError } from '../protocol/line-writer.ts'
-import type { RecordBatch } from '../records/record-batch.ts'
-import { createBatchRewriter, type ObjectRules } from '../records/record-rewriter.ts'
-import type { Stream } from '../streams/collection.ts'
 import { readScopes } from '../streams/streams.ts'
 import { refuseLateStart } from './days.ts'
 import { createIdBudget, type IdBudget } from './live-keys.ts'
@@ -203,7 +200,6 @@ async function isolate(
       clock,
       pages,
       output,
-      redact: redactBatches(stream, redaction.rules),
       log,
       observer,
       expiredDeltas: shared.expiredDeltas,
@@ -220,15 +216,6 @@ async function isolate(
     output.incomplete()
     return inContext(asConnectorError(error))
   }
-}
-
-/** External references are redacted before they have a key (`createPageReader`). */
-function redactBatches(
-  { nested }: Stream,
-  rules: ObjectRules | undefined,
-): (batch: RecordBatch) => RecordBatch {
-  const isUntouched = rules === undefined || nested === 'referenced_collections'
-  return isUntouched ? (batch) => batch : createBatchRewriter(rules)
 }
 
 function refuseAll(

@@ -4,7 +4,6 @@ import type { ServerClock } from '../http/clock.ts'
 import type { Endpoints } from '../http/endpoints.ts'
 import type { Log, StreamStart, SyncObserver } from '../protocol/connector.ts'
 import type { Stamp, StreamOutput } from '../protocol/stream-output.ts'
-import type { RecordBatch } from '../records/record-batch.ts'
 import type { Stream } from '../streams/collection.ts'
 import type { Day } from './days.ts'
 import { createLiveKeys, type IdBudget, type LiveKeys, type StoredKeys } from './live-keys.ts'
@@ -295,8 +294,6 @@ export interface StreamContext {
   readonly clock: ServerClock
   readonly pages: Pages
   readonly output: StreamOutput
-  /** What leaves of a batch of records. */
-  readonly redact: (batch: RecordBatch) => RecordBatch
   readonly log: Log
   readonly observer: SyncObserver | undefined
   /** Shared by the streams of the sync. */

@@ -1,4 +1,5 @@
-import { count, ensure, rowsAt } from './elements'
+import { count, rowsAt } from './elements'
+import { allocate, copy } from './heap'
 import {
   ESCAPED_VERSION,
   KIND_MASK,
@@ -15,15 +16,16 @@ export let keysAt: u32 = 0
 /** One byte per record, for the host to read and to overwrite. */
 export let kindsAt: u32 = 0
 
-/** Lays out keys and kinds behind the rows. */
+/** Lays out keys and kinds of the rows. */
 export function layOutColumns(): void {
   const rowsEnd = rowsAt + count * ROW_BYTES
-  keysAt = rowsEnd
+  keysAt = allocate(count * 9)
   kindsAt = keysAt + count * 8
-  ensure(kindsAt + count)
   let key = keysAt
   let kind = kindsAt
   for (let row = rowsAt; row < rowsEnd; row += ROW_BYTES) {
+    // Rules were not asked about the record: nothing of this chunk may leave.
+    if (load<u32>(row) == 0) unreachable()
     store<f64>(key, integer(load<u32>(row, 8), load<u32>(row, 12)))
     store<u8>(kind, <u8>(load<u32>(row, ROW_FLAGS) & KIND_MASK))
     key += 8
@@ -136,17 +138,4 @@ export function fill(first: u32, head: u32, tail: u32, removedTail: u32): u32 {
   }
   filled = to - WINDOW
   return i
-}
-
-// Short pieces: whole vectors, running over the end, cost less than the call of a copy routine.
-function copy(to: u32, from: u32, length: u32): u32 {
-  const end = to + length
-  if (length > 2048) memory.copy(to, from, length)
-  else
-    while (to < end) {
-      v128.store(to, v128.load(from))
-      to += 16
-      from += 16
-    }
-  return end
 }

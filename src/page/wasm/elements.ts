@@ -1,4 +1,13 @@
-import { ESCAPED_VERSION, FACTS, MAX_TEXT, ROW_BYTES, ROW_FLAGS, ROW_LONE } from './layout'
+import { allocate, clearHeap, copy, top } from './heap'
+import {
+  ESCAPED_VERSION,
+  FACTS,
+  MAX_TEXT,
+  ROW_BYTES,
+  ROW_CAME,
+  ROW_FLAGS,
+  ROW_LONE,
+} from './layout'
 import {
   ARRAY,
   CHANGE_TYPE,
@@ -10,6 +19,8 @@ import {
   KEY,
   VERSION,
 } from './names'
+import { KEEP, leftEnd, rewriteRecord, root } from './rewrite'
+import { spoilScript } from './script'
 
 // What is known of the element under way (level 0) and of its `data` object (level 1).
 const LEVEL_BYTES: u32 = 32
@@ -39,6 +50,7 @@ export let elements: f64 = 0
 export let count: u32 = 0
 export let rowsAt: u32 = 0
 let rowEnd: u32 = 0
+let rowsLimit: u32 = 0
 export let limit: u32 = 0
 
 export function forgetElements(maxRecordBytes: u32): void {
@@ -49,8 +61,10 @@ export function forgetElements(maxRecordBytes: u32): void {
 
 /** The rows of the next chunk start at `at`; the pointers kept have moved down by `by` bytes. */
 export function beginRows(at: u32, by: u32): void {
+  clearHeap(at)
   rowsAt = at
   rowEnd = at
+  rowsLimit = at
   count = 0
   elementStart -= by
   if (changeStart) {
@@ -133,19 +147,44 @@ export function finishElement(end: u32): u32 {
   if (isChange && equals(DELETE, changeStart + 1, changeEnd - 1, changeEscaped)) {
     flags = (flags & ESCAPED_VERSION) | REMOVED
   }
-  ensure(rowEnd + ROW_BYTES)
-  store<u32>(rowEnd, isChange ? dataStart : elementStart)
-  store<u32>(rowEnd, isChange ? dataEnd : end, 4)
-  v128.store(rowEnd, v128.load(facts), 8)
-  store<u64>(rowEnd, load<u64>(facts, LONE_START), ROW_LONE)
-  store<u32>(rowEnd, flags, ROW_FLAGS)
-  rowEnd += ROW_BYTES
-  count++
-  elements += 1
+  const loneStart = load<u32>(facts, LONE_START)
+  const isLone = loneStart != 0 && root != KEEP
+  let start = isChange ? dataStart : elementStart
+  let recordEnd = isChange ? dataEnd : end
+  if (isLone) {
+    start = withArray(start, loneStart, load<u32>(facts, LONE_END), recordEnd)
+    recordEnd = top
+  }
+  const row = addRow(
+    start,
+    recordEnd,
+    key,
+    load<u32>(facts, KEY_END),
+    version,
+    load<u32>(facts, VERSION_END),
+    flags,
+  )
+  if (root == KEEP) {
+    leaveAs(row, start, recordEnd)
+    store<u64>(row, load<u64>(facts, LONE_START), ROW_LONE)
+  } else leaveAs(row, rewriteRecord(start, recordEnd), leftEnd)
+  // Its positions are those of a copy.
+  if (isLone) spoilScript()
   return 0
 }
 
-/** Writes the row of an element that has a known shape. */
+/** A copy of a record in which the lone object is in an array; it ends at `top`. */
+function withArray(start: u32, loneStart: u32, loneEnd: u32, end: u32): u32 {
+  const copied = allocate(end - start + 2)
+  let to = copy(copied, start, loneStart - start)
+  store<u8>(to, 0x5b)
+  to = copy(to + 1, loneStart, loneEnd - loneStart)
+  store<u8>(to, 0x5d)
+  copy(to + 1, loneEnd, end - loneEnd)
+  return copied
+}
+
+/** Writes the row of a record, which leaves by no way before `leaveAs`. */
 export function addRow(
   start: u32,
   end: u32,
@@ -154,24 +193,42 @@ export function addRow(
   version: u32,
   versionEnd: u32,
   flags: u32,
-): void {
-  ensure(rowEnd + ROW_BYTES)
-  store<u32>(rowEnd, start)
-  store<u32>(rowEnd, end, 4)
-  store<u32>(rowEnd, key, 8)
-  store<u32>(rowEnd, keyEnd, 12)
-  store<u32>(rowEnd, version, 16)
-  store<u32>(rowEnd, versionEnd, 20)
-  store<u64>(rowEnd, 0, ROW_LONE)
-  store<u32>(rowEnd, flags, ROW_FLAGS)
+): u32 {
+  if (rowEnd == rowsLimit) growRows()
+  const row = rowEnd
+  store<u32>(row, 0)
+  store<u32>(row, 0, 4)
+  store<u32>(row, key, 8)
+  store<u32>(row, keyEnd, 12)
+  store<u32>(row, version, 16)
+  store<u32>(row, versionEnd, 20)
+  store<u64>(row, 0, ROW_LONE)
+  store<u32>(row, flags, ROW_FLAGS)
+  store<u32>(row, start, ROW_CAME)
+  store<u32>(row, end, ROW_CAME + 4)
   rowEnd += ROW_BYTES
   count++
   elements += 1
+  return row
 }
 
-/** Grows the memory so that it holds `bytes`. */
-export function ensure(bytes: u32): void {
-  const have = <u32>memory.size()
-  const need = (bytes + 0xffff) >>> 16
-  if (need > have && memory.grow(<i32>(need - have)) < 0) unreachable()
+/** Says where the record of a row stands as the rules leave it. */
+export function leaveAs(row: u32, start: u32, end: u32): void {
+  store<u32>(row, start)
+  store<u32>(row, end, 4)
+}
+
+const ROWS_AT_ONCE: u32 = 64 * ROW_BYTES
+
+/** Makes room for more rows: behind them, or where records of their chunk stand there, elsewhere for all of them. */
+function growRows(): void {
+  if (rowsLimit == top) allocate(ROWS_AT_ONCE)
+  else {
+    const bytes = rowEnd - rowsAt
+    const moved = allocate(bytes * 2 + ROWS_AT_ONCE)
+    memory.copy(moved, rowsAt, bytes)
+    rowsAt = moved
+    rowEnd = moved + bytes
+  }
+  rowsLimit = top
 }

@@ -57,10 +57,10 @@ export let nameLink: u32 = FIRST_LINK
 /** The byte at which `run` found the problem it answers with. */
 export let problemAt: u32 = 0
 
-/** Goes back to the beginning of a page. */
-export function rewind(): void {
+/** Goes back to the beginning of a page, which will stand at `at`. */
+export function rewind(at: u32): void {
   state = START
-  cursor = INPUT
+  cursor = at
   beginText()
 }
 

@@ -1,9 +1,12 @@
-// Fixed places in linear memory. Above INPUT: the kept bytes of an unfinished part, the chunk, a
-// few zero bytes (no loop needs a bounds check: a zero byte is legal nowhere in JSON), the rows.
+// Fixed places in linear memory. From the input on: the kept bytes of an unfinished part, the chunk, a
+// few zero bytes (no loop needs a bounds check: a zero byte is legal nowhere in JSON), the rows, and among
+// them the records that rules changed (heap.ts).
 
 /** What is known of the element under way, and the lengths of the names. */
 export const FACTS: u32 = 768
 export const LENGTHS: u32 = 960
+/** What the host answered about a name. */
+export const ANSWER: u32 = 1008
 /** The names and the value to look for, each in its own slot of NAME_ROOM bytes. */
 export const NAMES: u32 = 1024
 export const NAME_ROOM: u32 = 288
@@ -22,21 +25,33 @@ export const KNOWN_ENTRIES: u32 = 256
 /** The shapes of elements (shape.ts), and room for the one that is being written. */
 export const SHAPES: u32 = 352784
 export const SHAPE_COUNT: u32 = 4
-export const SHAPE_ROOM: u32 = 12288
+export const SHAPE_ROOM: u32 = 20480
 export const MAX_STEPS: u32 = 256
-export const INPUT: u32 = 414224
+/** What the rules did to a record, to be done to the next ones of its shape (script.ts). */
+export const SCRIPT: u32 = 455184
+export const MAX_NOTES: u32 = 512
+/** The input, unless there are rules. */
+export const INPUT: u32 = 459280
+/** What the host answered about rules (answers.ts): places, and entries. */
+export const PLACES: u32 = 459280
+export const PLACE_COUNT: u32 = 131072
+export const MOST_ANSWERS: u32 = 65536
+export const ANSWERS: u32 = 983568
+export const ANSWERS_ROOM: u32 = 8388608
+export const INPUT_BEHIND_ANSWERS: u32 = 9372176
 
 /** Zero bytes behind the input: longer than any look-ahead. */
 export const PADDING: u32 = 32
 
 /**
- * A row per record: start and end of the record, of the key, of the version, of the lone object
- * that stands for an array (0 if there is none), flags, unused.
+ * A row per record: start and end of the record as the rules leave it, of the key, of the version, of the
+ * lone object that stands for an array (0 if there is none), flags, unused, start and end of the record as it came.
  */
-export const ROW_BYTES: u32 = 40
+export const ROW_BYTES: u32 = 48
 /** Where the row has the start of the lone object, and the flags. */
 export const ROW_LONE: usize = 24
 export const ROW_FLAGS: usize = 32
+export const ROW_CAME: usize = 40
 export const KIND_MASK: u32 = 3
 export const ESCAPED_VERSION: u32 = 4
 

@@ -1,8 +1,23 @@
 import { arrayEnd } from './array'
-import { addRow, limit } from './elements'
+import { addRow, leaveAs, limit } from './elements'
 import { ESCAPED_VERSION, MAX_TEXT, SHAPE_COUNT } from './layout'
 import { CHANGE_TYPE, DELETE, DELETED, DELETED_VALUE, equals, KEY, NONE, VERSION } from './names'
 import {
+  beginRecord,
+  endRecord,
+  isInside,
+  leave,
+  leftEnd,
+  list,
+  replace,
+  resume,
+  VALUES_STAY,
+} from './rewrite'
+import { CUT, RESUME } from './script'
+import {
+  CUT_BYTES,
+  CUTS,
+  CUTS_AT,
   DATA_BEGINS,
   DATA_ENDS,
   IGNORED,
@@ -10,6 +25,7 @@ import {
   LAST,
   LENGTH,
   learn,
+  RULE,
   STEP_BYTES,
   stepsOf,
   TEXT,
@@ -100,7 +116,10 @@ function matchShape(at: u32, end: u32, steps: u32): u32 {
     let flags: u32 = 0
     let isDelete = false
     let step = steps
+    let cutAt: u32 = 0
+    beginRecord(p)
     while (true) {
+      const textAt = p
       let text = load<u32>(step, TEXT)
       let left = load<u32>(step, LENGTH)
       const wanted = load<u32>(step, WANTED)
@@ -113,10 +132,27 @@ function matchShape(at: u32, end: u32, steps: u32): u32 {
       const same = i8x16.bitmask(i8x16.eq(v128.load(p), v128.load(text)))
       if ((same | load<i32>(step, IGNORED)) != 0xffff) return done
       p += left
+      let cuts = load<u32>(step, CUTS)
+      if (cuts != 0) {
+        let at = load<u32>(step, CUTS_AT)
+        for (; cuts != 0; cuts--) {
+          const position = textAt + load<u32>(at)
+          const action = load<u32>(at, 4)
+          if (action == CUT) {
+            cutAt = position
+            leave(position)
+          } else if (action == RESUME) resume(position)
+          else replace(action, cutAt, position)
+          at += CUT_BYTES
+        }
+      }
+      const rule = load<u32>(step, RULE)
       step += STEP_BYTES
       if (wanted >= LAST) {
-        if (wanted == DATA_BEGINS) record = p
-        else if (wanted == DATA_ENDS) recordEnd = p
+        if (wanted == DATA_BEGINS) {
+          record = p
+          beginRecord(p)
+        } else if (wanted == DATA_ENDS) recordEnd = p
         else break
         continue
       }
@@ -154,6 +190,10 @@ function matchShape(at: u32, end: u32, steps: u32): u32 {
         else if (word == 0x736c6166 && load<u8>(p, 4) == 0x65) p += 5
         else return done
       }
+      if (rule != 0) {
+        if (c == 0x5b && isInside(rule)) list(begun, rule, 0)
+        else if ((rule & VALUES_STAY) == 0) replace(rule, begun, p)
+      }
       if (wanted == NONE) continue
       const isText = c == 0x22
       if (wanted == KEY) {
@@ -174,7 +214,9 @@ function matchShape(at: u32, end: u32, steps: u32): u32 {
     if (key == 0 || keyEnd - key > MAX_TEXT || p - start > limit) return done
     if (version != 0 && versionEnd - version > MAX_TEXT) return done
     if (isDelete) flags = (flags & ESCAPED_VERSION) | REMOVED
-    addRow(record, recordEnd == 0 ? p : recordEnd, key, keyEnd, version, versionEnd, flags)
+    if (recordEnd == 0) recordEnd = p
+    const left = endRecord(record, recordEnd)
+    leaveAs(addRow(record, recordEnd, key, keyEnd, version, versionEnd, flags), left, leftEnd)
     credit++
     done = p
     if (!isFollowed(p)) return done

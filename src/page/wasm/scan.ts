@@ -1,5 +1,6 @@
 import { layOutColumns } from './batch'
-import { beginRows, elementStart, ensure, forgetElements, limit } from './elements'
+import { beginRows, elementStart, forgetElements, limit } from './elements'
+import { ensure } from './heap'
 import {
   cursor,
   DONE,
@@ -19,6 +20,7 @@ import {
   ELEMENT_TOO_LARGE,
   FINE,
   INPUT,
+  INPUT_BEHIND_ANSWERS,
   PADDING,
   PAGE,
   PARTS,
@@ -27,12 +29,14 @@ import {
 } from './layout'
 import { NONE } from './names'
 import { beginPage, inElement, inside, moveDown } from './page'
+import { KEEP, root } from './rewrite'
 
 export { fill, filled, highestVersion, keysAt, kindsAt, lineBytes } from './batch'
 export { count, elements, rowsAt } from './elements'
 export { problemAt } from './json'
 export { name, nameAt } from './names'
 export { deltaLinkAt, deltaLinkEnd, itemsSeen, nextLinkAt, nextLinkEnd } from './page'
+export { room, useRules } from './rewrite'
 
 /** Where the host writes head and tails, and reads lines. */
 export const partsAt: u32 = PARTS
@@ -41,11 +45,15 @@ export const windowAt: u32 = WINDOW
 let keepFrom: u32 = INPUT
 let inputEnd: u32 = INPUT
 
+/** Where the input begins. */
+let input: u32 = INPUT
+
 /** Forgets the previous page. */
 export function begin(maxRecordBytes: u32): void {
-  rewind()
-  keepFrom = INPUT
-  inputEnd = INPUT
+  input = root == KEEP ? INPUT : INPUT_BEHIND_ANSWERS
+  rewind(input)
+  keepFrom = input
+  inputEnd = input
   beginPage()
   forgetElements(maxRecordBytes)
 }
@@ -53,16 +61,16 @@ export function begin(maxRecordBytes: u32): void {
 /** Makes room for a chunk behind what is kept, and says where to write it. */
 export function prepare(chunkBytes: u32): u32 {
   const kept = inputEnd - keepFrom
-  const by = keepFrom - INPUT
-  if (by != 0) memory.copy(INPUT, keepFrom, kept)
+  const by = keepFrom - input
+  if (by != 0) memory.copy(input, keepFrom, kept)
   moveCursor(by)
-  keepFrom = INPUT
-  inputEnd = INPUT + kept + chunkBytes
+  keepFrom = input
+  inputEnd = input + kept + chunkBytes
   const rows = (inputEnd + PADDING + 15) & ~15
   ensure(rows)
   moveDown(by)
   beginRows(rows, by)
-  return INPUT + kept
+  return input + kept
 }
 
 /** Where the page stops: 1 at its end, 2 before its beginning, 3 in an element, 4 elsewhere. */

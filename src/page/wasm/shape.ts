@@ -1,17 +1,25 @@
-import { MAX_STEPS, SHAPE_COUNT, SHAPE_ROOM, SHAPES } from './layout'
+import { MAX_NOTES, MAX_STEPS, SHAPE_COUNT, SHAPE_ROOM, SHAPES } from './layout'
 import { ARRAY, CHANGE_TYPE, DATA, NONE, recordName } from './names'
+import { actionOf, CUT, isComplete, notes, positionOf } from './script'
 
 // Records of a stream have the same members in the same order, or one of a few orders. What stands
 // between the values of an element, its names and punctuation, is its shape. The next element is
 // compared with the shapes of those before (match.ts): only its values are left to look at.
 
 /** A step of a shape: a text, and what the value behind it is wanted for, a name or one of those below. */
-export const STEP_BYTES: u32 = 16
+export const STEP_BYTES: u32 = 32
 export const TEXT: usize = 0
 export const LENGTH: usize = 4
 /** The bytes of the text's last vector that are not its own. */
 export const IGNORED: usize = 8
 export const WANTED: usize = 12
+/** How many cuts the rules make in the text, where they stand, and the rule of the value behind it; 0 when it stays. */
+export const CUTS: usize = 16
+export const CUTS_AT: usize = 20
+export const RULE: usize = 24
+
+/** A cut: its offset in the text, and what is done there, as a note says it. */
+export const CUT_BYTES: u32 = 8
 
 /** Behind the text is no value: the element ends, or its `data` begins or ends. */
 export const LAST: u32 = 32
@@ -19,7 +27,8 @@ export const DATA_BEGINS: u32 = 33
 export const DATA_ENDS: u32 = 34
 
 const MAX_SHAPE_DEPTH: u32 = 32
-const TEXTS: u32 = MAX_STEPS * STEP_BYTES
+const ALL_CUTS: u32 = MAX_STEPS * STEP_BYTES
+const TEXTS: u32 = ALL_CUTS + MAX_NOTES * CUT_BYTES
 
 /** How many shapes are known. */
 export let known: u32 = 0
@@ -29,6 +38,9 @@ let place: u32 = 0
 let steps: u32 = 0
 let step: u32 = 0
 let textTo: u32 = 0
+let cutTo: u32 = 0
+/** How many notes of the script are in the steps. */
+let noted: u32 = 0
 
 /** The first step of a known shape; 0 is the newest one. */
 export function stepsOf(shape: u32): u32 {
@@ -40,7 +52,9 @@ export function learn(start: u32, end: u32, isChange: bool): bool {
   steps = SHAPES + place * SHAPE_ROOM
   step = steps
   textTo = steps + TEXTS
-  if (!writeSteps(start, end, isChange)) return false
+  cutTo = steps + ALL_CUTS
+  noted = 0
+  if (!isComplete || !writeSteps(start, end, isChange) || noted != notes) return false
   place = (place + 1) % (SHAPE_COUNT + 1)
   if (known < SHAPE_COUNT) known++
   return true
@@ -107,26 +121,48 @@ function writeSteps(start: u32, end: u32, isChange: bool): bool {
 function add(from: u32, to: u32, wanted: u32): bool {
   const length = to - from
   const room = (length + 15) & ~15
-  if (step >= steps + TEXTS - STEP_BYTES || textTo + room > steps + SHAPE_ROOM) return false
+  if (step >= steps + ALL_CUTS - STEP_BYTES || textTo + room > steps + SHAPE_ROOM) return false
   memory.copy(textTo, from, length)
   store<u32>(step, textTo, TEXT)
   store<u32>(step, length, LENGTH)
   store<u32>(step, (0xffff << (length - (room - 16))) & 0xffff, IGNORED)
   store<u32>(step, wanted, WANTED)
+  addNotes(from, to)
   step += STEP_BYTES
   textTo += room
   return true
 }
 
+/** Adds what is done between `from` and `to` to the step: the rule of the value behind it is noted where that begins. */
+function addNotes(from: u32, to: u32): void {
+  const firstCut = cutTo
+  let rule: u32 = 0
+  for (; noted < notes && positionOf(noted) <= to; noted++) {
+    const at = positionOf(noted)
+    const action = actionOf(noted)
+    // Inside of a value: that is no shape.
+    if (at < from) return
+    if (at == to && action > CUT) rule = action
+    else {
+      store<u32>(cutTo, at - from)
+      store<u32>(cutTo, action, 4)
+      cutTo += CUT_BYTES
+    }
+  }
+  store<u32>(step, (cutTo - firstCut) / CUT_BYTES, CUTS)
+  store<u32>(step, firstCut, CUTS_AT)
+  store<u32>(step, rule, RULE)
+}
+
 /** Behind the value that begins at `at` with the byte `c`. What is valid is only skipped. */
-function valueEnd(at: u32, c: u32): u32 {
+export function valueEnd(at: u32, c: u32): u32 {
   if (c == 0x22) return stringEnd(at + 1) + 1
   let depth: u32 = 0
   while (true) {
     c = load<u8>(at)
     if (c == 0x22) at = stringEnd(at + 1)
     else if (c == 0x5b || c == 0x7b) depth++
-    else if (depth == 0 && (c == 0x2c || c == 0x7d || c <= 0x20)) return at
+    else if (depth == 0 && (c == 0x2c || c == 0x7d || c == 0x5d || c <= 0x20)) return at
     else if (c == 0x5d || c == 0x7d) {
       if (--depth == 0) return at + 1
     }
@@ -135,7 +171,7 @@ function valueEnd(at: u32, c: u32): u32 {
 }
 
 /** The closing quote of a string whose next byte is at `at`. */
-function stringEnd(at: u32): u32 {
+export function stringEnd(at: u32): u32 {
   while (load<u8>(at) != 0x22) at += load<u8>(at) == 0x5c ? 2 : 1
   return at
 }

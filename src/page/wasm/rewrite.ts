@@ -1,0 +1,215 @@
+import { answerLength, answerOf, find, remember } from './answers'
+import { allocateUpTo, copy, ensure, top } from './heap'
+import { askReplacement, askRule } from './host'
+import { ANSWER, INPUT_BEHIND_ANSWERS, PADDING } from './layout'
+import { beginScript, CUT, enterList, leaveList, note, RESUME, spoilScript } from './script'
+import { stringEnd, valueEnd } from './shape'
+
+// Rules say what becomes of the members of records. What stays is copied byte for byte behind the chunk, and a record
+// of which everything stays is not copied at all.
+
+// What the host answers: what becomes of a value, two marks, and above them the number of its subject.
+const KIND: u32 = 3
+export const KEEP: u32 = 0
+const DROP: u32 = 1
+const REPLACE: u32 = 2
+/** There are rules for the members of the object, or of each object in the list. */
+const INSIDE: u32 = 3
+/** Under rules for objects: anything else stays. */
+export const VALUES_STAY: u32 = 4
+/** The number will soon be another subject's: nothing may be remembered of it. */
+const PASSING: u32 = 8
+const SUBJECT: u32 = 4
+
+/** What becomes of records; KEEP when there are no rules. */
+export let root: u32 = KEEP
+/** What comes before this is behind the chunk as far as it stays. */
+let from: u32 = 0
+/** Where that ends; 0 while the record is as it came. */
+let to: u32 = 0
+/** Where the record under rules ends that was completed last. */
+export let leftEnd: u32 = 0
+
+/** From now on there are rules; before the first page. */
+export function useRules(rules: u32): void {
+  root = rules
+  ensure(INPUT_BEHIND_ANSWERS)
+}
+
+/** Rules concern the record at `at` from now on. */
+export function beginRecord(at: u32): void {
+  from = at
+  to = 0
+}
+
+/** What stays of the record ends before `at`, for now. */
+export function leave(at: u32): void {
+  if (to == 0) to = top
+  const length = at - from
+  ensure(to + length + PADDING)
+  to = copy(to, from, length)
+  from = at
+}
+
+/** What stays goes on at `at`. */
+export function resume(at: u32): void {
+  from = at
+}
+
+/** The record ends before `end`: answers where it stands as the rules leave it. */
+export function endRecord(start: u32, end: u32): u32 {
+  leftEnd = end
+  if (to == 0) return start
+  leave(end)
+  const at = top
+  leftEnd = to
+  allocateUpTo(to)
+  return at
+}
+
+/** Room for what replaces a value. */
+export function room(bytes: u32): u32 {
+  ensure(to + bytes + PADDING)
+  return to
+}
+
+/** Replaces the value between `start` and `end`. */
+export function replace(rule: u32, start: u32, end: u32): void {
+  leave(start)
+  const subject = rule >> SUBJECT
+  const isLasting = (rule & PASSING) == 0
+  const entry = isLasting ? find(subject << 1, start, end) : 0
+  if (entry != 0) {
+    const size = answerLength(entry)
+    to = copy(room(size), answerOf(entry), size)
+  } else {
+    const size = askReplacement(subject, start, end)
+    if (isLasting) remember(subject << 1, start, end, to, size)
+    to += size
+  }
+  resume(end)
+}
+
+/** Rewrites a record that begins at `start`, and takes down what is done to records of its shape. */
+export function rewriteRecord(start: u32, end: u32): u32 {
+  beginRecord(start)
+  beginScript()
+  object(start, root, 0)
+  return endRecord(start, end)
+}
+
+/** Answers with the position behind the object, which is valid JSON. */
+function object(at: u32, rule: u32, depth: u32): u32 {
+  // Up to where the object is written, or will be: its brace, or the end of a member.
+  let last = at + 1
+  let isFirst = true
+  // Neighbours that stay are copied together, with what is between them.
+  let inRun = false
+  let p = skipSpace(at + 1)
+  while (load<u8>(p) == 0x22) {
+    const nameEnd = stringEnd(p + 1) + 1
+    const inner = ruleOf(rule, p, nameEnd, depth)
+    const value = skipSpace(skipSpace(nameEnd) + 1)
+    const c: u32 = load<u8>(value)
+    const stays = staysWhole(inner, c)
+    let end: u32
+    if ((inner & KIND) == DROP) end = valueEnd(value, c)
+    else {
+      if (!stays || !inRun) join(last, p, isFirst)
+      isFirst = false
+      end = changed(value, inner, depth)
+      last = end
+    }
+    inRun = stays
+    p = skipSpace(end)
+    if (load<u8>(p) == 0x2c) p = skipSpace(p + 1)
+  }
+  gap(last, p)
+  return p + 1
+}
+
+/** Whether a value that begins with `c` stays, whatever it is. */
+function staysWhole(rule: u32, c: u32): bool {
+  return (rule & KIND) == KEEP || ((rule & VALUES_STAY) != 0 && c != 0x7b && c != 0x5b)
+}
+
+/** The member at `start` follows what ends at `last`, behind a comma unless it is the first that stays. */
+function join(last: u32, start: u32, isFirst: bool): void {
+  if (!isFirst) {
+    const comma = skipSpace(last)
+    gap(last, comma)
+    last = comma + 1
+  }
+  gap(last, start)
+}
+
+/** Leaves out what stands between two positions. */
+function gap(start: u32, end: u32): void {
+  if (start == end) return
+  leave(start)
+  note(start, CUT)
+  resume(end)
+  note(end, RESUME)
+}
+
+/** Writes a value under a rule, and answers with the position behind it. */
+function changed(value: u32, rule: u32, depth: u32): u32 {
+  const kind = rule & KIND
+  const c: u32 = load<u8>(value)
+  if (kind == INSIDE && c == 0x7b) return object(value, rule, depth + 1)
+  if (kind == INSIDE && c == 0x5b) {
+    note(value, rule)
+    return list(value, rule, depth)
+  }
+  const end = valueEnd(value, c)
+  if (kind == REPLACE && c == 0x7b) {
+    note(value, CUT)
+    note(end, rule)
+  } else if (kind != KEEP) note(value, rule)
+  if (kind != KEEP && (rule & VALUES_STAY) == 0) replace(rule, value, end)
+  return end
+}
+
+/** Whether a rule is about what is in objects and lists. */
+export function isInside(rule: u32): bool {
+  return (rule & KIND) == INSIDE
+}
+
+/** Rules for the objects in a list. What is done to it is not done to the next record's. */
+export function list(at: u32, rule: u32, depth: u32): u32 {
+  enterList()
+  let p = skipSpace(at + 1)
+  gap(at + 1, p)
+  while (load<u8>(p) != 0x5d) {
+    const end = changed(p, rule, depth)
+    p = skipSpace(end)
+    gap(end, p)
+    if (load<u8>(p) == 0x2c) {
+      const next = skipSpace(p + 1)
+      gap(p + 1, next)
+      p = next
+    }
+  }
+  leaveList()
+  return p + 1
+}
+
+function ruleOf(rule: u32, start: u32, end: u32, depth: u32): u32 {
+  const subject = rule >> SUBJECT
+  const isLasting = (rule & PASSING) == 0
+  const entry = isLasting ? find((subject << 1) | 1, start, end) : 0
+  if (entry != 0) return load<u32>(answerOf(entry))
+  const answer = askRule(subject, start, end, depth)
+  if (answer & PASSING) spoilScript()
+  else {
+    store<u32>(ANSWER, answer)
+    remember((subject << 1) | 1, start, end, ANSWER, 4)
+  }
+  return answer
+}
+
+function skipSpace(at: u32): u32 {
+  // In valid JSON nothing else between tokens is as low as a space.
+  while (load<u8>(at) <= 0x20) at++
+  return at
+}
