@@ -151,6 +151,24 @@ describe('rows that vanished', () => {
     expect(scenario.differences()).toEqual([])
   })
 
+  it.each([
+    ['no row at all', 4, 'empty'],
+    ['half of many rows', 240, 'short'],
+  ] as const)(
+    'beyond future_days are asked for after the list, where the first phase showed %s',
+    async (_what, rows, kind) => {
+      const { emulator, settings, sync } = await startWith('absences', rows)
+      settings['future_days'] = 30
+      for (let id = 1; id <= rows; id++) emulator.update('absences', id, { date: '2026-11-01' })
+      emulator.update('absences', 1, { date: '2027-06-01' })
+      await sync()
+      emulator.advance(LATER)
+      emulator.fault('/absences', kind, { times: Math.ceil(rows / 5) })
+      expect((await sync()).deleted).toEqual([])
+      expect(scenario.differences()).toEqual([])
+    },
+  )
+
   it('of references are looked for in their own collections alone', async () => {
     const { emulator, sync } = await start(['external_references'])
     for (const collection of ['people', 'departments', 'jobs'])

@@ -104,11 +104,16 @@ export function createPlatform(): Platform {
 
   function begin(streams: readonly string[]): void {
     for (const stream of streams) {
-      if (modeOf(stream) === 'incremental' || refreshed.has(stream)) continue
+      if (modeOf(stream) === 'incremental' || isRefreshing(stream)) continue
       states.delete(stream)
       refreshed.set(stream, new Set())
       appended.set(stream, [])
     }
+  }
+
+  /** A refresh whose last STATE says that it is complete is over, also where the sync died after it. */
+  function isRefreshing(stream: string): boolean {
+    return refreshed.has(stream) && stateOf(stream)?.phase !== 'complete'
   }
 
   function load({ messages, whole, completed }: Said, kept: Kept): string[] {

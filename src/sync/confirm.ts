@@ -17,7 +17,7 @@ const MOST_SINGLE = 100
  * them is listed once more. What is found is written, and lives.
  */
 export async function confirmDeletes(context: StreamContext): Promise<void> {
-  const { state, pages, log } = context
+  const { state, log } = context
   const { keys, stream, mode, isListDue } = state
   if (mode === 'full_refresh') {
     if (isListDue) await refreshAgain(context)
@@ -27,13 +27,9 @@ export async function confirmDeletes(context: StreamContext): Promise<void> {
   if (vanished === 0 && !isListDue) return
   if (isListDue)
     log.info(
-      `${stream.stream}: rows may have moved from page to page while the first phase of the delta was read, so it is listed once.`,
+      `${stream.stream}: the first phase of the delta may have left rows out, so it is listed once.`,
     )
-  const areFew = vanished <= Math.max(MOST_SINGLE, pages.count)
-  const isSure =
-    (!isListDue && areFew && (await askEach(context))) ||
-    (await listAgain(context)) ||
-    (await askEach(context))
+  const isSure = await look(context)
   if (vanished === 0) return
   const found = vanished - keys.goneCount
   const what = `${stream.stream}: this reading did not meet ${vanished} rows that the warehouse has`
@@ -49,6 +45,20 @@ export async function confirmDeletes(context: StreamContext): Promise<void> {
   } else {
     log.info(`${what}, so they are deleted; the service has no way to look a second time.`)
   }
+}
+
+/**
+ * False where the service has no way to look. A list that is due comes first, and so does one for many rows; a
+ * few that it does not show are asked for all the same, because they may lie beyond its days.
+ */
+async function look(context: StreamContext): Promise<boolean> {
+  const { state, pages } = context
+  const most = Math.max(MOST_SINGLE, pages.count)
+  const areFew = () => state.keys.goneCount <= most
+  let isListed: boolean | undefined
+  if (state.isListDue || !areFew()) isListed = await listAgain(context)
+  if ((areFew() || isListed === false) && (await askEach(context))) return true
+  return isListed ?? (await listAgain(context))
 }
 
 /** A full refresh knows no row that could have vanished, but an empty list costs no more than another. */
@@ -83,6 +93,7 @@ async function askEach(context: StreamContext): Promise<boolean> {
   const isReference = references.some(([collection]) => collection === stream.collection)
   const met = keys.someMet()
   const asked = [...keys.gone()]
+  if (asked.length === 0) return true
   if (stream.single === false || isReference || met === undefined) return false
   if (asked.some((key) => typeof key !== 'number')) return false
   const settings = secondLook(context)
