@@ -13,7 +13,12 @@ import { type Event, type Fault, type Place, QUIET, type Step, type Sync } from 
 
 const atRequest = fc.integer({ min: 1, max: 14 })
 
-/** Without waits of seconds, which the executable would really wait. */
+/** Whether the waits of a sync are real ones. */
+export function isReal(place: Place): boolean {
+  return place === 'executable' || place === 'duckdb'
+}
+
+/** Without waits of seconds, which would really be waited. */
 const kinds = {
   executable: ['html', 410, 404, 401] as const,
   'in-process': [
@@ -31,7 +36,7 @@ const paths: readonly Fault['path'][] = [
 
 function faults(place: Place, { stream }: Focus): fc.Arbitrary<Fault> {
   return fc.record({
-    kind: fc.constantFrom(...kinds[place === 'executable' ? place : 'in-process']),
+    kind: fc.constantFrom(...kinds[isReal(place) ? 'executable' : 'in-process']),
     path: fc.constantFrom(...paths),
     stream,
     skip: fc.nat(4),
@@ -56,7 +61,7 @@ function wrongLists({ stream }: Focus): fc.Arbitrary<Fault> {
 }
 
 function syncs(place: Place, focus: Focus): fc.Arbitrary<Sync> {
-  const isFew = place === 'executable' || focus.disruption === 0
+  const isFew = isReal(place) || focus.disruption === 0
   const event = fc.record({ atRequest, event: events(focus) })
   const requests = fc.array(atRequest, { minLength: 4, maxLength: 4 })
   return fc.record({
@@ -95,6 +100,13 @@ const switchMode: fc.Arbitrary<Step> = fc.record({
   isCleared: fc.boolean(),
 })
 
+/** For a while the configuration is of the tenant of the same name elsewhere. */
+const elsewhere: fc.Arbitrary<Step[]> = fc.constant([
+  { do: 'environment', domain: 'sandbox.time.test' },
+  QUIET,
+  { do: 'environment', domain: undefined },
+])
+
 /** Steps of any kind, and the turns of a record with a sync after each. */
 export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
   const { disruption } = focus
@@ -114,6 +126,16 @@ export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
   const turns = fc
     .tuple(rowChanges(focus), four)
     .map(([events, syncs]) => events.flatMap((event, i): Step[] => [event, syncs[i] ?? event]))
+  if (place === 'duckdb') {
+    const part = fc.oneof(
+      { weight: 12, arbitrary: one.map((step) => [step]) },
+      { weight: 4, arbitrary: turns },
+      { weight: 4, arbitrary: wrongOnce(focus) },
+      { weight: 4, arbitrary: thereAndBack(one) },
+      { weight: 1, arbitrary: elsewhere },
+    )
+    return fc.array(part, { minLength: 2, maxLength: 5 }).map((parts) => parts.flat())
+  }
   const part = fc.oneof(
     { weight: 16, arbitrary: one.map((step) => [step]) },
     { weight: 8, arbitrary: turns },

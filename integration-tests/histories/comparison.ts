@@ -11,7 +11,7 @@ type Row = Readonly<Record<string, unknown>>
 
 export interface Comparison {
   readonly emulator: Emulator
-  readonly platform: Platform
+  readonly platform: Pick<Platform, 'warehouses' | 'stateOf' | 'modeOf' | 'isUnknown'>
   readonly streams: readonly Stream[]
   /** References that the records carry; undefined when they changed on their own. */
   readonly references: readonly ReferencePair[] | undefined
@@ -64,14 +64,20 @@ function compare(
   return differences(stream.stream, held, [...truth.values()].map(plain))
 
   function isUnknown(key: string, held: Row): boolean {
-    // What vanished cannot be told from what is older than the window, where that has no list.
-    if (!hasList(comparison) && stream.dateField && (state?.start ?? '') < (state?.window ?? ''))
-      return true
+    if (isBeyondReading(stream, comparison)) return true
     const isHistory = isBefore(held, state?.window ?? null)
     // A link that is requested again may be silent about a row that came and went since.
     const { netDelta } = comparison.emulator.options
     return platform.isUnknown(stream.stream, key, isHistory || netDelta)
   }
+}
+
+/** Whether what vanished cannot be told from what is older than the window, because that has no list. */
+export function isBeyondReading({ stream, dateField }: Stream, comparison: Comparison): boolean {
+  const state = comparison.platform.stateOf(stream)
+  return (
+    !hasList(comparison) && dateField !== undefined && (state?.start ?? '') < (state?.window ?? '')
+  )
 }
 
 /** The rows of the service as the warehouse is to hold them. */

@@ -84,6 +84,8 @@ export type Choice =
   | { readonly do: 'columns'; readonly stream: number; readonly without: readonly number[] }
   /** All streams but these, the last one in any case. */
   | { readonly do: 'select'; readonly without: readonly number[] }
+  /** The tenant of the same name in another environment, or the first one where no domain is given. */
+  | { readonly do: 'environment'; readonly domain: string | undefined }
   /** The tenant is found at another address. */
   | { readonly do: 'address'; readonly host: '127.0.0.1' | 'localhost' }
 
@@ -116,7 +118,9 @@ export interface History {
  * Whether the syncs run in this process, by the protocol of Airbyte or of Singer, or as processes whose
  * waits and kills are real.
  */
-export type Place = 'in-process' | 'singer' | 'executable'
+export type Protocol = 'in-process' | 'singer' | 'executable'
+/** The same, or by the command `protime sync` into a DuckDB file. */
+export type Place = Protocol | 'duckdb'
 
 export const PRIVACY_KEY = 'the-key-of-histories'
 /** The name of the tenant that `run` configures. */

@@ -2,10 +2,11 @@ import fc, { type RunDetails } from 'fast-check'
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
 import { type Focus, inserts, long, narrow, wide } from './arbitrary-events.ts'
 import { settings } from './arbitrary-settings.ts'
-import { steps } from './arbitrary-steps.ts'
+import { isReal, steps } from './arbitrary-steps.ts'
 import type { History, Place } from './history.ts'
 import { unknownMembers } from './odd-members.ts'
 import { runHistory } from './run-history.ts'
+import { runInDuckDb } from './run-in-duckdb.ts'
 import { sentences } from './sentences.ts'
 
 const dated = ['clockings', 'absences', 'assignments', 'activity_durations', 'calculated_totals']
@@ -121,7 +122,7 @@ function parts(place: Place, anywhere: Focus) {
 
 /** Every choice that the service leaves open. */
 function options(place: Place): fc.Arbitrary<EmulatorOptions> {
-  const isPatient = place !== 'executable'
+  const isPatient = !isReal(place)
   return fc.record({
     seed: fc.integer({ min: 1, max: 1000 }),
     now: fc.constantFrom('2026-11-20T03:00:00Z', '2026-12-30T22:00:00Z', '2026-12-31T23:30:00Z'),
@@ -176,7 +177,9 @@ export const DAY_MS = 86_400_000
  */
 export async function checkHistories(kind: Kind, place: Place, usual: number): Promise<void> {
   const { runs, path } = runSettings(usual)
-  const property = fc.asyncProperty(histories(kind, place), (history) => runHistory(history, place))
+  const property = fc.asyncProperty(histories(kind, place), (history) =>
+    place === 'duckdb' ? runInDuckDb(history) : runHistory(history, place),
+  )
   const details = await fc.check(property, {
     numRuns: runs,
     ...(path === undefined ? {} : { path }),

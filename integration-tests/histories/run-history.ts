@@ -12,8 +12,8 @@ import {
   type Event,
   type Fault,
   type History,
-  type Place,
   PRIVACY_KEY,
+  type Protocol,
   rulesUnder,
   type Step,
   type Sync,
@@ -35,7 +35,7 @@ const FORGET_HOURS = 73
  * that it completes, and after undisturbed syncs in all of them, first without the days before a
  * delta's window, which wait for their next listing, then with them.
  */
-export async function runHistory(history: History, place: Place): Promise<void> {
+export async function runHistory(history: History, place: Protocol): Promise<void> {
   const emulator = await startEmulator(history.options)
   try {
     const streams = history.streams.map((name) => catalogue.get(name) as Stream)
@@ -72,7 +72,7 @@ export async function runHistory(history: History, place: Place): Promise<void> 
 
 interface Running {
   readonly history: History
-  readonly place: Place
+  readonly place: Protocol
   readonly emulator: Emulator
   readonly streams: readonly Stream[]
   readonly tenant: Tenant
@@ -94,6 +94,7 @@ async function take(step: Step, running: Running): Promise<void> {
   if (step.do === 'sync') await disturbed(step, running)
   else if (step.do === 'rewind') platform.rewind(step.syncs, step.isKept)
   else if (step.do === 'configure') running.settings[step.setting.set] = step.setting.to
+  else if (step.do === 'environment') return
   else if (step.do === 'select' || step.do === 'columns' || step.do === 'address')
     choose(step, running)
   else if (step.do === 'switch-mode') {
@@ -102,7 +103,7 @@ async function take(step: Step, running: Running): Promise<void> {
   } else tenant.happen(step)
 }
 
-function choose(choice: Choice, running: Running): void {
+function choose(choice: Exclude<Choice, { do: 'environment' }>, running: Running): void {
   if (choice.do === 'address') running.host = choice.host
   else if (choice.do === 'select') {
     const [, ...others] = running.history.streams
@@ -173,7 +174,8 @@ async function disturbed(sync: Sync, running: Running): Promise<void> {
   refuse(rule.faults(outcome.completed, happened))
 }
 
-function disturb(
+/** Lets the service go wrong in a way that a history has drawn. */
+export function disturb(
   { kind, path, stream, skip, times }: Fault,
   emulator: Emulator,
   streams: readonly Stream[],

@@ -2,7 +2,7 @@ import { shortRetryPolicy } from '../../src/http/testing/virtual-time.ts'
 import type { Message } from '../testing/airbyte-messages.ts'
 import { type AirbyteOptions, run, type SingerRun, tap } from '../testing/run.ts'
 import type { SingerMessage } from '../testing/singer-rules.ts'
-import type { Place } from './history.ts'
+import type { Protocol } from './history.ts'
 
 /** A stream that a sync is to read. */
 interface SelectedStream {
@@ -47,7 +47,7 @@ export interface SyncRun {
 const ATTEMPTS = 6
 
 /** How a sync of Airbyte is run there. */
-export const inPlace: Readonly<Record<Exclude<Place, 'singer'>, AirbyteOptions>> = {
+export const inPlace: Readonly<Record<Exclude<Protocol, 'singer'>, AirbyteOptions>> = {
   'in-process': {
     program: 'source-protime',
     command: 'read',
@@ -58,7 +58,7 @@ export const inPlace: Readonly<Record<Exclude<Place, 'singer'>, AirbyteOptions>>
 }
 
 /** Runs a sync there, by the protocol that is spoken there. */
-export function runSync(place: Place, input: SyncInput): Promise<SyncRun> {
+export function runSync(place: Protocol, input: SyncInput): Promise<SyncRun> {
   return place === 'singer' ? runSinger(input) : runAirbyte(inPlace[place], input)
 }
 

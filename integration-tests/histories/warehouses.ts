@@ -8,6 +8,8 @@ export interface StreamState {
   readonly start: string | null
   readonly window: string | null
   readonly phase: string
+  /** Of the page that comes next; null for the first. */
+  readonly link: string | null
   readonly mode: string
   readonly backfilled_at: string | null
 }
@@ -61,6 +63,8 @@ interface Snapshot {
 /** A row that no STATE covers, and the generation that the connector went on from. */
 interface Loose {
   readonly generation: number
+  /** No delta watches the row that was read: it is one of a list, or of a delta that has not been started. */
+  readonly isUnwatched: boolean
 }
 
 export function createPlatform(): Platform {
@@ -89,7 +93,8 @@ export function createPlatform(): Platform {
     isUnknown(stream, key, isUntold) {
       const row = loose.get(`${stream} ${key}`)
       if (row === undefined) return false
-      return isUntold || row.generation !== (stateOf(stream)?.generation ?? 0)
+      const isUnwatched = isUntold || row.isUnwatched
+      return isUnwatched || row.generation !== (stateOf(stream)?.generation ?? 0)
     },
   }
 
@@ -208,7 +213,10 @@ export function createPlatform(): Platform {
   }
 
   function loosen({ stream, key }: Snapshot['loaded'][number]): void {
-    loose.set(`${stream} ${key}`, { generation: stateOf(stream)?.generation ?? 0 })
+    const { generation = 0, phase = 'list', link = null } = stateOf(stream) ?? {}
+    const isUnwatched =
+      !['backfill', 'changes'].includes(phase) && (phase !== 'initial' || link === null)
+    loose.set(`${stream} ${key}`, { generation, isUnwatched })
   }
 
   function copies(): Warehouse[] {

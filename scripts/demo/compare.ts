@@ -108,7 +108,7 @@ export async function* compareWarehouse(
       const facts = streams.get(stream)
       if (facts === undefined) throw new Error(`The warehouse has a stream ${stream}`)
       const service = await truth(stream)
-      const warehouse = rowsOf(stream, connection)
+      const warehouse = tableRows(stream, connection)
       const differences = await compare({ stream, key: keyOf(facts), service, warehouse })
       yield { stream, rows: service.length, differences }
     }
@@ -128,8 +128,12 @@ export async function warehouseDifferences(
   return found
 }
 
-/** The rows of a table as JSON texts, by the names of the service and with nulls. */
-async function* rowsOf(stream: string, connection: DuckDBConnection): AsyncGenerator<string> {
+/** The rows of a table as JSON texts, by the names of the service and with nulls; all, or those that meet a condition. */
+export async function* tableRows(
+  stream: string,
+  connection: DuckDBConnection,
+  condition = 'true',
+): AsyncGenerator<string> {
   const reader = await connection.runAndReadAll(
     'SELECT property, name, variant_of FROM _protime.columns WHERE stream = $stream',
     { stream },
@@ -145,7 +149,7 @@ async function* rowsOf(stream: string, connection: DuckDBConnection): AsyncGener
       return `${literal(JSON.parse(property) as string)}, ${value}`
     })
   const result = await connection.stream(
-    `SELECT json_object(${members.join(', ')})::VARCHAR FROM main."${stream}"`,
+    `SELECT json_object(${members.join(', ')})::VARCHAR FROM main."${stream}" WHERE ${condition}`,
   )
   for await (const batch of result.yieldRows()) yield* batch.map(([text]) => String(text))
 }

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { tableRows } from '../../scripts/demo/compare.ts'
+import type { Stream } from '../../src/streams/collection.ts'
+import { streamSpec } from '../../src/streams/streams.ts'
+import type { StreamState } from './warehouses.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** What a DuckDB file holds. */
+export interface Held {
+  /** What lives, by stream, with nulls; streams without a table are left out. */
+  readonly rows: ReadonlyMap<string, readonly Row[]>
+  readonly states: ReadonlyMap<string, StreamState>
+  /** Which questions it answers wrongly, in words. */
+  readonly wrong: readonly string[]
+}
+
+const guide = readFileSync('docs/warehouse.md', 'utf8')
+const [CLOCKINGS = '', AGES = ''] = [...guide.matchAll(/```sql\n([^`]*)```/g)].map(
+  ([, sql = '']) => sql,
+)
+
+/** Reads what lives in a file, and asks it what the guide asks. */
+export async function heldBy(
+  connection: DuckDBConnection,
+  streams: readonly Stream[],
+): Promise<Held> {
+  const ask = async (sql: string) => (await connection.runAndReadAll(sql)).getRowObjectsJson()
+  const states = new Map<string, StreamState>()
+  for (const { stream, state } of await ask('FROM _protime.states'))
+    states.set(String(stream), JSON.parse(String(state)))
+  const rows = new Map<string, readonly Row[]>()
+  const wrong: string[] = []
+  for (const stream of streams) {
+    const columns = await ask(
+      `SELECT column_name FROM duckdb_columns() WHERE schema_name = 'main' AND table_name = '${stream.stream}'`,
+    )
+    if (columns.length === 0) continue
+    const isMarked = columns.some((column) => column['column_name'] === '_deleted_at')
+    const held: Row[] = []
+    for await (const text of tableRows(
+      stream.stream,
+      connection,
+      isMarked ? '_deleted_at IS NULL' : 'true',
+    ))
+      held.push(JSON.parse(text))
+    rows.set(stream.stream, held)
+    for (const { sql, count } of questions(stream, held)) {
+      const found = await ask(sql).then(
+        ([first]) => Number(first?.['count']),
+        (error: Error) => error.message,
+      )
+      if (found !== count) wrong.push(`${sql} is answered ${found} in place of ${count}`)
+    }
+  }
+  for (const { stream, rows: count } of await ask(AGES)) {
+    const held = rows.get(String(stream))?.length
+    if (held !== undefined && count !== null && Number(count) !== held)
+      wrong.push(`the file says that ${stream} has ${count} rows, and it has ${held}`)
+  }
+  return { rows, states, wrong }
+}
+
+interface Question {
+  readonly sql: string
+  readonly count: number
+}
+
+/** What a person asks the view of a stream, by number and by day, and how many rows answer it. */
+function questions(stream: Stream, held: readonly Row[]): Question[] {
+  const from = `SELECT count(*) AS count FROM flat."${stream.stream}"`
+  const question = (sql: string, isMeant: (row: Row) => boolean): Question => ({
+    sql,
+    count: held.filter(isMeant).length,
+  })
+  const { dateField: day } = stream
+  return [
+    question(from, () => true),
+    ...Object.entries(streamSpec(stream).schema.properties ?? {})
+      .filter(([, { type }]) => [type].flat().includes('integer') && [type].flat().length <= 2)
+      .map(([name]) => question(`${from} WHERE "${name}" >= 0`, (row) => isNatural(row[name]))),
+    ...(day === undefined
+      ? []
+      : [question(`${from} WHERE "${day}" >= '2025-01-01'`, (row) => String(row[day]) >= '2025-')]),
+    ...(stream.stream === 'clockings'
+      ? [
+          question(
+            `SELECT count(*) AS count FROM (${CLOCKINGS})`,
+            (row) => String(row['date']) >= '2026-11-01',
+          ),
+        ]
+      : []),
+  ]
+}
+
+function isNatural(value: unknown): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}

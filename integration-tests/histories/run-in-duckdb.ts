@@ -1,0 +1,266 @@
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Emulator, startEmulator } from '../../emulator/emulator.ts'
+import { compare } from '../../scripts/demo/compare.ts'
+import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
+import type { Stream } from '../../src/streams/collection.ts'
+import { streams as catalogue, keyOf as keyColumns } from '../../src/streams/streams.ts'
+import { protime, startProtime, withDuckDb } from '../testing/protime.ts'
+import { keyOf } from '../testing/warehouse.ts'
+import { type Comparison, isBeyondReading, isCompared, truthOf } from './comparison.ts'
+import { type Held, heldBy } from './duckdb-file.ts'
+import {
+  BETWEEN_SYNCS,
+  type History,
+  PRIVACY_KEY,
+  rulesUnder,
+  type Step,
+  type Sync,
+} from './history.ts'
+import { disturb } from './run-history.ts'
+import { createTenant, type Tenant } from './tenant.ts'
+
+/** Undisturbed syncs until the file must equal the service, the days before the window included. */
+const QUIET_SYNCS = 3
+/** A refusal ends within seconds; a machine may be busy. */
+const ENDS_WITHIN_MS = 60_000
+
+interface Running {
+  readonly emulator: Emulator
+  readonly streams: readonly Stream[]
+  readonly tenant: Tenant
+  readonly folder: string
+  readonly settings: Record<string, unknown>
+  /** The words of each sync that the history has chosen once. */
+  readonly always: readonly string[]
+  /** Those of the next sync alone. */
+  once: readonly string[]
+  host: '127.0.0.1' | 'localhost'
+  /** The domain of the environment, where the file is of another one. */
+  elsewhere: string | undefined
+  left: ReadonlySet<string>
+  /** Copies of the file, one before each sync. */
+  copies: number
+}
+
+/**
+ * Runs a history by `protime sync` into a DuckDB file, and throws unless the file equals the service in the end, answers
+ * what the guide asks after each sync, and keeps what lives whatever a sync meets.
+ */
+export async function runInDuckDb({ streams, options, settings, seeded, steps }: History) {
+  const emulator = await startEmulator(options)
+  const folder = mkdtempSync(join(tmpdir(), 'history-'))
+  try {
+    const all = streams.map((name) => catalogue.get(name) as Stream)
+    const tenant = createTenant(emulator, all)
+    const running: Running = {
+      emulator,
+      streams: all,
+      tenant,
+      folder,
+      settings: { future_days: 730, privacy_key: PRIVACY_KEY, ...settings },
+      always: (options.seed ?? 0) % 3 === 0 ? ['--keep-deleted'] : [],
+      once: [],
+      host: '127.0.0.1',
+      elsewhere: undefined,
+      left: new Set(),
+      copies: 0,
+    }
+    for (const change of seeded) tenant.happen({ do: 'change', change })
+    await sync(running)
+    for (const step of steps) await take(step, running)
+    running.left = new Set()
+    running.elsewhere = undefined
+    running.settings['history_refresh_days'] = 1
+    for (let i = 0; i < QUIET_SYNCS; i++) {
+      emulator.advance({ hours: 60 })
+      if ((await sync(running)) !== 0) emulator.advance({ hours: 73 })
+    }
+    refuse(await differences(await held(running), running))
+  } finally {
+    await emulator.close()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+async function take(step: Step, running: Running): Promise<void> {
+  if (step.do === 'sync') await disturbed(step, running)
+  else if (step.do === 'rewind') rewind(step.syncs, running)
+  else if (step.do === 'configure') running.settings[step.setting.set] = step.setting.to
+  else if (step.do === 'switch-mode')
+    running.once = [step.isCleared ? '--rewrite' : '--full-refresh']
+  else if (step.do === 'address') running.host = step.host
+  else if (step.do === 'environment') running.elsewhere = step.domain
+  else if (step.do === 'select') {
+    const names = running.streams.map(({ stream }) => stream)
+    running.left = new Set(step.without.map((at) => names[at % names.length] as string))
+    if (running.left.size === names.length) running.left = new Set()
+  } else if (step.do !== 'columns') running.tenant.happen(step)
+}
+
+async function disturbed({ during, faults }: Sync, running: Running): Promise<void> {
+  const { emulator, tenant, streams } = running
+  const before = await held(running)
+  let requests = 0
+  const stop = emulator.onRequest(() => {
+    requests++
+    for (const { atRequest, event } of during) if (atRequest === requests) tenant.happen(event)
+  })
+  for (const fault of faults) disturb(fault, emulator, streams)
+  const exitCode = await sync(running)
+  stop()
+  emulator.clearFaults()
+  if (running.elsewhere !== undefined) return
+  const after = await held(running)
+  refuse(after.wrong)
+  if (exitCode === 0 && during.length === 0) refuse(lost(before, after, running))
+}
+
+/** Rows that the file had as they are in the service, and that it has no more. */
+function lost(before: Held, after: Held, running: Running): string[] {
+  const comparison = comparisonOf(after, running)
+  return running.streams.flatMap((stream) => {
+    const versions = ({ rows }: Held) =>
+      new Map(rows.get(stream.stream)?.map((row) => [keyOf(row), row['changeVersion']]))
+    const [then, now] = [versions(before), versions(after)]
+    return truthOf(stream, comparison)
+      .filter((row) => isCompared(row, stream, comparison) && then.has(keyOf(row)))
+      .filter((row) => then.get(keyOf(row)) === row['changeVersion'] && !now.has(keyOf(row)))
+      .map((row) => `${stream.stream} ${keyOf(row)} lives, was in the file, and is not there now`)
+  })
+}
+
+/** Runs `protime sync`; as a process where it must refuse the file, because that has to end by itself. */
+async function sync(running: Running): Promise<number> {
+  const { folder, emulator, streams, left, always } = running
+  emulator.advance(BETWEEN_SYNCS)
+  const config = join(folder, 'config.json')
+  writeFileSync(config, JSON.stringify(configOf(running)), { mode: 0o600 })
+  const named = streams.map(({ stream }) => stream).filter((name) => !left.has(name))
+  const words = [
+    ...['sync', '--quiet', '--config', config, '--warehouse', fileOf(running)],
+    ...always,
+  ]
+  const chosen = ['--streams', named.join(',')]
+  const { once } = running
+  running.once = []
+  if (running.elsewhere !== undefined) {
+    await refuseElsewhere([...words, ...chosen], running)
+    return 2
+  }
+  copyFile(running)
+  const run = (...more: readonly string[]) => protime(...words, ...more)
+  const { exitCode, stderr } = await run(...chosen, ...once)
+  if (stderr.includes('Unexpected error')) throw new Error(stderr)
+  if (exitCode !== 2 || !stderr.includes('Add --rewrite')) return exitCode
+  // Personal data of before must not stay: everything is read into another file.
+  return (await run('--rewrite', '--streams', streams.map(({ stream }) => stream).join(',')))
+    .exitCode
+}
+
+async function refuseElsewhere(words: readonly string[], running: Running): Promise<void> {
+  const before = readFileSync(fileOf(running))
+  const { child, ended, log } = startProtime(words)
+  const deadline = setTimeout(() => child.kill('SIGKILL'), ENDS_WITHIN_MS)
+  const { exitCode } = await ended
+  clearTimeout(deadline)
+  if (exitCode !== 2) throw new Error(`another environment ends with ${exitCode}: ${log()}`)
+  if (!readFileSync(fileOf(running)).equals(before))
+    throw new Error('a sync of another environment has changed the file')
+}
+
+function configOf({ emulator, settings, host, elsewhere }: Running): object {
+  const { activity_structures: levels, ...others } = settings
+  const config = emulator.config(host)
+  return {
+    ...config,
+    environment: { ...(config['environment'] as object), environment_url: elsewhere },
+    activity_structures: emulator.activityStructures.filter(
+      ({ level }) => levels === undefined || (levels as readonly number[]).includes(level),
+    ),
+    request_timeout_seconds: 5,
+    ...others,
+    // Those inside records may change without a change of the record.
+    external_references: [],
+  }
+}
+
+function fileOf({ folder }: Running): string {
+  return join(folder, 'history.duckdb')
+}
+
+function copyFile(running: Running): void {
+  if (!existsSync(fileOf(running))) return
+  running.copies++
+  copyFileSync(fileOf(running), `${fileOf(running)}.${running.copies}`)
+}
+
+/** A backup takes the place of the file. */
+function rewind(syncs: number, running: Running): void {
+  const copy = Math.max(1, running.copies - syncs + 1)
+  if (existsSync(`${fileOf(running)}.${copy}`))
+    copyFileSync(`${fileOf(running)}.${copy}`, fileOf(running))
+}
+
+function held(running: Running): Promise<Held> {
+  return withDuckDb(fileOf(running), (connection) => heldBy(connection, running.streams))
+}
+
+async function differences(found: Held, running: Running): Promise<string[]> {
+  const comparison = comparisonOf(found, running)
+  const all: string[] = [...found.wrong]
+  for (const stream of running.streams) {
+    const isMeant = (row: Row) => isCompared(row, stream, comparison)
+    const service = truthOf(stream, comparison).map(wellFormed)
+    const rows = (found.rows.get(stream.stream) ?? []).filter(isMeant)
+    const out = new Set(service.filter((row) => !isMeant(row)).map(keyOf))
+    const one = await compare({
+      stream: stream.stream,
+      key: keyColumns(stream),
+      service: service.filter((row) => !out.has(keyOf(row))),
+      warehouse: rows.filter((row) => !out.has(keyOf(row))).map((row) => JSON.stringify(row)),
+    })
+    const isExcused = isBeyondReading(stream, comparison)
+    all.push(
+      ...one
+        .filter(({ what }) => !(isExcused && what.includes('not in the service')))
+        .map(({ id, what }) => `${stream.stream} ${id}: ${what}`),
+    )
+  }
+  return all
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+/** DuckDB holds no half of a surrogate pair. */
+function wellFormed(row: Row): Row {
+  const whole = (text: string) => Buffer.from(text).toString()
+  return JSON.parse(JSON.stringify(row), (_name, value) =>
+    typeof value === 'string' ? whole(value) : value,
+  ) as Row
+}
+
+function comparisonOf({ states }: Held, running: Running): Comparison {
+  const { emulator, streams, settings } = running
+  return {
+    emulator,
+    streams,
+    platform: {
+      warehouses: [],
+      stateOf: (stream) => states.get(stream),
+      modeOf: () => 'incremental',
+      isUnknown: () => false,
+    },
+    references: [],
+    rulesOf: rulesUnder((settings['personal_data'] ?? 'complete') as PrivacyMode),
+    isHistoryFresh: true,
+    lastDay: '9999-12-31',
+    columns: new Map(),
+    levels: (settings['activity_structures'] ?? [1, 2]) as readonly number[],
+  }
+}
+
+function refuse(faults: readonly string[]): void {
+  if (faults.length > 0) throw new Error(faults.join('\n'))
+}
