@@ -16,7 +16,7 @@ const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
 /** The files of other folders that a file imports, as paths below `src`; `..` for what is outside of it. */
 function importsOf(file: string): string[] {
   const text = readFileSync(join('src', file), 'utf8')
-  return [...text.matchAll(/(?:from|import\() ?'(\.[^']+)'/g)]
+  return [...text.matchAll(/\b(?:from|import|import\()\s*'(\.[^']+)'/g)]
     .map(([, to = '']) => join(dirname(file), to))
     .filter((to) => folderOf(to) !== folderOf(file))
 }
