@@ -140,8 +140,14 @@ function recordFaults(
   return faults
 }
 
+const ajv = new Ajv({ strict: false })
+addFormats.default(ajv)
+const validatorsByText = new Map<string, ValidateFunction>()
+
+/** To compile a schema takes longer than the run that has it, and most runs have those of runs before. */
 function compiled(schema: object): ValidateFunction {
-  const ajv = new Ajv({ strict: false })
-  addFormats.default(ajv)
-  return ajv.compile(schema)
+  const text = JSON.stringify(schema)
+  const validate = validatorsByText.get(text) ?? ajv.compile(schema)
+  validatorsByText.set(text, validate)
+  return validate
 }
