@@ -18,11 +18,7 @@ async function start(
   options: Options = {},
 ): Promise<[Scene, Server]> {
   const scene = await startScene(emulator)
-  const server = await scene.serve({
-    '--run': undefined,
-    '--post': await scene.scheduler(),
-    ...options,
-  })
+  const server = await scene.serve({ ...(await scene.scheduler()), ...options })
   await until(async () => (await server.health()).lastSync !== null)
   expect([scene.differences(), scene.orders().length]).toEqual([[], 1])
   return [scene, server]
@@ -109,7 +105,7 @@ describe('a delivery', () => {
     await until(async () => (await answers(server))['404'] === 1)
     await until(() => scene.orders().length > 1 && scene.differences().length === 0)
     const pages = JSON.stringify(await server.health()) + (await server.metrics())
-    await server.endsSoonAfter(() => server.child.kill('SIGTERM'), server.exited)
+    await server.stop()
     const said = server.heard() + pages
     expect(said).toContain('DEBUG')
     for (const one of scene.stored()) {

@@ -2,21 +2,21 @@ import { readFileSync } from 'node:fs'
 import { expect, it, onTestFinished } from 'vitest'
 import { sign } from '../../src/webhooks/receive/testing/sign.ts'
 import { openRaw, type RawConnection } from '../../src/webhooks/receive/testing/start-receiver.ts'
-import { PUBLIC_URL, type Server, startScene, until } from './scene.ts'
+import { PUBLIC_URL, type ServerProcess, startScene, until } from './scene.ts'
 
 const PATH = '/hooks/people/4fd9a1b2c3d4e5f60718293a4b5c6d7e'
 const KEY = 'the key of the webhook'
 const MEBIBYTE = 1_048_576
 
 /** A server of one webhook, whose address somebody knows who does not know its key. */
-async function start(): Promise<Server> {
+async function start(): Promise<ServerProcess> {
   const scene = await startScene()
   const hook = { collection: 'people', destinationUrl: `${PUBLIC_URL}${PATH}`, key: KEY }
   scene.write('webhooks.json', { version: 1, webhooks: [hook] })
-  return scene.serve({ '--keys-only': true, '--public-url': undefined })
+  return scene.serveApart({ '--keys-only': true, '--public-url': undefined })
 }
 
-async function connections(server: Server, count: number): Promise<RawConnection[]> {
+async function connections(server: ServerProcess, count: number): Promise<RawConnection[]> {
   const { port } = new URL(server.url)
   const open = await Promise.all(Array.from({ length: count }, () => openRaw(Number(port))))
   onTestFinished(() => {
@@ -25,7 +25,7 @@ async function connections(server: Server, count: number): Promise<RawConnection
   return open
 }
 
-async function deliver(server: Server): Promise<number> {
+async function deliver(server: ServerProcess): Promise<number> {
   const headers = { authorization: sign('{}', KEY), connection: 'close' }
   const response = await fetch(`${server.url}${PATH}`, { method: 'POST', headers, body: '{}' })
   return response.status

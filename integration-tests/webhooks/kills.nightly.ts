@@ -7,7 +7,7 @@ import { streamOf, webhookCollections } from '../../src/client/webhook-collectio
 import { nonceOf } from '../../src/webhooks/serve/store.ts'
 import { freePort } from '../engines/program.ts'
 import { parseLines } from '../testing/run.ts'
-import { answers, type Scene, type Server, startScene, synced, until } from './scene.ts'
+import { answers, type Scene, type ServerProcess, startScene, synced, until } from './scene.ts'
 
 const { KILLS_MINUTES = '5' } = process.env
 const RUN_MS = Number(KILLS_MINUTES) * 60_000
@@ -37,7 +37,7 @@ it('a receiver that is killed every 10 seconds, and loses a delivery in 20, leav
     '--watch-interval': '5',
   }
   const changes: Change[] = []
-  let server: Server = await scene.serve(options)
+  let server: ServerProcess = await scene.serveApart(options)
   let kills = 0
   const end = performance.now() + RUN_MS
   const changing = change(scene, changes, end)
@@ -46,7 +46,7 @@ it('a receiver that is killed every 10 seconds, and loses a delivery in 20, leav
     server.child.kill('SIGKILL')
     await server.exited
     kills += 1
-    server = await scene.serve(options)
+    server = await scene.serveApart(options)
   }
   await changing
   scene.emulator.clearFaults()
@@ -167,7 +167,7 @@ it('a delivery whose key does not come within 10 seconds comes again an hour lat
   const address = '127.0.0.1:38472'
   scene.emulator.options.deliverTo = `http://${address}`
   scene.emulator.deliveryFault('early', { collection: 'people', ms: 15 * SECOND })
-  const server: Server = await scene.serve({
+  const server = await scene.serve({
     '--listen': address,
     '--collection': 'people',
     '--run': synced(scene.folder),

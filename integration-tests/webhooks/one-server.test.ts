@@ -6,7 +6,7 @@ const locks = ({ folder }: Scene) => readdirSync(folder).filter((name) => name.e
 
 it('a second server on one store is refused, and told which process has it', async () => {
   const scene = await startScene()
-  const first = await scene.serve()
+  const first = await scene.serveApart()
   await until(() => scene.orders().length === 1)
   const before = readFileSync(scene.file('webhooks.json'), 'utf8')
   const { exitCode, stderr } = await scene.protime(...scene.words())
@@ -27,38 +27,25 @@ it('webhooks are not deleted under a server that runs', async () => {
 
 it('what a killed server leaves of its lock stops nobody, and a stopped one leaves nothing', async () => {
   const scene = await startScene()
-  for (let times = 0; times < 3; times++) {
-    const server = await scene.serve()
+  for (let times = 0; times < 2; times++) {
+    const server = await scene.serveApart()
     expect(locks(scene)).toHaveLength(1)
     server.child.kill('SIGKILL')
     await server.exited
     expect(locks(scene)).toHaveLength(1)
   }
-  const last = await scene.serve()
+  const last = await scene.serveApart()
   await last.endsSoonAfter(() => last.child.kill('SIGTERM'), last.exited)
   expect(locks(scene)).toEqual([])
 })
 
 it('a server that is suspended keeps its store', async () => {
   const scene = await startScene()
-  const first = await scene.serve()
+  const first = await scene.serveApart()
   first.child.kill('SIGSTOP')
   const { exitCode, stderr } = await scene.protime(...scene.words())
   first.child.kill('SIGCONT')
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining('does not answer')])
-})
-
-it('of servers that start at the same instant, after a kill too, exactly one goes on', {
-  timeout: 60_000,
-}, async () => {
-  const scene = await startScene()
-  for (let times = 0; times < 3; times++) {
-    const started = await Promise.allSettled(Array.from({ length: 4 }, () => scene.serve()))
-    const running = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
-    expect(running).toHaveLength(1)
-    running[0]?.child.kill('SIGKILL')
-    await running[0]?.exited
-  }
 })
 
 it('servers that make no webhooks may follow one store together', async () => {

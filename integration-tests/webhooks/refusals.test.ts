@@ -91,7 +91,7 @@ it.each([
     const scene = await startScene()
     const first = await scene.serve({ '--collection': 'people' })
     await until(() => scene.orders().length === 1)
-    await first.endsSoonAfter(() => first.child.kill('SIGTERM'), first.exited)
+    await first.stop()
     scene.emulator.fail(path, status, { times: 1 })
     const second = await scene.serve({ '--collection': 'people' })
     await until(() => /WARN The webhooks could not be looked after/.test(second.heard()))

@@ -4,10 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../emulator/emulator.ts'
+import { runProtime } from '../../src/cli/main.ts'
 import { streamOf, webhookCollections } from '../../src/client/webhook-collections.ts'
 import { reply, startHttpService } from '../../src/http/testing/http-service.ts'
-import { type Child, type End, startChild } from '../testing/child.ts'
+import { type Child, startChild } from '../testing/child.ts'
 import { configuredCatalog, temporaryFolder } from '../testing/files.ts'
+import { createCollector } from '../testing/output.ts'
+import { type ProtimeRun, protime as runCommand } from '../testing/protime.ts'
 import { parseLines, run } from '../testing/run.ts'
 import { createWarehouse, differences } from '../testing/warehouse.ts'
 
@@ -40,20 +43,32 @@ interface Health {
 }
 
 /** A `protime webhooks serve` that runs, and listens. */
-export interface Server extends Child {
+export interface Server {
   readonly url: string
+  /** Everything that it has said so far. */
+  heard(): string
   health(): Promise<{ readonly status: number } & Health>
   metrics(): Promise<string>
+  /** Ends it, when what is under way is done; a process at once. */
+  stop(): Promise<void>
 }
+
+/** One with a process of its own. */
+export type ServerProcess = Server & Child
 
 /** A service, and a folder with what a receiver and a platform keep. */
 export interface Scene {
   readonly emulator: Emulator
   readonly folder: string
-  /** Options that a test changes take the place of the usual ones; undefined takes one away. */
+  /**
+   * Serves in this process. Options that a test changes take the place of the usual ones; undefined takes one
+   * away.
+   */
   serve(options?: Options, environment?: Readonly<Record<string, string>>): Promise<Server>
-  /** Runs another command of `protime` to its end. */
-  protime(...words: readonly string[]): Promise<End>
+  /** Serves in a process that can be killed, which takes a quarter of a second more of a processor. */
+  serveApart(options?: Options): Promise<ServerProcess>
+  /** Runs another command of `protime` to its end, in this process. */
+  protime(...words: readonly string[]): Promise<ProtimeRun>
   /** The command line of a server. */
   words(options?: Options): string[]
   file(name: string): string
@@ -66,10 +81,10 @@ export interface Scene {
   /** What the command `noted` was run with so far. */
   orders(): Order[]
   /**
-   * The address of a scheduler, for `--post`: it syncs in this process, a tenth of the work of `synced`, and
-   * answers when the sync is over.
+   * The option with the address of a scheduler: it syncs in this process what the catalog chooses, a tenth of the
+   * work of `synced`, and answers when the sync and what comes `afterwards` is over.
    */
-  scheduler(): Promise<string>
+  scheduler(afterwards?: () => Promise<void>): Promise<Options>
   /** Where the warehouses of `synced` or of the scheduler differ from the service. */
   differences(): string[]
 }
@@ -96,6 +111,7 @@ export async function startScene(options: EmulatorOptions = {}): Promise<Scene> 
     emulator,
     folder,
     serve,
+    serveApart,
     protime,
     words,
     file,
@@ -128,20 +144,38 @@ export async function startScene(options: EmulatorOptions = {}): Promise<Scene> 
 
   async function serve(
     changed: Options = {},
-    environment: Readonly<Record<string, string>> = {},
+    env: Readonly<Record<string, string>> = {},
   ): Promise<Server> {
-    const child = startChild('protime', words(changed), {
-      cwd: folder,
-      isMerged: true,
-      environment,
+    const [stdout, stderr] = [createCollector(), createCollector()]
+    let exitCode: number | undefined
+    const ended = runProtime(words(changed), { stdout, stderr, env }).then((code) => {
+      exitCode = code
     })
+    const heard = () => stderr.text()
+    const stop = async () => {
+      // As if the program that reads what it says had gone.
+      stdout.destroy()
+      await ended
+    }
+    onTestFinished(stop)
+    while (addressIn(heard()) === undefined) {
+      if (exitCode !== undefined) throw new Error(`the server ended with ${exitCode}: ${heard()}`)
+      await sleep(10)
+    }
+    return { ...deliveredTo(addressIn(heard()) ?? ''), heard, stop }
+  }
+
+  async function serveApart(changed: Options = {}): Promise<ServerProcess> {
+    const child = startChild('protime', words(changed), { cwd: folder, isMerged: true })
     onTestFinished(() => child.stop())
-    const address = () => /Listens at (http\S+)/.exec(child.heard())?.[1]
-    await child.until(() => address() !== undefined, 'it listens')
-    const url = address() ?? ''
+    await child.until(() => addressIn(child.heard()) !== undefined, 'it listens')
+    return { ...child, ...deliveredTo(addressIn(child.heard()) ?? '') }
+  }
+
+  /** What is asked of the server at an address, to which the service delivers from now on. */
+  function deliveredTo(url: string): Pick<Server, 'url' | 'health' | 'metrics'> {
     emulator.options.deliverTo = url
     return {
-      ...child,
       url,
       metrics: async () => (await fetch(`${url}/metrics`)).text(),
       async health() {
@@ -151,9 +185,9 @@ export async function startScene(options: EmulatorOptions = {}): Promise<Scene> 
     }
   }
 
-  async function protime(...given: readonly string[]): Promise<End> {
+  async function protime(...given: readonly string[]): Promise<ProtimeRun> {
     const config = given.includes('--config') ? [] : ['--config', file('config.json')]
-    return startChild('protime', [...given, ...config], { cwd: folder }).ended
+    return runCommand(...given, ...config)
   }
 
   function stored(): ReturnType<Scene['stored']> {
@@ -174,13 +208,13 @@ export async function startScene(options: EmulatorOptions = {}): Promise<Scene> 
     })
   }
 
-  async function scheduler(): Promise<string> {
-    const catalog = webhookCollections.map(streamOf)
+  async function scheduler(afterwards = async () => {}): Promise<Options> {
     const states = new Map<string, object>()
     let syncs = 0
-    let last = Promise.resolve()
-    onTestFinished(() => last)
+    let last = Promise.resolve(0)
+    onTestFinished(async () => void (await last))
     const sync = async () => {
+      const catalog = JSON.parse(readFileSync(file('catalog.json'), 'utf8')) as object
       const files = { config, catalog, state: [...states.values()] }
       const outcome = await run({
         program: 'source-protime',
@@ -193,15 +227,16 @@ export async function startScene(options: EmulatorOptions = {}): Promise<Scene> 
         const name = state?.stream.stream_descriptor.name
         if (name !== undefined) states.set(name, { type: 'STREAM', stream: state?.stream })
       }
+      await afterwards()
+      return outcome.exitCode === 0 ? 200 : 500
     }
     const { origin } = await startHttpService(async ({ body }, response) => {
       const { reason, streams } = JSON.parse(body) as Order
       appendFileSync(file('orders'), `${reason} ${streams.join(',')}\n`)
       last = last.then(sync)
-      await last
-      reply(response, 200, {})
+      reply(response, await last, {})
     })
-    return origin
+    return { '--run': undefined, '--post': origin }
   }
 
   function compare(): string[] {
@@ -220,6 +255,11 @@ export async function startScene(options: EmulatorOptions = {}): Promise<Scene> 
       )
     })
   }
+}
+
+/** Where a server listens, once its log says so. */
+function addressIn(log: string): string | undefined {
+  return /Listens at (http\S+)/.exec(log)?.[1]
 }
 
 /** How many deliveries a server has answered, by the status code. */

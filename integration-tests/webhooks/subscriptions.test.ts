@@ -5,7 +5,7 @@ import { webhookCollections } from '../../src/client/webhook-collections.ts'
 import { sign } from '../../src/webhooks/receive/testing/sign.ts'
 import { nonceOf } from '../../src/webhooks/serve/store.ts'
 import { freePort } from '../engines/program.ts'
-import { PUBLIC_URL, type Scene, type Server, startScene, synced, until } from './scene.ts'
+import { PUBLIC_URL, type Scene, type Server, startScene, until } from './scene.ts'
 
 const ONE = { '--collection': 'people' } as const
 
@@ -46,8 +46,7 @@ describe('protime webhooks serve', () => {
     expect(new Set(nonces).size).toBe(18)
     for (const nonce of nonces) expect(nonce).toMatch(/^[0-9a-f]{32}$/)
     expect(statSync(scene.file('webhooks.json')).mode & 0o777).toBe(0o600)
-    await first.endsSoonAfter(() => first.child.kill('SIGTERM'), first.exited)
-    expect(await first.exited).toBe(0)
+    await first.stop()
 
     await scene.serve()
     await until(() => scene.orders().length === 2)
@@ -83,7 +82,7 @@ describe('protime webhooks serve', () => {
     const scene = await startScene()
     // The list, then the third webhook: it is made, and no answer comes.
     scene.emulator.fault('/webhooks', 'after-last-byte', { skip: 3, times: 1 })
-    const server = await scene.serve({ '--watch-interval': '600' })
+    const server = await scene.serveApart({ '--watch-interval': '600' })
     await until(() => server.heard().includes('WARN The webhooks could not be looked after'))
     server.child.kill('SIGKILL')
     await server.exited
@@ -136,10 +135,10 @@ describe('protime webhooks serve', () => {
 
   it('makes new webhooks after an absence that was longer than their validity, and reads no more than before', async () => {
     const scene = await startScene({ webhookDays: 1 })
-    const run = { '--run': synced(scene.folder) }
+    const run = await scene.scheduler()
     const first = await scene.serve(run)
     await until(() => scene.differences().length === 0)
-    await first.endsSoonAfter(() => first.child.kill('SIGTERM'), first.exited)
+    await first.stop()
     await scene.emulator.elapse({ hours: 25 })
     scene.emulator.update('people', 1)
     await scene.serve(run)
@@ -153,7 +152,7 @@ describe('protime webhooks serve', () => {
   // spec: States: Enabled to Disabled
   it('replaces a webhook that the service has disabled after 72 hours of failures', async () => {
     const scene = await startScene()
-    const server = await scene.serve({ '--run': synced(scene.folder) })
+    const server = await scene.serve(await scene.scheduler())
     await untilKept(scene)
     await until(() => scene.differences().length === 0)
     // Nobody listens there: each attempt fails.
@@ -195,13 +194,13 @@ describe('protime webhooks serve', () => {
     const scene = await startScene()
     const first = await scene.serve(ONE)
     await untilKept(scene, ['people'])
-    await first.endsSoonAfter(() => first.child.kill('SIGTERM'), first.exited)
+    await first.stop()
     rmSync(scene.file('webhooks.json'))
     const second = await scene.serve(ONE)
     await until(() => /WARN people: .*--adopt/.test(second.heard()))
     scene.emulator.update('people', 1)
     await until(async () => /code="404"} 1/.test(await second.metrics()))
-    await second.endsSoonAfter(() => second.child.kill('SIGTERM'), second.exited)
+    await second.stop()
     rmSync(scene.file('webhooks.json'))
     await scene.serve({ ...ONE, '--adopt': true })
     await untilKept(scene, ['people'])
@@ -213,7 +212,7 @@ describe('protime webhooks serve', () => {
       const scene = await startScene({ pageSize: 5, dialect, validUntil: 'seven-digits' })
       const first = await scene.serve()
       await untilKept(scene)
-      await first.endsSoonAfter(() => first.child.kill('SIGTERM'), first.exited)
+      await first.stop()
       const second = await scene.serve()
       await until(async () => (await second.health()).collections['people']?.status === 'Enabled')
       expect(scene.emulator.webhooks()).toHaveLength(18)
@@ -227,7 +226,7 @@ describe('protime webhooks serve', () => {
     const scene = await startScene()
     const server = await scene.serve()
     await untilKept(scene)
-    await server.endsSoonAfter(() => server.child.kill('SIGTERM'), server.exited)
+    await server.stop()
     const url = 'https://hooks.acme.example/of/somebody/else'
     await scene.protime(
       'webhooks',

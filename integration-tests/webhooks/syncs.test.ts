@@ -5,11 +5,20 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { streamOf } from '../../src/client/webhook-collections.ts'
 import { startAirbyteStub } from '../../src/webhooks/triggers/testing/stubs.ts'
 import { configuredCatalog } from '../testing/files.ts'
-import { answers, noted, type Scene, type Server, startScene, synced, until } from './scene.ts'
+import {
+  answers,
+  noted,
+  type Options,
+  type Scene,
+  type Server,
+  startScene,
+  synced,
+  until,
+} from './scene.ts'
 
-/** What is left of a scene when the first sync is over, so that deliveries alone lead to syncs. */
-async function quiet(scene: Scene): Promise<Server> {
-  const server = await scene.serve({ '--run': synced(scene.folder) })
+/** A server whose first sync is over, so that deliveries alone lead to syncs. */
+async function quiet(scene: Scene, scheduler?: Options): Promise<Server> {
+  const server = await scene.serve(scheduler ?? (await scene.scheduler()))
   await until(async () => scene.orders().length === 1 && (await server.health()).lastSync !== null)
   expect(scene.differences()).toEqual([])
   return server
@@ -22,13 +31,16 @@ const go = (scene: Scene, name = 'go') => writeFileSync(scene.file(name), '')
 describe('a delivery', () => {
   it('during a sync, after its stream was read, leads to another sync', async () => {
     const scene = await startScene()
-    const run = `${synced(scene.folder)}; ${waitFor(scene, 'go')}`
-    const server = await scene.serve({ '--run': run })
-    await until(() => existsSync(scene.file('state.json')))
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const server = await scene.serve(await scene.scheduler(() => released))
+    await until(() => existsSync(scene.file('sync.000000.jsonl')))
     scene.emulator.update('people', 1)
     await until(async () => (await answers(server))['200'] === 1)
     expect(scene.orders()).toHaveLength(1)
-    go(scene)
+    release()
     await until(() => scene.orders().length === 2 && scene.differences().length === 0)
     expect(scene.orders()[1]).toEqual({ reason: 'delivery', streams: ['people'] })
   })
@@ -44,15 +56,16 @@ describe('a delivery', () => {
 
   it('that a kill -9 has forgotten is made good by the next start', async () => {
     const scene = await startScene()
-    const server = await quiet(scene)
+    const scheduler = await scene.scheduler()
+    const server = await quiet(scene, scheduler)
     await server.stop()
-    const patient = await scene.serve({ '--debounce': '60', '--max-wait': '60' })
+    const patient = await scene.serveApart({ '--debounce': '60', '--max-wait': '60' })
     scene.emulator.update('people', 1)
     await until(async () => (await answers(patient))['200'] === 1)
     patient.child.kill('SIGKILL')
     await patient.exited
     expect(scene.orders()).toHaveLength(1)
-    await scene.serve({ '--run': synced(scene.folder) })
+    await scene.serve(scheduler)
     await until(() => scene.differences().length === 0)
     expect(scene.orders()[1]?.reason).toBe('start')
   })
@@ -60,7 +73,7 @@ describe('a delivery', () => {
   it('is made good also when the kill -9 comes during a sync, which goes on', async () => {
     const scene = await startScene()
     const run = `${noted(scene.folder)}; flock ${scene.file('hold')} sh -c '${waitFor(scene, 'go')}; ${synced(scene.folder)}'`
-    const server = await scene.serve({ '--run': run })
+    const server = await scene.serveApart({ '--run': run })
     await until(() => scene.orders().length === 1)
     server.child.kill('SIGKILL')
     await server.exited
@@ -85,7 +98,11 @@ describe('a delivery', () => {
 
   it('waits while a scheduled sync holds the lock that both take', async () => {
     const scene = await startScene()
-    await quiet(scene)
+    const done = scene.file('done')
+    const run = `${noted(scene.folder)}; flock ${scene.file('lock')} sh -c 'echo >> ${done}'`
+    const syncs = () => readFileSync(done, 'utf8').length
+    const server = await scene.serve({ '--run': run })
+    await until(async () => (await server.health()).lastSync !== null)
     const scheduled = promisify(execFile)('flock', [
       scene.file('lock'),
       'sh',
@@ -95,10 +112,10 @@ describe('a delivery', () => {
     await until(() => existsSync(scene.file('held')))
     scene.emulator.update('people', 1)
     await until(() => scene.orders().length === 2)
-    expect(existsSync(scene.file('sync.000001.jsonl'))).toBe(false)
+    expect(syncs()).toBe(1)
     go(scene)
     await scheduled
-    await until(() => scene.differences().length === 0)
+    await until(() => syncs() === 2)
   })
 
   it('of a stream that a second pipeline reads, too, costs a warning and no row', async () => {
@@ -116,7 +133,7 @@ describe('a delivery', () => {
     const scene = await startScene()
     scene.write('catalog.json', configuredCatalog(['clockings']))
     const catalog = { '--catalog': scene.file('catalog.json'), '--collection': 'people,clockings' }
-    const server = await scene.serve({ '--run': synced(scene.folder), ...catalog })
+    const server = await scene.serve({ ...(await scene.scheduler()), ...catalog })
     expect(server.heard()).toContain('WARN The catalog does not choose people: ')
     await until(async () => (await server.health()).lastSync !== null)
     scene.emulator.update('people', 1)
@@ -135,19 +152,20 @@ describe('a delivery', () => {
     const scene = await startScene({ dialect: 'specification' })
     const options = names.length === 0 ? {} : { '--collection': names.join(',') }
     if (names.length > 0) scene.write('catalog.json', configuredCatalog(names.map(streamOf)))
-    const server = await scene.serve({ '--run': synced(scene.folder), ...options })
+    const server = await scene.serve({ ...(await scene.scheduler()), ...options })
     await until(() => server.heard().includes(`Sync ${result}`))
     expect(scene.live()).toHaveLength(names.length || 18)
   })
 
   it('after days without a sync, when the delta links are dead, makes the warehouse equal too', async () => {
     const scene = await startScene()
-    const server = await quiet(scene)
+    const scheduler = await scene.scheduler()
+    const server = await quiet(scene, scheduler)
     await server.stop()
     scene.emulator.remove('people', 2)
     scene.emulator.update('absences', 1)
     await scene.emulator.elapse({ hours: 73 })
-    await scene.serve({ '--run': synced(scene.folder) })
+    await scene.serve(scheduler)
     await until(() => scene.differences().length === 0)
   })
 })
@@ -182,7 +200,7 @@ describe('--airbyte-connection', () => {
   it('is refused at the start with credentials that Airbyte does not know', async () => {
     const { scene, options, environment } = await start()
     const wrong = { ...environment, AIRBYTE_CLIENT_SECRET: 'another secret' }
-    await expect(scene.serve(options, wrong)).rejects.toThrow('the process ended before')
+    await expect(scene.serve(options, wrong)).rejects.toThrow('the server ended with 2')
     expect(scene.emulator.requests).toEqual([])
   })
 
@@ -206,7 +224,7 @@ describe('SIGTERM', () => {
     const scene = await startScene()
     const ended = scene.file('ended')
     const run = `trap 'touch ${ended}; exit 1' TERM; ${noted(scene.folder)}; while :; do sleep 0.02; done`
-    const server = await scene.serve({ '--run': run })
+    const server = await scene.serveApart({ '--run': run })
     await until(() => scene.orders().length === 1)
     await server.endsSoonAfter(() => server.child.kill('SIGTERM'), server.exited)
     expect([await server.exited, existsSync(ended)]).toEqual([0, true])
@@ -218,7 +236,7 @@ it('SIGTERM ends what a command that was done has left behind, before the server
   const scene = await startScene()
   const ended = scene.file('ended')
   const job = `trap "sleep 0.3; touch ${ended}; exit" TERM; while :; do sleep 0.02; done`
-  const server = await scene.serve({
+  const server = await scene.serveApart({
     '--run': `sh -c '${job}' & sleep 0.2; ${noted(scene.folder)}`,
   })
   await until(() => server.heard().includes('Sync done'))

@@ -180,9 +180,9 @@ const STOP_MS = 20_000
 const ROUND_MS = 30_000
 
 /** Runs the server, or deletes its webhooks, as the words of the command line say. */
-export function serveAction(words: ServeWords, environment: Environment): CommandAction {
+export function serveAction(words: ServeWords): CommandAction {
   return async (tools) => {
-    const { log, mask, signal } = tools
+    const { log, mask, signal, env: environment } = tools
     const storePath = required(words.store, '--store <file>')
     if (isDryRun(tools) && !words.keysOnly)
       throw new UsageError(

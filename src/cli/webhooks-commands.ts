@@ -88,6 +88,6 @@ export function addServe(webhooks: Command, act: Act): void {
   for (const option of serveOptions()) command.addOption(option)
   command.action(async (words: ServeWords) => {
     const { serveAction } = await import('./serve-action.ts')
-    await act(serveAction(words, process.env))
+    await act(serveAction(words))
   })
 }
