@@ -17,7 +17,7 @@ export function executableOf(program: ProgramName): string {
 }
 
 /** How a process ended, and what it had said until then. */
-export interface End {
+interface End {
   readonly exitCode: number | null
   readonly signal: string | null
   readonly stdout: string
