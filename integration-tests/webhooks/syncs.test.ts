@@ -88,9 +88,11 @@ describe('a delivery', () => {
 
   it('is tried again after a failure, later each time, and the health page says so', async () => {
     const scene = await startScene()
-    const run = `${noted(scene.folder)}; test "$(wc -l < ${scene.file('orders')})" -ge 3`
+    const third = `test "$(wc -l < ${scene.file('orders')})" -ge 3`
+    const run = `${noted(scene.folder)}; ${third} && ${waitFor(scene, 'go')}`
     const server = await scene.serve({ '--run': run, '--retry': '0.4' })
     await until(async () => (await server.health()).failures === 2)
+    go(scene)
     await until(async () => (await server.health()).failures === 0)
     expect(scene.orders()).toHaveLength(3)
     expect(server.heard().match(/WARN Sync failed/g)).toHaveLength(2)
