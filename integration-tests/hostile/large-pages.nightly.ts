@@ -63,27 +63,31 @@ async function counted(api: Answers, stream = STREAM): Promise<Sifted> {
   }
 }
 
+/** A page of 300 bytes per row, in parts of so many rows. */
+function* largePage(rows: number, perPart: number): Generator<string> {
+  const text = 'y'.repeat(230)
+  yield '{"value":['
+  for (let id = 1; id <= rows; id += perPart) {
+    const part = Array.from({ length: perPart }, (_, i) =>
+      JSON.stringify({ ...rowOf(id + i), text }),
+    )
+    yield `${id > 1 ? ',' : ''}${part.join(',')}`
+  }
+  yield `],"deltaLink":"${PREFIX}/delta/departments?deltaToken=first-token"}`
+}
+
 describe('a page that is large, and right', () => {
   it('of 300 MB is read', async () => {
-    const row = `${JSON.stringify({ ...rowOf(1), text: 'y'.repeat(200) })},`
-    const some = row.repeat(200)
-    const times = Math.ceil(300e6 / some.length)
+    const [rows, perPart] = [1_000_000, 200]
     const result = await counted(
       (asked) =>
         asked.target.includes('deltaToken')
           ? page([], { deltaLink: `${PREFIX}/delta/departments?deltaToken=second-token` })
-          : chunked(
-              repeated(
-                '{"value":[',
-                some,
-                times,
-                `{"id":2}],"deltaLink":"${PREFIX}/delta/departments?deltaToken=first-token"}`,
-              ),
-            ),
+          : chunked(largePage(rows, perPart)),
       'departments',
     )
     expect(result.messages.flatMap(({ trace }) => trace?.error?.message ?? [])).toEqual([])
-    expect(result.records).toBe(times * 200 + 1)
+    expect(result.records).toBe(rows)
     expect(result.bytes).toBeGreaterThan(300e6)
   })
 
