@@ -22,6 +22,10 @@ export interface SyncInput {
   readonly state: readonly object[]
   /** The line after which the sync dies; it lives if 0 or left out. */
   readonly killAfter?: number
+  /** More words of the command line. */
+  readonly words?: readonly string[]
+  /** More variables of the process. */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 /** A message of Airbyte, or what Singer says in its place. */
@@ -41,6 +45,8 @@ export interface SyncRun {
   readonly errors: readonly string[]
   /** All that was logged. */
   readonly said: string
+  /** All that was written: stdout and stderr. */
+  readonly output: string
 }
 
 /** Attempts of a request that fails, in all; their waits cost no time. */
@@ -71,6 +77,7 @@ async function runAirbyte(options: AirbyteOptions, input: SyncInput): Promise<Sy
     ...{ exitCode, messages, whole, errors },
     completed: completed(messages),
     said: [...errors, ...logs].join('\n'),
+    output: outcome.stdout + outcome.stderr,
   }
 }
 
@@ -81,11 +88,20 @@ export function completed(messages: readonly SyncMessage[]): string[] {
   )
 }
 
-async function runSinger({ config, catalog, state, killAfter = 0 }: SyncInput): Promise<SyncRun> {
+async function runSinger({
+  config,
+  catalog,
+  state,
+  killAfter = 0,
+  words = [],
+  environment = {},
+}: SyncInput): Promise<SyncRun> {
   const outcome = await tap({
     in: 'process',
     retryPolicy: shortRetryPolicy(ATTEMPTS),
     killAfter,
+    words,
+    environment,
     config,
     catalog: { streams: catalog.map(singerEntry) },
     state: { bookmarks: Object.fromEntries(state.map(bookmark)) },
@@ -94,7 +110,7 @@ async function runSinger({ config, catalog, state, killAfter = 0 }: SyncInput): 
   const [messages, ends] = inAirbyte(outcome)
   const errors = stderr.split('\n').filter((line) => /\b(?:ERROR|CRITICAL)\b/.test(line))
   return {
-    ...{ exitCode, messages, errors, said: stderr },
+    ...{ exitCode, messages, errors, said: stderr, output: outcome.stdout + stderr },
     whole: whole === undefined ? undefined : (ends[whole - 1] ?? 0),
     completed: exitCode === 0 && whole === undefined ? catalog.map(({ name }) => name) : [],
   }

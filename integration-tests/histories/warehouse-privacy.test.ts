@@ -1,0 +1,9 @@
+import { it } from 'vitest'
+import { checkPrivacyHistories } from './privacy/run.ts'
+import { DAY_MS } from './property.ts'
+
+it('no byte of a warehouse is of a value that the settings of the moment leave out', {
+  timeout: DAY_MS,
+}, async () => {
+  await checkPrivacyHistories('warehouse', 4)
+})
