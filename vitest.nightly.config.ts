@@ -8,7 +8,7 @@ export default defineConfig({
     include: [
       '{src,emulator,integration-tests,scripts,bench}/**/*.nightly.ts',
       'src/**/*.fuzz.test.ts',
-      'integration-tests/histories/{in-process,singer,executable}-*.test.ts',
+      'integration-tests/histories/{in-process,singer,executable,warehouse}-*.test.ts',
       'integration-tests/{bookmarks,protime-sync-kills}.test.ts',
       'src/write/reference-histories.test.ts',
       'src/write/named-histories.test.ts',

@@ -2,6 +2,7 @@
 //   npm run test:histories -- --runs 5000
 //   npm run test:histories -- --kind interrupted --place in-process --seed 1 --path 7:2
 //   npm run test:histories -- --place write --runs 1000
+//   npm run test:histories -- --kind privacy --place warehouse --runs 500
 // The kinds share the runs, and run side by side; of writing, each object has all of them, and a fifth is over sockets.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'

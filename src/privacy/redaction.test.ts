@@ -116,6 +116,18 @@ describe('a redaction', () => {
     })
   })
 
+  it('takes no rule about what is inside of objects for one about a value that nothing can be in', () => {
+    const inside = [rule('*.id', 'keep')]
+    const [plain, ruled] = [
+      left({ mode: 'pseudonymised' }),
+      left({ mode: 'pseudonymised', rules: inside }),
+    ]
+    expect(ruled.record).toBe(plain.record)
+    expect(ruled.schema).toEqual(plain.schema)
+    const minimal = JSON.parse(left({ mode: 'minimal', rules: inside }).record)
+    expect(Object.keys(minimal)).toEqual(['id', 'place', 'references', 'levels', 'new'])
+  })
+
   it.each(['drop', 'null', 'hash'] as const)('keeps the key of records under a rule: %s', (all) => {
     expect(JSON.parse(left({ rules: [rule('*', all)] }).record)).toHaveProperty('id', 1)
   })

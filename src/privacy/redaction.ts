@@ -97,7 +97,7 @@ export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Re
     if (action === 'keep') return described(node, path, undefined)
     const isDate = action === 'hash' && node['format'] === 'date'
     outcomes.set(path.join('.'), isDate ? 'year' : action)
-    if (patterns.reachesInto(path)) return described(node, path, action)
+    if (canHold(node) && patterns.reachesInto(path)) return described(node, path, action)
     const clean = withoutPrivacy(node)
     if (isDate) return { rule: yearOf, schema: withSentence(clean, 'Cut to the year.') }
     if (action === 'hash') return described(node, path, action)
@@ -187,6 +187,11 @@ export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Re
       ? word
       : word.replace('{collection}', reference.collection).replace('{name}', () => reference.name)
   }
+}
+
+/** Whether something can be in a value, by its schema, of which a rule can say more. */
+function canHold({ type, properties, items }: JsonSchema): boolean {
+  return properties !== undefined || items !== undefined || [type].flat().includes('object')
 }
 
 /** Values that stay, but for secrets in them. */

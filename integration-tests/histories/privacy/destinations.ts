@@ -21,7 +21,7 @@ interface PrivacyInput {
 }
 
 /** How a sync ended, and all that it has left behind. */
-export interface PrivacyOutcome {
+interface PrivacyOutcome {
   /** Whether it has read all of its streams, to their end. */
   readonly isGood: boolean
   /** What was said and stored, by where it stands. */
@@ -60,8 +60,7 @@ function createWarehouses(place: Exclude<PrivacyPlace, 'warehouse'>): PrivacyDes
   const metrics = join(folder.path, 'metrics.prom')
   return {
     async sync({ config, streams, step }) {
-      const platformState = platform.state.map((entry) => JSON.stringify(entry))
-      const before = new Set(platformState)
+      const before = platform.state.map((entry) => JSON.stringify(entry))
       const outcome = await runSync(place, {
         config,
         catalog: streams.map((name) => ({ name, sync_mode: 'incremental' })),
@@ -71,21 +70,23 @@ function createWarehouses(place: Exclude<PrivacyPlace, 'warehouse'>): PrivacyDes
         environment: { LOG_LEVEL: 'debug' },
       })
       platform.load(outcome, 'committed')
-      // The tap begins with the state that it was given; a stream that was not read keeps its own.
-      const states = outcome.messages.flatMap(({ state }) => {
-        const text = JSON.stringify({ type: 'STREAM', stream: state?.stream })
-        return state === undefined || before.has(text) ? [] : [unpacked(text)]
-      })
-      const isState = (line: string) => /^\{"type":"STATE"/.test(line)
-      const given = marksIn(platformState.map(unpacked).join('\n'))
+      const given = marksIn(before.map(unpacked).join('\n'))
       const isGood = outcome.exitCode === 0 && outcome.whole === undefined
+      // A stream that was not read keeps the state that it had.
+      const isNew = (text: string) => !before.includes(text)
+      const states = platform.state.map((entry) => JSON.stringify(entry)).filter(isNew)
+      const isState = (line: string) => line.startsWith('{"type":"STATE"')
       const lines = outcome.output.split('\n').filter((line) => !isState(line))
       return {
         isGood,
         said: outcome.said,
         texts: [
           { where: 'the output', text: lines.join('\n'), given },
-          { where: 'the state', text: states.join('\n'), ...(isGood ? {} : { given }) },
+          {
+            where: 'the state',
+            text: states.map(unpacked).join('\n'),
+            ...(isGood ? {} : { given }),
+          },
           ...filesIn(folder.path),
         ],
       }
@@ -103,8 +104,10 @@ function createWarehouses(place: Exclude<PrivacyPlace, 'warehouse'>): PrivacyDes
 
 /** A state with what its sets of ids hold. */
 function unpacked(state: string): string {
-  const sets = [...state.matchAll(/"r([A-Za-z0-9+/]+=*)"/g)].map(([, set = '']) => bytesOf(set))
-  const packed = [...state.matchAll(/"z([A-Za-z0-9+/]+=*)"/g)].map(([, set = '']) => bytesOf(set))
+  const sets = [...state.matchAll(/"r([A-Za-z0-9+/]+=*)\\?"/g)].map(([, set = '']) => bytesOf(set))
+  const packed = [...state.matchAll(/"z([A-Za-z0-9+/]+=*)\\?"/g)].map(([, set = '']) =>
+    bytesOf(set),
+  )
   return [state, ...sets, ...packed.map((set) => inflateRawSync(set))].join('\n')
 }
 

@@ -246,13 +246,13 @@ function syncs(place: PrivacyPlace): fc.Arbitrary<PrivacySync> {
 export function privacyHistories(place: PrivacyPlace): fc.Arbitrary<PrivacyHistory> {
   const where = { stream: fc.nat(3), pick: fc.nat(3) }
   const insert = fc.record({ do: fc.constant('insert'), ...where, extras: extras(place) })
-  const step = fc.oneof(
-    { weight: 3, arbitrary: insert },
+  const change = fc.oneof(
+    { weight: 2, arbitrary: insert },
     {
       weight: 3,
       arbitrary: fc.record({ do: fc.constant('update'), ...where, extras: extras(place) }),
     },
-    { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('remove', 'soft-delete'), ...where }) },
+    { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('remove', 'soft-delete'), ...where }) },
     {
       weight: 1,
       arbitrary: fc.record({
@@ -261,24 +261,28 @@ export function privacyHistories(place: PrivacyPlace): fc.Arbitrary<PrivacyHisto
         pick: fc.nat(3),
       }),
     },
-    { weight: 4, arbitrary: fc.record({ do: fc.constant('treat'), treatment: treatments }) },
-    { weight: 5, arbitrary: syncs(place) },
   )
+  const treat = fc.record({ do: fc.constant('treat'), treatment: treatments })
+  const round = fc
+    .tuple(syncs(place), fc.array(change, { maxLength: 3 }), fc.option(treat, { freq: 3 }))
+    .map(([sync, changes, treated]): PrivacyStep[] =>
+      treated === null ? [sync, ...changes] : [sync, ...changes, treated],
+    )
   return fc
     .record({
       streams: fc.uniqueArray(fc.constantFrom(...STREAMS), { minLength: 1, maxLength: 3 }),
-      withReferences: fc.boolean(),
+      withReferences: fc.constantFrom(false, false, true),
       pageSize: fc.constantFrom(1, 2, 100),
       escapes: fc.constantFrom(0, 1, 2, 7),
       concurrency: fc.constantFrom(1, 4),
       publishes: fc.boolean(),
       treatment: treatments,
       seeded: fc.array(insert, { minLength: 2, maxLength: 5 }),
-      steps: fc.array(step, { minLength: 2, maxLength: 10 }),
+      rounds: fc.array(round, { minLength: 1, maxLength: 3 }),
     })
-    .map(({ streams, withReferences, seeded, steps, ...rest }) => ({
+    .map(({ streams, withReferences, seeded, rounds, ...rest }) => ({
       ...rest,
       streams: withReferences ? [...streams, 'external_references'] : streams,
-      steps: [...seeded, ...steps],
+      steps: [...seeded, ...rounds.flat()],
     }))
 }

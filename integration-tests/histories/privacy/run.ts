@@ -37,7 +37,7 @@ export async function checkPrivacyHistories(place: PrivacyPlace, usual: number):
   )
   await fc.assert(property, {
     numRuns: runs,
-    endOnFailure: process.env['HISTORIES_SHORTEN'] === 'no',
+
     ...(path === undefined ? {} : { path }),
   })
 }
@@ -82,7 +82,7 @@ async function sync(step: PrivacySync, running: Running): Promise<void> {
       tenant
         .leftOut(text, treatment)
         .filter((mark) => given?.has(mark) !== true)
-        .map((mark) => `${mark} is left out, and stands in ${where}`),
+        .map((mark) => `${mark} is left out, and stands in ${where}: ${around(mark, text)}`),
     ),
   )
   const isQuiet = step.refusal === null && step.killAfter === 0
@@ -96,6 +96,11 @@ async function sync(step: PrivacySync, running: Running): Promise<void> {
       const rows = tenant.rows(stream, treatment)
       refuse(await destination.differences(stream, rows, tenant.areReferencesStale))
     }
+}
+
+function around(mark: string, text: string): string {
+  const at = text.indexOf(mark)
+  return JSON.stringify(text.slice(Math.max(0, at - 100), at + mark.length))
 }
 
 function refuse(faults: readonly string[]): void {

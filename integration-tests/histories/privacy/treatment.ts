@@ -66,7 +66,8 @@ export function treated(stream: string, record: Row, treatment: Treatment): Row 
 
   function treat(value: unknown, place: Place): unknown {
     const { path, action, node, meaning } = place
-    if (!reachesInto(path)) {
+    const canHold = node === undefined || isObject(node) || node.properties !== undefined
+    if (!canHold || !reachesInto(path)) {
       if (action === 'drop') return undefined
       if (action === 'null') return null
       if (action === 'hash' && node?.['format'] === 'date') return yearOf(value)
