@@ -9,6 +9,7 @@ export default defineConfig({
       '{src,emulator,integration-tests,scripts,bench}/**/*.nightly.ts',
       'src/**/*.fuzz.test.ts',
       'integration-tests/histories/{in-process,singer,executable,warehouse}-*.test.ts',
+      'integration-tests/hostile/{attacks,sender-attacks}.test.ts',
       'integration-tests/{bookmarks,protime-sync-kills}.test.ts',
       'src/write/reference-histories.test.ts',
       'src/write/named-histories.test.ts',

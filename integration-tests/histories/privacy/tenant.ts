@@ -124,13 +124,26 @@ export async function startMarkedTenant(history: PrivacyHistory): Promise<Marked
   function note(): void {
     for (const stream of streams) {
       const seen = versions.get(stream.stream) as Set<string>
-      for (const record of raw(stream, PAIRS)) {
+      for (const record of [...raw(stream, PAIRS), ...deleted(stream)]) {
         const text = JSON.stringify(record)
         if (seen.has(text)) continue
         seen.add(text)
         for (const mark of marksIn(text)) ever.add(mark)
       }
     }
+  }
+
+  /** What is deleted softly is sent once more, with the references that its person has by then. */
+  function deleted({ collection, softDelete }: Stream): Row[] {
+    if (softDelete === undefined) return []
+    const people = emulator.all('people', PAIRS)
+    return emulator.stored(collection).flatMap((record) => {
+      const { status, person } = record as { status?: unknown; person?: Row }
+      const externalReferences = people.find(({ id }) => id === person?.['id'])?.[
+        'externalReferences'
+      ]
+      return status === 'Deleted' ? [{ ...record, person: { ...person, externalReferences } }] : []
+    })
   }
 
   function raw({ collection, nested, references }: Stream, wanted: typeof PAIRS): Row[] {
