@@ -15,6 +15,6 @@ export default defineConfig({
       'src/write/named-histories.test.ts',
       'integration-tests/writes/late-effects.test.ts',
     ],
-    env: { PROPERTY_SEED: 'random', HISTORIES_SCALE: '40' },
+    env: { PROPERTY_SEED: 'random', HISTORIES_SCALE: '40', SCANNER_BODIES: '50000' },
   },
 })

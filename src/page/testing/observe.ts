@@ -1,3 +1,4 @@
+import { releaseBuffer } from '../../records/buffers.ts'
 import {
   DELETE,
   type LineParts,
@@ -55,7 +56,9 @@ export function observe(
     const batch = scanner.push(body.slice(places[index], to))
     records.push(...recordsOf(batch))
     if (batch.count > 0) highest.push(batch.highestVersion)
-    lines += Buffer.from(batch.lines(parts)).toString()
+    const written = batch.lines(parts)
+    lines += Buffer.from(written).toString()
+    releaseBuffer(written)
   })
   return { records, highest, lines, end: scanner.end() }
 }
