@@ -14,8 +14,11 @@ afterEach(() => folder.remove())
 
 const file = () => join(folder.path, 'w.duckdb')
 
-/** A tenant full of marks, and how it is synced in a mode. */
-async function startScene() {
+/** Streams with records of people, without those that are the same to a warehouse and cost two thirds of the time. */
+const FEW = ['people', 'departments', 'jobs', 'absences']
+
+/** A tenant full of marks, and how it is synced in a mode: all of it, or some streams. */
+async function startScene(streams?: readonly string[]) {
   const service: MarkedOptions = {}
   const { origin, requests } = await startMarkedService(service)
   const sync = async (mode: string, ...words: readonly string[]) => {
@@ -25,6 +28,7 @@ async function startScene() {
       activity_structures: [{ structure_version_id: 'a', level: 1 }],
       personal_data: mode,
       privacy_key: 'a-key-of-sixteen-characters',
+      ...(streams && { streams }),
     }
     writeFileSync(config, JSON.stringify(settings), { mode: 0o600 })
     const argv = ['sync', '--config', config, '--warehouse', file(), ...words]
@@ -44,7 +48,7 @@ function found(privacyClass: string): string[] {
 }
 
 it('a warehouse that was filled under other settings is refused, and stays as it is', async () => {
-  const { sync } = await startScene()
+  const { sync } = await startScene(FEW)
   expect((await sync('complete')).exitCode).toBe(0)
   const before = readFileSync(file())
   const { exitCode, stderr } = await sync('minimal')
@@ -59,7 +63,7 @@ it.each(['minimal', 'pseudonymised'])(
     const { service, sync } = await startScene()
     await sync('complete', '--keep-deleted')
     service.gone = 'people'
-    await sync('complete', '--keep-deleted', '--full-refresh')
+    await sync('complete', '--keep-deleted', '--full-refresh', '--streams', 'people')
     expect(await ask(file(), 'SELECT count(*)::INTEGER AS n FROM people')).toEqual([{ n: 1 }])
     // The search finds what is there.
     const before = [found('identifying').length, found('secret').length]
@@ -67,12 +71,12 @@ it.each(['minimal', 'pseudonymised'])(
     expect((await sync(mode, '--keep-deleted', '--rewrite')).exitCode).toBe(0)
     expect([found('identifying'), found('secret')]).toEqual([[], []])
     expect(readdirSync(folder.path)).toEqual(['w.duckdb'])
-    expect((await sync(mode, '--keep-deleted')).exitCode).toBe(0)
+    expect((await sync(mode, '--keep-deleted', '--streams', 'people')).exitCode).toBe(0)
   },
 )
 
 it('a rewriting that fails leaves the warehouse as it was, and the next one goes on', async () => {
-  const { service, requests, sync } = await startScene()
+  const { service, requests, sync } = await startScene(FEW)
   await sync('complete')
   const before = readFileSync(file())
   service.refused = 'departments'

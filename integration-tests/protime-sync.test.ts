@@ -179,12 +179,11 @@ describe('protime sync', () => {
   })
 
   it('follows a tenant to another address, and deletes what is gone there', async () => {
-    await sync()
+    await sync(FEW)
     tenant.emulator.remove('people', 2)
     const base_url = environment().base_url.replace('127.0.0.1', 'localhost')
-    expect(await sync({ environment: { ...environment(), base_url } })).toMatchObject({
-      exitCode: 0,
-    })
+    const moved = { ...FEW, environment: { ...environment(), base_url } }
+    expect(await sync(moved)).toMatchObject({ exitCode: 0 })
     expect(startsOf('people')).toBe(2)
     expect(await differences()).toEqual([])
   })

@@ -5,7 +5,7 @@ import { missingPieces, runDemo, shownPieces } from './listing.ts'
 it('README shows the words of the demo, here of a small tenant', async () => {
   const { path, remove } = temporaryFolder()
   onTestFinished(remove)
-  const printed = await runDemo(path, '--people', '20', '--months', '2')
+  const printed = await runDemo(path, '--people', '10', '--months', '1')
   const pieces = shownPieces('npm ci && npm run demo')
   expect(pieces.length).toBeGreaterThan(4)
   const withoutNumbers = (text: string) =>

@@ -2,13 +2,18 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
 const require = createRequire(import.meta.url)
+const files = new Map<string, unknown>()
 
 /**
  * Reads a JSON file of the package by its name in `imports` of package.json (`#spec`, `#schemas/people`),
- * so that sources and compiled files find it alike.
+ * so that sources and compiled files find it alike. It is read once, and nobody may change it.
  */
 export function readProjectJson(name: `#${string}`): unknown {
-  return JSON.parse(readFileSync(require.resolve(name), 'utf8'))
+  const known = files.get(name)
+  if (known !== undefined) return known
+  const content: unknown = JSON.parse(readFileSync(require.resolve(name), 'utf8'))
+  files.set(name, content)
+  return content
 }
 
 /** The version of the package, the only place where it stands. */
