@@ -46,7 +46,8 @@ export async function heldBy(
     ))
       held.push(JSON.parse(text))
     rows.set(stream.stream, held)
-    for (const { sql, count } of questions(stream, held)) {
+    const names = new Set(columns.map((column) => column['column_name']))
+    for (const { sql, count } of questions(stream, held, names)) {
       const found = await ask(sql).then(
         ([first]) => Number(first?.['count']),
         (error: Error) => error.message,
@@ -68,7 +69,11 @@ interface Question {
 }
 
 /** What a person asks the view of a stream, by number and by day, and how many rows answer it. */
-function questions(stream: Stream, held: readonly Row[]): Question[] {
+function questions(
+  stream: Stream,
+  held: readonly Row[],
+  columns: ReadonlySet<unknown>,
+): Question[] {
   const from = `SELECT count(*) AS count FROM flat."${stream.stream}"`
   const question = (sql: string, isMeant: (row: Row) => boolean): Question => ({
     sql,
@@ -78,6 +83,7 @@ function questions(stream: Stream, held: readonly Row[]): Question[] {
   return [
     question(from, () => true),
     ...Object.entries(streamSpec(stream).schema.properties ?? {})
+      .filter(([name]) => columns.has(name))
       .filter(([, { type }]) => [type].flat().includes('integer') && [type].flat().length <= 2)
       .map(([name]) => question(`${from} WHERE "${name}" >= 0`, (row) => isNatural(row[name]))),
     ...(day === undefined

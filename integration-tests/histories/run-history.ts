@@ -27,6 +27,8 @@ import { createPlatform, type Platform } from './warehouses.ts'
 const QUIET_SYNCS = 4
 /** All levels of the structure. */
 const LEVELS: readonly number[] = [1, 2]
+/** The cursor rises by a second with each sync, also while the service's clock stands still or goes back. */
+const CURSOR_AHEAD_MS = 3_600_000
 /** The service forgets a delta after 72 hours, also one that nobody can use any more. */
 const FORGET_HOURS = 73
 
@@ -52,6 +54,7 @@ export async function runHistory(history: History, place: Protocol): Promise<voi
       left: new Set(),
       wasWrong: false,
       columns: new Map(),
+      latest: 0,
       lastDay: '9999-12-31',
     }
     for (const change of history.seeded) tenant.happen({ do: 'change', change })
@@ -85,6 +88,8 @@ interface Running {
   left: ReadonlySet<string>
   /** The columns of a stream where not all of them are selected. */
   readonly columns: Map<string, readonly string[]>
+  /** The latest time of the service that a sync can know, in milliseconds. */
+  latest: number
   /** The earliest of the days to which syncs looked ahead. */
   lastDay: Day
 }
@@ -170,6 +175,7 @@ async function disturbed(sync: Sync, running: Running): Promise<void> {
   stop()
   emulator.clearFaults()
   refuse(platform.load(outcome, sync.kept))
+  refuse(clockFaults(outcome, running))
   refuse(outcome.errors.filter((message) => message.includes('Unexpected error')))
   refuse(rule.faults(outcome.completed, happened))
 }
@@ -208,6 +214,7 @@ async function settle(running: Running): Promise<SyncRun[]> {
     const settled = running.place === 'executable' ? 'in-process' : running.place
     const outcome = await runSync(settled, filesOf(running))
     refuse(platform.load(outcome, 'everything'))
+    refuse(clockFaults(outcome, running))
     outcomes.push(outcome)
     if (outcome.exitCode !== 0) {
       if (!isBlocked(outcome, running) || ++blocked > 2)
@@ -231,6 +238,18 @@ function isBlocked({ errors }: SyncRun, { emulator, history }: Running): boolean
   const isRewound = history.steps.some((step) => step.do === 'rewind')
   if (secondStart !== 'conflict' && !(usedDeltaLink === 'conflict' && isRewound)) return false
   return errors.every((message) => message.includes('one active delta'))
+}
+
+/** Records that carry a time of the host, which has nothing to do with that of the service. */
+function clockFaults({ messages }: SyncRun, running: Running): string[] {
+  running.latest = Math.max(running.latest, running.emulator.now().getTime())
+  return messages.flatMap(({ record }) =>
+    record === undefined || record.emitted_at <= running.latest + CURSOR_AHEAD_MS
+      ? []
+      : [
+          `${record.stream} ${record.data['id']} was emitted at ${record.emitted_at}, later than now`,
+        ],
+  )
 }
 
 function rowsOf({ platform, history }: Running) {

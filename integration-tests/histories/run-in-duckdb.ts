@@ -95,7 +95,6 @@ async function take(step: Step, running: Running): Promise<void> {
   else if (step.do === 'select') {
     const names = running.streams.map(({ stream }) => stream)
     running.left = new Set(step.without.map((at) => names[at % names.length] as string))
-    if (running.left.size === names.length) running.left = new Set()
   } else if (step.do !== 'columns') running.tenant.happen(step)
 }
 
@@ -148,6 +147,11 @@ async function sync(running: Running): Promise<number> {
   if (running.elsewhere !== undefined) {
     await refuseElsewhere([...words, ...chosen], running)
     return 2
+  }
+  if (named.length === 0) {
+    const { exitCode, stderr } = await protime(...words, ...chosen)
+    if (exitCode !== 2) throw new Error(`a sync of no stream ends with ${exitCode}: ${stderr}`)
+    return exitCode
   }
   copyFile(running)
   const run = (...more: readonly string[]) => protime(...words, ...more)
