@@ -169,6 +169,16 @@ describe('rows that vanished', () => {
     },
   )
 
+  it('are asked for also where the service has no list, and the first phase showed no row', async () => {
+    const { emulator, sync } = await startWith('departments', 4, { dialect: 'specification' })
+    await sync()
+    emulator.remove('departments', 1)
+    emulator.advance(LATER)
+    emulator.fault('/departments', 'empty', { times: 1 })
+    expect((await sync()).deleted).toEqual([1])
+    expect(scenario.differences()).toEqual([])
+  })
+
   it('of references are looked for in their own collections alone', async () => {
     const { emulator, sync } = await start(['external_references'])
     for (const collection of ['people', 'departments', 'jobs'])

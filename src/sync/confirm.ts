@@ -82,8 +82,9 @@ function windowOf({ position }: StreamContext['state']): string | null {
 }
 
 /**
- * Asks for each row by itself. False where that tells nothing: a row that was met must be found in this way,
- * because a collection without single records answers as if there were none, and an answer must be a record.
+ * Asks for each row by itself. False where that tells nothing: a row that was met must be found in this way, or
+ * any row where none was met, because a collection without single records answers as if there were none; and an
+ * answer must be a record.
  */
 async function askEach(context: StreamContext): Promise<boolean> {
   const { state, config, endpoints } = context
@@ -94,21 +95,25 @@ async function askEach(context: StreamContext): Promise<boolean> {
   const met = keys.someMet()
   const asked = [...keys.gone()]
   if (asked.length === 0) return true
-  if (stream.single === false || isReference || met === undefined) return false
+  if (stream.single === false || isReference) return false
   if (asked.some((key) => typeof key !== 'number')) return false
   const settings = secondLook(context)
-  for (const id of [met, ...asked]) {
+  let [found, missing] = [0, 0]
+  for (const id of met === undefined ? asked : [met, ...asked]) {
     const link = requestUrl({ path: `/${stream.collection}/${id}`, references }, endpoints)
     try {
       for await (const { count } of emitPages(link, 'single', context, settings))
         if (count !== 1) return false
+      found++
     } catch (error) {
       if (isDamaged(error)) return false
       if (!(error instanceof HttpError) || error.failure === 'transient') throw error
       if (id === met || !error.is('missing')) return false
+      missing++
+      if (found === 0 && missing === MOST_SINGLE) return false
     }
   }
-  return true
+  return found > 0
 }
 
 /** Lists what could hold the rows once more; false where the service offers no list. */
