@@ -44,7 +44,8 @@ function duckDb(version: string, { mayWrite, makesReadable }: FileSupport): Engi
           expectSame((await sync(ours)).exitCode, 0)
           await expectRead()
         })
-        // DuckDB 1.1 ends with an internal error of its own when it opens some files of newer versions to write.
+        // DuckDB 1.1 cannot open a file any more that a newer one has changed after it: the statements of a sync lead
+        // to that by themselves, without a sync.
         const change = mayWrite ? 'may write a table of its own' : 'leaves it as it is'
         await step(`${change}, and the next sync goes on`, async () => {
           if (mayWrite) await python('duckdb_file.py', ['write', ours])
