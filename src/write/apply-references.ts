@@ -150,14 +150,11 @@ async function applyGroup(
   async function round(): Promise<void> {
     const remaining = changes.filter(({ ordinal }) => !refused.has(ordinal))
     const plan = planReferences({ ...tools, start, current, changes: remaining })
-    for (const [ordinal, verdict] of plan.settled)
-      if (!isWritten(ordinal)) verdicts.set(ordinal, verdict)
-      else if (verdict.replaced)
-        verdicts.set(ordinal, {
-          ...written(false, undefined),
-          ...verdicts.get(ordinal),
-          replaced: true,
-        })
+    for (const [ordinal, verdict] of plan.settled) {
+      const former = isWritten(ordinal) ? verdicts.get(ordinal) : undefined
+      if (former === undefined) verdicts.set(ordinal, verdict)
+      else if (verdict.replaced) verdicts.set(ordinal, { ...former, replaced: true })
+    }
     const unasked = tools.isDryRun ? [] : plan.puts.filter(isUnasked)
     for (const one of unasked) await ask(one)
     // The answers may change what is to be deleted.
@@ -173,10 +170,11 @@ async function applyGroup(
     return put.isRelink && put.ordinal !== undefined && !asked.has(put.ordinal)
   }
 
-  async function ask({ value, id, ordinal, takenFrom }: PutOfRecord): Promise<void> {
+  async function ask(change: PutOfRecord): Promise<void> {
+    const { value, id, ordinal } = change
     asked.add(ordinal)
     try {
-      if (await link(value, id)) verdicts.set(ordinal, written(true, takenFrom))
+      if (await link(value, id)) verdicts.set(ordinal, written(change))
     } catch (error) {
       const refusal = redacted(refusalOf(error), [value, current.valueOfId(id)])
       if (!statusIs(refusal.status, 'linked')) refuse(ordinal, refusal)
@@ -196,13 +194,14 @@ async function applyGroup(
     }
   }
 
-  async function put({ value, id, ordinal, isRelink, takenFrom }: ReferencePut): Promise<void> {
+  async function put(change: ReferencePut): Promise<void> {
+    const { value, id, ordinal } = change
     // Its delete was refused.
     if (ordinal !== undefined && refused.has(ordinal)) return
     if (ordinal !== undefined) asked.add(ordinal)
     try {
       const isLinked = await link(value, id)
-      if (isLinked && ordinal !== undefined) verdicts.set(ordinal, written(isRelink, takenFrom))
+      if (isLinked && ordinal !== undefined) verdicts.set(ordinal, written(change))
     } catch (error) {
       const refusal = redacted(refusalOf(error), [value, current.valueOfId(id)])
       if (ordinal === undefined) giveUp(value)
@@ -324,11 +323,12 @@ function differInCase(a: string, b: string): boolean {
   return a !== b && caseFolded(a) === caseFolded(b)
 }
 
-function written(isRelink: boolean, takenFrom: string | undefined): Verdict {
+function written({ isRelink, takenFrom, replaces }: ReferencePut): Verdict {
   return {
     outcome: 'written',
     ...(isRelink && { relinked: true }),
     ...(takenFrom !== undefined && { takenFrom }),
+    ...(replaces && { replaces }),
   }
 }
 

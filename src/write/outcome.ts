@@ -38,6 +38,8 @@ export interface Verdict {
   readonly takenFrom?: string
   /** A later record of the input has another id for its value, or another value for its id. */
   readonly replaced?: true
+  /** An earlier record of the input, which was written, has another id for its value, or another value for its id. */
+  readonly replaces?: true
   /**
    * The record and the service differ, in blanks at an end, in the form of characters (NFC) or, where the service
    * folds it, in case alone.
@@ -178,7 +180,7 @@ export function createOutcomeReporter({
       counts[verdict.outcome]++
       remarkable.relinked += Number(verdict.relinked === true)
       remarkable.taken += Number(verdict.takenFrom !== undefined)
-      remarkable.replaced += Number(verdict.replaced === true)
+      remarkable.replaced += Number(verdict.replaced === true || verdict.replaces === true)
       remarkable.folded += Number(verdict.folded === true)
       const isShown = showValues === true || object !== 'external_references'
       const shown = isShown ? key : withoutValue(key)

@@ -21,6 +21,8 @@ export interface ReferencePut extends ReferenceDelete {
   readonly isRelink: boolean
   /** The id that the value named before. */
   readonly takenFrom?: string
+  /** An earlier record of the input has made the link whose place it takes. */
+  readonly replaces?: true
 }
 
 /** What is to be requested: all deletes, then all puts. */
@@ -127,11 +129,14 @@ function relinked(
   start: Links,
   value: string,
   id: string,
-): Pick<ReferencePut, 'isRelink' | 'takenFrom'> {
+): Pick<ReferencePut, 'isRelink' | 'takenFrom' | 'replaces'> {
   const [formerId, formerValue] = [start.idOf(value), start.valueOfId(id)]
   const isMoved = formerId !== undefined && formerId !== id
+  const isRenamed = formerValue !== undefined && formerValue !== value
+  const replaces = (isMoved && start.isOurs(value)) || (isRenamed && start.isOurs(formerValue))
   return {
-    isRelink: isMoved || (formerValue !== undefined && formerValue !== value),
+    isRelink: isMoved || isRenamed,
     ...(isMoved && { takenFrom: formerId }),
+    ...(replaces && { replaces }),
   }
 }

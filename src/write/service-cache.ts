@@ -16,6 +16,8 @@ export interface Links {
   valueOfId(id: string): string | undefined
   /** Whether it is known what the value is linked to, if to anything. */
   isKnown(value: string): boolean
+  /** Whether the value was linked by this run. */
+  isOurs(value: string): boolean
   /** Links both; what either was linked to before loses its link. */
   link(value: string, id: string): void
   unlink(value: string): void
@@ -72,6 +74,7 @@ function createLinks(listed: readonly ListedLink[], isComplete: boolean): Cached
     idOf,
     valueOfId: (id) => values.get(id),
     isKnown: (value) => (isComplete || ids.has(value)) && ids.get(value) !== null,
+    isOurs: (value) => ids.has(value) && initial.get(value) !== ids.get(value),
     link(value, id) {
       unlink(value)
       const former = values.get(id)
@@ -141,6 +144,7 @@ export function changesOf(base: Links): LinkChanges {
     idOf,
     valueOfId,
     isKnown: (value) => ids.has(value) || base.isKnown(value),
+    isOurs: base.isOurs,
     link(value, id) {
       unlink(value)
       const former = valueOfId(id)

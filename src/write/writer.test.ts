@@ -62,6 +62,22 @@ it('a batch that is split relinks as a whole one does', async () => {
   ])
 })
 
+it.each([
+  ['value', [hr('A', '1'), hr('A', '2')]],
+  ['internalReference', [hr('A', '1'), hr('B', '1')]],
+] as const)(
+  'a batch that is split tells of two records of one %s as a whole one does',
+  async (_, records) => {
+    const service = createFakeService(OPTIONS)
+    const object = 'external_references'
+    const outcomes = await write({ service, object, records, batchSize: 1 })
+    expect(outcomes).toMatchObject([
+      { outcome: 'written' },
+      { outcome: 'written', relinked: true, replaces: true },
+    ])
+  },
+)
+
 it('a run that is killed leaves no more links ended than it has requests at a time', async () => {
   const service = createFakeService(OPTIONS)
   const people = service.linksOf('people', 'hr')
