@@ -1,6 +1,7 @@
 import type { Emulator } from '../../emulator/emulator.ts'
 import type { ReferencePair } from '../../emulator/references/references.ts'
-import { type ObjectRules, rewriteRecord } from '../../src/records/record-rewriter.ts'
+import type { ObjectRules } from '../../src/records/object-rules.ts'
+import { rewriteRecord } from '../../src/records/record-rewriter.ts'
 import type { Stream } from '../../src/streams/collection.ts'
 import { referencedCollections } from '../../src/streams/collections.ts'
 import { addDays, earliestDeltaStart } from '../../src/sync/days.ts'

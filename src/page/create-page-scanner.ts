@@ -95,7 +95,7 @@ const MEBIBYTE = 1024 * 1024
 export function createPageScanner(shape: RecordShape, options: ScannerOptions = {}): PageScanner {
   const module = loadScanModule()
   return guarded(shape, options, (maxRecordBytes) =>
-    createWasmEngine(module, shape, maxRecordBytes, options.rules),
+    createWasmEngine(module, shape, maxRecordBytes, options),
   )
 }
 

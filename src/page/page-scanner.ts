@@ -1,5 +1,5 @@
+import type { ObjectRules } from '../records/object-rules.ts'
 import type { RecordBatch } from '../records/record-batch.ts'
-import type { ObjectRules } from '../records/record-rewriter.ts'
 
 /** A page body that must not be used, because it is incomplete or not what the service promises. */
 export class MalformedPageError extends Error {
@@ -151,6 +151,8 @@ export interface ScannerOptions {
   readonly maxRecordBytes?: number
   /** What becomes of the members of records; left out where all stay. */
   readonly rules?: ObjectRules | undefined
+  /** What is left of them after that; its batches say so. */
+  readonly selection?: ObjectRules | undefined
 }
 
 /** How a complete page ended. */

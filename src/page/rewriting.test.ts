@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { ObjectRules } from '../records/record-rewriter.ts'
+import type { ObjectRules } from '../records/object-rules.ts'
 import { createPageScanner } from './create-page-scanner.ts'
 import type { PageScanner } from './page-scanner.ts'
 
@@ -162,6 +162,21 @@ it('looks at names again after a page that is damaged', () => {
   expect(() => linesOf(scanner, Buffer.from(`{"value":[${known},${known},}`))).toThrow('not JSON')
   expect(linesOf(scanner, page(known, known))).toEqual(['{"id":1}', '{"id":1}'])
   expect(asked).toEqual(['id', 'pin', 'id', 'pin'])
+})
+
+it('is right for more values than it remembers, and for long ones', () => {
+  const rules: ObjectRules = {
+    ruleOf: (name) => (name === 'name' ? (json) => `[${json}]` : 'keep'),
+    values: 'keep',
+  }
+  const scanner = createPageScanner(SHAPE, { rules })
+  for (let round = 0; round < 2; round++)
+    for (let first = 0; first < 150_000; first += 1000) {
+      const names = Array.from({ length: 1000 }, (_, i) => `"${'x'.repeat(i % 300)}${first + i}"`)
+      const elements = names.map((name) => `{"id":1,"name":${name}}`)
+      const expected = names.map((name) => `{"id":1,"name":[${name}]}`)
+      expect(linesOf(scanner, page(...elements)).join()).toBe(expected.join())
+    }
 })
 
 it('tells a name from a value that is written alike', () => {

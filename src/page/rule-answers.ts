@@ -1,4 +1,4 @@
-import type { MemberRule, ObjectRules, ValueReplacement } from '../records/record-rewriter.ts'
+import type { MemberRule, ObjectRules, ValueReplacement } from '../records/object-rules.ts'
 
 /** Rules as the scanner asks about them: each that says more than one word has a number, a subject. */
 export interface RuleAnswers {

@@ -1,11 +1,6 @@
-import { acquireBuffer, viewOf } from '../records/buffers.ts'
-import {
-  type LineParts,
-  type RecordBatch,
-  type RecordVisitor,
-  SKIP,
-  UPSERT,
-} from '../records/record-batch.ts'
+import { acquireBuffer } from '../records/buffers.ts'
+import type { ObjectRules } from '../records/object-rules.ts'
+import { type LineParts, type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import type { ScanExports } from './scan-module.ts'
 
 /** Layout of a row in 32-bit words: `wasm/layout.ts`. */
@@ -29,17 +24,17 @@ export class WasmBatch implements RecordBatch {
   readonly count: number
   readonly ops: Uint8Array
   readonly keys: Float64Array
+  readonly selection: ObjectRules | undefined
   readonly #wasm: ScanExports
   readonly #bytes: Buffer
-  readonly #view: DataView
   readonly #rows: Uint32Array
 
-  constructor(wasm: ScanExports) {
+  constructor(wasm: ScanExports, selection: ObjectRules | undefined) {
     const { buffer } = wasm.memory
     this.#wasm = wasm
+    this.selection = selection
     this.count = wasm.count.value
     this.#bytes = Buffer.from(buffer)
-    this.#view = viewOf(this.#bytes)
     this.#rows = new Uint32Array(buffer, wasm.rowsAt.value >>> 0, this.count * ROW_WORDS)
     this.keys = new Float64Array(buffer, wasm.keysAt.value >>> 0, this.count)
     this.ops = new Uint8Array(buffer, wasm.kindsAt.value >>> 0, this.count)
@@ -80,11 +75,6 @@ export class WasmBatch implements RecordBatch {
   received(index: number): Uint8Array {
     if (this.#word(index, LONE_START) !== 0) return this.record(index)
     return this.#bytes.subarray(this.#word(index, CAME_START), this.#word(index, CAME_END))
-  }
-
-  visit(index: number, visitor: RecordVisitor): void {
-    if (this.#word(index, LONE_START) === 0) visitor(this.#view, this.#word(index, 0))
-    else visitor(viewOf(this.record(index)), 0)
   }
 
   lines(parts: LineParts): Uint8Array<ArrayBuffer> {

@@ -1,11 +1,13 @@
+import { inTurn } from '../records/field-selection.ts'
+import type { ObjectRules } from '../records/object-rules.ts'
 import type { RecordBatch } from '../records/record-batch.ts'
-import type { ObjectRules } from '../records/record-rewriter.ts'
 import {
   type PageEnd,
   type Problem,
   problemKinds,
   type RecordShape,
   type ScanEngine,
+  type ScannerOptions,
 } from './page-scanner.ts'
 import { createRuleAnswers, type RuleAnswers } from './rule-answers.ts'
 import type { ScanExports, ScanHost, ScanModule } from './scan-module.ts'
@@ -50,9 +52,9 @@ export function createWasmEngine(
   module: ScanModule,
   shape: RecordShape,
   maxRecordBytes: number,
-  rules?: ObjectRules,
+  { rules, selection }: Pick<ScannerOptions, 'rules' | 'selection'> = {},
 ): ScanEngine {
-  return new WasmEngine(module, namesOf(shape), maxRecordBytes, rules && createRuleAnswers(rules))
+  return new WasmEngine(module, namesOf(shape), maxRecordBytes, { rules, selection })
 }
 
 class WasmEngine implements ScanEngine {
@@ -60,6 +62,7 @@ class WasmEngine implements ScanEngine {
   readonly #names: readonly string[]
   readonly #maxRecordBytes: number
   readonly #answers: RuleAnswers | undefined
+  readonly #selection: ObjectRules | undefined
   #wasm: ScanExports
   /** False while it scans, and for good when that fails: what it remembers may be half written. */
   #isSound = true
@@ -72,12 +75,14 @@ class WasmEngine implements ScanEngine {
     module: ScanModule,
     names: readonly string[],
     maxRecordBytes: number,
-    answers: RuleAnswers | undefined,
+    { rules, selection }: Pick<ScannerOptions, 'rules' | 'selection'>,
   ) {
     this.#module = module
     this.#names = names
     this.#maxRecordBytes = maxRecordBytes
-    this.#answers = answers
+    const all = inTurn(rules, selection)
+    this.#answers = all && createRuleAnswers(all)
+    this.#selection = selection
     this.#wasm = this.#instantiate()
     this.begin()
   }
@@ -116,7 +121,7 @@ class WasmEngine implements ScanEngine {
     this.#isSound = true
     this.#bytes += length
     this.#takeLinks()
-    return new WasmBatch(wasm)
+    return new WasmBatch(wasm, this.#selection)
   }
 
   end(): PageEnd | Problem {

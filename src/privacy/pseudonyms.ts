@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { ValueReplacement } from '../records/record-rewriter.ts'
+import type { ValueReplacement } from '../records/object-rules.ts'
 
 /** What pseudonyms are made with. */
 export interface PseudonymSettings {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type ObjectRules, rewriteRecord } from '../records/record-rewriter.ts'
+import type { ObjectRules } from '../records/object-rules.ts'
+import { rewriteRecord } from '../records/record-rewriter.ts'
 import type { Stream } from '../streams/collection.ts'
 import { streams } from '../streams/streams.ts'
 import type { FieldRule, PrivacyMode, PrivacySettings } from './privacy-settings.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { fieldsOf } from '../records/field-selection.ts'
-import type { MemberRule, ObjectRules } from '../records/record-rewriter.ts'
+import type { MemberRule, ObjectRules } from '../records/object-rules.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
 import type { Stream } from '../streams/collection.ts'
 import { streamSpec } from '../streams/streams.ts'

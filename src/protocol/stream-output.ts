@@ -1,3 +1,4 @@
+import type { ObjectRules } from '../records/object-rules.ts'
 import type { RecordBatch } from '../records/record-batch.ts'
 
 /** A row that is gone: the JSON text of its key columns, without braces, such as `"id":7`. */
@@ -64,6 +65,11 @@ export interface StreamOutput {
    * are not deleted. Said at each sync while it is so; later calls change nothing.
    */
   untracked(): void
+  /**
+   * What its catalog leaves of each record. A source may hand over batches that are under it, and say so
+   * (`RecordBatch.selection`); any other batch is rewritten.
+   */
+  readonly selection?: ObjectRules | undefined
   /** Calls `listener` once, when the first record has been emitted. */
   onRecord(listener: () => void): void
   /** What was emitted so far. */

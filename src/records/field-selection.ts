@@ -1,4 +1,5 @@
-import type { MemberRule, ObjectRules } from './record-rewriter.ts'
+import type { MemberRule, ObjectRules } from './object-rules.ts'
+import { rewriteRecord } from './record-rewriter.ts'
 import type { JsonSchema } from './stream-spec.ts'
 
 /** Where a field is: `['properties', 'person', 'properties', 'id']`. */
@@ -37,6 +38,38 @@ export function selectionRules(
 /** In place of an object whose fields were chosen: what is in it may be what was left out. */
 function toNull(): string {
   return 'null'
+}
+
+/** Rules that do what two do one after the other, in one go. */
+export function inTurn(
+  first: ObjectRules | undefined,
+  second: ObjectRules | undefined,
+): ObjectRules | undefined {
+  if (first === undefined || second === undefined) return first ?? second
+  return both(first, second)
+}
+
+function both(first: ObjectRules, second: ObjectRules): ObjectRules {
+  const { values } = first
+  return {
+    ruleOf: (name) => ruleOfBoth(first.ruleOf(name), second.ruleOf(name)),
+    values: values === 'keep' ? second.values : (json) => valueUnder(values(json), second),
+  }
+}
+
+function ruleOfBoth(first: MemberRule, second: MemberRule): MemberRule {
+  if (first === 'drop' || second === 'drop') return 'drop'
+  if (first === 'keep') return second
+  if (second === 'keep') return first
+  if (typeof first === 'object' && typeof second === 'object') return both(first, second)
+  return (json) => valueUnder(valueUnder(json, first), second)
+}
+
+/** A value by itself under a rule that is not to drop it. */
+function valueUnder(json: string, rule: MemberRule): string {
+  if (typeof rule === 'function') return rule(json)
+  const around = { ruleOf: () => rule, values: 'keep' } as const
+  return rewriteRecord(Buffer.from(`{"":${json}}`), around).slice('{"":'.length, -1)
 }
 
 /** The schema of what rules leave. A member that is replaced keeps its schema. */

@@ -1,4 +1,4 @@
-import { viewOf } from './buffers.ts'
+import type { ObjectRules } from './object-rules.ts'
 
 /** What a record says of its row, in `RecordBatch.ops`. */
 export const UPSERT = 0
@@ -20,9 +20,6 @@ export interface LineParts {
   /** Behind a record of a row that is deleted. */
   readonly deleteSuffix: Uint8Array
 }
-
-/** Is shown the bytes that hold a record, and where in them it begins. */
-export type RecordVisitor = (from: DataView, start: number) => void
 
 /**
  * The elements of `value` that one chunk completed, in their order. Everything but the answer of
@@ -47,8 +44,8 @@ export interface RecordBatch {
   record(index: number): Uint8Array
   /** The record before rules left anything out of it: to decide by, never to be passed on. */
   received(index: number): Uint8Array
-  /** Shows the bytes of the record where they are, so that no object is made of each. */
-  visit(index: number, visitor: RecordVisitor): void
+  /** The rules of a catalog's selection that its records are under already. */
+  readonly selection?: ObjectRules | undefined
   /**
    * The lines of all records that are not SKIP, in a buffer of their own: the caller may keep it,
    * or hand it to a line writer, which uses it again for other lines.
@@ -79,7 +76,6 @@ export function createJsonBatch(records: readonly JsonRecord[]): RecordBatch {
     versionText: () => undefined,
     record: (index) => Buffer.from(at(index).json),
     received: (index) => Buffer.from(at(index).json),
-    visit: (index, visitor) => visitor(viewOf(Buffer.from(at(index).json)), 0),
     lines({ prefix, suffix, deleteSuffix }) {
       const parts = records.flatMap(({ json }, i) => {
         const kind = ops[i]

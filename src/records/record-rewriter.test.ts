@@ -1,14 +1,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createByteSink, viewOf } from './buffers.ts'
+import type { MemberRule, ObjectRules } from './object-rules.ts'
 import { createJsonBatch, SKIP, SOFT_DELETE } from './record-batch.ts'
-import {
-  createBatchRewriter,
-  createRecordRewriter,
-  type MemberRule,
-  type ObjectRules,
-  rewriteRecord,
-} from './record-rewriter.ts'
+import { createBatchRewriter, createRecordRewriter, rewriteRecord } from './record-rewriter.ts'
 
 type Json = null | boolean | string | Digits | Json[] | { [name: string]: Json }
 
@@ -215,4 +210,13 @@ it('asks for the rule of a name once, however its records are taken', () => {
     batch.lines(PARTS)
   }
   expect(asked).toEqual(['id', 'pin'])
+})
+
+it('passes a batch that is under its rules already, and rewrites one that is under others', () => {
+  const rewrite = createBatchRewriter(withoutPin)
+  const batch = { ...batchOf(1), selection: withoutPin }
+  expect(rewrite(batch)).toBe(batch)
+  const other = rewrite({ ...batchOf(1), selection: { ...withoutPin } })
+  expect(Buffer.from(other.record(0)).toString()).toBe('{"id":0}')
+  expect(Buffer.from(other.lines(PARTS)).toString()).toBe('<{"id":0,"deleted":false}\n')
 })

@@ -8,32 +8,15 @@ import {
   reserve,
   viewOf,
 } from './buffers.ts'
+import type { ObjectRules, ValueReplacement } from './object-rules.ts'
 import { type RecordBatch, SKIP, UPSERT } from './record-batch.ts'
-import { createRememberingWriters, type ValueWriter, writerOf } from './value-writer.ts'
-
-/** What becomes of one member: it stays as it is, is left out, or is written anew. */
-export type MemberRule = 'keep' | 'drop' | ValueReplacement | ObjectRules
-
-/** The new JSON text of a value whose JSON text is given. */
-export type ValueReplacement = (json: string) => string
-
-/**
- * What becomes of the members of an object, or of each object in a list. `ruleOf` is asked once per
- * name, more or less.
- */
-export interface ObjectRules {
-  readonly ruleOf: (name: string) => MemberRule
-  /** What becomes of anything that stands there and is no object. */
-  readonly values: 'keep' | ValueReplacement
-}
 
 /** Appends the record that begins at `start`, valid JSON text of an object, as its rules leave it. */
 export type RecordRewriter = (from: DataView, start: number, sink: ByteSink) => void
 
 /** One record under rules, as text; for many of them make a rewriter. */
 export function rewriteRecord(record: Uint8Array, rules: ObjectRules): string {
-  const shape = shapeOf(rules, { names: 0, writerOf })
-  return rewritten(record, (from, start, sink) => object(from, start, shape, sink)).toString('utf8')
+  return rewritten(record, createRecordRewriter(rules)).toString('utf8')
 }
 
 /** A record as a rewriter leaves it, in bytes of its own. */
@@ -49,7 +32,7 @@ function rewritten(record: Uint8Array, rewrite: RecordRewriter): Buffer {
  * first compared with the one that stood there last.
  */
 export function createRecordRewriter(rules: ObjectRules): RecordRewriter {
-  const shape = shapeOf(rules, { names: 0, writerOf: createRememberingWriters() })
+  const shape = shapeOf(rules, { names: 0 })
   return (from, start, sink) => {
     object(from, start, shape, sink)
   }
@@ -60,7 +43,6 @@ interface Shape {
   readonly rules: ObjectRules
   readonly met: Met[]
   readonly known: Map<string, Met>
-  readonly values: 'keep' | ValueWriter
   readonly shared: Shared
 }
 
@@ -68,7 +50,6 @@ interface Shape {
 interface Shared {
   /** How many names are remembered, in all shapes. */
   names: number
-  readonly writerOf: (replace: ValueReplacement) => ValueWriter
 }
 
 /** A name that was met, and what becomes of its value. */
@@ -76,7 +57,7 @@ interface Met {
   /** The name with its quotes, as it stands in the record. */
   readonly name: DataView
   readonly length: number
-  readonly rule: 'keep' | 'drop' | ValueWriter | Shape
+  readonly rule: 'keep' | 'drop' | ValueReplacement | Shape
 }
 
 const QUOTE = 0x22
@@ -91,8 +72,7 @@ const CLOSE_LIST = 0x5d
 const MOST_NAMES = 10_000
 
 function shapeOf(rules: ObjectRules, shared: Shared): Shape {
-  const values = rules.values === 'keep' ? 'keep' : shared.writerOf(rules.values)
-  return { rules, met: [], known: new Map(), values, shared }
+  return { rules, met: [], known: new Map(), shared }
 }
 
 /** Writes the object at `start`, and answers with the position behind it. */
@@ -131,7 +111,7 @@ function object(from: DataView, start: number, shape: Shape, sink: ByteSink): nu
 /** Whether a rule for objects says nothing of the value that begins so, because it is none. */
 function staysWhole(rule: Met['rule'], first: number): boolean {
   const isPlain = first !== OPEN_OBJECT && first !== OPEN_LIST
-  return isPlain && typeof rule === 'object' && rule.values === 'keep'
+  return isPlain && typeof rule === 'object' && rule.rules.values === 'keep'
 }
 
 /** Copies what begins with a member, behind a comma unless it is the first of its object. */
@@ -141,18 +121,22 @@ function member(from: DataView, start: number, end: number, begin: number, sink:
 }
 
 /** Writes a value under a rule, and answers with the position behind it. */
-function changed(from: DataView, at: number, rule: ValueWriter | Shape, sink: ByteSink): number {
-  if (typeof rule === 'function') {
-    const end = endOfValue(from, at)
-    rule(from, at, end, sink)
-    return end
-  }
+function changed(
+  from: DataView,
+  at: number,
+  rule: ValueReplacement | Shape,
+  sink: ByteSink,
+): number {
   const first = from.getUint8(at)
-  if (first === OPEN_OBJECT) return object(from, at, rule, sink)
-  if (first === OPEN_LIST) return list(from, at, rule, sink)
+  if (typeof rule === 'object' && first === OPEN_OBJECT) return object(from, at, rule, sink)
+  if (typeof rule === 'object' && first === OPEN_LIST) return list(from, at, rule, sink)
   const end = endOfValue(from, at)
-  if (rule.values === 'keep') copy(from, at, end, sink)
-  else rule.values(from, at, end, sink)
+  const replacement = typeof rule === 'object' ? rule.rules.values : rule
+  if (replacement === 'keep') copy(from, at, end, sink)
+  else {
+    const value = Buffer.from(from.buffer, from.byteOffset + at, end - at).toString('utf8')
+    append(Buffer.from(replacement(value)), sink)
+  }
   return end
 }
 
@@ -182,22 +166,16 @@ function memberAt(from: DataView, at: number, index: number, shape: Shape): Met 
 function learn(bytes: Buffer, index: number, { rules, met, known, shared }: Shape): Met {
   const rule = rules.ruleOf(JSON.parse(bytes.toString('utf8')) as string)
   const isRemembered = shared.names < MOST_NAMES
-  const writers = isRemembered ? shared : { ...shared, writerOf }
   const one = {
     name: viewOf(Buffer.from(bytes)),
     length: bytes.length,
-    rule: prepared(rule, writers),
+    rule: typeof rule === 'object' ? shapeOf(rule, shared) : rule,
   }
   if (!isRemembered) return one
   shared.names++
   known.set(bytes.toString('latin1'), one)
   if (index < MOST_NAMES) met[index] = one
   return one
-}
-
-function prepared(rule: MemberRule, shared: Shared): Met['rule'] {
-  if (typeof rule === 'object') return shapeOf(rule, shared)
-  return typeof rule === 'function' ? shared.writerOf(rule) : rule
 }
 
 function stands({ name, length }: Met, from: DataView, at: number): boolean {
@@ -253,11 +231,17 @@ function put(sink: ByteSink, byte: number): void {
   sink.view.setUint8(sink.length++, byte)
 }
 
-/** Rewrites batches by rules: of their records, and of nothing else. Their `ops` are shared. */
-export function createBatchRewriter(rules: ObjectRules): (batch: RecordBatch) => RecordBatch {
+/**
+ * Rewrites batches by rules: of their records, and of nothing else. Their `ops` are shared. A batch that comes under
+ * these rules, as `selection`, passes as it is.
+ */
+export function createBatchRewriter(
+  rules: ObjectRules | undefined,
+): (batch: RecordBatch) => RecordBatch {
+  if (rules === undefined) return (batch) => batch
   const rewrite = createRecordRewriter(rules)
-  let expected = 64 * 1024
   return (batch) => {
+    if (batch.selection === rules) return batch
     const record = (index: number) => rewritten(batch.record(index), rewrite)
     return {
       count: batch.count,
@@ -270,25 +254,21 @@ export function createBatchRewriter(rules: ObjectRules): (batch: RecordBatch) =>
       },
       record,
       received: (index) => batch.received(index),
-      visit: (index, visitor) => visitor(viewOf(record(index)), 0),
-      lines({ prefix, suffix, deleteSuffix }) {
-        const sink = createByteSink(acquireBuffer(expected))
-        const write = (from: DataView, start: number) => rewrite(from, start, sink)
+      lines(parts) {
+        const sink = createByteSink(acquireBuffer(FIRST_BYTES))
         for (let index = 0; index < batch.count; index++) {
           const op = batch.ops[index]
           if (op === SKIP) continue
-          append(prefix, sink)
-          batch.visit(index, write)
+          append(parts.prefix, sink)
+          rewrite(viewOf(batch.record(index)), 0, sink)
           // The suffix closes the record.
           sink.length--
-          append(op === UPSERT ? suffix : deleteSuffix, sink)
+          append(op === UPSERT ? parts.suffix : parts.deleteSuffix, sink)
         }
-        expected = Math.ceil(sink.length * ROOM)
         return sink.bytes.subarray(0, sink.length)
       },
     }
   }
 }
 
-/** What the lines of a batch may be longer than those of the one before it. */
-const ROOM = 1.1
+const FIRST_BYTES = 64 * 1024

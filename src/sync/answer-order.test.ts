@@ -14,7 +14,6 @@ function batch(...rows: readonly Row[]): RecordBatch {
     versionText: (i) => rows[i]?.[1],
     record: () => new Uint8Array(),
     received: () => new Uint8Array(),
-    visit: () => {},
     lines: () => new Uint8Array(),
   }
 }

@@ -21,7 +21,6 @@ function batch(...items: readonly Item[]): RecordBatch {
     versionText: (i) => items[i]?.version,
     record: () => new Uint8Array(),
     received: () => new Uint8Array(),
-    visit: () => {},
     lines: () => new Uint8Array(),
   }
 }

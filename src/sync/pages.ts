@@ -17,6 +17,7 @@ import {
 } from '../page/page-scanner.ts'
 import { parseReferencePage } from '../page/reference-page.ts'
 import type { Redaction } from '../privacy/redaction.ts'
+import type { StreamOutput } from '../protocol/stream-output.ts'
 import { createJsonBatch, type RecordBatch } from '../records/record-batch.ts'
 import { rewriteRecord } from '../records/record-rewriter.ts'
 import type { Stream } from '../streams/collection.ts'
@@ -345,12 +346,13 @@ async function collected(parts: AsyncIterable<Buffer>): Promise<Buffer[]> {
 
 /**
  * How the pages of a stream are read: external references are made into records, all else is spliced. Records come
- * redacted.
+ * redacted, and where they are spliced under a selection, too.
  */
 export function createPageReader(
   { nested, softDelete, array }: Stream,
   { rules, rulesOf = () => undefined }: Pick<Redaction, 'rules' | 'rulesOf'>,
   maxRecordMb: number,
+  selection?: StreamOutput['selection'],
 ): PageReader {
   if (nested === 'referenced_collections')
     return { parse: (body, collection) => references(body, collection, rulesOf) }
@@ -360,7 +362,13 @@ export function createPageReader(
     ...(softDelete === undefined ? {} : { deleted: softDelete }),
     ...(array === undefined ? {} : { array }),
   }
-  return { scanner: createPageScanner(shape, { maxRecordBytes: maxRecordMb * 1024 ** 2, rules }) }
+  return {
+    scanner: createPageScanner(shape, {
+      maxRecordBytes: maxRecordMb * 1024 ** 2,
+      rules,
+      selection,
+    }),
+  }
 }
 
 type RulesOf = NonNullable<Redaction['rulesOf']>

@@ -190,7 +190,7 @@ async function isolate(
       client,
       signal,
       retryPolicy,
-      reader: createPageReader(stream, redaction, config.maxRecordMb),
+      reader: createPageReader(stream, redaction, config.maxRecordMb, output.selection),
       waits: createWaitReport(stream.stream, output, log),
     })
     await readStream({

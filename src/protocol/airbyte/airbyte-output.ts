@@ -1,5 +1,6 @@
+import type { ObjectRules } from '../../records/object-rules.ts'
 import { type LineParts, type RecordBatch, SKIP, UPSERT } from '../../records/record-batch.ts'
-import { createBatchRewriter, type ObjectRules } from '../../records/record-rewriter.ts'
+import { createBatchRewriter } from '../../records/record-rewriter.ts'
 import { createHeldLines, type LineWriter } from '../line-writer.ts'
 import { createStateBudget } from '../state.ts'
 import type { Stamp, StateSource, StreamOutput } from '../stream-output.ts'
@@ -43,7 +44,7 @@ const SMALL_STATE_BYTES = 4096
 /** Turns what a sync says of one stream into the messages of the Airbyte protocol. */
 export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutput {
   const { stream, rules, writer, states } = settings
-  const select = rules === undefined ? (batch: RecordBatch) => batch : createBatchRewriter(rules)
+  const select = createBatchRewriter(rules)
   const budget = createStateBudget(SMALL_STATE_BYTES)
   const held = createHeldLines(writer)
   const counts = { records: 0, deletes: 0, isTracked: true }
@@ -56,6 +57,7 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
   states.add(() => (sinceState > 0 && held.isEmpty && budget.allows() ? stateLine() : ''))
   return {
     counts,
+    selection: rules,
     flush,
     started(state) {
       source ??= state

@@ -1,5 +1,6 @@
+import type { ObjectRules } from '../../records/object-rules.ts'
 import { type LineParts, type RecordBatch, SKIP, UPSERT } from '../../records/record-batch.ts'
-import { createBatchRewriter, type ObjectRules } from '../../records/record-rewriter.ts'
+import { createBatchRewriter } from '../../records/record-rewriter.ts'
 import { createHeldLines, type LineWriter } from '../line-writer.ts'
 import type { Stamp, StateSource, StreamOutput } from '../stream-output.ts'
 import { CDC_CURSOR, GENERATION, SDC_DELETED_AT } from '../sync-columns.ts'
@@ -28,7 +29,7 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
   const counts = { records: 0, deletes: 0, isTracked: true }
   const name = JSON.stringify(stream)
   const held = createHeldLines(writer)
-  const select = rules === undefined ? (batch: RecordBatch) => batch : createBatchRewriter(rules)
+  const select = createBatchRewriter(rules)
   let source: StateSource | undefined
   let isUnsaved = false
   let isDescribed = false
@@ -37,6 +38,7 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
   states.add(stream, () => (isUnsaved && held.isEmpty ? bookmark() : undefined))
   return {
     counts,
+    selection: rules,
     flush,
     untracked() {
       if (!counts.isTracked) return
