@@ -5,7 +5,13 @@ import { PROJECT } from './connector.ts'
 import type { Medians } from './measure.ts'
 import { type PeerCosts, peerCosts } from './scenarios/peers.ts'
 import { COMMANDS, startCosts } from './scenarios/start.ts'
-import { compressedCosts, costsOf, PROGRAMS } from './scenarios/throughput.ts'
+import {
+  compressedCosts,
+  costsOf,
+  PROGRAMS,
+  REDACTIONS,
+  redactionCosts,
+} from './scenarios/throughput.ts'
 
 /** `npm run bench:table` measures on this machine and writes docs/performance.md. */
 const HEAD = ['', 'records/s', 'CPU s per million', 'peak MB', 'time beside ours'] as const
@@ -15,6 +21,7 @@ const starts = await startCosts()
 const one = await costsOf(1)
 const eight = await costsOf(8, 3)
 const packed = await compressedCosts()
+const redacted = await redactionCosts()
 const others: PeerCosts[] = []
 for await (const costs of peerCosts()) others.push(costs)
 
@@ -55,6 +62,17 @@ ${table(PROGRAMS, 8, eight)}
 ${rows(
   ['', 'seconds', 'CPU s'],
   PROGRAMS.map((name) => [name, further(name, 'seconds'), further(name, 'cpuSeconds')]),
+)}
+
+## Records whose personal data is redacted, each further million
+
+${rows(
+  ['', 'CPU s', 'speed beside untouched'],
+  REDACTIONS.map((name) => [
+    name,
+    redacted.further(name).toFixed(2),
+    (redacted.further('untouched') / redacted.further(name)).toFixed(2),
+  ]),
 )}
 
 ## A service that compresses its answers
