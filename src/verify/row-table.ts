@@ -15,14 +15,46 @@ interface Chunk {
   readonly lows: Int32Array
   readonly days: Uint16Array
   readonly isMet: Uint8Array
-  /** How many fields a row of this chunk has. */
-  readonly width: number
-  readonly parts: Uint16Array
+  /** A part of each field of each row, field by field; packed once the chunk is full. */
+  readonly fields: (FieldParts | undefined)[]
+}
+
+/** The parts of one field: of all rows, or which one of few each row has. A field without any is null in all rows. */
+type FieldParts = Uint16Array | { readonly which: Uint8Array; readonly parts: readonly number[] }
+
+/** So many parts can be told apart by a byte. */
+const FEW = 256
+
+/** Most fields have few values: a byte a row is enough for them, and nothing for one value. */
+function packed(field: FieldParts | undefined): FieldParts | undefined {
+  if (!(field instanceof Uint16Array)) return field
+  const parts: number[] = []
+  const places = new Map<number, number>()
+  const which = new Uint8Array(field.length)
+  for (const [at, part] of field.entries()) {
+    let place = places.get(part)
+    if (place === undefined) {
+      if (parts.length === FEW) return field
+      place = parts.push(part) - 1
+      places.set(part, place)
+    }
+    which[at] = place
+  }
+  return { which: parts.length === 1 ? NONE : which, parts }
+}
+
+/** Of one part alone each row has that. */
+const NONE = new Uint8Array(0)
+
+function partAt(field: FieldParts | undefined, at: number): number {
+  if (field === undefined) return 0
+  if (field instanceof Uint16Array) return field[at] as number
+  return field.parts[field.which[at] ?? 0] as number
 }
 
 /**
- * The rows of a table by their keys, with digests in place of values: about 30 bytes a row and 2 for each field, so
- * that a million rows fit into little memory, and no value of them does.
+ * The rows of a table by their keys, with digests in place of values: about 25 bytes a row, and at most 2 for each field,
+ * so that a million rows fit into little memory, and no value of them does.
  */
 export class RowTable {
   #count = 0
@@ -41,14 +73,21 @@ export class RowTable {
     const slot = this.#slotOf(row.key)
     if (this.#slots[slot] !== 0) return false
     const index = this.#count++
-    const chunk = this.#chunkFor(index, fields)
+    const chunk = this.#chunkFor(index)
     const at = index % CHUNK
     chunk.keys[at] = typeof row.key === 'number' ? row.key : this.#addText(row.key)
     chunk.highs[at] = row.high
     chunk.lows[at] = row.low
     chunk.days[at] = row.day
-    for (let place = 0; place < chunk.width; place++)
-      chunk.parts[at * chunk.width + place] = row.partOf(place)
+    for (let place = 0; place < fields; place++) {
+      const part = row.partOf(place)
+      if (part === 0) continue
+      chunk.fields[place] ??= new Uint16Array(CHUNK)
+      const field = chunk.fields[place] as Uint16Array
+      field[at] = part
+    }
+    if (at === CHUNK - 1)
+      for (const [place, field] of chunk.fields.entries()) chunk.fields[place] = packed(field)
     this.#slots[slot] = index + 1
     if (this.#count * 3 > this.#slots.length * 2) this.#grow()
     return true
@@ -93,13 +132,10 @@ export class RowTable {
 
   /** The places of the fields in which a row is another one, of so many fields. */
   changedPlaces(index: number, row: RowDigest, fields: number): number[] {
-    const { parts, width } = this.#chunkOf(index)
-    const at = (index % CHUNK) * width
+    const chunk = this.#chunkOf(index)
     const places: number[] = []
-    for (let place = 0; place < fields; place++) {
-      const part = place < width ? parts[at + place] : 0
-      if (part !== row.partOf(place)) places.push(place)
-    }
+    for (let place = 0; place < fields; place++)
+      if (partAt(chunk.fields[place], index % CHUNK) !== row.partOf(place)) places.push(place)
     return places
   }
 
@@ -107,7 +143,7 @@ export class RowTable {
     return this.#chunks[Math.floor(index / CHUNK)] as Chunk
   }
 
-  #chunkFor(index: number, fields: number): Chunk {
+  #chunkFor(index: number): Chunk {
     const last = this.#chunks[Math.floor(index / CHUNK)]
     if (last !== undefined) return last
     const chunk = {
@@ -116,8 +152,7 @@ export class RowTable {
       lows: new Int32Array(CHUNK),
       days: new Uint16Array(CHUNK),
       isMet: new Uint8Array(CHUNK),
-      width: fields,
-      parts: new Uint16Array(CHUNK * fields),
+      fields: [],
     }
     this.#chunks.push(chunk)
     return chunk

@@ -9,7 +9,7 @@ import { literal, quoted } from '../warehouse/sql.ts'
 import type { Held, HeldRows, VerifiedStream } from './held-rows.ts'
 import { JsonDigest } from './json-digest.ts'
 import { createExactReader, type RecordReader } from './record-reader.ts'
-import { dayNumber, keyOf, type RowKey } from './row-digest.ts'
+import { dayNumber, keyOf, NO_DAY, type RowKey } from './row-digest.ts'
 import { RowTable } from './row-table.ts'
 
 export interface WarehouseRowsSettings {
@@ -105,11 +105,13 @@ async function readTable(
   const result = await connection.stream(
     `SELECT ${columns.map(asText).join(', ')} FROM main.${quoted(stream.name)} AS source${living}`,
   )
-  const take = rowTaker(stream, columns, reader)
+  const rows = createRows(stream, columns, reader)
   for (let chunk = await result.fetchChunk(); chunk?.rowCount; chunk = await result.fetchChunk()) {
-    const values = columns.map((_, i) => chunk?.getColumnValues(i) as readonly (string | null)[])
+    rows.begin(chunk.rowCount)
+    for (const column of columns.keys())
+      rows.take(column, chunk.getColumnValues(column) as readonly (string | null)[])
     for (let i = 0; i < chunk.rowCount; i++) {
-      take(values, i)
+      rows.show(i)
       const { row } = reader
       if (isWanted(row.key) && !table.add(row, width)) repeated.push(row.key)
     }
@@ -125,35 +127,65 @@ function asText({ name, type }: Column): string {
     : `CAST(${column} AS VARCHAR)`
 }
 
-/** Makes the row at an index of columns of texts the present one of the reader. */
-function rowTaker(
+/** Rows whose columns come one after the other, so that the texts of one are gone before the next are there. */
+interface Rows {
+  begin(count: number): void
+  /** The values of all rows in a column. */
+  take(column: number, values: readonly (string | null)[]): void
+  /** Makes a row the present one of the reader. */
+  show(index: number): void
+}
+
+function createRows(
   { key, version, dateField }: VerifiedStream,
   columns: readonly Column[],
   { row, fields }: RecordReader,
-): (values: readonly (readonly (string | null)[])[], index: number) => void {
+): Rows {
   const digest = new JsonDigest()
+  const width = fields.names.length
   const places = columns.map(({ property }) => fields.placeOf(property))
   const keyPlaces = key.map((name) => fields.placeOf(name))
   const versionPlace = version === undefined ? -1 : fields.placeOf(version)
   const dayPlace = dateField === undefined ? -1 : fields.placeOf(dateField)
-  return (values, index) => {
-    row.clear()
-    const keyTexts = key.map(() => 'null')
-    for (let column = 0; column < columns.length; column++) {
-      const text = values[column]?.[index] ?? null
-      if (text === null) continue
+  let highs = new Int32Array(0)
+  let lows = new Int32Array(0)
+  let keys: string[][] = []
+  const versions: (string | undefined)[] = []
+  const days: number[] = []
+  return {
+    begin(count) {
+      highs = new Int32Array(count * width)
+      lows = new Int32Array(count * width)
+      keys = Array.from({ length: count }, () => key.map(() => 'null'))
+      versions.length = 0
+      days.length = 0
+    },
+    take(column, values) {
       const { type } = columns[column] as Column
       const place = places[column] as number
-      const isText = type === 'VARCHAR' || type === 'DATE' || type === 'TIMESTAMP_NS'
-      if (isText) digest.text(text)
-      else digest.json(text)
-      row.set(place, digest.high, digest.low)
       const keyColumn = keyPlaces.indexOf(place)
-      if (keyColumn >= 0) keyTexts[keyColumn] = isText ? JSON.stringify(text) : text
-      if (place === versionPlace && isText) row.version = text
-      if (place === dayPlace && isText) row.day = dayNumber(text)
-    }
-    row.key = keyOf(keyTexts)
-    row.sum(fields, digest)
+      const isText = type === 'VARCHAR' || type === 'DATE' || type === 'TIMESTAMP_NS'
+      for (const [index, text] of values.entries()) {
+        if (text === null) continue
+        if (isText) digest.text(text)
+        else digest.json(text)
+        highs[index * width + place] = digest.high
+        lows[index * width + place] = digest.low
+        if (keyColumn >= 0)
+          (keys[index] as string[])[keyColumn] = isText ? JSON.stringify(text) : text
+        if (isText && place === versionPlace) versions[index] = text
+        if (isText && place === dayPlace) days[index] = dayNumber(text)
+      }
+    },
+    show(index) {
+      row.clear()
+      const at = index * width
+      for (let place = 0; place < width; place++)
+        row.set(place, highs[at + place] as number, lows[at + place] as number)
+      row.key = keyOf(keys[index] as string[])
+      row.version = versions[index]
+      row.day = days[index] ?? NO_DAY
+      row.sum(fields, digest)
+    },
   }
 }
