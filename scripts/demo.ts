@@ -2,16 +2,24 @@ import { writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
+import { DuckDBInstance } from '@duckdb/node-api'
 import { workAndWait, workOneDay } from './demo/changes.ts'
-import { type Compared, compareWarehouse, type Difference } from './demo/compare.ts'
 import { outputFolder, removeLeftovers, warehouseFile } from './demo/paths.ts'
 import { type Service, startProgram, startService } from './demo/service.ts'
 import { grouped, table } from './demo/table.ts'
 
 /**
- * The whole story of a tenant: an emulated service, `protime sync`, and a warehouse that is compared with
- * the service after each of three syncs. Exit code 1 when anything differs.
+ * The whole story of a tenant: an emulated service, `protime sync`, and a warehouse that `protime verify` compares
+ * with the service after each of three syncs. Exit code 1 when anything differs.
  */
+
+/** A warehouse after a sync. */
+interface Verified {
+  /** How many rows each stream has. */
+  readonly rows: ReadonlyMap<string, number>
+  /** The lines of `protime verify`, but for its summary. */
+  readonly differences: readonly string[]
+}
 
 const { values: given } = parseArgs({
   options: {
@@ -20,13 +28,15 @@ const { values: given } = parseArgs({
   },
 })
 const SIZE = { people: Number(given.people), months: Number(given.months), pageSize: 1000 }
+/** How `protime verify` ends where something differs. */
+const DIFFERS = 3
 /** Of a warehouse that differs, so many rows are shown. */
 const MAX_SHOWN = 20
 
 const configFile = join(outputFolder, 'config.json')
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
-async function story(signal: AbortSignal): Promise<readonly Difference[]> {
+async function story(signal: AbortSignal): Promise<readonly string[]> {
   await removeLeftovers(outputFolder, (names) =>
     say(
       `Removing from ${basename(outputFolder)}/ what an earlier demo has left: ${names.join(', ')}.`,
@@ -45,7 +55,7 @@ async function story(signal: AbortSignal): Promise<readonly Difference[]> {
       signal,
       workAndWait,
     )
-    const differences = [first, second, third].flat().flatMap((compared) => compared.differences)
+    const differences = [first, second, third].flat().flatMap((verified) => verified.differences)
     conclude([first, second, third], differences, startedAt)
     return differences
   } finally {
@@ -76,52 +86,68 @@ async function sync(
   service: Service,
   signal: AbortSignal,
   before?: (service: Service) => Promise<void>,
-): Promise<readonly Compared[]> {
+): Promise<Verified> {
   say(`\n${title}`)
   await before?.(service)
+  const { code, output, complaints } = await protime('sync', signal)
+  if (code !== 0) throw new Error(`protime sync ended with ${code}:\n${complaints}`)
+  const { records, seconds } = JSON.parse(output) as { records: number; seconds: number }
+  say(`  protime sync: ${grouped(records)} records in ${seconds.toFixed(1)} s`)
+  return verify(signal)
+}
+
+async function verify(signal: AbortSignal): Promise<Verified> {
+  const startedAt = Date.now()
+  const { code, output, complaints } = await protime('verify', signal)
+  const lines = output.trimEnd().split('\n')
+  const summary = JSON.parse(lines.at(-1) ?? '') as { records: number; differences: number }
+  if (code !== 0 && code !== DIFFERS)
+    throw new Error(`protime verify ended with ${code}:\n${complaints}`)
+  say(
+    `  verified: ${grouped(summary.records)} records, ${grouped(summary.differences)} differences, in ${seconds(startedAt)}`,
+  )
+  return { rows: await rowsOfStreams(), differences: lines.slice(0, -1) }
+}
+
+/** Runs a command of `protime` on the warehouse. */
+async function protime(command: string, signal: AbortSignal) {
   const words = ['--config', configFile, '--warehouse', warehouseFile]
-  const program = startProgram('protime', ['sync', ...words], signal)
+  const program = startProgram('protime', [command, ...words], signal)
   const output = await text(program.stdout)
   const code = await program.ended
   signal.throwIfAborted()
-  if (code !== 0) throw new Error(`protime sync ended with ${code}:\n${program.stderr()}`)
-  const { records, seconds } = JSON.parse(output) as { records: number; seconds: number }
-  say(`  protime sync: ${grouped(records)} records in ${seconds.toFixed(1)} s`)
-  return verify(service, signal)
+  return { code, output, complaints: program.stderr() }
 }
 
-async function verify(service: Service, signal: AbortSignal): Promise<readonly Compared[]> {
-  const startedAt = Date.now()
-  const compared: Compared[] = []
-  const truth = (stream: string) => service.all(stream.replaceAll('_', '-'))
-  for await (const one of compareWarehouse(warehouseFile, truth)) {
-    signal.throwIfAborted()
-    compared.push(one)
+async function rowsOfStreams(): Promise<Map<string, number>> {
+  const instance = await DuckDBInstance.create(warehouseFile, { access_mode: 'READ_ONLY' })
+  const connection = await instance.connect()
+  try {
+    const reader = await connection.runAndReadAll(
+      'SELECT stream, rows FROM _protime.streams ORDER BY stream',
+    )
+    return new Map(reader.getRows().map(([stream, rows]) => [String(stream), Number(rows)]))
+  } finally {
+    connection.closeSync()
+    instance.closeSync()
   }
-  const rows = compared.reduce((sum, one) => sum + one.rows, 0)
-  const found = compared.reduce((sum, { differences }) => sum + differences.length, 0)
-  say(
-    `  compared with ${grouped(rows)} records of the service in ${seconds(startedAt)}: ${found === 0 ? 'all equal' : `${grouped(found)} differ`}`,
-  )
-  return compared
 }
 
 function conclude(
-  syncs: readonly (readonly Compared[])[],
-  differences: readonly Difference[],
+  syncs: readonly Verified[],
+  differences: readonly string[],
   startedAt: number,
 ): void {
   const head = ['stream', 'after the first sync', 'the second', 'the third']
-  const streams = syncs[0]?.map(({ stream }) => stream) ?? []
-  const numbers = streams.map((_, i) => syncs.map((compared) => compared[i]?.rows ?? 0))
+  const streams = [...(syncs[0]?.rows.keys() ?? [])]
+  const numbers = streams.map((stream) => syncs.map(({ rows }) => rows.get(stream) ?? 0))
   const totals = syncs.map((_, i) => numbers.reduce((sum, row) => sum + (row[i] ?? 0), 0))
   const rows = [...streams, 'total'].map((stream, i) => [
     stream,
     ...(numbers[i] ?? totals).map(grouped),
   ])
   say(`\nRows of the warehouse, which are those of the service\n\n${table(head, rows)}\n`)
-  for (const { stream, id, what } of differences.slice(0, MAX_SHOWN))
-    say(`${stream} ${id}: ${what}`)
+  for (const line of differences.slice(0, MAX_SHOWN)) say(line)
   if (differences.length > MAX_SHOWN) say(`... and ${grouped(differences.length - MAX_SHOWN)} more`)
   say(
     differences.length === 0
