@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { warehouseDifferences } from '../scripts/demo/compare.ts'
 import { startTenant, type Tenant } from './engines/tenant.ts'
+import { warehouseDifferences } from './testing/compare.ts'
 import { protime, startProtime } from './testing/protime.ts'
 
 const CHANGES = { inserts: 40, updates: 40, deletes: 30, softDeletes: 5 }

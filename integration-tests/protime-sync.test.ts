@@ -10,8 +10,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { warehouseDifferences } from '../scripts/demo/compare.ts'
 import { startTenant, type Tenant } from './engines/tenant.ts'
+import { warehouseDifferences } from './testing/compare.ts'
 import { ask, type ProtimeChild, protime, startProtime, withDuckDb } from './testing/protime.ts'
 
 /** Streams of each kind; all of them cost most of a second each time. */

@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { warehouseDifferences } from '../../scripts/demo/compare.ts'
 import { packageFolder } from '../../scripts/demo/paths.ts'
 import { type Service, startService } from '../../scripts/demo/service.ts'
 import { table } from '../../scripts/demo/table.ts'
+import { warehouseDifferences } from '../testing/compare.ts'
 import {
   createDagster,
   type Dagster,

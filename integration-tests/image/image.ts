@@ -1,12 +1,12 @@
 import { chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { warehouseDifferences } from '../../scripts/demo/compare.ts'
 import { packageFolder } from '../../scripts/demo/paths.ts'
 import { baseImages } from '../../scripts/pins.ts'
 import { packageVersion } from '../../src/ground/project-files.ts'
 import { expectSame } from '../engines/command.ts'
 import type { Tenant } from '../engines/tenant.ts'
 import type { Steps } from '../steps.ts'
+import { warehouseDifferences } from '../testing/compare.ts'
 import { type Buildah, type ImageConfig, runContained, type Sandbox } from './container.ts'
 import { HOME } from './files.ts'
 

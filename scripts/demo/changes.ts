@@ -1,4 +1,4 @@
-import type { Fields } from './compare.ts'
+import type { ServiceRecord } from './references.ts'
 import type { Service } from './service.ts'
 
 /** Collections without a delta whose records nothing refers to. */
@@ -64,13 +64,16 @@ async function undoLastMove(collection: string, service: Service): Promise<void>
   await service.tell('/update', { collection, id, patch: { until: null } })
 }
 
-function before({ person, from }: Fields, periods: readonly Fields[]): Fields | undefined {
+function before(
+  { person, from }: ServiceRecord,
+  periods: readonly ServiceRecord[],
+): ServiceRecord | undefined {
   const dayBefore = new Date(Date.parse(String(from)) - 24 * 3600 * 1000).toISOString().slice(0, 10)
   return periods.find((one) => idOf(one) === idOf({ person }) && one['until'] === dayBefore)
 }
 
-function idOf({ person }: Fields): unknown {
-  return (person as Fields)['id']
+function idOf({ person }: ServiceRecord): unknown {
+  return (person as ServiceRecord)['id']
 }
 
 /** Everybody who has begun works from 8:00 to 16:30, give or take some minutes. */

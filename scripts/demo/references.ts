@@ -1,5 +1,7 @@
 import { referencedCollections } from '../../src/streams/collections.ts'
-import type { Fields } from './compare.ts'
+
+/** A record as the service sends it, by its members. */
+export type ServiceRecord = Readonly<Record<string, unknown>>
 
 interface Config {
   readonly environment: {
@@ -20,11 +22,11 @@ interface ReferencePage {
  * Asks the service for all custom references, as records of the stream external_references: the
  * emulator's control endpoint does not list them.
  */
-export async function allReferences(given: Fields): Promise<Fields[]> {
+export async function allReferences(given: ServiceRecord): Promise<ServiceRecord[]> {
   const config = given as unknown as Config
   const { base_url, api_name } = config.environment
   const headers = { authorization: await takeToken(config), 'user-agent': 'demo' }
-  const references: Fields[] = []
+  const references: ServiceRecord[] = []
   for (const collection of referencedCollections) {
     let link: string | undefined = `/connector/${api_name}/api/v1/external-references/${collection}`
     while (link !== undefined) {
@@ -54,7 +56,7 @@ export interface ReferenceWriter {
 }
 
 /** A writer of the client that this configuration names. */
-export function createReferenceWriter(given: Fields): ReferenceWriter {
+export function createReferenceWriter(given: ServiceRecord): ReferenceWriter {
   const config = given as unknown as Config
   const { base_url, api_name } = config.environment
   const send = async (method: string, { collection, name, value }: Reference, body?: object) => {
@@ -75,7 +77,7 @@ export function createReferenceWriter(given: Fields): ReferenceWriter {
   }
 }
 
-function referenceOf(collection: string, item: Readonly<Record<string, string>>): Fields {
+function referenceOf(collection: string, item: Readonly<Record<string, string>>): ServiceRecord {
   const { referenceName: name, externalReference: value, internalReference } = item
   return { collection, name, value, internalReference }
 }

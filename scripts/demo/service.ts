@@ -2,9 +2,13 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import type { Fields } from './compare.ts'
 import { packageFolder } from './paths.ts'
-import { allReferences, createReferenceWriter, type ReferenceWriter } from './references.ts'
+import {
+  allReferences,
+  createReferenceWriter,
+  type ReferenceWriter,
+  type ServiceRecord,
+} from './references.ts'
 
 /** A program of the package that runs in a process of its own, with its output to be read. */
 export interface Program {
@@ -49,11 +53,11 @@ export function startProgram(name: string, args: readonly string[], signal: Abor
 /** The emulated service in its own process, and its control endpoint. */
 export interface Service {
   /** A configuration with which the connector reads the tenant. */
-  config(): Promise<Fields>
+  config(): Promise<ServiceRecord>
   /** The service's time, as ISO text. */
   now(): Promise<string>
   /** All that lives in a collection now. */
-  all(collection: string): Promise<Fields[]>
+  all(collection: string): Promise<ServiceRecord[]>
   /** Writes references as a second client, which can do nothing else. */
   references(): Promise<ReferenceWriter>
   /** Posts a verb to the control endpoint, for example `/advance` with `{ hours: 73 }`. */
@@ -104,13 +108,13 @@ export async function startService(size: TenantSize, signal: AbortSignal): Promi
   }
   const tell = (verb: string, body: object) =>
     ask(verb, { method: 'POST', body: JSON.stringify(body) })
-  const config = async () => (await ask('/config')) as Fields
+  const config = async () => (await ask('/config')) as ServiceRecord
   return {
     config,
     now: async () => ((await ask('/now')) as { now: string }).now,
     async all(collection) {
       if (collection === 'external-references') return allReferences(await config())
-      return (await ask(`/all/${collection}`)) as Fields[]
+      return (await ask(`/all/${collection}`)) as ServiceRecord[]
     },
     async references() {
       const { client_id, client_secret, ...rest } = await config()

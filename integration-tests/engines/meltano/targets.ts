@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { compare } from '../../../scripts/demo/compare.ts'
 import { keyOf, readStreamSchema, streams } from '../../../src/streams/streams.ts'
+import { compare } from '../../testing/compare.ts'
 import { output } from '../command.ts'
 import type { Row, Tenant } from '../tenant.ts'
 import type { PostgreSql } from './postgresql.ts'
