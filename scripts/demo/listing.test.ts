@@ -11,4 +11,5 @@ it('README shows the words of the demo, here of a small tenant', async () => {
   const withoutNumbers = (text: string) =>
     text.replaceAll(/\d[\d,.]*/g, '0').replaceAll(/[ -]+/g, ' ')
   expect(missingPieces(pieces, printed, withoutNumbers)).toEqual([])
-})
+  // Six programs, one after the other.
+}, 120_000)

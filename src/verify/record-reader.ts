@@ -93,7 +93,8 @@ function looseKey(text: string): string {
 /** The digest of a value in the form that every warehouse can keep. */
 function looseValue(type: ColumnType, bytes: Buffer, at: number, digest: JsonDigest): number {
   const isText = bytes[at] === QUOTE
-  const isPlain = isText ? type === 'VARCHAR' : type !== 'VARCHAR'
+  const isEmpty = isText && bytes[at + 1] === QUOTE
+  const isPlain = !isEmpty && isText === (type === 'VARCHAR')
   if (isPlain) return digest.value(bytes, at)
   const end = digest.value(bytes, at)
   if (!isText) {
@@ -117,7 +118,9 @@ function looseValue(type: ColumnType, bytes: Buffer, at: number, digest: JsonDig
       if (!Number.isNaN(Date.parse(text))) digest.text(new Date(text).toISOString())
       break
     default:
-      if (isJson(text)) digest.json(text)
+      // Some loaders keep no empty texts.
+      if (text === '') digest.json('null')
+      else if (isJson(text)) digest.json(text)
   }
   return end
 }

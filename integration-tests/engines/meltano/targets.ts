@@ -1,7 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { keyOf, readStreamSchema, streams } from '../../../src/streams/streams.ts'
 import { compare } from '../../testing/compare.ts'
+import { protime } from '../../testing/protime.ts'
+import { verify } from '../../testing/verify.ts'
 import { output } from '../command.ts'
 import type { Row, Tenant } from '../tenant.ts'
 import type { PostgreSql } from './postgresql.ts'
@@ -18,6 +20,8 @@ export interface Target {
   readonly environment: Readonly<Record<string, string>>
   /** Every row of every table, by the name of the table, deleted rows too. */
   tables(project: Project): Promise<ReadonlyMap<string, readonly Row[]>>
+  /** What SQL of `protime verify --sql` prints, where this target has a dialect and keeps to the versions. */
+  printed?(queries: string): Promise<string>
   /** A record of the service as this target can hold it. */
   asStored(record: Row): Row
 }
@@ -126,6 +130,7 @@ export function postgresTarget({ port, user, password, query }: PostgreSql): Tar
       }
       return tables
     },
+    printed: (queries) => query(`set search_path to protime; ${queries}`),
     asStored: (record) => record,
   }
 }
@@ -177,7 +182,35 @@ export async function storedDifferences(comparison: Comparison): Promise<string[
     const told = isExcused ? differences.filter((one) => !remaining.includes(one)) : differences
     faults.push(...told.slice(0, TOLD).map(({ id, what }) => `${name} ${id} ${what}`))
   }
-  return faults
+  return [...faults, ...(await verifiedDifferences(comparison, tables))]
+}
+
+/** What `protime verify` says of the rows, printed as its guide says. */
+async function verifiedDifferences(
+  { target, project, tenant, loads, isWithoutGhosts = false, except = [] }: Comparison,
+  tables: ReadonlyMap<string, readonly Row[]>,
+): Promise<string[]> {
+  const names = tenant.streams.filter((name) => !except.includes(name))
+  const config = join(project.folder, 'verify.json')
+  writeFileSync(config, JSON.stringify(tenant.config), { mode: 0o600 })
+  const words = ['--config', config, '--streams', names.join(',')]
+  const lines = names.flatMap((stream) => {
+    const table = tables.get(stream) ?? []
+    const rows = isWithoutGhosts ? ofNewestGeneration(table) : table
+    return rows.map((row) => JSON.stringify({ stream, row }))
+  })
+  const file = join(project.folder, 'rows.jsonl')
+  const { stdout: queries } = await protime('verify', '--sql', 'postgres', ...words)
+  writeFileSync(file, (await target.printed?.(queries)) ?? lines.join('\n'))
+  const { exitCode, differences, stderr } = await verify(...words, '--rows', file)
+  if (exitCode !== 0 && differences.length === 0) return [`protime verify failed: ${stderr}`]
+  return names.flatMap((name) => {
+    const ofStream = differences.filter(({ stream }) => stream === name)
+    const remaining = ofStream.filter(({ difference }) => difference === 'too many')
+    const isExcused = target.losesFirstDelete && remaining.length <= loads
+    const told = isExcused ? ofStream.filter((one) => !remaining.includes(one)) : ofStream
+    return told.slice(0, TOLD).map((one) => `protime verify: ${JSON.stringify(one)}`)
+  })
 }
 
 /** The query of docs/singer.md: what a later complete reading did not send again is gone. */
