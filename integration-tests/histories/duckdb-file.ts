@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { tableRows } from '../../scripts/demo/compare.ts'
 import type { Stream } from '../../src/streams/collection.ts'
 import { streamSpec } from '../../src/streams/streams.ts'
+import { tableRows } from '../testing/compare.ts'
 import type { StreamState } from './warehouses.ts'
 
 type Row = Readonly<Record<string, unknown>>
