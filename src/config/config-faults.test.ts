@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { configure, configureFile } from './config.ts'
 import { configWarnings } from './config-warnings.ts'
 import { custom, faultsOf, type Json, LEAST, SECRET } from './testing/least-config.ts'
 import { parseWriteSettings } from './write-settings.ts'
@@ -225,3 +226,15 @@ it.each<[unknown, string[]]>([
 ])('%j is warned of: %j', (input, warnings) => {
   expect(configWarnings(input)).toEqual(warnings)
 })
+
+it.each([configure, configureFile])(
+  'references that personal_data leaves out are warned of once: %o',
+  (read) => {
+    const warnings: string[] = []
+    const asked = [{ collection: 'people', names: ['@badge-number', '@employee-number'] }]
+    read({ ...LEAST, external_references: asked }, { warn: (text) => void warnings.push(text) })
+    expect(warnings).toEqual([
+      expect.stringContaining('every record: @badge-number of people. Ask'),
+    ])
+  },
+)

@@ -5,7 +5,7 @@ import {
   type PrivacySettings,
   parsePrivacySettings,
 } from '../privacy/privacy-settings.ts'
-import { ruleFaults } from '../privacy/rule-faults.ts'
+import { leftOutReferences, ruleFaults } from '../privacy/rule-faults.ts'
 import { referencedCollections } from '../streams/collections.ts'
 import { applyDefaults, notValid } from './config-faults.ts'
 import { configWarnings, referencesWithoutRecords, unknownSettings } from './config-warnings.ts'
@@ -88,6 +88,7 @@ export function configure(input: unknown, log: { warn(message: string): void }):
   for (const warning of configWarnings(input)) log.warn(warning)
   const config = parseConfig(input)
   for (const warning of ruleFaults(config.privacy.rules)) log.warn(warning)
+  warnOfLeftOut(config, log)
   return config
 }
 
@@ -110,7 +111,15 @@ export function configureFile(input: unknown, log: { warn(message: string): void
   const faults = [...unknown, ...ruleFaults(config.privacy.rules)]
   if (faults.length > 0) throw notValid(faults.join(' '))
   for (const warning of referencesWithoutRecords(input)) log.warn(warning)
+  warnOfLeftOut(config, log)
   return config
+}
+
+function warnOfLeftOut(
+  { externalReferences, privacy }: Config,
+  log: { warn(message: string): void },
+): void {
+  for (const warning of leftOutReferences(externalReferences, privacy)) log.warn(warning)
 }
 
 /** Domains of the vendor's environments. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import type { FieldRule } from './privacy-settings.ts'
-import { ruleFaults } from './rule-faults.ts'
+import type { FieldRule, PrivacyMode } from './privacy-settings.ts'
+import { leftOutReferences, ruleFaults } from './rule-faults.ts'
 
 const of = (stream: string, path: string) => ruleFaults([{ stream, path, rule: 'drop' }])
 
@@ -52,4 +52,44 @@ it('has nothing to say of the rules in the documentation', () => {
   }
   expect(example.field_rules).not.toEqual([])
   expect(ruleFaults(example.field_rules)).toEqual([])
+})
+
+const ASKED = [
+  { collection: 'people', names: ['@badge-number', 'payroll'] },
+  { collection: 'shift-definitions', names: ['@shift-code'] },
+]
+
+function asked(mode: PrivacyMode, ...rules: readonly FieldRule[]): string[] {
+  return leftOutReferences(ASKED, { mode, rules, unknownFields: 'keep', pseudonyms: undefined })
+}
+
+const rule = (stream: string, path: string, action: FieldRule['rule']) => ({
+  stream,
+  path,
+  rule: action,
+})
+
+it.each([
+  ['complete', []],
+  ['without_secrets', ['@badge-number of people']],
+  ['pseudonymised', ['@badge-number of people']],
+  ['minimal', ['@badge-number of people, payroll of people, @shift-code of shift-definitions']],
+] as const)('warns once of references that are asked for and left out: %s', (mode, named) => {
+  expect(asked(mode)).toEqual(
+    named.map(
+      (names) =>
+        `external_references asks for what personal_data, ${mode}, leaves out of every record: ${names}. Ask for others, or keep them by field_rules.`,
+    ),
+  )
+})
+
+it.each([
+  rule('absences', 'person.externalReferences.@badge-number', 'keep'),
+  rule('*', 'externalReferences', 'keep'),
+])('warns of no reference that a rule keeps in some record: %j', (kept) => {
+  expect(asked('without_secrets', kept)).toEqual([])
+})
+
+it('warns of a secret that a rule hashes, because it is left out', () => {
+  expect(asked('without_secrets', rule('*', '*.externalReferences', 'hash'))).toHaveLength(1)
 })

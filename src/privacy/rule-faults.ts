@@ -1,7 +1,8 @@
 import { nearest } from '../ground/nearest.ts'
 import type { JsonSchema } from '../records/stream-spec.ts'
 import { readStreamSchema, streams } from '../streams/streams.ts'
-import { type FieldRule, patternsOf } from './privacy-settings.ts'
+import { type FieldRule, modeAction, type PrivacySettings, patternsOf } from './privacy-settings.ts'
+import { namesSecret } from './secret-names.ts'
 
 /** What tells records apart and orders them. */
 const ALWAYS_THERE = ['id', 'changeVersion']
@@ -37,6 +38,43 @@ export function ruleFaults(rules: readonly FieldRule[]): string[] {
         meant === undefined ? '' : `; did you mean ${meant}?`
       }${meant === undefined ? '.' : ''} For a field that the service has added, say "unknown": true.`,
     ]
+  })
+}
+
+/** What the setting `external_references` asks for. */
+interface AskedReferences {
+  readonly collection: string
+  readonly names: readonly string[]
+}
+
+/** A sentence that names the references that are asked for and left out of every record; none where there are none. */
+export function leftOutReferences(
+  asked: readonly AskedReferences[],
+  { mode, rules }: PrivacySettings,
+): string[] {
+  const leavesAllOut = modeAction(mode, 'identifying') === 'drop'
+  const leavesSecretsOut = modeAction(mode, 'secret') === 'drop'
+  const leftOut = asked.flatMap(({ collection, names }) =>
+    names
+      .filter((name) => leavesAllOut || (leavesSecretsOut && namesSecret(name)))
+      .filter((name) => !isPassedByRule(name, rules))
+      .map((name) => `${name} of ${collection}`),
+  )
+  if (leftOut.length === 0) return []
+  return [
+    `external_references asks for what personal_data, ${mode}, leaves out of every record: ${leftOut.join(', ')}. Ask for others, or keep them by field_rules.`,
+  ]
+}
+
+/** Whether a rule lets the references of a name pass in records of some stream. */
+function isPassedByRule(name: string, rules: readonly FieldRule[]): boolean {
+  if (rules.length === 0) return false
+  return [...streams.keys()].some((stream) => {
+    const { actionOf } = patternsOf(stream, rules)
+    return pathsOf(readStreamSchema(stream))
+      .filter(({ path, isOpen }) => isOpen && path.at(-1) === 'externalReferences')
+      .map(({ path }) => actionOf([...path, name]))
+      .some((action) => action === 'keep' || (action === 'hash' && !namesSecret(name)))
   })
 }
 
