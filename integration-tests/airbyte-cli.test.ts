@@ -1,15 +1,16 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { runAirbyte } from '../src/protocol/airbyte/entrypoint.ts'
+import { createConnector } from '../src/source/source-connector.ts'
 import { startTenant, type Tenant } from './engines/tenant.ts'
 import type { CatalogStream, Message } from './testing/airbyte-messages.ts'
 import { protocolFaults } from './testing/airbyte-rules.ts'
-import { executableOf } from './testing/child.ts'
 import { configuredCatalog } from './testing/files.ts'
+import { createCollector } from './testing/output.ts'
 import { type AirbyteOptions, type AirbyteRun, parseLines, run } from './testing/run.ts'
 
 const SPEC: unknown = JSON.parse(readFileSync(new URL('../spec.json', import.meta.url), 'utf8'))
@@ -48,25 +49,24 @@ function file(name: string, content: unknown): string {
   return path
 }
 
-/** Runs the executable; arguments that begin with `@` name files of the folder. */
-function execute(...args: readonly string[]): Promise<Answer> {
-  const argv = args.map((arg) => (arg.startsWith('@') ? join(folder, arg.slice(1)) : arg))
-  return new Promise((resolve) => {
-    const child = execFile(
-      executableOf('source-protime'),
-      argv,
-      { cwd: folder },
-      (_error, stdout, stderr) => {
-        const messages = stdout.startsWith('{') ? parseLines(stdout) : []
-        resolve({ exitCode: child.exitCode ?? -1, stdout, stderr, messages })
-      },
-    )
-  })
+/** The words of a command line; those that begin with `@` name files of the folder. */
+function wordsOf(args: readonly string[]): string[] {
+  return args.map((arg) => (arg.startsWith('@') ? join(folder, arg.slice(1)) : arg))
 }
 
-/** Runs a read in this process, which is much quicker, with files of the folder. */
+/** Runs the program in this process, whatever its command line. */
+async function execute(...args: readonly string[]): Promise<Answer> {
+  const [out, err] = [createCollector(), createCollector()]
+  const io = { stdout: out, stderr: err, env: {} }
+  const exitCode = await runAirbyte(wordsOf(args), createConnector(), io)
+  const [stdout, stderr] = [out.text(), err.text()]
+  const messages = stdout.startsWith('{') ? parseLines(stdout) : []
+  return { exitCode, stdout, stderr, messages }
+}
+
+/** Runs a read in this process, and checks the rules of the protocol. */
 async function readHere(...args: readonly string[]): Promise<Answer> {
-  const words = args.map((arg) => (arg.startsWith('@') ? join(folder, arg.slice(1)) : arg))
+  const words = wordsOf(args)
   const read = { program: 'source-protime', command: 'read', in: 'process', words } as const
   const { exitCode, ...recording } = await run(read)
   return { ...recording, exitCode: exitCode ?? -1 }

@@ -176,11 +176,20 @@ describe('the program', () => {
       )
     })
 
-  it('takes --config before and behind the arguments', async () => {
-    const { stdout } = await execute(
-      '"$PROTIME" --config "$CONFIG" work-locations list && "$PROTIME" work-locations --config "$CONFIG" list',
-    )
-    expect(parseLines(stdout)).toHaveLength(2 * emulator.all('work-locations').length)
+  /** Runs a command line in this process, without a configuration that it does not name. */
+  const runWords = async (words: string) => {
+    const [stdout, stderr] = [createCollector(), createCollector()]
+    const argv = words.split(' ').filter((word) => word !== '')
+    const exitCode = await runProtime(argv, { stdout, stderr, env: {} })
+    return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
+  }
+
+  it.each([
+    (config: string) => `--config ${config} work-locations list`,
+    (config: string) => `work-locations --config ${config} list`,
+  ])('takes --config before and behind the arguments', async (words) => {
+    const { stdout } = await runWords(words(configFile))
+    expect(parseLines(stdout)).toHaveLength(emulator.all('work-locations').length)
   })
 
   it('ends without a word when nobody reads on', async () => {
@@ -202,19 +211,17 @@ describe('the program', () => {
     ['references list --config x', /^protime: missing required argument 'collection'/],
     ['job-categories put 1 --translation nl --config x', /must have the form NAME=VALUE/],
   ])('says how it is used, with 2, when it is called as %j', async (words, message) => {
-    const { exitCode, stdout, stderr } = await execute(`"$PROTIME" ${words}`)
+    const { exitCode, stdout, stderr } = await runWords(words)
     expect([exitCode, stdout, stderr]).toEqual([2, '', expect.stringMatching(message)])
   })
 
   it.each([
-    ['is not there', '"$PROTIME" work-locations list --config missing.json', /cannot be read/],
-    [
-      'is not valid',
-      'echo {} > "$CONFIG"; "$PROTIME" work-locations list --config "$CONFIG"',
-      /tenant is missing/,
-    ],
-  ])('fails with 2 when the configuration %s', async (_, command, message) => {
-    const { exitCode, stderr } = await execute(command)
+    ['is not there', undefined, /cannot be read/],
+    ['is not valid', '{}', /tenant is missing/],
+  ])('fails with 2 when the configuration %s', async (_, content, message) => {
+    const file = join(folder.path, 'other.json')
+    if (content !== undefined) writeFileSync(file, content)
+    const { exitCode, stderr } = await runWords(`work-locations list --config ${file}`)
     expect([exitCode, stderr]).toEqual([2, expect.stringMatching(message)])
   })
 })

@@ -16,7 +16,7 @@ const one = selecting(['job_categories'])
 
 describe('--discover', () => {
   it('lists every stream with metadata for every property, however deep', async () => {
-    const { stdout, exitCode } = await tap({ config: tenant.config, command: '--discover' })
+    const { stdout, exitCode } = await here({ config: tenant.config, command: '--discover' })
     const { streams } = JSON.parse(stdout) as Catalog
     expect([exitCode, streams.map(({ stream }) => stream)]).toEqual([0, tenant.streams])
     for (const { schema, metadata } of streams) {
@@ -33,7 +33,7 @@ describe('--discover', () => {
   })
 
   it('needs no configuration', async () => {
-    const { stdout, exitCode } = await tap({ command: '--discover' })
+    const { stdout, exitCode } = await here({ command: '--discover' })
     expect([exitCode, (JSON.parse(stdout) as Catalog).streams.length > 30]).toEqual([0, true])
   })
 })
@@ -55,7 +55,7 @@ describe('the configuration', () => {
 
   it('reads variables only when asked to by ENV', async () => {
     const environment = { TAP_PROTIME_CLIENT_SECRET: 'wrong-secret' }
-    const run = await tap({ config: tenant.config, catalog: one, environment })
+    const run = await here({ config: tenant.config, catalog: one, environment })
     expect(run.exitCode).toBe(0)
   })
 
@@ -176,12 +176,12 @@ describe('other commands', () => {
   })
 
   it('--version names the program', async () => {
-    const { stdout } = await tap({ command: '--version' })
+    const { stdout } = await here({ command: '--version' })
     expect(stdout).toMatch(/^tap-protime v\d+\.\d+\.\d+\n$/)
   })
 
   it('an unknown option is refused on stderr', async () => {
-    const { exitCode, stdout, stderr } = await tap({ command: '--discovery' })
+    const { exitCode, stdout, stderr } = await here({ command: '--discovery' })
     expect([exitCode, stdout]).toEqual([1, ''])
     expect(stderr).toBe(
       "ERROR The command line is not valid: unknown option '--discovery' (Did you mean --discover?). Try --help. (config)\n",
@@ -204,7 +204,7 @@ describe('other commands', () => {
 
 describe('logs', () => {
   it('are empty after a sync without trouble', async () => {
-    expect((await tap({ config: tenant.config, catalog: one })).stderr).toBe('')
+    expect((await here({ config: tenant.config, catalog: one })).stderr).toBe('')
   })
 
   it('are JSON in the fields of Meltano, with a METRIC, when it names a file with the level', async () => {

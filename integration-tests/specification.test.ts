@@ -16,7 +16,7 @@ const NAMES = [
   'work_locations',
 ]
 
-const READ = { program: 'source-protime', command: 'read' } as const
+const READ = { program: 'source-protime', command: 'read', in: 'process' } as const
 
 let emulator: Emulator
 const warehouse = createWarehouse('highest-cursor')

@@ -17,7 +17,7 @@ import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { protocolFaults } from './testing/airbyte-rules.ts'
 import { executableOf } from './testing/child.ts'
 import { writeFiles } from './testing/files.ts'
-import { parseLines } from './testing/run.ts'
+import { parseLines, run } from './testing/run.ts'
 
 const EXECUTABLE = executableOf('source-protime')
 const STREAM = 'job_categories'
@@ -116,8 +116,13 @@ describe('the surroundings of a read', () => {
   })
 
   it.each(['debug', 'DEBUG', 'nonsense', ''])('may have the LOG_LEVEL %j', async (level) => {
-    const { stdout, stderr } = await promisify(execFile)(EXECUTABLE, args(), {
-      env: { ...process.env, LOG_LEVEL: level },
+    const { stdout, stderr } = await run({
+      program: 'source-protime',
+      command: 'read',
+      in: 'process',
+      config: emulator.config(),
+      catalog: [STREAM],
+      environment: { LOG_LEVEL: level },
     })
     expect(stderr).toBe('')
     expectAll(stdout)

@@ -64,10 +64,10 @@ describe('a secret in a text', () => {
     const mask = createMask()
     for (const piece of ['\\', '\\/', '\\"', '%', '%25', '&', '&amp;', '+ '])
       mask.add(piece.repeat(100))
-    const began = performance.now()
+    const began = process.cpuUsage()
     for (const piece of ['\\', '\\\\/', '\\\\"', '%25', '%2525', '&amp;', '&amp;amp;', '+', 'A'])
       mask.text(`${piece.repeat(5000)}!`)
-    expect(performance.now() - began).toBeLessThan(5000)
+    expect(process.cpuUsage(began).user / 1000).toBeLessThan(5000)
   })
 
   it('may hold half a character', () => {
@@ -102,10 +102,10 @@ function escapedUnits(text: string): string {
 it('takes hundreds of secrets in a moment, each once', () => {
   const mask = createMask()
   const secrets = Array.from({ length: 300 }, (_, i) => `${i}-${'key+/'.repeat(9)}`)
-  const begunAt = performance.now()
+  const began = process.cpuUsage()
   for (const secret of [...secrets, ...secrets]) mask.add(secret)
   // Working on all of them again for each one takes minutes.
-  expect(performance.now() - begunAt).toBeLessThan(10_000)
+  expect(process.cpuUsage(began).user / 1000).toBeLessThan(10_000)
   expect(mask.text(`one ${secrets[299]}`)).toBe('one ****')
 })
 
