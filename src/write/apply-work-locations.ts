@@ -44,7 +44,7 @@ export async function applyWorkLocations(
     if ('id' in key) return compareById(key.id, wanted)
     const fields = mergeNamed(EMPTY, wanted, 'keep')
     if (fields.defaultName === '') return NAMELESS
-    if (cache.unconfirmed.has(textOf(key))) return UNCONFIRMED
+    if (cache.unconfirmed.has(textOf(key))) return EARLIER_WAITS
     const links = await cache.links(COLLECTION, key.name)
     const value = links.spelled(key.value)
     const verdict = await byReference({ name: key.name, value, fields, links })
@@ -102,7 +102,10 @@ export async function applyWorkLocations(
   async function create(creation: Creation): Promise<Verdict> {
     const { fields } = creation
     // Nobody could tell the two apart later.
-    if (cache.unconfirmed.has(folded(fields.defaultName))) return UNCONFIRMED_NAMESAKE
+    if (cache.unconfirmed.has(folded(fields.defaultName))) {
+      cache.unconfirmed.add(textOf(creation))
+      return UNCONFIRMED_NAMESAKE
+    }
     const text = fields.text !== '' && { description: fields.text }
     const body = { name: nameOf(fields), ...text }
     let id: string | undefined
@@ -232,6 +235,11 @@ const UNCONFIRMED: Verdict = {
   outcome: 'unknown',
   reason:
     'The service did not say whether it has created the work location, which is not in its list yet. It is not asked again now, so that none is created twice: a later run finds it, or creates it.',
+}
+const EARLIER_WAITS: Verdict = {
+  outcome: 'unknown',
+  reason:
+    'An earlier record of the same reference waits for a later run, because the service did not say what it has created. Nothing is asked for by this one before.',
 }
 const UNCONFIRMED_NAMESAKE: Verdict = {
   outcome: 'unknown',

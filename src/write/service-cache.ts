@@ -183,7 +183,7 @@ export interface ServiceCache {
   workLocations(): Promise<Map<string, WorkLocation>>
   /** Reads the work locations anew. */
   readWorkLocations(): Promise<Map<string, WorkLocation>>
-  /** Keys and names of work locations whose creation was not confirmed: the service may still be at work. */
+  /** Keys and names of work locations that wait because a creation was not confirmed: the service may still be at work. */
   readonly unconfirmed: Set<string>
 }
 

@@ -104,6 +104,19 @@ it('a work location whose creation is not confirmed is asked for once, however m
   expect(service.writes).toEqual(['post location'])
 })
 
+it('a reference whose work location waits for another one of its name gets none of another name meanwhile', async () => {
+  const service = createFakeService(OPTIONS)
+  const records = [
+    ['N1', 'North'],
+    ['N2', 'North'],
+    ['N2', 'East'],
+  ].map(([erp, name]) => ({ data: { externalReferences: { erp }, name }, isDelete: false }))
+  const faults = ['none', 'none', 'none', 'lost-before'] as const
+  const outcomes = await write({ service, object: 'work_locations', records, faults })
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown', 'unknown'])
+  expect(service.writes).toEqual(['post location'])
+})
+
 describe.each(['one', 'lower'] as const)(
   'values that differ in case alone are one (%s): ',
   (cases) => {
