@@ -295,7 +295,7 @@ describe('protime sync', () => {
   })
 
   it('reads nothing where the copy cannot be left', async () => {
-    for (const copy of [warehouse(), join(folder, 'nowhere', 'copy.duckdb')]) {
+    for (const copy of [warehouse(), join(folder, 'nowhere', 'copy.duckdb'), folder]) {
       const failures = [{ type: 'config', message: expect.stringContaining('--publish') }]
       expect(await sync(FEW, '--publish', copy)).toMatchObject({ exitCode: 2, failures })
     }

@@ -57,6 +57,8 @@ export function syncAction(options: SyncOptions, parent: number): CommandAction 
         keepsDeleted: options.keepDeleted === true,
         owner: { ...config, redaction: settingsFingerprint(config.privacy) },
         rewrites: options.rewrite === true,
+        // What one command does not name is still wanted, unless the configuration says otherwise.
+        mayLeaveOut: options.streams === undefined,
         waitMs: options.wait ?? 0,
         publish: options.publish,
         exitCodeOf: ({ failures, stopped }) => signalCode(stopped) ?? exitCodeOf(failures),

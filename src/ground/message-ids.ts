@@ -46,6 +46,8 @@ export const SYNC_FAILURES = {
     'copy-not-written',
     'no-stream-named',
     'warehouse-not-opened',
+    'name-taken',
+    'streams-left-out',
     'not-locked',
     'lock-not-written',
   ],
@@ -111,6 +113,7 @@ export const SYNC_WARNINGS = [
   'setting-of-another-environment',
   'unknown-fields',
   'value-of-another-type',
+  'table-changed',
   'output-not-written',
 ] as const
 

@@ -5,6 +5,7 @@ import { type Column, DELETED_AT } from '../warehouse/column.ts'
 import { closingOnError, openDatabase, type Patience, texts } from '../warehouse/duckdb.ts'
 import { storedColumns } from '../warehouse/known-tables.ts'
 import { isOwned, type Owner } from '../warehouse/owner.ts'
+import { presentTables } from '../warehouse/present-tables.ts'
 import { literal, quoted } from '../warehouse/sql.ts'
 import type { Held, HeldRows, VerifiedStream } from './held-rows.ts'
 import { JsonDigest } from './json-digest.ts'
@@ -37,6 +38,7 @@ export async function readWarehouse(settings: WarehouseRowsSettings): Promise<He
         `${path} is no file of protime sync. Name one by --warehouse, or rows by --rows.`,
       )
     const columns = await storedColumns(connection)
+    const present = await presentTables(connection)
     const marked = new Set((await texts(connection, MARKED)).map(([name = '']) => name))
     const states = new Map(
       (await texts(connection, 'SELECT stream, state FROM _protime.states')).map(
@@ -60,6 +62,7 @@ export async function readWarehouse(settings: WarehouseRowsSettings): Promise<He
         const rows = await readTable(connection, {
           stream,
           columns: columns.get(name) ?? [],
+          present: present.columnsOf(name) ?? new Set(),
           isMarked: marked.has(name),
           isWanted: (key) => isWanted(name, key),
         })
@@ -88,6 +91,8 @@ export async function keepsDeleted(path: string, patience: Patience): Promise<bo
 interface TableSettings {
   readonly stream: VerifiedStream
   readonly columns: readonly Column[]
+  /** The columns that the table has, in small letters: others may have been taken away. */
+  readonly present: ReadonlySet<string>
   /** Whether rows that are deleted are in it, with a mark. */
   readonly isMarked: boolean
   readonly isWanted: (key: RowKey) => boolean
@@ -95,11 +100,13 @@ interface TableSettings {
 
 async function readTable(
   connection: DuckDBConnection,
-  { stream, columns, isMarked, isWanted }: TableSettings,
+  { stream, columns: known, present, isMarked, isWanted }: TableSettings,
 ): Promise<HeldRows> {
-  const reader = createExactReader(stream, columns)
+  const reader = createExactReader(stream, known)
   const table = new RowTable()
   const repeated: RowKey[] = []
+  const columns = known.filter(({ name }) => present.has(name.toLowerCase()))
+  if (columns.length === 0) return { table, repeated, reader, lacking: [] }
   const width = reader.fields.names.length
   const living = isMarked ? ` WHERE source.${DELETED_AT} IS NULL` : ''
   const result = await connection.stream(

@@ -1,3 +1,4 @@
+import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
@@ -38,6 +39,8 @@ export interface Database {
  */
 export async function openDatabase(path: string, temporary?: string): Promise<Database> {
   const { DuckDBInstance } = await load()
+  // What follows it in a path is no part of it to DuckDB.
+  if (path.includes('?')) throw badName(path, 'a question mark')
   const instance = await open(DuckDBInstance, path, temporary)
   const connection = await instance.connect()
   // DuckDB reads files by their names; it needs those of the folder alone.
@@ -53,9 +56,26 @@ export async function openDatabase(path: string, temporary?: string): Promise<Da
       instance.closeSync()
     },
   }
-  if (await isFile(connection)) return database
+  const [name, file] = await databaseOf(connection)
+  if (typeof file === 'string' && !OUR_SCHEMAS.has(String(name).toLowerCase())) return database
   database.close()
-  throw noDuckDb(path)
+  throw typeof file === 'string' ? badName(path, `the name of a schema, ${name}`) : noDuckDb(path)
+}
+
+/** The file that a path leads to, by links perhaps: what is beside it, and takes its place, is not beside the link. */
+export function fileBehind(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path
+}
+
+/** DuckDB calls a database as its file, and cannot tell it from a schema of that name. */
+const OUR_SCHEMAS: ReadonlySet<string> = new Set(['flat', '_protime'])
+
+function badName(path: string, what: string): ConnectorError {
+  return new ConnectorError(
+    'config',
+    'warehouse-not-opened',
+    `The warehouse ${path} cannot be opened: DuckDB takes no file that is called by ${what}. Name another file by --warehouse.`,
+  )
 }
 
 function noDuckDb(path: string): ConnectorError {
@@ -66,12 +86,15 @@ function noDuckDb(path: string): ConnectorError {
   )
 }
 
-/** Instead of refusing a file of JSON, CSV or Parquet, DuckDB opens a database in memory that has it as a view. */
-async function isFile(connection: DuckDBConnection): Promise<boolean> {
+/**
+ * The name of the database, and its file: instead of refusing a file of JSON, CSV or Parquet, DuckDB opens a database
+ * in memory that has it as a view.
+ */
+async function databaseOf(connection: DuckDBConnection): Promise<readonly unknown[]> {
   const result = await connection.runAndReadAll(
-    'SELECT path FROM duckdb_databases() WHERE database_name = current_database()',
+    'SELECT database_name, path FROM duckdb_databases() WHERE database_name = current_database()',
   )
-  return typeof result.getRows()[0]?.[0] === 'string'
+  return result.getRows()[0] ?? []
 }
 
 async function load(): Promise<DuckDb> {
@@ -95,7 +118,7 @@ async function open(
   const access =
     temporary === undefined ? { access_mode: 'READ_ONLY' } : { temp_directory: temporary }
   try {
-    return await instances.create(path, { ...SETTINGS, ...access })
+    return await instances.create(fileBehind(path), { ...SETTINGS, ...access })
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)
     if (text.includes('in-memory database in read-only mode')) throw noDuckDb(path)

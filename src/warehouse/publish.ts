@@ -27,6 +27,7 @@ export function assertPublishable(file: string, copy: string): void {
     )
   try {
     accessSync(dirname(copy), constants.W_OK)
+    if (existsSync(copy) && statSync(copy).isDirectory()) throw new Error('it is a folder')
   } catch (error) {
     throw unpublished(copy, error)
   }

@@ -1,31 +1,40 @@
 import { chmodSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
-import { openDatabase, type Patience } from './duckdb.ts'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { ConnectorError } from '../ground/errors.ts'
+import { openDatabase, type Patience, texts } from './duckdb.ts'
 import { isOwned, type Owner, RedactedOtherwise } from './owner.ts'
 import { unwritable } from './stream-rows.ts'
 
 /** A file that is filled in order to take the place of another one. */
 export interface Replacement {
   readonly path: string
-  /** Puts it there, with the mode of the other one. Nobody may have it open. */
-  takePlace(): void
+  /** Puts it there, with the mode of the other one; a transient error where a process has that open. */
+  takePlace(): Promise<void>
 }
 
 /**
  * Prepares to fill a file from the beginning and to put it in the place of a warehouse, so that no byte of what that has
  * is left. The warehouse stays as it is meanwhile. What an earlier attempt has filled under the same settings is gone on
- * with. Throws a config error for a warehouse of another owner.
+ * with. Throws a config error for a warehouse of another owner, and for one that has a table of `kept`, streams that
+ * would be missing from the new one.
  */
 export async function prepareReplacement(
   path: string,
   owner: Owner,
   patience: Patience,
+  kept: readonly string[],
 ): Promise<Replacement> {
   const fresh = `${path}.rewrite`
-  if (existsSync(path)) await isOwnedUnder(path, owner, patience)
+  if (existsSync(path)) {
+    await isOwnedUnder(path, owner, patience)
+    await lookInto(path, patience, (connection) => assertNoneOf(kept, connection))
+  }
   if (existsSync(fresh) && !(await isOwnedUnder(fresh, owner, patience))) remove(fresh)
   return {
     path: fresh,
-    takePlace() {
+    async takePlace() {
+      // A sync of the old file would go on in it, and leave a log of changes beside the new one.
+      const old = existsSync(path) ? await patience(() => openDatabase(path)) : undefined
       try {
         if (existsSync(path)) chmodSync(fresh, statSync(path).mode & 0o777)
         // What a process that was killed has left of the old file would be read as a part of the new one.
@@ -33,19 +42,48 @@ export async function prepareReplacement(
         renameSync(fresh, path)
       } catch (error) {
         throw unwritable(error)
+      } finally {
+        old?.close()
       }
     },
   }
 }
 
 /** Whether it is the owner's under the same settings; throws for one of another owner. */
-async function isOwnedUnder(path: string, owner: Owner, patience: Patience): Promise<boolean> {
+function isOwnedUnder(path: string, owner: Owner, patience: Patience): Promise<boolean> {
+  return lookInto(path, patience, (connection) => isOwned(connection, path, owner)).catch(
+    (error) => {
+      if (error instanceof RedactedOtherwise) return false
+      throw error
+    },
+  )
+}
+
+async function assertNoneOf(
+  streams: readonly string[],
+  connection: DuckDBConnection,
+): Promise<void> {
+  const tables = new Set((await texts(connection, TABLES)).map(([name]) => name))
+  const missing = streams.filter((stream) => tables.has(stream))
+  if (missing.length === 0) return
+  throw new ConnectorError(
+    'config',
+    'streams-left-out',
+    `The new file of --rewrite would lack what this one has and --streams does not name: ${missing.join(', ')}. Name them too, or leave --streams out. Fewer streams for good are named by streams in the configuration.`,
+  )
+}
+
+const TABLES = `SELECT table_name FROM duckdb_tables()
+  WHERE database_name = current_database() AND schema_name = 'main'`
+
+async function lookInto<T>(
+  path: string,
+  patience: Patience,
+  look: (connection: DuckDBConnection) => Promise<T>,
+): Promise<T> {
   const database = await patience(() => openDatabase(path))
   try {
-    return await isOwned(database.connection, path, owner)
-  } catch (error) {
-    if (error instanceof RedactedOtherwise) return false
-    throw error
+    return await look(database.connection)
   } finally {
     database.close()
   }

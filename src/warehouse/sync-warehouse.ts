@@ -5,7 +5,7 @@ import { warningOf } from '../ground/message-ids.ts'
 import type { Failure, ReadTools, Source, StreamRequest, Tools } from '../protocol/connector.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import type { Column } from './column.ts'
-import { createPatience } from './duckdb.ts'
+import { createPatience, fileBehind } from './duckdb.ts'
 import type { Owner } from './owner.ts'
 import { assertPublishable } from './publish.ts'
 import { prepareReplacement } from './rewrite.ts'
@@ -31,6 +31,8 @@ export interface WarehouseSyncSettings<Config> {
   readonly owner: Owner
   /** Reads everything into a new file, which takes the place of this one once it is complete. */
   readonly rewrites?: boolean
+  /** Whether that file may lack streams which this one has and the source still offers; true if left out. */
+  readonly mayLeaveOut?: boolean
   /** See `StreamRequest.startOver`; of all streams. */
   readonly startOver?: StreamRequest['startOver']
   /** Waits so long for a file that another process has open. */
@@ -59,20 +61,37 @@ export interface WarehouseSync {
  * continues there. Throws what concerns the file itself.
  */
 export async function syncWarehouse<Config>(
-  settings: WarehouseSyncSettings<Config>,
+  given: WarehouseSyncSettings<Config>,
 ): Promise<WarehouseSync> {
+  const settings = { ...given, path: fileBehind(given.path) }
   if (settings.rewrites !== true) return syncFile(settings)
   const { path, owner, waitMs = 0, publish, tools } = settings
   if (publish !== undefined) assertPublishable(path, publish)
-  const replacement = await prepareReplacement(path, owner, createPatience(waitMs, tools))
+  const patience = createPatience(waitMs, tools)
+  const replacement = await prepareReplacement(path, owner, patience, keptBy(settings))
   const done = await syncFile({ ...settings, path: replacement.path })
   const isComplete = done.failures.length === 0 && done.stopped === undefined
-  if (isComplete) replacement.takePlace()
+  if (isComplete) await replacement.takePlace()
   else
     tools.log.warn(
       `${path} stays as it was: not everything could be read. The next sync with --rewrite goes on.`,
     )
   return done
+}
+
+/** The streams that a new file may not lack. */
+function keptBy<Config>({
+  source,
+  config,
+  streams,
+  mayLeaveOut = true,
+}: WarehouseSyncSettings<Config>): string[] {
+  const named = new Set(streams)
+  if (mayLeaveOut || streams === undefined) return []
+  return source
+    .streams(config)
+    .map(({ name }) => name)
+    .filter((name) => !named.has(name))
 }
 
 async function syncFile<Config>(settings: WarehouseSyncSettings<Config>): Promise<WarehouseSync> {
@@ -91,7 +110,8 @@ async function syncFile<Config>(settings: WarehouseSyncSettings<Config>): Promis
   const folder = `${path}.sync`
   if (publish !== undefined) assertPublishable(path, publish)
   const patience = createPatience(waitMs, tools)
-  const warehouse = await openWarehouse({ path, folder, keepsDeleted, owner, patience })
+  const { log } = tools
+  const warehouse = await openWarehouse({ path, folder, keepsDeleted, owner, patience, log })
   try {
     // Nobody else has the warehouse open, so a folder that is there was left behind.
     rmSync(folder, { recursive: true, force: true })

@@ -1,4 +1,16 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  copyFileSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -58,6 +70,48 @@ describe('a stream that cannot be committed', () => {
     expect(next.states).toEqual(
       new Map(Object.entries({ jobs: { syncs: 1 }, people: { syncs: 2 } })),
     )
+  })
+})
+
+describe('a table that somebody has changed', () => {
+  const jobs = streamOf('jobs', { name: TEXT })
+  const people = streamOf('people', {})
+  const sync = (...records: string[]) =>
+    syncLists(
+      file(),
+      new Map([
+        [jobs, whole(...records)],
+        [people, sending()],
+      ]),
+    )
+  /** A complete reading of a stream without a state, else changes. */
+  const whole =
+    (...records: string[]): Script =>
+    async (output) => {
+      await send(output, records, 7)
+      output.generationComplete(7)
+      await output.complete()
+    }
+  const change = (sql: string) => withDuckDb(file(), (connection) => connection.run(sql))
+
+  it.each([
+    ['its table is gone', 'DROP TABLE jobs'],
+    ['its table is gone', 'ALTER TABLE jobs RENAME TO old_jobs'],
+    ['its table lacks columns, name', 'ALTER TABLE jobs DROP COLUMN name'],
+    ['its table lacks columns, _generation', 'ALTER TABLE jobs DROP COLUMN _generation'],
+    ['its table lacks columns, id', 'ALTER TABLE jobs RENAME COLUMN id TO number'],
+  ])('is made again, and its stream alone read from the beginning: %s', async (what, sql) => {
+    await sync('{"id":1,"name":"a"}', '{"id":2,"name":"b"}')
+    await change(sql)
+    const { failures, states, warnings } = await sync('{"id":2,"name":"b"}', '{"id":3}')
+    expect(failures).toEqual([])
+    expect(states).toEqual(new Map(Object.entries({ jobs: undefined, people: { syncs: 1 } })))
+    expect(warnings).toEqual([expect.stringContaining(`jobs: ${what}`)])
+    expect(await rows('SELECT id::INTEGER AS id, name FROM flat.jobs ORDER BY 1')).toEqual([
+      { id: 2, name: 'b' },
+      { id: 3, name: null },
+    ])
+    expect((await sync('{"id":3}')).warnings).toEqual([])
   })
 })
 
@@ -183,6 +237,18 @@ describe('commits', () => {
   })
 })
 
+/** A process that has the file open. */
+async function otherProcess(path: string): Promise<ChildProcess> {
+  const opening = `require('@duckdb/node-api').DuckDBInstance.create(${JSON.stringify(path)})`
+  const child = spawn(
+    process.execPath,
+    ['-e', `${opening}.then((open) => { console.log('open'); setInterval(() => open, 1000) })`],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  await once(child.stdout, 'data')
+  return child
+}
+
 const syncInto = (path: string) => syncLists(path, new Map([[streamOf('jobs', {}), sending()]]))
 
 describe('a warehouse', () => {
@@ -201,12 +267,69 @@ describe('a warehouse', () => {
     expect(readFileSync(file()).equals(before)).toBe(true)
   })
 
-  it('with something else in the place of a table cannot be written', async () => {
-    const path = join(folder, 'w.duckdb')
-    await withDuckDb(path, (connection) => connection.run('CREATE VIEW jobs AS SELECT 1'))
-    await expect(syncInto(path)).rejects.toThrow(
-      /^The warehouse cannot be written: Binder Error.* It is as of the last commit/,
-    )
+  it.each([
+    ['main.jobs', 'CREATE VIEW jobs AS SELECT 1 AS id'],
+    ['main.jobs', 'CREATE TABLE "Jobs" (id BIGINT, note VARCHAR)'],
+    ['flat.jobs', 'CREATE SCHEMA flat; CREATE TABLE flat.jobs (id BIGINT)'],
+  ])('with something else by the name %s is refused: %s', async (name, statement) => {
+    await withDuckDb(file(), (connection) => connection.run(statement))
+    await expect(syncInto(file())).rejects.toMatchObject({
+      failure: 'config',
+      message: expect.stringContaining(`a table or view ${name} that no sync has made`),
+    })
+  })
+
+  it.each(['flat.duckdb', 'Flat.v2.db', '_protime.duckdb', 'a?b.duckdb'])(
+    'cannot be called %s, which DuckDB takes for something else',
+    async (name) => {
+      await expect(syncInto(join(folder, name))).rejects.toMatchObject({
+        failure: 'config',
+        message: expect.stringContaining('Name another file by --warehouse'),
+      })
+    },
+  )
+
+  it('is the file that a link leads to: --rewrite leaves no other one behind', async () => {
+    const [real, link] = [file(), join(folder, 'link.duckdb')]
+    symlinkSync(real, link)
+    await syncInto(real)
+    const before = statSync(real).ino
+    await syncLists(link, new Map([[streamOf('jobs', {}), sending()]]), { rewrites: true })
+    expect(lstatSync(link).isSymbolicLink()).toBe(true)
+    expect(statSync(real).ino).not.toBe(before)
+    expect(readdirSync(folder).sort()).toEqual(['link.duckdb', 'w.duckdb'])
+  })
+
+  it('that another process has open is not replaced by --rewrite', async () => {
+    await syncInto(file())
+    const before = statSync(file()).ino
+    let other: ChildProcess | undefined
+    const meanwhile: Script = async (output) => {
+      other = await otherProcess(file())
+      await output.complete()
+    }
+    const rewriting = syncLists(file(), new Map([[streamOf('jobs', {}), meanwhile]]), {
+      rewrites: true,
+    })
+    await expect(rewriting.finally(() => other?.kill('SIGKILL'))).rejects.toMatchObject({
+      id: 'in-use',
+    })
+    expect(statSync(file()).ino).toBe(before)
+  })
+
+  it('is not replaced by one that lacks a stream because --streams does not name it', async () => {
+    const [jobs, people] = [streamOf('jobs', {}), streamOf('people', {})]
+    const both = new Map([jobs, people].map((stream) => [stream, sending('{"id":1}')]))
+    await syncLists(file(), both)
+    const rewriting = (settings: object) =>
+      syncLists(file(), both, { rewrites: true, streams: ['people'], ...settings })
+    await expect(rewriting({ mayLeaveOut: false })).rejects.toMatchObject({
+      failure: 'config',
+      message: expect.stringContaining('does not name: jobs.'),
+    })
+    expect(await rows('SELECT count(*)::INTEGER AS count FROM jobs')).toEqual([{ count: 1 }])
+    expect((await rewriting({ mayLeaveOut: false, streams: ['people', 'jobs'] })).records).toBe(2)
+    expect((await rewriting({})).records).toBe(1)
   })
 
   it('on a disk without space cannot be written', () => {

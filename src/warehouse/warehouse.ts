@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, rmSync } from 'node:fs'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { ConnectorError } from '../ground/errors.ts'
+import type { Log } from '../protocol/connector.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import { ACCOUNT, begin, committed, end, type SyncEnd } from './account.ts'
 import { type Column, columnsOf, DELETED_AT, freeName, GENERATION, takenNames } from './column.ts'
@@ -18,6 +19,13 @@ import {
 import { type Description, describe, type OpenMember, openObjects } from './flat-view.ts'
 import { DIGESTS, KNOWN_TABLES, storedColumns, storedMembers, writeDown } from './known-tables.ts'
 import { claim, isOwned, type Owner } from './owner.ts'
+import {
+  assertNameIsFree,
+  lostColumns,
+  makeAgain,
+  presentTables,
+  warningOfLost,
+} from './present-tables.ts'
 import { publish } from './publish.ts'
 import {
   type AddedRows,
@@ -96,6 +104,7 @@ export interface WarehouseSettings {
   readonly owner: Owner
   /** Waits for a file that another process has open. */
   readonly patience: Patience
+  readonly log: Log
 }
 
 /**
@@ -130,7 +139,7 @@ export async function openWarehouse(settings: WarehouseSettings): Promise<Wareho
 
 function createWarehouse(
   { connection, close }: Database,
-  { path, keepsDeleted }: WarehouseSettings,
+  { path, keepsDeleted, log }: WarehouseSettings,
 ): Warehouse {
   let known: ReadonlyMap<string, Description> = new Map()
   const highest = new Map<string, number>()
@@ -150,6 +159,7 @@ function createWarehouse(
         const columns = await storedColumns(connection)
         const marked = new Set((await texts(connection, MARKED)).map(([name]) => name))
         const members = await storedMembers(connection)
+        const present = await presentTables(connection)
         const digests = new Map(
           (await texts(connection, DIGESTS)).map(([stream = '', digest]) => [stream, digest]),
         )
@@ -158,6 +168,12 @@ function createWarehouse(
           const { name } = spec
           const before = columns.get(name) ?? []
           const table = tableOf(spec, withNew(before, columnsOf(spec.schema)))
+          assertNameIsFree(name, before, present)
+          const lost = before.length === 0 ? [] : lostColumns(name, before, present)
+          if (lost.length > 0) {
+            log.warn(warningOfLost(name, lost, present))
+            await run(connection, makeAgain(table, before, lost))
+          }
           if (before.length === 0) await run(connection, [createTable(table)])
           else await run(connection, adapt(table, before, marked.has(name)))
           await run(connection, writeDown(table, before))

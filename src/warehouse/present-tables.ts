@@ -1,0 +1,99 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { ConnectorError } from '../ground/errors.ts'
+import { warningOf } from '../ground/message-ids.ts'
+import { type Column, GENERATION } from './column.ts'
+import { texts } from './duckdb.ts'
+import { createTable, literal, quoted, type Table } from './sql.ts'
+
+/** What somebody who opens the file sees in it, in names of small letters: SQL does not tell names apart by case. */
+export interface PresentTables {
+  /** The columns that the table, or view, of this name has in `main`; undefined where there is none. */
+  columnsOf(name: string): ReadonlySet<string> | undefined
+  /** What has this name and is in the way of a table or view of ours, as SQL names it. */
+  inTheWayOf(name: string): string | undefined
+}
+
+/** Looks what is there: others may have changed the file since the last sync. */
+export async function presentTables(connection: DuckDBConnection): Promise<PresentTables> {
+  const columns = new Map<string, Set<string>>()
+  for (const [table = '', column = ''] of await texts(connection, COLUMNS)) {
+    const ofTable = columns.get(table) ?? new Set()
+    columns.set(table, ofTable.add(column))
+  }
+  const others = new Set((await texts(connection, OTHERS)).map(([name]) => name))
+  return {
+    columnsOf: (name) => columns.get(name),
+    inTheWayOf: (name) => [`main.${name}`, `flat.${name}`].find((one) => others.has(one)),
+  }
+}
+
+const COLUMNS = `SELECT lower(table_name), lower(column_name) FROM duckdb_columns()
+  WHERE database_name = current_database() AND schema_name = 'main'`
+/** Views where tables of ours are, and tables where views of ours are. */
+const OTHERS = `SELECT lower(schema_name || '.' || view_name) FROM duckdb_views()
+    WHERE database_name = current_database() AND schema_name = 'main'
+  UNION ALL SELECT lower(schema_name || '.' || table_name) FROM duckdb_tables()
+    WHERE database_name = current_database() AND schema_name = 'flat'`
+
+/** Throws a config error where the name of a stream is taken in the file, of whose table `before` is known. */
+export function assertNameIsFree(
+  name: string,
+  before: readonly Column[],
+  present: PresentTables,
+): void {
+  const isTaken = before.length === 0 && present.columnsOf(name) !== undefined
+  const other = present.inTheWayOf(name) ?? (isTaken ? `main.${name}` : undefined)
+  if (other === undefined) return
+  throw new ConnectorError(
+    'config',
+    'name-taken',
+    `The warehouse has a table or view ${other} that no sync has made, and the stream ${name} needs this name. Rename or drop it.`,
+  )
+}
+
+/** The columns that a sync has made, and somebody has taken away, with the whole table perhaps. */
+export function lostColumns(
+  name: string,
+  before: readonly Column[],
+  present: PresentTables,
+): string[] {
+  const there = present.columnsOf(name)
+  return [...before.map((column) => column.name), GENERATION].filter(
+    (column) => there?.has(column.toLowerCase()) !== true,
+  )
+}
+
+/** What is said of a table that lacks columns. */
+export function warningOfLost(
+  name: string,
+  lost: readonly string[],
+  present: PresentTables,
+): string {
+  const isGone = present.columnsOf(name) === undefined
+  const what = isGone ? 'its table is gone' : `its table lacks columns, ${lost.join(', ')}`
+  return warningOf(
+    'table-changed',
+    `${name}: ${what}, though no sync has removed anything; the stream is read from the beginning.`,
+  )
+}
+
+/** Makes what is lost again. The stream is then read from the beginning, which replaces each row that is left. */
+export function makeAgain(
+  table: Table,
+  before: readonly Column[],
+  lost: readonly string[],
+): string[] {
+  const name = `main.${quoted(table.name)}`
+  const stream = literal(table.name)
+  const types = new Map(before.map((column) => [column.name, column.type as string]))
+  return [
+    createTable({ ...table, columns: before }),
+    ...lost.map(
+      (column) =>
+        `ALTER TABLE ${name} ADD COLUMN IF NOT EXISTS ${quoted(column)} ${types.get(column) ?? 'BIGINT'}`,
+    ),
+    `UPDATE ${name} AS old SET ${GENERATION} = 0`,
+    `DELETE FROM _protime.states AS states WHERE states.stream = ${stream}`,
+    `DELETE FROM _protime.streams AS known WHERE known.stream = ${stream}`,
+  ]
+}
