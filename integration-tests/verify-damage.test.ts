@@ -117,3 +117,19 @@ it('whatever is done to rows of a file is named exactly, by stream, key and fiel
 function inSomeOrder(all: readonly object[]): string[] {
   return all.map((one) => JSON.stringify(one)).toSorted()
 }
+
+it.each([
+  ['DROP TABLE sectors', { stream: 'sectors', difference: 'missing' }],
+  ['ALTER TABLE sectors DROP COLUMN name', { difference: 'changed', fields: ['name'] }],
+])('what is taken from a table as a whole is missed in each row: %s', async (sql, difference) => {
+  copyFileSync(path('synced.duckdb'), path('damaged.duckdb'))
+  const [count = {}] = await ask(
+    path('damaged.duckdb'),
+    'SELECT count(*)::INTEGER AS n FROM sectors',
+  )
+  await withDuckDb(path('damaged.duckdb'), (connection) => connection.run(sql))
+  const { exitCode, differences } = await verify(...words('damaged.duckdb'))
+  expect(exitCode).toBe(3)
+  expect(differences.length).toBe(count['n'])
+  for (const one of differences) expect(one).toMatchObject(difference)
+})

@@ -87,7 +87,8 @@ export function makeAgain(
   const stream = literal(table.name)
   const types = new Map(before.map((column) => [column.name, column.type as string]))
   return [
-    createTable({ ...table, columns: before }),
+    // What is kept of deleted rows is added as to any table.
+    createTable({ ...table, columns: before, keepsDeleted: false }),
     ...lost.map(
       (column) =>
         `ALTER TABLE ${name} ADD COLUMN IF NOT EXISTS ${quoted(column)} ${types.get(column) ?? 'BIGINT'}`,

@@ -16,9 +16,17 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { ConnectorError } from '../ground/errors.ts'
+import { DELETE } from '../records/record-batch.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
 import { createStreamRows } from './stream-rows.ts'
-import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
+import {
+  type Script,
+  type Sent,
+  send,
+  sending,
+  streamOf,
+  syncLists,
+} from './testing/list-source.ts'
 import { createCommits } from './warehouse-output.ts'
 
 const TEXT = { type: ['string', 'null'] }
@@ -112,6 +120,17 @@ describe('a table that somebody has changed', () => {
       { id: 3, name: null },
     ])
     expect((await sync('{"id":3}')).warnings).toEqual([])
+  })
+
+  it('is made again for a sync that keeps what is deleted, too', async () => {
+    const keeping = (...records: Sent[]) =>
+      syncLists(file(), new Map([[jobs, sending(...records)]]), { keepsDeleted: true })
+    await keeping('{"id":1}')
+    await change('DROP TABLE jobs')
+    expect((await keeping('{"id":1}', '{"id":2}')).failures).toEqual([])
+    await keeping({ json: '{"id":1}', op: DELETE })
+    expect(await rows('SELECT id::INTEGER AS id FROM flat.jobs')).toEqual([{ id: 2 }])
+    expect(await rows('SELECT count(*)::INTEGER AS count FROM jobs')).toEqual([{ count: 2 }])
   })
 })
 
