@@ -5,8 +5,8 @@ export type MemberRule = 'keep' | 'drop' | ValueReplacement | ObjectRules
 export type ValueReplacement = (json: string) => string
 
 /**
- * What becomes of the members of an object, or of each object in a list. `ruleOf` is asked once per
- * name, more or less.
+ * What becomes of the members of an object, or of each object in a list. `ruleOf` answers the same for the same name;
+ * a scanner asks once per name, more or less.
  */
 export interface ObjectRules {
   readonly ruleOf: (name: string) => MemberRule

@@ -1,234 +1,128 @@
-import {
-  acquireBuffer,
-  append,
-  type ByteSink,
-  copy,
-  createByteSink,
-  isEqual,
-  reserve,
-  viewOf,
-} from './buffers.ts'
-import type { ObjectRules, ValueReplacement } from './object-rules.ts'
+import type { MemberRule, ObjectRules } from './object-rules.ts'
 import { type RecordBatch, SKIP, UPSERT } from './record-batch.ts'
 
-/** Appends the record that begins at `start`, valid JSON text of an object, as its rules leave it. */
-export type RecordRewriter = (from: DataView, start: number, sink: ByteSink) => void
-
-/** One record under rules, as text; for many of them make a rewriter. */
-export function rewriteRecord(record: Uint8Array, rules: ObjectRules): string {
-  return rewritten(record, createRecordRewriter(rules)).toString('utf8')
-}
-
-/** A record as a rewriter leaves it, in bytes of its own. */
-function rewritten(record: Uint8Array, rewrite: RecordRewriter): Buffer {
-  const sink = createByteSink(Buffer.allocUnsafe(record.length))
-  rewrite(viewOf(record), 0, sink)
-  return sink.bytes.subarray(0, sink.length)
-}
-
 /**
- * Rewrites records without parsing them: what stays is copied byte for byte, so that numbers keep
- * every digit. Records of one stream have the same members in nearly the same order, so a name is
- * first compared with the one that stood there last.
+ * One record under rules, as text. It is not parsed: what stays is copied, so that numbers keep every digit. The
+ * scanner does the same to the records of its pages (`page/wasm/rewrite.ts`); this is for records that come in other ways.
  */
-export function createRecordRewriter(rules: ObjectRules): RecordRewriter {
-  const shape = shapeOf(rules, { names: 0 })
-  return (from, start, sink) => {
-    object(from, start, shape, sink)
-  }
+export function rewriteRecord(record: Uint8Array, rules: ObjectRules): string {
+  return rewritten(record, rules).toString('utf8')
 }
 
-/** Rules with the names in the order in which they were met last. */
-interface Shape {
-  readonly rules: ObjectRules
-  readonly met: Met[]
-  readonly known: Map<string, Met>
-  readonly shared: Shared
+/** A value that was rewritten, with the position behind it in the text that it comes from. */
+interface Rewritten {
+  readonly json: string
+  readonly end: number
 }
 
-/** What the shapes of a rewriter share. */
-interface Shared {
-  /** How many names are remembered, in all shapes. */
-  names: number
+/** Works on a text in which each character is a byte. */
+function rewritten(record: Uint8Array, rules: ObjectRules): Buffer {
+  const text = Buffer.from(record.buffer, record.byteOffset, record.length).toString('latin1')
+  return Buffer.from(object(text, 0, rules).json, 'latin1')
 }
 
-/** A name that was met, and what becomes of its value. */
-interface Met {
-  /** The name with its quotes, as it stands in the record. */
-  readonly name: DataView
-  readonly length: number
-  readonly rule: 'keep' | 'drop' | ValueReplacement | Shape
-}
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const COMMA = 0x2c
-const SPACE = 0x20
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
-const OPEN_LIST = 0x5b
-const CLOSE_LIST = 0x5d
-/** Names that a rewriter remembers: a service that sends new ones in each record must not fill the memory. */
-const MOST_NAMES = 10_000
-
-function shapeOf(rules: ObjectRules, shared: Shared): Shape {
-  return { rules, met: [], known: new Map(), shared }
-}
-
-/** Writes the object at `start`, and answers with the position behind it. */
-function object(from: DataView, start: number, shape: Shape, sink: ByteSink): number {
-  put(sink, OPEN_OBJECT)
-  const begin = sink.length
-  // Neighbours that stay are copied together, with the commas between them.
+function object(text: string, start: number, rules: ObjectRules): Rewritten {
+  const members: string[] = []
+  // Neighbours that stay are copied together, with what is between them.
   let run = -1
   let runEnd = 0
-  let at = skipSpace(from, start + 1)
-  for (let i = 0; from.getUint8(at) === QUOTE; i++) {
-    const { length, rule } = memberAt(from, at, i, shape)
-    const valueAt = skipSpace(from, skipSpace(from, at + length) + 1)
+  let at = skipSpace(text, start + 1)
+  while (text[at] === '"') {
+    const nameEnd = endOfString(text, at)
+    const rule = rules.ruleOf(JSON.parse(fromBytes(text.slice(at, nameEnd))) as string)
+    const valueAt = skipSpace(text, skipSpace(text, nameEnd) + 1)
     let end: number
-    if (rule === 'keep' || staysWhole(rule, from.getUint8(valueAt))) {
+    if (rule === 'keep' || staysWhole(rule, text[valueAt])) {
       if (run < 0) run = at
-      end = endOfValue(from, valueAt)
+      end = endOfValue(text, valueAt)
       runEnd = end
     } else {
-      if (run >= 0) member(from, run, runEnd, begin, sink)
+      if (run >= 0) members.push(text.slice(run, runEnd))
       run = -1
-      if (rule === 'drop') end = endOfValue(from, valueAt)
+      if (rule === 'drop') end = endOfValue(text, valueAt)
       else {
-        member(from, at, valueAt, begin, sink)
-        end = changed(from, valueAt, rule, sink)
+        const value = changed(text, valueAt, rule)
+        members.push(`${text.slice(at, valueAt)}${value.json}`)
+        end = value.end
       }
     }
-    at = skipSpace(from, end)
-    if (from.getUint8(at) === COMMA) at = skipSpace(from, at + 1)
+    at = skipSpace(text, end)
+    if (text[at] === ',') at = skipSpace(text, at + 1)
   }
-  if (run >= 0) member(from, run, runEnd, begin, sink)
-  put(sink, CLOSE_OBJECT)
-  return at + 1
+  if (run >= 0) members.push(text.slice(run, runEnd))
+  return { json: `{${members.join(',')}}`, end: at + 1 }
 }
 
 /** Whether a rule for objects says nothing of the value that begins so, because it is none. */
-function staysWhole(rule: Met['rule'], first: number): boolean {
-  const isPlain = first !== OPEN_OBJECT && first !== OPEN_LIST
-  return isPlain && typeof rule === 'object' && rule.rules.values === 'keep'
+function staysWhole(rule: MemberRule, first: string | undefined): boolean {
+  return first !== '{' && first !== '[' && typeof rule === 'object' && rule.values === 'keep'
 }
 
-/** Copies what begins with a member, behind a comma unless it is the first of its object. */
-function member(from: DataView, start: number, end: number, begin: number, sink: ByteSink): void {
-  if (sink.length > begin) put(sink, COMMA)
-  copy(from, start, end, sink)
+function changed(text: string, at: number, rule: Exclude<MemberRule, string>): Rewritten {
+  if (typeof rule === 'object' && text[at] === '{') return object(text, at, rule)
+  if (typeof rule === 'object' && text[at] === '[') return list(text, at, rule)
+  const end = endOfValue(text, at)
+  const json = text.slice(at, end)
+  const replacement = typeof rule === 'object' ? rule.values : rule
+  if (replacement === 'keep') return { json, end }
+  return { json: Buffer.from(replacement(fromBytes(json))).toString('latin1'), end }
 }
 
-/** Writes a value under a rule, and answers with the position behind it. */
-function changed(
-  from: DataView,
-  at: number,
-  rule: ValueReplacement | Shape,
-  sink: ByteSink,
-): number {
-  const first = from.getUint8(at)
-  if (typeof rule === 'object' && first === OPEN_OBJECT) return object(from, at, rule, sink)
-  if (typeof rule === 'object' && first === OPEN_LIST) return list(from, at, rule, sink)
-  const end = endOfValue(from, at)
-  const replacement = typeof rule === 'object' ? rule.rules.values : rule
-  if (replacement === 'keep') copy(from, at, end, sink)
-  else {
-    const value = Buffer.from(from.buffer, from.byteOffset + at, end - at).toString('utf8')
-    append(Buffer.from(replacement(value)), sink)
+function list(text: string, start: number, rules: ObjectRules): Rewritten {
+  const items: string[] = []
+  let at = skipSpace(text, start + 1)
+  while (text[at] !== ']') {
+    const { json, end } = changed(text, at, rules)
+    items.push(json)
+    at = skipSpace(text, end)
+    if (text[at] === ',') at = skipSpace(text, at + 1)
   }
-  return end
+  return { json: `[${items.join(',')}]`, end: at + 1 }
 }
 
-function list(from: DataView, start: number, shape: Shape, sink: ByteSink): number {
-  put(sink, OPEN_LIST)
-  let at = skipSpace(from, start + 1)
-  while (from.getUint8(at) !== CLOSE_LIST) {
-    at = skipSpace(from, changed(from, at, shape, sink))
-    if (from.getUint8(at) !== COMMA) continue
-    put(sink, COMMA)
-    at = skipSpace(from, at + 1)
-  }
-  put(sink, CLOSE_LIST)
+function fromBytes(text: string): string {
+  return Buffer.from(text, 'latin1').toString('utf8')
+}
+
+// What is no JSON ends with a RangeError.
+
+/** The position behind what a pattern takes from a position on, which is not the end of the text. */
+function behind(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at
+  if (!pattern.test(text)) throw new RangeError('a record is no JSON')
+  return pattern.lastIndex
+}
+
+const SPACE = /[ \t\n\r]*(?=.)/sy
+/** A number or a word. */
+const WORD = /[^\s,\]}]+/y
+/** Plain characters of a string, and those between the brackets and strings of a container. */
+const IN_STRING = /[^"\\]*(?=.)/sy
+const IN_CONTAINER = /[^"[\]{}]*(?=.)/sy
+
+function skipSpace(text: string, at: number): number {
+  return behind(SPACE, text, at)
+}
+
+function endOfString(text: string, start: number): number {
+  let at = behind(IN_STRING, text, start + 1)
+  while (text[at] !== '"') at = behind(IN_STRING, text, at + 2)
   return at + 1
 }
 
-function memberAt(from: DataView, at: number, index: number, shape: Shape): Met {
-  const expected = shape.met[index]
-  if (expected !== undefined && stands(expected, from, at)) return expected
-  const bytes = Buffer.from(from.buffer, from.byteOffset + at, endOfString(from, at) - at)
-  const met = shape.known.get(bytes.toString('latin1'))
-  if (met === undefined) return learn(bytes, index, shape)
-  if (index < MOST_NAMES) shape.met[index] = met
-  return met
-}
-
-function learn(bytes: Buffer, index: number, { rules, met, known, shared }: Shape): Met {
-  const rule = rules.ruleOf(JSON.parse(bytes.toString('utf8')) as string)
-  const isRemembered = shared.names < MOST_NAMES
-  const one = {
-    name: viewOf(Buffer.from(bytes)),
-    length: bytes.length,
-    rule: typeof rule === 'object' ? shapeOf(rule, shared) : rule,
-  }
-  if (!isRemembered) return one
-  shared.names++
-  known.set(bytes.toString('latin1'), one)
-  if (index < MOST_NAMES) met[index] = one
-  return one
-}
-
-function stands({ name, length }: Met, from: DataView, at: number): boolean {
-  return at + length <= from.byteLength && isEqual(name, 0, from, at, length)
-}
-
-// Outside of a view nothing can be read: JSON that is not valid ends with a RangeError.
-
-function skipSpace(from: DataView, start: number): number {
-  let at = start
-  // In valid JSON nothing else between tokens is as low as a space.
-  while (from.getUint8(at) <= SPACE) at++
-  return at
-}
-
-function endOfString(from: DataView, start: number): number {
-  let at = start + 1
-  while (true) {
-    const byte = from.getUint8(at)
-    if (byte === QUOTE) return at + 1
-    at += byte === BACKSLASH ? 2 : 1
-  }
-}
-
-/** Brackets are counted and strings stepped over; anything else ends at what no number or word has. */
-function endOfValue(from: DataView, start: number): number {
-  const first = from.getUint8(start)
-  if (first === QUOTE) return endOfString(from, start)
-  let at = start
-  if (first !== OPEN_OBJECT && first !== OPEN_LIST) {
-    while (!isBehindWord(from.getUint8(at))) at++
-    return at
-  }
+/** Brackets are counted and strings stepped over. */
+function endOfValue(text: string, start: number): number {
+  const first = text[start]
+  if (first === '"') return endOfString(text, start)
+  if (first !== '{' && first !== '[') return behind(WORD, text, start)
   let depth = 0
-  while (true) {
-    const byte = from.getUint8(at)
-    if (byte === QUOTE) {
-      at = endOfString(from, at)
-      continue
-    }
-    at++
-    if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++
-    else if ((byte === CLOSE_OBJECT || byte === CLOSE_LIST) && --depth === 0) return at
+  for (let at = start; ; ) {
+    const next = text[at]
+    if (next === '{' || next === '[') depth++
+    else if (next === '}' || next === ']') depth--
+    if (depth === 0) return at + 1
+    at = behind(IN_CONTAINER, text, next === '"' ? endOfString(text, at) : at + 1)
   }
-}
-
-function isBehindWord(byte: number): boolean {
-  return byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_LIST || byte <= SPACE
-}
-
-function put(sink: ByteSink, byte: number): void {
-  reserve(sink, 1)
-  sink.view.setUint8(sink.length++, byte)
 }
 
 /**
@@ -239,10 +133,9 @@ export function createBatchRewriter(
   rules: ObjectRules | undefined,
 ): (batch: RecordBatch) => RecordBatch {
   if (rules === undefined) return (batch) => batch
-  const rewrite = createRecordRewriter(rules)
   return (batch) => {
     if (batch.selection === rules) return batch
-    const record = (index: number) => rewritten(batch.record(index), rewrite)
+    const record = (index: number) => rewritten(batch.record(index), rules)
     return {
       count: batch.count,
       ops: batch.ops,
@@ -254,21 +147,16 @@ export function createBatchRewriter(
       },
       record,
       received: (index) => batch.received(index),
-      lines(parts) {
-        const sink = createByteSink(acquireBuffer(FIRST_BYTES))
+      lines({ prefix, suffix, deleteSuffix }) {
+        const parts: Uint8Array[] = []
         for (let index = 0; index < batch.count; index++) {
           const op = batch.ops[index]
           if (op === SKIP) continue
-          append(parts.prefix, sink)
-          rewrite(viewOf(batch.record(index)), 0, sink)
           // The suffix closes the record.
-          sink.length--
-          append(op === UPSERT ? parts.suffix : parts.deleteSuffix, sink)
+          parts.push(prefix, record(index).subarray(0, -1), op === UPSERT ? suffix : deleteSuffix)
         }
-        return sink.bytes.subarray(0, sink.length)
+        return Buffer.concat(parts)
       },
     }
   }
 }
-
-const FIRST_BYTES = 64 * 1024
