@@ -135,7 +135,7 @@ describe('meltano config test, which ends a run at its first RECORD', () => {
   })
 
   it('ends by the signal, although nobody reads any more', async () => {
-    const config = await start({ people: 300, pageSize: 5000 })
+    const config = await start({ people: 60, pageSize: 5000 })
     const run = startProgram({ program: 'tap-protime', config, catalog })
     await run.until(() => run.heard().includes('"RECORD"'), 'a record')
     run.pause()
