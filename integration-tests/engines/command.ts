@@ -143,9 +143,9 @@ function wrappers(folder: string, interpreters: readonly string[]): string {
   return made
 }
 
-/** Makes the npm package of the clone in `target`; answers with its path. */
+/** Makes the npm package of the clone, as it was built for the wheel, in `target`; answers with its path. */
 export async function packNpm(projectFolder: string, target: string): Promise<string> {
-  const args = ['pack', '--silent', '--pack-destination', target]
+  const args = ['pack', '--silent', '--ignore-scripts', '--pack-destination', target]
   return join(target, lastLine(await output({ program: 'npm', args, folder: projectFolder })))
 }
 
