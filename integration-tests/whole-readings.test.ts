@@ -76,6 +76,7 @@ describe('rows that vanished', () => {
     const { deleted, requests, messages } = await sync()
     expect(deleted).toEqual([2, 3, 9])
     expect(requests.filter(isSingle)).toHaveLength(4)
+    expect(requests.filter((request) => !isSingle(request))).toHaveLength(2)
     expect(messages.map(({ log }) => log?.message).join()).toContain(
       'job_categories: this reading did not meet 3 rows that the warehouse has; a second look did not find them either, so they are deleted.',
     )

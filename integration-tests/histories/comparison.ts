@@ -65,7 +65,7 @@ function compare(
   return differences(stream.stream, held, [...truth.values()].map(plain))
 
   function isUnknown(key: string, held: Row): boolean {
-    if (isBeyondReading(stream, comparison)) return true
+    if (isBeyondReading(stream, comparison) || state?.tracked === false) return true
     const isHistory = isBefore(held, state?.window ?? null)
     // A link that is requested again may be silent about a row that came and went since.
     const { netDelta } = comparison.emulator.options

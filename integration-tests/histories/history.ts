@@ -104,11 +104,21 @@ export type Step =
       readonly isCleared: boolean
     }
 
+/** So much that the state has no room for the ids of all that lives. */
+export interface Crowd {
+  /** References of people, whose keys are texts. */
+  readonly references: number
+  /** Characters of the state of a stream that is not read any more. */
+  readonly kept: number
+}
+
 /** What a history is about: the service, the configuration, and what happens. */
 export interface History {
   readonly streams: readonly string[]
   readonly options: EmulatorOptions
   readonly settings: Readonly<Record<string, unknown>>
+  /** What fills the state; left out where nothing does. */
+  readonly crowd?: Crowd | undefined
   /** Changes before the first sync. */
   readonly seeded: readonly Change[]
   readonly steps: readonly Step[]

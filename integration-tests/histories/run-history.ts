@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { type Emulator, startEmulator } from '../../emulator/emulator.ts'
 import type { ReferenceChoice } from '../../src/config/config.ts'
@@ -27,6 +28,8 @@ import { createPlatform, type Platform } from './warehouses.ts'
 const QUIET_SYNCS = 4
 /** All levels of the structure. */
 const LEVELS: readonly number[] = [1, 2]
+/** What the whole state may have. */
+const MOST_CHARACTERS = 2_000_000
 /** The cursor rises by a second with each sync, also while the service's clock stands still or goes back. */
 const CURSOR_AHEAD_MS = 3_600_000
 /** The service forgets a delta after 72 hours, also one that nobody can use any more. */
@@ -58,6 +61,13 @@ export async function runHistory(history: History, place: Protocol): Promise<voi
       lastDay: '9999-12-31',
     }
     for (const change of history.seeded) tenant.happen({ do: 'change', change })
+    for (let i = 0; i < (history.crowd?.references ?? 0); i++)
+      emulator.setReference(
+        'people',
+        `name${i}`,
+        createHash('sha256').update(`${i}`).digest('hex'),
+        1,
+      )
     for (const step of history.steps) await take(step, running)
     running.left = new Set()
     await settle(running)
@@ -176,6 +186,7 @@ async function disturbed(sync: Sync, running: Running): Promise<void> {
   emulator.clearFaults()
   refuse(platform.load(outcome, sync.kept))
   refuse(clockFaults(outcome, running))
+  refuse(sizeFaults(files.state))
   refuse(outcome.errors.filter((message) => message.includes('Unexpected error')))
   refuse(rule.faults(outcome.completed, happened))
 }
@@ -252,6 +263,12 @@ function clockFaults({ messages }: SyncRun, running: Running): string[] {
   )
 }
 
+/** Orchestrators pass on no more. */
+function sizeFaults(state: readonly object[]): string[] {
+  const size = JSON.stringify(state).length
+  return size <= MOST_CHARACTERS ? [] : [`the whole state has ${size} characters`]
+}
+
 function rowsOf({ platform, history }: Running) {
   return platform.warehouses.map((warehouse) =>
     history.streams.map((stream) => warehouse.rows(stream)),
@@ -317,5 +334,15 @@ function filesOf(running: Running) {
     sync_mode: platform.modeOf(name),
     ...columnsOf(name, running),
   }))
-  return { config, catalog, state: platform.state }
+  return { config, catalog, state: [...platform.state, ...unread(running.history)] }
+}
+
+/** The state of a stream that was selected once. */
+function unread({ crowd }: History): object[] {
+  if (crowd === undefined) return []
+  const stream = {
+    stream_descriptor: { name: 'counter_groups' },
+    stream_state: { ids: 'x'.repeat(crowd.kept) },
+  }
+  return [{ type: 'STREAM', stream }]
 }

@@ -1,12 +1,15 @@
 import type { Change, Event, Fault, History, Setting, Step } from './history.ts'
 
 /** A history as a list that people can read: what the service is, then a step a line. */
-export function sentences({ streams, options, settings, seeded, steps }: History): string {
+export function sentences({ streams, options, settings, crowd, seeded, steps }: History): string {
   const named = (stream: number) => streams[stream % streams.length] ?? ''
   return [
     `streams ${streams.join(', ')}`,
     `service ${JSON.stringify(options)}`,
     `configuration ${JSON.stringify(settings)}`,
+    ...(crowd === undefined
+      ? []
+      : [`${crowd.references} references, and ${crowd.kept} characters of another stream's state`]),
     ...seeded.map((change) => `before: ${changeText(change, named)}`),
     ...steps.map((step, i) => `${i + 1}. ${stepText(step, named)}`),
   ].join('\n')

@@ -12,6 +12,8 @@ export interface StreamState {
   readonly link: string | null
   readonly mode: string
   readonly backfilled_at: string | null
+  /** False where the ids had no room. */
+  readonly tracked: boolean
 }
 
 type SyncMode = 'full_refresh' | 'incremental'
