@@ -180,6 +180,15 @@ describe('rows that vanished', () => {
     expect(scenario.differences()).toEqual([])
   })
 
+  it('are listed once more where records have no addresses of their own', async () => {
+    const { emulator, sync } = await startWith('job_category_histories', 4)
+    await sync()
+    emulator.remove('job-category-histories', 2)
+    const { deleted, requests } = await sync()
+    expect(deleted).toEqual([2])
+    expect(requests.filter(isSingle)).toEqual([])
+  })
+
   it('of references are looked for in their own collections alone', async () => {
     const { emulator, sync } = await start(['external_references'])
     for (const collection of ['people', 'departments', 'jobs'])
