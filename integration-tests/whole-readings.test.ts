@@ -311,6 +311,17 @@ describe('a delta that was offered before', () => {
   })
 })
 
+describe('a delta that is refused at its first start', () => {
+  it('and has no list in its place is started by the next sync', async () => {
+    const { emulator, sync } = await start(['access_clockings'], { dialect: 'specification' })
+    emulator.insert('access-clockings', { date: '2026-11-01' })
+    emulator.fail(/&delta$/, 405, { times: 1 })
+    expect((await sync()).exitCode).toBe(1)
+    expect((await sync()).exitCode).toBe(0)
+    expect(scenario.differences()).toEqual([])
+  })
+})
+
 describe('a dated stream without a delta', () => {
   it('keeps the days that it has listed when future_days gets smaller', async () => {
     const { emulator, settings, sync } = await startWith('absences', 2)

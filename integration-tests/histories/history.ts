@@ -105,7 +105,7 @@ export type Step =
     }
 
 /** So much that the state has no room for the ids of all that lives. */
-export interface Crowd {
+interface Crowd {
   /** References of people, whose keys are texts. */
   readonly references: number
   /** Characters of the state of a stream that is not read any more. */

@@ -167,8 +167,13 @@ export async function list(position: List, context: StreamContext): Promise<Posi
       await output.checkpoint()
     }
   } catch (error) {
-    const hasDelta = mode === 'full_refresh' && stream.replication === 'delta'
-    if (!hasDelta || !isNotOffered(error)) throw error
+    if (stream.replication !== 'delta' || !isNotOffered(error)) throw error
+    if (mode === 'incremental') {
+      // Its delta was refused before it, perhaps for a while: the next sync asks for that first.
+      state.beginAnew(clock.now())
+      await output.state()
+      throw error
+    }
     if (state.startsNoDelta) throw withoutList(error)
     await readByDelta(context)
   }
