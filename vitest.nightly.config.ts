@@ -15,6 +15,8 @@ export default defineConfig({
       'src/write/named-histories.test.ts',
       'integration-tests/writes/late-effects.test.ts',
     ],
+    // A hundred times as much takes as long as it takes; the job has a limit.
+    testTimeout: 3_600_000,
     env: { PROPERTY_SEED: 'random', HISTORIES_SCALE: '40', SCANNER_BODIES: '50000' },
   },
 })

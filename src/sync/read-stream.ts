@@ -16,11 +16,12 @@ export async function readStream(context: StreamContext): Promise<void> {
   output.started(() => state.blob())
   try {
     await readToEnd(context)
+    output.running()
+    await output.complete()
   } finally {
+    // The last state, too, may be the first that the ids do not fit into.
     if (state.mode === 'incremental' && !state.keys.isTracked) output.untracked()
   }
-  output.running()
-  await output.complete()
 }
 
 async function readToEnd(context: StreamContext): Promise<void> {
