@@ -4,19 +4,19 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take longest, first: else the others are long done when the last of them ends. */
 const LONGEST = [
-  'webhooks/syncs',
   'protime-sync',
-  'webhooks/subscriptions',
-  'webhooks/deliveries',
-  'histories/in-process',
-  'integration-tests/lifecycle',
-  'singer-interruptions',
-  'page-scanner.fuzz',
-  'demo/listing',
-  'webhooks/one-server',
-  'warehouse/variants',
-  'airbyte-cli',
+  'integration-tests/histories',
   'integration-tests/privacy',
+  'demo/listing',
+  'singer-interruptions',
+  'integration-tests/lifecycle',
+  'webhooks/syncs',
+  'webhooks/deliveries',
+  'warehouse/variants',
+  'integration-tests/bookmarks',
+  'integration-tests/verify',
+  'airbyte-cli',
+  'webhooks/subscriptions',
   'hostile/endless',
 ]
 

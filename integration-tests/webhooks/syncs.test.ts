@@ -24,8 +24,9 @@ async function quiet(scene: Scene, scheduler?: Options): Promise<Server> {
   return server
 }
 
+/** Ends also when the folder is removed, because its test has failed. */
 const waitFor = (scene: Scene, name: string) =>
-  `until test -e ${scene.file(name)}; do sleep 0.02; done`
+  `until test -e ${scene.file(name)} || ! test -e ${scene.folder}; do sleep 0.02; done`
 const go = (scene: Scene, name = 'go') => writeFileSync(scene.file(name), '')
 
 describe('a delivery', () => {
