@@ -135,10 +135,11 @@ async function lastDelivery(running: Running): Promise<void> {
   for (let hours = 0; hours < 73 && isHeld(); hours++) await emulator.elapse({ hours: 1 })
   await until('each collection has one webhook that is live and valid', () => {
     const present = emulator.webhooks().filter((one) => one['isDeleted'] !== true)
-    const usable = present.filter(
-      ({ status, validUntil }) => status === 'Enabled' && !isPast(String(validUntil), emulator),
-    )
-    return usable.length === history.collections.length && present.length === usable.length
+    return history.collections.every((collection) => {
+      const [one, ...others] = present.filter(({ collectionName }) => collectionName === collection)
+      const isUsable = one?.['status'] === 'Enabled' && !isPast(String(one['validUntil']), emulator)
+      return isUsable && others.length === 0
+    })
   })
   await idle(running)
   const before = emulator.deliveries().length
