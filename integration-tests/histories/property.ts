@@ -93,7 +93,7 @@ interface Undecided extends Omit<History, 'streams'> {
 
 /** More references than the state has room for, beside what it keeps of a stream that is not read. */
 function crowded(rest: Undecided): Undecided {
-  const options = { ...rest.options, dialect: 'documentation', pageSize: 1000 } as const
+  const options = { ...rest.options, dialect: 'documentation', people: 2, pageSize: 1000 } as const
   return { ...rest, options, crowd: { references: 600, kept: 1_985_000 } }
 }
 
