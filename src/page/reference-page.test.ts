@@ -34,6 +34,19 @@ describe('the list of references', () => {
     ])
   })
 
+  it.each(['1234567890123456789012345678901234567890', '9007199254740993', '12.50', '1e2', '-7'])(
+    'may have the number %s as a value, of which every digit counts',
+    (number) => {
+      const text = 'a \\" : 12345678901234567890'
+      const one = `{"name":"hr-id","value":${number},"id":5}`
+      const body = `[${one},{"name":"${text}","value": "1.50","id":6}]`
+      expect(parseReferencePage(body, 'people').references).toEqual([
+        { ...ONE, value: number },
+        { ...ONE, name: 'a " : 12345678901234567890', value: '1.50', internalReference: '6' },
+      ])
+    },
+  )
+
   it('may leave out the internal id', () => {
     const { references } = parseReferencePage('[{"name":"hr-id","value":"A1"}]', 'people')
     expect(references).toEqual([{ ...ONE, internalReference: null }])

@@ -20,7 +20,7 @@ export interface ReferencePage {
  * that is not JSON or has none of these forms.
  */
 export function parseReferencePage(text: string, collection: string, name?: string): ReferencePage {
-  const body: unknown = JSON.parse(text)
+  const body = parseExactly(text)
   const envelope = lowerCased(body)
   const nextLink = envelope?.['nextlink']
   const known = name === undefined ? {} : { name }
@@ -36,7 +36,7 @@ export function parseReference(
   text: string,
   asked: Omit<ExternalReference, 'internalReference'>,
 ): ExternalReference {
-  const content = contentOf(text.trim() === '' ? null : JSON.parse(text))
+  const content = contentOf(text.trim() === '' ? null : parseExactly(text))
   const { name, value } = asked
   const found = Array.isArray(content) || lowerCased(content) ? rows(content, { name, value }) : []
   const inCase = found.find((one) => one.value?.toLowerCase() === value.toLowerCase())
@@ -46,6 +46,18 @@ export function parseReference(
     value: row.value ?? value,
     internalReference: row.internalReference ?? null,
   }
+}
+
+/** A number of which a double might not keep every digit, or how it is written; or the like in a text. */
+const LOSSY = /(^|[:[,\s])-?(\d{16}|\d+[.eE])/
+const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
+
+/** The value of a JSON text, where such numbers are texts: values tell references apart, and so must all their digits. */
+function parseExactly(text: string): unknown {
+  const value: unknown = JSON.parse(text)
+  if (!LOSSY.test(text)) return value
+  const isKept = (token: string) => token.startsWith('"') || /^-?\d{1,15}$/.test(token)
+  return JSON.parse(text.replace(TEXT_OR_NUMBER, (token) => (isKept(token) ? token : `"${token}"`)))
 }
 
 /** What an envelope holds, or the body itself. */
