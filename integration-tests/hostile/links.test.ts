@@ -204,19 +204,11 @@ describe('a stored link', () => {
     ['what is no collection', `${PREFIX}/webhooks`],
   ])('that leads to %s starts the stream over', async (_, link) => {
     const first = await runScenario(secondPage(() => reply(500, '')))
-    const [last] = first.states(STREAM).slice(-1)
+    const { service: _service, ...last } = first.states(STREAM).at(-1) as { service: string }
     const recording = await runScenario({
       api: () => (asked) =>
         asked.target.startsWith(`${LIST}/`) ? reply(404, '') : page([rowOf(1)]),
-      state: [
-        {
-          type: 'STREAM',
-          stream: {
-            stream_descriptor: { name: STREAM },
-            stream_state: { ...last, link },
-          },
-        },
-      ],
+      bookmark: { ...last, link },
     })
     expect(recording.errors).toEqual([])
     expect(recording.records(STREAM).map(({ id }) => id)).toContain(1)

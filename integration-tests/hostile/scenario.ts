@@ -55,7 +55,8 @@ export interface Scenario {
   readonly token?: (elsewhere: string) => Answers
   readonly command?: 'check' | 'read'
   readonly stream?: string
-  readonly state?: unknown
+  /** The bookmark of the stream, as one of this very service: that of another address starts the stream over. */
+  readonly bookmark?: object
   readonly retryPolicy?: RetryPolicy
   /** More settings. */
   readonly settings?: object
@@ -77,13 +78,19 @@ export async function runScenario(scenario: Scenario): Promise<ScenarioRun> {
       command,
       in: 'process',
       config: { ...configOf(service.url), ...scenario.settings },
-      ...(command === 'read' && { catalog: [stream], state: scenario.state }),
+      ...(command === 'read' && { catalog: [stream], state: stateOf(scenario, service.url) }),
       ...(scenario.retryPolicy && { retryPolicy: scenario.retryPolicy }),
     })
     return { ...recording, service, requestsElsewhere: elsewhere.requests }
   } finally {
     await Promise.all([service.close(), elsewhere.close()])
   }
+}
+
+function stateOf({ bookmark, stream = STREAM }: Scenario, service: string): unknown {
+  if (bookmark === undefined) return undefined
+  const stream_state = { service: `demo at ${service}${PREFIX}`, ...bookmark }
+  return [{ type: 'STREAM', stream: { stream_descriptor: { name: stream }, stream_state } }]
 }
 
 /** A good first page with two rows, then a second one that is what the test is about. */

@@ -14,7 +14,7 @@ import {
   TOKEN,
   token,
 } from './scenario.ts'
-import { chunked, gzipped, head, page, repeated, reply, rowOf } from './wire.ts'
+import { chunked, cut, gzipped, head, page, repeated, reply, rowOf } from './wire.ts'
 
 type Row = readonly [name: string, wire: Wire, failure: FailureType, words: string | RegExp]
 
@@ -225,6 +225,8 @@ const echoes: (readonly [name: string, wire: (all: string, one: string) => Wire]
     'a next link in the API',
     (_all, one) => page([], { nextLink: `${PREFIX}/${encodeURIComponent(one)}` }),
   ],
+  // Of this one only the beginning arrives, which no mask knows.
+  ['an error that breaks off', (_all, one) => cut(reply(403, `no ${one}`).subarray(0, -8))],
   ['a damaged status line', (_all, one) => `HTTP/1.1 ${one}\r\n\r\n`],
   ['a damaged header', (_all, one) => `HTTP/1.1 200 X\r\n${one}\r\n\r\n`],
   [

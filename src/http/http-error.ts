@@ -139,7 +139,10 @@ function tokensOf(url: string): string[] {
   return tokens.filter(({ length }) => length >= 8)
 }
 
-/** The text of an error body, as far as it came; none when it is too large for a message. */
+/**
+ * The text of an error body; none when it is too large for a message, or does not come whole and soon: the
+ * status says what matters, and a secret at a broken end could not be masked.
+ */
 async function textOf(reply: Pick<ErrorReply, 'body' | 'discard'>): Promise<string> {
   const parts: Buffer[] = []
   const until = performance.now() + MAX_TEXT_MS
@@ -149,10 +152,10 @@ async function textOf(reply: Pick<ErrorReply, 'body' | 'discard'>): Promise<stri
       parts.push(part)
       size += part.length
       if (size > MAX_BODY) return ''
-      if (performance.now() > until) break
+      if (performance.now() > until) return ''
     }
   } catch {
-    // The status has already said what matters.
+    return ''
   } finally {
     reply.discard()
   }
