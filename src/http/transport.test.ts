@@ -115,10 +115,10 @@ describe('a body', () => {
     const part = Buffer.alloc(1024 * 1024, 'x')
     const sent = { parts: 0 }
     const answer = await getFrom(async (_, response) => {
+      const closed = new Promise((resolve) => response.once('close', resolve))
       for (; sent.parts < 200 && !response.destroyed; sent.parts++) {
-        if (!response.write(part)) {
-          await new Promise((resolve) => response.once('drain', resolve).once('close', resolve))
-        }
+        if (response.write(part)) continue
+        await Promise.race([closed, new Promise((resolve) => response.once('drain', resolve))])
       }
       response.end()
     })
