@@ -129,7 +129,11 @@ export function createSyncRule(
 }
 
 /** A row that a first phase left out can be asked for by itself, or is on a day that lists look ahead to. */
-function canBeLookedFor(row: Row, { single, dateField }: Stream, { lastDay }: Comparison): boolean {
+export function canBeLookedFor(
+  row: Row,
+  { single, dateField }: Stream,
+  { lastDay }: Pick<Comparison, 'lastDay'>,
+): boolean {
   return single !== false || dateField === undefined || String(row[dateField]) <= lastDay
 }
 
