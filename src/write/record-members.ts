@@ -10,16 +10,16 @@ export type NamedData = { readonly data: Data } | { readonly fault: string }
 
 /**
  * A record with its members under the names of its object: databases fold the case of columns, and people write
- * them with underscores (`internalreference`, `INTERNAL_REFERENCE`). A member that has the name already wins.
+ * them with underscores (`internalreference`, `INTERNAL_REFERENCE`). Columns for one member have to be equal.
  * An underscore at an end is part of the name: `_id` is the key of a table, and not `id`.
  */
 export function withNames(data: Data, object: ObjectName): NamedData {
   const names = membersOf(object)
-  const renamed: Record<string, unknown> = {}
+  // Without a prototype: a column __proto__ is a column, and gives the record no members.
+  const renamed: Record<string, unknown> = Object.create(null)
   const sources = new Map<string, string>()
   for (const [column, value] of Object.entries(data)) {
     const name = names.get(fold(column)) ?? column
-    if (name !== column && Object.hasOwn(data, name)) continue
     const other = sources.get(name)
     if (other !== undefined && JSON.stringify(renamed[name]) !== JSON.stringify(value))
       return { fault: `The columns ${other} and ${column} both stand for ${name}, and differ.` }

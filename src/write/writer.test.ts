@@ -51,6 +51,24 @@ it('a record has the columns of a database as its members', async () => {
   expect([...service.linksOf('people', 'hr')]).toEqual([['A', '1']])
 })
 
+it('a record with a member and another column for it, which differ, is rejected', async () => {
+  const service = createFakeService(OPTIONS)
+  const data = { ...hr('A', '1').data, internal_reference: '2' }
+  const records = [{ data, isDelete: false }]
+  const outcomes = await write({ service, object: 'external_references', records })
+  expect(outcomes).toMatchObject([{ outcome: 'rejected' }])
+  expect(service.writes).toEqual([])
+})
+
+it('a column __proto__ gives a record no members', async () => {
+  const service = createFakeService(OPTIONS)
+  const data = JSON.parse(`{"__proto__": ${JSON.stringify(hr('A', '1').data)}}`)
+  const records = [{ data, isDelete: false }]
+  const outcomes = await write({ service, object: 'external_references', records })
+  expect(outcomes).toMatchObject([{ outcome: 'rejected' }])
+  expect(service.writes).toEqual([])
+})
+
 it('a batch that is split relinks as a whole one does', async () => {
   const service = createFakeService(OPTIONS)
   service.linksOf('people', 'hr').set('A', '1').set('B', '2')
