@@ -99,6 +99,22 @@ describe('destination-protime', () => {
     expect([second.exitCode, second.states]).toEqual([1, []])
   })
 
+  it('says that records which max_rejected allows do not come again', async () => {
+    const { states, errors } = await write(
+      [reference('', 1), state(STREAM, 1), reference('', 2), state(STREAM, 2)],
+      { max_rejected: 1 },
+    )
+    expect(states).toHaveLength(1)
+    expect(errors).toEqual([expect.stringContaining('but the first 1, which do not come again')])
+  })
+
+  it('says in a dry run what would be rejected, and of nothing that it is written', async () => {
+    const { errors } = await write([reference('anna', 1), reference('', 1)], { dry_run: true })
+    expect(errors).toEqual([
+      expect.stringMatching(/^1 record would be rejected, (?!.*are written)/),
+    ])
+  })
+
   it('keeps a state back that covers a creation of which nobody knows what became of it', async () => {
     emulator.fail('/work-locations', 503, { method: 'POST', times: 1 })
     const site = record('work_locations', { externalReferences: { erp: 'N1' }, name: 'North' })

@@ -182,9 +182,15 @@ export function openWriteSession(
   }
 
   function failedOutcomes(): Failure[] {
-    const reason = failureInWords({ rejected, unknown }, writing.maxRejected)
+    const { maxRejected, dryRun } = writing
+    const reason = failureInWords({ rejected, unknown }, maxRejected, dryRun)
     if (reason === undefined) return []
-    const message = `${reason} The log says why. No state that covers them was passed on.`
+    // What max_rejected allows is covered by states, as it is in a run that succeeds.
+    const allowed =
+      rejected > maxRejected && maxRejected > 0
+        ? ` but the first ${maxRejected}, which do not come again`
+        : ''
+    const message = `${reason} The log says why. No state that covers them${allowed} was passed on.`
     return [{ error: new ConnectorError('config', 'records-failed', message) }]
   }
 }
