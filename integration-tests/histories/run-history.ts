@@ -195,10 +195,20 @@ async function disturbed(sync: Sync, running: Running): Promise<void> {
   refuse(rule.faults(outcome.completed, happened))
 }
 
-/** A first load of a delta that leaves rows out: nothing tells of them, then or later. */
+/**
+ * A first phase of a delta that leaves rows out, and nothing tells of them, then or later: they were not known before, or
+ * may lie beyond the days of lists and have no addresses of their own.
+ */
 function isHidden({ kind, path, stream }: Fault, running: Running): boolean {
   const isShort = kind === 'short' || kind === 'empty'
-  return isShort && path === 'list' && !running.completed.includes(streamAt(stream, running))
+  const name = streamAt(stream, running)
+  return isShort && path === 'list' && (!running.completed.includes(name) || mayLieBeyond(name))
+}
+
+/** Whether rows may be on days that no list has, and cannot be asked for by themselves. */
+export function mayLieBeyond(name: string): boolean {
+  const { dateField, single } = catalogue.get(name) as Stream
+  return dateField !== undefined && single === false
 }
 
 /** Lets the service go wrong in a way that a history has drawn. */

@@ -19,7 +19,7 @@ import {
   type Step,
   type Sync,
 } from './history.ts'
-import { disturb } from './run-history.ts'
+import { disturb, mayLieBeyond } from './run-history.ts'
 import { canBeLookedFor } from './sync-rule.ts'
 import { createTenant, type Tenant } from './tenant.ts'
 
@@ -115,7 +115,10 @@ async function disturbed({ during, faults }: Sync, running: Running): Promise<vo
     for (const { atRequest, event } of during) if (atRequest === requests) tenant.happen(event)
   })
   // A first load of a delta that leaves rows out cannot be told from a whole one.
-  const isKnown = running.lastExit === 0 && running.left.size === 0
+  const isKnown =
+    running.lastExit === 0 &&
+    running.left.size === 0 &&
+    !streams.some(({ stream }) => mayLieBeyond(stream))
   for (const fault of faults)
     if (isKnown || fault.path !== 'list') disturb(fault, emulator, streams)
   const exitCode = await sync(running)
