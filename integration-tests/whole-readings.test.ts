@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../emulator/emulator.ts'
-import { type Scenario, startScenario, withState } from './histories/scenario.ts'
+import { type Scenario, startScenario, startWithRows, withState } from './histories/scenario.ts'
 
 let scenario: Scenario
 afterEach(() => scenario.emulator.close())
@@ -10,14 +10,8 @@ async function start(streams: readonly string[], options?: EmulatorOptions): Pro
   return scenario
 }
 
-/** A stream with so many rows of its own. */
-async function startWith(
-  stream: string,
-  rows: number,
-  options?: EmulatorOptions,
-): Promise<Scenario> {
-  await start([stream], { people: 0, pageSize: 5, ...options })
-  for (let row = 0; row < rows; row++) scenario.emulator.insert(stream.replaceAll('_', '-'))
+async function startWith(...settings: Parameters<typeof startWithRows>): Promise<Scenario> {
+  scenario = await startWithRows(...settings)
   return scenario
 }
 
@@ -335,71 +329,5 @@ describe('a dated stream without a delta', () => {
     emulator.remove('absences', 3)
     expect((await sync()).deleted).toEqual([3])
     expect(scenario.differences()).toEqual([])
-  })
-})
-
-describe('a full refresh', () => {
-  it.each(['people', 'job_categories', 'clockings'])(
-    'of %s that showed no row at all is listed once more',
-    async (stream) => {
-      const { emulator, settings, sync } = await startWith(stream, 4)
-      settings['start_date'] = '2026-10-01'
-      if (stream === 'clockings')
-        for (const id of [1, 2, 3, 4]) emulator.update(stream, id, { date: '2026-10-05' })
-      emulator.fault(`/${stream.replaceAll('_', '-')}`, 'empty', { times: 1 })
-      const { records } = await sync({ mode: 'full_refresh' })
-      expect(records).toHaveLength(4)
-      expect(scenario.differences()).toEqual([])
-    },
-  )
-
-  it('that showed a row is listed once', async () => {
-    const { sync } = await startWith('people', 4)
-    expect((await sync({ mode: 'full_refresh' })).requests).toHaveLength(1)
-  })
-})
-
-describe('a full refresh whose continuation token dies', () => {
-  const ids = (records: readonly Readonly<Record<string, unknown>>[]) =>
-    records.map(({ id }) => Number(id)).sort((a, b) => a - b)
-  const ALL = Array.from({ length: 30 }, (_, i) => i + 1)
-  const DIES = /^\/people\?.*continuationToken/
-
-  it('starts over and sends no row twice', async () => {
-    const { emulator, sync } = await startWith('people', 30)
-    emulator.fail(DIES, 409, { skip: 2, times: 1 })
-    const { exitCode, records } = await sync({ mode: 'full_refresh' })
-    expect(exitCode).toBe(0)
-    expect(ids(records)).toEqual(ALL)
-    expect(new Set(records.map(({ _generation }) => _generation)).size).toBe(1)
-  })
-
-  it('knows also what it has sent before it was interrupted, and the next refresh sends all', async () => {
-    const { emulator, sync } = await startWith('people', 30)
-    const cut = await sync({ mode: 'full_refresh', killAfter: 20 })
-    emulator.fail(DIES, 409, { times: 1 })
-    const rest = await sync({ mode: 'full_refresh' })
-    const known = cut.messages.findLastIndex(({ state }) => state !== undefined)
-    const before = cut.messages
-      .slice(0, known)
-      .flatMap(({ record }) => (record ? [record.data] : []))
-    expect(before.length).toBeGreaterThan(5)
-    expect(ids([...before, ...rest.records])).toEqual(ALL)
-    expect(ids((await sync({ mode: 'full_refresh' })).records)).toEqual(ALL)
-  })
-
-  it('fails as transient where the state has no room for what it has sent', async () => {
-    const { emulator, sync } = await startWith('people', 30)
-    await sync({ mode: 'full_refresh', killAfter: 20 })
-    scenario.platform = withState(scenario.platform, 'people', (blob) => ({
-      ...blob,
-      tracked: false,
-      window_ids: null,
-    }))
-    emulator.fail(DIES, 409, { times: 1 })
-    const { exitCode, errors } = await sync({ mode: 'full_refresh' })
-    expect(exitCode).toBe(1)
-    expect(errors.join()).toContain('This full refresh cannot start over')
-    expect((await sync({ mode: 'full_refresh' })).exitCode).toBe(0)
   })
 })

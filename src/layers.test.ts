@@ -13,12 +13,12 @@ const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
   (path) => /\.ts$/.test(path) && !/\.test\.ts$|\/testing\/|^page\/wasm\//.test(path),
 )
 
-/** The files of other folders that a file imports, as paths below `src`; `..` for what is outside of it. */
+/** What a file of `src` imports, as paths below it; `..` for what is outside of it. */
 function importsOf(file: string): string[] {
   const text = readFileSync(join('src', file), 'utf8')
-  return [...text.matchAll(/\b(?:from|import|import\()\s*'(\.[^']+)'/g)]
-    .map(([, to = '']) => join(dirname(file), to))
-    .filter((to) => folderOf(to) !== folderOf(file))
+  return [...text.matchAll(/\b(?:from|import|import\()\s*'(\.[^']+)'/g)].map(([, to = '']) =>
+    join(dirname(file), to),
+  )
 }
 
 const folderOf = (path: string) => path.split('/')[0] as string
@@ -33,6 +33,7 @@ describe('a folder of src imports only what docs/architecture.md says', () => {
     const arrows = files
       .filter((file) => folderOf(file) === folder)
       .flatMap((from) => importsOf(from).map((to) => ({ from, to })))
+      .filter(({ from, to }) => folderOf(to) !== folderOf(from))
     expect(table.has(folder)).toBe(true)
     expect(arrows.filter(({ from, to }) => !isAllowed(from, to))).toEqual([])
   })
@@ -55,4 +56,30 @@ test('no two files of src export a type of one name', () => {
       places.set(name, [...(places.get(name) ?? []), file])
   }
   expect([...places].filter(([, { length }]) => length > 1)).toEqual([])
+})
+
+/** How many files of one folder stand on each other at most: the longest way of imports within it. */
+function floorsOf(folder: string): number {
+  const own = files.filter((file) => dirname(file) === folder)
+  const below = new Map(own.map((file) => [file, importsOf(file).filter((to) => own.includes(to))]))
+  const height = (file: string): number =>
+    1 + Math.max(0, ...(below.get(file) ?? []).map((to) => height(to)))
+  return Math.max(...own.map(height))
+}
+
+test.each([...new Set(files.map((file) => dirname(file)))])(
+  '%s has at most nine floors',
+  (folder) => {
+    expect(floorsOf(folder)).toBeLessThanOrEqual(9)
+  },
+)
+
+test('no file that is written by hand has more than 400 lines', () => {
+  const written = ['src', 'emulator', 'integration-tests', 'scripts', 'bench'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.m?[jt]s$/.test(path))
+      .map((path) => join(folder, path)),
+  )
+  const lines = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n').length
+  expect(written.filter((path) => lines(path) > 400)).toEqual([])
 })

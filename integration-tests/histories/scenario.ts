@@ -43,6 +43,17 @@ export interface Scenario {
   differences(): string[]
 }
 
+/** A stream with so many rows of its own, five on a page. */
+export async function startWithRows(
+  stream: string,
+  rows: number,
+  options?: EmulatorOptions,
+): Promise<Scenario> {
+  const scenario = await startScenario([stream], { people: 0, pageSize: 5, ...options })
+  for (let row = 0; row < rows; row++) scenario.emulator.insert(stream.replaceAll('_', '-'))
+  return scenario
+}
+
 export async function startScenario(
   streams: readonly string[],
   options: EmulatorOptions = {},

@@ -151,7 +151,7 @@ describe('a check that finds nothing to read', () => {
       'for time when the service asks to wait',
       {
         all: (response) => reply(response, 429, '', { 'retry-after': '60' }),
-        check: { limitMs: 200 },
+        check: { limitMs: 20_000 },
       },
       /^No stream can be read\. The service asks to wait 1 minute, which is longer/,
     ],

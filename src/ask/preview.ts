@@ -6,7 +6,7 @@ import { createJsonBatch, DELETE, type RecordBatch, SOFT_DELETE } from '../recor
 import { readScopes } from '../streams/streams.ts'
 import { addDays, type Day, dayOf } from '../sync/days.ts'
 import { pageFailure } from '../sync/page-failures.ts'
-import { createPageReader, type PageReader } from '../sync/pages.ts'
+import { createPageReader, type PageReader } from '../sync/page-reader.ts'
 import { slicesOf } from '../sync/slices.ts'
 import type { StreamTask } from '../sync/stream-task.ts'
 

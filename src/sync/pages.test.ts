@@ -6,7 +6,8 @@ import { failureOf, openClient, PREFIX } from '../http/testing/open-client.ts'
 import { createVirtualTime, shortRetryPolicy } from '../http/testing/virtual-time.ts'
 import { MalformedPageError } from '../page/page-scanner.ts'
 import { createJsonBatch } from '../records/record-batch.ts'
-import { createPages, type PageEvent, type PageReader, type Pages } from './pages.ts'
+import type { PageReader } from './page-reader.ts'
+import { createPages, type PageEvent, type Pages } from './pages.ts'
 
 const LIST = `${PREFIX}/people`
 const { signal } = new AbortController()

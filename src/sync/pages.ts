@@ -1,26 +1,13 @@
 import { asConnectorError, ConnectorError } from '../ground/errors.ts'
-import { textOfBody } from '../ground/json.ts'
 import type { Body, Client } from '../http/client.ts'
 import { REAL_TIME } from '../http/clock.ts'
 import type { RetryCause } from '../http/exchange.ts'
 import { createCircleCheck } from '../http/links.ts'
 import { type RetryPolicy, SLOWEST_BODY_MS, tooSlow } from '../http/retry.ts'
 import { afterRequestSent } from '../http/transport.ts'
-import { createPageScanner } from '../page/create-page-scanner.ts'
 import { lastNextLink } from '../page/last-next-link.ts'
-import {
-  MAX_TEXT,
-  MalformedPageError,
-  type PageEnd,
-  type PageScanner,
-  TextTooLongError,
-} from '../page/page-scanner.ts'
-import { parseReferencePage } from '../page/reference-page.ts'
-import type { Redaction } from '../privacy/redaction.ts'
-import type { StreamOutput } from '../protocol/stream-output.ts'
+import { MalformedPageError, type PageEnd, type PageScanner } from '../page/page-scanner.ts'
 import { createJsonBatch, type RecordBatch } from '../records/record-batch.ts'
-import { rewriteRecord } from '../records/record-rewriter.ts'
-import type { Stream } from '../streams/collection.ts'
 import { createWaiting, type WaitListener } from './notices.ts'
 import {
   createTries,
@@ -34,6 +21,7 @@ import {
   pauseAfter,
   type Tries,
 } from './page-failures.ts'
+import type { PageReader } from './page-reader.ts'
 
 /** What the reading of pages comes to, in its order. */
 export type PageEvent =
@@ -72,17 +60,6 @@ export interface Pages {
   restartCount(): void
 }
 
-/** How the bodies of a stream become batches: cut by a scanner, or parsed whole. */
-export type PageReader =
-  | { readonly scanner: PageScanner }
-  /** Throws MalformedPageError. */
-  | {
-      readonly parse: (
-        body: Buffer,
-        slice: string,
-      ) => { readonly batch: RecordBatch; readonly end: PageEnd }
-    }
-
 export interface PagesSettings {
   readonly client: Client
   readonly reader: PageReader
@@ -95,8 +72,6 @@ export interface PagesSettings {
 const MAX_EMPTY_PAGES = 1000
 /** A page that has to be parsed takes up to twenty times its size of memory. */
 const MAX_PARSED_BYTES = 8 * 1024 ** 2
-/** An object without members has two bytes, and takes thirty times as much. */
-const MAX_PARSED_CONTAINERS = 150_000
 /** No page is that large: a body that never ends. */
 const MAX_PAGE_BYTES = 4 * 1024 ** 3
 /** Nor so large without a record, which may have 64 MiB itself: the most that max_record_mb can say. */
@@ -342,65 +317,4 @@ async function collected(parts: AsyncIterable<Buffer>): Promise<Buffer[]> {
     if (size > MAX_PARSED_BYTES) throw pageTooLarge(MAX_PARSED_BYTES)
   }
   return all
-}
-
-/**
- * How the pages of a stream are read: external references are made into records, all else is spliced. Records come
- * redacted, and where they are spliced under a selection, too.
- */
-export function createPageReader(
-  { nested, softDelete, array }: Stream,
-  { rules, rulesOf = () => undefined }: Pick<Redaction, 'rules' | 'rulesOf'>,
-  maxRecordMb: number,
-  selection?: StreamOutput['selection'],
-): PageReader {
-  if (nested === 'referenced_collections')
-    return { parse: (body, collection) => references(body, collection, rulesOf) }
-  const shape = {
-    key: 'id',
-    version: 'changeVersion',
-    ...(softDelete === undefined ? {} : { deleted: softDelete }),
-    ...(array === undefined ? {} : { array }),
-  }
-  return {
-    scanner: createPageScanner(shape, {
-      maxRecordBytes: maxRecordMb * 1024 ** 2,
-      rules,
-      selection,
-    }),
-  }
-}
-
-type RulesOf = NonNullable<Redaction['rulesOf']>
-
-/** How many objects and lists a text of JSON has at most: those that its strings seem to have count too. */
-function containersIn(body: Buffer): number {
-  let count = 0
-  for (const byte of body) if (byte === 0x7b || byte === 0x5b) count++
-  return count
-}
-
-function references(body: Buffer, collection: string, rulesOf: RulesOf) {
-  if (containersIn(body) > MAX_PARSED_CONTAINERS)
-    throw new MalformedPageError(`it has more than ${MAX_PARSED_CONTAINERS} objects and lists`)
-  try {
-    const { references, nextLink } = parseReferencePage(textOfBody([body]), collection)
-    const records = references.flatMap((reference) => {
-      const { name, value, internalReference } = reference
-      if ([name, value, internalReference ?? ''].some((text) => Buffer.byteLength(text) > MAX_TEXT))
-        throw new TextTooLongError(`a reference has a text that is longer than ${MAX_TEXT} bytes`)
-      const rules = rulesOf(reference)
-      if (rules === 'drop') return []
-      const whole = JSON.stringify(reference)
-      // The state holds keys, so what is hashed is hashed before it is one.
-      const json = rules === undefined ? whole : rewriteRecord(Buffer.from(whole), rules)
-      const left = JSON.parse(json) as typeof reference
-      return [{ json, key: JSON.stringify([left.collection, left.name, left.value]) }]
-    })
-    const end = { count: references.length, ...(nextLink === undefined ? {} : { nextLink }) }
-    return { batch: createJsonBatch(records), end }
-  } catch (error) {
-    if (error instanceof SyntaxError) throw new MalformedPageError(error.message, { cause: error })
-    throw error
-  }
 }

@@ -17,7 +17,8 @@ import {
   type StreamWarnings,
   stillWaiting,
 } from './notices.ts'
-import { createPageReader, createPages } from './pages.ts'
+import { createPageReader } from './page-reader.ts'
+import { createPages } from './pages.ts'
 import { continuesDelta, type Decision, decide, plan, startOf, storedCharacters } from './plan.ts'
 import { readStream } from './read-stream.ts'
 import { createDeltaBarrier, inOrder, isDelta, type StreamTask } from './stream-task.ts'

@@ -1,7 +1,6 @@
 import type { Day } from './days.ts'
 import type { StoredDeletes, StoredKeys } from './live-keys.ts'
-import type { Position } from './position.ts'
-import { type PositionFields, positionFields, readPosition } from './stored-position.ts'
+import { type Position, type PositionFields, positionFields, readPosition } from './position.ts'
 
 /**
  * The state of one stream as it is stored: flat, with constant keys, null for what is not there,

@@ -1,0 +1,90 @@
+import { textOfBody } from '../ground/json.ts'
+import { createPageScanner } from '../page/create-page-scanner.ts'
+import {
+  MAX_TEXT,
+  MalformedPageError,
+  type PageEnd,
+  type PageScanner,
+  TextTooLongError,
+} from '../page/page-scanner.ts'
+import { parseReferencePage } from '../page/reference-page.ts'
+import type { Redaction } from '../privacy/redaction.ts'
+import type { StreamOutput } from '../protocol/stream-output.ts'
+import { createJsonBatch, type RecordBatch } from '../records/record-batch.ts'
+import { rewriteRecord } from '../records/record-rewriter.ts'
+import type { Stream } from '../streams/collection.ts'
+
+/** How the bodies of a stream become batches: cut by a scanner, or parsed whole. */
+export type PageReader =
+  | { readonly scanner: PageScanner }
+  /** Throws MalformedPageError. */
+  | {
+      readonly parse: (
+        body: Buffer,
+        slice: string,
+      ) => { readonly batch: RecordBatch; readonly end: PageEnd }
+    }
+
+/** An object without members has two bytes, and takes thirty times as much. */
+const MAX_PARSED_CONTAINERS = 150_000
+
+/**
+ * How the pages of a stream are read: external references are made into records, all else is spliced. Records come
+ * redacted, and where they are spliced under a selection, too.
+ */
+export function createPageReader(
+  { nested, softDelete, array }: Stream,
+  { rules, rulesOf = () => undefined }: Pick<Redaction, 'rules' | 'rulesOf'>,
+  maxRecordMb: number,
+  selection?: StreamOutput['selection'],
+): PageReader {
+  if (nested === 'referenced_collections')
+    return { parse: (body, collection) => references(body, collection, rulesOf) }
+  const shape = {
+    key: 'id',
+    version: 'changeVersion',
+    ...(softDelete === undefined ? {} : { deleted: softDelete }),
+    ...(array === undefined ? {} : { array }),
+  }
+  return {
+    scanner: createPageScanner(shape, {
+      maxRecordBytes: maxRecordMb * 1024 ** 2,
+      rules,
+      selection,
+    }),
+  }
+}
+
+type RulesOf = NonNullable<Redaction['rulesOf']>
+
+/** How many objects and lists a text of JSON has at most: those that its strings seem to have count too. */
+function containersIn(body: Buffer): number {
+  let count = 0
+  for (const byte of body) if (byte === 0x7b || byte === 0x5b) count++
+  return count
+}
+
+function references(body: Buffer, collection: string, rulesOf: RulesOf) {
+  if (containersIn(body) > MAX_PARSED_CONTAINERS)
+    throw new MalformedPageError(`it has more than ${MAX_PARSED_CONTAINERS} objects and lists`)
+  try {
+    const { references, nextLink } = parseReferencePage(textOfBody([body]), collection)
+    const records = references.flatMap((reference) => {
+      const { name, value, internalReference } = reference
+      if ([name, value, internalReference ?? ''].some((text) => Buffer.byteLength(text) > MAX_TEXT))
+        throw new TextTooLongError(`a reference has a text that is longer than ${MAX_TEXT} bytes`)
+      const rules = rulesOf(reference)
+      if (rules === 'drop') return []
+      const whole = JSON.stringify(reference)
+      // The state holds keys, so what is hashed is hashed before it is one.
+      const json = rules === undefined ? whole : rewriteRecord(Buffer.from(whole), rules)
+      const left = JSON.parse(json) as typeof reference
+      return [{ json, key: JSON.stringify([left.collection, left.name, left.value]) }]
+    })
+    const end = { count: references.length, ...(nextLink === undefined ? {} : { nextLink }) }
+    return { batch: createJsonBatch(records), end }
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new MalformedPageError(error.message, { cause: error })
+    throw error
+  }
+}
