@@ -54,7 +54,7 @@ function scene(
         body: received,
         collect: (most, until) => received.collect(most, until),
         discard() {},
-        isPrivate: false,
+        isPrivate: () => false,
       }
     },
     close: async () => {},

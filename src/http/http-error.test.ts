@@ -19,7 +19,7 @@ function refusal(
       yield* parts
     })(),
     discard: () => {},
-    isPrivate,
+    isPrivate: () => isPrivate,
   }
   return toHttpError(URL, reply, mask, telling)
 }
@@ -103,7 +103,7 @@ describe('the message of a refusal', () => {
         [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('broken')) }),
       },
       discard: () => {},
-      isPrivate: false,
+      isPrivate: () => false,
     }
     expect((await toHttpError(URL, reply, createMask())).message).toMatch(/\(400 for .*people\)\.$/)
   })

@@ -107,7 +107,7 @@ export async function toHttpError(
   const shown = (words: string) => tidy(mask.text(withoutValues(words, redactedValues)))
   const said = readWords(withoutRecords(status, await textOf(reply)))
   const oauthError = OAUTH_ERROR.exec(said.words.join(' '))?.[0].toLowerCase()
-  const { words, code } = reply.isPrivate ? NO_WORDS : hidesWords ? codeAlone(said) : said
+  const { words, code } = reply.isPrivate() ? NO_WORDS : hidesWords ? codeAlone(said) : said
   const text = shown(words.join('; '))
   const { failure, words: meaning, advice = '' } = meaningOf(status)
   const detail = text === '' ? '' : `: ${text}`

@@ -105,7 +105,7 @@ it('an answer tells whether its host is one of a private network', async () => {
     const transport = createTransport(5, hosts)
     onTestFinished(() => transport.close())
     const answer = await transport.send({ url: origin, method: 'GET', headers: {}, signal })
-    told.push(answer.isPrivate)
+    told.push(answer.isPrivate())
     answer.discard()
   }
   expect([told, asked]).toEqual([[false, true], ['127.0.0.1']])

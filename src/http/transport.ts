@@ -181,7 +181,7 @@ export interface Reply {
   collect(most: number, until: number): Promise<Collected>
   discard(): void
   /** Whether the host is one of a private network, as far as we connect to it ourselves. */
-  readonly isPrivate: boolean
+  isPrivate(): boolean
 }
 
 /** Sends requests over kept-alive connections; knows nothing of tokens and retries. */
@@ -275,9 +275,9 @@ class PendingRequest implements Dispatcher.DispatchHandler {
       body,
       collect: (most, until) => body.collect(most, until),
       discard: () => body.discard(new Error('it was discarded')),
-      get isPrivate() {
-        return connections.isPrivate(new URL(url).hostname)
-      },
+      // As a getter it would give each reply a shape of its own, which the garbage collector keeps for long, with
+      // the bytes of the page.
+      isPrivate: () => connections.isPrivate(new URL(url).hostname),
     })
   }
 
