@@ -81,6 +81,13 @@ describe('the list of references', () => {
   ])('is damaged when it is %s', (body) => {
     expect(() => parseReferencePage(body, 'people')).toThrow(SyntaxError)
   })
+
+  it.each([
+    ['a value without quotes', '[{"referenceName":"badge-number","externalReference":B4711}]'],
+    ['short text', 'B4711'],
+  ])('repeats nothing of a body that is no JSON: %s', (_, body) => {
+    expect(() => parseReferencePage(body, 'people')).toThrow(/^it is not JSON$/)
+  })
 })
 
 // spec: External reference management: answers

@@ -54,10 +54,19 @@ const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
 
 /** The value of a JSON text, where such numbers are texts: values tell references apart, and so must all their digits. */
 function parseExactly(text: string): unknown {
-  const value: unknown = JSON.parse(text)
+  const value = parse(text)
   if (!LOSSY.test(text)) return value
   const isKept = (token: string) => token.startsWith('"') || /^-?\d{1,15}$/.test(token)
   return JSON.parse(text.replace(TEXT_OR_NUMBER, (token) => (isKept(token) ? token : `"${token}"`)))
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The message of JSON.parse repeats a part of the text, which may be what is left out.
+    throw new SyntaxError('it is not JSON')
+  }
 }
 
 /** What an envelope holds, or the body itself. */
