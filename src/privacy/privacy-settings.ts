@@ -106,6 +106,8 @@ function hashes({ mode, rules }: Pick<PrivacySettings, 'mode' | 'rules'>): boole
 export interface FieldPatterns {
   /** What the last rule says that fits a path or an object around it; undefined when none does. */
   actionOf(path: readonly string[]): FieldAction | undefined
+  /** Whether the last rule that fits `path` or an object around it comes after the last one that fits `other`. */
+  isLater(path: readonly string[], other: readonly string[]): boolean
   /** Whether a rule may fit a path inside of this one. */
   reachesInto(path: readonly string[]): boolean
   /** The rules, as they were given. */
@@ -117,11 +119,12 @@ export function patternsOf(stream: string, rules: readonly FieldRule[]): FieldPa
   const patterns = rules
     .filter((rule) => fits(rule.stream, stream))
     .map(({ path, rule }) => ({ path: path.split('.'), rule }))
-    .reverse()
+  const lastOf = (path: readonly string[]) =>
+    patterns.findLastIndex((one) => one.path.length <= path.length && beginsAlike(one.path, path))
   return {
     texts: patterns.map(({ path, rule }) => `${path.join('.')} ${rule}`),
-    actionOf: (path) =>
-      patterns.find((one) => one.path.length <= path.length && beginsAlike(one.path, path))?.rule,
+    actionOf: (path) => patterns[lastOf(path)]?.rule,
+    isLater: (path, other) => lastOf(path) > lastOf(other),
     reachesInto: (path) =>
       patterns.some((one) => one.path.length > path.length && beginsAlike(one.path, path)),
   }

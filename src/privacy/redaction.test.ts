@@ -354,6 +354,18 @@ describe('what the schema does not know', () => {
     expect(left).toEqual({ Pay_Group: 'C' })
   })
 
+  it('comes under a rule for the field that it is a spelling of, where that follows a broader one', () => {
+    const record = { lastname: 'A', PIN_CODE: 1, firstname: 'B' }
+    const rules = [
+      { stream: 'people', path: '*', rule: 'keep' },
+      { stream: 'people', path: 'lastName', rule: 'drop' },
+      { stream: 'people', path: 'pinCode', rule: 'drop' },
+    ] as const
+    expect(leftOf('people', record, settings('minimal', { rules }))).toEqual({ firstname: 'B' })
+    const swapped = settings('minimal', { rules: rules.toReversed() })
+    expect(leftOf('people', record, swapped)).toEqual(record)
+  })
+
   it('is a text in place of an object, and an object in place of a text', () => {
     const record = { person: 'Ada', kind: { name: 'Ada' }, status: 'Auto' }
     expect(leftOf('clockings', record, settings('minimal'))).toEqual({

@@ -119,7 +119,7 @@ export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Re
       ([name, member]) => [name, field(member, [...path, name], around)] as const,
     )
     const known = new Map(fields.map(([name, { rule }]) => [name, rule]))
-    const spelled = new Map(fields.map(([name, { rule }]) => [spelling(name), rule]))
+    const spelled = new Map(fields.map(([name, { rule }]) => [spelling(name), { name, rule }]))
     const isWhole =
       !leavesSecretsOut &&
       onUnknown === undefined &&
@@ -144,12 +144,17 @@ export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Re
       const rule = known.get(name)
       if (rule !== undefined) return rule
       const inner = [...path, name]
+      const alike = spelled.get(spelling(name))
       const decided = patterns.actionOf(inner) ?? around
-      if (decided !== undefined)
+      if (decided !== undefined) {
+        // A rule for the known field counts where it comes after the broader one that fits the name as it was sent.
+        if (alike !== undefined && patterns.isLater([...path, alike.name], inner)) return alike.rule
         return undescribed(inner, unhashed(decided, namesSecret(name)), wordFor({}, inner))
+      }
       const isLeftOut = unknownFields === 'drop' || (leavesSecretsOut && namesSecret(name))
-      const alike = unknownFields === 'drop' ? undefined : spelled.get(spelling(name))
-      const unknown = alike ?? undescribed(inner, isLeftOut ? 'drop' : 'keep', wordFor({}, inner))
+      const unknown =
+        (unknownFields === 'drop' ? undefined : alike?.rule) ??
+        undescribed(inner, isLeftOut ? 'drop' : 'keep', wordFor({}, inner))
       onUnknown?.(inner.join('.'), unknown === 'drop')
       return unknown
     }
