@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { type Scene, startScene, until } from './scene.ts'
 
@@ -21,6 +21,17 @@ it('webhooks are not deleted under a server that runs', async () => {
   await scene.serve()
   await until(() => scene.live().length === 18)
   const { exitCode, stderr } = await scene.protime(...scene.words({ '--unsubscribe': true }))
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('Stop that one first')])
+  expect(scene.live()).toHaveLength(18)
+})
+
+it('a store is one by the name of a link, too', async () => {
+  const scene = await startScene()
+  await scene.serve()
+  await until(() => scene.live().length === 18)
+  symlinkSync(scene.file('webhooks.json'), scene.file('link.json'))
+  const words = scene.words({ '--store': scene.file('link.json'), '--unsubscribe': true })
+  const { exitCode, stderr } = await scene.protime(...words)
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining('Stop that one first')])
   expect(scene.live()).toHaveLength(18)
 })

@@ -4,6 +4,7 @@ import { webhookScopes } from '../client/webhooks.ts'
 import { isLoopback } from '../config/config.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { createMask } from '../ground/mask.ts'
+import { fileBehind } from '../ground/private-file.ts'
 import { lockFile } from '../ground/process-lock.ts'
 import { packageVersion } from '../ground/project-files.ts'
 import { createEndpoints, scopeName } from '../http/endpoints.ts'
@@ -63,7 +64,7 @@ export function parseServeWords(words: ServeWords, environment: Environment): Se
     trigger: triggerOf(words, environment),
     publicUrl: publicUrlOf(words),
     ...addressOf(words.listen),
-    storePath: required(words.store, '--store <file>'),
+    storePath: storeOf(words),
     collections: collectionsOf(words.collection),
     adopt: words.adopt === true,
     keysOnly: words.keysOnly === true,
@@ -183,7 +184,7 @@ const ROUND_MS = 30_000
 export function serveAction(words: ServeWords): CommandAction {
   return async (tools) => {
     const { log, mask, signal, env: environment } = tools
-    const storePath = required(words.store, '--store <file>')
+    const storePath = storeOf(words)
     if (isDryRun(tools) && !words.keysOnly)
       throw new UsageError(
         'the configuration has dry_run, and a server of webhooks makes and deletes them: take it out, or give --keys-only',
@@ -212,6 +213,11 @@ export function serveAction(words: ServeWords): CommandAction {
       return words.once && !isGood ? EXIT.failed : EXIT.done
     }
   }
+}
+
+/** Two names of one store are one: its lock stands beside the file, which a link does not leave when it is replaced. */
+function storeOf({ store }: ServeWords): string {
+  return fileBehind(required(store, '--store <file>'))
 }
 
 /** Works with a store that no other process may write meanwhile. */

@@ -1,3 +1,4 @@
+import { existsSync, realpathSync } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
@@ -78,4 +79,9 @@ async function syncFolder(path: string): Promise<void> {
   } finally {
     await folder?.close()
   }
+}
+
+/** The file that a path leads to, by links perhaps: what is beside it, and takes its place, is not beside the link. */
+export function fileBehind(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path
 }

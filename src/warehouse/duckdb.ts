@@ -1,8 +1,8 @@
-import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { ConnectorError } from '../ground/errors.ts'
+import { fileBehind } from '../ground/private-file.ts'
 import type { Tools } from '../protocol/connector.ts'
 import { literal } from './sql.ts'
 
@@ -60,11 +60,6 @@ export async function openDatabase(path: string, temporary?: string): Promise<Da
   if (typeof file === 'string' && !OUR_SCHEMAS.has(String(name).toLowerCase())) return database
   database.close()
   throw typeof file === 'string' ? badName(path, `the name of a schema, ${name}`) : noDuckDb(path)
-}
-
-/** The file that a path leads to, by links perhaps: what is beside it, and takes its place, is not beside the link. */
-export function fileBehind(path: string): string {
-  return existsSync(path) ? realpathSync(path) : path
 }
 
 /** DuckDB calls a database as its file, and cannot tell it from a schema of that name. */
