@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startTenant, type Tenant } from './engines/tenant.ts'
@@ -316,6 +316,12 @@ describe('protime verify, while the service moves', () => {
     expect(run).toMatchObject({ exitCode: 0, differences: [] })
     expect(listed.size).toBe(3)
     expect(run.summary['pending']).toBeGreaterThan(5)
+  })
+
+  it('makes by --sync a file that nobody else may read', async () => {
+    const run = await verify(...words('fresh.duckdb'), '--streams', 'jobs', '--sync', '--quiet')
+    expect(run).toMatchObject({ exitCode: 0, differences: [] })
+    expect(statSync(path('fresh.duckdb')).mode & 0o777).toBe(0o600)
   })
 
   it('finds by --sync the one real loss', async () => {

@@ -6,6 +6,7 @@ import { settingsFingerprint } from '../privacy/privacy-settings.ts'
 import type { Failure, SyncObserver } from '../protocol/connector.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../protocol/progress/observed.ts'
 import { createSource } from '../source/source.ts'
+import type { Owner } from '../warehouse/owner.ts'
 import { syncWarehouse, type WarehouseSync } from '../warehouse/sync-warehouse.ts'
 import {
   type ActionTools,
@@ -47,15 +48,13 @@ export function syncAction(options: SyncOptions, parent: number): CommandAction 
     const sync = async (observer: SyncObserver) => {
       const streams = streamNames(options, input)
       await warnOfReaders(options.warehouse, shown.log)
-      // Whatever DuckDB makes beside the file is its owner's alone.
-      const mask = process.umask(0o077)
-      done.result = await syncWarehouse({
+      done.result = await syncPrivately({
         source,
         config,
         path: options.warehouse,
         streams,
         keepsDeleted: options.keepDeleted === true,
-        owner: { ...config, redaction: settingsFingerprint(config.privacy) },
+        owner: ownerOf(config),
         rewrites: options.rewrite === true,
         // What one command does not name is still wanted, unless the configuration says otherwise.
         mayLeaveOut: options.streams === undefined,
@@ -64,7 +63,7 @@ export function syncAction(options: SyncOptions, parent: number): CommandAction 
         exitCodeOf: ({ failures, stopped }) => signalCode(stopped) ?? exitCodeOf(failures),
         startOver: options.fullRefresh === true ? 'full refresh' : undefined,
         tools: { signal, ...tools, log: shown.log, observer },
-      }).finally(() => process.umask(mask))
+      })
       const { stopped, failures } = done.result
       if (stopped !== undefined) throw stopped
       return failures
@@ -110,26 +109,49 @@ function failed(error: unknown): WarehouseSync {
   return { records: 0, commits: 0, failures: [{ error: asConnectorError(error) }] }
 }
 
+/** A sync during which whatever DuckDB makes beside the file is its owner's alone. */
+export function syncPrivately(
+  settings: Parameters<typeof syncWarehouse>[0],
+): Promise<WarehouseSync> {
+  const mask = process.umask(0o077)
+  return syncWarehouse(settings).finally(() => process.umask(mask))
+}
+
+/** Whose a warehouse is, and how its records are treated. */
+export function ownerOf(config: ActionTools['config']): Owner {
+  return { ...config, redaction: settingsFingerprint(config.privacy) }
+}
+
 function report(
   { records, commits, failures }: Omit<WarehouseSync, 'stopped'>,
   seconds: number,
   { say, log, mask }: Pick<ActionTools, 'say' | 'log' | 'mask'>,
 ): ExitCode {
+  const told = tellFailures(failures, { log, mask })
+  void say({ records, commits, failures: told, seconds })
+  return exitCodeOf(failures)
+}
+
+/** Logs failures; answers with them as a result has them. */
+export function tellFailures(
+  failures: readonly Failure[],
+  { log, mask }: Pick<ActionTools, 'log' | 'mask'>,
+) {
   const told = failures.map(({ stream, error }) => ({
     type: error.failure,
     message: mask.text(subject(stream, error)),
     ...(stream === undefined ? {} : { stream }),
   }))
   for (const { type, message } of told) log.error(`${type}: ${message}`)
-  void say({ records, commits, failures: told, seconds })
-  return exitCodeOf(failures)
+  return told
 }
 
 function subject(stream: string | undefined, { message }: ConnectorError): string {
   return stream === undefined ? message : `${stream}: ${message}`
 }
 
-function exitCodeOf(failures: readonly Failure[]): ExitCode {
+/** Whether another attempt may mend what has failed. */
+export function exitCodeOf(failures: readonly Failure[]): ExitCode {
   if (failures.length === 0) return EXIT.done
   const isForPerson = failures.every(({ error }) => error.failure === 'config')
   return isForPerson ? EXIT.misconfigured : EXIT.failed

@@ -1,7 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { asConnectorError, unknownStream } from '../ground/errors.ts'
 import { packageVersion } from '../ground/project-files.ts'
-import { settingsFingerprint } from '../privacy/privacy-settings.ts'
 import { readMessagesOption } from '../protocol/command-line.ts'
 import type { Failure, SyncObserver } from '../protocol/connector.ts'
 import { observed } from '../protocol/progress/observed.ts'
@@ -16,7 +15,6 @@ import { type Verified, verify } from '../verify/verify.ts'
 import { verifyBetweenSyncs } from '../verify/verify-between-syncs.ts'
 import { keepsDeleted, readWarehouse } from '../verify/warehouse-rows.ts'
 import { createPatience } from '../warehouse/duckdb.ts'
-import { syncWarehouse } from '../warehouse/sync-warehouse.ts'
 import {
   type ActionTools,
   type CommandAction,
@@ -25,7 +23,7 @@ import {
   type Refuse,
   StartError,
 } from './command.ts'
-import { streamNames } from './sync-action.ts'
+import { exitCodeOf, ownerOf, streamNames, syncPrivately, tellFailures } from './sync-action.ts'
 
 /** The options of `protime verify`. */
 export interface VerifyOptions {
@@ -149,22 +147,18 @@ async function sync(
   { config, signal, log, mask }: ActionTools,
 ): Promise<readonly Failure[]> {
   const patience = createPatience(0, { log, signal })
-  const { failures, stopped } = await syncWarehouse({
+  const { failures, stopped } = await syncPrivately({
     source: createSource(),
     config,
     path,
     streams: streams.map(({ name }) => name),
     keepsDeleted: existsSync(path) && (await keepsDeleted(path, patience)),
     owner: ownerOf(config),
-    exitCodeOf: ({ failures }) => (failures.length === 0 ? EXIT.done : EXIT.failed),
+    exitCodeOf: ({ failures }) => exitCodeOf(failures),
     tools: { log, mask, signal },
   })
   if (stopped !== undefined) throw stopped
   return failures
-}
-
-function ownerOf(config: ActionTools['config']) {
-  return { ...config, redaction: settingsFingerprint(config.privacy) }
 }
 
 function heldBy(
@@ -255,20 +249,12 @@ function report(
   { say, log, mask }: Pick<ActionTools, 'say' | 'log' | 'mask'>,
 ): ExitCode {
   for (const [stream, why] of notVerified) log.warn(`${stream} was not verified: ${why}.`)
-  const told = failures.map(({ stream, error }) => ({
-    type: error.failure,
-    message: mask.text(stream === undefined ? error.message : `${stream}: ${error.message}`),
-    ...(stream === undefined ? {} : { stream }),
-  }))
-  for (const { type, message } of told) log.error(`${type}: ${message}`)
+  const told = tellFailures(failures, { log, mask })
   void say({
     ...{ records, differences, pending, requests, bytes },
     notVerified: [...notVerified.keys()],
     failures: told,
   })
   if (isDifferent) return EXIT.differs
-  if (failures.length === 0) return EXIT.done
-  return failures.every(({ error }) => error.failure === 'config')
-    ? EXIT.misconfigured
-    : EXIT.failed
+  return exitCodeOf(failures)
 }
