@@ -1,5 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { temporaryFolder } from '../integration-tests/testing/files.ts'
 import { flagOf, optionFacts } from './control/option-facts.ts'
 import { startEmulator } from './emulator.ts'
 import { help, optionsOf, parseFlags } from './main.ts'
@@ -51,4 +55,27 @@ it('says in its help what each flag means, and where the control endpoint is exp
   const flags = Object.entries(optionFacts).filter(([, { hasNoFlag }]) => !hasNoFlag)
   const missing = flags.filter(([name]) => !help().includes(`  --${flagOf(name)} `))
   expect([missing, help()]).toEqual([[], expect.stringContaining('docs/emulator.md')])
+})
+
+it('writes its configuration to a new file, and never over another one', async () => {
+  const { path, remove } = temporaryFolder()
+  onTestFinished(remove)
+  const file = join(path, 'config.json')
+  const start = async (...more: string[]) => {
+    const flags = ['--port', '0', '--control-port', '0', '--people', '1', '--write-config', file]
+    const child = spawn(process.execPath, ['bin/protime-emulator', ...flags, ...more])
+    const [told] = (await Promise.race([
+      once(child.stdout, 'data'),
+      once(child.stderr, 'data'),
+    ])) as [Buffer]
+    child.kill()
+    await once(child, 'close')
+    return String(told)
+  }
+  expect(await start()).toContain('Service')
+  const written = readFileSync(file, 'utf8')
+  expect(JSON.parse(written)).toMatchObject({ tenant: 'demo', client_id: 'connector' })
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(await start('--tenant', 'acme')).toContain(`${file} exists with other content.`)
+  expect(readFileSync(file, 'utf8')).toBe(written)
 })

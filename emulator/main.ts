@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { checkValue, flagOf, type OptionFacts, optionFacts } from './control/option-facts.ts'
 import { defaultControl, defaultOf } from './control/reference-text.ts'
@@ -16,9 +17,10 @@ const flags = Object.entries(optionFacts).filter(([, { hasNoFlag }]) => !hasNoFl
 export async function main(args: readonly string[]): Promise<void> {
   try {
     const given = parseFlags(args)
-    const { help: wantsHelp, ...named } = given
+    const { help: wantsHelp, 'write-config': configFile, ...named } = given
     if (wantsHelp) return say(help())
     const emulator = await startEmulator({ port: 4010, controlPort: 4011, ...optionsOf(named) })
+    if (typeof configFile === 'string') await writeConfig(emulator, configFile)
     say(introduction(emulator))
     for (const signal of ['SIGTERM', 'SIGINT'] as const)
       process.once(signal, () => emulator.close())
@@ -53,7 +55,7 @@ export function parseFlags(args: readonly string[]): Record<string, string | boo
   )
   const { values } = parseArgs({
     args: [...args],
-    options: { ...options, help: { type: 'boolean' } },
+    options: { ...options, 'write-config': { type: 'string' }, help: { type: 'boolean' } },
   })
   return { ...values } as Record<string, string | boolean>
 }
@@ -72,6 +74,7 @@ function rateLimitOf(text: string): RateLimit {
 export function help(): string {
   const lines = [
     ...flags.map(([name, facts]) => helpLine(name, facts)),
+    `  ${'--write-config'.padEnd(flagWidth)}file to write the configuration to; an existing file stays as it is`,
     `  ${'--help'.padEnd(flagWidth)}show this text`,
   ]
   return [
@@ -101,6 +104,26 @@ function wrapped(text: string): string[] {
   return text.match(/\S.{0,71}(?=\s|$)/g) ?? []
 }
 
+/**
+ * Writes the configuration to a file that only its owner may read. A file that says something else stays as it
+ * is, because it may be the configuration of a real tenant: the emulator ends then.
+ */
+async function writeConfig(emulator: Emulator, file: string): Promise<void> {
+  const text = configText(emulator)
+  try {
+    writeFileSync(file, text, { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST'
+    if (isThere && readFileSync(file, 'utf8') === text) return
+    await emulator.close()
+    throw isThere ? new Error(`${file} exists with other content. Name another file.`) : error
+  }
+}
+
+function configText(emulator: Emulator): string {
+  return `${JSON.stringify(emulator.config(), null, 2)}\n`
+}
+
 function introduction(emulator: Emulator): string {
   const [client] = emulator.options.clients
   return [
@@ -110,7 +133,7 @@ function introduction(emulator: Emulator): string {
     `Client secret  ${client?.secret}`,
     '',
     'A configuration for the connector:',
-    JSON.stringify(emulator.config(), null, 2),
+    configText(emulator).trimEnd(),
   ].join('\n')
 }
 

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
+import { guideBlock, guideBlocks } from '../scripts/guide-blocks.ts'
 import { streams } from '../src/streams/streams.ts'
 import type { Message } from './testing/airbyte-messages.ts'
 import { executableOf } from './testing/child.ts'
@@ -13,22 +13,15 @@ import { ask } from './testing/protime.ts'
 import { parseLines } from './testing/run.ts'
 import { createWarehouse, differences } from './testing/warehouse.ts'
 
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-const [, section = ''] = readme.split('## Use it with Airbyte\n')
-const blocks = [...(section.split('\n## ')[0] ?? '').matchAll(/```(\w+)\n(.*?)```/gs)].map(
-  ([, language, text = '']) => ({ language, text }),
-)
-const [firstSync = '', nextSync = ''] = blocks
-  .filter(({ language, text }) => language === 'sh' && text.includes('bin/source-protime'))
-  .map(({ text }) => text)
-const catalog = blocks.find(({ text }) => text.includes('"sync_mode"'))?.text ?? ''
+const GUIDE = 'docs/user-guide.md'
+const [firstSync, nextSync] = [guideBlock('sh first', GUIDE), guideBlock('sh next', GUIDE)]
+const catalog = guideBlocks('json', GUIDE).find((text) => text.includes('"sync_mode"')) ?? ''
 
 let emulator: Emulator
 let folder: string
 beforeEach(async () => {
   emulator = await startEmulator({ people: 3, months: 1 })
   folder = mkdtempSync(join(tmpdir(), 'readme-'))
-  symlinkSync(dirname(executableOf('source-protime')), join(folder, 'bin'))
   writeFileSync(join(folder, 'config.json'), JSON.stringify(emulator.config()))
 })
 afterEach(async () => {
@@ -36,13 +29,21 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Runs lines of README in a shell, as a reader does. */
+/** Runs lines of the documents in a shell, as a reader does who has installed the package. */
+function shell(lines: string) {
+  const PATH = `${dirname(executableOf('source-protime'))}:${process.env['PATH']}`
+  return promisify(execFile)('sh', ['-e', '-c', lines], {
+    cwd: folder,
+    env: { ...process.env, PATH },
+  })
+}
+
 async function follow(lines: string): Promise<Message[]> {
-  await promisify(execFile)('sh', ['-e', '-c', lines], { cwd: folder })
+  await shell(lines)
   return parseLines(readFileSync(join(folder, 'messages.jsonl'), 'utf8'))
 }
 
-it("README's commands for Airbyte load everything, and then what has changed", async () => {
+it("the user's guide's commands without a platform load everything, and then what has changed", async () => {
   const warehouse = createWarehouse('highest-cursor')
   const first = await follow(firstSync)
   warehouse.load(first)
@@ -64,13 +65,15 @@ it("README's commands for Airbyte load everything, and then what has changed", a
   }
 })
 
-it("README's first steps bring a tenant into a DuckDB file", async () => {
-  const [, steps = ''] = /```sh\n(bin\/protime init\n.*?)```/s.exec(readme) ?? []
+it("README's two lines bring a tenant into a DuckDB file", async () => {
+  const steps = guideBlock('sh npx', 'README.md')
+  const installed = steps.replaceAll('npx -y -p source-protime -p @duckdb/node-api ', '')
+  expect(installed).toBe('protime init\nprotime sync\n')
   const { base_url, api_name } = emulator.config()['environment'] as Record<string, string>
   rmSync(join(folder, 'config.json'))
-  const child = execFile('sh', ['-e', '-c', steps], { cwd: folder })
-  child.stdin?.end(`demo\n${base_url}\n\n${api_name}\nconnector\nemulator-secret\n`)
-  expect(await once(child, 'exit')).toEqual([0, null])
+  const running = shell(installed)
+  running.child.stdin?.end(`demo\n${base_url}\n\n${api_name}\nconnector\nemulator-secret\n`)
+  await running
   const [counted] = await ask(
     join(folder, 'protime.duckdb'),
     'SELECT count(*)::INTEGER AS n FROM people',
@@ -78,7 +81,7 @@ it("README's first steps bring a tenant into a DuckDB file", async () => {
   expect(counted).toEqual({ n: emulator.all('people').length })
 })
 
-it("README's configured catalog is one", async () => {
+it("the user's guide's configured catalog is one", async () => {
   writeFileSync(join(folder, 'catalog.json'), catalog)
   const commands = firstSync.split('\n').filter((line) => !line.includes('discover'))
   const messages = await follow(commands.join('\n'))

@@ -1,13 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { ask, protime } from '../integration-tests/testing/protime.ts'
+import { guideBlock } from './guide-blocks.ts'
 
-const [attendance = '', planned = ''] = [
-  ...readFileSync('README.md', 'utf8').matchAll(/ask -- "\n([^"]*)"\n/g),
-].map(([, sql = '']) => sql)
+const attendance = guideBlock('sql demo', 'README.md')
+const planned = guideBlock('sql demo', 'docs/warehouse.md')
 
 let emulator: Emulator
 let folder: string
@@ -24,7 +24,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** What the README's program answers, after a sync of the service. */
+/** What the warehouse answers, after a sync of the service. */
 const answer = (sql: string) => ask(join(folder, 'w.duckdb'), sql)
 
 it('by department count the hours of every person and day once', async () => {

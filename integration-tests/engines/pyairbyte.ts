@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { startEmulator } from '../../emulator/emulator.ts'
@@ -86,13 +86,13 @@ export const pyairbyte: Engine = {
   name: 'pyairbyte',
   requirements: ['airbyte==0.71.3'],
   async run(tools) {
-    await runReadme(tools)
     await runWritingGuide(tools)
     const { wheel, folder, python, step } = tools
     const installed = await step('pip installs the connector', () =>
       installWheel(wheel, join(folder, 'environment')),
     )
     if (installed === undefined) return
+    await runUserGuide(tools, installed.source)
     const { emulator, config, streams, truth } = await startTenant()
     const good = join(folder, 'config.json')
     const bad = join(folder, 'wrong-secret.json')
@@ -153,21 +153,25 @@ function expectWords(text: unknown, words: string): void {
   if (typeof text !== 'string' || !text.includes(words)) throw new Error(`${text} lacks ${words}`)
 }
 
-/** The program that README shows, as it stands there: a tenant, and the tenant without one person. */
-async function runReadme({ folder, projectFolder, python, step }: Tools): Promise<void> {
+/** The program of the user's guide, with the installed connector: a tenant, and the tenant without one person. */
+async function runUserGuide(
+  { folder, projectFolder, python, step }: Tools,
+  source: string,
+): Promise<void> {
   const { emulator, config } = await startTenant()
-  const readme = readFileSync(join(projectFolder, 'README.md'), 'utf8')
-  const [, program = ''] = /```python\n([\s\S]*?)```/.exec(readme) ?? []
-  const script = join(folder, 'readme.py')
-  writeFileSync(script, program)
+  const program = guideBlock('python', join(projectFolder, 'docs/user-guide.md'))
+  const script = join(folder, 'guide.py')
+  writeFileSync(
+    script,
+    program.replace('local_executable="source-protime"', `local_executable="${source}"`),
+  )
   writeFileSync(join(folder, 'config.json'), JSON.stringify(config))
-  symlinkSync(join(projectFolder, 'bin'), join(folder, 'bin'))
   const showsEverybody = async () => {
     const [, count] = /^\[(\d+) rows x \d+ columns\]$/m.exec(await python(script, [])) ?? []
     expect(count, String(emulator.all('people').length))
   }
   try {
-    await step('runs the program of README', showsEverybody)
+    await step("runs the program of the user's guide", showsEverybody)
     emulator.remove('people', emulator.all('people')[0]?.['id'] as number)
     await step('runs it again after a person was deleted', showsEverybody)
   } finally {

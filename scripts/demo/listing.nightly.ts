@@ -21,13 +21,13 @@ it('README shows what the demo prints, but for the seconds', () => {
   expect(missingPieces(pieces, printed, withoutSeconds)).toEqual([])
 })
 
-const questions = [
-  ...readFileSync('README.md', 'utf8').matchAll(
-    /\n\$ npm run --silent ask -- "([^"]*)"\n(.*?\n)```/gs,
-  ),
-].map(([, sql = '', answer = '']) => [sql, answer] as const)
+const questions = ['README.md', 'docs/warehouse.md'].map((page) => {
+  const question = /```sql demo\n(.*?)```\n\n```\n(.*?)```/s
+  const [, sql = '', answer = ''] = question.exec(readFileSync(page, 'utf8')) ?? []
+  return [page, sql, answer] as const
+})
 
-it.each(questions)('README shows what the warehouse answers', async (sql, answer) => {
+it.each(questions)('%s shows what the warehouse answers', async (_page, sql, answer) => {
   const env = { ...process.env, DEMO_OUTPUT: folder.path }
   const program = ['dist/scripts/ask.js', sql]
   const { stdout } = await promisify(execFile)(process.execPath, program, { env })
