@@ -238,10 +238,7 @@ function chosenStreams(options: VerifyOptions, { config, input }: ActionTools): 
     }
   return specs
     .filter(({ name }) => names === undefined || names.includes(name))
-    .map(({ name, key, version, schema }) => ({
-      ...{ name, key, version, schema },
-      dateField: dateFields.get(name),
-    }))
+    .map((spec) => ({ ...spec, dateField: dateFields.get(spec.name) }))
 }
 
 function report(

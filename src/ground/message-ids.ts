@@ -88,6 +88,8 @@ export const SYNC_FAILURES = {
     'answer-too-large',
     'warehouse-not-written',
     'too-many-members',
+    'library-misused',
+    'stream-not-ended',
     'unexpected',
   ],
 } as const

@@ -25,6 +25,8 @@ export class WasmBatch implements RecordBatch {
   readonly ops: Uint8Array
   readonly keys: Float64Array
   readonly selection: ObjectRules | undefined
+  /** The scanner has checked the JSON. */
+  readonly fault = null
   readonly #wasm: ScanExports
   readonly #bytes: Buffer
   readonly #rows: Uint32Array

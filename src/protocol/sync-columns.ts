@@ -1,4 +1,7 @@
-/** The columns that we add to every record. */
+import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
+import type { Stamp } from './stream-output.ts'
+
+// The columns that are added to records.
 export const CDC_DELETED_AT = '_ab_cdc_deleted_at'
 export const GENERATION = '_generation'
 export const CDC_CURSOR = '_ab_cdc_cursor'
@@ -12,8 +15,8 @@ const cursor = {
     'The order in which records were sent: of two records of one row the one with the higher cursor counts. It rises from sync to sync.',
 } as const
 
-/** Their schemas. Destinations understand the first as "this row is deleted". */
-export const airbyteColumns = {
+/** Destinations understand the first as "this row is deleted". */
+const AIRBYTE_COLUMNS = {
   [CDC_DELETED_AT]: {
     type: ['string', 'null'],
     format: 'date-time',
@@ -28,11 +31,10 @@ export const airbyteColumns = {
   [CDC_CURSOR]: cursor,
 } as const
 
-/** The columns that we add to every record. */
 export const SDC_DELETED_AT = '_sdc_deleted_at'
 
-/** Their schemas. The first is the name that Singer's targets know for deleted rows. */
-export const singerColumns = {
+/** The first is the name that Singer's targets know for deleted rows. */
+const SINGER_COLUMNS = {
   [SDC_DELETED_AT]: {
     type: ['string', 'null'],
     format: 'date-time',
@@ -45,6 +47,53 @@ export const singerColumns = {
   },
   [CDC_CURSOR]: cursor,
 } as const
+
+type Columns = Readonly<Record<string, JsonSchema>>
+
+/** The columns that records of a stream get over the Airbyte protocol, with their schemas. */
+export function airbyteColumns(spec: StreamSpec): Columns {
+  return ofStream(spec, CDC_DELETED_AT, AIRBYTE_COLUMNS as unknown as Columns)
+}
+
+/** The columns that records of a stream get over Singer, with their schemas. */
+export function singerColumns(spec: StreamSpec): Columns {
+  return ofStream(spec, SDC_DELETED_AT, SINGER_COLUMNS as unknown as Columns)
+}
+
+function ofStream(
+  { isIncremental, hasDeletes, hasGenerations }: StreamSpec,
+  deletedAt: string,
+  columns: Columns,
+): Columns {
+  const isOf = new Map([
+    [deletedAt, hasDeletes],
+    [GENERATION, hasGenerations],
+    [CDC_CURSOR, isIncremental],
+  ])
+  return Object.fromEntries(Object.entries(columns).filter(([name]) => isOf.get(name)))
+}
+
+/** What ends the JSON of a record: its own brace, behind the columns that are added to it. */
+export interface RecordEnds {
+  readonly live: string
+  readonly deleted: string
+}
+
+/** The ends of records of a stream; `deletedAt` is the column that tells of deletes. */
+export function recordEnds(
+  { isIncremental, hasDeletes, hasGenerations }: StreamSpec,
+  deletedAt: string,
+  { generation, cursor, now }: Stamp,
+): RecordEnds {
+  const end = `${hasGenerations ? `,"${GENERATION}":${generation}` : ''}${
+    isIncremental ? `,"${CDC_CURSOR}":${cursor}` : ''
+  }}`
+  if (!hasDeletes) return { live: end, deleted: end }
+  return {
+    live: `,"${deletedAt}":null${end}`,
+    deleted: `,"${deletedAt}":"${now.toISOString()}"${end}`,
+  }
+}
 
 /** The columns by which Airbyte and Singer say that a row is gone. */
 const DELETED_AT: readonly string[] = [CDC_DELETED_AT, SDC_DELETED_AT]

@@ -44,6 +44,11 @@ export interface RecordBatch {
   record(index: number): Uint8Array
   /** The record before rules left anything out of it: to decide by, never to be passed on. */
   received(index: number): Uint8Array
+  /**
+   * What is wrong with its records, in a few words; null for records that were checked and are one JSON object each.
+   * An output takes no others.
+   */
+  readonly fault: string | null
   /** The rules of a catalog's selection that its records are under already. */
   readonly selection?: ObjectRules | undefined
   /**
@@ -53,17 +58,15 @@ export interface RecordBatch {
   lines(parts: LineParts): Uint8Array<ArrayBuffer>
 }
 
-/** A record as JSON text: an object of one line, with the JSON text of its key beside it. */
+/** A record as JSON text, with the JSON text of its key beside it. */
 export interface JsonRecord {
+  /** An object with a member at least, on one line, without white space around it: what JSON.stringify makes. */
   readonly json: string
   /** The JSON text of the key, `null` if left out; of several columns, an array of their values. */
   readonly key?: string
 }
 
-/**
- * A batch of records that were made or changed by us. It costs a parse and a copy of each, which
- * only streams pay that cannot be spliced.
- */
+/** A batch of records that are texts. Each is parsed once, so that none that is damaged reaches a destination. */
 export function createJsonBatch(records: readonly JsonRecord[]): RecordBatch {
   const ops = new Uint8Array(records.length).fill(UPSERT)
   const at = (index: number) => records[index] ?? { json: '{}' }
@@ -72,27 +75,36 @@ export function createJsonBatch(records: readonly JsonRecord[]): RecordBatch {
     ops,
     keys: new Float64Array(records.length).fill(Number.NaN),
     highestVersion: undefined,
+    fault: faultOf(records),
     keyText: (index) => at(index).key ?? 'null',
     versionText: () => undefined,
     record: (index) => Buffer.from(at(index).json),
     received: (index) => Buffer.from(at(index).json),
-    lines({ prefix, suffix, deleteSuffix }) {
-      const parts = records.flatMap(({ json }, i) => {
+    lines(parts) {
+      const [prefix, suffix, deleteSuffix] = [parts.prefix, parts.suffix, parts.deleteSuffix].map(
+        (part) => Buffer.from(part).toString(),
+      )
+      const lines = records.map(({ json }, i) => {
         const kind = ops[i]
-        if (kind === SKIP) return []
-        return [
-          prefix,
-          Buffer.from(json.slice(0, -1)),
-          kind === DELETE || kind === SOFT_DELETE ? deleteSuffix : suffix,
-        ]
+        if (kind === SKIP) return ''
+        return `${prefix}${json.slice(0, -1)}${kind === UPSERT ? suffix : deleteSuffix}`
       })
-      const lines = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
-      let to = 0
-      for (const part of parts) {
-        lines.set(part, to)
-        to += part.length
-      }
-      return lines
+      return Buffer.from(lines.join(''))
     },
+  }
+}
+
+/** What is wrong with the first record that cannot be passed on; none of its values. */
+function faultOf(records: readonly JsonRecord[]): string | null {
+  const at = records.findIndex(({ json }) => !isOneObject(json))
+  return at < 0 ? null : `record ${at + 1} of ${records.length} is not one JSON object on one line`
+}
+
+function isOneObject(json: unknown): boolean {
+  if (typeof json !== 'string' || !/^\{[^\n\r]*\}$/.test(json)) return false
+  try {
+    return Object.keys(JSON.parse(json)).length > 0
+  } catch {
+    return false
   }
 }

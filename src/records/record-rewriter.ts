@@ -1,5 +1,5 @@
 import type { MemberRule, ObjectRules } from './object-rules.ts'
-import { type RecordBatch, SKIP, UPSERT } from './record-batch.ts'
+import { type LineParts, type RecordBatch, SKIP, UPSERT } from './record-batch.ts'
 
 /**
  * One record under rules, as text. It is not parsed: what stays is copied, so that numbers keep every digit. The
@@ -133,30 +133,55 @@ export function createBatchRewriter(
   rules: ObjectRules | undefined,
 ): (batch: RecordBatch) => RecordBatch {
   if (rules === undefined) return (batch) => batch
-  return (batch) => {
-    if (batch.selection === rules) return batch
-    const record = (index: number) => rewritten(batch.record(index), rules)
-    return {
-      count: batch.count,
-      ops: batch.ops,
-      keys: batch.keys,
-      keyText: (index) => batch.keyText(index),
-      versionText: (index) => batch.versionText(index),
-      get highestVersion() {
-        return batch.highestVersion
-      },
-      record,
-      received: (index) => batch.received(index),
-      lines({ prefix, suffix, deleteSuffix }) {
-        const parts: Uint8Array[] = []
-        for (let index = 0; index < batch.count; index++) {
-          const op = batch.ops[index]
-          if (op === SKIP) continue
-          // The suffix closes the record.
-          parts.push(prefix, record(index).subarray(0, -1), op === UPSERT ? suffix : deleteSuffix)
-        }
-        return Buffer.concat(parts)
-      },
+  return (batch) => (batch.selection === rules ? batch : new RewrittenBatch(batch, rules))
+}
+
+/** A class, because a literal with a getter has a shape of its own each time, which the garbage collector keeps. */
+class RewrittenBatch implements RecordBatch {
+  readonly count: number
+  readonly ops: Uint8Array
+  readonly keys: Float64Array
+  readonly fault: string | null
+  readonly #batch: RecordBatch
+  readonly #rules: ObjectRules
+
+  constructor(batch: RecordBatch, rules: ObjectRules) {
+    this.count = batch.count
+    this.ops = batch.ops
+    this.keys = batch.keys
+    this.fault = batch.fault
+    this.#batch = batch
+    this.#rules = rules
+  }
+
+  get highestVersion(): string | undefined {
+    return this.#batch.highestVersion
+  }
+
+  keyText(index: number): string {
+    return this.#batch.keyText(index)
+  }
+
+  versionText(index: number): string | undefined {
+    return this.#batch.versionText(index)
+  }
+
+  record(index: number): Uint8Array {
+    return rewritten(this.#batch.record(index), this.#rules)
+  }
+
+  received(index: number): Uint8Array {
+    return this.#batch.received(index)
+  }
+
+  lines({ prefix, suffix, deleteSuffix }: LineParts): Uint8Array<ArrayBuffer> {
+    const parts: Uint8Array[] = []
+    for (let index = 0; index < this.count; index++) {
+      const op = this.ops[index]
+      if (op === SKIP) continue
+      // The suffix closes the record.
+      parts.push(prefix, this.record(index).subarray(0, -1), op === UPSERT ? suffix : deleteSuffix)
     }
+    return Buffer.concat(parts)
   }
 }

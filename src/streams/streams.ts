@@ -45,6 +45,10 @@ export function streamSpec(stream: Stream): StreamSpec {
     },
     key: keyOf(stream),
     version: stream.versioned === false ? undefined : 'changeVersion',
+    // A list that is read whole is compared with the ids in the state: every stream is incremental.
+    isIncremental: true,
+    hasDeletes: true,
+    hasGenerations: true,
     replication: stream.replication === 'delta' ? 'LOG_BASED' : 'FULL_TABLE',
   }
 }

@@ -10,6 +10,7 @@ function batch(...rows: readonly Row[]): RecordBatch {
     ops: Uint8Array.from(rows, ([, , op = UPSERT]) => op),
     keys: Float64Array.from(rows, ([id]) => (typeof id === 'number' ? id : Number.NaN)),
     highestVersion: undefined,
+    fault: null,
     keyText: (i) => JSON.stringify(rows[i]?.[0]),
     versionText: (i) => rows[i]?.[1],
     record: () => new Uint8Array(),

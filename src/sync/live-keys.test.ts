@@ -17,6 +17,7 @@ function batch(...items: readonly Item[]): RecordBatch {
     ops: Uint8Array.from(items, ({ kind = UPSERT }) => kind),
     keys: Float64Array.from(items, ({ id }) => (typeof id === 'number' ? id : Number.NaN)),
     highestVersion: versions.at(-1),
+    fault: null,
     keyText: (i) => JSON.stringify(items[i]?.id),
     versionText: (i) => items[i]?.version,
     record: () => new Uint8Array(),

@@ -4,7 +4,7 @@ import type { RowKey } from './row-digest.ts'
 import type { RowTable } from './row-table.ts'
 
 /** A stream that can be compared. */
-export interface VerifiedStream extends RowShape, Pick<StreamSpec, 'name'> {}
+export type VerifiedStream = RowShape & StreamSpec
 
 /** What a warehouse holds of a stream. */
 export interface HeldRows {

@@ -1,13 +1,6 @@
 import { ConnectorError } from '../ground/errors.ts'
-import type {
-  Failure,
-  Log,
-  Source,
-  StreamRequest,
-  SyncFacts,
-  SyncObserver,
-  Tools,
-} from '../protocol/connector.ts'
+import type { Failure, Log, Source, SyncFacts, SyncObserver, Tools } from '../protocol/connector.ts'
+import { readStreams, type StreamReading } from '../protocol/read-run.ts'
 import { type Comparison, compareStream, type Found } from './compare-stream.ts'
 import type { Held, VerifiedStream } from './held-rows.ts'
 
@@ -39,7 +32,7 @@ export async function verify<Config>(settings: VerifySettings<Config>): Promise<
   const { source, config, streams, held, found, tools } = settings
   const notVerified = new Map<string, string>()
   const comparisons = new Map<string, Comparison>()
-  const requests: StreamRequest[] = []
+  const readings: StreamReading[] = []
   for (const stream of streams) {
     const { name } = stream
     const rows = held.get(name)
@@ -50,8 +43,8 @@ export async function verify<Config>(settings: VerifySettings<Config>): Promise<
       const output = compareStream({ stream, held: rows, found, log: tools.log })
       const { from = null, until = null } = rows.known ?? {}
       comparisons.set(name, output)
-      requests.push({
-        name,
+      readings.push({
+        spec: stream,
         mode: 'full_refresh',
         state: undefined,
         byLists: { from, until },
@@ -59,7 +52,7 @@ export async function verify<Config>(settings: VerifySettings<Config>): Promise<
       })
     }
   }
-  if (requests.length === 0) throw nothingCompared(notVerified)
+  if (readings.length === 0) throw nothingCompared(notVerified)
   let facts: SyncFacts | undefined
   const observer: SyncObserver = {
     ...tools.observer,
@@ -68,7 +61,7 @@ export async function verify<Config>(settings: VerifySettings<Config>): Promise<
       tools.observer.begun(told)
     },
   }
-  const failed = await source.read(config, requests, {
+  const failed = await readStreams(source, config, readings, {
     ...tools,
     // What it says of itself is said of a sync.
     log: { ...tools.log, info: tools.log.debug },

@@ -66,9 +66,9 @@ export function describe({ spec, table, members }: Description): string[] {
     ...table.columns.flatMap((column) =>
       comment(`COLUMN main.${name}.${quoted(column.name)}`, schemaOf(column, spec.schema)),
     ),
-    ...comment(`COLUMN main.${name}.${GENERATION}`, airbyteColumns[SENT_BY]),
+    ...comment(`COLUMN main.${name}.${GENERATION}`, airbyteColumns(spec)[SENT_BY]),
     ...(table.keepsDeleted
-      ? comment(`COLUMN main.${name}.${DELETED_AT}`, airbyteColumns[CDC_DELETED_AT])
+      ? comment(`COLUMN main.${name}.${DELETED_AT}`, airbyteColumns(spec)[CDC_DELETED_AT])
       : []),
     ...columns.flatMap((column) =>
       comment(`COLUMN flat.${name}.${quoted(column.name)}`, column.schema),

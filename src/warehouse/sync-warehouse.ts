@@ -4,6 +4,7 @@ import { asConnectorError, ConnectorError, unknownStream } from '../ground/error
 import { warningOf } from '../ground/message-ids.ts'
 import { fileBehind } from '../ground/private-file.ts'
 import type { Failure, ReadTools, Source, StreamRequest, Tools } from '../protocol/connector.ts'
+import { readStreams, type StreamReading } from '../protocol/read-run.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import type { Column } from './column.ts'
 import { createPatience } from './duckdb.ts'
@@ -197,12 +198,13 @@ async function read<Config>(
   const { log } = tools
   const states = await warehouse.states()
   const streams = new Map<string, { readonly output: WarehouseOutput; readonly rows: StreamRows }>()
-  const requests: StreamRequest[] = []
+  const readings: StreamReading[] = []
   const uncommitted = new Map<string, ConnectorError>()
   const done = { records: 0, commits: 0 }
   const commits = createCommits(commitAll)
   let files = 0
-  for (const { name, key } of specs) {
+  for (const spec of specs) {
+    const { name, key } = spec
     const rows = createStreamRows({
       columns: columns.get(name) ?? [],
       keys: key,
@@ -215,12 +217,12 @@ async function read<Config>(
     const keys = createRisingKeys(warehouse.highestGeneration(name))
     const output = createWarehouseOutput({ stream: name, rows, keys, commits, log, now })
     streams.set(name, { output, rows })
-    requests.push({ name, mode: 'incremental', state: states.get(name), startOver, output })
+    readings.push({ spec, mode: 'incremental', state: states.get(name), startOver, output })
   }
   let failures: readonly Failure[] = []
   let stopped: unknown
   try {
-    failures = await source.read(config, requests, { ...tools, refused: [] })
+    failures = await readStreams(source, config, readings, { ...tools, refused: [] })
   } catch (error) {
     if (tools.signal.aborted) stopped = error
     else failures = [{ error: asConnectorError(error) }]

@@ -20,7 +20,14 @@ function opened() {
     },
   }
   const states = createAirbyteStates()
-  const open = (stream: string) => createAirbyteOutput({ stream, writer, states })
+  const open = (name: string) => {
+    const kinds = { isIncremental: true, hasDeletes: true, hasGenerations: true }
+    return createAirbyteOutput({
+      spec: { name, schema: {}, key: ['id'], ...kinds },
+      writer,
+      states,
+    })
+  }
   return { open, writes }
 }
 

@@ -1,15 +1,16 @@
 import type { ObjectRules } from '../../records/object-rules.ts'
 import { type LineParts, type RecordBatch, SKIP, UPSERT } from '../../records/record-batch.ts'
 import { createBatchRewriter } from '../../records/record-rewriter.ts'
+import type { StreamSpec } from '../../records/stream-spec.ts'
 import { createHeldLines, type LineWriter } from '../line-writer.ts'
 import { createStateBudget } from '../state.ts'
 import type { Stamp, StateSource, StreamOutput } from '../stream-output.ts'
-import { CDC_CURSOR, CDC_DELETED_AT, GENERATION } from '../sync-columns.ts'
+import { CDC_DELETED_AT, recordEnds } from '../sync-columns.ts'
 import * as messages from './airbyte-messages.ts'
 
 /** What the output of one stream is made of. */
 export interface AirbyteOutputSettings {
-  readonly stream: string
+  readonly spec: StreamSpec
   /** Which columns the catalog chooses; undefined lets records pass as they came. */
   readonly rules?: ObjectRules | undefined
   readonly writer: LineWriter
@@ -43,7 +44,8 @@ const SMALL_STATE_BYTES = 4096
 
 /** Turns what a sync says of one stream into the messages of the Airbyte protocol. */
 export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutput {
-  const { stream, rules, writer, states } = settings
+  const { spec, rules, writer, states } = settings
+  const { name: stream } = spec
   const select = createBatchRewriter(rules)
   const budget = createStateBudget(SMALL_STATE_BYTES)
   const held = createHeldLines(writer)
@@ -70,6 +72,8 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
     waiting: () => status('RUNNING'),
     complete() {
       running()
+      // The platform wants a state of every stream.
+      source ??= () => ({})
       const complete = `${messages.streamStatus(stream, 'COMPLETE')}\n`
       return held.release(stateLine(), states.unsaved(), complete)
     },
@@ -145,16 +149,17 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
     }
   }
 
-  function parts({ generation, cursor, now }: Stamp): LineParts {
+  function parts(stamp: Stamp): LineParts {
+    const { cursor, now } = stamp
     // Never below the time of the cursor, which does not fall from sync to sync.
     const emittedAt = Math.max(now.getTime(), Math.floor(cursor / 1000))
-    const end = `,"${GENERATION}":${generation},"${CDC_CURSOR}":${cursor}}}}\n`
+    const { live, deleted } = recordEnds(spec, CDC_DELETED_AT, stamp)
     return {
       prefix: Buffer.from(
         `{"type":"RECORD","record":{"stream":${descriptor},"emitted_at":${emittedAt},"data":`,
       ),
-      suffix: Buffer.from(`,"${CDC_DELETED_AT}":null${end}`),
-      deleteSuffix: Buffer.from(`,"${CDC_DELETED_AT}":"${now.toISOString()}"${end}`),
+      suffix: Buffer.from(`${live}}}\n`),
+      deleteSuffix: Buffer.from(`${deleted}}}\n`),
     }
   }
 }

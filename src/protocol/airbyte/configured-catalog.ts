@@ -4,17 +4,17 @@ import type { ObjectRules } from '../../records/object-rules.ts'
 import type { StreamSpec } from '../../records/stream-spec.ts'
 import { airbyteColumns, CDC_CURSOR } from '../sync-columns.ts'
 
-/** The stream as `discover` offers it: every one can be read both ways and resumed. */
-export function airbyteStream({ name, schema, key }: StreamSpec): object {
+/** The stream as `discover` offers it. */
+export function airbyteStream(spec: StreamSpec): object {
+  const { name, schema, key, isIncremental = false } = spec
   const { examples: _examples, properties, ...rest } = schema
   return {
     name,
-    json_schema: { ...rest, properties: { ...properties, ...airbyteColumns } },
-    supported_sync_modes: ['full_refresh', 'incremental'],
-    source_defined_cursor: true,
-    default_cursor_field: [CDC_CURSOR],
+    json_schema: { ...rest, properties: { ...properties, ...airbyteColumns(spec) } },
+    supported_sync_modes: ['full_refresh', ...(isIncremental ? ['incremental'] : [])],
+    ...(isIncremental ? { source_defined_cursor: true, default_cursor_field: [CDC_CURSOR] } : {}),
     source_defined_primary_key: key.map((column) => [column]),
-    is_resumable: true,
+    is_resumable: isIncremental,
   }
 }
 

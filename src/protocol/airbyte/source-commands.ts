@@ -1,18 +1,12 @@
 import { ConnectorError, unknownStream } from '../../ground/errors.ts'
 import { fieldsOf, schemaUnder } from '../../records/field-selection.ts'
 import { readMessagesOption, readOption, requiredOption } from '../command-line.ts'
-import type {
-  Connector,
-  Failure,
-  ReadTools,
-  Source,
-  StreamRequest,
-  SyncObserver,
-} from '../connector.ts'
+import type { Connector, Failure, ReadTools, Source, SyncObserver } from '../connector.ts'
 import { type Io, NEXT_FROM_STATE } from '../program.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../progress/observed.ts'
 import { createScreen } from '../progress/screen.ts'
 import type { ProgressListener } from '../progress/sync-progress.ts'
+import { readStreams, type StreamReading } from '../read-run.ts'
 import { parseStateJson, refuseState } from '../state.ts'
 import * as messages from './airbyte-messages.ts'
 import { createAirbyteOutput, createAirbyteStates } from './airbyte-output.ts'
@@ -46,7 +40,7 @@ async function read<Config>(
   const offered = new Map(source.streams(config).map((spec) => [spec.name, spec]))
   const shared = createAirbyteStates()
   const refused: Failure[] = []
-  const requests: StreamRequest[] = []
+  const readings: StreamReading[] = []
   for (const configured of chosen) {
     const { name, syncMode: mode } = configured
     const spec = offered.get(name)
@@ -55,17 +49,14 @@ async function read<Config>(
     else if (mode !== 'full_refresh' && mode !== 'incremental') refuse(name, unknownMode(mode))
     else {
       const rules = chosenFields(spec, configured)
-      const output = createAirbyteOutput({ stream: name, rules, writer, states: shared })
+      const output = createAirbyteOutput({ spec, rules, writer, states: shared })
       const fields = rules && fieldsOf(schemaUnder(spec.schema, rules))
-      requests.push({ name, mode, state: states.get(name), fields, output })
+      readings.push({ spec, mode, state: states.get(name), fields, output })
     }
   }
-  const names = new Set(requests.map(({ name }) => name))
+  const names = new Set(readings.map(({ spec }) => spec.name))
   const keptStates = [...states].flatMap(([name, state]) => (names.has(name) ? [] : [state]))
-  const failed =
-    requests.length === 0
-      ? []
-      : await source.read(config, requests, { ...tools, refused, keptStates })
+  const failed = await readStreams(source, config, readings, { ...tools, refused, keptStates })
   return [...refused, ...failed]
 
   function refuse(stream: string, error: ConnectorError): void {

@@ -9,19 +9,25 @@ interface MetadataEntry {
 }
 
 /** The schema of a stream's records as they leave us, with our own columns. */
-export function recordSchema({ schema }: StreamSpec): JsonSchema {
+export function recordSchema(spec: StreamSpec): JsonSchema {
+  const { schema } = spec
   const { examples: _examples, $schema: _$schema, ...rest } = schema
-  return { ...rest, properties: { ...schema.properties, ...(singerColumns as object) } }
+  return { ...rest, properties: { ...schema.properties, ...singerColumns(spec) } }
 }
 
 /** The columns by which a target may order the changes of a stream; a table that comes whole has none. */
-export function cursorOf({ replication }: StreamSpec): readonly string[] {
-  return replication === 'LOG_BASED' ? [CDC_CURSOR] : []
+export function cursorOf(spec: StreamSpec): readonly string[] {
+  return spec.isIncremental && replicationOf(spec) !== 'FULL_TABLE' ? [CDC_CURSOR] : []
+}
+
+function replicationOf({ isIncremental, replication }: StreamSpec): string {
+  return replication ?? (isIncremental ? 'INCREMENTAL' : 'FULL_TABLE')
 }
 
 /** A stream as `--discover` offers it: every property, nested ones too, has its metadata. */
 export function singerStream(facts: StreamSpec): object {
-  const { name, key, replication = 'FULL_TABLE' } = facts
+  const { name, key } = facts
+  const replication = replicationOf(facts)
   const schema = recordSchema(facts)
   const cursor = cursorOf(facts)
   return {
@@ -57,9 +63,9 @@ function fieldsOf({ properties = {}, items }: JsonSchema, at: Breadcrumb): Bread
   return [...fields, ...nested]
 }
 
-function fieldMetadata(breadcrumb: Breadcrumb, { key, version }: StreamSpec): MetadataEntry {
+function fieldMetadata(breadcrumb: Breadcrumb, facts: StreamSpec): MetadataEntry {
   const [, name = '', ...deeper] = breadcrumb
-  const always = [...key, version, ...Object.keys(singerColumns)]
+  const always = [...facts.key, facts.version, ...Object.keys(singerColumns(facts))]
   // A list is chosen whole, as the Meltano SDK does: no pattern of Meltano reaches its members.
   const isAutomatic = deeper.length === 0 ? always.includes(name) : deeper.includes('items')
   return {

@@ -1,16 +1,16 @@
 import type { ObjectRules } from '../../records/object-rules.ts'
 import { type LineParts, type RecordBatch, SKIP, UPSERT } from '../../records/record-batch.ts'
 import { createBatchRewriter } from '../../records/record-rewriter.ts'
+import type { StreamSpec } from '../../records/stream-spec.ts'
 import { createHeldLines, type LineWriter } from '../line-writer.ts'
 import type { Stamp, StateSource, StreamOutput } from '../stream-output.ts'
-import { CDC_CURSOR, GENERATION, SDC_DELETED_AT } from '../sync-columns.ts'
+import { recordEnds, SDC_DELETED_AT } from '../sync-columns.ts'
 import { counterOf, type SingerLog } from './log.ts'
 import { activateVersion, type StateWriter, schema } from './singer-messages.ts'
 
 /** What the output of one stream is made of. */
 export interface SingerOutputSettings {
-  readonly stream: string
-  readonly key: readonly string[]
+  readonly spec: StreamSpec
   /** The columns that order the changes of the stream, if any do. */
   readonly cursor: readonly string[]
   /** The schema of what is left of the records. */
@@ -25,7 +25,8 @@ export interface SingerOutputSettings {
 
 /** Turns what a sync says of one stream into the messages of Singer. */
 export function createSingerOutput(settings: SingerOutputSettings): StreamOutput {
-  const { stream, rules, writer, states, log } = settings
+  const { spec, rules, writer, states, log } = settings
+  const { name: stream } = spec
   const counts = { records: 0, deletes: 0, isTracked: true }
   const name = JSON.stringify(stream)
   const held = createHeldLines(writer)
@@ -58,6 +59,7 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
     // Singer has no message for it; the log says it.
     waiting: () => {},
     complete() {
+      source ??= () => ({})
       const done = checkpoint()
       log.metric(counterOf(stream, 'record_count', counts.records + counts.deletes))
       return done
@@ -125,7 +127,7 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
   function describe(): void {
     if (isDescribed) return
     isDescribed = true
-    void writer.write(`${schema(stream, settings.schema, settings.key, settings.cursor)}\n`)
+    void writer.write(`${schema(stream, settings.schema, spec.key, settings.cursor)}\n`)
   }
 
   function wrote({ length }: Uint8Array | string): void {
@@ -141,15 +143,16 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
     }
   }
 
-  function parts({ generation, cursor, now }: Stamp): LineParts {
-    const time = now.toISOString()
-    const end = `,"${GENERATION}":${generation},"${CDC_CURSOR}":${cursor}}}\n`
+  function parts(stamp: Stamp): LineParts {
+    const time = stamp.now.toISOString()
+    const version = spec.hasGenerations ? `,"version":${stamp.generation}` : ''
+    const { live, deleted } = recordEnds(spec, SDC_DELETED_AT, stamp)
     return {
       prefix: Buffer.from(
-        `{"type":"RECORD","stream":${name},"time_extracted":"${time}","version":${generation},"record":`,
+        `{"type":"RECORD","stream":${name},"time_extracted":"${time}"${version},"record":`,
       ),
-      suffix: Buffer.from(`,"${SDC_DELETED_AT}":null${end}`),
-      deleteSuffix: Buffer.from(`,"${SDC_DELETED_AT}":"${time}"${end}`),
+      suffix: Buffer.from(`${live}}\n`),
+      deleteSuffix: Buffer.from(`${deleted}}\n`),
     }
   }
 }

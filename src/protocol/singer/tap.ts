@@ -3,9 +3,10 @@ import { warningOf } from '../../ground/message-ids.ts'
 import { fieldsOf, schemaUnder, selectionRules } from '../../records/field-selection.ts'
 import type { JsonSchema } from '../../records/stream-spec.ts'
 import { readJsonOption, readOption } from '../command-line.ts'
-import type { CheckResult, Connector, Failure, ReadTools, StreamRequest } from '../connector.ts'
+import type { CheckResult, Connector, Failure, ReadTools } from '../connector.ts'
 import { type Io, NEXT_FROM_STATE } from '../program.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../progress/observed.ts'
+import { readStreams, type StreamReading } from '../read-run.ts'
 import {
   cursorOf,
   parseCatalog,
@@ -68,7 +69,7 @@ export async function sync<Config>(
   const chosen = selection ?? [...offered.keys()].map(whole)
   const activatesVersions = source.activatesVersions?.(config) ?? true
   const refused: Failure[] = []
-  const requests: StreamRequest[] = []
+  const readings: StreamReading[] = []
   for (const { name, isSelected } of chosen) {
     const spec = offered.get(name)
     if (spec === undefined) {
@@ -82,8 +83,7 @@ export async function sync<Config>(
     const rules = selectionRules(schema, isSelected)
     const selected = schemaUnder(schema, rules)
     const output = createSingerOutput({
-      stream: name,
-      key: spec.key,
+      spec,
       cursor: cursorOf(spec),
       schema: withoutTwins(selected),
       rules,
@@ -92,16 +92,13 @@ export async function sync<Config>(
       ...tools,
     })
     const fields = rules && fieldsOf(selected)
-    requests.push({ name, mode: 'incremental', state: stored.bookmarks[name], fields, output })
+    readings.push({ spec, mode: 'incremental', state: stored.bookmarks[name], fields, output })
   }
-  const names = new Set(requests.map(({ name }) => name))
+  const names = new Set(readings.map(({ spec }) => spec.name))
   const keptStates = Object.entries(stored.bookmarks).flatMap(([name, state]) =>
     names.has(name) ? [] : [state],
   )
-  const failed =
-    requests.length === 0
-      ? []
-      : await source.read(config, requests, { ...tools, refused, keptStates })
+  const failed = await readStreams(source, config, readings, { ...tools, refused, keptStates })
   return [...refused, ...failed]
 }
 

@@ -25,7 +25,8 @@ export function streamOf(
   properties: NonNullable<JsonSchema['properties']>,
 ): StreamSpec {
   const schema = { type: 'object', properties: { id: { type: 'integer' }, ...properties } }
-  return { name, schema, key: ['id'], version: 'changeVersion' }
+  const kinds = { isIncremental: true, hasDeletes: true, hasGenerations: true }
+  return { name, schema, key: ['id'], version: 'changeVersion', ...kinds }
 }
 
 /** Sends records on one page, and ends well; the bookmark counts the records of all syncs. */

@@ -1,0 +1,200 @@
+import { ConnectorError } from '../ground/errors.ts'
+import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
+import type { StreamSpec } from '../records/stream-spec.ts'
+import type { Failure, ReadTools, Source, StreamRequest } from './connector.ts'
+import type { KeyMembers, Stamp, StateSource, StreamOutput } from './stream-output.ts'
+
+/** A stream that is to be read, and what its source says of it. */
+export interface StreamReading extends Omit<StreamRequest, 'name'> {
+  readonly spec: Pick<StreamSpec, 'name' | 'isIncremental' | 'hasDeletes' | 'hasGenerations'>
+}
+
+/**
+ * Reads streams, and holds the source to what it owes their outputs: whatever it does, each stream ends, and one that
+ * is not complete is among the failures that come back. Throws what the source throws, after the streams have ended.
+ */
+export async function readStreams<Config>(
+  source: Source<Config>,
+  config: Config,
+  readings: readonly StreamReading[],
+  tools: ReadTools,
+): Promise<readonly Failure[]> {
+  if (readings.length === 0) return []
+  const outputs: CheckedOutput[] = []
+  const requests = readings.map(({ spec, mode, state, output, ...reading }): StreamRequest => {
+    const checked = new CheckedOutput(spec, output)
+    outputs.push(checked)
+    const { name, isIncremental = false } = spec
+    const continued = isIncremental
+      ? { mode, state }
+      : ({ mode: 'full_refresh', state: undefined } as const)
+    return { ...reading, name, ...continued, output: checked }
+  })
+  try {
+    const failures = await source.read(config, requests, tools)
+    const unended = outputs.filter(({ isComplete }) => !isComplete)
+    if (unended.length > 0) tools.signal.throwIfAborted()
+    return [...failures, ...unended.flatMap((output) => failureOf(output, failures))]
+  } finally {
+    // Whoever stops a sync goes on from its states; nobody reads what else is said of it.
+    if (!tools.signal.aborted) for (const output of outputs) output.end()
+  }
+}
+
+/** The failure of a stream that is not complete, unless its source has told one. */
+function failureOf({ name, fault }: CheckedOutput, told: readonly Failure[]): Failure[] {
+  if (told.some(({ stream = name }) => stream === name)) return []
+  const error =
+    fault ??
+    new ConnectorError(
+      'system',
+      'stream-not-ended',
+      'The connector has ended, and has not said that it has read all of the stream, so that the stream counts as incomplete. This is a fault of the connector: report it.',
+    )
+  return [{ stream: name, error }]
+}
+
+/** The largest that Singer's targets have room for. */
+const MOST_GENERATION = 2 ** 31 - 1
+
+/** Passes on what a source says of a stream, as long as it is what an output can be told. */
+class CheckedOutput implements StreamOutput {
+  readonly counts: StreamOutput['counts']
+  readonly selection: StreamOutput['selection']
+  readonly #spec: StreamReading['spec']
+  readonly #output: StreamOutput
+  #phase: 'queued' | 'open' | 'complete' | 'incomplete' = 'queued'
+  /** Why something was not passed on; after that nothing is, and the stream cannot be complete. */
+  fault: ConnectorError | undefined
+
+  constructor(spec: StreamReading['spec'], output: StreamOutput) {
+    this.#spec = spec
+    this.#output = output
+    this.counts = output.counts
+    this.selection = output.selection
+  }
+
+  get name(): string {
+    return this.#spec.name
+  }
+
+  get isComplete(): boolean {
+    return this.#phase === 'complete'
+  }
+
+  /** Ends a stream that its source has not ended. */
+  end(): void {
+    if (this.#phase === 'complete' || this.#phase === 'incomplete') return
+    this.#output.started()
+    this.incomplete()
+  }
+
+  started(state?: StateSource): void {
+    if (this.#phase === 'queued') this.#phase = 'open'
+    this.#output.started(state)
+  }
+
+  running(): void {
+    this.#assertOpen()
+    this.#output.running()
+  }
+
+  rateLimited(until: Date): void {
+    this.#output.rateLimited(until)
+  }
+
+  waiting(): void {
+    this.#output.waiting()
+  }
+
+  records(batch: RecordBatch, stamp: Stamp): Promise<void> | undefined {
+    this.#assertOpen()
+    this.#assertStamp(stamp)
+    // One that somebody made by hand has none.
+    if (batch.fault !== null) this.#refuse(batch.fault ?? 'its batch is of no known make')
+    if (!this.#spec.hasDeletes && batch.ops.some((op) => op !== UPSERT && op !== SKIP))
+      this.#refuse('it has deletes, and its specification does not say so (hasDeletes)')
+    return this.#output.records(batch, stamp)
+  }
+
+  deletes(rows: readonly KeyMembers[], stamp: Stamp): Promise<void> | undefined {
+    this.#assertOpen()
+    this.#assertStamp(stamp)
+    if (!this.#spec.hasDeletes)
+      this.#refuse('it has deletes, and its specification does not say so (hasDeletes)')
+    if (!rows.every(isKey))
+      this.#refuse('a deleted row is not given by the JSON of its key, as "id":7')
+    return this.#output.deletes(rows, stamp)
+  }
+
+  checkpoint(): Promise<void> | undefined {
+    return this.#output.checkpoint()
+  }
+
+  state(): Promise<void> {
+    return this.#output.state()
+  }
+
+  flush(): Promise<void> {
+    return this.#output.flush()
+  }
+
+  generationComplete(generation: number): void {
+    this.#assertOpen()
+    if (!this.#spec.hasGenerations)
+      this.#refuse('a generation is complete, and its specification has none (hasGenerations)')
+    this.#output.generationComplete(generation)
+  }
+
+  complete(): Promise<void> | undefined {
+    this.#assertOpen()
+    this.#phase = 'complete'
+    return this.#output.complete()
+  }
+
+  incomplete(): void {
+    this.#phase = 'incomplete'
+    this.#output.incomplete()
+  }
+
+  untracked(): void {
+    this.#output.untracked()
+  }
+
+  onRecord(listener: () => void): void {
+    this.#output.onRecord(listener)
+  }
+
+  #assertOpen(): void {
+    if (this.fault !== undefined) throw this.fault
+    if (this.#phase === 'queued') this.#refuse('it has not been started')
+    if (this.#phase !== 'open') this.#refuse('it has ended already')
+  }
+
+  #assertStamp({ generation, cursor, now }: Stamp): void {
+    if (!Number.isInteger(generation) || generation < 1 || generation > MOST_GENERATION)
+      this.#refuse(`its generation ${generation} is no integer from 1 to ${MOST_GENERATION}`)
+    if (!Number.isSafeInteger(cursor) || cursor < 0)
+      this.#refuse(`its cursor ${cursor} is no integer from 0 to ${Number.MAX_SAFE_INTEGER}`)
+    if (Number.isNaN(now.getTime())) this.#refuse('its time is none')
+  }
+
+  #refuse(reason: string): never {
+    this.fault ??= new ConnectorError(
+      'system',
+      'library-misused',
+      `What the connector hands over of ${this.name} cannot be passed on: ${reason}. This is a fault of the connector: report it.`,
+    )
+    throw this.fault
+  }
+}
+
+/** Whether a text is the members of an object on one line, without braces. Numbers are the rule. */
+function isKey(members: KeyMembers): boolean {
+  if (/^"\w+":\d+$/.test(members)) return true
+  try {
+    return !/[\n\r]/.test(members) && Object.keys(JSON.parse(`{${members}}`)).length > 0
+  } catch {
+    return false
+  }
+}
