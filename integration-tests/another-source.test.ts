@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { ConnectorError } from '../src/ground/errors.ts'
 import { runAirbyte } from '../src/protocol/airbyte/entrypoint.ts'
-import type { Connector } from '../src/protocol/connector.ts'
+import type { Connector, Source } from '../src/protocol/connector.ts'
 import { runSinger } from '../src/protocol/singer/tap.ts'
-import { createJsonBatch } from '../src/records/record-batch.ts'
+import type { Stamp, StreamOutput } from '../src/protocol/stream-output.ts'
+import { createJsonBatch, DELETE, type RecordBatch } from '../src/records/record-batch.ts'
 import { airbyteFaults, type Expected } from './testing/airbyte-rules.ts'
 import { configuredCatalog } from './testing/files.ts'
 import { createCollector } from './testing/output.ts'
@@ -14,15 +16,20 @@ import { type SingerMessage, singerFaults } from './testing/singer-rules.ts'
 
 const integers = { type: 'object', properties: { id: { type: 'integer' } } } as const
 
+interface Config {
+  readonly numbers: readonly number[]
+}
+type Read = Source<Config>['read']
+
 // A source of another kind: what a connector needs besides the protocol library.
-const numbers: Connector<{ readonly numbers: readonly number[] }> = {
+const numbers: Connector<Config> = {
   name: 'numbers',
   version: '1.2.3',
   description: 'Reads a list of numbers.',
   spec: { connectionSpecification: { type: 'object', properties: { numbers: {} } } },
   load: async () => ({
     configure: (input) => input as { numbers: number[] },
-    streams: () => [{ name: 'numbers', schema: integers, key: ['id'] }],
+    streams: () => [{ name: 'numbers', schema: integers, key: ['id'], isIncremental: true }],
     check: async ({ numbers }) => ({ isUsable: numbers.length > 0, message: 'A list.' }),
     async read({ numbers }, requests, { keptStates = [] }) {
       const stamp = { generation: 1, cursor: 1, now: new Date() }
@@ -40,6 +47,7 @@ const numbers: Connector<{ readonly numbers: readonly number[] }> = {
 async function run(
   program: typeof runAirbyte | typeof runSinger,
   words: readonly (string | object)[],
+  connector: Connector<Config> = numbers,
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'numbers-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -50,7 +58,7 @@ async function run(
     return file
   })
   const [stdout, stderr] = [createCollector(), createCollector()]
-  const exitCode = await program(argv, numbers, { stdout, stderr, env: {} })
+  const exitCode = await program(argv, connector, { stdout, stderr, env: {} })
   return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
 }
 
@@ -163,5 +171,184 @@ describe('a source of another kind, over Singer', () => {
     const state = [{ type: 'STREAM', stream: { stream_descriptor: { name: 'numbers' } } }]
     const { exitCode, stderr } = await run(runSinger, ['--config', CONFIG, '--state', state])
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('source-numbers')])
+  })
+})
+
+describe('a source that does not keep its part', () => {
+  const STAMP: Stamp = { generation: 1, cursor: 1, now: new Date() }
+  const ENDED = ['STARTED', 'INCOMPLETE']
+
+  /** The same source, which reads in another way. */
+  function reading(read: Read, spec: object = {}): Connector<Config> {
+    return {
+      ...numbers,
+      async load() {
+        const source = await numbers.load()
+        const streams = () => source.streams().map((stream) => ({ ...stream, ...spec }))
+        return { ...source, streams, read }
+      },
+    }
+  }
+
+  /** What becomes of it over both protocols: exit codes, the statuses of the stream, and errors. */
+  async function outcomeOf(connector: Connector<Config>) {
+    const catalog = configuredCatalog(['numbers'])
+    const words = ['read', '--config', CONFIG, '--catalog', catalog]
+    const airbyte = await run(runAirbyte, words, connector)
+    const singer = await run(runSinger, ['--config', CONFIG], connector)
+    const messages = parseLines(airbyte.stdout)
+    const expected = { command: 'read', streams: ['numbers'], isCut: false } as const
+    expect(airbyteFaults({ ...airbyte, messages }, expected)).toEqual([])
+    return {
+      exitCodes: [airbyte.exitCode, singer.exitCode],
+      statuses: messages.flatMap(({ trace }) => trace?.stream_status?.status ?? []),
+      errors: messages.flatMap(({ trace }) => (trace?.error ? [trace.error.message] : [])),
+      failures: messages.flatMap(({ trace }) => trace?.error?.failure_type ?? []),
+      log: singer.stderr,
+      records: messages.filter(({ type }) => type === 'RECORD').length,
+      singerRecords: parseLines<SingerMessage>(singer.stdout).filter(
+        ({ type }) => type === 'RECORD',
+      ),
+    }
+  }
+
+  it.each<[what: string, read: Read]>([
+    ['does nothing at all', async () => []],
+    [
+      'begins a stream and does not end it',
+      async (_config, [request]) => {
+        request?.output.started(() => ({}))
+        return []
+      },
+    ],
+    [
+      'says that a stream is incomplete, and not why',
+      async (_config, [request]) => {
+        request?.output.started(() => ({}))
+        request?.output.incomplete()
+        return []
+      },
+    ],
+  ])('fails where it %s', async (_what, read) => {
+    const { exitCodes, statuses, errors, failures, log } = await outcomeOf(reading(read))
+    expect([exitCodes, statuses, failures]).toEqual([[1, 1], ENDED, ['system_error']])
+    expect(errors).toEqual([expect.stringContaining('numbers: The connector has ended')])
+    expect(log).toContain('numbers: The connector has ended')
+  })
+
+  it('has one failure for a stream that it could not read and did not end', async () => {
+    const error = new ConnectorError('transient', 'x-later', 'Later.')
+    const read: Read = async (_config, requests) =>
+      requests.map(({ name: stream }) => ({ stream, error }))
+    const { exitCodes, statuses, errors } = await outcomeOf(reading(read))
+    expect([exitCodes, statuses, errors]).toEqual([[1, 1], ENDED, ['numbers: Later.']])
+  })
+
+  it('ends its streams where it throws, and tells what it threw', async () => {
+    const read: Read = async (_config, [request]) => {
+      request?.output.started(() => ({}))
+      throw new Error('a bug')
+    }
+    const { exitCodes, statuses, errors } = await outcomeOf(reading(read))
+    expect([exitCodes, statuses]).toEqual([[1, 1], ENDED])
+    expect(errors).toEqual(['Unexpected error in the connector: a bug'])
+  })
+
+  const handing = (json: string) => (output: StreamOutput) =>
+    output.records(createJsonBatch([{ json: '{"id":1}' }, { json }]), STAMP)
+  const ofOne = createJsonBatch([{ json: '{"id":1}' }])
+  const stamped = (stamp: Partial<Stamp>) => (output: StreamOutput) =>
+    output.records(ofOne, { ...STAMP, ...stamp })
+
+  it.each<[what: string, hand: (output: StreamOutput) => unknown, words: string]>([
+    ['an empty record', handing('{}'), 'record 2 of 2 is not one JSON object on one line'],
+    ['a record on three lines', handing('{\n"id":1\n}'), 'record 2 of 2'],
+    ['a record with a space behind it', handing('{"id":1} '), 'record 2 of 2'],
+    ['two records in one', handing('{"id":1}{"id":2}'), 'record 2 of 2'],
+    ['a list', handing('[{"id":1}]'), 'record 2 of 2'],
+    ['no JSON', handing('{"id":}'), 'record 2 of 2'],
+    [
+      'a batch made by hand',
+      (output) => output.records({ ...ofOne, fault: undefined } as unknown as RecordBatch, STAMP),
+      'its batch is of no known make',
+    ],
+    ['no generation', stamped({ generation: Number.NaN }), 'its generation NaN'],
+    ['a generation beyond 32 bits', stamped({ generation: 2 ** 31 }), 'its generation 2147483648'],
+    ['a cursor with a fraction', stamped({ cursor: 0.5 }), 'its cursor 0.5'],
+    ['no time', stamped({ now: new Date(Number.NaN) }), 'its time is none'],
+    ['a deleted row, unannounced', (output) => output.deletes(['"id":1'], STAMP), 'hasDeletes'],
+    [
+      'a deleted record, unannounced',
+      (output) => {
+        const batch = createJsonBatch([{ json: '{"id":1}' }])
+        batch.ops[0] = DELETE
+        return output.records(batch, STAMP)
+      },
+      'hasDeletes',
+    ],
+    ['a generation, unannounced', (output) => output.generationComplete(1), 'hasGenerations'],
+  ])('passes nothing on of %s', async (_what, hand, words) => {
+    const read: Read = async (_config, [request]) => {
+      const output = request?.output as StreamOutput
+      output.started(() => ({}))
+      await hand(output)
+      await output.complete()
+      return []
+    }
+    const { exitCodes, statuses, errors, records, singerRecords } = await outcomeOf(reading(read))
+    expect([exitCodes, statuses, records, singerRecords]).toEqual([[1, 1], ENDED, 0, []])
+    expect(errors).toEqual([expect.stringContaining(words)])
+    expect(errors).toEqual([expect.stringContaining('of numbers cannot be passed on')])
+  })
+
+  it.each(['"id":', '7', '"id":1\n', '"id":1},{"id":2', ''])(
+    'passes nothing on of a deleted row whose key is %j',
+    async (key) => {
+      const read: Read = async (_config, [request]) => {
+        request?.output.started(() => ({}))
+        await request?.output.deletes(['"id":1', key], STAMP)
+        return []
+      }
+      const { errors, records } = await outcomeOf(reading(read, { hasDeletes: true }))
+      expect([records, errors]).toEqual([0, [expect.stringContaining('a deleted row')]])
+    },
+  )
+
+  it('cannot complete a stream of which it swallowed that something was refused', async () => {
+    const read: Read = async (_config, [request]) => {
+      const output = request?.output as StreamOutput
+      output.started(() => ({}))
+      await Promise.resolve()
+        .then(() => handing('{}')(output))
+        .catch(() => {})
+      await Promise.resolve()
+        .then(() => output.complete())
+        .catch(() => {})
+      return []
+    }
+    const { exitCodes, statuses, errors } = await outcomeOf(reading(read))
+    expect([exitCodes, statuses]).toEqual([[1, 1], ENDED])
+    expect(errors).toEqual([expect.stringContaining('record 2 of 2')])
+  })
+
+  it('gets no state of a stream that is not incremental, however it is asked for', async () => {
+    const seen: unknown[] = []
+    const read: Read = async (_config, requests) => {
+      for (const { mode, state, output } of requests) {
+        seen.push([mode, state])
+        output.started()
+        await output.complete()
+      }
+      return []
+    }
+    const stream = { stream_descriptor: { name: 'numbers' }, stream_state: { count: 3 } }
+    const files = ['--config', CONFIG, '--state', [{ type: 'STREAM', stream }]]
+    const words = ['read', ...files, '--catalog', configuredCatalog(['numbers'])]
+    for (const isIncremental of [true, false])
+      await run(runAirbyte, words, reading(read, { isIncremental }))
+    expect(seen).toEqual([
+      ['incremental', { count: 3 }],
+      ['full_refresh', undefined],
+    ])
   })
 })

@@ -134,7 +134,7 @@ function recordFaults(
   if (!validate(record)) faults.push(`${stream}: ${JSON.stringify(validate.errors)}`)
   if (record['_generation'] !== version) faults.push(`${stream}: _generation is not the version`)
   if (!Number.isSafeInteger(record['_ab_cdc_cursor'])) faults.push(`${stream}: no cursor`)
-  if (!Number.isInteger(version) || version > 2 ** 31 - 1)
+  if (version !== undefined && (!Number.isInteger(version) || version > 2 ** 31 - 1))
     faults.push(`${stream}: version ${version} is no 32-bit integer`)
   if (!/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(time)) faults.push(`${stream}: time_extracted ${time}`)
   return faults

@@ -67,15 +67,16 @@ describe('the statuses of a stream', () => {
     output.running()
     output.running()
     await output.complete()
-    expect(writes.flat().map(word)).toEqual(['STARTED', 'RUNNING', 'COMPLETE'])
+    const words = ['STARTED', 'RUNNING', 'a state 0', 'COMPLETE']
+    expect(writes.flat().map(word)).toEqual(words)
   })
 
-  it('are complete also where nobody said that the stream is running', async () => {
+  it('are complete, with a state, also where the source has none and did not say that the stream is running', async () => {
     const { open, writes } = opened()
     const output = open('a')
     output.started()
     await output.complete()
-    expect(writes.flat().map(word)).toEqual(['STARTED', 'RUNNING', 'COMPLETE'])
+    expect(writes.flat().map(word)).toEqual(['STARTED', 'RUNNING', 'a state 0', 'COMPLETE'])
   })
 
   it('tell until when the service asks to wait, and that a stream still waits', () => {

@@ -11,18 +11,35 @@ const spec: StreamSpec = {
 }
 
 describe('a stream that is offered', () => {
-  it('has our columns beside its own, no examples, and its key and cursor', () => {
-    expect(airbyteStream(spec)).toMatchObject({
+  const offeredColumns = (stream: StreamSpec) => {
+    const { json_schema } = airbyteStream(stream) as { json_schema: { properties: object } }
+    return Object.keys(json_schema.properties)
+  }
+
+  it('promises nothing that its source does not say', () => {
+    expect(airbyteStream(spec)).toEqual({
+      name: 'a',
+      json_schema: { type: 'object', properties: { id: { type: 'integer' } } },
+      supported_sync_modes: ['full_refresh'],
+      source_defined_primary_key: [['id'], ['part']],
+      is_resumable: false,
+    })
+    expect(offeredColumns({ ...spec, isIncremental: true })).toEqual(['id', '_ab_cdc_cursor'])
+    expect(offeredColumns({ ...spec, hasDeletes: true })).toEqual(['id', '_ab_cdc_deleted_at'])
+    expect(offeredColumns({ ...spec, hasGenerations: true })).toEqual(['id', '_generation'])
+  })
+
+  it('has our columns beside its own, and its key and cursor', () => {
+    const all = { ...spec, isIncremental: true, hasDeletes: true, hasGenerations: true }
+    expect(airbyteStream(all)).toMatchObject({
       name: 'a',
       supported_sync_modes: ['full_refresh', 'incremental'],
       source_defined_primary_key: [['id'], ['part']],
       default_cursor_field: ['_ab_cdc_cursor'],
       is_resumable: true,
     })
-    const { json_schema } = airbyteStream(spec) as { json_schema: { properties: object } }
-    expect(Object.keys(json_schema)).toEqual(['type', 'properties'])
     const columns = ['id', '_ab_cdc_deleted_at', '_generation', '_ab_cdc_cursor']
-    expect(Object.keys(json_schema.properties)).toEqual(columns)
+    expect(offeredColumns(all)).toEqual(columns)
   })
 })
 

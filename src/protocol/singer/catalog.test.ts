@@ -78,7 +78,9 @@ describe('a stream as --discover offers it', () => {
     name: 'people',
     key: ['id'],
     version: 'changeVersion',
-    replication: 'LOG_BASED',
+    isIncremental: true,
+    hasDeletes: true,
+    hasGenerations: true,
     schema: {
       $schema: 'draft',
       examples: [{}],
@@ -99,9 +101,9 @@ describe('a stream as --discover offers it', () => {
     entry.metadata.find(({ breadcrumb }) => breadcrumb.join('.') === path)?.metadata['inclusion']
 
   it('cannot be read without its key, its version and the columns of the tap', () => {
-    const names = ['id', 'changeVersion', '_sdc_deleted_at', '_generation']
+    const names = ['id', 'changeVersion', '_sdc_deleted_at', '_generation', '_ab_cdc_cursor']
     expect(names.map((name) => inclusionOf(`properties.${name}`))).toEqual(
-      Array(4).fill('automatic'),
+      Array(5).fill('automatic'),
     )
   })
 
@@ -113,6 +115,16 @@ describe('a stream as --discover offers it', () => {
 
   it('has a plain schema, without examples', () => {
     expect(Object.keys(entry.schema)).toEqual(['type', 'properties'])
+  })
+
+  it('is replicated as its source says', () => {
+    const methodOf = (spec: StreamSpec) => {
+      const { replication_method, replication_key } = singerStream(spec) as Record<string, string>
+      return [replication_method, replication_key]
+    }
+    expect(methodOf(facts)).toEqual(['INCREMENTAL', '_ab_cdc_cursor'])
+    expect(methodOf({ ...facts, replication: 'FULL_TABLE' })).toEqual(['FULL_TABLE', undefined])
+    expect(methodOf({ ...facts, isIncremental: false })).toEqual(['FULL_TABLE', undefined])
   })
 
   it('is selected whole when it comes back as it is', () => {

@@ -16,7 +16,7 @@ export type Sent =
   | string
   | { readonly json: string; readonly op: typeof DELETE | typeof SOFT_DELETE }
 
-/** What one sync of a stream says to its output. */
+/** What one sync of a stream says to its output; one that does not complete it is interrupted there. */
 export type Script = (output: StreamOutput) => Promise<void>
 
 /** A stream with the key `id`. */
@@ -108,5 +108,6 @@ export async function syncLists(
     tools: { log, mask: createMask(), signal: new AbortController().signal },
     ...settings,
   })
-  return { ...done, states, warnings: warnings ?? [], infos: infos ?? [] }
+  const failures = done.failures.filter(({ error }) => error.id !== 'stream-not-ended')
+  return { ...done, failures, states, warnings: warnings ?? [], infos: infos ?? [] }
 }
