@@ -1,20 +1,21 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ConnectorError } from '../src/ground/errors.ts'
+import { airbyteFaults, type SourceCommand } from '../src/protocol/acceptance/airbyte-faults.ts'
+import type { SingerMessage } from '../src/protocol/acceptance/messages.ts'
+import type { ProgramRun } from '../src/protocol/acceptance/program-run.ts'
+import { singerFaults } from '../src/protocol/acceptance/singer-faults.ts'
 import { runAirbyte } from '../src/protocol/airbyte/entrypoint.ts'
 import type { Connector, Source } from '../src/protocol/connector.ts'
 import { runSinger } from '../src/protocol/singer/tap.ts'
 import type { Stamp, StreamOutput } from '../src/protocol/stream-output.ts'
 import { createJsonBatch, DELETE, type RecordBatch } from '../src/records/record-batch.ts'
-import { airbyteFaults, type Expected } from './testing/airbyte-rules.ts'
 import { configuredCatalog } from './testing/files.ts'
-import { createCollector } from './testing/output.ts'
 import { parseLines } from './testing/run.ts'
-import { type SingerMessage, singerFaults } from './testing/singer-rules.ts'
+import { runConnector } from './testing/run-connector.ts'
 
 const integers = { type: 'object', properties: { id: { type: 'integer' } } } as const
+
+type Catalog = NonNullable<ProgramRun['catalog']>
 
 interface Config {
   readonly numbers: readonly number[]
@@ -43,39 +44,25 @@ const numbers: Connector<Config> = {
   }),
 }
 
-/** Runs a program of the source in this process; objects are written to files. */
-async function run(
+/** Runs a program of the source in this process. */
+const run = (
   program: typeof runAirbyte | typeof runSinger,
   words: readonly (string | object)[],
-  connector: Connector<Config> = numbers,
-) {
-  const folder = mkdtempSync(join(tmpdir(), 'numbers-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  const argv = words.map((word, i) => {
-    if (typeof word === 'string') return word
-    const file = join(folder, `${i}.json`)
-    writeFileSync(file, JSON.stringify(word))
-    return file
-  })
-  const [stdout, stderr] = [createCollector(), createCollector()]
-  const exitCode = await program(argv, connector, { stdout, stderr, env: {} })
-  return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
-}
+  connector = numbers,
+) => runConnector(program, connector, words)
 
 const CONFIG = { numbers: [3, 1, 2] }
 
 describe('a source of another kind, over the Airbyte protocol', () => {
   /** Runs a command, and checks the rules of the protocol. */
   async function airbyte(
-    command: Expected['command'],
+    command: SourceCommand,
     words: readonly (string | object)[] = [],
-    streams: readonly string[] = [],
+    catalog: Catalog = { streams: [] },
   ) {
     const recording = await run(runAirbyte, [command, ...words])
-    const messages = parseLines(recording.stdout)
-    const faults = airbyteFaults({ ...recording, messages }, { command, streams, isCut: false })
-    expect(faults).toEqual([])
-    return { ...recording, messages }
+    expect(airbyteFaults({ ...recording, catalog }, command)).toEqual([])
+    return { ...recording, messages: parseLines(recording.stdout) }
   }
 
   it('tells its specification', async () => {
@@ -93,9 +80,9 @@ describe('a source of another kind, over the Airbyte protocol', () => {
 
   it('is read with the catalog that it tells', async () => {
     const discovered = await airbyte('discover', ['--config', CONFIG])
-    const catalog = discovered.messages[0]?.catalog ?? {}
+    const catalog = discovered.messages[0]?.catalog ?? { streams: [] }
     const files = ['--config', CONFIG, '--catalog', catalog]
-    const { messages } = await airbyte('read', files, ['numbers'])
+    const { messages } = await airbyte('read', files, catalog)
     const data = messages.flatMap(({ record }) => (record ? [record.data['id']] : []))
     const states = messages.flatMap(({ state }) => (state ? [state.stream.stream_state] : []))
     expect([data, states]).toEqual([[3, 1, 2], [{ count: 3, kept: 0 }]])
@@ -106,15 +93,9 @@ describe('a source of another kind, over the Airbyte protocol', () => {
       type: 'STREAM',
       stream: { stream_descriptor: { name }, stream_state: { count: 1 } },
     }))
-    const files = [
-      '--config',
-      CONFIG,
-      '--catalog',
-      configuredCatalog(['numbers']),
-      '--state',
-      state,
-    ]
-    const { messages } = await airbyte('read', files, ['numbers'])
+    const catalog = configuredCatalog(['numbers'])
+    const files = ['--config', CONFIG, '--catalog', catalog, '--state', state]
+    const { messages } = await airbyte('read', files, catalog)
     const states = messages.flatMap(({ state }) => (state ? [state.stream.stream_state] : []))
     expect(states).toEqual([{ count: 3, kept: 1 }])
   })
@@ -122,7 +103,7 @@ describe('a source of another kind, over the Airbyte protocol', () => {
   it('fails for a stream that it does not have, and reads the others', async () => {
     const catalog = configuredCatalog(['letters', 'numbers'])
     const files = ['--config', CONFIG, '--catalog', catalog]
-    const { messages } = await airbyte('read', files, ['letters', 'numbers'])
+    const { messages } = await airbyte('read', files, catalog)
     const errors = messages.flatMap(({ trace }) => (trace?.error ? [trace.error.message] : []))
     expect(errors).toEqual([
       'letters: There is no stream of this name. Discover the streams again.',
@@ -136,7 +117,7 @@ describe('a source of another kind, over Singer', () => {
     const catalog = JSON.parse(discovered) as object
     const recording = await run(runSinger, ['--config', CONFIG, '--catalog', catalog])
     const messages = parseLines<SingerMessage>(recording.stdout)
-    const faults = singerFaults({ ...recording, messages }, { config: CONFIG, isCut: false })
+    const faults = singerFaults(recording)
     expect([recording.exitCode, faults]).toEqual([0, []])
     const data = messages.flatMap((message) =>
       message.type === 'RECORD' ? [message.record['id']] : [],
@@ -197,8 +178,8 @@ describe('a source that does not keep its part', () => {
     const airbyte = await run(runAirbyte, words, connector)
     const singer = await run(runSinger, ['--config', CONFIG], connector)
     const messages = parseLines(airbyte.stdout)
-    const expected = { command: 'read', streams: ['numbers'], isCut: false } as const
-    expect(airbyteFaults({ ...airbyte, messages }, expected)).toEqual([])
+    expect(airbyteFaults({ ...airbyte, catalog }, 'read')).toEqual([])
+    expect(singerFaults(singer)).toEqual([])
     return {
       exitCodes: [airbyte.exitCode, singer.exitCode],
       statuses: messages.flatMap(({ trace }) => trace?.stream_status?.status ?? []),

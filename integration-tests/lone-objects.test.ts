@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { run, tap } from './testing/run.ts'
-import { selecting } from './testing/singer-rules.ts'
+import { selecting } from './testing/singer-messages.ts'
 
 const LEVEL = { level: 1, activityDefinition: { id: 'a-1' } }
 /** Listed, because its day is before the window of the delta. */

@@ -8,7 +8,7 @@ import { createFakeTerminal } from '../src/protocol/progress/testing/fake-termin
 import { temporaryFolder } from './testing/files.ts'
 import { createCollector, withoutTimes } from './testing/output.ts'
 import { type AirbyteOptions, run, start, tap } from './testing/run.ts'
-import { selecting } from './testing/singer-rules.ts'
+import { selecting } from './testing/singer-messages.ts'
 
 /** What the taps read: each would read the whole tenant otherwise. */
 const catalog = selecting(['job_categories', 'people'])

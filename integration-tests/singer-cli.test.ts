@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTenant, type Tenant } from './engines/tenant.ts'
 import { tap } from './testing/run.ts'
-import { breadcrumbsOf, type Catalog, selecting } from './testing/singer-rules.ts'
+import { breadcrumbsOf, type Catalog, selecting } from './testing/singer-messages.ts'
 
 let tenant: Tenant
 beforeAll(async () => {

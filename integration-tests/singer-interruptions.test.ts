@@ -4,15 +4,11 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { startEmulator } from '../emulator/emulator.ts'
 import type { EmulatorOptions } from '../emulator/options.ts'
 import { shortRetryPolicy } from '../src/http/testing/virtual-time.ts'
+import type { SingerMessage, SingerState } from '../src/protocol/acceptance/messages.ts'
 import { streams } from '../src/streams/streams.ts'
 import { createCollector } from './testing/output.ts'
 import { parseLines, type SingerOptions, start as startProgram, tap } from './testing/run.ts'
-import {
-  lastState,
-  type SingerMessage,
-  type SingerState,
-  selecting,
-} from './testing/singer-rules.ts'
+import { lastState, selecting } from './testing/singer-messages.ts'
 import { createSingerWarehouse, differences, type SingerWarehouse } from './testing/warehouse.ts'
 
 let emulator: Awaited<ReturnType<typeof startEmulator>>

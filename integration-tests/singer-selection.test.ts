@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { type SingerOptions, tap } from './testing/run.ts'
-import { selecting } from './testing/singer-rules.ts'
+import { selecting } from './testing/singer-messages.ts'
 
 let emulator: Emulator
 beforeEach(async () => {

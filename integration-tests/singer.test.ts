@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import type { SingerMessage, SingerState } from '../src/protocol/acceptance/messages.ts'
 import { startTenant, type Tenant } from './engines/tenant.ts'
 import { tap } from './testing/run.ts'
-import type { SingerMessage, SingerState } from './testing/singer-rules.ts'
 import { createSingerWarehouse, differences } from './testing/warehouse.ts'
 
 type Value = Readonly<Record<string, unknown>>

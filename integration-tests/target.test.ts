@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { tap } from './testing/run.ts'
 import { runTarget } from './testing/run-destination.ts'
-import { selecting } from './testing/singer-rules.ts'
+import { selecting } from './testing/singer-messages.ts'
 
 const clients = [{ id: 'writer', secret: 'b-secret', scopes: 'all' }] as const
 const start = () => startEmulator({ people: 12, months: 1, clients })

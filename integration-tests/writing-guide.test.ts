@@ -8,7 +8,7 @@ import { guideBlock, guideBlocks } from '../scripts/guide-blocks.ts'
 import { executableOf } from './testing/child.ts'
 import { temporaryFolder } from './testing/files.ts'
 import { parseLines } from './testing/run.ts'
-import { selecting } from './testing/singer-rules.ts'
+import { selecting } from './testing/singer-messages.ts'
 import { openTenant, type WritableTenant } from './writes/tenant.ts'
 
 let tenant: WritableTenant

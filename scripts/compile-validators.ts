@@ -1,13 +1,16 @@
-import { renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import standaloneCode from 'ajv/dist/standalone/index.js'
+import { parse } from 'yaml'
 import { configSchema } from '../src/config/config-schema.ts'
 import { writeSettingsSchema } from '../src/config/write-settings.ts'
 import type { SettingsSchema } from '../src/ground/settings-schema.ts'
 
 const FILE = 'dist/validators.cjs'
+const PROTOCOL = 'src/protocol/acceptance/airbyte_protocol'
+const MESSAGE_FILE = 'dist/airbyte-message.cjs'
 
-/** `node dist/scripts/compile-validators.js`, for the build: writes the code that checks settings. */
+/** `node dist/scripts/compile-validators.js`, for the build: writes the code that checks settings, and messages of Airbyte. */
 const ajv = new Ajv({
   allErrors: true,
   verbose: true,
@@ -19,9 +22,27 @@ const ajv = new Ajv({
   code: { source: true },
 })
 
-// In two steps: another process may be reading it.
-writeFileSync(`${FILE}.new`, standaloneCode.default(ajv, { config: 'config', write: 'write' }))
-renameSync(`${FILE}.new`, FILE)
+write(FILE, standaloneCode.default(ajv, { config: 'config', write: 'write' }))
+write(MESSAGE_FILE, `/*\n${readFileSync(`${PROTOCOL}.LICENSE`, 'utf8')}*/\n${messageCode()}`)
+
+/** In two steps: another process may be reading it. */
+function write(file: string, code: string): void {
+  writeFileSync(`${file}.new`, code)
+  renameSync(`${file}.new`, file)
+}
+
+/** The definition has keywords of its code generator, which are not JSON Schema. */
+function messageCode(): string {
+  const protocol = new Ajv({
+    strict: false,
+    formats: { uri: /^[a-z][a-z\d+.-]*:\S+$/i },
+    code: { source: true },
+  })
+  protocol.addSchema(parse(readFileSync(`${PROTOCOL}.yaml`, 'utf8')) as object, 'protocol')
+  const validate = protocol.getSchema('protocol#/definitions/AirbyteMessage')
+  if (validate === undefined) throw new Error('the protocol definition has no AirbyteMessage')
+  return standaloneCode.default(protocol, validate)
+}
 
 /**
  * Lets `type` choose among the alternatives of `environment`, so that a fault is reported once, against the

@@ -1,7 +1,6 @@
 import { shortRetryPolicy } from '../../src/http/testing/virtual-time.ts'
-import type { Message } from '../testing/airbyte-messages.ts'
+import type { Message, SingerMessage } from '../../src/protocol/acceptance/messages.ts'
 import { type AirbyteOptions, run, type SingerRun, tap } from '../testing/run.ts'
-import type { SingerMessage } from '../testing/singer-rules.ts'
 import type { Protocol } from './history.ts'
 
 /** A stream that a sync is to read. */

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import type { Message } from '../testing/airbyte-messages.ts'
+import type { Message } from '../../src/protocol/acceptance/messages.ts'
 import { parseLines, run } from '../testing/run.ts'
 import { type Answers, startRawService } from './raw-service.ts'
 import { configOf, PREFIX, runScenario, STREAM, token } from './scenario.ts'

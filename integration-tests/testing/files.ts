@@ -21,7 +21,7 @@ export interface Files {
 }
 
 /** A configured catalog as platforms write it. */
-export function configuredCatalog(chosen: readonly Chosen[]): object {
+export function configuredCatalog(chosen: readonly Chosen[]): { readonly streams: object[] } {
   return {
     streams: chosen.map((entry) => ({
       stream: {

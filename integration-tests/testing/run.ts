@@ -3,16 +3,19 @@ import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { RetryPolicy } from '../../src/http/retry.ts'
 import { shortRetryPolicy } from '../../src/http/testing/virtual-time.ts'
+import { airbyteFaults } from '../../src/protocol/acceptance/airbyte-faults.ts'
+import type { Message, SingerMessage, SingerState } from '../../src/protocol/acceptance/messages.ts'
+import { singerFaults } from '../../src/protocol/acceptance/singer-faults.ts'
+import { airbyteStream } from '../../src/protocol/airbyte/configured-catalog.ts'
 import { runAirbyte } from '../../src/protocol/airbyte/entrypoint.ts'
 import type { Io } from '../../src/protocol/program.ts'
 import { runSinger } from '../../src/protocol/singer/tap.ts'
 import { createConnector } from '../../src/source/source-connector.ts'
-import type { Message } from './airbyte-messages.ts'
-import { airbyteFaults } from './airbyte-rules.ts'
+import { streamSpec, streams } from '../../src/streams/streams.ts'
 import { type Child, startChild } from './child.ts'
 import { type Files, namesOf, temporaryFolder, writeFiles } from './files.ts'
 import { createCollector, createCutOutput } from './output.ts'
-import { lastState, type SingerMessage, type SingerState, singerFaults } from './singer-rules.ts'
+import { lastState } from './singer-messages.ts'
 
 interface RunOptions extends Files {
   /** The real executable (default), or this process: milliseconds in place of a quarter of a second. */
@@ -177,13 +180,12 @@ const RUN: Readonly<Record<(AirbyteOptions | SingerOptions)['program'], RunProgr
 }
 
 function toAirbyteRun(ended: Ended, options: AirbyteOptions): AirbyteRun {
-  const { command, config, catalog } = options
+  const { command, config } = options
   const messages = isChecked(options) ? parseLines<Message>(ended.stdout) : []
   const isCut = isCutOff(ended)
   if (isChecked(options)) {
-    refuse(
-      airbyteFaults({ ...ended, messages }, { command, config, streams: namesOf(catalog), isCut }),
-    )
+    const catalog = offered(options.catalog)
+    refuse(airbyteFaults({ ...ended, catalog, secrets: secretsIn(config), isCut }, command))
   }
   const states = new Map<string, object>()
   for (const { state } of messages) {
@@ -209,7 +211,7 @@ function toSingerRun(ended: Ended, options: SingerOptions): SingerRun {
   const isSync = options.command === undefined && isChecked(options)
   const messages = isSync ? parseLines<SingerMessage>(ended.stdout) : []
   if (isSync)
-    refuse(singerFaults({ ...ended, messages }, { config: options.config, isCut: isCutOff(ended) }))
+    refuse(singerFaults({ ...ended, secrets: secretsIn(options.config), isCut: isCutOff(ended) }))
   return {
     ...ended,
     messages,
@@ -219,6 +221,23 @@ function toSingerRun(ended: Ended, options: SingerOptions): SingerRun {
         one.type === 'RECORD' && one.stream === stream ? [one.record] : [],
       ),
   }
+}
+
+/** The streams of a catalog, with the keys and the columns of the connector that it would offer. */
+function offered(catalog: Files['catalog']): { readonly streams: readonly object[] } {
+  return {
+    streams: namesOf(catalog).map((name) => {
+      const stream = streams.get(name)
+      if (stream === undefined) return { name }
+      const { key, isIncremental = false } = streamSpec(stream)
+      return airbyteStream({ name, schema: {}, key, isIncremental })
+    }),
+  }
+}
+
+function secretsIn(config: unknown): string[] {
+  const { client_secret: secret } = (config ?? {}) as { client_secret?: unknown }
+  return typeof secret === 'string' ? [secret] : []
 }
 
 function isChecked({ stdout, isMerged = false }: RunOptions): boolean {

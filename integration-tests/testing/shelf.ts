@@ -1,13 +1,10 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { onTestFinished } from 'vitest'
 import { ConnectorError } from '../../src/ground/errors.ts'
 import type { runAirbyteDestination } from '../../src/protocol/airbyte/entrypoint.ts'
 import type { Destination, DestinationConnector } from '../../src/protocol/destination.ts'
 import type { runSingerTarget } from '../../src/protocol/singer/target.ts'
-import { temporaryFolder } from './files.ts'
-import { type Collector, createCollector } from './output.ts'
+import type { Collector } from './output.ts'
+import { runConnector } from './run-connector.ts'
 
 /** How a shelf is written. */
 export interface ShelfConfig {
@@ -126,21 +123,10 @@ export interface Given {
 export async function runShelf(
   program: Program,
   shelf: Shelf,
-  { words, input = [], env = {}, ...given }: Given,
+  { words, input = [], ...given }: Given,
 ) {
-  const folder = temporaryFolder()
-  onTestFinished(folder.remove)
-  const argv = words.map((word, i) => {
-    if (typeof word === 'string') return word
-    const file = join(folder.path, `${i}.json`)
-    writeFileSync(file, JSON.stringify(word))
-    return file
-  })
-  const { stdout = createCollector() } = given
-  const stderr = createCollector()
   const text = (line: string | object) =>
     `${typeof line === 'string' ? line : JSON.stringify(line)}\n`
   const stdin = input instanceof Readable ? input : Readable.from([input.map(text).join('')])
-  const exitCode = await program(argv, shelf.connector, { stdin, stdout, stderr, env })
-  return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
+  return runConnector(program, shelf.connector, words, { ...given, stdin })
 }

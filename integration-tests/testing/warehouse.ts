@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Message } from './airbyte-messages.ts'
-import type { SingerMessage, SingerRow } from './singer-rules.ts'
+import type { Message, SingerMessage, SingerRow } from '../../src/protocol/acceptance/messages.ts'
 
 type Row = Readonly<Record<string, unknown>>
 

@@ -1,4 +1,4 @@
-/** A message of the Airbyte protocol, as far as the tests look into it. */
+/** A message of the Airbyte protocol, as far as the rules look into it. */
 export interface Message {
   readonly type: string
   readonly record?: {
@@ -47,4 +47,31 @@ export interface CatalogStream {
   readonly source_defined_primary_key: readonly (readonly string[])[]
   readonly default_cursor_field: readonly string[]
   readonly [field: string]: unknown
+}
+
+/** A message of Singer, as far as the rules look into it. */
+export type SingerMessage =
+  | {
+      readonly type: 'SCHEMA'
+      readonly stream: string
+      readonly schema: { readonly properties: SingerRow }
+      readonly key_properties: readonly string[]
+      readonly bookmark_properties: readonly string[]
+    }
+  | {
+      readonly type: 'RECORD'
+      readonly stream: string
+      readonly record: SingerRow
+      readonly version: number
+      readonly time_extracted: string
+    }
+  | { readonly type: 'STATE'; readonly value: SingerState }
+  | { readonly type: 'ACTIVATE_VERSION'; readonly stream: string; readonly version: number }
+
+export type SingerRow = Readonly<Record<string, unknown>>
+
+/** What a STATE message carries and a runner stores. */
+export interface SingerState {
+  readonly bookmarks: Readonly<Record<string, SingerRow>>
+  readonly currently_syncing: null
 }

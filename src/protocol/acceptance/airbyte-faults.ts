@@ -1,46 +1,31 @@
-import { readFileSync } from 'node:fs'
-import { Ajv, type ValidateFunction } from 'ajv'
-import addFormats from 'ajv-formats'
-import { parse } from 'yaml'
-import type { Message } from './airbyte-messages.ts'
-import { tellsSecret } from './output.ts'
-import { keyOf } from './warehouse.ts'
+import { createRequire } from 'node:module'
+import { CDC_CURSOR } from '../sync-columns.ts'
+import type { Message } from './messages.ts'
+import { messagesOf, type ProgramRun, tellsSecret } from './program-run.ts'
 
-/** What of a run the rules look at. */
-export interface AirbyteRecording {
-  readonly exitCode: number | null
-  readonly messages: readonly Message[]
-  readonly stdout: string
-  readonly stderr: string
-}
-
-/** What the run was for. */
-export interface Expected {
-  readonly command: 'spec' | 'check' | 'discover' | 'read'
-  readonly config?: unknown
-  /** The streams of the catalog. */
-  readonly streams: readonly string[]
-  /** A run that was cut off keeps the rules that hold for every beginning of an output. */
-  readonly isCut: boolean
-}
+/** A command of a source. */
+export type SourceCommand = keyof typeof ACCEPTED
 
 /**
- * The rules of the Airbyte protocol and of those who run it: the protocol's own definition, Airbyte's
- * acceptance tests, the platform, PyAirbyte. One sentence for each fault.
+ * What a run of a source breaks of the rules of the Airbyte protocol and of those who run it: the protocol's own
+ * definition, Airbyte's acceptance tests, the platform, PyAirbyte. One sentence for each fault.
  */
-export function airbyteFaults(recording: AirbyteRecording, expected: Expected): string[] {
-  const { command, isCut } = expected
-  const { messages } = recording
+export function airbyteFaults(run: ProgramRun, command: SourceCommand): string[] {
+  const { messages, faults } = messagesOf<Message>(run)
+  const { isCut = false, catalog = { streams: [] } } = run
+  const streams = catalog.streams.map(describedStream)
+  const names = streams.map(({ name }) => name)
   const isRead = command === 'read'
   return [
+    ...faults,
     ...messages.map(protocolFaults).filter(Boolean),
-    ...outputFaults(recording, expected),
-    ...(isRead ? recordFaults(messages, expected.streams) : []),
-    ...(isRead ? stateFaults(messages, expected.streams) : []),
-    ...(isRead ? traceFaults(messages, expected.streams) : []),
-    ...(isCut ? [] : exitFaults(recording)),
-    ...(isCut || isRead ? [] : answerFaults(recording, command)),
-    ...(isCut || !isRead ? [] : expected.streams.flatMap((name) => endFaults(name, messages))),
+    ...outputFaults(messages, run, command),
+    ...(isRead ? recordFaults(messages, streams) : []),
+    ...(isRead ? stateFaults(messages, names) : []),
+    ...(isRead ? traceFaults(messages, names) : []),
+    ...(isCut ? [] : exitFaults(messages, run)),
+    ...(isCut || isRead ? [] : answerFaults(messages, run, command)),
+    ...(isCut || !isRead ? [] : names.flatMap((name) => endFaults(name, messages))),
     ...(isCut || !isRead ? [] : errorFaults(messages)),
   ]
 }
@@ -53,26 +38,46 @@ const ACCEPTED = {
   read: ['RECORD', 'STATE', 'LOG', 'TRACE'],
 } as const
 
-/** A line without its end takes the next one with it, and the platform logs stderr as errors. */
+/** What a catalog says of a stream, as far as records are held to it. */
+interface DescribedStream {
+  readonly name: string
+  /** The paths of its key. */
+  readonly key: readonly (readonly string[])[]
+  readonly hasCursor: boolean
+}
+
+function describedStream(entry: object): DescribedStream {
+  const { name, json_schema, source_defined_primary_key } = (
+    'stream' in entry ? entry.stream : entry
+  ) as {
+    readonly name: string
+    readonly json_schema?: { readonly properties?: object }
+    readonly source_defined_primary_key?: DescribedStream['key']
+  }
+  const hasCursor = CDC_CURSOR in (json_schema?.properties ?? {})
+  return { name, key: source_defined_primary_key ?? [], hasCursor }
+}
+
+/** The platform logs stderr as errors. */
 function outputFaults(
-  { messages, stdout, stderr }: AirbyteRecording,
-  expected: Expected,
+  messages: readonly Message[],
+  run: ProgramRun,
+  command: SourceCommand,
 ): string[] {
-  const { command, config, isCut } = expected
+  const { stderr, isCut = false } = run
   const accepted: readonly string[] = ACCEPTED[command]
   const faults = messages
     .filter(({ type }) => !accepted.includes(type))
     .map(({ type }) => `${command} answers with a ${type}`)
-  if (!isCut && stdout !== '' && !stdout.endsWith('\n')) faults.push('the last line has no end')
   if (!isCut && stderr !== '') faults.push(`${command} wrote to stderr: ${stderr.slice(0, 200)}`)
   // Records are the service's own data, and a state must hold its links as they are.
   const told = messages.filter(({ type }) => type !== 'RECORD' && type !== 'STATE')
   if (
     [...told.map((message) => JSON.stringify(message)), stderr].some((text) =>
-      tellsSecret(text, config),
+      tellsSecret(text, run),
     )
   )
-    faults.push(`${command} tells the client secret`)
+    faults.push(`${command} tells a secret`)
   return faults
 }
 
@@ -80,26 +85,41 @@ function outputFaults(
 const EARLIEST = Date.UTC(2000)
 
 /** The platform fails a sync at the record of another stream, drops an empty one, and needs keys. */
-function recordFaults(messages: readonly Message[], streams: readonly string[]): string[] {
+function recordFaults(messages: readonly Message[], streams: readonly DescribedStream[]): string[] {
   const faults = new Set<string>()
+  const described = new Map(streams.map((stream) => [stream.name, stream]))
   const lastCursors = new Map<string, number>()
   for (const { record } of messages) {
     if (record === undefined) continue
-    const { stream, data, emitted_at: at } = record
-    if (!streams.includes(stream)) faults.add(`a record of ${stream}, which is not in the catalog`)
-    if (Object.keys(data).length === 0) faults.add(`${stream}: an empty record`)
-    else if ((data['id'] ?? data['collection'] ?? null) === null)
-      faults.add(`${stream}: a record without its key`)
-    if (!(at > EARLIEST)) faults.add(`${stream}: a record of the time ${at}`)
-    const cursor = data['_ab_cdc_cursor']
-    const row = `${stream} ${keyOf(data)}`
-    if (!Number.isSafeInteger(cursor)) faults.add(`${stream}: a record with the cursor ${cursor}`)
-    else if (!(Number(cursor) >= (lastCursors.get(stream) ?? 0)))
-      faults.add(`${stream}: a cursor that falls`)
-    else if (Number(cursor) === lastCursors.get(row)) faults.add(`${row}: one cursor twice`)
-    for (const name of [stream, row]) lastCursors.set(name, Number(cursor))
+    const { stream: name, data, emitted_at: at } = record
+    if (!(at > EARLIEST)) faults.add(`${name}: a record of the time ${at}`)
+    const stream = described.get(name)
+    if (stream === undefined) {
+      faults.add(`a record of ${name}, which is not in the catalog`)
+      continue
+    }
+    const key = stream.key.map((path) => valueAt(path, data))
+    if (Object.keys(data).length === 0) faults.add(`${name}: an empty record`)
+    else if (key.some((value) => value === undefined || value === null))
+      faults.add(`${name}: a record without its key`)
+    if (!stream.hasCursor) continue
+    const cursor = data[CDC_CURSOR]
+    const row = `${name} ${JSON.stringify(key)}`
+    if (!Number.isSafeInteger(cursor)) faults.add(`${name}: a record with the cursor ${cursor}`)
+    else if (!(Number(cursor) >= (lastCursors.get(name) ?? 0)))
+      faults.add(`${name}: a cursor that falls`)
+    else if (key.length > 0 && Number(cursor) === lastCursors.get(row))
+      faults.add(`${row}: one cursor twice`)
+    for (const one of [name, row]) lastCursors.set(one, Number(cursor))
   }
   return [...faults]
+}
+
+function valueAt(path: readonly string[], data: unknown): unknown {
+  return path.reduce(
+    (value, name) => (value as Record<string, unknown> | null | undefined)?.[name],
+    data,
+  )
 }
 
 /** States of the present form, which count the records since the one before exactly. */
@@ -167,7 +187,7 @@ function endFaults(stream: string, messages: readonly Message[]): string[] {
 }
 
 /** The exit code alone decides: an error with 0 makes the platform swap half a table in. */
-function exitFaults({ exitCode, messages }: AirbyteRecording): string[] {
+function exitFaults(messages: readonly Message[], { exitCode }: ProgramRun): string[] {
   const isFailed = messages.some(
     ({ trace }) => trace?.error !== undefined || trace?.stream_status?.status === 'INCOMPLETE',
   )
@@ -178,8 +198,9 @@ function exitFaults({ exitCode, messages }: AirbyteRecording): string[] {
 
 /** `spec`, `check` and `discover` answer once, or say why they cannot. */
 function answerFaults(
-  { exitCode, messages }: AirbyteRecording,
-  command: Expected['command'],
+  messages: readonly Message[],
+  { exitCode }: ProgramRun,
+  command: SourceCommand,
 ): string[] {
   const [answer] = ACCEPTED[command]
   const count = messages.filter(({ type }) => type === answer).length
@@ -204,21 +225,12 @@ function errorFaults(messages: readonly Message[]): string[] {
   return faults
 }
 
-const DEFINITION = new URL('../fixtures/airbyte_protocol.yaml', import.meta.url)
-let validator: ValidateFunction | undefined
+/** What the build makes of the protocol's own definition. */
+type Validate = ((message: unknown) => boolean) & { readonly errors?: readonly object[] | null }
+let validate: Validate | undefined
 
 /** The faults of a message against the protocol's own definition; an empty text means none. */
 export function protocolFaults(message: unknown): string {
-  validator ??= compile()
-  return validator(message) ? '' : JSON.stringify(validator.errors)
-}
-
-function compile(): ValidateFunction {
-  // The definition has keywords of its code generator, which are not JSON Schema.
-  const ajv = new Ajv({ strict: false })
-  addFormats.default(ajv)
-  ajv.addSchema(parse(readFileSync(DEFINITION, 'utf8')) as object, 'protocol')
-  const validate = ajv.getSchema('protocol#/definitions/AirbyteMessage')
-  if (validate === undefined) throw new Error('the protocol definition has no AirbyteMessage')
-  return validate
+  validate ??= createRequire(import.meta.url)('#airbyte-message') as Validate
+  return validate(message) ? '' : JSON.stringify(validate.errors)
 }

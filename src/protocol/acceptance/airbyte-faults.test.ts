@@ -1,48 +1,96 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Emulator, startEmulator } from '../../emulator/emulator.ts'
-import { type AirbyteRecording, airbyteFaults, type Expected } from './airbyte-rules.ts'
-import { type AirbyteOptions, run } from './run.ts'
+import { describe, expect, it } from 'vitest'
+import { runConnector } from '../../../integration-tests/testing/run-connector.ts'
+import { createJsonBatch } from '../../records/record-batch.ts'
+import { runAirbyte } from '../airbyte/entrypoint.ts'
+import type { Connector } from '../connector.ts'
+import { airbyteFaults, type SourceCommand } from './airbyte-faults.ts'
+import type { ProgramRun } from './program-run.ts'
 
-const STREAMS = ['people', 'jobs']
+const SECRET = 'open-sesame'
+const STREAMS = ['books', 'journals']
+
+/** Two streams of three records on two pages. */
+const shop: Connector<object> = {
+  name: 'shop',
+  version: '1.0.0',
+  description: 'Reads a shop.',
+  spec: { connectionSpecification: { type: 'object', properties: {} } },
+  load: async () => ({
+    configure: () => ({}),
+    streams: () =>
+      STREAMS.map((name) => ({
+        name,
+        schema: { type: 'object', properties: { shelf: {}, isbn: {} } },
+        key: ['shelf', 'isbn'],
+        isIncremental: true,
+      })),
+    check: async () => ({ isUsable: true, message: 'A shop.' }),
+    async read(_config, requests) {
+      let cursor = Date.now() * 1000
+      for (const { output } of requests) {
+        let pages = 0
+        output.started(() => ({ pages }))
+        for (const isbns of [[1, 2], [3]]) {
+          const batch = createJsonBatch(
+            isbns.map((isbn) => ({ json: `{"shelf":"a","isbn":${isbn}}` })),
+          )
+          await output.records(batch, { generation: 1, cursor: ++cursor, now: new Date() })
+          pages++
+          await output.checkpoint()
+        }
+        await output.complete()
+      }
+      return []
+    },
+  }),
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: what is broken on purpose has no type
 type Loose = any
 interface Lines {
   exitCode: number | null
-  stdout: string
+  stdout: string | undefined
   stderr: string
   messages: Loose[]
 }
 
-let emulator: Emulator
-const recordings: Partial<Record<Expected['command'], AirbyteRecording>> = {}
-beforeAll(async () => {
-  emulator = await startEmulator({ people: 3, months: 1, pageSize: 2 })
-  const config = emulator.config()
-  for (const command of ['spec', 'check', 'discover', 'read'] as const) {
-    const files: Partial<AirbyteOptions> =
-      command === 'spec' ? {} : command === 'read' ? { config, catalog: STREAMS } : { config }
-    const { exitCode, stdout, stderr, messages } = await run({
-      program: 'source-protime',
-      command,
-      in: 'process',
-      ...files,
-    })
-    recordings[command] = { exitCode, stdout, stderr, messages }
-  }
-})
-afterAll(() => emulator.close())
+const CONFIG = { token: SECRET }
+
+const CATALOG = { streams: [] as object[] }
+const recordings = new Map<SourceCommand, ProgramRun>()
+async function recordingOf(command: SourceCommand): Promise<ProgramRun> {
+  const known = recordings.get(command)
+  if (known !== undefined) return known
+  const config = command === 'spec' ? [] : ['--config', CONFIG]
+  const catalog = command === 'read' ? await offeredCatalog() : CATALOG
+  const words = command === 'read' ? ['--catalog', catalog] : []
+  const run = await runConnector(runAirbyte, shop, [command, ...config, ...words])
+  const recording = { ...run, catalog, secrets: [SECRET] }
+  recordings.set(command, recording)
+  return recording
+}
+
+async function offeredCatalog() {
+  const { stdout } = await recordingOf('discover')
+  return (JSON.parse(stdout) as { catalog: { streams: object[] } }).catalog
+}
 
 /** What is found in a good recording after a change. */
-function faultsAfter(
-  command: Expected['command'],
+async function faultsAfter(
+  command: SourceCommand,
   change: (lines: Lines) => void,
   isCut = false,
-): string[] {
-  const lines = structuredClone(recordings[command]) as Lines
+): Promise<string[]> {
+  const run = await recordingOf(command)
+  const messages = run.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Loose)
+  const lines: Lines = { ...run, stdout: undefined, messages }
   change(lines)
-  const config = emulator.config()
-  return airbyteFaults(lines, { command, config, streams: STREAMS, isCut })
+  const printed = lines.messages.map((message) => `${JSON.stringify(message)}\n`).join('')
+  const { exitCode, stderr, stdout = printed } = lines
+  return airbyteFaults({ ...run, exitCode, stderr, stdout, isCut }, command)
 }
 
 const log = (message: string) => ({ type: 'LOG', log: { level: 'INFO', message } })
@@ -74,6 +122,13 @@ const ofReads: [what: string, change: (lines: Lines) => void, words: string][] =
     'answers with a CATALOG',
   ],
   [
+    'prints a line that is no message',
+    (l) => {
+      l.stdout = 'Reading...\n'
+    },
+    'line 1 is not a JSON object',
+  ],
+  [
     'ends within a line',
     (l) => {
       l.stdout = '{"type"'
@@ -87,11 +142,7 @@ const ofReads: [what: string, change: (lines: Lines) => void, words: string][] =
     },
     'wrote to stderr',
   ],
-  [
-    'logs its secret',
-    (l) => l.messages.push(log('secret=emulator-secret')),
-    'tells the client secret',
-  ],
+  ['logs its secret', (l) => l.messages.push(log(`token=${SECRET}`)), 'tells a secret'],
   [
     'reads another stream',
     (l) => {
@@ -109,7 +160,7 @@ const ofReads: [what: string, change: (lines: Lines) => void, words: string][] =
   [
     'sends a record without its key',
     (l) => {
-      first(l, 'RECORD').record.data.id = null
+      first(l, 'RECORD').record.data.isbn = null
     },
     'without its key',
   ],
@@ -236,25 +287,25 @@ const ofReads: [what: string, change: (lines: Lines) => void, words: string][] =
 ]
 
 describe('a read', () => {
-  it.each(ofReads)('that %s breaks a rule', (_what, change, words) => {
-    expect(faultsAfter('read', change).join('\n')).toContain(words)
+  it.each(ofReads)('that %s breaks a rule', async (_what, change, words) => {
+    expect((await faultsAfter('read', change)).join('\n')).toContain(words)
   })
 
-  it('breaks none, whole or cut anywhere', () => {
-    const { messages = [] } = recordings.read ?? {}
-    expect(faultsAfter('read', () => {})).toEqual([])
-    for (let lines = 0; lines < messages.length; lines++) {
-      const cut = faultsAfter('read', (l) => void l.messages.splice(lines), true)
+  it('breaks none, whole or cut anywhere', async () => {
+    const { stdout } = await recordingOf('read')
+    expect(await faultsAfter('read', () => {})).toEqual([])
+    for (let lines = 0; lines < stdout.split('\n').length; lines++) {
+      const cut = await faultsAfter('read', (l) => void l.messages.splice(lines), true)
       expect(cut, `${lines} lines`).toEqual([])
     }
   })
 })
 
 describe.each(['spec', 'check', 'discover'] as const)('%s', (command) => {
-  it('breaks a rule when it answers twice, never, or with a failure', () => {
-    const twice = faultsAfter(command, ({ messages }) => messages.push(messages.at(-1)))
-    const never = faultsAfter(command, ({ messages }) => void messages.splice(0))
-    const failed = faultsAfter(command, (lines) => {
+  it('breaks a rule when it answers twice, never, or with a failure', async () => {
+    const twice = await faultsAfter(command, ({ messages }) => messages.push(messages.at(-1)))
+    const never = await faultsAfter(command, ({ messages }) => void messages.splice(0))
+    const failed = await faultsAfter(command, (lines) => {
       lines.exitCode = 1
     })
     expect([twice.join(), never.join(), failed.join()]).toEqual([

@@ -1,0 +1,89 @@
+import { Ajv, type ValidateFunction } from 'ajv'
+import { CDC_CURSOR, GENERATION } from '../sync-columns.ts'
+import type { SingerMessage } from './messages.ts'
+import { messagesOf, type ProgramRun, tellsSecret } from './program-run.ts'
+
+const TYPES = new Set(['SCHEMA', 'RECORD', 'STATE', 'ACTIVATE_VERSION'])
+
+/** What a target of any family would stumble over in the output of a tap, one sentence for each fault. */
+export function singerFaults(run: ProgramRun): string[] {
+  const { messages, faults: ofLines } = messagesOf<SingerMessage>(run)
+  const { stderr, isCut = false } = run
+  const faults = [...ofLines]
+  const schemas = new Map<string, Schema>()
+  for (const message of messages) {
+    if (!TYPES.has(message.type)) faults.push(`a message of type ${message.type}`)
+    if (message.type === 'SCHEMA') {
+      if (schemas.has(message.stream)) faults.push(`${message.stream}: two schemas`)
+      if (message.key_properties.length === 0) faults.push(`${message.stream}: no key`)
+      if (!message.bookmark_properties.every((name) => name in message.schema.properties))
+        faults.push(`${message.stream}: a bookmark property that its schema does not have`)
+      schemas.set(message.stream, message)
+    }
+    if (message.type === 'RECORD')
+      faults.push(...recordFaults(message, schemas.get(message.stream)))
+    if (message.type === 'STATE' && message.value.currently_syncing !== null)
+      faults.push('a state that is syncing')
+  }
+  const isWhole = !isCut && messages.length > 0
+  if (isWhole && messages[0]?.type !== 'STATE') faults.push('the first line is not a STATE')
+  if (isWhole && messages.at(-1)?.type !== 'STATE') faults.push('the last line is not a STATE')
+  if (tellsSecret(stderr, run)) faults.push('the log tells a secret')
+  return faults
+}
+
+type Schema = Extract<SingerMessage, { type: 'SCHEMA' }>
+
+function recordFaults(
+  { stream, record, version, time_extracted: time }: Extract<SingerMessage, { type: 'RECORD' }>,
+  described: Schema | undefined,
+): string[] {
+  if (described === undefined) return [`${stream}: a record before its schema`]
+  const { schema, key_properties: key } = described
+  const validate = compiled(schema)
+  const faults: string[] = []
+  if (!validate(record)) faults.push(`${stream}: ${JSON.stringify(validate.errors)}`)
+  if (key.some((column) => (record[column] ?? null) === null))
+    faults.push(`${stream}: a record without its key`)
+  if (record[GENERATION] !== version) faults.push(`${stream}: ${GENERATION} is not the version`)
+  if (CDC_CURSOR in schema.properties && !Number.isSafeInteger(record[CDC_CURSOR]))
+    faults.push(`${stream}: no cursor`)
+  if (GENERATION in schema.properties && !isVersion(version))
+    faults.push(`${stream}: version ${version} is no 32-bit integer`)
+  if (!/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(time)) faults.push(`${stream}: time_extracted ${time}`)
+  return faults
+}
+
+function isVersion(version: number): boolean {
+  return Number.isInteger(version) && version > 0 && version < 2 ** 31
+}
+
+const FORMATS = {
+  date: isDay,
+  'date-time': (text: string) =>
+    /^\d{4}-\d\d-\d\d[T ]([01]\d|2[0-3])(:[0-5]\d){2}(\.\d+)?(Z|[+-]\d\d:?\d\d)$/i.test(text) &&
+    isDay(text.slice(0, 10)),
+  time: /^([01]\d|2[0-3])(:[0-5]\d){2}(\.\d+)?(Z|[+-]\d\d:?\d\d)$/i,
+  uri: (text: string) => URL.canParse(text),
+}
+
+/** Whether there is such a day: JavaScript takes 30 February for one in March. */
+function isDay(text: string): boolean {
+  const day = new Date(`${text}T00:00:00Z`)
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)
+}
+
+const ajv = new Ajv({ strict: false, formats: FORMATS, logger: false })
+const validators = new WeakMap<object, ValidateFunction>()
+const validatorsByText = new Map<string, ValidateFunction>()
+
+/** To compile a schema takes longer than the run that has it, and most runs have those of runs before. */
+function compiled(schema: object): ValidateFunction {
+  const known = validators.get(schema)
+  if (known !== undefined) return known
+  const text = JSON.stringify(schema)
+  const validate = validatorsByText.get(text) ?? ajv.compile(schema)
+  validatorsByText.set(text, validate)
+  validators.set(schema, validate)
+  return validate
+}
