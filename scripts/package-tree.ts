@@ -4,8 +4,9 @@ import { dirname, join } from 'node:path'
 import { billOfMaterials, productionPackages } from './bill-of-materials.ts'
 import { packageFolder } from './demo/paths.ts'
 
-/** What of the npm package has no use where the connector only runs: the emulator, and types. */
-const NOT_RUN = /^bin\/protime-emulator$|^dist\/emulator\/|\.d\.ts$/
+/** What of the npm package has no use where the connector only runs: the emulator, what judges other connectors, and types. */
+const NOT_RUN =
+  /^bin\/protime-emulator$|^dist\/emulator\/|^dist\/src\/protocol\/acceptance\/|^dist\/airbyte-message\.cjs$|\.d\.ts$/
 
 /**
  * Lays out below `folder` what image and wheel carry: the files of the npm package (`files` of
