@@ -31,7 +31,9 @@ describe('the tree of image and wheel', () => {
     expect(own).toContain('bin/destination-protime')
     expect(own).toContain('bin/target-protime')
     expect(
-      own.filter((path) => /emulator|testing|acceptance|airbyte-message|\.test\.|\.ts$|bench|scripts/.test(path)),
+      own.filter((path) =>
+        /emulator|testing|acceptance|airbyte-message\.|\.test\.|\.ts$|bench|scripts/.test(path),
+      ),
     ).toEqual([])
   })
 })
