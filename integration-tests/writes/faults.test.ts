@@ -26,7 +26,7 @@ describe('a run', () => {
     ['a refusal for now', { status: 429, headers: { 'retry-after': '1' } }, 'created'],
     ['maintenance', { status: 503, headers: { 'retry-after': '0' } }, 'unknown'],
     ['a failure', { status: 500 }, 'unknown'],
-    ['an expired token', { status: 401 }, 'created'],
+    ['an expired token', { status: 401 }, 'rejected'],
   ])('ends as it should after %s', async (_, { status, ...options }, creation) => {
     tenant = await openTenant()
     for (const [path, method] of [
@@ -42,11 +42,36 @@ describe('a run', () => {
     ]
     expect(outcomes.flatMap((one) => one.outcomes)).toEqual(['written', 'written', creation])
     const again = await tenant.write('work_locations', [SITE])
-    expect([outcomes[2]?.exitCode, again.exitCode]).toEqual([creation === 'unknown' ? 1 : 0, 0])
+    expect([outcomes[2]?.exitCode, again.exitCode]).toEqual([creation === 'created' ? 0 : 1, 0])
     expect(sites()).toHaveLength(1)
   })
 
-  it.each([408, 500, 503, 524])(
+  it.each([302, 307, 308, 400, 401, 403, 409, 413, 418, 422, 501])(
+    'makes one work location of two records that ask for it, where it is made before an answer %d',
+    async (status) => {
+      tenant = await openTenant()
+      const headers = { location: '/connector/protimeapi/api/v1/work-locations' }
+      const options = { headers, effectMs: 0, method: 'POST', times: 5 }
+      tenant.emulator.fail('/work-locations', status, options)
+      await tenant.write('work_locations', [SITE, SITE])
+      expect((await tenant.write('work_locations', [SITE, SITE])).exitCode).toBe(0)
+      expect([tenant.requested('POST').length, sites().length]).toEqual([1, 1])
+    },
+  )
+
+  it.each([302, 409, 422])(
+    'does not know what became of a work location that is answered %d and not in the list, and says why',
+    async (status) => {
+      tenant = await openTenant()
+      tenant.emulator.fail('/work-locations', status, { method: 'POST', times: 1 })
+      const { exitCode, lines } = await tenant.write('work_locations', [SITE])
+      const reason = expect.stringMatching(`\\(${status} for .*later run finds it`)
+      expect([exitCode, lines]).toMatchObject([1, [{ outcome: 'unknown', status, reason }]])
+      expect((await tenant.write('work_locations', [SITE])).outcomes).toEqual(['created'])
+    },
+  )
+
+  it.each([302, 408, 500, 503, 524])(
     'asks for a work location once when it is made after an answer %d, and the next one finds it',
     async (status) => {
       tenant = await openTenant()

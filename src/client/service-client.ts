@@ -151,7 +151,10 @@ export interface WebhookFilter {
 
 /** The webhooks of the tenant. */
 export interface Webhooks {
-  /** Makes a new one each time it is called; never repeated, as `WorkLocations.create`. */
+  /**
+   * Makes a new one each time it is called. It is repeated, with a token that covers more, only where the service
+   * refused the first one and lists no webhook with the address; else never, as `WorkLocations.create`.
+   */
   create(webhook: WebhookRequest, options?: CallOptions): Promise<CreatedWebhook>
   list(filter?: WebhookFilter, options?: CallOptions): AsyncIterable<Webhook>
   /** Undefined when there is none, or when it was deleted. */

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { reply } from '../http/testing/http-service.ts'
 import { failureOf } from '../http/testing/open-client.ts'
@@ -56,6 +57,36 @@ describe('a webhook', () => {
       mayHaveHappened: true,
       message: expect.stringContaining('without telling its key'),
     })
+  })
+
+  it.each([401, 403])(
+    'is asked for once more with a wider token after a %d, when the list does not have it',
+    async (status) => {
+      const { client, asked, requests } = await openServiceClient(
+        (response, { method }, index) => {
+          if (index === 0) reply(response, status)
+          else if (method === 'GET')
+            reply(response, 200, [{ ...RECORD, destinationUrl: 'https://x' }])
+          else reply(response, 201, { ...RECORD, privateKey: KEY })
+        },
+        { scopes: ['webhooks.write', 'people.read'] },
+      )
+      expect((await client.webhooks.create(WANTED)).key).toBe(KEY)
+      expect(asked).toEqual(['POST /webhooks', 'GET /webhooks', 'POST /webhooks'])
+      const forms = requests.filter(({ url }) => url === '/connect/token').map(({ body }) => body)
+      expect(forms.map((form) => new URLSearchParams(form).has('scope'))).toEqual([true, false])
+    },
+  )
+
+  it.each([
+    ['has it', (response: ServerResponse) => reply(response, 200, [RECORD])],
+    ['is refused as well', (response: ServerResponse) => reply(response, 403)],
+  ])('is not asked for once more after a 401 when the list %s', async (_, list) => {
+    const { client, asked } = await openServiceClient((response, { method }) =>
+      method === 'GET' ? list(response) : reply(response, 401),
+    )
+    expect(await failureOf(client.webhooks.create(WANTED))).toMatchObject({ status: 401 })
+    expect(asked.filter((one) => one.startsWith('POST'))).toHaveLength(1)
   })
 
   it('is asked for with references, which it keeps', async () => {

@@ -1,11 +1,18 @@
 import { isJsonObject, type JsonObject } from '../ground/json.ts'
 import type { Mask } from '../ground/mask.ts'
 import { referencesParameter } from '../http/endpoints.ts'
+import { statusIs } from '../http/status.ts'
 import { readScopes, streams } from '../streams/streams.ts'
 import { ClientError } from './client-error.ts'
 import type { Requests } from './requests.ts'
 import { createdBody, createdId, member, parseListPage, parseOne, textOf } from './responses.ts'
-import type { Webhook, WebhookFilter, WebhookRequest, Webhooks } from './service-client.ts'
+import type {
+  CallOptions,
+  Webhook,
+  WebhookFilter,
+  WebhookRequest,
+  Webhooks,
+} from './service-client.ts'
 
 const COLLECTION = 'webhooks'
 /** Not every edition of the service's documents has scopes for webhooks. */
@@ -23,7 +30,14 @@ export function createWebhooks({ send, get, pages, remove }: Requests, mask: Mas
       const body = { destinationUrl, collectionName }
       const query = referencesQuery(webhook)
       const path = [COLLECTION]
-      const answer = await send({ method: 'POST', path, query, body, ...WRITE, ...options })
+      const operation = { method: 'POST', path, query, body, ...WRITE, ...options } as const
+      const answer = await send(operation).catch(async (error: unknown) => {
+        if (!isPermission(error)) throw error
+        // The token covers more now; whether the first request has made one, the list has to say.
+        const isThere = await isListed(destinationUrl, options)
+        if (isThere === false) return send(operation)
+        throw isThere ? asDone(error) : error
+      })
       const record = createdBody(answer.text)
       const id = createdId(answer)
       const key = keyOf(record)
@@ -40,13 +54,7 @@ export function createWebhooks({ send, get, pages, remove }: Requests, mask: Mas
       }
     },
 
-    list(filter = {}, options = {}) {
-      const operation = { method: 'GET', path: [COLLECTION], query: filterQuery(filter) } as const
-      return pages({ ...operation, ...READ, ...options }, (text) => {
-        const { items, nextLink } = parseListPage(text)
-        return { items: items.map(readWebhook), nextLink }
-      })
-    },
+    list,
 
     async get(id, options) {
       return get({ ...address(id), method: 'GET', ...READ, ...options }, ({ text }) =>
@@ -58,6 +66,39 @@ export function createWebhooks({ send, get, pages, remove }: Requests, mask: Mas
       return remove({ ...address(id), method: 'DELETE', ...WRITE, ...options })
     },
   }
+
+  function list(filter: WebhookFilter = {}, options: CallOptions = {}): AsyncIterable<Webhook> {
+    const operation = { method: 'GET', path: [COLLECTION], query: filterQuery(filter) } as const
+    return pages({ ...operation, ...READ, ...options }, (text) => {
+      const { items, nextLink } = parseListPage(text)
+      return { items: items.map(readWebhook), nextLink }
+    })
+  }
+
+  /** Undefined where the list cannot be asked for. */
+  async function isListed(
+    destinationUrl: string,
+    options?: CallOptions,
+  ): Promise<boolean | undefined> {
+    try {
+      for await (const one of list({}, options))
+        if (one.destinationUrl === destinationUrl) return true
+      return false
+    } catch (error) {
+      if (error instanceof ClientError) return undefined
+      throw error
+    }
+  }
+}
+
+function isPermission(error: unknown): error is ClientError {
+  return error instanceof ClientError && statusIs(error.status, 'permission')
+}
+
+/** The same failure, of which nobody can say that nothing was done. */
+function asDone(error: ClientError): ClientError {
+  const { failure, id, message } = error
+  return new ClientError(failure, id, message, { ...error, mayHaveHappened: true, cause: error })
 }
 
 function address(id: string): { readonly path: readonly string[] } {

@@ -183,6 +183,13 @@ describe('a request that writes', () => {
   const maintained: ClientScenario['api'] = (response, _, index) =>
     index === 0 ? reply(response, 503, '', { 'retry-after': '1' }) : reply(response, 200)
 
+  const answering =
+    (status: number, headers = {}): ClientScenario['api'] =>
+    (response, _, index) =>
+      index === 0 ? reply(response, status, '', headers) : reply(response, 200)
+  const [unauthorised, forbidden] = [answering(401), answering(403)]
+  const moved = answering(307, { location: `${PREFIX}/references/E-12?again=1` })
+
   it.each([
     ['PUT', 'again', 'a connection that broke', broken],
     ['DELETE', 'again', 'a connection that broke', broken],
@@ -192,8 +199,14 @@ describe('a request that writes', () => {
     ['POST', 'once', 'a failure of the service', failing],
     ['PUT', 'again', 'maintenance that has a Retry-After', maintained],
     ['POST', 'once', 'maintenance that has a Retry-After', maintained],
+    ['PUT', 'again', 'a token that is refused', unauthorised],
+    ['POST', 'once', 'a token that is refused', unauthorised],
+    ['PUT', 'again', 'a token that covers too little', forbidden],
+    ['POST', 'once', 'a token that covers too little', forbidden],
+    ['PUT', 'again', 'an answer that sends it elsewhere', moved],
+    ['POST', 'once', 'an answer that sends it elsewhere', moved],
   ] as const)('by %s is sent %s after %s', async (method, times, _, api) => {
-    const { send, calls } = await open({ api })
+    const { send, calls } = await open({ api, scopes: ['people.write'] })
     const isSent = await send({ method, body: {} }).then(
       () => true,
       () => false,
@@ -206,7 +219,14 @@ describe('a request that writes', () => {
     [true, 'a failure of the service', failing],
     [true, 'maintenance that has a Retry-After', maintained],
     [false, 'a refusal for now', refusing],
-    [false, 'a refusal', ((response) => reply(response, 400)) satisfies ClientScenario['api']],
+    [false, 'a refusal', answering(400)],
+    [false, 'a token that is refused', unauthorised],
+    [false, 'a token that covers too little', forbidden],
+    [true, 'an answer that sends it elsewhere', moved],
+    [true, 'an answer that it is elsewhere', answering(303, { location: `${PREFIX}/references` })],
+    [true, 'a conflict, which may be one with itself', answering(409)],
+    [true, 'a status that is not documented', answering(418)],
+    [true, 'a failure that says that it offers no such thing', answering(501)],
   ] as const)('may have been done (%s) after %s', async (expected, _, api) => {
     const { send } = await open({ api })
     const onUncertain = vi.fn()

@@ -5,6 +5,7 @@ import type { Mask } from '../ground/mask.ts'
 import type { ServerClock } from './clock.ts'
 import type { Endpoints } from './endpoints.ts'
 import { createExchanges, type Exchange, type ExchangeCounts, type RetryCause } from './exchange.ts'
+import { HttpError } from './http-error.ts'
 import { resolveLink } from './links.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import { type RetryPolicy, SLOWEST_BODY_MS, tooSlow } from './retry.ts'
@@ -132,7 +133,13 @@ export function createClient(settings: ClientSettings): Client {
     const attempts = exchanges.begin(exchange)
     for (;;) {
       const token = await tokens.get()
-      const attempted = await exchanges.attempt(exchange, attempts, token)
+      const attempted = await exchanges
+        .attempt(exchange, attempts, token)
+        .catch((error: unknown) => {
+          // It is not sent again: what is asked for next has a token that covers more.
+          if (exchange.call.method === 'POST' && isPermission(error)) tokens.widen(token)
+          throw error
+        })
       if ('used' in attempted) return attempted.used
       if (attempted.next !== 'same token')
         await tokens.renew(token, attempted.next === 'unscoped token')
@@ -216,6 +223,10 @@ export function createClient(settings: ClientSettings): Client {
       reply.discard()
     }
   }
+}
+
+function isPermission(error: unknown): boolean {
+  return error instanceof HttpError && error.is('permission')
 }
 
 /** Looks at the first character that is not a space, and lets go of the rest. */

@@ -147,7 +147,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     const result = resultOf(outcome)
     const isHeld = isRateLimit(result)
     if (!isHeld && 'reply' in outcome) limiter.onSuccess()
-    if (isUncertain(outcome)) given.onUncertain?.()
+    if (isUncertain(outcome, call)) given.onUncertain?.()
     const step = decide(
       result,
       { failures: failures.now(), redirects, renewals, token: kindOf(token), method: call.method },
@@ -259,9 +259,10 @@ function isOk(status: number): boolean {
 }
 
 /** Whether the service may have done what was asked for, although it did not say so. */
-function isUncertain(outcome: Failed): boolean {
+function isUncertain(outcome: Failed, { method }: Pick<Call, 'method'>): boolean {
   if ('error' in outcome) return outcome.error.failure !== 'config' && mayHaveArrived(outcome.error)
-  return statusIs(outcome.reply.status, 'uncertain')
+  const { status } = outcome.reply
+  return method === 'POST' ? !statusIs(status, 'nothing done') : statusIs(status, 'uncertain')
 }
 
 /** Whether the service may have answered and only the answer was lost, here or at a gateway. */

@@ -159,7 +159,8 @@ const MAX_REDIRECTS = 3
 
 /**
  * Decides what happens after an attempt whose answer cannot be used. GET, PUT and DELETE may be done
- * twice; a POST, other than that for a token, is repeated only where the service has not done it.
+ * twice. A POST, other than that for a token, is sent again only where the service has not seen it, or has asked
+ * to come later (429): not with another token, nor to another address.
  */
 export function decide(
   result: AttemptResult,
@@ -175,7 +176,7 @@ export function decide(
   }
   const { status, location, retryAfterMs } = result
   // The request for a token carries the secret, which goes nowhere else.
-  if (token !== 'none') {
+  if (token !== 'none' && mayBeDoneTwice) {
     const isRedirect = statusIs(status, method === 'GET' ? 'redirect of GET' : 'redirect')
     if (isRedirect && location !== undefined && redirects < MAX_REDIRECTS)
       return { do: 'redirect', location }

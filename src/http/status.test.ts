@@ -102,6 +102,7 @@ const kinds: readonly (readonly [StatusKind, readonly number[]])[] = [
   ['permission', [401, 403]],
   ['no access', [403]],
   ['bad request', [400]],
+  ['nothing done', [400, 401, 403, 404, 405, 414, 429]],
   ['missing', [404]],
   ['not offered', [404, 405]],
   ['unknown', [400, 404]],

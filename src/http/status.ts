@@ -7,6 +7,8 @@ export type StatusKind =
   | 'retryable'
   /** The service may have done what was asked for. */
   | 'uncertain'
+  /** Nothing was done, as the service documents it; whatever else answers a POST says nothing of what was done. */
+  | 'nothing done'
   /** Of a gateway: the service may have answered, and only its answer was lost. */
   | 'gateway'
   /** The service asks for fewer requests; some statuses say so only with a Retry-After. */
@@ -84,21 +86,21 @@ const MEANINGS: Readonly<Record<number, StatusMeaning>> = {
     failure: 'config',
     id: 'request-not-accepted',
     words: 'The service does not accept the request',
-    is: ['bad request', 'unknown', 'dead link', 'linked', 'of record'],
+    is: ['bad request', 'nothing done', 'unknown', 'dead link', 'linked', 'of record'],
   },
   401: {
     failure: 'config',
     id: 'token-not-accepted',
     words:
       'The service does not accept the access token, also a new one; the client lacks a permission',
-    is: ['expired token', 'permission', 'of object'],
+    is: ['expired token', 'nothing done', 'permission', 'of object'],
   },
   403: {
     failure: 'config',
     id: 'no-access',
     words: 'The client has no access',
     wordsOfRecord: 'The client has no access to this record',
-    is: ['permission', 'no access', 'of record'],
+    is: ['permission', 'nothing done', 'no access', 'of record'],
   },
   404: {
     failure: 'config',
@@ -106,13 +108,13 @@ const MEANINGS: Readonly<Record<number, StatusMeaning>> = {
     words: NOT_OFFERED,
     wordsOfRecord:
       'There is no such record, or the service does not offer this to your tenant or API',
-    is: ['missing', 'not offered', 'unknown', 'dead link', 'of record'],
+    is: ['missing', 'nothing done', 'not offered', 'unknown', 'dead link', 'of record'],
   },
   405: {
     failure: 'config',
     id: 'not-offered',
     words: NOT_OFFERED,
-    is: ['not offered', 'of object'],
+    is: ['nothing done', 'not offered', 'of object'],
   },
   407: {
     failure: 'config',
@@ -145,7 +147,7 @@ const MEANINGS: Readonly<Record<number, StatusMeaning>> = {
     id: 'url-too-long',
     words: 'The service says that the URL is too long; ask for fewer external references',
     wordsOfRecord: 'The service says that the URL is too long; use a shorter name or value',
-    is: ['of record'],
+    is: ['nothing done', 'of record'],
   },
   422: { ...UNEXPECTED, is: ['of record'] },
   425: { ...UNEXPECTED_FOR_NOW, is: ['retryable'] },
@@ -153,7 +155,7 @@ const MEANINGS: Readonly<Record<number, StatusMeaning>> = {
     failure: 'transient',
     id: 'asked-too-often',
     words: 'The service is asked too often',
-    is: ['retryable', 'rate limit'],
+    is: ['retryable', 'nothing done', 'rate limit'],
   },
   500: { ...FAILS, is: ['retryable', 'uncertain'] },
   501: { ...FAILS, failure: 'system', id: 'unexpected-status', is: [] },

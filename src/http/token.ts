@@ -21,6 +21,8 @@ export interface Tokens {
   get(): Promise<Token>
   /** A newer token than `refused`; `wide` asks for every scope the client is entitled to. */
   renew(refused: Token, wide?: boolean): Promise<Token>
+  /** Lets the next one that is asked for be newer than `refused`, for every scope the client is entitled to. */
+  widen(refused: Token): void
 }
 
 /** Who asks for a token, and for what. */
@@ -120,7 +122,7 @@ export function createTokens(
   let current: { token: Token; renewAt: number } | undefined
   let pending: Promise<Token> | undefined
   let wide = settings.scopes === undefined
-  return { get, renew }
+  return { get, renew, widen }
 
   async function get(): Promise<Token> {
     if (current !== undefined && now() < current.renewAt) return current.token
@@ -138,6 +140,11 @@ export function createTokens(
     // Somebody else's narrower request was already on its way.
     current = undefined
     return request()
+  }
+
+  function widen(refused: Token): void {
+    wide = true
+    if (current?.token.value === refused.value) current = undefined
   }
 
   function request(): Promise<Token> {

@@ -83,6 +83,7 @@ export async function applyWorkLocations(
 
   async function adoptOrCreate(creation: Creation): Promise<Verdict> {
     const { fields } = creation
+    if (cache.refused.delete(folded(fields.defaultName))) await cache.readWorkLocations()
     const namesakes = await namesakesOf(creation)
     if (namesakes.length > 1 || (namesakes.length === 1 && !creation.links.isComplete))
       return ambiguous(namesakes)
@@ -109,10 +110,13 @@ export async function applyWorkLocations(
     const text = fields.text !== '' && { description: fields.text }
     const body = { name: nameOf(fields), ...text }
     let id: string | undefined
+    let failure: ClientError | undefined
     try {
       id = (await client.workLocations.create(body)).id
     } catch (error) {
+      if (error instanceof ClientError) cache.refused.add(folded(fields.defaultName))
       if (!(error instanceof ClientError && error.mayHaveHappened)) throw error
+      failure = error
     }
     if (id === undefined && (await isListed())) {
       const namesakes = await namesakesOf(creation)
@@ -121,7 +125,7 @@ export async function applyWorkLocations(
     }
     if (id === undefined) {
       cache.unconfirmed.add(textOf(creation)).add(folded(fields.defaultName))
-      return UNCONFIRMED
+      return unconfirmed(failure)
     }
     const locations = await cache.workLocations()
     locations.set(id, { ...body, id })
@@ -231,10 +235,15 @@ const ABSENT: Verdict = {
   reason:
     'There is no work location with this id, or with the id that the reference is registered for; the service gives ids itself.',
 }
-const UNCONFIRMED: Verdict = {
-  outcome: 'unknown',
-  reason:
-    'The service did not say whether it has created the work location, which is not in its list yet. It is not asked again now, so that none is created twice: a later run finds it, or creates it.',
+const UNCONFIRMED =
+  'The service did not say whether it has created the work location, which is not in its list yet. It is not asked again now, so that none is created twice: a later run finds it, or creates it.'
+
+/** The verdict on a creation that was answered by this failure, or without an id. */
+function unconfirmed(failure: ClientError | undefined): Verdict {
+  if (failure === undefined) return { outcome: 'unknown', reason: UNCONFIRMED }
+  const { status, message } = failure
+  const reason = `${message} ${UNCONFIRMED}`
+  return { outcome: 'unknown', reason, ...(status !== undefined && { status }) }
 }
 const EARLIER_WAITS: Verdict = {
   outcome: 'unknown',

@@ -185,6 +185,8 @@ export interface ServiceCache {
   readWorkLocations(): Promise<Map<string, WorkLocation>>
   /** Keys and names of work locations that wait because a creation was not confirmed: the service may still be at work. */
   readonly unconfirmed: Set<string>
+  /** Names of work locations whose creation was refused: before one is asked for again, the list has to say that it is not there. */
+  readonly refused: Set<string>
 }
 
 /** Makes an empty cache; it reads by this client. */
@@ -201,6 +203,7 @@ export function createServiceCache(client: WriteClient): ServiceCache {
     workLocations: () => locations ?? readWorkLocations(),
     readWorkLocations,
     unconfirmed: new Set(),
+    refused: new Set(),
   }
 
   async function readLinks(collection: string, name: string): Promise<CachedLinks> {
