@@ -15,6 +15,7 @@ import {
   HOUR,
   inState,
   MINUTE,
+  PUBLIC_URL,
   start,
 } from './testing/start-keeper.ts'
 
@@ -22,6 +23,7 @@ it('the keeper ends any history of crashes, lost answers and loss of webhooks wi
   const happening = fc.oneof(
     { weight: 4, arbitrary: fc.constant('round' as const) },
     fc.constantFrom('disable', 'delete', 'uninitialize', 'refuse', 'allow', 'restart', 'shorten'),
+    fc.constantFrom('move', 'answer 302', 'answer 400', 'answer 401', 'answer 409', 'answer'),
     fc.integer({ min: 1, max: 100 }),
   )
   const mishap = fc.oneof(
@@ -41,6 +43,7 @@ async function play(
   history: readonly { happening: Happening; mishaps: Mishap[] }[],
 ): Promise<void> {
   const service = createFakeService()
+  let publicUrl = PUBLIC_URL
   let process = start(service)
   service.onRemove = (record) => {
     // A usable webhook goes only when another one is there to take its place.
@@ -56,11 +59,16 @@ async function play(
   for (const { happening, mishaps } of history) {
     service.mishaps = [...mishaps]
     if (happening === 'round') await attempt(process.keeper)
-    else if (happening === 'restart') process = start(service)
-    else happen(happening, service)
+    else if (happening === 'restart') process = start(service, { publicUrl })
+    else if (happening === 'move') {
+      publicUrl = publicUrl === PUBLIC_URL ? 'https://old.acme.example/path' : PUBLIC_URL
+      process = start(service, { publicUrl })
+    } else happen(happening, service)
   }
   service.mishaps = []
   service.refusing.clear()
+  service.answersInstead = undefined
+  process = start(service)
   service.status = 'Enabled'
   service.validityMs = 30 * DAY
   for (let rounds = 0; rounds < 3; rounds++) {
@@ -68,20 +76,20 @@ async function play(
     await process.keeper.round()
   }
   expectKept(service, process.store.hooks)
+  expect(service.records).toHaveLength(COLLECTIONS.length)
   expect(inState(process.store.hooks, 'creating')).toEqual([])
   for (const collection of COLLECTIONS) {
-    const times = service.creations
-      .filter((one) => one.collection === collection)
-      .map(({ at }) => at)
-    const pauses = times.slice(1).map((at, i) => at - (times[i] ?? 0))
-    for (const pause of pauses) expect(pause).toBeGreaterThanOrEqual(HOUR)
+    const made = service.creations.filter((one) => one.collection === collection)
+    for (const [i, { at, publicUrl }] of made.slice(1).entries())
+      if (made[i]?.publicUrl === publicUrl)
+        expect(at - (made[i]?.at ?? 0)).toBeGreaterThanOrEqual(HOUR)
   }
 
   async function attempt(keeper: Keeper): Promise<void> {
     try {
       await keeper.round()
     } catch (error) {
-      if (error instanceof Crash) process = start(service)
+      if (error instanceof Crash) process = start(service, { publicUrl })
       else if (!(error instanceof ClientError)) throw error
     }
   }
@@ -92,6 +100,8 @@ function happen(happening: Happening, service: FakeWebhookService): void {
   if (typeof happening === 'number') service.now += happening * HOUR
   else if (happening === 'refuse') service.refusing.add('people')
   else if (happening === 'allow') service.refusing.clear()
+  else if (happening.startsWith('answer'))
+    service.answersInstead = happening === 'answer' ? undefined : Number(happening.split(' ')[1])
   else if (happening === 'shorten') service.validityMs = 10 * HOUR
   else if (record === undefined) return
   else if (happening === 'delete') service.records.shift()

@@ -52,6 +52,7 @@ export interface Creation {
   readonly over: readonly StoredHook[]
   /** See `StoredHook`. */
   readonly tries: number
+  readonly failures: number
 }
 
 const MINUTE = 60_000
@@ -61,6 +62,8 @@ const HOUR = 60 * MINUTE
 const CREATION_PAUSE = HOUR
 /** The pause doubles with each webhook that stays uninitialized, up to this. */
 const MAX_CREATION_PAUSE = 24 * HOUR
+/** The pause after the second creation in a row that failed; it doubles with each, up to half of `DOUBT`. */
+const FAILURE_PAUSE = MINUTE
 /** The service repeats a delivery for the last time 72 hours after the first attempt. */
 const RETIREMENT = 72 * HOUR
 /** A webhook that nobody has confirmed may still be made for so long by a request whose answer was lost. */
@@ -127,15 +130,15 @@ export function recordOf(
   )
 }
 
-/** A crash, or an answer that was lost, between asking for a webhook and storing its key. */
+/**
+ * A crash, or an answer that was lost or said that nothing was made, between asking for a webhook and storing its
+ * key. Whatever was answered, it may be made by and by, once or twice.
+ */
 function unconfirmed(hook: StoredHook, { listed, now }: KeeperFacts): KeeperAction[] {
   const record = recordOf(hook, listed)
   if (record !== undefined) {
     const why = 'it was made without its key reaching the store'
-    return [
-      { do: 'delete', id: record.id, collection: hook.collection, why },
-      { do: 'forget', hook },
-    ]
+    return [{ do: 'delete', id: record.id, collection: hook.collection, why }]
   }
   return isWithin(DOUBT, hook.createdAt, now) ? [] : [{ do: 'forget', hook }]
 }
@@ -181,22 +184,40 @@ function keep(
   }
   const [newest] = live
   const why = newest?.fault?.why
-  const paused = hooks
-    .filter((hook) => hook.collection === collection && hook.state !== 'creating')
-    .find((hook) => isWithin(pauseAfter(hook, recordOf(hook, listed)), hook.createdAt, now))
+  const [failed, paused] = attempts()
   if (paused === undefined) {
     const isUninitialized = isOfStatus(newest && recordOf(newest.hook, listed), 'uninitialized')
     const tries = isUninitialized ? (newest?.hook.tries ?? 0) + 1 : 0
+    const failures = failed === undefined ? 0 : (failed.failures ?? 0) + 1
     const over = live.filter(({ fault }) => fault?.isOver).map(({ hook }) => hook)
-    return [{ do: 'create', collection, why, over, tries }]
+    return [{ do: 'create', collection, why, over, tries, failures }]
   }
+  // Why it failed was said then.
+  if (paused.state === 'creating') return []
   const pause = pauseAfter(paused, recordOf(paused, listed)) / HOUR
   const reason = why === undefined ? 'There is no webhook' : `The webhook cannot be used: ${why}`
   const text = `${reason}. The next one is made ${pause === 1 ? 'an hour' : `${pause} hours`} after the one before.`
   return [{ do: 'warn', collection, text }]
 
-  function moved({ destinationUrl }: StoredHook): Fault | undefined {
-    if (destinationUrl.startsWith(`${publicUrl}/`)) return undefined
+  /**
+   * The last creation, if it failed, and the one that the next has to wait after. What was made for another public
+   * URL says nothing of this one.
+   */
+  function attempts(): readonly (StoredHook | undefined)[] {
+    const inOrder = hooks
+      .filter((hook) => hook.collection === collection)
+      .toSorted((a, b) => timeOf(a.createdAt, 0) - timeOf(b.createdAt, 0))
+    const made = inOrder.findLastIndex(({ state }) => state !== 'creating')
+    const own = inOrder.slice(Math.max(0, made)).filter((hook) => isBelow(hook, publicUrl))
+    const failed = own.findLast(({ state }) => state === 'creating')
+    const paused = own.find((hook) =>
+      isWithin(pauseAfter(hook, recordOf(hook, listed)), hook.createdAt, now),
+    )
+    return [failed, paused]
+  }
+
+  function moved(hook: StoredHook): Fault | undefined {
+    if (isBelow(hook, publicUrl)) return undefined
     return { why: 'the public URL has changed', isOver: true }
   }
 }
@@ -226,13 +247,18 @@ function strangers(
 }
 
 /** How long no webhook is made after this one. */
-function pauseAfter({ tries = 0 }: StoredHook, record: Webhook | undefined): number {
+function pauseAfter(
+  { state, tries = 0, failures = 0 }: StoredHook,
+  record: Webhook | undefined,
+): number {
+  if (state === 'creating')
+    return failures === 0 ? 0 : Math.min(DOUBT / 2, FAILURE_PAUSE * 2 ** (failures - 1))
   if (!isOfStatus(record, 'uninitialized')) return CREATION_PAUSE
   return Math.min(MAX_CREATION_PAUSE, CREATION_PAUSE * 2 ** tries)
 }
 
 /** An address that this program makes: other programs may share the public URL's host. */
-function isBelow({ destinationUrl }: Webhook, publicUrl: string): boolean {
+function isBelow({ destinationUrl }: Pick<Webhook, 'destinationUrl'>, publicUrl: string): boolean {
   const path = destinationUrl.startsWith(publicUrl) ? destinationUrl.slice(publicUrl.length) : ''
   return /^\/hooks\/[a-z-]+\/[\w-]{20,}$/.test(path)
 }

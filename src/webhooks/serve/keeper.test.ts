@@ -101,7 +101,7 @@ describe('the keeper', () => {
       'people: no webhook could be made. The service refuses it. It needs the scopes connector-x-webhooks.write and connector-x-people.read.'
     expect(warnings).toEqual([reason])
     expect(keeper.keeping.subscriptions.get('people')).toMatchObject({ status: 'Refused', reason })
-    expect(store.hooks).toHaveLength(1)
+    expect(inState(store.hooks, 'live')).toHaveLength(1)
   })
 
   it('leaves a webhook alone whose key it does not know, unless it is to adopt', async () => {
@@ -162,13 +162,84 @@ describe('the keeper', () => {
     expectKept(service, moved.store.hooks, ['people'])
   })
 
-  it('deletes its own and nothing else when it unsubscribes', async () => {
+  it.each([
+    ['https://hooks.acme.example/old', PUBLIC_URL],
+    ['https://old.acme.example', PUBLIC_URL],
+  ])('replaces a webhook below %s at once when the public URL has become %s', async (old, url) => {
+    const service = createFakeService()
+    await start(service, { publicUrl: old }).keeper.round()
+    const { keeper, store, warnings } = start(service, { publicUrl: url })
+    await keeper.round()
+    expectKept(service, store.hooks)
+    const below = `${url}/hooks/`
+    expect(service.records.filter((one) => !one.destinationUrl.startsWith(below))).toEqual([])
+    expect(warnings).toEqual([])
+    const back = start(service, { publicUrl: old })
+    await back.keeper.round()
+    expect(service.records.every((one) => one.destinationUrl.startsWith(`${old}/hooks/`))).toBe(
+      true,
+    )
+    expect(service.records).toHaveLength(2)
+  })
+
+  it.each([302, 400, 401, 403, 409, 418, 422])(
+    'leaves no webhook behind where each is made and answered %d, and asks for few',
+    async (status) => {
+      const service = createFakeService()
+      service.answersInstead = status
+      const { keeper, store } = start(service, { collections: ['people'] })
+      for (let seconds = 0; seconds < 3600; seconds++) {
+        await keeper.round()
+        expect(service.records.length).toBeLessThan(2)
+        service.now += 1000
+      }
+      // At once, after a second, then after 1, 2, 4, 8, 16 and 30 minutes.
+      expect(service.asked).toBeLessThanOrEqual(8)
+      await keeper.round()
+      expect(service.records).toEqual([])
+      service.answersInstead = undefined
+      service.now += HOUR
+      await keeper.round()
+      expectKept(service, store.hooks, ['people'])
+      service.now += HOUR
+      await keeper.round()
+      expect(inState(store.hooks, 'creating')).toEqual([])
+    },
+  )
+
+  it('asks less and less often for a webhook that is refused', async () => {
+    const service = createFakeService()
+    service.refusing.add('people')
+    const times: number[] = []
+    const { keeper, store } = start(service, { collections: ['people'] })
+    for (let seconds = 0; seconds < 3 * 3600; seconds += 10) {
+      const { asked } = service
+      await keeper.round()
+      if (service.asked > asked) times.push(seconds / 60)
+      service.now += 10_000
+    }
+    const pauses = times.slice(1).map((at, i) => Math.round(at - (times[i] ?? 0)))
+    expect(pauses).toEqual([0, 1, 2, 4, 8, 16, 30, 30, 30, 30])
+    expect(inState(store.hooks, 'creating').length).toBeLessThan(8)
+  })
+
+  it('deletes what an answer was wrong about in the same round', async () => {
+    const service = createFakeService()
+    service.answersInstead = 302
+    await start(service).keeper.round()
+    expect([service.asked, service.records]).toEqual([2, []])
+  })
+
+  it('deletes its own, also one whose key nobody has, and nothing else when it unsubscribes', async () => {
     const service = createFakeService()
     const { keeper, store } = start(service)
     await keeper.round()
     const [one] = service.records
     if (one !== undefined)
-      service.records.push({ ...one, id: 'other', destinationUrl: 'https://a.example/x' })
+      service.records.push(
+        { ...one, id: 'twin' },
+        { ...one, id: 'other', destinationUrl: 'https://a.example/x' },
+      )
     await unsubscribe(store, { connect: service.connect, log: quiet })
     expect(store.hooks).toEqual([])
     expect(service.records.map(({ id }) => id)).toEqual(['other'])

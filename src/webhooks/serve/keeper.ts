@@ -148,6 +148,8 @@ interface Round {
   remaining: ReadonlySet<string>
   /** Collections whose webhook was asked for in this round: once is enough. */
   readonly asked: Set<string>
+  /** Whether a creation was answered by a failure: the list says whether it was made all the same. */
+  isInDoubt: boolean
   /** What a later round may do better. */
   failure: ClientError | undefined
 }
@@ -162,9 +164,16 @@ export function createKeeper(tools: KeeperTools): Keeper {
   async function round(): Promise<void> {
     const client = tools.connect()
     try {
-      const view: Round = { client, ...(await look(client)), asked: new Set(), failure: undefined }
+      const seen = await look(client)
+      const view: Round = {
+        ...{ client, ...seen, asked: new Set(), isInDoubt: false, failure: undefined },
+      }
       // A successor's predecessor is deleted by a second plan, as it would be after a crash.
       while (await carryOut(view)) {}
+      if (view.isInDoubt) {
+        Object.assign(view, await look(client))
+        await carryOut(view)
+      }
       keeping.found(store.hooks, view.listed, client.now())
       if (view.failure !== undefined) throw view.failure
     } finally {
@@ -221,17 +230,15 @@ export function createKeeper(tools: KeeperTools): Keeper {
   }
 
   async function create(action: Creation, view: Round): Promise<boolean> {
-    const { collection, why, tries } = action
+    const { collection, why, tries, failures } = action
     const { client, asked } = view
     if (asked.has(collection)) return false
     asked.add(collection)
     const path = deliveryPath({ collection, nonce: randomBytes(16).toString('hex') })
     const destinationUrl = `${settings.publicUrl}${path}`
     const createdAt = client.now().toISOString()
-    const creating: StoredHook = {
-      ...{ collection, destinationUrl, state: 'creating', createdAt },
-      ...(tries > 0 && { tries }),
-    }
+    const hook = { collection, destinationUrl, createdAt, ...(tries > 0 && { tries }) }
+    const creating: StoredHook = { ...hook, state: 'creating', ...(failures > 0 && { failures }) }
     await store.replace([...store.hooks, creating])
     const record = await made(action, creating, view).catch((error: unknown) =>
       refused(error, creating, view),
@@ -239,7 +246,7 @@ export function createKeeper(tools: KeeperTools): Keeper {
     if (record === undefined) return false
     const { id, key, validUntil } = record
     const until = validUntil === undefined ? {} : { validUntil: validUntil.toISOString() }
-    await change(creating, { ...creating, state: 'live', id, key, ...until })
+    await change(creating, { ...hook, state: 'live', id, key, ...until })
     view.listed.push(record)
     keeping.accepted(collection)
     log.info(`${collection}: created a webhook${why === undefined ? '' : `, because ${why}`}.`)
@@ -265,13 +272,13 @@ export function createKeeper(tools: KeeperTools): Keeper {
     }
   }
 
-  /** Goes on without this collection where the service has answered. */
+  /**
+   * Goes on without this collection where the service has answered. The store keeps what was asked for, whatever the
+   * answer says: where it was made all the same, a plan deletes it.
+   */
   async function refused(error: unknown, creating: StoredHook, view: Round): Promise<undefined> {
     if (!(error instanceof ClientError)) throw error
-    // A conflict may be with this very request, which somebody on the way has repeated.
-    if (!error.mayHaveHappened && error.status !== 409) {
-      await store.replace(store.hooks.filter((hook) => hook !== creating))
-    }
+    view.isInDoubt = true
     const { collection } = creating
     const isKeyless =
       error.mayHaveHappened && error.status === undefined && error.failure !== 'transient'
@@ -328,9 +335,10 @@ export async function unsubscribe(
   const client = connect()
   try {
     const listed = await all(client.webhooks.list())
-    const ours = store.hooks
-      .map((hook) => recordOf(hook, listed))
-      .filter((one) => one !== undefined)
+    // Also those that were made twice, or without their keys reaching the store.
+    const addresses = new Set(store.hooks.map(({ destinationUrl }) => destinationUrl))
+    const ids = new Set(store.hooks.map(({ id }) => id))
+    const ours = listed.filter((one) => ids.has(one.id) || addresses.has(one.destinationUrl))
     for (const { id } of ours) await client.webhooks.remove(id)
     await store.replace([])
     log.info(`Deleted ${ours.length} webhooks. The store is empty.`)

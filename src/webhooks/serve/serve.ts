@@ -132,7 +132,8 @@ export async function startServer(
 
   /** Asks for a sync of everything that is subscribed, once: what happened before the start is not known. */
   function start(): void {
-    const subscribed = [...new Set(store.hooks.map(({ collection }) => collection))]
+    const made = store.hooks.filter(({ state }) => state !== 'creating')
+    const subscribed = [...new Set(made.map(({ collection }) => collection))]
     if (hasStarted || subscribed.length === 0) return
     hasStarted = true
     notify(subscribed, 'start')

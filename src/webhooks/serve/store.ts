@@ -25,6 +25,8 @@ export interface StoredHook {
   readonly deletedAt?: string
   /** How many before it have stayed uninitialized, one after the other. */
   readonly tries?: number
+  /** Of one that is asked for: how many creations before it have failed, one after the other. */
+  readonly failures?: number
 }
 
 /** The last segment of a webhook's path. */
@@ -86,7 +88,7 @@ function parsed(text: string): unknown {
 /** A hook of the file; one that somebody wrote by hand needs a collection, an address and a key. */
 function stored(entry: unknown): StoredHook | undefined {
   if (typeof entry !== 'object' || entry === null) return undefined
-  const { state = 'live', tries, ...rest } = entry as Record<string, unknown>
+  const { state = 'live', tries, failures, ...rest } = entry as Record<string, unknown>
   const texts = Object.values(rest)
   const { collection, destinationUrl, key } = rest
   if (texts.some((value) => typeof value !== 'string')) return undefined
@@ -94,7 +96,12 @@ function stored(entry: unknown): StoredHook | undefined {
   if (state !== 'creating' && state !== 'live' && state !== 'retiring') return undefined
   if (state === 'live' && key === undefined) return undefined
   const known = rest as unknown as StoredHook
-  return { ...known, state, ...(typeof tries === 'number' && { tries }) }
+  return {
+    ...known,
+    state,
+    ...(typeof tries === 'number' && { tries }),
+    ...(typeof failures === 'number' && { failures }),
+  }
 }
 
 function refuse(path: string): never {

@@ -1,5 +1,6 @@
 import { ClientError } from '../../../client/client-error.ts'
 import type { CreatedWebhook, Webhook } from '../../../client/service-client.ts'
+import { statusIs } from '../../../http/status.ts'
 import type { WebhookService } from '../keeper.ts'
 import type { HookStore, StoredHook } from '../store.ts'
 
@@ -19,7 +20,11 @@ type Record = { -readonly [K in keyof CreatedWebhook]: CreatedWebhook[K] }
 export interface FakeWebhookService {
   readonly records: Record[]
   /** When a keeper got a new webhook, as the test notes it. */
-  readonly creations: { readonly collection: string; readonly at: number }[]
+  readonly creations: {
+    readonly collection: string
+    readonly publicUrl: string
+    readonly at: number
+  }[]
   now: number
   validityMs: number
   /** The status of new webhooks. */
@@ -27,6 +32,10 @@ export interface FakeWebhookService {
   readonly refusing: Set<string>
   /** Refuses a webhook of a collection that has one, whatever its status. */
   isOnePerCollection: boolean
+  /** What a creation is answered although it was done: a status that says that it was not. */
+  answersInstead: number | undefined
+  /** How many creations were asked for. */
+  asked: number
   /** The status with which deleted webhooks stay in the list; undefined takes them out. */
   deletedStatus: string | undefined
   /** The ids of the DELETEs that were answered. */
@@ -55,6 +64,8 @@ export function createFakeService(): FakeWebhookService {
     status: 'Enabled',
     refusing: new Set(),
     isOnePerCollection: false,
+    answersInstead: undefined,
+    asked: 0,
     deletedStatus: undefined,
     deletions: [],
     gone: [],
@@ -113,6 +124,7 @@ export function createFakeService(): FakeWebhookService {
   }
 
   function create(collectionName: string, destinationUrl: string): CreatedWebhook {
+    service.asked++
     if (service.refusing.has(collectionName)) {
       throw new ClientError('config', 'x-test', 'The service refuses it.', { status: 403 })
     }
@@ -131,6 +143,11 @@ export function createFakeService(): FakeWebhookService {
       key: `key ${id}`,
     }
     service.records.push(record)
+    const { answersInstead: status } = service
+    if (status !== undefined) {
+      const mayHaveHappened = !statusIs(status, 'nothing done')
+      throw new ClientError('system', 'x-test', 'No.', { status, mayHaveHappened })
+    }
     return { ...record }
   }
 

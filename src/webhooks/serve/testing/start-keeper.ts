@@ -25,7 +25,7 @@ export function start(
     connect: service.connect,
     onCreated(collection) {
       created.push(collection)
-      service.creations.push({ collection, at: service.now })
+      service.creations.push({ collection, publicUrl, at: service.now })
     },
     log: { ...quiet, warn: (text) => warnings.push(text) },
     scopesOf: (collection) => ['connector-x-webhooks.write', `connector-x-${collection}.read`],
