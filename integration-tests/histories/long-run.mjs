@@ -1,8 +1,10 @@
 // Runs many random histories, or one again:
 //   npm run test:histories -- --runs 5000
 //   npm run test:histories -- --kind interrupted --place in-process --seed 1 --path 7:2
+//   npm run test:histories -- --runs 5000 --as-drawn
 //   npm run test:histories -- --place write --runs 1000
 //   npm run test:histories -- --kind privacy --place warehouse --runs 500
+// A history that fails is made as short as possible, which takes minutes; with --as-drawn it is told at once.
 // The kinds share the runs, and run side by side; of writing, each object has all of them, and a fifth is over sockets.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
@@ -14,6 +16,7 @@ const { values } = parseArgs({
     kind: { type: 'string' },
     seed: { type: 'string', default: 'random' },
     path: { type: 'string' },
+    'as-drawn': { type: 'boolean' },
   },
 })
 const isWriting = values.place === 'write'
@@ -23,6 +26,7 @@ const environment = {
   HISTORIES_RUNS: String(Math.ceil(Number(values.runs) / kinds.length)),
   PROPERTY_SEED: values.seed,
   HISTORIES_PATH: values.path,
+  HISTORIES_AS_DRAWN: values['as-drawn'] ? 'yes' : undefined,
 }
 const given = Object.entries(environment).filter(([, value]) => value !== undefined)
 const files = isWriting

@@ -170,14 +170,17 @@ export interface RunSettings {
   readonly runs: number
   /** Where a failing history is found below the seed. */
   readonly path: string | undefined
+  /** Whether one that fails is told as it was drawn: to make it shorter takes minutes. */
+  readonly endOnFailure: boolean
 }
 
 /** So many histories, or a multiple, or another number, or one of them: as the environment says. */
 export function runSettings(usual: number): RunSettings {
-  const { HISTORIES_RUNS, HISTORIES_SCALE = '1', HISTORIES_PATH } = process.env
+  const { HISTORIES_RUNS, HISTORIES_SCALE = '1', HISTORIES_PATH, HISTORIES_AS_DRAWN } = process.env
   return {
     runs: HISTORIES_RUNS === undefined ? usual * Number(HISTORIES_SCALE) : Number(HISTORIES_RUNS),
     path: HISTORIES_PATH,
+    endOnFailure: HISTORIES_AS_DRAWN !== undefined,
   }
 }
 
@@ -189,12 +192,13 @@ export const DAY_MS = 86_400_000
  * with the command that replays it.
  */
 export async function checkHistories(kind: Kind, place: Place, usual: number): Promise<void> {
-  const { runs, path } = runSettings(usual)
+  const { runs, path, endOnFailure } = runSettings(usual)
   const property = fc.asyncProperty(histories(kind, place), (history) =>
     place === 'duckdb' ? runInDuckDb(history) : runHistory(history, place),
   )
   const details = await fc.check(property, {
     numRuns: runs,
+    endOnFailure,
     ...(path === undefined ? {} : { path }),
   })
   if (details.failed) throw new Error(report(details, kind, place))
