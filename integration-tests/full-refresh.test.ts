@@ -30,10 +30,45 @@ describe('a full refresh', () => {
   })
 })
 
+const ids = (records: readonly Readonly<Record<string, unknown>>[]) =>
+  records.map(({ id }) => Number(id)).sort((a, b) => a - b)
+const ALL = Array.from({ length: 30 }, (_, i) => i + 1)
+
+describe('a full refresh of a generation', () => {
+  const refresh = { mode: 'full_refresh', generation: 7 } as const
+
+  it('that one attempt has written whole is not read by the next', async () => {
+    const { sync } = await startWith('people', 30)
+    expect(ids((await sync(refresh)).records)).toEqual(ALL)
+    const again = await sync(refresh)
+    expect(again).toMatchObject({ exitCode: 0, records: [], requests: [] })
+    const statuses = again.messages.map(({ trace }) => trace?.stream_status?.status)
+    expect(statuses).toContain('COMPLETE')
+    expect(await sync(refresh)).toMatchObject({ records: [] })
+    expect(ids((await sync({ ...refresh, generation: 8 })).records)).toEqual(ALL)
+  })
+
+  it('is continued by the next attempt', async () => {
+    const { sync } = await startWith('people', 30)
+    await sync({ ...refresh, killAfter: 20 })
+    expect((await sync(refresh)).records.length).toBeLessThan(ALL.length)
+  })
+
+  it('that was interrupted is not continued by another generation', async () => {
+    const { sync } = await startWith('people', 30)
+    await sync({ ...refresh, killAfter: 20 })
+    expect(ids((await sync({ ...refresh, generation: 8 })).records)).toEqual(ALL)
+  })
+
+  it('is read again where the platform does not number it', async () => {
+    const { sync } = await startWith('people', 30)
+    await sync({ mode: 'full_refresh' })
+    expect(ids((await sync({ mode: 'full_refresh' })).records)).toEqual(ALL)
+    expect(ids((await sync(refresh)).records)).toEqual(ALL)
+  })
+})
+
 describe('a full refresh whose continuation token dies', () => {
-  const ids = (records: readonly Readonly<Record<string, unknown>>[]) =>
-    records.map(({ id }) => Number(id)).sort((a, b) => a - b)
-  const ALL = Array.from({ length: 30 }, (_, i) => i + 1)
   const DIES = /^\/people\?.*continuationToken/
 
   it('starts over and sends no row twice', async () => {
@@ -59,18 +94,34 @@ describe('a full refresh whose continuation token dies', () => {
     expect(ids((await sync({ mode: 'full_refresh' })).records)).toEqual(ALL)
   })
 
-  it('fails as transient where the state has no room for what it has sent', async () => {
+  async function dieWithoutRoom(refresh: { mode: 'full_refresh'; generation?: number }) {
     const { emulator, sync } = await startWith('people', 30)
-    await sync({ mode: 'full_refresh', killAfter: 20 })
+    await sync({ ...refresh, killAfter: 20 })
+    const { platform } = scenario
     scenario.platform = withState(scenario.platform, 'people', (blob) => ({
       ...blob,
       tracked: false,
       window_ids: null,
     }))
     emulator.fail(DIES, 409, { times: 1 })
-    const { exitCode, errors } = await sync({ mode: 'full_refresh' })
+    const { exitCode, errors } = await sync(refresh)
     expect(exitCode).toBe(1)
     expect(errors.join()).toContain('This full refresh cannot start over')
-    expect((await sync({ mode: 'full_refresh' })).exitCode).toBe(0)
+    scenario.platform = platform
+    return sync(refresh)
+  }
+
+  it('fails as transient where the state has no room for what it has sent, and begins anew', async () => {
+    const { exitCode, records } = await dieWithoutRoom({ mode: 'full_refresh' })
+    expect(exitCode).toBe(0)
+    expect(ids(records)).toEqual(ALL)
+  })
+
+  it('begins anew only with another generation, where what was sent would come twice', async () => {
+    const refresh = { mode: 'full_refresh', generation: 7 } as const
+    const { records } = await dieWithoutRoom(refresh)
+    expect(records.length).toBeLessThan(ALL.length)
+    const { records: anew } = await scenario.sync({ ...refresh, generation: 8 })
+    expect(ids(anew)).toEqual(ALL)
   })
 })

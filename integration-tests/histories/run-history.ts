@@ -352,6 +352,7 @@ function filesOf(running: Running) {
   const catalog = selected(running).map((name) => ({
     name,
     sync_mode: platform.modeOf(name),
+    generation: platform.generationOf(name),
     ...columnsOf(name, running),
   }))
   return { config, catalog, state: [...platform.state, ...unread(running.history)] }

@@ -7,6 +7,7 @@ import type { Protocol } from './history.ts'
 interface SelectedStream {
   readonly name: string
   readonly sync_mode: 'full_refresh' | 'incremental'
+  readonly generation?: number | undefined
   /** The columns that are selected; all of them if left out. */
   readonly columns?: readonly string[] | undefined
   /** The columns that are not. */

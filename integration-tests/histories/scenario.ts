@@ -28,6 +28,8 @@ interface SyncOptions {
   readonly killAfter?: number
   readonly kept?: Kept
   readonly mode?: 'incremental' | 'full_refresh'
+  /** The generation that the destination is to have alone; none if left out. */
+  readonly generation?: number
   /** Called before the n-th request of the sync is answered, the one for the token counted. */
   readonly onRequest?: (n: number) => void
 }
@@ -83,6 +85,7 @@ export async function startScenario(
     killAfter = 0,
     kept = 'everything',
     mode = 'incremental',
+    generation,
     onRequest = () => {},
   }: SyncOptions = {}): Promise<ScenarioSync> {
     const { platform, settings } = scenario
@@ -96,7 +99,7 @@ export async function startScenario(
       concurrency: 1,
       ...settings,
     }
-    const catalog = streams.map((name) => ({ name, sync_mode: mode }))
+    const catalog = streams.map((name) => ({ name, sync_mode: mode, generation }))
     const files = { config, catalog, state: platform.state }
     const outcome = await run({ ...inPlace['in-process'], ...files, killAfter })
     stop()

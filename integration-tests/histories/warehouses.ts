@@ -25,8 +25,11 @@ export interface Platform {
   readonly state: readonly object[]
   stateOf(stream: string): StreamState | undefined
   modeOf(stream: string): SyncMode
+  /** The generation of a stream that is refreshed; undefined for any other. */
+  generationOf(stream: string): number | undefined
   /**
-   * Before a sync: a stream that is refreshed gets no state, unless its last sync did not complete.
+   * Before a sync: a stream that is refreshed gets no state and another generation, unless its last sync did not
+   * complete, nor those before it that a job may have.
    */
   begin(streams: readonly string[]): void
   /**
@@ -69,11 +72,17 @@ interface Loose {
   readonly isUnwatched: boolean
 }
 
+/** After so many attempts a job has failed. */
+const ATTEMPTS_PER_JOB = 5
+
 export function createPlatform(): Platform {
   let warehouses = [createWarehouse('highest-cursor'), createWarehouse('last-write')]
   let states = new Map<string, object>()
   let loose = new Map<string, Loose>()
   const modes = new Map<string, SyncMode>()
+  const generations = new Map<string, number>()
+  /** How often the present generation was read. */
+  const attempts = new Map<string, number>()
   /** Of each refresh that has begun and is not complete: the keys of its rows. */
   let refreshed = new Map<string, Set<string>>()
   /** Their records that a STATE covers, as a destination has them that compares no keys. */
@@ -88,6 +97,8 @@ export function createPlatform(): Platform {
     },
     stateOf,
     modeOf,
+    generationOf: (stream) =>
+      modeOf(stream) === 'incremental' ? undefined : generations.get(stream),
     begin,
     load,
     rewind,
@@ -111,16 +122,16 @@ export function createPlatform(): Platform {
 
   function begin(streams: readonly string[]): void {
     for (const stream of streams) {
-      if (modeOf(stream) === 'incremental' || isRefreshing(stream)) continue
+      if (modeOf(stream) === 'incremental') continue
+      const attempt = (attempts.get(stream) ?? 0) + 1
+      attempts.set(stream, attempt)
+      if (refreshed.has(stream) && attempt <= ATTEMPTS_PER_JOB) continue
+      attempts.set(stream, 1)
+      generations.set(stream, (generations.get(stream) ?? 0) + 1)
       states.delete(stream)
       refreshed.set(stream, new Set())
       appended.set(stream, [])
     }
-  }
-
-  /** A refresh whose last STATE says that it is complete is over, also where the sync died after it. */
-  function isRefreshing(stream: string): boolean {
-    return refreshed.has(stream) && stateOf(stream)?.phase !== 'complete'
   }
 
   function load({ messages, whole, completed }: Said, kept: Kept): string[] {

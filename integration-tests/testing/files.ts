@@ -10,6 +10,8 @@ export type Chosen =
       readonly sync_mode: string
       /** The columns that are chosen; all of them if left out. */
       readonly columns?: readonly string[] | undefined
+      /** The generation that the destination is to have alone; none if left out. */
+      readonly generation?: number | undefined
     }
 
 /** What a program is run with: objects are written to files, texts as they are. */
@@ -31,8 +33,14 @@ export function configuredCatalog(chosen: readonly Chosen[]): { readonly streams
       },
       sync_mode: typeof entry === 'string' ? 'incremental' : entry.sync_mode,
       destination_sync_mode: 'append_dedup',
+      ...generationOf(entry),
     })),
   }
+}
+
+function generationOf(chosen: Chosen): object {
+  if (typeof chosen === 'string' || chosen.generation === undefined) return {}
+  return { generation_id: chosen.generation, minimum_generation_id: chosen.generation }
 }
 
 function schemaOf(chosen: Chosen): object {

@@ -130,6 +130,11 @@ export interface StreamRequest {
   /** Set where it is to be read from the beginning although its state may fit: what is then not met is deleted. */
   readonly startOver?: 'full refresh' | undefined
   /**
+   * Numbers the full refresh to which a sync belongs: the destination keeps what all syncs of one number wrote, and
+   * no more. Undefined where nothing is known of it.
+   */
+  readonly refresh?: number | undefined
+  /**
    * Set for a full refresh that must start no delta, whatever the service offers; with the days that it is to cover
    * at least, where its records have days.
    */

@@ -104,7 +104,8 @@ export function decide(task: StreamTask, settings: DecisionSettings): Decision {
       false,
     )
   }
-  const asked = task.startOver === undefined ? undefined : ASKED_FOR
+  const isAsked = task.startOver !== undefined || isOfOtherRefresh(stored, task)
+  const asked = isAsked ? ASKED_FOR : undefined
   const startOver =
     asked ??
     reasonToStartOver(stored, identity, settings.now) ??
@@ -124,6 +125,12 @@ function fitting(
   if (isDated === (stream.dateField !== undefined) && (!isDelta || stream.replication === 'delta'))
     return stored
   return { unreadable: 'it is of a stream that is read in another way' }
+}
+
+/** What was written of another refresh is not kept beside this one. */
+function isOfOtherRefresh({ mode, refresh }: StoredState, task: StreamTask): boolean {
+  const isKnown = refresh !== null && task.refresh !== undefined
+  return mode === 'full_refresh' && isKnown && refresh !== task.refresh
 }
 
 /** Nothing is wrong with the stream. */
@@ -319,8 +326,11 @@ function restored(
   }
 }
 
-function settingsOf({ stream, mode, byLists }: StreamTask, { now, log, ids }: PlanSettings) {
-  return { stream, mode, byLists, now, log, ids }
+function settingsOf(
+  { stream, mode, refresh, byLists }: StreamTask,
+  { now, log, ids }: PlanSettings,
+) {
+  return { stream, mode, refresh, byLists, now, log, ids }
 }
 
 function earlier(a: Day | null, b: Day | null): Day | null {

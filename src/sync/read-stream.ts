@@ -12,10 +12,14 @@ import type { StartOver, StreamContext } from './stream-state.ts'
  * than the best one before it is the last.
  */
 export async function readStream(context: StreamContext): Promise<void> {
-  const { state, output } = context
+  const { state, output, log } = context
   output.started(() => state.blob())
   try {
-    await readToEnd(context)
+    if (state.isRefreshed)
+      log.info(
+        `${state.stream.stream}: an earlier attempt of this full refresh has written all of it, so nothing is read.`,
+      )
+    else await readToEnd(context)
     output.running()
     await output.complete()
   } finally {
@@ -25,7 +29,7 @@ export async function readStream(context: StreamContext): Promise<void> {
 }
 
 async function readToEnd(context: StreamContext): Promise<void> {
-  const { state, pages, clock, observer } = context
+  const { state, pages, clock, output, observer } = context
   for (let best = -1; ; ) {
     pages.restartCount()
     observer?.started(state.stream.stream, state.begunFrom)
@@ -35,7 +39,14 @@ async function readToEnd(context: StreamContext): Promise<void> {
     } catch (error) {
       if (!(error instanceof DeadLinkError)) throw error
       const reason = { ...reasonOf(error, context), isDeadLink: true }
-      if (state.mode === 'full_refresh' && !state.keys.isTracked) throw refreshNotRepeated(error)
+      if (state.mode === 'full_refresh' && !state.keys.isTracked) {
+        // What was written stays where the next sync may be of the same refresh.
+        if (state.refresh === undefined) {
+          state.beginAnew(clock.now())
+          await output.state()
+        }
+        throw refreshNotRepeated(error)
+      }
       if (pages.count <= best) throw neverFinishes(error)
       best = pages.count
       state.startOver(reason, clock.now())
@@ -122,7 +133,7 @@ function refreshNotRepeated(error: DeadLinkError): ConnectorError {
   return new ConnectorError(
     'transient',
     'refresh-not-repeated',
-    `This full refresh cannot start over, because the state has no room for the ids of the rows that it has sent, and they would come twice. The next sync asks for the same page again; if that fails too, reset the stream, or read it as incremental. ${error.message}`,
+    `This full refresh cannot start over, because the state has no room for the ids of the rows that it has sent, and they would come twice. The next sync begins it anew. Read the stream as incremental if this comes again. ${error.message}`,
     { cause: error },
   )
 }

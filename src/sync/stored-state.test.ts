@@ -16,6 +16,7 @@ const CHANGES: Changes = {
 function reading(position: Position, more: Partial<StoredState> = {}): StoredState {
   return {
     mode: 'incremental',
+    refresh: 7,
     service: 'demo at http://127.0.0.1',
     environment: 'custom',
     settings: '0123456789abcdef',

@@ -9,6 +9,8 @@ import { type Position, type PositionFields, positionFields, readPosition } from
 export interface StateBlob extends PositionFields {
   readonly bookmark_version: 2
   readonly mode: string
+  /** Older states have none. */
+  readonly refresh: number | null
   readonly service: string
   /** States of before have none. */
   readonly environment: string | null
@@ -46,6 +48,7 @@ type Kind = 'string' | 'number' | 'boolean'
 const STATE_FIELDS: Readonly<Record<keyof StateBlob, Kind | `${Kind}?`>> = {
   bookmark_version: 'number',
   mode: 'string',
+  refresh: 'number?',
   service: 'string',
   environment: 'string?',
   settings: 'string',
@@ -84,6 +87,8 @@ export type Mode = 'full_refresh' | 'incremental'
 /** What is stored of the reading of a stream. */
 export interface StoredState {
   readonly mode: Mode
+  /** See `StreamRequest.refresh`; null where it was not known. */
+  readonly refresh: number | null
   /** The warehouse is a copy of this service: tenant, address and API name. */
   readonly service: string
   /** See `Config.environment`; null where it was not stored. */
@@ -138,6 +143,7 @@ export function writeState(state: StoredState): StateBlob {
   return {
     bookmark_version: 2,
     mode,
+    refresh: state.refresh,
     service,
     environment,
     settings,
@@ -183,6 +189,7 @@ export function readState(blob: unknown): StoredState | 'none' | { readonly unre
   if (position === undefined) return { unreadable: 'its fields contradict each other' }
   return {
     mode: stored.mode as Mode,
+    refresh: stored.refresh,
     service: stored.service,
     environment: stored.environment,
     settings: stored.settings,

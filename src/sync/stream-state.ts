@@ -36,6 +36,10 @@ export function streamStart(stored: Known | undefined, why: string | undefined):
 export interface StreamState {
   readonly stream: Stream
   readonly mode: Mode
+  /** See `StreamRequest.refresh`. */
+  readonly refresh: number | undefined
+  /** Whether an earlier sync has written all of the full refresh to which this one belongs. */
+  readonly isRefreshed: boolean
   /** See `StreamRequest.byLists`. */
   readonly startsNoDelta: boolean
   readonly keys: LiveKeys
@@ -92,6 +96,7 @@ export interface StartOver {
 export interface StreamStateSettings {
   readonly stream: Stream
   readonly mode: Mode
+  readonly refresh: StreamTask['refresh']
   readonly byLists: StreamTask['byLists']
   readonly service: string
   readonly environment: string
@@ -116,7 +121,7 @@ export function createStreamState(
   settings: StreamStateSettings,
   stored?: StoredState,
 ): StreamState {
-  const { stream, mode, byLists, log, service, environment, ids } = settings
+  const { stream, mode, refresh, byLists, log, service, environment, ids } = settings
   const mostIds = stored?.rowsCounted ?? undefined
   const keys = createLiveKeys(stored?.keys, { stream: stream.stream, ids, mostIds })
   const first = mode === 'full_refresh' || stream.replication === 'list' ? LIST : INITIAL
@@ -125,6 +130,11 @@ export function createStreamState(
   let generation = stored?.generation ?? nextGeneration(0, settings.now)
   let cursor = firstCursor(settings.cursor, settings.now) - 1
   let isContinued = stored !== undefined
+  let isRefreshed =
+    mode === 'full_refresh' &&
+    position.phase === 'complete' &&
+    refresh !== undefined &&
+    stored?.refresh === refresh
   let isSettled = stored?.isSettled ?? false
   let replacesOlder = stored?.replacesOlder ?? settings.replacesOlder ?? true
   let isListDue = stored?.isListDue ?? false
@@ -138,6 +148,10 @@ export function createStreamState(
   return {
     stream,
     mode,
+    refresh,
+    get isRefreshed() {
+      return isRefreshed
+    },
     startsNoDelta: byLists !== undefined,
     keys,
     get position() {
@@ -214,6 +228,7 @@ export function createStreamState(
       const isAtBeginning = encoded.isAtBeginning === true
       return writeState({
         mode,
+        refresh: refresh ?? null,
         service,
         environment,
         settings: settings.settings,
@@ -242,6 +257,7 @@ export function createStreamState(
     position = at
     if (!goesOn) generation = nextGeneration(generation, now)
     isContinued = false
+    isRefreshed = false
     isSettled = false
     replacesOlder = true
     isListDue = false

@@ -4,7 +4,8 @@ import type { StreamOutput } from '../protocol/stream-output.ts'
 import type { Stream } from '../streams/collection.ts'
 
 /** A stream that is to be read, with what an earlier sync left, and where its records go. */
-export interface StreamTask extends Pick<StreamRequest, 'mode' | 'startOver' | 'byLists'> {
+export interface StreamTask
+  extends Pick<StreamRequest, 'mode' | 'startOver' | 'refresh' | 'byLists'> {
   readonly stream: Stream
   /** The stored state of the stream, unchecked. */
   readonly storedState: unknown

@@ -24,6 +24,8 @@ export interface ConfiguredStream {
   readonly syncMode: string
   /** The columns that the catalog has of it; undefined where it does not say. */
   readonly fields?: ReadonlySet<string> | undefined
+  /** See `StreamRequest.refresh`; left out where the platform knows no generations, or earlier ones stay beside it. */
+  readonly refresh?: number
 }
 
 /** The streams to read. */
@@ -63,16 +65,21 @@ function isOffered(entry: unknown): entry is { readonly name: string } {
 }
 
 function configured(entry: unknown): ConfiguredStream {
-  const { stream, sync_mode } = (entry ?? {}) as {
+  const { stream, sync_mode, generation_id, minimum_generation_id } = (entry ?? {}) as {
     stream?: { name?: unknown; json_schema?: { properties?: unknown } | null }
     sync_mode?: unknown
+    generation_id?: unknown
+    minimum_generation_id?: unknown
   }
   if (typeof stream?.name !== 'string') throw notACatalog('one of its streams has no name')
   if (typeof sync_mode !== 'string') throw notACatalog(`its stream ${stream.name} has no sync mode`)
   const columns = Object.keys(stream.json_schema?.properties ?? {})
   // Programs that make catalogs by hand leave the schema empty.
   const fields = columns.length === 0 ? undefined : new Set(columns)
-  return { name: stream.name, syncMode: sync_mode, fields }
+  const chosen = { name: stream.name, syncMode: sync_mode, fields }
+  // The destination then has this generation alone, and all of it: what several attempts wrote.
+  const isAlone = Number.isSafeInteger(generation_id) && generation_id === minimum_generation_id
+  return isAlone ? { ...chosen, refresh: generation_id as number } : chosen
 }
 
 /** What the choice of columns leaves of a stream's records; undefined when it leaves everything. */

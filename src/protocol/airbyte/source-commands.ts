@@ -42,7 +42,7 @@ async function read<Config>(
   const refused: Failure[] = []
   const readings: StreamReading[] = []
   for (const configured of chosen) {
-    const { name, syncMode: mode } = configured
+    const { name, syncMode: mode, refresh } = configured
     const spec = offered.get(name)
     if (spec === undefined)
       refuse(name, unknownStream(name, offered.keys(), source.unknownStreamHint))
@@ -51,7 +51,7 @@ async function read<Config>(
       const rules = chosenFields(spec, configured)
       const output = createAirbyteOutput({ spec, rules, writer, states: shared })
       const fields = rules && fieldsOf(schemaUnder(spec.schema, rules))
-      readings.push({ spec, mode, state: states.get(name), fields, output })
+      readings.push({ spec, mode, state: states.get(name), refresh, fields, output })
     }
   }
   const names = new Set(readings.map(({ spec }) => spec.name))
