@@ -54,8 +54,8 @@ function failureOf({ name, fault }: CheckedOutput, told: readonly Failure[]): Fa
   return [{ stream: name, error }]
 }
 
-/** The largest that Singer's targets have room for. */
-const MOST_GENERATION = 2 ** 31 - 1
+/** Seconds since 1970 pass what 32 bits with a sign hold in 2038; a larger one is no such time. */
+const MOST_GENERATION = 2 ** 32
 
 /** Passes on what a source says of a stream, as long as it is what an output can be told. */
 class CheckedOutput implements StreamOutput {
