@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { destinationSpec } from '../src/destination/destination-spec.ts'
 import { readProjectJson } from '../src/ground/project-files.ts'
 import { notice } from './bill-of-materials.ts'
+import { writeDbtFiles } from './dbt-package.ts'
 import { DOCUMENTS, withTables } from './generated-tables.ts'
 import { INSTALL_GUIDE, withVersion } from './guide-blocks.ts'
 import {
@@ -21,7 +22,7 @@ const { name, version, license } = readProjectJson('#package') as {
   license: string
 }
 
-/** `npm run docs`: rewrites the generated parts of the documents, NOTICE, and the types of records, in the present folder. */
+/** `npm run docs`: rewrites the generated parts of the documents and of the dbt package, NOTICE, and the types of records, in the present folder. */
 for (const file of DOCUMENTS) rewrite(file, withTables)
 for (const [plugin, pluginSpec] of [
   ['tap-protime', spec],
@@ -34,6 +35,7 @@ rewrite('metadata.yaml', (text) => withFacts(text, { version, license, spec }))
 rewrite(INSTALL_GUIDE, (text) => withVersion(text, version))
 writeFileSync('NOTICE', notice())
 writeFileSync(RECORD_TYPES, recordTypes())
+writeDbtFiles()
 
 function rewrite(file: string, make: (text: string) => string): void {
   const text = readFileSync(file, 'utf8')

@@ -53,7 +53,8 @@ function meaningOfReferences(of: string, own: string): RegExp {
 const SEVERAL_TYPES = ['longitude', 'latitude']
 
 const ajv = formats.default(new Ajv({ allErrors: true, allowUnionTypes: true }))
-for (const keyword of ['airbyte_type', 'x-privacy', 'x-meaning', 'x-view']) ajv.addKeyword(keyword)
+const KEYWORDS = ['airbyte_type', 'x-privacy', 'x-meaning', 'x-view', 'x-values']
+for (const keyword of KEYWORDS) ajv.addKeyword(keyword)
 
 const names = readdirSync(FOLDER)
   .filter((file) => file.endsWith('.json'))
@@ -157,6 +158,23 @@ describe.each(files)('the schema of %s', (name, schema) => {
     })
     const meanings = fieldsOf(schema).map(([path, node]) => [path, node['x-meaning']])
     expect(meanings).toEqual(expect.arrayContaining(expected))
+  })
+
+  it('lists the values that it says are known, and describes no others', () => {
+    const told = fieldsOf(schema).map(([path, { description = '' }]) => {
+      const [, list] = /Known values: ([^;.]*)/.exec(description) ?? []
+      return [path, list?.replace(/\([^)]*\)/g, '').match(/\w+/g)] as const
+    })
+    const listed = fieldsOf(schema).map(([path, node]) => [path, node['x-values']] as const)
+    expect(listed).toEqual(
+      told.map(([path, values]) => [path, values && expect.arrayContaining(values)]),
+    )
+    const unsaid = fieldsOf(schema).flatMap(([path, { description = '', ...node }]) =>
+      ((node['x-values'] ?? []) as string[])
+        .filter((value) => !new RegExp(`\\b${value}\\b`).test(description))
+        .map((value) => `${path} ${value}`),
+    )
+    expect(unsaid).toEqual([])
   })
 
   it('takes every map of references for identifying', () => {

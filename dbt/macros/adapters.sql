@@ -1,0 +1,67 @@
+{#- All that differs between warehouses: another one needs these macros, with its name in place of `duckdb`. -#}
+
+{% macro type_json() %}{{ return(adapter.dispatch('type_json', 'protime')()) }}{% endmacro %}
+{% macro default__type_json() %}
+  {{ exceptions.raise_compiler_error('The package protime does not know ' ~ target.type ~ ' yet. macros/adapters.sql has what it needs to know.') }}
+{% endmacro %}
+{% macro duckdb__type_json() %}{{ return('json') }}{% endmacro %}
+{% macro postgres__type_json() %}{{ return('jsonb') }}{% endmacro %}
+
+{% macro type_number() %}{{ return(adapter.dispatch('type_number', 'protime')()) }}{% endmacro %}
+{% macro duckdb__type_number() %}{{ return('double') }}{% endmacro %}
+{% macro postgres__type_number() %}{{ return('double precision') }}{% endmacro %}
+
+{#- Whether a column of this type is text or JSON, of which every value is text until it is cast. -#}
+{% macro is_text(dtype) %}{{ return(adapter.dispatch('is_text', 'protime')(dtype | lower)) }}{% endmacro %}
+{% macro duckdb__is_text(dtype) %}{{ return(dtype.startswith('varchar') or dtype == 'json') }}{% endmacro %}
+{% macro postgres__is_text(dtype) %}{{ return(dtype.startswith('character') or dtype in ['text', 'json', 'jsonb']) }}{% endmacro %}
+
+{#- What stands in a column, or below it at `steps`: as JSON where `type` is json, else as text or in the column's own type. -#}
+{% macro value_at(column, dtype, steps, type) %}{{ return(adapter.dispatch('value_at', 'protime')(column, dtype | lower, steps, type)) }}{% endmacro %}
+
+{% macro duckdb__value_at(column, dtype, steps, type) %}
+  {%- set path = "'$" ~ ('."' ~ steps | join('"."') ~ '"' if steps) ~ "'" -%}
+  {%- if type == 'json' -%}
+    {#- A JSON null is a null. -#}
+    {{ return("nullif(json_extract(" ~ ('to_json(' ~ column ~ ')' if not protime.is_text(dtype) else column) ~ ", " ~ path ~ "), 'null'::json)") }}
+  {%- endif -%}
+  {{ return('json_extract_string(' ~ column ~ ', ' ~ path ~ ')' if steps or dtype == 'json' else column) }}
+{% endmacro %}
+
+{% macro postgres__value_at(column, dtype, steps, type) %}
+  {%- if type != 'json' and not steps and dtype not in ['json', 'jsonb'] -%}{{ return(column) }}{%- endif -%}
+  {%- set json = 'cast(' ~ column ~ ' as jsonb)' if protime.is_text(dtype) else 'to_jsonb(' ~ column ~ ')' -%}
+  {%- set path = "'{" ~ steps | join(',') ~ "}'" -%}
+  {#- A JSON null is a null: target-postgres stores a missing object as one. -#}
+  {{ return("nullif(" ~ json ~ " #> " ~ path ~ ", 'null'::jsonb)" if type == 'json' else '(' ~ json ~ ' #>> ' ~ path ~ ')') }}
+{% endmacro %}
+
+{#- One member of an open object, as text. -#}
+{% macro member(json, name) %}{{ return(adapter.dispatch('member', 'protime')(json, name | replace("'", "''"))) }}{% endmacro %}
+{% macro duckdb__member(json, name) %}{{ return("json_extract_string(" ~ json ~ ", '$.\"" ~ name ~ "\"')") }}{% endmacro %}
+{% macro postgres__member(json, name) %}{{ return("(" ~ json ~ " ->> '" ~ name ~ "')") }}{% endmacro %}
+
+{#- A text as an integer, a number, a boolean or a date; null where it is none. Of a date the day counts. -#}
+{% macro parsed(text, type) %}{{ return(adapter.dispatch('parsed', 'protime')(text, type)) }}{% endmacro %}
+
+{% macro duckdb__parsed(text, type) %}
+  {%- set of = 'substr(' ~ text ~ ', 1, 10)' if type == 'date' else text -%}
+  {{ return('try_cast(' ~ of ~ ' as ' ~ protime.type_of(type) ~ ')') }}
+{% endmacro %}
+
+{#- PostgreSQL has no cast that may fail before version 16. A day must be one of its month. -#}
+{% macro postgres__parsed(text, type) %}
+  {%- if type == 'date' -%}
+    {%- set first = "cast(substr(" ~ text ~ ", 1, 7) || '-01' as date)" -%}
+    {{ return("case when " ~ text ~ " ~ '^[12][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])'"
+      ~ " then case when extract(day from " ~ first ~ " + interval '1 month - 1 day') >= cast(substr(" ~ text ~ ", 9, 2) as integer)"
+      ~ " then cast(substr(" ~ text ~ ", 1, 10) as date) end end") }}
+  {%- endif -%}
+  {%- set form = {'integer': '^-?[0-9]{1,18}$', 'number': '^-?[0-9]{1,300}([.][0-9]+)?([eE][+-]?[0-9]{1,2})?$', 'boolean': '^(true|false)$'}[type] -%}
+  {{ return("case when " ~ text ~ " ~ '" ~ form ~ "' then cast(" ~ text ~ " as " ~ protime.type_of(type) ~ ") end") }}
+{% endmacro %}
+
+{#- The days from one to another, both included, as the column `date_day`. -#}
+{% macro days(first, last) %}{{ return(adapter.dispatch('days', 'protime')(first, last)) }}{% endmacro %}
+{% macro duckdb__days(first, last) %}{{ return('select cast(day as date) as date_day from (select unnest(generate_series(' ~ first ~ ', ' ~ last ~ ', interval 1 day)) as day) days') }}{% endmacro %}
+{% macro postgres__days(first, last) %}{{ return("select cast(day as date) as date_day from generate_series(" ~ first ~ ", " ~ last ~ ", interval '1 day') day") }}{% endmacro %}

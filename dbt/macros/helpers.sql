@@ -1,0 +1,13 @@
+{#- A name in the language of the variable protime_language where it has one, else in the default language. -#}
+{% macro name_of(alias, column='name') %}
+  {%- set language = var('protime_language', none) -%}
+  {{- return('coalesce(' ~ protime.member(alias ~ '.' ~ column ~ '_translations', language) ~ ', ' ~ alias ~ '.' ~ column ~ '_default)'
+    if language else alias ~ '.' ~ column ~ '_default') -}}
+{% endmacro %}
+
+{% macro today() %}
+  {{- return("cast('" ~ var('protime_now') ~ "' as date)" if var('protime_now', none) else 'current_date') -}}
+{% endmacro %}
+
+{#- The end of a period that has none. -#}
+{% macro forever() %}{{ return("cast('9999-12-31' as date)") }}{% endmacro %}

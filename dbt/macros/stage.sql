@@ -1,0 +1,117 @@
+{#-
+  One stream of all tenants: flat, typed, the rows that live. What differs between loaders is decided here, by the
+  columns that a table has. A table that is missing is empty, a column that is missing is null. `columns` are
+  [name, type, paths]: of several paths, separated by |, the first with a value counts.
+-#}
+{% macro stage(stream, key, columns) %}
+{%- set tenants = var('protime_tenants', none) or [] -%}
+{%- if tenants | length == 0 -%}
+  {%- set tenants = [{'name': var('protime_tenant', 'tenant')}] -%}
+  {%- set declared = source('protime', stream) -%}
+{%- endif -%}
+{%- for tenant in tenants %}
+{%- if not loop.first %}
+union all
+{% endif -%}
+{{ protime.stage_tenant(tenant, protime.table_of(tenant, stream, declared), key, columns) }}
+{%- endfor -%}
+{% endmacro %}
+
+{#- The table of a stream, or none where it has not been loaded. -#}
+{% macro table_of(tenant, stream, declared=none) %}
+  {%- if not execute -%}{{ return(none) }}{%- endif -%}
+  {%- set wanted = declared or api.Relation.create(
+      database=tenant.database or var('protime_database', target.database),
+      schema=tenant.schema or var('protime_schema', 'protime'), identifier=stream) -%}
+  {{ return(adapter.get_relation(wanted.database, wanted.schema, wanted.identifier)) }}
+{% endmacro %}
+
+{% macro stage_tenant(tenant, relation, key, columns) %}
+{%- set present = adapter.get_columns_in_relation(relation) if relation is not none else [] -%}
+{%- set deleted = protime.column_named(['_ab_cdc_deleted_at', '_sdc_deleted_at', '_deleted_at'], present) -%}
+{%- set loaded = protime.column_named(['_airbyte_extracted_at', '_sdc_extracted_at'], present) -%}
+{%- set unfit = [] -%}
+{%- set fields %}
+    cast('{{ tenant.name | replace("'", "''") }}' as {{ dbt.type_string() }}) as tenant,
+    {%- for name, type, paths in columns %}
+    {%- set found = protime.values_at(paths.split('|'), type, present) %}
+    {{ protime.first_of(found | map(attribute='sql') | list, type) }} as {{ name }},
+    {%- do unfit.extend(found | selectattr('is_parsed') | list) %}
+    {%- endfor %}
+    {% if not unfit %}0{% endif %}
+    {%- for value in unfit %}
+    {{- '\n      + ' if not loop.first }}case when {{ value.raw }} is not null and {{ value.sql }} is null then 1 else 0 end
+    {%- endfor %} as _unfit_values,
+    cast({{ adapter.quote(loaded.name) if loaded else 'null' }} as {{ dbt.type_timestamp() }}) as _loaded_at
+{%- endset -%}
+{%- if relation is none -%}
+select {{ fields }} where 1 = 0
+{%- elif var('protime_deduplicate', false) -%}
+select {{ protime.names_of(columns) }} from (
+  select {{ fields }},
+    row_number() over (
+      partition by {% for path in key %}{{ protime.staged([path], 'text', present) }}{{ ', ' if not loop.last }}{% endfor %}
+      order by {{ protime.staged(['changeVersion'], 'text', present) }} desc{{ ', ' ~ adapter.quote(loaded.name) ~ ' desc' if loaded }}
+    ) as _newest,
+    {{ adapter.quote(deleted.name) if deleted else 'null' }} as _gone_at
+  from {{ relation }}
+) versions where _newest = 1 and _gone_at is null
+{%- else -%}
+select {{ fields }}
+from {{ relation }}{{ ' where ' ~ adapter.quote(deleted.name) ~ ' is null' if deleted }}
+{%- endif -%}
+{% endmacro %}
+
+{% macro names_of(columns) %}
+  {{- return((['tenant'] + columns | map('first') | list + ['_unfit_values', '_loaded_at']) | join(', ')) -}}
+{% endmacro %}
+
+{#- The first of these columns that the table has, by its exact name, else whatever its case. -#}
+{% macro column_named(names, present) %}
+  {%- for name in names -%}
+    {%- for column in present if column.name == name -%}{{ return(column) }}{%- endfor -%}
+  {%- endfor -%}
+  {%- for name in names -%}
+    {%- for column in present if column.name | lower == name | lower -%}{{ return(column) }}{%- endfor -%}
+  {%- endfor -%}
+  {{ return(none) }}
+{% endmacro %}
+
+{% macro staged(paths, type, present) %}
+  {{- return(protime.first_of(protime.values_at(paths, type, present) | map(attribute='sql') | list, type)) -}}
+{% endmacro %}
+
+{% macro first_of(values, type) %}
+  {%- if values | length == 0 -%}{{ return('cast(null as ' ~ protime.type_of(type) ~ ')') }}{%- endif -%}
+  {{ return(values[0] if values | length == 1 else 'coalesce(' ~ values | join(', ') ~ ')') }}
+{% endmacro %}
+
+{#-
+  What the table has at these paths: `raw` as it stands there, `sql` in the type, and whether that is parsed from a text and may
+  fail. `protime sync` has names that differ by case alone as `name_1`, and what a typed column cannot hold in `name_json`.
+-#}
+{% macro values_at(paths, type, present) %}
+  {%- set found = [] -%}
+  {%- set taken = [] -%}
+  {%- for path in paths -%}
+    {%- set steps = path.split('.') -%}
+    {%- for name in [steps[0], steps[0] ~ '_1', steps[0] ~ '_json'] -%}
+      {%- set column = protime.column_named([name], present) -%}
+      {%- if column is not none and [column.name] + steps[1:] not in taken -%}
+        {%- do taken.append([column.name] + steps[1:]) -%}
+        {%- set raw = protime.value_at(adapter.quote(column.name), column.dtype, steps[1:], type) -%}
+        {%- set is_parsed = type not in ['text', 'json'] and protime.is_text(column.dtype) -%}
+        {%- set sql = protime.parsed(raw, type) if is_parsed else 'cast(' ~ raw ~ ' as ' ~ protime.type_of(type) ~ ')' -%}
+        {%- do found.append({'raw': raw, 'sql': sql, 'is_parsed': is_parsed}) -%}
+      {%- endif -%}
+    {%- endfor -%}
+  {%- endfor -%}
+  {{ return(found) }}
+{% endmacro %}
+
+{% macro type_of(type) %}
+  {{ return({
+    'integer': dbt.type_bigint(), 'number': protime.type_number(), 'boolean': dbt.type_boolean(),
+    'date': 'date', 'timestamp': dbt.type_timestamp(), 'text': dbt.type_string(), 'json': protime.type_json(),
+  }[type]) }}
+{% endmacro %}

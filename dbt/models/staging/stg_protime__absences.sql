@@ -1,0 +1,23 @@
+-- Made by `npm run docs` from schemas/absences.json
+{{ protime.stage('absences', ['id'], [
+    ['id', 'integer', 'id'],
+    ['change_version', 'text', 'changeVersion'],
+    ['person_id', 'integer', 'person.id'],
+    ['person_external_references', 'json', 'person.externalReferences'],
+    ['resulting_absence_definition_id', 'integer', 'resultingAbsenceDefinition.id'],
+    ['resulting_absence_definition_external_references', 'json', 'resultingAbsenceDefinition.externalReferences'],
+    ['requested_absence_definition_id', 'integer', 'requestedAbsenceDefinition.id'],
+    ['requested_absence_definition_external_references', 'json', 'requestedAbsenceDefinition.externalReferences'],
+    ['shift_definition_id', 'integer', 'shiftDefinition.id'],
+    ['shift_definition_external_references', 'json', 'shiftDefinition.externalReferences'],
+    ['date_day', 'date', 'date'],
+    ['start_time_in_minutes', 'integer', 'startTimeInMinutes'],
+    ['duration_in_minutes', 'integer', 'durationInMinutes'],
+    ['calculated_duration_in_minutes', 'integer', 'calculatedDurationInMinutes'],
+    ['day_part', 'text', 'dayPart'],
+    ['request_id', 'text', 'request.id'],
+    ['status', 'text', 'status'],
+    ['approval_level', 'text', 'approvalLevel'],
+    ['is_locked', 'boolean', 'isLocked'],
+    ['period_type', 'text', 'periodType'],
+]) }}

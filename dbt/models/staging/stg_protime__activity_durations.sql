@@ -1,0 +1,21 @@
+-- Made by `npm run docs` from schemas/activity_durations.json
+{{ protime.stage('activity_durations', ['id'], [
+    ['id', 'integer', 'id'],
+    ['change_version', 'text', 'changeVersion'],
+    ['person_id', 'integer', 'person.id'],
+    ['person_external_references', 'json', 'person.externalReferences'],
+    ['date_day', 'date', 'date'],
+    ['duration_in_minutes', 'integer', 'durationInMinutes'],
+    ['activity_levels', 'json', 'activityLevels'],
+    ['absence_definition_id', 'integer', 'absenceDefinition.id'],
+    ['absence_definition_external_references', 'json', 'absenceDefinition.externalReferences'],
+    ['request_id', 'text', 'request.id'],
+    ['counter_definitions', 'json', 'counterDefinitions'],
+    ['shift_definition_id', 'integer', 'shiftDefinition.id'],
+    ['status', 'text', 'status'],
+    ['is_authorized', 'boolean', 'isAuthorized'],
+    ['time_of_day_in_minutes', 'integer', 'timeOfDayInMinutes'],
+    ['calculated_time_of_day_in_minutes', 'integer', 'calculatedTimeOfDayInMinutes'],
+    ['is_generated', 'boolean', 'isGenerated'],
+    ['kind', 'text', 'kind'],
+]) }}

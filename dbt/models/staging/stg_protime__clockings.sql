@@ -1,0 +1,22 @@
+-- Made by `npm run docs` from schemas/clockings.json
+{{ protime.stage('clockings', ['id'], [
+    ['id', 'integer', 'id'],
+    ['change_version', 'text', 'changeVersion'],
+    ['person_id', 'integer', 'person.id'],
+    ['person_external_references', 'json', 'person.externalReferences'],
+    ['date_day', 'date', 'date'],
+    ['time_of_day_in_minutes', 'integer', 'timeOfDayInMinutes'],
+    ['original_time_of_day_in_minutes', 'integer', 'originalTimeOfDayInMinutes'],
+    ['calculated_time_of_day_in_minutes', 'integer', 'calculatedTimeOfDayInMinutes'],
+    ['is_generated', 'boolean', 'isGenerated'],
+    ['terminal_id', 'integer', 'terminal.id'],
+    ['terminal_external_references', 'json', 'terminal.externalReferences'],
+    ['geolocation_longitude', 'number', 'geolocation.longitude'],
+    ['geolocation_latitude', 'number', 'geolocation.latitude'],
+    ['kind', 'text', 'kind'],
+    ['reason_id', 'integer', 'reason.id'],
+    ['reason_external_references', 'json', 'reason.externalReferences'],
+    ['is_open', 'boolean', 'isOpen'],
+    ['activity_levels', 'json', 'activityLevels'],
+    ['status', 'text', 'status'],
+]) }}

@@ -1,0 +1,20 @@
+-- Made by `npm run docs` from schemas/counters.json
+{{ protime.stage('counters', ['id'], [
+    ['id', 'integer', 'id'],
+    ['change_version', 'text', 'changeVersion'],
+    ['shift_definition_id', 'integer', 'shiftDefinition.id'],
+    ['shift_definition_external_references', 'json', 'shiftDefinition.externalReferences'],
+    ['number_of_instances', 'integer', 'numberOfInstances'],
+    ['request_id', 'text', 'request.id'],
+    ['status', 'text', 'status'],
+    ['is_authorized', 'boolean', 'isAuthorized'],
+    ['person_id', 'integer', 'person.id'],
+    ['person_external_references', 'json', 'person.externalReferences'],
+    ['period_type', 'text', 'periodType'],
+    ['counter_definition_id', 'integer', 'counterDefinition.id'],
+    ['counter_definition_external_references', 'json', 'counterDefinition.externalReferences'],
+    ['date_day', 'date', 'date'],
+    ['start_time_in_minutes', 'integer', 'startTimeInMinutes'],
+    ['end_time_in_minutes', 'integer', 'endTimeInMinutes'],
+    ['duration_in_minutes', 'integer', 'durationInMinutes'],
+]) }}

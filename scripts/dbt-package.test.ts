@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { streams } from '../src/streams/streams.ts'
+import { dbtFiles } from './dbt-package.ts'
+
+const STAGING = 'dbt/models/staging'
+
+interface Model {
+  readonly name: string
+  readonly data_tests: readonly Readonly<Record<string, { readonly arguments: object }>>[]
+  readonly columns: readonly {
+    readonly name: string
+    readonly description: string
+    readonly config?: { readonly meta: Readonly<Record<string, unknown>> }
+  }[]
+}
+
+const { models } = parse(dbtFiles().get(`${STAGING}/staging.yml`) ?? '') as {
+  models: readonly Model[]
+}
+const clockings = models.find(({ name }) => name === 'stg_protime__clockings')
+
+describe('the staging layer of the dbt package', () => {
+  it('is as the schemas make it (npm run docs makes it), with no model beside', () => {
+    const files = [...dbtFiles()]
+    expect(files.map(([path]) => [path, readFileSync(path, 'utf8')])).toEqual(files)
+    const staging = readdirSync(STAGING).map((name) => `${STAGING}/${name}`)
+    expect(files.map(([path]) => path)).toEqual(expect.arrayContaining(staging))
+  })
+
+  it('has a model for each stream, each column of which is described', () => {
+    expect(models.map(({ name }) => name)).toEqual(
+      [...streams.keys()].map((stream) => `stg_protime__${stream}`),
+    )
+    const columns = models.flatMap((model) => model.columns)
+    expect(columns.filter(({ description }) => !description?.endsWith('.'))).toEqual([])
+  })
+
+  it('makes one column of two spellings of a field', () => {
+    const people = dbtFiles().get(`${STAGING}/stg_protime__people.sql`)
+    expect(people).toContain("['country_iso_code', 'text', 'countryISOCode|countryIsoCode']")
+  })
+
+  it('says of a column what it tells of a person, and which id it has', () => {
+    const person = clockings?.columns.find(({ name }) => name === 'person_id')
+    expect(person?.config?.meta).toEqual({ privacy: 'personal', joins: 'stg_protime__people.id' })
+  })
+
+  it('tests the values and the parents that a schema names', () => {
+    const [, documented] = clockings?.data_tests ?? []
+    expect(documented?.['protime_documented']?.arguments).toEqual({
+      values: {
+        kind: ['InOut', 'Reason', 'Activity', 'ActivityEnd', 'Absence'],
+        status: ['Unknown', 'Active', 'Deleted'],
+      },
+      parents: { person_id: 'stg_protime__people', reason_id: 'stg_protime__absence_definitions' },
+    })
+  })
+})

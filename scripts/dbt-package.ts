@@ -1,0 +1,187 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { packageVersion } from '../src/ground/project-files.ts'
+import type { JsonSchema } from '../src/records/stream-spec.ts'
+import type { Stream } from '../src/streams/collection.ts'
+import { keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
+
+/** The types of columns, which dbt/macros/stage.sql makes. */
+type ModelType = 'integer' | 'number' | 'boolean' | 'date' | 'timestamp' | 'text' | 'json'
+
+/** A column of a staging model. */
+interface ModelColumn {
+  readonly name: string
+  readonly type: ModelType
+  /** Where its value stands in a record; where several do, two fields are one column. */
+  readonly paths: readonly string[]
+  readonly schema: JsonSchema
+}
+
+const STAGING = 'dbt/models/staging'
+const PROJECT = 'dbt/dbt_project.yml'
+const HEAD = 'Made by `npm run docs` from schemas/'
+
+/** Words of SQL that would need quotes. */
+const RENAMED: Readonly<Record<string, string>> = {
+  date: 'date_day',
+  from: 'from_date',
+  until: 'until_date',
+}
+
+/** What every staging model has beside the fields of its stream. */
+const ADDED = {
+  tenant: 'The tenant that the row comes from.',
+  _unfit_values:
+    'How many values of the row are null because they do not fit the type of their column.',
+  _loaded_at: 'When the loader has written the row, where it says so.',
+}
+
+/** The files of the dbt package that are made from the schemas, by their paths in the repository. */
+export function dbtFiles(): Map<string, string> {
+  const models = [...streams.values()].map(
+    (stream) => [`${STAGING}/${modelOf(stream.stream)}.sql`, stagingModel(stream)] as const,
+  )
+  const project = readFileSync(PROJECT, 'utf8')
+  return new Map([
+    ...models,
+    [`${STAGING}/staging.yml`, properties()],
+    [PROJECT, project.replace(/^version: .*$/m, `version: ${packageVersion()}`)],
+  ])
+}
+
+/** Writes them below the present folder, and removes models of streams that are no more. */
+export function writeDbtFiles(): void {
+  const files = dbtFiles()
+  for (const name of readdirSync(STAGING)) {
+    if (!files.has(`${STAGING}/${name}`)) rmSync(join(STAGING, name))
+  }
+  for (const [path, text] of files) writeFileSync(path, text)
+}
+
+function modelOf(stream: string): string {
+  return `stg_protime__${stream}`
+}
+
+function stagingModel(stream: Stream): string {
+  const columns = columnsOf(stream).map(
+    ({ name, type, paths }) => `    ['${name}', '${type}', '${paths.join('|')}'],\n`,
+  )
+  const key = keyOf(stream).map((name) => `'${name}'`)
+  return `-- ${HEAD}${stream.stream}.json
+{{ protime.stage('${stream.stream}', [${key.join(', ')}], [
+${columns.join('')}]) }}
+`
+}
+
+/** Sources and staging models with what the schemas say of them, as dbt's properties. */
+function properties(): string {
+  const all = [...streams.values()]
+  const document = {
+    sources: [
+      {
+        name: 'protime',
+        description: 'The tables that the connector has loaded, as they are.',
+        database: "{{ var('protime_database', target.database) }}",
+        schema: "{{ var('protime_schema', 'protime') }}",
+        tables: all.map(({ stream, description }) => ({ name: stream, description })),
+      },
+    ],
+    models: all.map(modelProperties),
+  }
+  return `# ${HEAD}*.json\n${stringify(document, { lineWidth: 0 })}`
+}
+
+function modelProperties(stream: Stream): object {
+  const columns = columnsOf(stream)
+  const values = columns.flatMap(({ name, schema }) =>
+    schema['x-values'] === undefined || schema.items !== undefined
+      ? []
+      : [[name, schema['x-values']]],
+  )
+  const parents = columns.flatMap((column) => {
+    const parent = parentOf(column)
+    return parent === undefined ? [] : [[column.name, modelOf(parent)]]
+  })
+  return {
+    name: modelOf(stream.stream),
+    description: readStreamSchema(stream.stream)['description'],
+    data_tests: [
+      {
+        protime_key: {
+          name: `protime_key_${stream.stream}`,
+          arguments: { columns: ['tenant', ...keyOf(stream).map(columnName)] },
+        },
+      },
+      {
+        protime_documented: {
+          name: `protime_documented_${stream.stream}`,
+          arguments: { values: Object.fromEntries(values), parents: Object.fromEntries(parents) },
+          config: { severity: 'warn' },
+        },
+      },
+    ],
+    columns: [
+      ...columns.map(columnProperties),
+      ...Object.entries(ADDED).map(([name, description]) => ({ name, description })),
+    ],
+  }
+}
+
+function columnProperties(column: ModelColumn): object {
+  const { name, schema } = column
+  const parent = parentOf(column)
+  const joins = parent === undefined ? {} : { joins: `${modelOf(parent)}.id` }
+  const meta = { privacy: schema['x-privacy'], ...joins }
+  return { name, description: schema['description'], config: { meta } }
+}
+
+/**
+ * The stream whose `id` a column has: values that can be joined have the same meaning, and that of an id is
+ * `<collection>.id`.
+ */
+function parentOf({ schema, paths: [path] }: ModelColumn): string | undefined {
+  const meaning = schema['x-meaning']
+  if (path === 'id' || typeof meaning !== 'string' || !meaning.endsWith('.id')) return undefined
+  const stream = meaning.replace(/\.id$/, '').replaceAll('-', '_')
+  return streams.has(stream) ? stream : undefined
+}
+
+/** The columns of a stream's model, in the order of the schema; an object is a column per member, `person_id`. */
+function columnsOf({ stream }: Stream): ModelColumn[] {
+  const columns = new Map<string, ModelColumn>()
+  for (const column of below(readStreamSchema(stream), [])) {
+    const known = columns.get(column.name)
+    const paths = [...(known?.paths ?? []), ...column.paths]
+    columns.set(column.name, { ...(known ?? column), paths })
+  }
+  return [...columns.values()]
+}
+
+function below(schema: JsonSchema, path: readonly string[]): ModelColumn[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, inner]): ModelColumn[] => {
+    const at = [...path, name]
+    if (inner.properties !== undefined) return below(inner, at)
+    return [
+      { name: columnName(at.join('_')), type: typeOf(inner), paths: [at.join('.')], schema: inner },
+    ]
+  })
+}
+
+function columnName(name: string): string {
+  const snake = name
+    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1_$2')
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+  return RENAMED[snake] ?? snake
+}
+
+function typeOf(schema: JsonSchema): ModelType {
+  const types = [schema['type'] ?? []].flat().filter((type) => type !== 'null')
+  if (types.includes('object') || types.includes('array')) return 'json'
+  if (types.includes('number')) return 'number'
+  if (schema['x-view'] === 'date' || schema['format'] === 'date') return 'date'
+  if (schema['format'] === 'date-time') return 'timestamp'
+  if (types.length > 1 || types[0] === 'string') return 'text'
+  return types[0] as ModelType
+}
