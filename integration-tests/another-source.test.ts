@@ -254,7 +254,7 @@ describe('a source that does not keep its part', () => {
       'its batch is of no known make',
     ],
     ['no generation', stamped({ generation: Number.NaN }), 'its generation NaN'],
-    ['a generation beyond 32 bits', stamped({ generation: 2 ** 31 }), 'its generation 2147483648'],
+    ['a generation beyond 32 bits', stamped({ generation: 2 ** 33 }), 'its generation 8589934592'],
     ['a cursor with a fraction', stamped({ cursor: 0.5 }), 'its cursor 0.5'],
     ['no time', stamped({ now: new Date(Number.NaN) }), 'its time is none'],
     ['a deleted row, unannounced', (output) => output.deletes(['"id":1'], STAMP), 'hasDeletes'],
