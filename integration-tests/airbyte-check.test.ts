@@ -95,7 +95,7 @@ describe('discover', () => {
   it('offers every stream without a single request', async () => {
     const { messages, exitCode } = await service.run('discover')
     const catalog = messages.find(({ type }) => type === 'CATALOG')?.catalog
-    expect(catalog?.streams.map(({ name }) => name)).toEqual(every)
+    expect(catalog?.streams.map(({ name }) => name)).toEqual([...every, 'inventory'])
     expect(messages).toHaveLength(1)
     expect(exitCode).toBe(0)
     expect(service.emulator.requests).toEqual([])
@@ -105,7 +105,7 @@ describe('discover', () => {
     const { activity_structures: _, ...config } = service.emulator.config()
     const { messages } = await service.run('discover', { config })
     expect(messages[0]?.catalog?.streams.map(({ name }) => name)).toEqual(
-      every.filter((name) => name !== 'activity_definitions'),
+      [...every, 'inventory'].filter((name) => name !== 'activity_definitions'),
     )
   })
 })

@@ -48,7 +48,7 @@ it("the user's guide's commands without a platform load everything, and then wha
   const first = await follow(firstSync)
   warehouse.load(first)
   expect(first.flatMap(({ log }) => log?.message ?? [])).toContain(
-    `The catalog is the output of discover: all ${streams.size} streams are read, incrementally.`,
+    `The catalog is the output of discover: all ${streams.size + 1} streams are read, incrementally.`,
   )
   const [person, gone] = emulator.all('people')
   emulator.update('people', person?.['id'] as number, { firstName: 'Zoe' })

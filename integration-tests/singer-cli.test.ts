@@ -18,7 +18,10 @@ describe('--discover', () => {
   it('lists every stream with metadata for every property, however deep', async () => {
     const { stdout, exitCode } = await here({ config: tenant.config, command: '--discover' })
     const { streams } = JSON.parse(stdout) as Catalog
-    expect([exitCode, streams.map(({ stream }) => stream)]).toEqual([0, tenant.streams])
+    expect([exitCode, streams.map(({ stream }) => stream)]).toEqual([
+      0,
+      [...tenant.streams, 'inventory'],
+    ])
     for (const { schema, metadata } of streams) {
       const marked = metadata.map(({ breadcrumb }) => breadcrumb.join('.')).toSorted()
       const all = ['', ...breadcrumbsOf(schema).map((breadcrumb) => breadcrumb.join('.'))]

@@ -75,7 +75,7 @@ describe('protime verify', () => {
     expect(run.summary).toMatchObject({ differences: 0, pending: 0, notVerified: [], failures: [] })
     const [{ records } = {}] = await ask(
       path('synced.duckdb'),
-      'SELECT CAST(sum(rows) AS INTEGER) AS records FROM _protime.streams',
+      "SELECT CAST(sum(rows) AS INTEGER) AS records FROM _protime.streams WHERE stream <> 'inventory'",
     )
     expect(run.summary['records']).toBe(records)
     expect(run.summary['requests']).toBeGreaterThan(32)

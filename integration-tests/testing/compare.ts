@@ -102,7 +102,8 @@ export async function* compareWarehouse(
   const connection = await instance.connect()
   try {
     const reader = await connection.runAndReadAll(
-      'SELECT DISTINCT stream FROM _protime.columns ORDER BY stream',
+      // The inventory is none of the service's.
+      "SELECT DISTINCT stream FROM _protime.columns WHERE stream <> 'inventory' ORDER BY stream",
     )
     for (const stream of reader.getRows().map(([name]) => String(name))) {
       const facts = streams.get(stream)

@@ -69,8 +69,9 @@ export function createWarehouse(
   }
 }
 
-/** The primary key as text; external references are the stream without an id. */
+/** The primary key as text; external references and the inventory are the streams without an id. */
 export function keyOf(row: Row): string {
+  if (row['part'] !== undefined) return JSON.stringify([row['stream'], row['part']])
   return JSON.stringify(row['id'] ?? [row['collection'], row['name'], row['value']])
 }
 

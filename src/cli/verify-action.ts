@@ -236,8 +236,9 @@ function chosenStreams(options: VerifyOptions, { config, input }: ActionTools): 
       )
       throw new StartError(failure, id, `${name}: ${message}`)
     }
+  // The inventory is none of the service's.
   return specs
-    .filter(({ name }) => names === undefined || names.includes(name))
+    .filter(({ name }) => dateFields.has(name) && (names === undefined || names.includes(name)))
     .map((spec) => ({ ...spec, dateField: dateFields.get(spec.name) }))
 }
 

@@ -5,7 +5,7 @@ import { keepsKey, redactedSpec, redactionOfStream } from '../privacy/redaction.
 import { createUnknownFields } from '../privacy/unknown-fields.ts'
 import type { Source } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collection.ts'
-import { availableStreams } from '../streams/streams.ts'
+import { availableStreams, INVENTORY, streamSpec } from '../streams/streams.ts'
 
 /** Without a configuration nothing is known to be left out. */
 const COMPLETE: PrivacySettings = {
@@ -36,7 +36,10 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
 
     streams(config) {
       const { privacy } = config ?? { privacy: COMPLETE }
-      return [...offeredStreams(config).values()].map((stream) => redactedSpec(stream, privacy))
+      return [
+        ...[...offeredStreams(config).values()].map((stream) => redactedSpec(stream, privacy)),
+        streamSpec(INVENTORY),
+      ]
     },
 
     async check(config, tools) {
@@ -49,7 +52,7 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
       const available = offeredStreams(config)
       const unknown = createUnknownFields()
       const tasks = requests.flatMap(({ name, state, ...request }) => {
-        const stream = available.get(name)
+        const stream = name === INVENTORY.stream ? INVENTORY : available.get(name)
         if (stream === undefined) return []
         const redaction = redactionOfStream(stream, config.privacy, unknown.of(name))
         const fields = request.fields ?? redaction.fields

@@ -3,7 +3,9 @@ import { Ajv } from 'ajv'
 import formats from 'ajv-formats'
 import { describe, expect, it } from 'vitest'
 import { referencedCollections } from './collections.ts'
-import { keyOf, streams } from './streams.ts'
+import { streams as collections, INVENTORY, keyOf } from './streams.ts'
+
+const streams = new Map([...collections, [INVENTORY.stream, INVENTORY]])
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -11,6 +11,17 @@ export const streams: ReadonlyMap<string, Stream> = new Map(
   }),
 )
 
+/** What the tables of the other streams must hold: made by a sync, of no collection of the service. */
+export const INVENTORY: Stream = {
+  collection: 'inventory',
+  stream: 'inventory',
+  description: 'What the tables of the other streams must hold after a sync.',
+  replication: 'list',
+  key: ['stream', 'part'],
+  versioned: false,
+  single: false,
+}
+
 /** The columns that tell records of a stream apart. */
 export function keyOf(stream: Stream): readonly string[] {
   return stream.key ?? ['id']

@@ -20,7 +20,10 @@ import type { StreamContext } from './stream-state.ts'
 const CHUNK = 1000
 
 /** Deletes what a complete reading did not meet, and so completes the generation. */
-export async function emitDeletes({ state, output, clock }: StreamContext): Promise<void> {
+export async function emitDeletes(
+  context: Pick<StreamContext, 'state' | 'output' | 'clock'>,
+): Promise<void> {
+  const { state, output, clock } = context
   const { keys, stream, mode, generation } = state
   if (mode === 'incremental') {
     // The records before the deletes do not leave without a STATE.

@@ -74,6 +74,22 @@ describe('live keys', () => {
     expect(deletes(liveKeys(keys.encode()))).toEqual([])
   })
 
+  it('counts no row among the living that it has deleted because its page broke off, also later', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1, version: 'A' }, { id: 2, version: 'D' }), 'window', true)
+    keys.pageInterrupted()
+    keys.observe(batch({ id: 2, version: 'D' }), 'window')
+    expect([...keys.living()]).toEqual([2])
+    keys.commitDeletes()
+    expect([...liveKeys(keys.encode()).living()]).toEqual([2])
+  })
+
+  it('counts no row of a full refresh among the living that is marked as deleted', () => {
+    const keys = liveKeys()
+    keys.leaveOutSent(batch({ id: 1 }, { id: 2, kind: SOFT_DELETE }))
+    expect([...keys.living()]).toEqual([1])
+  })
+
   it('keeps the rows of a part that could not be listed', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1, version: 'A' }, { id: 2, version: 'B' }), 'window')

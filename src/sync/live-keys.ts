@@ -111,6 +111,8 @@ export interface LiveKeys {
   leaveOutSent(batch: RecordBatch): void
   /** A full refresh begins, or has ended: nothing was sent. */
   forgetSent(): void
+  /** The rows that the warehouse holds once what `gone` tells is deleted. */
+  living(): Iterable<Key>
   /** A row that was met, by an integer; undefined if there is none. */
   someMet(): number | undefined
   /** The rows that are gone; those in doubt only when no backfill is to decide about them. */
@@ -174,6 +176,10 @@ export function createLiveKeys(
       highestSent = -1
       isTracked = true
     },
+    *living() {
+      for (const set of [window, backfill])
+        for (const key of set.keys()) if (!toldGone.has(key) && !doubted.has(key)) yield key
+    },
     someMet() {
       for (const set of [window, backfill])
         for (const key of set.keys()) if (typeof key === 'number') return key
@@ -217,7 +223,9 @@ export function createLiveKeys(
     },
     commitDeletes() {
       unseen = createIdSet()
-      if (!isBackfillInDoubt) doubted = createIdSet()
+      if (isBackfillInDoubt) return
+      for (const key of doubted.keys()) for (const set of [window, backfill]) set.delete(key)
+      doubted = createIdSet()
     },
     encode,
   }
@@ -249,7 +257,9 @@ export function createLiveKeys(
     for (let i = 0; i < count; i++) {
       const key = keyAt(batch, i)
       if (window.has(key)) ops[i] = SKIP
-      else if (ops[i] !== SKIP) window.add(key)
+      if (ops[i] === SKIP) continue
+      window.add(key)
+      if (ops[i] !== UPSERT) toldGone.add(key)
     }
   }
 

@@ -12,7 +12,8 @@ import type { StartOver, StreamContext } from './stream-state.ts'
  * than the best one before it is the last.
  */
 export async function readStream(context: StreamContext): Promise<void> {
-  const { state, output, log } = context
+  const { state, output, log, account } = context
+  account?.begun(state)
   output.started(() => state.blob())
   try {
     if (state.isRefreshed)
@@ -56,7 +57,7 @@ async function readToEnd(context: StreamContext): Promise<void> {
 
 /** The phases of a stream, one after the other, then the deletes of what they did not meet. */
 async function readPhases(context: StreamContext): Promise<void> {
-  const { state, output } = context
+  const { state, output, account } = context
   await beginSync(context)
   let mayDecide = true
   for (;;) {
@@ -71,6 +72,7 @@ async function readPhases(context: StreamContext): Promise<void> {
     await output.checkpoint()
   }
   await confirmDeletes(context)
+  account?.note(state.keys)
   await emitDeletes(context)
 }
 

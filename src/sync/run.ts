@@ -5,8 +5,9 @@ import { createSession, type Session, type SessionSettings } from '../http/sessi
 import { hasScope, notEntitled } from '../http/token.ts'
 import type { Failure, Log, SyncFacts, SyncObserver } from '../protocol/connector.ts'
 import { OutputClosedError } from '../protocol/line-writer.ts'
-import { readScopes } from '../streams/streams.ts'
+import { INVENTORY, readScopes } from '../streams/streams.ts'
 import { refuseLateStart } from './days.ts'
+import { emitInventory } from './inventory.ts'
 import { createIdBudget, type IdBudget } from './live-keys.ts'
 import {
   createExpiredDeltas,
@@ -21,6 +22,7 @@ import { createPageReader } from './page-reader.ts'
 import { createPages } from './pages.ts'
 import { continuesDelta, type Decision, decide, plan, startOf, storedCharacters } from './plan.ts'
 import { readStream } from './read-stream.ts'
+import { createStreamAccount, type StreamAccount } from './stream-account.ts'
 import { createDeltaBarrier, inOrder, isDelta, type StreamTask } from './stream-task.ts'
 import { summary } from './summary.ts'
 
@@ -47,7 +49,7 @@ export async function runSync(
   const startedAt = performance.now()
   settings.observer?.begun(factsOf(tasks, session, settings.config))
   try {
-    const failed = await begin(session, settings).then(
+    const failed = await begin(tasks, session, settings).then(
       () => readAll(tasks, session, settings),
       (error) => refuseAll(tasks, error, settings),
     )
@@ -75,6 +77,8 @@ function factsOf(tasks: readonly StreamTask[], { client }: Session, { tenant }: 
 
 /** What the streams of a sync know of each other. */
 interface Shared {
+  /** What is noted of each for the inventory; empty where none is written. */
+  readonly accounts: ReadonlyMap<StreamTask, StreamAccount>
   /** From where each is read: decided once, by the service's time. */
   readonly decisions: ReadonlyMap<StreamTask, Decision>
   readonly ids: IdBudget
@@ -84,14 +88,23 @@ interface Shared {
 
 /** The preferred scope of each stream, each once. */
 function scopesOf(tasks: readonly StreamTask[]): string[] {
-  return [...new Set(tasks.map(({ stream }) => readScopes(stream)[0]))]
+  const asked = tasks.filter((task) => !isInventory(task))
+  return [...new Set(asked.map(({ stream }) => readScopes(stream)[0]))]
 }
 
 /** What concerns all streams: the token, by whose answer the service's time is known. */
 async function begin(
+  tasks: readonly StreamTask[],
   { client, clock, retryPolicy }: Session,
   { config, log }: RunSettings,
 ): Promise<void> {
+  if (tasks.length > 0 && tasks.every(isInventory)) {
+    throw new ConnectorError(
+      'config',
+      'no-stream-selected',
+      'The stream inventory tells of the streams that are read beside it, and none is selected.',
+    )
+  }
   const waiting = createWaiting(retryPolicy.time, () =>
     log.warn(stillWaiting('The sync', client.retryCause)),
   )
@@ -114,17 +127,50 @@ async function readAll(
   const now = clock.now()
   const decisions = new Map(tasks.map((task) => [task, decide(task, { config, endpoints, now })]))
   observer?.planned(byName(decisions, startOf))
+  const read = tasks.filter((task) => !isInventory(task))
+  const inventory = tasks.find(isInventory)
+  const counted = inventory === undefined ? [] : read
   const shared: Shared = {
     decisions,
+    accounts: new Map(counted.map((task) => [task, createStreamAccount(task.stream)])),
     ids: createIdBudget(byName(decisions, storedCharacters), charactersOf(settings.keptStates)),
     expiredDeltas: createExpiredDeltas([...decisions.values()].filter(continuesDelta).length),
     warnings: createStreamWarnings(log),
   }
-  const failures = await work(tasks, session, shared, settings)
+  const failures = await work(read, session, shared, settings)
+  if (inventory !== undefined) await writeInventory(inventory, session, shared, settings)
   shared.warnings.tellRest()
   const advice = shared.expiredDeltas.advice()
   if (advice !== undefined) log.warn(advice)
   return failures
+}
+
+function isInventory({ stream }: StreamTask): boolean {
+  return stream === INVENTORY
+}
+
+/** The inventory is of what this sync has read, so it comes last. */
+async function writeInventory(
+  task: StreamTask,
+  { clock }: Session,
+  { decisions, accounts, ids, warnings }: Shared,
+  { config, observer, signal }: RunSettings,
+): Promise<void> {
+  const { output, stream } = task
+  signal.throwIfAborted()
+  const state = plan(decisions.get(task) as Decision, task, {
+    config,
+    now: clock.now(),
+    log: warnings.of(stream.stream),
+    ids,
+  })
+  observer?.started(stream.stream, state.begunFrom)
+  await emitInventory(
+    { state, output, clock },
+    [...accounts.values()].flatMap(({ rows }) => rows),
+  )
+  observer?.ended(stream.stream)
+  await output.flush()
 }
 
 /** How many characters stored states have. */
@@ -155,6 +201,7 @@ async function work(
       if (isDelta(task)) await gate.passed
       const error = await isolate(task, session, shared, settings)
       const { stream } = task.stream
+      shared.accounts.get(task)?.ended(session.clock.now(), error !== undefined)
       settings.observer?.ended(stream, error)
       if (error !== undefined) failures.push({ stream, error })
       // What the gate promises is about what has left the process.
@@ -204,6 +251,7 @@ async function isolate(
       log,
       observer,
       expiredDeltas: shared.expiredDeltas,
+      account: shared.accounts.get(task),
     })
     return undefined
   } catch (error) {

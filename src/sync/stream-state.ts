@@ -11,6 +11,7 @@ import type { ExpiredDeltas, StreamLog } from './notices.ts'
 import type { Pages } from './pages.ts'
 import { INITIAL, LIST, type Position } from './position.ts'
 import { type Mode, type StateBlob, type StoredState, writeState } from './stored-state.ts'
+import type { StreamAccount } from './stream-account.ts'
 import type { StreamTask } from './stream-task.ts'
 
 type Known = Pick<StoredState, 'wholeRows'> &
@@ -314,4 +315,6 @@ export interface StreamContext {
   readonly observer: SyncObserver | undefined
   /** Shared by the streams of the sync. */
   readonly expiredDeltas: ExpiredDeltas
+  /** What is noted for the inventory, where one is written. */
+  readonly account: StreamAccount | undefined
 }

@@ -1,0 +1,134 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startTenant, type Tenant } from './engines/tenant.ts'
+import { temporaryFolder } from './testing/files.ts'
+import { inventoryDifferences } from './testing/inventory.ts'
+import { ask, protime, withDuckDb } from './testing/protime.ts'
+import { type AirbyteOptions, type AirbyteRun, run } from './testing/run.ts'
+
+const CHANGES = { inserts: 30, updates: 40, deletes: 20, softDeletes: 10 }
+
+let tenant: Tenant
+let folder: ReturnType<typeof temporaryFolder>
+beforeEach(async () => {
+  tenant = await startTenant()
+  folder = temporaryFolder()
+  configure({})
+})
+afterEach(async () => {
+  await tenant.emulator.close()
+  folder.remove()
+})
+
+const path = (name: string) => join(folder.path, name)
+const warehouse = () => path('tenant.duckdb')
+
+function configure(settings: object): void {
+  const config = { ...tenant.config, retry_minutes: 0, ...settings }
+  writeFileSync(path('config.json'), JSON.stringify(config), { mode: 0o600 })
+}
+
+function sync(...words: readonly string[]) {
+  return protime('sync', '--config', path('config.json'), '--warehouse', warehouse(), ...words)
+}
+
+const differences = () => withDuckDb(warehouse(), inventoryDifferences)
+
+function read(catalog: NonNullable<AirbyteOptions['catalog']>, state: AirbyteRun['state'] = []) {
+  const { config } = tenant
+  return run({ program: 'source-protime', command: 'read', in: 'process', config, catalog, state })
+}
+
+describe('the stream inventory', () => {
+  it('says after each sync what the tables hold, as SQL computes it', async () => {
+    expect(await sync()).toMatchObject({ exitCode: 0 })
+    expect(await differences()).toEqual([])
+    for (const seed of [1, 2]) {
+      tenant.emulator.randomChanges({ ...CHANGES, seed })
+      expect(await sync()).toMatchObject({ exitCode: 0 })
+      expect(await differences()).toEqual([])
+    }
+    const [counted] = await ask(
+      warehouse(),
+      'SELECT count(*) AS streams, bool_and("isComplete" AND records > 0) AS whole FROM inventory',
+    )
+    expect(counted).toEqual({ streams: String(tenant.streams.length), whole: true })
+  })
+
+  it('holds where deleted rows are kept', async () => {
+    await sync('--keep-deleted')
+    tenant.emulator.randomChanges(CHANGES)
+    await sync('--keep-deleted')
+    expect(await differences()).toEqual([])
+  })
+
+  it.each([
+    ['a row that was lost', 'DELETE FROM clockings WHERE id = (SELECT min(id) FROM clockings)'],
+    ['a row that was kept', 'INSERT INTO people (id, _generation) VALUES (987654, 1)'],
+    [
+      'a row in place of another',
+      'UPDATE jobs SET id = 987654 WHERE id = (SELECT min(id) FROM jobs)',
+    ],
+    ['a reference with another value', "UPDATE external_references SET value = value || 'x'"],
+  ])('shows %s', async (_what, statement) => {
+    await sync()
+    await withDuckDb(warehouse(), (connection) => connection.run(statement))
+    const [table = ''] = /people|jobs|clockings|external_references/.exec(statement) ?? []
+    const found = await differences()
+    expect(found.filter((text) => !text.startsWith(`${table} all: `))).toEqual([])
+    expect(found).not.toEqual([])
+  })
+
+  it('asks the service for nothing more', async () => {
+    const requests = async (names: readonly string[]) => {
+      const before = tenant.emulator.requests.length
+      await read(names)
+      return tenant.emulator.requests.slice(before).map(({ path }) => path)
+    }
+    const names = ['jobs', 'sectors']
+    expect((await requests([...names, 'inventory'])).sort()).toEqual((await requests(names)).sort())
+  })
+
+  it('does not vouch for a stream that failed, and tells of the others', async () => {
+    await sync()
+    tenant.emulator.randomChanges(CHANGES)
+    tenant.emulator.fail('/jobs', 500)
+    tenant.emulator.fail('/delta/jobs', 500)
+    expect(await sync()).toMatchObject({ exitCode: 1 })
+    const unsure = await ask(
+      warehouse(),
+      'SELECT stream, records, keys FROM inventory WHERE NOT "isComplete"',
+    )
+    expect(unsure).toEqual([{ stream: 'jobs', records: null, keys: null }])
+    expect(await differences()).toEqual([])
+  })
+
+  it('comes last, once, and loses the rows of streams that are not read any more', async () => {
+    const first = await read(['jobs', 'inventory', 'people'])
+    const names = first.messages.flatMap(({ record }) => record?.stream ?? [])
+    expect(names.slice(-2)).toEqual(['inventory', 'inventory'])
+    expect(names.filter((name) => name === 'inventory')).toHaveLength(2)
+    const next = await read(['jobs', 'inventory'], first.state)
+    const parts = next.records('inventory').map((row) => [row['stream'], row['_ab_cdc_deleted_at']])
+    expect(parts).toEqual([
+      ['jobs', null],
+      ['people', expect.any(String)],
+    ])
+  })
+
+  it('counts a full refresh without the rows that the service marks as deleted', async () => {
+    tenant.emulator.randomChanges(CHANGES)
+    const refresh = (name: string) => ({ name, sync_mode: 'full_refresh' })
+    const { records } = await read(['clockings', 'inventory'].map(refresh))
+    const marked = records('clockings').filter((row) => row['_ab_cdc_deleted_at'] !== null)
+    expect(marked.length).toBeGreaterThan(0)
+    const [row] = records('inventory')
+    expect(row?.['records']).toBe(records('clockings').length - marked.length)
+  })
+
+  it('is refused where nothing is read beside it', async () => {
+    const { stderr, exitCode } = await sync('--streams', 'inventory')
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/and none is selected/)])
+  })
+})
