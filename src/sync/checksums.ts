@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Key } from './id-set.ts'
 
 /** Between the parts of a text that is summed. */
-export const SEPARATOR = '\u001f'
+const SEPARATOR = '\u001f'
 /** Squares of remainders by this prime tell apart sets of ids that have one sum. */
 const PRIME = 1_000_003
 /** So many squares of remainders add up to less than 2^53. */
