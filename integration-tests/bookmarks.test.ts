@@ -168,7 +168,7 @@ describe('a bookmark whose fields contradict each other', () => {
           await scenario.emulator.close()
         }
       }),
-      { numRuns: 40 * Number(HISTORIES_SCALE) },
+      { numRuns: 20 * Number(HISTORIES_SCALE) },
     )
   })
 })

@@ -21,7 +21,7 @@ afterEach(async () => {
 
 /** More at night. */
 const { HISTORIES_SCALE = '1' } = process.env
-const KILLS = 7 + Number(HISTORIES_SCALE)
+const KILLS = 4 + Math.floor(Number(HISTORIES_SCALE) / 2)
 /** Of processes one after the other; each may be waited for as long as in other tests. */
 const TIMEOUT_MS = (KILLS + 1) * 60_000
 

@@ -110,7 +110,7 @@ it('whatever is done to rows of a file is named exactly, by stream, key and fiel
       expect(exitCode).toBe(3)
       expect(inSomeOrder(told)).toEqual(inSomeOrder(expected))
     }),
-    { numRuns: 12 },
+    { numRuns: 6 },
   )
 })
 

@@ -88,6 +88,6 @@ it('what --sync finds while the service moves is what is wrong once it stands st
         folder.remove()
       }
     }),
-    { numRuns: 3 },
+    { numRuns: 2 },
   )
 }, 600_000)

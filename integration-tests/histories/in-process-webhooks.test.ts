@@ -294,7 +294,7 @@ async function until(what: string, condition: () => boolean | Promise<boolean>):
 it('any history of deliveries, renewals, kills and syncs ends with a warehouse that equals the service', {
   timeout: DAY_MS,
 }, async () => {
-  const { runs, path } = runSettings(8)
+  const { runs, path } = runSettings(4)
   await fc.assert(fc.asyncProperty(webhookHistories, runWebhookHistory), {
     numRuns: runs,
     ...(path === undefined ? {} : { path }),

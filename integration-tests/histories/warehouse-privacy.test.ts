@@ -5,5 +5,5 @@ import { DAY_MS } from './property.ts'
 it('no byte of a warehouse is of a value that the settings of the moment leave out', {
   timeout: DAY_MS,
 }, async () => {
-  await checkPrivacyHistories('warehouse', 3)
+  await checkPrivacyHistories('warehouse', 2)
 })

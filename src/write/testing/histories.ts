@@ -7,7 +7,7 @@ const { HISTORIES_RUNS, HISTORIES_SCALE = '1', HISTORIES_PATH: path } = process.
 
 /** How many histories are drawn, or which one again. */
 export const parameters = {
-  numRuns: Number(HISTORIES_RUNS ?? 40 * Number(HISTORIES_SCALE)),
+  numRuns: Number(HISTORIES_RUNS ?? 20 * Number(HISTORIES_SCALE)),
   ...(path !== undefined && { path }),
 }
 export const UNLIMITED = { timeout: 86_400_000 }
