@@ -34,8 +34,8 @@ export default defineConfig({
     include: ['{src,emulator,integration-tests,scripts,bench,deploy}/**/*.test.ts'],
     // A fresh worker for each file would cost a third of the time.
     isolate: false,
-    // Young objects of servers and syncs outlive smaller semi-spaces and are copied needlessly.
-    execArgv: ['--min-semi-space-size=16'],
+    // The collector of each worker would take threads from the others, and copy what servers and syncs keep a while.
+    execArgv: ['--single-threaded-gc', '--min-semi-space-size=16'],
     // Half of the time is spent waiting for processes and sockets.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     setupFiles: ['integration-tests/testing/property-seed.ts'],
