@@ -36,7 +36,6 @@ async function synced(settings: object, ...more: readonly string[]): Promise<Emu
 
 describe('protime verify treats records as the configuration says', () => {
   it.each([
-    ['without_secrets', 'drop'],
     ['pseudonymised', 'keep'],
     ['minimal', 'drop'],
   ])('with personal_data %s and unknown_fields %s', async (personal_data, unknown_fields) => {
