@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { temporaryFolder } from '../../integration-tests/testing/files.ts'
 import { missingPieces, runDemo, shownPieces } from './listing.ts'
+import { packageFolder } from './paths.ts'
 
 const DEMO_MS = 600_000
 
@@ -32,4 +34,15 @@ it.each(questions)('%s shows what the warehouse answers', async (_page, sql, ans
   const program = ['dist/scripts/ask.js', sql]
   const { stdout } = await promisify(execFile)(process.execPath, program, { env })
   expect(stdout).toBe(answer)
+})
+
+it('the picture of README shows the words of protime sync, here of a small tenant', async () => {
+  const file = join(folder.path, 'sync.svg')
+  const program = join(packageFolder, 'dist/scripts/picture.js')
+  await promisify(execFile)(process.execPath, [program, file, '60', '1'])
+  const words = (picture: string) =>
+    readFileSync(picture, 'utf8')
+      .replaceAll(/[\d.,]+/g, '0')
+      .replaceAll(/ +/g, ' ')
+  expect(words(file)).toBe(words('docs/sync.svg'))
 })
