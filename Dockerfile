@@ -1,9 +1,8 @@
-# The image of the connector: for Airbyte (its entry point), for Singer runners (--entrypoint tap-protime
-# or target-protime)
-# and for every scheduler that runs containers. At run time it needs a network and nothing else: no
-# writable disk, no capabilities, no user of its own.
+# Three images of the same programs: `source` for Airbyte, Singer runners (--entrypoint tap-protime or target-protime) and every
+# scheduler that runs containers; `destination` for Airbyte to write with; `sync` with DuckDB for `protime sync`. At run
+# time they need a network and nothing else: no writable disk (but for the warehouse), no capabilities, no user of their own.
 #
-#   docker build --build-arg VERSION=<version of package.json> -t source-protime .
+#   docker build --build-arg VERSION=<version of package.json> --target source -t source-protime .
 #
 # Another image of Node, of your own registry for example: --build-context <the name after FROM>=docker-image://<its name>
 
@@ -46,8 +45,15 @@ WORKDIR /airbyte
 # A number, not a name: runAsNonRoot can see only of a number that it is not root. Airbyte runs connectors as 1000.
 USER 1000:1000
 ARG VERSION
+# The commit.
+ARG REVISION=unknown
 LABEL io.airbyte.version=${VERSION} \
       org.opencontainers.image.version=${VERSION} \
+      org.opencontainers.image.revision=${REVISION} \
+      org.opencontainers.image.source=https://github.com/source-protime/source-protime \
+      org.opencontainers.image.url=https://github.com/source-protime/source-protime \
+      org.opencontainers.image.documentation=https://github.com/source-protime/source-protime/blob/main/docs/install.md \
+      org.opencontainers.image.base.name=docker.io/library/node:24-bookworm-slim \
       org.opencontainers.image.licenses=MIT
 
 # docker build --target destination: the same programs, for Airbyte to write with.
@@ -55,11 +61,34 @@ FROM programs AS destination
 ENV AIRBYTE_ENTRYPOINT=/airbyte/integration_code/bin/destination-protime
 ENTRYPOINT ["/airbyte/integration_code/bin/destination-protime"]
 LABEL io.airbyte.name=destination-protime \
-      org.opencontainers.image.title=destination-protime
+      org.opencontainers.image.title=destination-protime \
+      org.opencontainers.image.description="Writes references, job categories and work locations to a myProtime tenant. Not made or endorsed by the vendor."
+
+# DuckDB, for the platform of the result; npm runs on that of the build.
+FROM --platform=$BUILDPLATFORM node:24-bookworm-slim AS duckdb
+WORKDIR /build
+ENV npm_config_audit=false npm_config_fund=false npm_config_update_notifier=false
+COPY package.json package-lock.json .npmrc ./
+ARG TARGETARCH
+RUN --mount=type=secret,id=ca,target=/run/ca.pem,required=false \
+    if [ -f /run/ca.pem ]; then export NODE_EXTRA_CA_CERTS=/run/ca.pem; fi && \
+    cpu=x64 && if [ "$TARGETARCH" = arm64 ]; then cpu=arm64; fi && \
+    npm ci --ignore-scripts --os=linux --libc=glibc --cpu="$cpu"
+RUN mkdir -p /duckdb/airbyte/integration_code/node_modules && \
+    cp -r node_modules/@duckdb /duckdb/airbyte/integration_code/node_modules/ && \
+    chmod -R a+rX,go-w /duckdb
+
+# docker build --target sync: `protime sync`, which reads a tenant into a DuckDB file. It writes where the file is, and nowhere else.
+FROM programs AS sync
+COPY --from=duckdb /duckdb/ /
+ENTRYPOINT ["/airbyte/integration_code/bin/protime", "sync"]
+LABEL org.opencontainers.image.title=protime-sync \
+      org.opencontainers.image.description="Reads a myProtime tenant into a DuckDB file. Not made or endorsed by the vendor."
 
 # The last stage: what is built where no target is named.
 FROM programs AS source
 ENV AIRBYTE_ENTRYPOINT=/airbyte/integration_code/bin/source-protime
 ENTRYPOINT ["/airbyte/integration_code/bin/source-protime"]
 LABEL io.airbyte.name=source-protime \
-      org.opencontainers.image.title=source-protime
+      org.opencontainers.image.title=source-protime \
+      org.opencontainers.image.description="Reads a myProtime tenant into a warehouse, for Airbyte and Singer. Not made or endorsed by the vendor."

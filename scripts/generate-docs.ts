@@ -4,7 +4,7 @@ import { readProjectJson } from '../src/ground/project-files.ts'
 import { notice } from './bill-of-materials.ts'
 import { writeDbtFiles } from './dbt-package.ts'
 import { DOCUMENTS, withTables } from './generated-tables.ts'
-import { INSTALL_GUIDE, withVersion } from './guide-blocks.ts'
+import { INSTALL_GUIDE, MANIFESTS, withVersion } from './guide-blocks.ts'
 import {
   hubDefinition,
   hubFile,
@@ -32,7 +32,8 @@ for (const [plugin, pluginSpec] of [
   rewrite(hubFile(plugin), () => hubDefinition(plugin, pluginSpec, name))
 }
 rewrite('metadata.yaml', (text) => withFacts(text, { version, license, spec }))
-rewrite(INSTALL_GUIDE, (text) => withVersion(text, version))
+for (const file of [INSTALL_GUIDE, ...MANIFESTS])
+  rewrite(file, (text) => withVersion(text, version))
 writeFileSync('NOTICE', notice())
 writeFileSync(RECORD_TYPES, recordTypes())
 writeDbtFiles()

@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { packageVersion, readProjectJson } from '../src/ground/project-files.ts'
 import {
   dockerRuns,
+  guideBlock,
+  guideBlocks,
   INSTALL_GUIDE,
   installBlocks,
   installText,
@@ -52,6 +54,12 @@ describe('docs/install.md', () => {
     )
     expect(withVersion(guide, '9.9.9')).not.toMatch(/(?<!version )\b0\.1\.0\b/)
   })
+})
+
+it('README and the guide of the warehouse install DuckDB by the same lines', () => {
+  expect(guideBlock('sh pip', 'README.md')).toBe(installText('sh', 'extra'))
+  const [first] = guideBlocks('sh', 'docs/warehouse.md')
+  expect(first).toBe(installText('sh', 'warehouse'))
 })
 
 it('a package of our own takes the place of the published one, in installations only', () => {

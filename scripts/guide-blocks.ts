@@ -4,6 +4,11 @@ import { packageFolder } from './demo/paths.ts'
 
 export const INSTALL_GUIDE = 'docs/install.md'
 
+/** What names images for Kubernetes. */
+export const MANIFESTS = ['tenant', 'all-tenants', 'webhooks'].map(
+  (name) => `deploy/kubernetes/${name}.yaml`,
+)
+
 /** Who runs the commands of the guide, by the word behind the language of their block. */
 export const PLACES = {
   pyairbyte: 'npm run test:engines -- install',
@@ -12,6 +17,9 @@ export const PLACES = {
   pip: 'npm run test:engines -- install',
   npm: 'npm run test:engines -- install',
   image: 'npm run test:image',
+  duckdb: 'npm run test:image',
+  warehouse: 'npm run test:packages',
+  extra: 'npm run test:packages',
   kubernetes: 'npm run test:deploy',
   clone: '.ci/run',
   build: 'npm run release -- --dry-run',
@@ -62,7 +70,7 @@ export interface DockerRun {
 /** The `docker run` lines of a block, for a machine that has no Docker; throws for any other line. */
 export function dockerRuns(commands: string): DockerRun[] {
   const form =
-    /^docker run --rm(?: -v "\$PWD:\/source:ro")?(?: --entrypoint (\S+))? (\S+) ([^>]+?)(?: > (\S+))?$/
+    /^docker run --rm(?: --user "\$\(id -u\):\$\(id -g\)" -v "\$PWD:\/source:ro")?(?: --entrypoint (\S+))? (\S+) ([^>]+?)(?: > (\S+))?$/
   return commands
     .trim()
     .split('\n')
@@ -78,10 +86,10 @@ export function dockerRuns(commands: string): DockerRun[] {
     })
 }
 
-/** The guide with this version in the names of images. */
-export function withVersion(guide: string, version: string): string {
-  return guide.replace(
-    /(source-protime\/(?:source|destination)-protime:|VERSION=|the tag `)\d+\.\d+\.\d+/g,
+/** A file with this version in the names of images and wheels. */
+export function withVersion(text: string, version: string): string {
+  return text.replace(
+    /(source-protime\/(?:(?:source|destination)-protime|protime-sync):|source_protime-|VERSION=|the tag `)\d+\.\d+\.\d+/g,
     `$1${version}`,
   )
 }

@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { billOfMaterials, productionPackages } from './bill-of-materials.ts'
 import { packageFolder } from './demo/paths.ts'
@@ -7,6 +17,8 @@ import { packageFolder } from './demo/paths.ts'
 /** What of the npm package has no use where the connector only runs: the emulator, what judges other connectors, and types. */
 const NOT_RUN =
   /^bin\/protime-emulator$|^dist\/emulator\/|^dist\/src\/protocol\/acceptance\/|^dist\/airbyte-message\.cjs$|\.d\.ts$/
+/** What of a dependency is for compilers and debuggers. */
+const TYPES_ONLY = /\.([cm]?ts|map)$/
 
 /**
  * Lays out below `folder` what image and wheel carry: the files of the npm package (`files` of
@@ -18,6 +30,38 @@ export function layOutPackage(folder: string): void {
   for (const { path } of productionPackages()) copy(path, folder)
   writeFileSync(join(folder, 'sbom.cdx.json'), billOfMaterials())
   openToAll(folder)
+}
+
+/**
+ * Lays out below `folder` what `protime sync` needs of DuckDB on a platform, such as `linux-x64`. The package of
+ * another platform than this one comes from npm's registry, with the integrity that package-lock.json has.
+ */
+export function layOutDuckDb(folder: string, platform: string): void {
+  for (const name of ['@duckdb/node-api', '@duckdb/node-bindings', 'detect-libc'])
+    copy(join('node_modules', name), folder)
+  const path = `node_modules/@duckdb/node-bindings-${platform}`
+  if (existsSync(join(packageFolder, path))) copy(path, folder)
+  else fetchPackage(path, join(folder, path))
+  openToAll(folder)
+}
+
+function fetchPackage(path: string, folder: string): void {
+  const lock = JSON.parse(readFileSync(join(packageFolder, 'package-lock.json'), 'utf8')) as {
+    packages: Readonly<Record<string, { version: string; integrity?: string }>>
+  }
+  const { version, integrity } = lock.packages[path] ?? {}
+  const id = `${path.replace('node_modules/', '')}@${version}`
+  mkdirSync(folder, { recursive: true })
+  const args = ['pack', id, '--json', '--ignore-scripts', '--pack-destination', folder]
+  const [packed] = JSON.parse(execFileSync('npm', args, { encoding: 'utf8' })) as {
+    readonly filename: string
+    readonly integrity: string
+  }[]
+  if (integrity === undefined || packed?.integrity !== integrity)
+    throw new Error(`package-lock.json does not verify ${id}: call npm run pin.`)
+  const archive = join(folder, packed.filename)
+  execFileSync('tar', ['-xzf', archive, '--strip-components', '1', '-C', folder])
+  rmSync(archive)
 }
 
 function packedFiles(): string[] {
@@ -33,7 +77,8 @@ function packedFiles(): string[] {
 function copy(path: string, folder: string): void {
   const target = join(folder, path)
   mkdirSync(dirname(target), { recursive: true })
-  cpSync(join(packageFolder, path), target, { recursive: true, dereference: true })
+  const filter = (source: string) => !TYPES_ONLY.test(source)
+  cpSync(join(packageFolder, path), target, { recursive: true, dereference: true, filter })
 }
 
 /** Readable for everybody, writable for the owner alone; what the owner may run, everybody may. */

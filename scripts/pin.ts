@@ -1,14 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageFolder } from './demo/paths.ts'
-import {
-  DOCKERFILES,
-  digestOf,
-  integrityOf,
-  unverifiedPackages,
-  withDigests,
-  withIntegrities,
-} from './pins.ts'
+import { digestOf, integrityOf, unverifiedPackages, withDigests, withIntegrities } from './pins.ts'
 
 /**
  * `npm run pin`: writes down what a release would otherwise take from a registry on trust, the integrity of
@@ -16,7 +9,7 @@ import {
  */
 async function main(): Promise<void> {
   const lock = await rewrite('package-lock.json', (text) => withIntegrities(text, integrityOf))
-  for (const file of DOCKERFILES) await rewrite(file, (text) => withDigests(text, digestOf))
+  await rewrite('Dockerfile', (text) => withDigests(text, digestOf))
   const left = unverifiedPackages(lock)
   if (left.length > 0)
     throw new Error(`npm's registry does not know ${left.map(({ id }) => id).join(', ')}.`)

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import {
   baseImages,
-  DOCKERFILES,
   integrityOf,
   unpinnedImages,
   unverifiedPackages,
@@ -108,8 +107,7 @@ describe('this project', () => {
   })
 
   it('builds all images on one image of Node', () => {
-    const images = DOCKERFILES.flatMap((file) => baseImages(readFileSync(file, 'utf8')))
-    expect(new Set(images).size).toBe(1)
+    expect(baseImages(readFileSync('Dockerfile', 'utf8'))).toHaveLength(1)
   })
 })
 

@@ -59,9 +59,6 @@ export async function integrityOf(id: string): Promise<string | undefined> {
   }
 }
 
-/** What images are built from, below the root of the project. */
-export const DOCKERFILES = ['Dockerfile', 'deploy/kubernetes/Dockerfile'] as const
-
 const FROM = /^FROM (?:--\S+ )*([^\s$]+)(?: AS (\S+))?$/gm
 
 /** The images of registries that a Dockerfile begins with, as it names them: neither stages nor arguments. */

@@ -62,14 +62,15 @@ it('nothing is released that a registry could replace', () => {
 const version = packageVersion()
 const images = publishedImages(readFileSync('.github/workflows/release.yml', 'utf8'), version)
 
-it('a release publishes an image to read with and one to write with', () => {
+it('a release publishes an image to read with, one to write with, and one with DuckDB', () => {
   expect(images.map(({ name, target }) => [name, target])).toEqual([
     [`source-protime/source-protime:${version}`, 'source'],
     [`source-protime/destination-protime:${version}`, 'destination'],
+    [`source-protime/protime-sync:${version}`, 'sync'],
   ])
 })
 
-it('both are of the same processors, with bill of materials and provenance', () => {
+it('all are of the same processors, with bill of materials and provenance', () => {
   const [first, ...others] = images.map(({ settings }) => settings)
   expect(first).toMatchObject({
     platforms: 'linux/amd64,linux/arm64',
@@ -85,7 +86,10 @@ it('each is a stage of the Dockerfile that starts the program of its name', () =
   for (const { name, target } of images) {
     const stage = stages.find((text) => text.startsWith(`${target}\n`))
     const [, program] = name.split(/[/:]/)
-    expect(stage).toContain(`ENTRYPOINT ["/airbyte/integration_code/bin/${program}"]`)
+    const words = program === 'protime-sync' ? ['protime', 'sync'] : [program]
+    const [first, ...rest] = words
+    const entry = [`/airbyte/integration_code/bin/${first}`, ...rest].map((word) => `"${word}"`)
+    expect(stage).toContain(`ENTRYPOINT [${entry.join(', ')}]`)
   }
 })
 

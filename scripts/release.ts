@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { basename, join } from 'node:path'
 import { packageVersion } from '../src/ground/project-files.ts'
 import { packageFolder } from './demo/paths.ts'
-import { DOCKERFILES, unpinnedImages, unverifiedPackages } from './pins.ts'
+import { unpinnedImages, unverifiedPackages } from './pins.ts'
 import { publishedImages, releaseFaults } from './release-faults.ts'
 
 const FOLDER = join(packageFolder, 'release')
@@ -48,7 +48,7 @@ function judge(isDry: boolean): void {
     tagged,
     unpinned: [
       ...unverifiedPackages(text('package-lock.json')).map(({ id }) => id),
-      ...new Set(DOCKERFILES.flatMap((file) => unpinnedImages(text(file)))),
+      ...unpinnedImages(text('Dockerfile')),
     ],
   })
   if (faults.length > 0 && (!isDry || tagged === head)) throw new Error(faults.join('\n'))

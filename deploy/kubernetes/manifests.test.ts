@@ -62,7 +62,7 @@ describe.each([
 
   it('runs the image of this version', () => {
     const { version } = JSON.parse(read('../../package.json')) as { version: string }
-    expect(container(file).image).toBe(`protime-sync:${version}`)
+    expect(container(file).image).toBe(`source-protime/protime-sync:${version}`)
   })
 })
 

@@ -62,6 +62,6 @@ describe('webhooks.yaml', () => {
 
   it('runs the image of this version', () => {
     const { version } = JSON.parse(read('../../package.json')) as { version: string }
-    expect(container.image).toBe(`source-protime:${version}`)
+    expect(container.image).toBe(`source-protime/source-protime:${version}`)
   })
 })

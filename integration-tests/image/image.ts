@@ -1,6 +1,7 @@
-import { chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chownSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageFolder } from '../../scripts/demo/paths.ts'
+import { installText } from '../../scripts/guide-blocks.ts'
 import { baseImages } from '../../scripts/pins.ts'
 import { packageVersion } from '../../src/ground/project-files.ts'
 import { expectSame } from '../engines/command.ts'
@@ -13,7 +14,6 @@ import { HOME } from './files.ts'
 /** The stand-in for the official image of Node. */
 export const BASE = 'localhost/node-stand-in'
 export const IMAGE = 'localhost/source-protime'
-
 export const DESTINATION = 'localhost/destination-protime'
 
 /** Lets the stand-in be each image of a registry that a Dockerfile names. */
@@ -57,6 +57,8 @@ export async function configOf(
       title: Labels['org.opencontainers.image.title'],
       release: Labels['org.opencontainers.image.version'],
       licence: Labels['org.opencontainers.image.licenses'],
+      source: Labels['org.opencontainers.image.source'],
+      revision: Labels['org.opencontainers.image.revision'],
     },
     {
       User: '1000:1000',
@@ -67,6 +69,8 @@ export async function configOf(
       title: program,
       release: packageVersion(),
       licence: 'MIT',
+      source: 'https://github.com/source-protime/source-protime',
+      revision: 'unknown',
     },
   )
   return config
@@ -83,19 +87,19 @@ const USER = 1000
 
 export interface Given {
   readonly buildah: Buildah
-  /** The name of the connector's image. */
-  readonly connector: string
   readonly tenant: Tenant
   readonly folder: string
 }
 
-/** Builds the image of `deploy/kubernetes` on the connector's, and loads a tenant as a pod does. */
+/** Builds the image with DuckDB, and loads a tenant as a pod does. */
 export async function trySyncImage(given: Given, { step }: Steps): Promise<void> {
   const { buildah, tenant, folder } = given
   tenant.emulator.clearFaults()
-  const id = await step('the image that loads', () => buildSyncImage(given))
+  const buildSync = () =>
+    build(buildah, packageVersion(), ['--target', 'sync', '--tag', SYNC_IMAGE])
+  const id = await step('the image with DuckDB', buildSync)
   if (id === undefined) return
-  await step('the image that loads once more', async () => same(await buildSyncImage(given), id))
+  await step('the image with DuckDB once more', async () => same(await buildSync(), id))
   const sandbox = await open(buildah, folder)
   const volume = join(folder, 'warehouses')
   mkdirSync(volume)
@@ -118,6 +122,21 @@ export async function trySyncImage(given: Given, { step }: Steps): Promise<void>
     tenant.emulator.randomChanges({ inserts: 20, updates: 20, deletes: 20, softDeletes: 2 })
     await sync()
   })
+  await step('the line of docs/install.md makes a warehouse beside its configuration', async () => {
+    const [, words = ''] = /protime-sync:[\d.]+(.*)/.exec(installText('sh', 'duckdb')) ?? []
+    const data = join(folder, 'data')
+    mkdirSync(data)
+    cpSync(file, join(data, 'config.json'))
+    for (const path of [data, join(data, 'config.json')]) chownSync(path, USER, USER)
+    const place = { ...sandbox, config: { ...sandbox.config, WorkingDir: '/data' } }
+    const { exitCode, stderr } = await runContained(
+      place,
+      [...sandbox.config.Entrypoint, ...words.split(' ').filter(Boolean)],
+      { folders: { '/data': data } },
+    )
+    if (exitCode !== 0) throw new Error(stderr)
+    same(await warehouseDifferences(join(data, 'protime.duckdb'), tenant.truth), [])
+  })
   await step('a wrong secret ends with 2, which no job tries again', async () => {
     writeFileSync(file, JSON.stringify({ ...tenant.config, client_secret: 'wrong' }))
     const args = ['--config', '/source/config.json', '--warehouse', '/warehouses/wrong.duckdb']
@@ -126,22 +145,6 @@ export async function trySyncImage(given: Given, { step }: Steps): Promise<void>
     })
     same(exitCode, 2)
   })
-}
-
-/** The id of the image; the same files have the same id. */
-async function buildSyncImage({ buildah, connector }: Given): Promise<string> {
-  const certificates = process.env['NODE_EXTRA_CA_CERTS']
-  const secret = certificates === undefined ? [] : ['--secret', `id=ca,src=${certificates}`]
-  const dockerfile = 'deploy/kubernetes/Dockerfile'
-  const file = join(packageFolder, dockerfile)
-  await buildah.run(
-    ...['bud', '--pull-never', '--no-cache', '--timestamp', '1', '--identity-label=false'],
-    ...secret,
-    ...[...onStandIn(dockerfile), '--build-arg', `CONNECTOR_IMAGE=${connector}`],
-    ...['--ignorefile', `${file}.dockerignore`, '--file', file],
-    ...['--tag', SYNC_IMAGE, packageFolder],
-  )
-  return (await buildah.run('images', '--no-trunc', '--quiet', SYNC_IMAGE)).trim()
 }
 
 async function open(buildah: Buildah, folder: string): Promise<Sandbox> {

@@ -89,7 +89,7 @@ async function main(): Promise<void> {
   const tenant = await startTenant()
   try {
     await tried(buildah, tenant, folder, steps)
-    await trySyncImage({ buildah, connector: IMAGE, tenant, folder }, steps)
+    await trySyncImage({ buildah, tenant, folder }, steps)
   } finally {
     await tenant.emulator.close()
     await buildah.clear()

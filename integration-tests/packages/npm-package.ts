@@ -1,9 +1,20 @@
 import { createHash } from 'node:crypto'
-import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { productionPackages } from '../../scripts/bill-of-materials.ts'
 import { packageFolder } from '../../scripts/demo/paths.ts'
+import { guideBlock, installText } from '../../scripts/guide-blocks.ts'
 import { packageVersion } from '../../src/ground/project-files.ts'
 import {
   answersOf,
@@ -13,6 +24,7 @@ import {
   expectSame,
   output,
 } from '../engines/command.ts'
+import { start } from '../engines/program.ts'
 import { leftBehind, type Trial } from './trial.ts'
 import { tryWorker } from './worker.ts'
 
@@ -56,6 +68,7 @@ export async function tryNpmPackage({ project, folder, tenant, step, note }: Tri
       [],
     )
   })
+  await tryReadme(archive, { project, folder, tenant, step, note })
   const home = join(folder, 'npm')
   mkdirSync(home)
   writeFileSync(join(home, 'package.json'), '{"type":"module"}')
@@ -138,6 +151,47 @@ export async function tryNpmPackage({ project, folder, tenant, step, note }: Tri
     const program = process.execPath
     const { stdout } = await execute({ program, args: ['work-locations.js'], folder: home })
     expectSame(Number(stdout), (await tenant.truth('work_locations')).length)
+  })
+}
+
+/** The lines of README in an empty folder, with the packed package for the published one. */
+async function tryReadme(archive: string, { folder, tenant, step }: Trial): Promise<void> {
+  const home = join(folder, 'readme')
+  mkdirSync(home)
+  const packed = (words: string) =>
+    guideBlock(words, 'README.md').trim().replaceAll('-p source-protime', `-p ${archive}`)
+  const type = (commands: string) =>
+    output({ program: 'sh', args: ['-e', '-c', commands], folder: home })
+  const [init = '', sync = ''] = packed('sh npx').split('\n')
+  await step("README's two lines make a warehouse of a tenant", async () => {
+    const { base_url, api_name } = tenant.config['environment'] as Record<string, string>
+    const answers = ['demo', base_url, '', api_name, 'connector', 'emulator-secret']
+    writeFileSync(join(home, 'answers'), `${answers.join('\n')}\n`)
+    await type(`${init} < answers`)
+    await type(sync)
+    await type(sync.replace(/sync$/, 'verify'))
+  })
+  await step('docs/install.md makes a warehouse with npm install', async () => {
+    const project = join(folder, 'warehouse')
+    mkdirSync(project)
+    writeFileSync(join(project, 'package.json'), '{}')
+    cpSync(join(home, 'answers'), join(project, 'answers'))
+    const lines = installText('sh', 'warehouse').replace(' source-protime ', ` ${archive} `)
+    const typed = lines.replace('protime init', 'protime init < answers')
+    await output({ program: 'sh', args: ['-e', '-c', typed], folder: project })
+    await output({ program: 'npx', args: ['protime', 'verify'], folder: project })
+  })
+  await step("README's line for people without a tenant makes one to sync", async () => {
+    for (const name of ['config.json', 'protime.duckdb']) rmSync(join(home, name))
+    // Other ports, because somebody may have an emulator at the usual ones.
+    const line = `${packed('sh emulator')} --port 0 --control-port 0 --people 5 --months 1`
+    const emulator = start(line, { folder: home, environment: {} })
+    try {
+      while (!existsSync(join(home, 'config.json'))) await sleep(100)
+      await type(sync)
+    } finally {
+      await emulator.kill('SIGTERM')
+    }
   })
 }
 

@@ -2,12 +2,14 @@ import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
+import { guideBlock } from '../../scripts/guide-blocks.ts'
 import { packageVersion } from '../../src/ground/project-files.ts'
 import {
   answersOf,
   catalogOf,
   countRecords,
+  type Ended,
   execute,
   expectSame,
   output,
@@ -49,7 +51,45 @@ export async function tryWheel({ project, folder, tenant, step, note }: Trial): 
   const wheel = await step('pip install', () =>
     installWheel(packedWheel(project), join(folder, 'environment')),
   )
-  if (wheel !== undefined) await tryInstalled(wheel, { project, folder, tenant, step, note })
+  if (wheel === undefined) return
+  await tryInstalled(wheel, { project, folder, tenant, step, note })
+  await tryWithDuckDb(wheel, { project, folder, tenant, step, note })
+}
+
+/** The lines of README for pip, with the wheels of this clone for the published ones. */
+async function tryWithDuckDb(wheel: InstalledWheel, { project, folder, tenant, step }: Trial) {
+  const home = join(folder, 'wheel-duckdb')
+  mkdirSync(home)
+  writeFileSync(join(home, 'config.json'), JSON.stringify(tenant.config), { mode: 0o600 })
+  const bin = dirname(wheel.protime)
+  const type = (commands: string) =>
+    execute({
+      program: 'sh',
+      args: ['-e', '-c', commands],
+      folder: home,
+      environment: { PATH: `${bin}:${process.env['PATH']}` },
+    })
+  const [install = '', init, sync = ''] = guideBlock('sh pip', 'README.md').trim().split('\n')
+  const missing = "pip install 'source-protime[duckdb]'"
+  await step('protime sync without DuckDB says what pip has to install', async () => {
+    const { exitCode, stderr } = await type(sync)
+    expectSame([exitCode, stderr.includes(`Run: ${missing}`)], [2, true])
+  })
+  await step('pip install brings DuckDB by the name of an extra', async () => {
+    expectSame([install, init, sync], [missing, 'protime init', 'protime sync'])
+    await output({ program: 'npm', args: ['run', '--silent', 'pack:duckdb'], folder: project })
+    const found = join(project, 'python', 'duckdb', 'dist')
+    const here = install.replace('source-protime', packedWheel(project))
+    answersOk(await type(here.replace('install', `install --quiet --find-links ${found}`)))
+  })
+  await step('protime sync makes a warehouse that equals the service', async () => {
+    answersOk(await type(sync))
+    answersOk(await type('protime verify'))
+  })
+}
+
+function answersOk({ exitCode, stdout, stderr }: Ended): void {
+  if (exitCode !== 0) throw new Error(`exit code ${exitCode}\n${stdout}\n${stderr}`.slice(-2000))
 }
 
 async function tryInstalled(wheel: InstalledWheel, { folder, tenant, step, note }: Trial) {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
 
 const require = createRequire(import.meta.url)
 const files = new Map<string, unknown>()
@@ -14,6 +15,11 @@ export function readProjectJson(name: `#${string}`): unknown {
   const content: unknown = JSON.parse(readFileSync(require.resolve(name), 'utf8'))
   files.set(name, content)
   return content
+}
+
+/** The folder of the package, in a clone or where it is installed. */
+export function packageFolder(): string {
+  return dirname(require.resolve('#package'))
 }
 
 /** The version of the package, the only place where it stands. */

@@ -1,8 +1,9 @@
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { ConnectorError } from '../ground/errors.ts'
 import { fileBehind } from '../ground/private-file.ts'
+import { packageFolder } from '../ground/project-files.ts'
 import type { Tools } from '../protocol/connector.ts'
 import { literal } from './sql.ts'
 
@@ -99,10 +100,19 @@ async function load(): Promise<DuckDb> {
     throw new ConnectorError(
       'config',
       'duckdb-missing',
-      'DuckDB is not installed, which the warehouse is a file of. Install it beside this package: npm install @duckdb/node-api',
+      `The warehouse is a DuckDB file, and DuckDB is not installed. ${howToInstall(packageFolder())}`,
       { cause: error },
     )
   }
+}
+
+/** What brings DuckDB to an installation whose package lies in this folder. */
+function howToInstall(folder: string): string {
+  if (folder.split(sep).slice(-2).join('/') === 'source_protime/connector')
+    return "Run: pip install 'source-protime[duckdb]'"
+  if (folder === '/airbyte/integration_code')
+    return 'Use the image source-protime/protime-sync, which has it.'
+  return 'Run: npm install @duckdb/node-api'
 }
 
 async function open(
