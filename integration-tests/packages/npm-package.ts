@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import {
   copyFileSync,
   cpSync,
@@ -24,7 +26,6 @@ import {
   expectSame,
   output,
 } from '../engines/command.ts'
-import { start } from '../engines/program.ts'
 import { leftBehind, type Trial } from './trial.ts'
 import { tryWorker } from './worker.ts'
 
@@ -185,12 +186,15 @@ async function tryReadme(archive: string, { folder, tenant, step }: Trial): Prom
     for (const name of ['config.json', 'protime.duckdb']) rmSync(join(home, name))
     // Other ports, because somebody may have an emulator at the usual ones.
     const line = `${packed('sh emulator')} --port 0 --control-port 0 --people 5 --months 1`
-    const emulator = start(line, { folder: home, environment: {} })
+    // A group of its own, because npx passes no signal on.
+    const emulator = spawn('sh', ['-c', line], { cwd: home, stdio: 'ignore', detached: true })
+    const ended = once(emulator, 'close')
     try {
       while (!existsSync(join(home, 'config.json'))) await sleep(100)
       await type(sync)
     } finally {
-      await emulator.kill('SIGTERM')
+      process.kill(-(emulator.pid ?? 0), 'SIGTERM')
+      await ended
     }
   })
 }

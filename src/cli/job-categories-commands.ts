@@ -22,14 +22,14 @@ export function addJobCategories(program: Command, act: Act): void {
     .action(() => act(async (tools) => (await load()).list(tools)))
   noun
     .command('get <ref>')
-    .description('print one, by its id or by a reference; exit code 4 when there is none')
+    .description('print one, by its id or by a reference; exit code 4 if there is none')
     .option(...reference)
     .action((ref: string, options: { readonly reference?: string }) =>
       act(async (tools) => (await load()).get(tools, ref, options.reference)),
     )
   noun
     .command('put <ref>')
-    .description('change what is given and keep the rest')
+    .description('change the given fields and keep the others')
     .option(...reference)
     .option('--name <text>', 'the name')
     .option(

@@ -75,10 +75,10 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
   let exitCode: ExitCode = EXIT.done
   let help = ''
   const program = withDebug(new Command('protime'), tools.debug)
-    .description('Reads and writes a tenant of the service, and manages its webhooks.')
+    .description('Reads and writes a myProtime tenant, and manages its webhooks.')
     .version(packageVersion())
-    .option('--config <file>', `the configuration; ${CONFIG_FILE} if left out`)
-    .option('--quiet', 'warnings, errors and the result alone')
+    .option('--config <file>', `the configuration (default: ${CONFIG_FILE})`)
+    .option('--quiet', 'show only warnings, errors and the result')
     .on('option:quiet', () => {
       tools.quiet.isOn = true
     })

@@ -5,7 +5,7 @@ import { type Act, examples } from './command.ts'
 export function addPreview(program: Command, act: Act): void {
   program
     .command('preview [stream...]')
-    .description('show the first records of streams, all of them if none is named')
+    .description('show the first records of the given streams, or of all streams')
     .option('--limit <number>', 'how many records of each stream', wholeNumber, 10)
     .option('--json', 'one JSON line per record instead of tables')
     .addHelpText(

@@ -28,7 +28,7 @@ export function addReferences(program: Command, act: Act): void {
     )
   noun
     .command('put <collection> <name> <value> <id>')
-    .description('let a value name the record with this id')
+    .description('link a value to the record with this id')
     .action((collection: string, name: string, value: string, internalReference: string) =>
       act(async (tools) =>
         (await load()).put(tools, { collection, name, value, internalReference }),
@@ -36,7 +36,7 @@ export function addReferences(program: Command, act: Act): void {
     )
   noun
     .command('delete <collection> <name> <value>')
-    .description('let a value name nothing; exit code 4 when it does not')
+    .description('remove the link of a value; exit code 4 if there is none')
     .action((collection: string, name: string, value: string) =>
       act(async (tools) => (await load()).remove(tools, { collection, name, value })),
     )

@@ -6,29 +6,26 @@ import type { SyncOptions } from './sync-action.ts'
 export function addSync(program: Command, act: Act): void {
   program
     .command('sync')
-    .description('read a tenant into a DuckDB file; the next time, what has changed')
-    .option('--warehouse <file>', 'the file; made by the first sync', 'protime.duckdb')
-    .option('--streams <names>', 'the streams to read, separated by commas; all if left out')
+    .description('read a tenant into a DuckDB file; later runs read the changes')
+    .option('--warehouse <file>', 'the file; the first sync creates it', 'protime.duckdb')
+    .option('--streams <names>', 'the streams to read, separated by commas (default: all)')
     .option('--full-refresh', 'read the streams from the beginning')
     .option(
       '--rewrite',
-      'read everything into a new file that takes the place of this one: after a change of what is left out',
+      'read everything into a new file that replaces this one; needed after stricter settings of personal data',
     )
     .option('--keep-deleted', 'keep deleted rows in the tables, with the time in _deleted_at')
     .option(
       '--wait <time>',
-      'wait so long for a warehouse that another process has open: 30s, 10m, 2h',
+      'wait this long while another process has the warehouse open: 30s, 10m, 2h',
       milliseconds,
     )
-    .option('--publish <file>', 'leave a copy to read from after each sync that read everything')
+    .option('--publish <file>', 'make a copy for readers after each complete sync')
     .option(
       '--metrics <file>',
-      'write metrics of the sync for Prometheus at its end; PROTIME_METRICS_FILE names the file too',
+      'write metrics of the sync for Prometheus (or set PROTIME_METRICS_FILE)',
     )
-    .option(
-      '--end-with-parent',
-      'stop, as at SIGTERM, when the process that started this one is gone',
-    )
+    .option('--end-with-parent', 'stop, as after SIGTERM, when the parent process is gone')
     .action(async (options: SyncOptions) => {
       // The parent may be gone before anything else is loaded.
       const parent = process.ppid

@@ -11,14 +11,16 @@ export function addVerify(program: Command, act: Act): void {
     .option('--warehouse <file>', 'the DuckDB file of protime sync', 'protime.duckdb')
     .option(
       '--rows <file>',
-      'rows of another warehouse as JSON lines, in place of a file; - is stdin',
+      'rows of another warehouse as JSON lines, instead of a DuckDB file; - is stdin',
     )
-    .option('--streams <names>', 'the streams to compare, separated by commas; all if left out')
-    .option('--sync', 'sync the file before and after, so that only real differences are left')
-    .option('--again <file>', 'compare once more the rows that an earlier output named')
-    .option('--limit <number>', 'print so many differences; the others are counted', wholeNumber)
+    .option('--streams <names>', 'the streams to compare, separated by commas (default: all)')
+    .option('--sync', 'sync the file before and after, so that only real differences remain')
+    .option('--again <file>', 'compare again the rows that an earlier output named')
+    .option('--limit <number>', 'print this many differences and count the others', wholeNumber)
     .addOption(
-      new Option('--sql <dialect>', 'print queries whose answers --rows takes').choices(DIALECTS),
+      new Option('--sql <dialect>', 'print the queries whose results --rows takes').choices(
+        DIALECTS,
+      ),
     )
     .addHelpText(
       'after',

@@ -5,11 +5,11 @@ import { type ServeWords, serveOptions } from './serve-options.ts'
 import type { CreateOptions } from './webhooks-actions.ts'
 import type { TestOptions } from './webhooks-test-action.ts'
 
-/** `protime webhooks`: which changes the service sends, and where to. Answers with the noun. */
+/** `protime webhooks`: which changes the service sends, and to which URL. Answers with the noun. */
 export function addWebhooks(program: Command, act: Act): Command {
   const noun = program
     .command('webhooks')
-    .description('which changes the service sends, and where to')
+    .description('which changes the service sends, and to which URL')
     .addHelpText(
       'after',
       examples(
@@ -21,8 +21,8 @@ export function addWebhooks(program: Command, act: Act): Command {
   noun
     .command('create')
     .description('create a webhook; its key goes to a new file, because it cannot be read again')
-    .requiredOption('--collection <name>', 'whose changes are sent')
-    .requiredOption('--url <url>', 'where they are sent to')
+    .requiredOption('--collection <name>', 'the collection whose changes are sent')
+    .requiredOption('--url <url>', 'the URL that receives them')
     .requiredOption('--key-file <file>', 'the file that is made for the key, for its owner alone')
     .option(
       '--reference <collection:name>',

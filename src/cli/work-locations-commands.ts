@@ -21,7 +21,7 @@ export function addWorkLocations(program: Command, act: Act): void {
     .action(() => act(async (tools) => (await load()).list(tools)))
   noun
     .command('create')
-    .description('create one unless there is one with this reference, and print what became of it')
+    .description('create a work location unless one has this reference, and print the result')
     .requiredOption('--name <text>', 'the name')
     .option('--description <text>', 'free text about the place')
     .requiredOption(

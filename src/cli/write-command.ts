@@ -8,15 +8,15 @@ export function addWrite(program: Command, act: Act): void {
     .description(
       'write records, one JSON object per line, and print what became of each: external_references, job_categories or work_locations',
     )
-    .option('--from <file>', 'where the records are; - is stdin', '-')
-    .option('--dry-run', 'tell what would be done, and change nothing')
+    .option('--from <file>', 'the file with the records; - is stdin', '-')
+    .option('--dry-run', 'report what would be done, and change nothing')
     .option(
       '--mirror',
-      'the input is complete: delete the references that it does not have, under the names that it mentions',
+      'the input is complete: delete references that are missing from it, under the names that it contains',
     )
     .option(
       '--max-deletes <number>',
-      'how many references a mirror may take away under a name: a number, or a part such as 20%',
+      'how many references a mirror may delete or move under a name: a number, or a percentage such as 20%',
     )
     .option('--show-values', 'print the values of external references, which may name people')
     .addHelpText(
