@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { packageVersion } from '../src/ground/project-files.ts'
 import { INSTALL_GUIDE } from './guide-blocks.ts'
-import { type Candidate, publishedImages, releaseFaults, releasesOf } from './release-faults.ts'
+import {
+  type Candidate,
+  newestNotes,
+  publishedImages,
+  releaseFaults,
+  releasesOf,
+} from './release-faults.ts'
 
 it('what is not released yet is no version', () => {
   expect(releasesOf('# Changelog\n\n## Unreleased\n\nA point.\n')).toEqual([])
@@ -27,6 +33,8 @@ it.each(['1.0.0', 'Next', '1.0.0 (soon)'])(
 
 const good: Candidate = {
   version: '1.1.0',
+  today: '2027-02-01',
+  isOnMain: true,
   changelog:
     '# Changelog\n\n## 1.1.0 (2027-02-01)\n\nMore.\n\n## 1.0.0 (2027-01-01)\n\nThe first.\n',
   uncommitted: '',
@@ -44,6 +52,31 @@ it('nothing is released that the changelog does not tell of', () => {
   expect(releaseFaults({ ...good, version: '1.2.0' })).toEqual([
     'package.json has version 1.2.0, CHANGELOG.md begins with 1.1.0: write what is new.',
   ])
+})
+
+it('nothing is released while changes are listed as unreleased', () => {
+  const changelog = good.changelog.replace('## 1.1.0', '## Unreleased\n\n- A point.\n\n## 1.1.0')
+  expect(releaseFaults({ ...good, changelog })).toEqual([
+    'CHANGELOG.md has changes under Unreleased: move them to 1.1.0.',
+  ])
+  const empty = good.changelog.replace('## 1.1.0', '## Unreleased\n\n## 1.1.0')
+  expect(releaseFaults({ ...good, changelog: empty })).toEqual([])
+})
+
+it('nothing is released under the day of another release, or from another branch', () => {
+  expect(releaseFaults({ ...good, today: '2027-02-03' })).toEqual([
+    'CHANGELOG.md dates 1.1.0 2027-02-01, and today is 2027-02-03 (UTC).',
+  ])
+  expect(releaseFaults({ ...good, isOnMain: false })).toEqual([
+    'aaaa is not on origin/main: merge it and release from there.',
+  ])
+})
+
+it('the notes of a release are its section of the changelog', () => {
+  expect(newestNotes(good.changelog)).toBe('More.')
+  expect(
+    newestNotes(`# Changelog\n\n## Unreleased\n\n## 1.0.0 (2027-01-01)\n\nThe first.\n\n- A.\n`),
+  ).toBe('The first.\n\n- A.')
 })
 
 it('nothing is released that is not committed, or whose version was released before', () => {

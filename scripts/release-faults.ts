@@ -24,9 +24,20 @@ export function releasesOf(changelog: string): Release[] {
   })
 }
 
+/** What CHANGELOG.md says of its newest version, without the heading. */
+export function newestNotes(changelog: string): string {
+  const [, , section = ''] =
+    /^## \d+\.\d+\.\d+ (.*)\n([\s\S]*?)(?=^## |(?![\s\S]))/m.exec(changelog) ?? []
+  return section.trim()
+}
+
 /** What a release is judged by before anything is built. */
 export interface Candidate {
   readonly version: string
+  /** The day of today in UTC, YYYY-MM-DD. */
+  readonly today: string
+  /** Whether the commit that is checked out is on `origin/main`. */
+  readonly isOnMain: boolean
   /** CHANGELOG.md. */
   readonly changelog: string
   /** The output of `git status --porcelain`. */
@@ -40,14 +51,22 @@ export interface Candidate {
 
 /** Why this must not be released, a sentence each. */
 export function releaseFaults(candidate: Candidate): string[] {
-  const { version, changelog, uncommitted, head, tagged, unpinned } = candidate
-  const newest = releasesOf(changelog)[0]?.version
+  const { version, changelog, uncommitted, head, tagged, unpinned, today, isOnMain } = candidate
+  const [newest] = releasesOf(changelog)
+  const [, unreleased = ''] = /^## Unreleased\n([\s\S]*?)(?=^## |(?![\s\S]))/m.exec(changelog) ?? []
   return [
-    ...(newest === version
+    ...(newest?.version === version
       ? []
       : [
-          `package.json has version ${version}, CHANGELOG.md begins with ${newest}: write what is new.`,
+          `package.json has version ${version}, CHANGELOG.md begins with ${newest?.version}: write what is new.`,
         ]),
+    ...(unreleased.trim() === ''
+      ? []
+      : [`CHANGELOG.md has changes under Unreleased: move them to ${version}.`]),
+    ...(newest === undefined || newest.date === today
+      ? []
+      : [`CHANGELOG.md dates ${newest.version} ${newest.date}, and today is ${today} (UTC).`]),
+    ...(isOnMain ? [] : [`${head} is not on origin/main: merge it and release from there.`]),
     ...(uncommitted === '' ? [] : [`Commit or remove these first:\n${uncommitted.trimEnd()}`]),
     ...(tagged === undefined || tagged === head
       ? []

@@ -5,24 +5,28 @@ import { basename, join } from 'node:path'
 import { packageVersion } from '../src/ground/project-files.ts'
 import { packageFolder } from './demo/paths.ts'
 import { unpinnedImages, unverifiedPackages } from './pins.ts'
-import { publishedImages, releaseFaults } from './release-faults.ts'
+import { newestNotes, publishedImages, releaseFaults } from './release-faults.ts'
 
 const FOLDER = join(packageFolder, 'release')
 const TAG = `v${packageVersion()}`
 
+const OPTIONS = ['--dry-run', '--every-platform']
+
 /**
  * `npm run release`: judges the clone, makes every package in `release/`, tries them and the images,
  * and pushes the tag of the version, at which the workflow publishes. With `--dry-run` it does
- * all of that but the tag.
+ * all of that but the tag; with `--every-platform` DuckDB is packed for all platforms, not for this one alone.
  */
 function main(args: readonly string[]): void {
   const isDry = args.includes('--dry-run')
-  if (args.some((arg) => arg !== '--dry-run')) throw new Error('The only option is --dry-run.')
+  const isForAll = args.includes('--every-platform')
+  if (args.some((arg) => !OPTIONS.includes(arg)))
+    throw new Error(`The options are ${OPTIONS.join(' and ')}.`)
   judge(isDry)
   tell('Packages')
   rmSync(FOLDER, { recursive: true, force: true })
   mkdirSync(FOLDER)
-  makePackages()
+  makePackages(isForAll)
   tell('Trials')
   for (const script of ['test:packages', 'test:image']) run('npm', ['run', '--silent', script])
   tell('What is published')
@@ -42,6 +46,8 @@ function judge(isDry: boolean): void {
   const [head, tagged] = [output('git', ['rev-parse', 'HEAD']).trim(), commitOf(TAG)]
   const faults = releaseFaults({
     version: packageVersion(),
+    today: new Date().toISOString().slice(0, 10),
+    isOnMain: isOnMain(),
     changelog: text('CHANGELOG.md'),
     uncommitted: output('git', ['status', '--porcelain']),
     head,
@@ -55,12 +61,14 @@ function judge(isDry: boolean): void {
   for (const fault of faults) tell(`This could not be released. ${fault}`)
 }
 
-/** The npm package, the wheel, the bill of materials, and the checksums of all. */
-function makePackages(): void {
-  // The wheel first: the npm package is of the same build then, and dist/ is left whole.
-  const said = output('npm', ['run', '--silent', 'pack:wheel'])
-  const wheel = said.trim().split('\n').at(-1) ?? ''
-  copyFileSync(wheel, join(FOLDER, basename(wheel)))
+/** The npm package, the wheels, the bill of materials, the checksums of all, and the notes. */
+function makePackages(isForAll: boolean): void {
+  // The wheels first: the npm package is of the same build then, and dist/ is left whole.
+  const packDuckDb = ['run', '--silent', 'pack:duckdb', '--', ...(isForAll ? OPTIONS.slice(1) : [])]
+  for (const args of [['run', '--silent', 'pack:wheel'], packDuckDb]) {
+    const wheels = output('npm', args).match(/^\S+\.whl$/gm) ?? []
+    for (const wheel of wheels) copyFileSync(wheel, join(FOLDER, basename(wheel)))
+  }
   run('npm', ['pack', '--silent', '--pack-destination', FOLDER])
   writeFileSync(join(FOLDER, 'sbom.cdx.json'), output('npm', ['run', '--silent', 'sbom']))
   const sums = readdirSync(FOLDER).map((name) => {
@@ -69,6 +77,8 @@ function makePackages(): void {
     return `${createHash('sha256').update(content).digest('hex')}  ${name}\n`
   })
   writeFileSync(join(FOLDER, 'SHA256SUMS'), sums.join(''))
+  const changelog = readFileSync(join(packageFolder, 'CHANGELOG.md'), 'utf8')
+  writeFileSync(join(FOLDER, 'NOTES.md'), `${newestNotes(changelog)}\n`)
 }
 
 /** All that the workflow publishes, a line each. */
@@ -82,6 +92,12 @@ function published(): string[] {
         `image ${name} (stage ${target}, ${settings['platforms']}, SBOM, provenance)`,
     ),
   ]
+}
+
+/** Of what the clone knows of the remote: the workflow has fetched it all. */
+function isOnMain(): boolean {
+  const args = ['merge-base', '--is-ancestor', 'HEAD', 'origin/main']
+  return spawnSync('git', args, { cwd: packageFolder }).status === 0
 }
 
 function commitOf(tag: string): string | undefined {
