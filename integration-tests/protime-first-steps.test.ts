@@ -7,6 +7,7 @@ import { runProtime } from '../src/cli/main.ts'
 import { streams } from '../src/streams/streams.ts'
 import { temporaryFolder } from './testing/files.ts'
 import { createCollector } from './testing/output.ts'
+import { withDuckDb } from './testing/protime.ts'
 import { parseLines } from './testing/run.ts'
 
 let emulator: Emulator
@@ -107,6 +108,51 @@ describe('protime init', () => {
     writeFileSync(file, 'mine')
     expect((await protime(['init'], () => piped(answers()))).exitCode).toBe(2)
     expect(readFileSync(file, 'utf8')).toBe('mine')
+  })
+})
+
+describe('protime check', () => {
+  it('says who asks and what can be read, and starts no delta', async () => {
+    writeFileSync(file, JSON.stringify(emulator.config()), { mode: 0o600 })
+    const { exitCode, stdout } = await protime(['check'])
+    expect([exitCode, stdout]).toEqual([
+      0,
+      `tenant demo, client connector\n${streams.size} of ${streams.size} streams can be read.\n`,
+    ])
+    expect(emulator.requests.filter(({ query }) => query.includes('delta'))).toEqual([])
+  })
+
+  it('fails, and says why, where nothing can be read', async () => {
+    writeFileSync(file, JSON.stringify({ ...emulator.config(), client_secret: 'wrong-secret' }), {
+      mode: 0o600,
+    })
+    const { exitCode, stdout } = await protime(['check'])
+    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('invalid_client')])
+    expect(stdout).not.toContain('wrong-secret')
+  })
+})
+
+describe('protime status', () => {
+  it('says how old each stream of a warehouse is, and why one was not read', async () => {
+    writeFileSync(file, JSON.stringify({ ...emulator.config(), retry_minutes: 0 }), { mode: 0o600 })
+    const warehouse = join(folder.path, 'w.duckdb')
+    emulator.fail('/jobs', 500)
+    await protime(['sync', '--streams', 'people,jobs', '--warehouse', warehouse])
+    const { exitCode, stdout } = await protime(['status', '--warehouse', warehouse])
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^tenant demo, .*\nlast sync: .* exit code 1\n/)
+    expect(stdout).toMatch(/^ {2}people +5 +2\S+Z +0 h +changes$/m)
+    expect(stdout).toMatch(/^ {2}jobs +0 +never +first read +\S/m)
+  })
+
+  it('is refused for a file that is no warehouse', async () => {
+    const other = join(folder.path, 'other.duckdb')
+    await withDuckDb(other, (connection) => connection.run('CREATE TABLE t (a INTEGER)'))
+    const { exitCode, stderr } = await protime(['status', '--warehouse', other])
+    expect([exitCode, stderr]).toEqual([
+      1,
+      `protime: ${other} is no file of protime sync. Name one by --warehouse.\n`,
+    ])
   })
 })
 

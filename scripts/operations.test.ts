@@ -71,7 +71,7 @@ describe('the runbook', () => {
 })
 
 describe('the metrics', () => {
-  it('of the page are those of the file', () => {
+  it('of the page and of the dashboard are those of the file', () => {
     const stream = { name: 'x', status: 'complete', counts: {}, seconds: 1 }
     const sync = {
       labels: {},
@@ -83,8 +83,10 @@ describe('the metrics', () => {
     const facts = { completions: new Map(), prefix: 'protime_sync', program: 'x', at: new Date() }
     const text = metricsText({ sync, outcome, ...facts })
     const written = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name)
-    const named = [...page.matchAll(/protime_sync_\w+/g)].map(([name]) => name)
-    expect(new Set(named)).toEqual(new Set(written))
+    const namesIn = (source: string) =>
+      new Set([...source.matchAll(/protime_sync_\w+/g)].map(([name]) => name))
+    expect(namesIn(page)).toEqual(new Set(written))
+    expect(namesIn(readFileSync('docs/grafana.json', 'utf8'))).toEqual(new Set(written))
   })
 })
 

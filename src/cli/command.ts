@@ -80,8 +80,8 @@ export type Refuse = (
  */
 export type Act = (action: CommandAction, refuse?: Refuse) => Promise<void>
 
-/** What a command works with that makes the configuration. */
-export type BareTools = Pick<ActionTools, 'log' | 'mask' | 'signal'> & Asked
+/** What a command works with that needs no configuration. */
+export type BareTools = Pick<ActionTools, 'log' | 'mask' | 'signal' | 'print'> & Asked
 
 /** Runs an action that needs no configuration. */
 export type BareAct = (action: (tools: BareTools) => Promise<ExitCode>) => Promise<void>

@@ -23,6 +23,7 @@ import { addJobCategories } from './job-categories-commands.ts'
 import { addPreview } from './preview-command.ts'
 import type { Asked } from './questions.ts'
 import { addReferences } from './references-commands.ts'
+import { addStatus } from './status-command.ts'
 import { addSync } from './sync-command.ts'
 import { addVerify } from './verify-command.ts'
 import { addServe, addWebhooks } from './webhooks-commands.ts'
@@ -99,7 +100,7 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
     exitCode = await run(action, { file, isQuiet, ...tools }, refuse)
   }
   const bare: BareAct = async (action) => {
-    exitCode = await action(tools)
+    exitCode = await action({ ...tools, print: (text) => writer.write(`${text}\n`) })
   }
   addCommands(program, act, bare)
   try {
@@ -119,6 +120,7 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
 function addCommands(program: Command, act: Act, bare: BareAct): void {
   addInit(program, bare)
   addPreview(program, act)
+  addStatus(program, act, bare)
   addSync(program, act)
   addVerify(program, act)
   addReferences(program, act)

@@ -52,6 +52,7 @@ describe('the metrics of a sync', () => {
       'x_sync_stream_duration_seconds{program="tap-x",tenant="acme",stream="people"} 2',
       'x_sync_stream_failed{program="tap-x",tenant="acme",stream="people"} 0',
       'x_sync_stream_last_complete_timestamp_seconds{program="tap-x",tenant="acme",stream="people"} 1795316400',
+      'x_sync_stream_selected{program="tap-x",tenant="acme",stream="people"} 1',
     ])
     expect(textOf(syncOf('acme'))).toMatch(
       /^# HELP x_sync_requests .*\n# TYPE x_sync_requests gauge\n/m,
@@ -82,7 +83,24 @@ describe('when a stream was complete last', () => {
     expect(last(textOf(syncOf('acme'), earlier))).toEqual(last(textOf(syncOf('acme'))))
   })
 
+  it('is 0 while the stream was never read to its end, so that an alert can see it', () => {
+    const never = textOf(syncOf('acme', 'failed'))
+    expect(last(never)).toEqual([
+      'x_sync_stream_last_complete_timestamp_seconds{program="tap-x",tenant="acme",stream="people"} 0',
+    ])
+    expect(last(textOf(syncOf('acme', 'failed'), never))).toEqual(last(never))
+  })
+
+  it('is kept for a stream that is no longer selected, with a mark', () => {
+    const old = earlier.replaceAll('stream="people"', 'stream="jobs"')
+    const text = textOf(syncOf('acme'), old)
+    expect(last(text).length).toBe(2)
+    const marks = samples(text).filter((line) => line.includes('_selected'))
+    expect(marks.map((line) => line.replace(/.*stream=/, ''))).toEqual(['"people"} 1', '"jobs"} 0'])
+  })
+
   it('is of no interest for another tenant', () => {
-    expect(last(textOf(syncOf('globex', 'failed'), earlier))).toEqual([])
+    const text = last(textOf(syncOf('globex', 'failed'), earlier)).join()
+    expect([text.includes('globex'), text.includes('acme')]).toEqual([true, false])
   })
 })

@@ -42,11 +42,15 @@ export function metricsText(facts: MetricsFacts): string {
   const metric = writerOf(facts.prefix, labels)
   // Where the sync did not begin, nobody knows what it would have read.
   const own = sync === undefined ? '' : labelText(labels)
+  const labelsOf = (name: string) => labelText({ ...labels, stream: name })
+  const asked = new Set(streams.map(({ name }) => labelsOf(name)))
   const completions = new Map([
+    // The beginning of time, for one that has never been complete: a gap would raise no alert.
+    ...[...asked].map((text): [string, number] => [text, 0]),
     ...[...facts.completions].filter(([text]) => text.startsWith(own)),
     ...streams
       .filter(({ status }) => status === 'complete')
-      .map(({ name }): [string, number] => [labelText({ ...labels, stream: name }), seconds]),
+      .map(({ name }): [string, number] => [labelsOf(name), seconds]),
   ])
   return [
     metric('success', '1 when the last sync read all of its streams, else 0.', [
@@ -82,8 +86,13 @@ export function metricsText(facts: MetricsFacts): string {
     ),
     metric(
       LAST_COMPLETE,
-      'When the stream was last read to its end, by any sync that wrote this file.',
+      'When the stream was last read to its end, by any sync that wrote this file; 0 if it never was.',
       [...completions],
+    ),
+    metric(
+      'stream_selected',
+      '1 when the last sync was asked to read the stream, else 0.',
+      [...completions.keys()].map((text) => [text, sync === undefined || asked.has(text) ? 1 : 0]),
     ),
   ].join('')
 }

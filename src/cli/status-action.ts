@@ -1,0 +1,68 @@
+import type { Tools } from '../protocol/connector.ts'
+import { streams as knownStreams } from '../streams/streams.ts'
+import { createPatience } from '../warehouse/duckdb.ts'
+import { readStatus, type StreamStatus, type WarehouseStatus } from '../warehouse/status.ts'
+import { EXIT, type ExitCode } from './command.ts'
+import { recordTable } from './preview-action.ts'
+
+/** The service forgets a delta this long after its last request. */
+const LINK_MS = 72 * 3_600_000
+const HOUR_MS = 3_600_000
+/** Columns of a terminal that nobody can ask. */
+const WIDTH = 120
+
+/** Prints how old the rows of each stream are, and how the next sync will read it. */
+export async function status(
+  path: string,
+  print: (text: string) => Promise<void> | undefined,
+  { now, ...tools }: Pick<Tools, 'log' | 'signal'> & { readonly now: Date },
+): Promise<ExitCode> {
+  const found = await readStatus(path, createPatience(0, tools))
+  await print(`${statusText(found, now, process.stdout.columns || WIDTH)}\n`)
+  return EXIT.done
+}
+
+/** The account of a warehouse as text: its tenant, its last sync, and a line for each stream. */
+export function statusText(found: WarehouseStatus, now: Date, width: number): string {
+  const { tenant, environment, sync, streams } = found
+  const rows = streams.map(({ stream, rows, lastComplete, failure }) =>
+    JSON.stringify({
+      stream,
+      rows,
+      'last complete': lastComplete ?? 'never',
+      age: ageOf(lastComplete, now),
+      'next sync': nextOf({ stream, lastComplete }, now),
+      failure,
+    }),
+  )
+  return [
+    `tenant ${tenant}, ${environment}`,
+    `last sync: ${sync === undefined ? 'none' : syncText(sync)}`,
+    recordTable(rows, width),
+  ].join('\n')
+}
+
+function syncText({ began, ended, exit }: NonNullable<WarehouseStatus['sync']>): string {
+  return ended === undefined
+    ? `began ${began}, and has not ended or was killed`
+    : `${began} to ${ended}, exit code ${exit}`
+}
+
+function ageOf(time: string | undefined, now: Date): string {
+  if (time === undefined) return ''
+  const hours = Math.max(0, now.getTime() - Date.parse(time)) / HOUR_MS
+  return hours < 48 ? `${Math.floor(hours)} h` : `${Math.floor(hours / 24)} days`
+}
+
+/** How the next sync reads a stream, as far as its age tells. */
+function nextOf(
+  { stream, lastComplete }: Pick<StreamStatus, 'stream' | 'lastComplete'>,
+  now: Date,
+): string {
+  const known = knownStreams.get(stream)
+  if (known === undefined) return 'no longer known'
+  if (lastComplete === undefined) return 'first read'
+  if (known.replication !== 'delta') return 'whole list'
+  const isExpired = now.getTime() - Date.parse(lastComplete) > LINK_MS
+  return isExpired ? 'from the beginning: expired link' : 'changes'
+}
