@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { WarehouseStatus } from '../warehouse/status.ts'
+import type { WarehouseAge } from '../warehouse/status.ts'
 import { statusText } from './status-action.ts'
 
 const NOW = new Date('2026-11-22T12:00:00Z')
@@ -7,7 +7,7 @@ const stream = (name: string, lastComplete?: string, failure?: string) => ({
   ...{ stream: name, rows: 3, lastComplete, failure },
 })
 
-function shown(found: Partial<WarehouseStatus>): string[] {
+function shown(found: Partial<WarehouseAge>): string[] {
   const facts = { tenant: 'acme', environment: 'production', sync: undefined, streams: [] }
   return statusText({ ...facts, ...found }, NOW, 200)
     .split('\n')

@@ -1,7 +1,7 @@
 import type { Tools } from '../protocol/connector.ts'
 import { streams as knownStreams } from '../streams/streams.ts'
 import { createPatience } from '../warehouse/duckdb.ts'
-import { readStatus, type StreamStatus, type WarehouseStatus } from '../warehouse/status.ts'
+import { readStatus, type StreamAge, type WarehouseAge } from '../warehouse/status.ts'
 import { EXIT, type ExitCode } from './command.ts'
 import { recordTable } from './preview-action.ts'
 
@@ -23,7 +23,7 @@ export async function status(
 }
 
 /** The account of a warehouse as text: its tenant, its last sync, and a line for each stream. */
-export function statusText(found: WarehouseStatus, now: Date, width: number): string {
+export function statusText(found: WarehouseAge, now: Date, width: number): string {
   const { tenant, environment, sync, streams } = found
   const rows = streams.map(({ stream, rows, lastComplete, failure }) =>
     JSON.stringify({
@@ -42,7 +42,7 @@ export function statusText(found: WarehouseStatus, now: Date, width: number): st
   ].join('\n')
 }
 
-function syncText({ began, ended, exit }: NonNullable<WarehouseStatus['sync']>): string {
+function syncText({ began, ended, exit }: NonNullable<WarehouseAge['sync']>): string {
   return ended === undefined
     ? `began ${began}, and has not ended or was killed`
     : `${began} to ${ended}, exit code ${exit}`
@@ -56,7 +56,7 @@ function ageOf(time: string | undefined, now: Date): string {
 
 /** How the next sync reads a stream, as far as its age tells. */
 function nextOf(
-  { stream, lastComplete }: Pick<StreamStatus, 'stream' | 'lastComplete'>,
+  { stream, lastComplete }: Pick<StreamAge, 'stream' | 'lastComplete'>,
   now: Date,
 ): string {
   const known = knownStreams.get(stream)

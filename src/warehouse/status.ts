@@ -2,23 +2,23 @@ import { ConnectorError } from '../ground/errors.ts'
 import { closingOnError, openDatabase, type Patience, texts } from './duckdb.ts'
 
 /** What a warehouse tells of the syncs that wrote it. */
-export interface WarehouseStatus {
+export interface WarehouseAge {
   readonly tenant: string
   readonly environment: string
   /** The last sync; undefined where none has begun. */
-  readonly sync: SyncStatus | undefined
-  readonly streams: readonly StreamStatus[]
+  readonly sync: SyncAccount | undefined
+  readonly streams: readonly StreamAge[]
 }
 
 /** A sync as the file knows it; times are ISO texts in UTC. */
-export interface SyncStatus {
+export interface SyncAccount {
   readonly began: string
   /** Undefined for a sync that was killed. */
   readonly ended: string | undefined
   readonly exit: number | undefined
 }
 
-export interface StreamStatus {
+export interface StreamAge {
   readonly stream: string
   readonly rows: number
   /** When it was last read to its end; undefined if it never was. */
@@ -31,7 +31,7 @@ const FORM = "'%Y-%m-%dT%H:%M:%SZ'"
 const utc = (column: string) => `coalesce(strftime(${column} AT TIME ZONE 'UTC', ${FORM}), '')`
 
 /** How old the rows of a DuckDB file of `protime sync` are. The file is only read; throws for any other file. */
-export async function readStatus(path: string, patience: Patience): Promise<WarehouseStatus> {
+export async function readStatus(path: string, patience: Patience): Promise<WarehouseAge> {
   const database = await patience(() => openDatabase(path))
   const { connection } = database
   return closingOnError(database, async () => {
@@ -62,11 +62,11 @@ export async function readStatus(path: string, patience: Patience): Promise<Ware
   })
 }
 
-function syncOf([began = '', ended, exit]: readonly string[]): SyncStatus {
+function syncOf([began = '', ended, exit]: readonly string[]): SyncAccount {
   return { began, ended: ended || undefined, exit: exit ? Number(exit) : undefined }
 }
 
-function streamOf([stream = '', rows, lastComplete, failure]: readonly string[]): StreamStatus {
+function streamOf([stream = '', rows, lastComplete, failure]: readonly string[]): StreamAge {
   return {
     stream,
     rows: Number(rows),
