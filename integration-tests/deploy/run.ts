@@ -14,6 +14,7 @@ import {
   type Run,
   validateManifests,
 } from './recipes.ts'
+import { trySchedules } from './schedules.ts'
 
 const CHANGES = { inserts: 40, updates: 40, deletes: 30, softDeletes: 5 }
 /** People and months: another size is another tenant. */
@@ -52,6 +53,7 @@ async function main(): Promise<void> {
     await dagster.ended(0)
     await validateManifests(folder, say)
     await deliverThroughNginx(folder, say)
+    await trySchedules(folder, say, stop.signal)
     await firstNight({ tenants, dagster })
     await secondNight({ tenants, dagster })
   } finally {
