@@ -11,7 +11,7 @@ export interface WarehouseAge {
 }
 
 /** A sync as the file knows it; times are ISO texts in UTC. */
-export interface SyncAccount {
+interface SyncAccount {
   readonly began: string
   /** Undefined for a sync that was killed. */
   readonly ended: string | undefined
