@@ -7,8 +7,7 @@ import { startEmulator } from '../emulator/emulator.ts'
 import { packageFolder } from '../scripts/demo/paths.ts'
 import { guideBlock } from '../scripts/guide-blocks.ts'
 import { STATUS } from '../src/webhooks/receive/delivery.ts'
-import { configuredCatalog, temporaryFolder } from './testing/files.ts'
-import { parseLines } from './testing/run.ts'
+import { temporaryFolder } from './testing/files.ts'
 
 const PAGE = 'docs/library.md'
 
@@ -50,18 +49,4 @@ it('docs/library.md names every reason for which a delivery is refused', () => {
   const page = readFileSync(PAGE, 'utf8')
   for (const [reason, status] of Object.entries(STATUS))
     expect(page).toMatch(new RegExp(`^\\| .*${status}.* \\|.*\`${reason}\``, 'm'))
-})
-
-it('docs/library.md shows a connector that reads all it has', async () => {
-  write('source-planets.js', guideBlock('js planets', PAGE))
-  write('config.json', '{}')
-  write('catalog.json', JSON.stringify(configuredCatalog(['planets'])))
-  const { stdout } = await follow(guideBlock('sh planets', PAGE))
-  const messages = parseLines(stdout) as { readonly type: string }[]
-  const types = messages.map(({ type }) => type)
-  expect(types.filter((type) => type === 'CATALOG' || type === 'RECORD')).toEqual([
-    'CATALOG',
-    'RECORD',
-    'RECORD',
-  ])
 })

@@ -32,7 +32,9 @@ describe('the tree of image and wheel', () => {
     expect(own).toContain('bin/target-protime')
     expect(
       own.filter((path) =>
-        /emulator|testing|acceptance|airbyte-message\.|\.test\.|\.ts$|bench|scripts/.test(path),
+        /emulator|testing|docs|acceptance|airbyte-message\.|\.test\.|\.ts$|bench|scripts/.test(
+          path,
+        ),
       ),
     ).toEqual([])
   })

@@ -16,7 +16,7 @@ import { packageFolder } from './demo/paths.ts'
 
 /** What of the npm package has no use where the connector only runs: the emulator, what judges other connectors, and types. */
 const NOT_RUN =
-  /^bin\/protime-emulator$|^dist\/emulator\/|^dist\/src\/protocol\/acceptance\/|^dist\/airbyte-message\.cjs$|\.d\.ts$/
+  /^bin\/protime-emulator$|^docs\/|^dist\/emulator\/|^dist\/src\/protocol\/acceptance\/|^dist\/airbyte-message\.cjs$|\.d\.ts$/
 /** What of a dependency is for compilers and debuggers. */
 const TYPES_ONLY = /\.([cm]?ts|map)$/
 

@@ -1,0 +1,260 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { packageFolder } from '../scripts/demo/paths.ts'
+import { guideBlock } from '../scripts/guide-blocks.ts'
+import { airbyteFaults } from '../src/protocol/acceptance/airbyte-faults.ts'
+import type { Message, SingerMessage } from '../src/protocol/acceptance/messages.ts'
+import { singerFaults } from '../src/protocol/acceptance/singer-faults.ts'
+import { temporaryFolder } from './testing/files.ts'
+import { ask } from './testing/protime.ts'
+import { parseLines } from './testing/run.ts'
+
+const PAGE = 'docs/building-a-source.md'
+const TOKEN = 'open-sesame'
+const PAGE_SIZE = 2
+
+interface Order {
+  readonly id: number
+  readonly status: string
+  readonly total?: number
+}
+
+/** What the page says of the shop's API; each third request fails. */
+interface Shop {
+  /** Changes of orders, in their order. */
+  orders: Order[]
+  categories: string[]
+  /** Cursors of before have another epoch, and are gone. */
+  epoch: number
+  readonly address: string
+}
+
+async function startShop(): Promise<Shop> {
+  const shop = {
+    orders: [1, 2, 3, 4, 5].map((id): Order => ({ id, status: 'paid', total: id * 1.5 })),
+    categories: ['Books', 'Maps', 'Pens'],
+    epoch: 1,
+  }
+  shop.orders.push({ id: 2, status: 'deleted' }, { id: 3, status: 'sent', total: 4.5 })
+  let requests = 0
+  const server = createServer(({ url = '', headers }, response) => {
+    const { pathname, searchParams } = new URL(url, 'http://shop')
+    const say = (status: number, body: object) =>
+      response.writeHead(status).end(JSON.stringify(body))
+    if (headers.authorization !== `Bearer ${TOKEN}`) return say(401, {})
+    if (++requests % 3 === 0) return say(503, {})
+    if (pathname === '/categories') {
+      const page = Number(searchParams.get('page'))
+      const all = shop.categories.map((name, i) => ({ id: i + 1, name }))
+      const pages = Math.ceil(all.length / PAGE_SIZE)
+      return say(200, { items: all.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE), pages })
+    }
+    const [epoch = shop.epoch, from = 0] = (searchParams.get('cursor')?.split('-') ?? []).map(
+      Number,
+    )
+    if (epoch !== shop.epoch) return say(410, {})
+    const to = Math.min(from + PAGE_SIZE, shop.orders.length)
+    const isMore = to < shop.orders.length
+    return say(200, { items: shop.orders.slice(from, to), cursor: `${epoch}-${to}`, isMore })
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const { port } = server.address() as AddressInfo
+  return Object.assign(shop, { address: `http://127.0.0.1:${port}` })
+}
+
+let folder: string
+let shop: Shop
+beforeEach(async () => {
+  const { path, remove } = temporaryFolder()
+  onTestFinished(remove)
+  folder = path
+  mkdirSync(join(folder, 'node_modules/@duckdb'), { recursive: true })
+  symlinkSync(packageFolder, join(folder, 'node_modules/source-protime'))
+  for (const name of ['nock', '@duckdb/node-api'])
+    symlinkSync(join(packageFolder, 'node_modules', name), join(folder, 'node_modules', name))
+  write('package.json', { type: 'module' })
+  for (const name of ['shop', 'source-shop', 'tap-shop', 'sync-shop'])
+    write(`${name}.js`, guideBlock(`js ${name}`, PAGE))
+  shop = await startShop()
+  write('config.json', { address: shop.address, token: TOKEN })
+})
+
+function write(file: string, content: string | object): void {
+  const text = typeof content === 'string' ? content : JSON.stringify(content)
+  writeFileSync(join(folder, file), text)
+}
+
+const read = (file: string) => readFileSync(join(folder, file), 'utf8')
+
+async function follow(lines: string) {
+  const running = promisify(execFile)('sh', ['-e', '-c', lines], { cwd: folder })
+  return running.then(
+    ({ stdout, stderr }) => ({ exitCode: 0, stdout, stderr }),
+    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
+      exitCode: code,
+      stdout,
+      stderr,
+    }),
+  )
+}
+
+const STREAMS = ['orders', 'categories'] as const
+type Row = Readonly<Record<string, unknown>>
+type Written = readonly (readonly [stream: string, row: Row])[]
+
+/** What records leave of each stream, by key: what came last counts, and a deleted row is gone. */
+function rowsOf(written: Written): Record<string, unknown[]> {
+  const rows = new Map<string, Row>()
+  for (const [stream, row] of written) {
+    const isGone = row['_ab_cdc_deleted_at'] ?? row['_sdc_deleted_at'] ?? null
+    const at = `${stream} ${row['id']}`
+    if (isGone === null) rows.set(at, row)
+    else rows.delete(at)
+  }
+  return Object.fromEntries(
+    STREAMS.map((stream) => [
+      stream,
+      [...rows]
+        .filter(([at]) => at.startsWith(stream))
+        .map(([, { id, status, name }]) => [id, status ?? name])
+        .toSorted(),
+    ]),
+  )
+}
+
+const TRUTH = {
+  orders: [
+    [1, 'paid'],
+    [3, 'sent'],
+    [4, 'paid'],
+    [5, 'paid'],
+  ],
+  categories: [
+    [1, 'Books'],
+    [2, 'Maps'],
+    [3, 'Pens'],
+  ],
+}
+
+const secrets = [TOKEN]
+const ofAirbyte = (messages: readonly Message[]): Written =>
+  messages.flatMap(({ record }) => (record ? [[record.stream, record.data] as const] : []))
+const ofSinger = (messages: readonly SingerMessage[]): Written =>
+  messages.flatMap((message) =>
+    message.type === 'RECORD' ? [[message.stream, message.record] as const] : [],
+  )
+
+describe('the source of docs/building-a-source.md', () => {
+  it('is read over both protocols and into DuckDB by the commands of the page', async () => {
+    const { exitCode, stdout, stderr } = await follow(guideBlock('sh run', PAGE))
+    expect([exitCode, stdout.trim().split('\n').at(-1)]).toEqual([0, '10 records'])
+    expect(stderr).not.toContain(TOKEN)
+    const { catalog = { streams: [] } } = JSON.parse(read('catalog.json')) as Message
+    const airbyte = { exitCode: 0, stdout: read('messages.jsonl'), stderr: '', catalog, secrets }
+    const singer = { exitCode: 0, stdout: read('singer.jsonl'), stderr, secrets }
+    expect([airbyteFaults(airbyte, 'read'), singerFaults(singer)]).toEqual([[], []])
+    expect(rowsOf(ofAirbyte(parseLines(airbyte.stdout)))).toEqual(TRUTH)
+    expect(rowsOf(ofSinger(parseLines<SingerMessage>(singer.stdout)))).toEqual(TRUTH)
+    const file = join(folder, 'shop.duckdb')
+    expect(await ask(file, 'SELECT id::INTEGER AS id, status FROM orders ORDER BY id')).toEqual(
+      TRUTH.orders.map(([id, status]) => ({ id, status })),
+    )
+    expect(catalog.streams.map(({ name, supported_sync_modes: modes }) => [name, modes])).toEqual([
+      ['orders', ['full_refresh', 'incremental']],
+      ['categories', ['full_refresh']],
+    ])
+  })
+
+  it('loses nothing where it is cut after any STATE of Airbyte and continued', async () => {
+    await follow('node source-shop.js discover --config config.json > catalog.json')
+    const { catalog = { streams: [] } } = JSON.parse(read('catalog.json')) as Message
+    const command = 'node source-shop.js read --config config.json --catalog catalog.json'
+    const messages = parseLines((await follow(command)).stdout)
+    const cuts = messages.flatMap(({ type }, i) => (type === 'STATE' ? [i + 1] : []))
+    expect(cuts.length).toBeGreaterThan(4)
+    for (const cut of cuts) {
+      const before = messages.slice(0, cut)
+      const states = new Map(
+        before.flatMap(({ state }) =>
+          state ? [[state.stream.stream_descriptor.name, { ...state }] as const] : [],
+        ),
+      )
+      write('state.json', [...states.values()])
+      const run = await follow(`${command} --state state.json`)
+      expect(airbyteFaults({ ...run, catalog, secrets }, 'read')).toEqual([])
+      const after = parseLines(run.stdout)
+      expect(rowsOf([...ofAirbyte(before), ...ofAirbyte(after)]), `cut at ${cut}`).toEqual(TRUTH)
+    }
+  })
+
+  it('loses nothing where it is cut after any STATE of Singer and continued', async () => {
+    const command = 'node tap-shop.js --config config.json'
+    const messages = parseLines<SingerMessage>((await follow(command)).stdout)
+    const cuts = messages.flatMap(({ type }, i) => (type === 'STATE' ? [i + 1] : []))
+    expect(cuts.length).toBeGreaterThan(4)
+    for (const cut of cuts) {
+      const before = messages.slice(0, cut)
+      const last = before.at(-1)
+      write('state.json', last?.type === 'STATE' ? last.value : {})
+      const run = await follow(`${command} --state state.json`)
+      expect(singerFaults({ ...run, secrets })).toEqual([])
+      const after = parseLines<SingerMessage>(run.stdout)
+      expect(rowsOf([...ofSinger(before), ...ofSinger(after)]), `cut at ${cut}`).toEqual(TRUTH)
+    }
+  })
+
+  it('brings changes into DuckDB, and takes away what a whole reading does not meet', async () => {
+    await follow('node sync-shop.js')
+    shop.orders.push({ id: 6, status: 'new', total: 1 }, { id: 1, status: 'deleted' })
+    shop.categories.pop()
+    // The generation of a list that is read whole is a second.
+    await sleep(1_000)
+    expect((await follow('node sync-shop.js')).stdout).toBe('4 records\n')
+    const file = join(folder, 'shop.duckdb')
+    const ids = async (table: string) =>
+      (await ask(file, `SELECT id::INTEGER AS id FROM ${table} ORDER BY id`)).map(({ id }) => id)
+    expect([await ids('orders'), await ids('categories')]).toEqual([
+      [3, 4, 5, 6],
+      [1, 2],
+    ])
+    shop.epoch++
+    shop.orders = [{ id: 7, status: 'new', total: 2 }]
+    await sleep(1_000)
+    await follow('node sync-shop.js')
+    expect(await ids('orders')).toEqual([7])
+  })
+
+  it('tells a token that is refused as a fault of the settings, and ends each stream', async () => {
+    write('config.json', { address: shop.address, token: 'expired-token' })
+    await follow('node source-shop.js discover --config config.json > catalog.json')
+    const { catalog = { streams: [] } } = JSON.parse(read('catalog.json')) as Message
+    const check = await follow('node source-shop.js check --config config.json')
+    expect(parseLines(check.stdout).map(({ connectionStatus }) => connectionStatus)).toEqual([
+      { status: 'FAILED', message: 'The shop refused the token. Make a new one.' },
+    ])
+    const run = await follow('node source-shop.js read --config config.json --catalog catalog.json')
+    expect(airbyteFaults({ ...run, catalog, secrets: ['expired-token'] }, 'read')).toEqual([])
+    const failures = parseLines(run.stdout).flatMap(({ trace }) => trace?.error?.failure_type ?? [])
+    expect([run.exitCode, failures]).toEqual([1, ['config_error', 'config_error']])
+    const tap = await follow('node tap-shop.js --config config.json')
+    expect([tap.exitCode, singerFaults({ ...tap, secrets: ['expired-token'] })]).toEqual([1, []])
+    const sync = await follow('node sync-shop.js')
+    expect([sync.exitCode, sync.stderr]).toEqual([1, expect.stringContaining('orders: The shop')])
+  })
+
+  it('has a test that passes as it stands', async () => {
+    write('shop.test.js', guideBlock('js shop-test', PAGE))
+    const { exitCode, stdout } = await follow(guideBlock('sh test', PAGE))
+    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/pass 1\b/)])
+  })
+})
