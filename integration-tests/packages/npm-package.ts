@@ -141,7 +141,7 @@ export async function tryNpmPackage({ project, folder, tenant, step, note }: Tri
     const program = process.execPath
     const said = await output({ program, args: ['planets-test.js'], folder: home })
     // They are no messages of Singer.
-    expectSame(said, '2 records, a message of type TRACE\n')
+    expectSame(said, '2 records, a message of type LOG\n')
   })
   await step('the page that builds a source is in the package', () => {
     readFileSync(join(inPackage, 'docs/building-a-source.md'))

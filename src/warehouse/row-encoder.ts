@@ -156,6 +156,15 @@ const MISFIT = -1
 /** What no name of a member is: a variant's values come by the member of its column. */
 const NO_NAME = Buffer.from('"')
 
+/** A file of rows that have the same columns. */
+export interface RowFile {
+  readonly path: string
+  readonly columns: readonly Column[]
+  readonly count: number
+  /** How long its longest row is, in bytes. */
+  readonly longest: number
+}
+
 /** Rows up to where a column is added, or to the end. */
 export interface Encoded {
   /** Valid until the next call. */

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { ConnectorError } from '../ground/errors.ts'
 import type { Column } from './column.ts'
-import { createRowEncoder, type Encoded } from './row-encoder.ts'
+import { createRowEncoder, type Encoded, type RowFile } from './row-encoder.ts'
 
 /** Whatever was thrown while rows or tables were written, as a failure of the warehouse. */
 export function unwritable(error: unknown): ConnectorError {
@@ -17,15 +17,6 @@ export function unwritable(error: unknown): ConnectorError {
 function reason(error: unknown): string {
   const [text = ''] = String(error instanceof Error ? error.message : error).split('\n')
   return /ENOSPC|No space left/.test(text) ? 'no space is left on the disk' : text
-}
-
-/** A file of rows that have the same columns. */
-export interface RowFile {
-  readonly path: string
-  readonly columns: readonly Column[]
-  readonly count: number
-  /** How long its longest row is, in bytes. */
-  readonly longest: number
 }
 
 /** Rows of a stream that wait for the next commit, in their order. */

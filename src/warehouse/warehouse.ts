@@ -27,6 +27,7 @@ import {
   warningOfLost,
 } from './present-tables.ts'
 import { publish } from './publish.ts'
+import type { RowFile } from './row-encoder.ts'
 import {
   type AddedRows,
   addedRows,
@@ -44,7 +45,7 @@ import {
   removeReplaced,
   type Table,
 } from './sql.ts'
-import { type RowFile, unwritable } from './stream-rows.ts'
+import { unwritable } from './stream-rows.ts'
 
 /** An open object with more members than this has them in its JSON only. */
 const MAX_MEMBERS = 100

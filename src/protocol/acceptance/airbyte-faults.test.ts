@@ -117,6 +117,11 @@ const states = (lines: Lines) => lines.messages.filter(({ type }) => type === 'S
 const ofReads: [what: string, change: (lines: Lines) => void, words: string][] = [
   ['sends a message that is none', ({ messages }) => messages.push({ type: 'HELLO' }), '/type'],
   [
+    'sends half a record',
+    ({ messages }) => messages.push({ type: 'RECORD', record: {} }),
+    'stream',
+  ],
+  [
     'prints its catalog',
     (l) => l.messages.push({ type: 'CATALOG', catalog: { streams: [] } }),
     'answers with a CATALOG',
@@ -167,7 +172,7 @@ const ofReads: [what: string, change: (lines: Lines) => void, words: string][] =
   [
     'counts seconds',
     (l) => {
-      first(l, 'RECORD').record.emitted_at /= 1000
+      first(l, 'RECORD').record.emitted_at = 1_772_366_400
     },
     'of the time',
   ],

@@ -11,14 +11,17 @@ export type SourceCommand = keyof typeof ACCEPTED
  * definition, Airbyte's acceptance tests, the platform, PyAirbyte. One sentence for each fault.
  */
 export function airbyteFaults(run: ProgramRun, command: SourceCommand): string[] {
-  const { messages, faults } = messagesOf<Message>(run)
+  const { messages: all, faults } = messagesOf<Message>(run)
+  // What is no message of the protocol is told once.
+  const ofMessages = all.map(protocolFaults)
+  const messages = all.filter((_message, i) => ofMessages[i] === '')
   const { isCut = false, catalog = { streams: [] } } = run
   const streams = catalog.streams.map(describedStream)
   const names = streams.map(({ name }) => name)
   const isRead = command === 'read'
   return [
     ...faults,
-    ...messages.map(protocolFaults).filter(Boolean),
+    ...ofMessages.filter(Boolean),
     ...outputFaults(messages, run, command),
     ...(isRead ? recordFaults(messages, streams) : []),
     ...(isRead ? stateFaults(messages, names) : []),

@@ -56,7 +56,7 @@ export type SingerMessage =
       readonly stream: string
       readonly schema: { readonly properties: SingerRow }
       readonly key_properties: readonly string[]
-      readonly bookmark_properties: readonly string[]
+      readonly bookmark_properties?: readonly string[]
     }
   | {
       readonly type: 'RECORD'

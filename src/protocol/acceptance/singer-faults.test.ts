@@ -60,6 +60,8 @@ it('finds nothing in what a tap should print, whole or cut anywhere', () => {
 
 it.each([
   ['is of no known type', [...GOOD.slice(0, 4), { type: 'HELLO' }, state(1)], 'type HELLO'],
+  ['is a state without a value', [...GOOD, { type: 'STATE' }], 'a STATE: '],
+  ['is a schema without columns', GOOD.with(1, { ...schema, schema: {} }), 'a SCHEMA: '],
   ['comes before its schema', [state(0), record, schema, state(1)], 'before its schema'],
   ['is a second schema', [state(0), schema, schema, state(1)], 'two schemas'],
   ['is a schema without a key', GOOD.with(1, { ...schema, key_properties: [] }), 'no key'],

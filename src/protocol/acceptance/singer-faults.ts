@@ -3,7 +3,37 @@ import { CDC_CURSOR, GENERATION } from '../sync-columns.ts'
 import type { SingerMessage } from './messages.ts'
 import { messagesOf, type ProgramRun, tellsSecret } from './program-run.ts'
 
-const TYPES = new Set(['SCHEMA', 'RECORD', 'STATE', 'ACTIVATE_VERSION'])
+const TEXTS = { type: 'array', items: { type: 'string' } }
+const OBJECT = { type: 'object' }
+const STREAM = { type: 'string' }
+
+/** What each message has, by its type. */
+const SHAPES: Readonly<Record<string, object>> = {
+  SCHEMA: {
+    required: ['stream', 'schema', 'key_properties'],
+    properties: {
+      stream: STREAM,
+      schema: { ...OBJECT, required: ['properties'], properties: { properties: OBJECT } },
+      key_properties: TEXTS,
+      bookmark_properties: TEXTS,
+    },
+  },
+  RECORD: { required: ['stream', 'record'], properties: { stream: STREAM, record: OBJECT } },
+  STATE: { required: ['value'], properties: { value: OBJECT } },
+  ACTIVATE_VERSION: {
+    required: ['stream', 'version'],
+    properties: { stream: STREAM, version: { type: 'integer' } },
+  },
+}
+
+/** What is wrong with a message by itself. */
+function shapeFaults(message: SingerMessage): string[] {
+  const { type } = message
+  const shape = SHAPES[type]
+  if (shape === undefined) return [`a message of type ${type}`]
+  const validate = compiled(shape)
+  return validate(message) ? [] : [`a ${type}: ${JSON.stringify(validate.errors)}`]
+}
 
 /** What a target of any family would stumble over in the output of a tap, one sentence for each fault. */
 export function singerFaults(run: ProgramRun): string[] {
@@ -12,11 +42,13 @@ export function singerFaults(run: ProgramRun): string[] {
   const faults = [...ofLines]
   const schemas = new Map<string, Schema>()
   for (const message of messages) {
-    if (!TYPES.has(message.type)) faults.push(`a message of type ${message.type}`)
+    const ofShape = shapeFaults(message)
+    faults.push(...ofShape)
+    if (ofShape.length > 0) continue
     if (message.type === 'SCHEMA') {
       if (schemas.has(message.stream)) faults.push(`${message.stream}: two schemas`)
       if (message.key_properties.length === 0) faults.push(`${message.stream}: no key`)
-      if (!message.bookmark_properties.every((name) => name in message.schema.properties))
+      if (!(message.bookmark_properties ?? []).every((name) => name in message.schema.properties))
         faults.push(`${message.stream}: a bookmark property that its schema does not have`)
       schemas.set(message.stream, message)
     }
