@@ -141,6 +141,17 @@ describe('destination-protime', () => {
     ).toHaveLength(1)
   })
 
+  it('rejects a record with a member that comes twice', async () => {
+    const twice = '"internalReference":2,"internalReference":'
+    const text = [reference('anna', 1), reference('bert', 3)].map((one) => JSON.stringify(one))
+    const input = Buffer.from(text.join('\n').replace('"internalReference":', twice))
+    const { exitCode, logs } = await runDestination('write', config, { streams, input })
+    expect([exitCode, values()]).toEqual([1, [['bert', '3']]])
+    expect(logs).toContainEqual(
+      expect.stringContaining('record 1 was rejected: The member internalReference comes twice'),
+    )
+  })
+
   it('succeeds with no more rejections than are allowed', async () => {
     const { exitCode } = await write([reference('anna', 1), reference('', 1)], { max_rejected: 1 })
     expect([exitCode, values()]).toEqual([0, [['anna', '1']]])

@@ -73,6 +73,19 @@ describe('target-protime', () => {
     expect(stderr).toContain('Line 3 of the input is not UTF-8')
   })
 
+  it('rejects a record with a member that comes twice, and reads no message with one', async () => {
+    const twice = '"internalReference":2,"internalReference":'
+    const lines = [
+      JSON.stringify(reference('anna', 1)).replace('"internalReference":', twice),
+      JSON.stringify(reference('bert', 3)),
+      JSON.stringify(reference('carl', 4)).replace('{', '{"type":"STATE",'),
+    ]
+    const { exitCode, stderr } = await runTarget(config, Buffer.from(lines.join('\n')))
+    expect([exitCode, values()]).toEqual([1, [['bert', '3']]])
+    expect(stderr).toContain('record 1 was rejected: The member internalReference comes twice')
+    expect(stderr).toContain('Line 3 of the input has the member type twice')
+  })
+
   it('asks for the scopes of the records that come, and for no others', async () => {
     const asked: (string | null)[] = []
     emulator.respond('/connect/token', ({ body }) => {

@@ -75,7 +75,7 @@ export async function runDestination(
     input = [],
   }: {
     readonly streams?: readonly WrittenStream[]
-    readonly input?: readonly object[]
+    readonly input?: readonly object[] | Buffer
   } = {},
 ): Promise<DestinationRun> {
   const files = { config, ...(command === 'write' && { catalog: writtenCatalog(streams) }) }

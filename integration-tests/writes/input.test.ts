@@ -15,11 +15,16 @@ const hr = (value: string, id: unknown, more: object = {}) => ({
   ...more,
 })
 
+/** A folder that goes with its test. */
+function temporary(): string {
+  const { path, remove } = temporaryFolder()
+  onTestFinished(remove)
+  return path
+}
+
 /** `protime write` for a file of these bytes. */
 function writeBytes(bytes: Uint8Array, ...words: string[]) {
-  const folder = temporaryFolder()
-  onTestFinished(folder.remove)
-  const file = join(folder.path, 'input')
+  const file = join(temporary(), 'input')
   writeFileSync(file, bytes)
   return tenant.write('external_references', [], {}, '--from', file, ...words)
 }
@@ -99,6 +104,42 @@ describe('input that is no lines of JSON', () => {
 })
 
 describe('a member', () => {
+  it.each([
+    [
+      '{"collection":"people","name":"hr","value":"A","internalReference":1,"_deleted":true,"_deleted":false}',
+      '_deleted',
+    ],
+    [
+      '{"collection":"people","name":"hr","value":"A","internalReference":1,"more":{"x":1,"x":2}}',
+      'more.x',
+    ],
+  ])('that comes twice rejects its record: %s', async (line, name) => {
+    tenant = await openTenant()
+    const reason = `The member ${name} comes twice, and it is not clear which one counts.`
+    const { lines } = await tenant.write('external_references', [line, hr('B', 2)])
+    expect(lines).toMatchObject([{ outcome: 'rejected', reason }, { outcome: 'written' }])
+    expect(tenant.links('people', 'hr')).toEqual({ B: '2' })
+  })
+
+  it('that comes twice in the configuration ends the command', async () => {
+    tenant = await openTenant()
+    const config = JSON.stringify(tenant.emulator.config()).replace(
+      '{',
+      '{"dry_run":true,"dry_run":false,',
+    )
+    const file = join(temporary(), 'config.json')
+    writeFileSync(file, config)
+    const words = ['--config', file]
+    const { exitCode, stderr } = await tenant.write(
+      'external_references',
+      [hr('B', 2)],
+      {},
+      ...words,
+    )
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('has the member dry_run twice')])
+    expect(tenant.requested('PUT')).toEqual([])
+  })
+
   it('that no object has rejects its record, with the name that was probably meant', async () => {
     tenant = await openTenant()
     const { lines } = await tenant.write('job_categories', [

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { access, constants, stat } from 'node:fs/promises'
 import { parseWriteSettings, type WriteSettings } from '../config/write-settings.ts'
-import { isJsonObject, tryParseJson } from '../ground/json.ts'
+import { isJsonObject, repeatedInWords, repeatedMember, tryParseJson } from '../ground/json.ts'
 import { readLines } from '../protocol/input-messages.ts'
 import { lifeOf } from '../protocol/sync-columns.ts'
 import { type ObjectName, objects, scopesOf, type WriteRecord } from '../write/objects.ts'
@@ -58,6 +58,8 @@ function toRecord(text: string | undefined): Omit<InputRecord, 'line'> {
   if (text === undefined) return unreadable('The line is not UTF-8.')
   const data = tryParseJson(text)
   if (!isJsonObject(data)) return unreadable('The line is not a JSON object.')
+  const repeated = repeatedMember(text)
+  if (repeated !== undefined) return unreadable(repeatedInWords(repeated))
   const life = lifeOf(data)
   return 'fault' in life ? unreadable(life.fault) : { data, isDelete: life.isDeleted }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { jsonFault } from './json.ts'
+import { jsonFault, repeatedMember } from './json.ts'
 
 /** The text with the place marked. */
 function marked(text: string): string {
@@ -46,6 +46,26 @@ describe('the place where a text stops being JSON', () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         expect(jsonFault(json)).toBe(json.length)
+      }),
+    )
+  })
+})
+
+describe('a member that comes twice in one object', () => {
+  it.each([
+    ['{"a":1,"a":1}', ['a']],
+    ['{"a":{"b":1,"c":[],"b":2}}', ['a', 'b']],
+    ['{"a":[{"b":1},{"c":"x","c":"\\",\\"c\\":"}]}', ['a', 'c']],
+    ['{"_deleted":false,"_del\\u0065ted":true}', ['_deleted']],
+    ['{"__proto__":1,"__proto__":2}', ['__proto__']],
+  ])('is found: %s', (json, path) => {
+    expect(repeatedMember(json)).toEqual(path)
+  })
+
+  it('is none where it comes once in each', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(repeatedMember(JSON.stringify(value))).toBeUndefined()
       }),
     )
   })

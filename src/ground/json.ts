@@ -61,3 +61,34 @@ function skipSpace(text: string, from: number): number {
   SPACE.test(text)
   return SPACE.lastIndex
 }
+
+/** The texts and marks of a valid JSON; what stands between them is numbers and words. */
+export const TEXTS_AND_MARKS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]/g
+
+/**
+ * The path of a member that comes twice in one object, of which JSON.parse takes the last; undefined if there is
+ * none. The JSON has to be valid.
+ */
+export function repeatedMember(json: string): readonly string[] | undefined {
+  const open: { readonly names: Set<string>; name: string | undefined }[] = []
+  let text = ''
+  for (const [token] of json.matchAll(TEXTS_AND_MARKS)) {
+    if (token.startsWith('"')) text = token
+    else if (token === '{' || token === '[') open.push({ names: new Set(), name: undefined })
+    else if (token === '}' || token === ']') open.pop()
+    else if (token === ':') {
+      const object = open.at(-1)
+      const name = JSON.parse(text) as string
+      if (object === undefined) continue
+      object.name = name
+      if (object.names.has(name)) return open.flatMap(({ name }) => name ?? [])
+      object.names.add(name)
+    }
+  }
+  return undefined
+}
+
+/** Says that a record has a member twice. */
+export function repeatedInWords(path: readonly string[]): string {
+  return `The member ${path.join('.')} comes twice, and it is not clear which one counts.`
+}

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { ConnectorError } from '../ground/errors.ts'
-import { jsonFault } from '../ground/json.ts'
+import { jsonFault, repeatedMember } from '../ground/json.ts'
 
 /** Whether every request is logged as well: `LOG_LEVEL=debug`, or the option `--debug` once it was parsed. */
 export interface DebugSwitch {
@@ -67,7 +67,15 @@ export async function readOption(option: string, file: string): Promise<string> 
 
 /** The JSON of a file that an option names; throws a config error without a word of its content. */
 export async function readJsonOption(option: string, file: string): Promise<unknown> {
-  return parseJson(await readOption(option, file), (place) => notJson(option, file, place))
+  const text = await readOption(option, file)
+  const value = parseJson(text, (place) => notJson(option, file, place))
+  const repeated = repeatedMember(text)
+  if (repeated === undefined) return value
+  throw new ConnectorError(
+    'config',
+    'file-not-json',
+    `The file given by ${option} has the member ${repeated.join('.')} twice (${file}), and it is not clear which one counts. Leave one of them out.`,
+  )
 }
 
 /**

@@ -1,6 +1,13 @@
 import type { Readable } from 'node:stream'
 import { ConnectorError } from '../ground/errors.ts'
-import { isJsonObject, type JsonObject, jsonFault } from '../ground/json.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  jsonFault,
+  repeatedInWords,
+  repeatedMember,
+  TEXTS_AND_MARKS,
+} from '../ground/json.ts'
 
 const LINE_FEED = 10
 
@@ -11,6 +18,26 @@ export interface InputMessage {
   /** The line as it came. */
   readonly text: string
   readonly value: JsonObject
+  /** The path of a member that comes twice in one object of it. */
+  readonly repeated: readonly string[] | undefined
+}
+
+/**
+ * Why the record of a message cannot be taken, which stands there at this path: a member that comes twice. Throws an
+ * InputFault where the message has another one twice.
+ */
+export function recordFault(
+  { line, repeated }: Pick<InputMessage, 'line' | 'repeated'>,
+  path: readonly string[],
+): string | undefined {
+  if (repeated === undefined) return undefined
+  const isWithin = repeated.length > path.length && path.every((name, i) => repeated[i] === name)
+  if (!isWithin) throw hasTwice(line, repeated)
+  return repeatedInWords(repeated.slice(path.length))
+}
+
+function hasTwice(line: number, path: readonly string[]): InputFault {
+  return new InputFault(line, `has the member ${path.join('.')} twice`)
 }
 
 /** The messages of an input, one JSON object per line. */
@@ -127,7 +154,11 @@ export function readMessages(input: Readable, signal: AbortSignal): InputMessage
       if (next === undefined) return undefined
       const { line, text } = next
       if (text === undefined) throw new InputFault(line, 'is not UTF-8')
-      return { line, text, value: parsed(line, text) }
+      const value = parsed(line, text)
+      const repeated = repeatedMember(text)
+      // Not even its type is clear; what is within is for those who read it.
+      if (repeated?.length === 1) throw hasTwice(line, repeated)
+      return { line, text, value, repeated }
     },
   }
 }
@@ -157,9 +188,6 @@ export class InputFault extends ConnectorError {
   }
 }
 
-/** Texts and marks; what stands between them is numbers and words. */
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]/g
-
 /**
  * The text of a member of an object, as it stands in the JSON: numbers that JSON.parse would round keep all
  * their digits. Undefined if there is none; of several the last one, as JSON.parse takes it. The JSON has to
@@ -171,7 +199,7 @@ export function memberText(json: string, name: string): string | undefined {
   let key: unknown
   let start = 0
   let found: string | undefined
-  for (const { 0: token, index } of json.matchAll(TOKEN)) {
+  for (const { 0: token, index } of json.matchAll(TEXTS_AND_MARKS)) {
     if (token.startsWith('"')) text = token
     else if (token === '{' || token === '[') depth++
     else if (token === ':') {

@@ -20,8 +20,8 @@ export interface Tally {
 /** The records of an input on their way to the destination, and the states that wait for them. */
 export interface WriteRun {
   readonly session: WriteSession
-  /** Adds a record of a stream to the session, and to the stream's tally. */
-  add(stream: WrittenStream, data: JsonObject): Promise<void>
+  /** Adds a record of a stream to the session, and to the stream's tally; with a fault it is rejected. */
+  add(stream: WrittenStream, data: JsonObject, fault?: string): Promise<void>
   /** The tally of a stream since this was called last. It changes until it is settled. */
   takeTally(stream: WrittenStream): Tally
   /**
@@ -74,10 +74,10 @@ export async function openWriteRun<Config>(settings: WriteRunSettings<Config>): 
     passSettled,
   }
 
-  async function add(stream: WrittenStream, data: JsonObject): Promise<void> {
+  async function add(stream: WrittenStream, data: JsonObject, fault?: string): Promise<void> {
     const tally = tallyOf(stream)
     tally.records++
-    const life = lifeOf(data)
+    const life = fault === undefined ? lifeOf(data) : { fault }
     const record = {
       ordinal: ordinal++,
       object: stream.object,

@@ -15,6 +15,7 @@ import {
   type InputMessages,
   memberText,
   readMessages,
+  recordFault,
 } from '../input-messages.ts'
 import type { Io } from '../program.ts'
 import { openWriteRun, type Tally, writeInput } from '../write-run.ts'
@@ -161,7 +162,7 @@ async function write<Config>(
     return undefined
   }
 
-  function add({ line }: InputMessage, record: unknown): Promise<void> | undefined {
+  function add({ line, repeated }: InputMessage, record: unknown): Promise<void> | undefined {
     const { stream: name, namespace, data } = (record ?? {}) as JsonObject
     const stream = known.get(streamKey({ name, namespace }))
     if (stream === undefined)
@@ -169,7 +170,7 @@ async function write<Config>(
     if (typeof data !== 'object' || data === null)
       throw new InputFault(line, 'is a record without data')
     if (stream.refusal !== undefined) return undefined
-    return run.add(stream, data as JsonObject)
+    return run.add(stream, data as JsonObject, recordFault({ line, repeated }, ['record', 'data']))
   }
 
   function pass({ line, text }: InputMessage, state: unknown): void {

@@ -9,6 +9,7 @@ import {
   type InputMessages,
   memberText,
   readMessages,
+  recordFault,
 } from '../input-messages.ts'
 import type { Io } from '../program.ts'
 import { openWriteRun, type WrittenStream, writeInput } from '../write-run.ts'
@@ -134,14 +135,18 @@ export async function write<Config>(
     return undefined
   }
 
-  function add(stream: Stream, { line, value }: InputMessage): Promise<void> | undefined {
+  function add(stream: Stream, { line, value, repeated }: InputMessage): Promise<void> | undefined {
     const { record, version } = value
     if (typeof record !== 'object' || record === null)
       throw new InputFault(line, 'is a RECORD without a record')
     stream.records++
     versions.record(stream.name, version)
     if (stream.written === undefined) return undefined
-    return run.add(stream.written, record as JsonObject)
+    return run.add(
+      stream.written,
+      record as JsonObject,
+      recordFault({ line, repeated }, ['record']),
+    )
   }
 
   function pass({ line, text, value }: InputMessage): undefined {
