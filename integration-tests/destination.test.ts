@@ -99,13 +99,25 @@ describe('destination-protime', () => {
     expect([second.exitCode, second.states]).toEqual([1, []])
   })
 
-  it('says that records which max_rejected allows do not come again', async () => {
-    const { states, errors } = await write(
-      [reference('', 1), state(STREAM, 1), reference('', 2), state(STREAM, 2)],
-      { max_rejected: 1 },
-    )
-    expect(states).toHaveLength(1)
-    expect(errors).toEqual([expect.stringContaining('but the first 1, which do not come again')])
+  it('fails again when the platform repeats a run that has rejected more than max_rejected', async () => {
+    const others = [{ name: STREAM }, { name: 'job_categories' }]
+    const input = [
+      reference('anna', 1),
+      state(STREAM, 1),
+      reference('', 1),
+      state(STREAM, 2),
+      record('job_categories', { id: 1, externalCode: 'x' }),
+      state('job_categories', 1),
+      reference('', 2),
+      state(STREAM, 3),
+    ]
+    const first = await write(input, { max_rejected: 1 }, others)
+    const at = first.states.map(({ stream }) => Object(stream.stream_state)['at'])
+    expect([first.exitCode, at]).toEqual([1, [1, 1]])
+    const second = await write([...input.slice(2, 4), ...input.slice(6)], { max_rejected: 1 })
+    expect([second.exitCode, second.states]).toEqual([1, []])
+    const allowed = await write(input.slice(0, 4), { max_rejected: 1 })
+    expect([allowed.exitCode, allowed.states.length]).toEqual([0, 2])
   })
 
   it('says in a dry run what would be rejected, and of nothing that it is written', async () => {

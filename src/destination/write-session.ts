@@ -175,22 +175,17 @@ export function openWriteSession(
       rejectedRecords.write(outcome)
     }
     rejectedRecords.forget(ordinal)
-    // Covered by a state, it would not come again, and a second attempt would look as if all were well.
-    const isPending =
-      rejection !== undefined && (kind === 'unknown' || rejected > writing.maxRejected)
-    onOutcome({ ordinal, rejection, isPending })
+    // Covered by a state of a run that fails, it would not come again, and a second attempt would look as if all were well.
+    const isPending = rejection !== undefined && kind === 'unknown'
+    const isTolerated = rejection !== undefined && !isPending
+    onOutcome({ ordinal, rejection, isPending, isTolerated })
   }
 
   function failedOutcomes(): Failure[] {
     const { maxRejected, dryRun } = writing
     const reason = failureInWords({ rejected, unknown }, maxRejected, dryRun)
     if (reason === undefined) return []
-    // What max_rejected allows is covered by states, as it is in a run that succeeds.
-    const allowed =
-      rejected > maxRejected && maxRejected > 0
-        ? ` but the first ${maxRejected}, which do not come again`
-        : ''
-    const message = `${reason} The log says why. No state that covers them${allowed} was passed on.`
+    const message = `${reason} The log says why. No state that covers them was passed on.`
     return [{ error: new ConnectorError('config', 'records-failed', message) }]
   }
 }

@@ -58,6 +58,11 @@ export interface RecordOutcome {
   readonly rejection?: string | undefined
   /** Whether the record has to come again: no state that covers it is passed on. */
   readonly isPending?: boolean
+  /**
+   * Whether the record may be refused as long as the run succeeds: a state that covers it is passed on at the end, and
+   * not when the run fails, so that a repetition of the run counts the record again.
+   */
+  readonly isTolerated?: boolean
 }
 
 /** One run of writing. */

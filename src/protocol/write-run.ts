@@ -26,7 +26,8 @@ export interface WriteRun {
   takeTally(stream: WrittenStream): Tally
   /**
    * Calls `pass` when every record that was added before has its final outcome; never in a dry run, nor when one of
-   * these streams has a record among them that has to come again.
+   * these streams has a record among them that has to come again. Where one was refused that the run tolerates, it is
+   * called at the end.
    */
   hold(streams: readonly WrittenStream[], pass: () => void): void
   /** Whether a state waits. */
@@ -35,6 +36,8 @@ export interface WriteRun {
   settle(): Promise<void>
   /** Passes the states on that are settled already: when the rest cannot be written, these need not come again. */
   passSettled(): void
+  /** Passes the states on that cover records which a run that succeeds may refuse. */
+  passTolerated(): void
 }
 
 /** A state that waits for the outcomes of the records before it. */
@@ -59,6 +62,9 @@ export async function openWriteRun<Config>(settings: WriteRunSettings<Config>): 
   const unsettled = new Map<number, { readonly stream: WrittenStream; readonly tally: Tally }>()
   /** The first record of each stream that has to come again. */
   const pending = new Map<WrittenStream, number>()
+  /** The first record of each stream that may be refused if the run succeeds, and the states that cover one. */
+  const tolerated = new Map<WrittenStream, number>()
+  const late: HeldState[] = []
   let held: HeldState[] = []
   let ordinal = 0
   const session = await destination.open(config, { ...tools, onOutcome })
@@ -72,6 +78,7 @@ export async function openWriteRun<Config>(settings: WriteRunSettings<Config>): 
     },
     settle,
     passSettled,
+    passTolerated,
   }
 
   async function add(stream: WrittenStream, data: JsonObject, fault?: string): Promise<void> {
@@ -110,19 +117,33 @@ export async function openWriteRun<Config>(settings: WriteRunSettings<Config>): 
     const settled = held.filter(({ behind }) => behind <= oldest)
     held = held.slice(settled.length)
     if (session.isDryRun === true) return
-    for (const state of settled) if (!coversPending(state)) state.pass()
+    for (const state of settled) {
+      if (covers(tolerated, state)) late.push(state)
+      else if (!covers(pending, state)) state.pass()
+    }
   }
 
-  function coversPending({ streams, behind }: HeldState): boolean {
-    return streams.some((stream) => (pending.get(stream) ?? behind) < behind)
+  function passTolerated(): void {
+    for (const state of late.splice(0)) if (!covers(pending, state)) state.pass()
   }
 
-  function onOutcome({ ordinal, rejection, isPending }: RecordOutcome): void {
+  function covers(
+    first: ReadonlyMap<WrittenStream, number>,
+    { streams, behind }: HeldState,
+  ): boolean {
+    return streams.some((stream) => (first.get(stream) ?? behind) < behind)
+  }
+
+  function onOutcome({ ordinal, rejection, isPending, isTolerated }: RecordOutcome): void {
     const record = unsettled.get(ordinal)
     if (record === undefined) return
     unsettled.delete(ordinal)
     const { stream, tally } = record
-    if (isPending) pending.set(stream, Math.min(ordinal, pending.get(stream) ?? ordinal))
+    for (const [first, isOne] of [
+      [pending, isPending],
+      [tolerated, isTolerated],
+    ] as const)
+      if (isOne) first.set(stream, Math.min(ordinal, first.get(stream) ?? ordinal))
     if (rejection === undefined) return
     tally.rejected++
     tools.log.warn(`${stream.name}: record ${ordinal + 1} was rejected: ${rejection}`)
@@ -163,6 +184,7 @@ export async function writeInput(
   } finally {
     failures = await session.close()
   }
+  if (failures.length === 0 && session.failed.size === 0) run.passTolerated()
   return failures
 }
 
