@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
@@ -359,6 +359,14 @@ describe('destination-protime', () => {
     child.child.kill('SIGKILL')
     await child.ended
     expect(values()).toEqual([])
+  })
+
+  it('writes no rejected record to a file in a dry run', async () => {
+    const folder = temporaryFolder()
+    onTestFinished(folder.remove)
+    const file = join(folder.path, 'rejected.jsonl')
+    await write([reference('anna', 'x')], { rejected_records: file, dry_run: true })
+    expect(existsSync(file)).toBe(false)
   })
 
   it('keeps the records that it rejects in a file for its owner', async () => {

@@ -16,6 +16,10 @@ beforeAll(async () => {
     path('references.jsonl'),
     '{"collection":"people","name":"hr","value":"B","internalReference":2}',
   )
+  // Whatever is delivered there, the emulator notes.
+  const destinationUrl = `${emulator.url}/hooks/people/4fd9a1b2c3d4e5f60718`
+  const webhooks = [{ collection: 'people', destinationUrl, key: 'key-of-the-webhook' }]
+  writeFileSync(path('hooks.json'), JSON.stringify({ version: 1, webhooks }))
   emulator.setReference('people', 'hr', 'A', 1)
   emulator.setReference('job-categories', 'erp', 'BAKER', 2)
 })
@@ -38,6 +42,7 @@ const CALLS: Readonly<
     () => ['--collection', 'people', '--url', 'https://example.org', '--key-file', path('key')],
   ],
   'webhooks delete': [() => ['1'], 4],
+  'webhooks test': [() => ['--store', path('hooks.json')]],
   'webhooks serve': [
     () => [
       ...[
@@ -64,13 +69,7 @@ const READS = [
     'references get',
     'job-categories list',
   ],
-  ...[
-    'job-categories get',
-    'work-locations list',
-    'webhooks list',
-    'webhooks get',
-    'webhooks test',
-  ],
+  ...['job-categories get', 'work-locations list', 'webhooks list', 'webhooks get'],
 ]
 
 /** Every command of `protime`, as its help lists them. */

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { runProtime } from '../src/cli/main.ts'
@@ -324,6 +324,17 @@ describe('protime webhooks create', () => {
       expect.stringMatching(message),
       [],
     ])
+  })
+
+  it('has no file while it waits for the service, which a kill would leave empty', async () => {
+    let files: string[] = []
+    const { webhooks, keyFile } = await open((_, response) => {
+      files = readdirSync(dirname(keyFile))
+      reply(response, 201, { ...RECORD, privateKey: KEY })
+    })
+    expect((await webhooks(...CREATE, '--key-file', keyFile)).exitCode).toBe(0)
+    expect(files).toEqual(['config.json'])
+    expect(readdirSync(dirname(keyFile)).toSorted()).toEqual(['config.json', 'people.key'])
   })
 
   it('leaves no file behind when the service refuses', async () => {

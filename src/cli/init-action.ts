@@ -77,8 +77,7 @@ async function isUsable(settings: object, { log, mask, signal }: BareTools): Pro
 
 async function write(file: string, settings: object): Promise<void> {
   try {
-    const created = await createPrivateFile(file)
-    await created.write(`${JSON.stringify(settings, null, 2)}\n`)
+    await createPrivateFile(file, `${JSON.stringify(settings, null, 2)}\n`)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'EEXIST') throw exists(file)

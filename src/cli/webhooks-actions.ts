@@ -8,7 +8,7 @@ import type {
 import { webhookScopes } from '../client/webhooks.ts'
 import type { ReferenceChoice } from '../config/config.ts'
 import { ConnectorError, InterruptedError } from '../ground/errors.ts'
-import { createPrivateFile, type PrivateFile } from '../ground/private-file.ts'
+import { checkNewFile, createPrivateFile } from '../ground/private-file.ts'
 import { type ActionTools, EXIT, type ExitCode, UsageError } from './command.ts'
 import { referencedCollection, webhookCollection } from './known-name.ts'
 import { isDryRun, sayAll, sayDry, withClient } from './with-client.ts'
@@ -35,29 +35,27 @@ export async function create(tools: ActionTools, options: CreateOptions): Promis
   if (!URL.canParse(url)) throw new UsageError('--url is not an address')
   if (isDryRun(tools))
     return sayDry(tools, { collectionName: collection, destinationUrl: url, outcome: 'created' })
-  const file = await createKeyFile(keyFile)
+  await checkKeyFile(keyFile)
   return withClient(tools, webhookScopes([collection]), async (client) => {
-    const created = await createOrDiscard(client, file, tools.log, {
+    const created = await createOnce(client, tools.log, {
       collectionName: collection,
       destinationUrl: url,
       references,
     })
-    await keep(created, file, client)
+    await keep(created, keyFile, client)
     await tools.say(shown(created))
     return EXIT.done
   })
 }
 
-async function createOrDiscard(
+async function createOnce(
   { webhooks }: ServiceClient,
-  file: PrivateFile,
   log: ActionTools['log'],
   wanted: WebhookRequest,
 ): Promise<CreatedWebhook> {
   try {
     return await webhooks.create(wanted)
   } catch (error) {
-    await file.discard()
     const advice = `The webhook may exist all the same, and nobody has its key: look for it with \`protime webhooks list --collection ${wanted.collectionName}\` and delete it before you try again.`
     if (error instanceof InterruptedError) log.warn(advice)
     if (!(error instanceof ClientError && error.mayHaveHappened)) throw error
@@ -67,10 +65,10 @@ async function createOrDiscard(
   }
 }
 
-/** The file for the key, made before anything else is done. */
-async function createKeyFile(path: string): Promise<PrivateFile> {
+/** Before anything else is done, so that no webhook is made whose key has no place. */
+async function checkKeyFile(path: string): Promise<void> {
   try {
-    return await createPrivateFile(path)
+    await checkNewFile(path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new ConnectorError(
@@ -86,11 +84,11 @@ async function createKeyFile(path: string): Promise<PrivateFile> {
 /** A webhook whose key is lost is of no use to anybody: it is deleted. */
 async function keep(
   { id, key }: CreatedWebhook,
-  file: PrivateFile,
+  keyFile: string,
   { webhooks }: ServiceClient,
 ): Promise<void> {
   try {
-    await file.write(key)
+    await createPrivateFile(keyFile, key)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const outcome = await webhooks.remove(id).then(

@@ -5,6 +5,7 @@ import { readStore, type StoredHook } from '../webhooks/serve/store.ts'
 import { request, type TriggerAnswer } from '../webhooks/triggers/post-trigger.ts'
 import { type ActionTools, EXIT, type ExitCode, UsageError } from './command.ts'
 import { webhookCollection } from './known-name.ts'
+import { isDryRun } from './with-client.ts'
 
 /** What `protime webhooks test` asks for. */
 export interface TestOptions {
@@ -37,6 +38,12 @@ export async function test(tools: ActionTools, options: TestOptions): Promise<Ex
     throw new UsageError(
       `the store ${options.store} holds no webhook to test: start protime webhooks serve first`,
     )
+  }
+  if (isDryRun(tools)) {
+    for (const { collection } of hooks)
+      await say({ collection, outcome: 'delivered', dryRun: true })
+    log.info('Nothing was delivered, and so nothing was changed: dry_run is set.')
+    return EXIT.done
   }
   let failures = 0
   for (const hook of hooks) {

@@ -89,7 +89,9 @@ export function openWriteSession(
   const writers = new Map<ObjectName, ObjectWriter>()
   const refusedMirrors: Failure[] = []
   let [rejected, unknown] = [0, 0]
-  const rejectedRecords = createRejectedRecords(writing.rejectedRecords)
+  const rejectedRecords = createRejectedRecords(
+    writing.dryRun ? undefined : writing.rejectedRecords,
+  )
   // All that a run leaves on a disk is there, so that two runs meet there.
   const isLocked = writing.rejectedRecords !== undefined && !writing.dryRun
   const folder = isLocked ? dirname(writing.rejectedRecords) : undefined

@@ -1,36 +1,33 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync, realpathSync } from 'node:fs'
-import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** A new file that its owner alone may read. */
-export interface PrivateFile {
-  /** Writes the text and closes the file. Both are on the disk when this is done; if it fails, neither is. */
-  write(text: string): Promise<void>
-  /** Removes the file. */
-  discard(): Promise<void>
+/** Rejects with the system's error, such as EEXIST, where no new file of this name can be made; leaves nothing behind. */
+export async function checkNewFile(path: string): Promise<void> {
+  await (await open(path, 'wx', 0o600)).close()
+  await rm(path)
 }
 
-/** Makes the file; one that exists is never written over. Rejects with the system's error, such as EEXIST. */
-export async function createPrivateFile(path: string): Promise<PrivateFile> {
-  const file = await open(path, 'wx', 0o600)
-  return { write, discard }
+/** Of file systems without a second name for a file. */
+const NO_LINKS: readonly string[] = ['EPERM', 'ENOTSUP', 'ENOSYS', 'EOPNOTSUPP']
 
-  async function write(text: string): Promise<void> {
-    try {
-      await file.writeFile(text)
-      await file.sync()
-      await file.close()
-      await syncFolder(dirname(path))
-    } catch (error) {
-      await discard()
-      throw error
-    }
+/**
+ * Makes a file with a text, readable by its owner alone, in one step: there is a whole one or none. One that exists is
+ * never written over. Rejects with the system's error, such as EEXIST.
+ */
+export async function createPrivateFile(path: string, text: string): Promise<void> {
+  const fresh = `${path}.${randomBytes(6).toString('hex')}.new`
+  await writeNew(fresh, text)
+  try {
+    await link(fresh, path)
+  } catch (error) {
+    if (!NO_LINKS.includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    await writeNew(path, text)
+  } finally {
+    await rm(fresh, { force: true })
   }
-
-  async function discard(): Promise<void> {
-    await file.close()
-    await rm(path, { force: true })
-  }
+  await syncFolder(dirname(path))
 }
 
 /**
@@ -41,7 +38,7 @@ export async function replacePrivateFile(path: string, text: string): Promise<vo
   const fresh = `${path}.new`
   // A crash may have left one.
   await rm(fresh, { force: true })
-  await (await createPrivateFile(fresh)).write(text)
+  await writeNew(fresh, text)
   try {
     await rename(fresh, path)
   } catch (error) {
@@ -49,6 +46,20 @@ export async function replacePrivateFile(path: string, text: string): Promise<vo
     throw error
   }
   await syncFolder(dirname(path))
+}
+
+/** The text is on the disk when this is done; if it fails, there is no file. */
+async function writeNew(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } catch (error) {
+    await rm(path, { force: true })
+    throw error
+  } finally {
+    await file.close()
+  }
 }
 
 /** Others than owner and group may read or write. */
