@@ -38,7 +38,10 @@ export default defineConfig({
     execArgv: ['--single-threaded-gc', '--min-semi-space-size=16'],
     // Half of the time is spent waiting for processes and sockets.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
-    setupFiles: ['integration-tests/testing/property-seed.ts'],
+    setupFiles: [
+      'integration-tests/testing/property-seed.ts',
+      'integration-tests/testing/loopback-only.ts',
+    ],
     globalSetup: ['integration-tests/build-once.ts'],
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
