@@ -62,6 +62,8 @@ const CALLS: Readonly<
 const READS = [
   ...[
     'init',
+    'check',
+    'status',
     'preview',
     'sync',
     'verify',
