@@ -124,7 +124,7 @@ async function rowsOfStreams(): Promise<Map<string, number>> {
   const connection = await instance.connect()
   try {
     const reader = await connection.runAndReadAll(
-      'SELECT stream, rows FROM _protime.streams ORDER BY stream',
+      "SELECT stream, rows FROM _protime.streams WHERE stream <> 'inventory' ORDER BY stream",
     )
     return new Map(reader.getRows().map(([stream, rows]) => [String(stream), Number(rows)]))
   } finally {

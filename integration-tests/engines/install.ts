@@ -52,7 +52,7 @@ function attempts(projectFolder: string): Partial<Record<Place, Attempt>> {
       await type(withPackage(installText('sh', 'singer'), wheel))
       const last = readFileSync(join(folder, 'state.jsonl'), 'utf8').trim().split('\n').at(-1)
       const { bookmarks } = JSON.parse(last ?? '') as { bookmarks: object }
-      expectSame(Object.keys(bookmarks).toSorted(), streams.toSorted())
+      expectSame(Object.keys(bookmarks).toSorted(), [...streams, 'inventory'].toSorted())
     },
     pyairbyte: async ({ folder, type }, { streams, truth }, wheel) => {
       writeFileSync(join(folder, 'sync.py'), installText('python', 'pyairbyte'))
@@ -64,7 +64,9 @@ function attempts(projectFolder: string): Partial<Record<Place, Attempt>> {
         AIRBYTE_OFFLINE_MODE: '1',
       })
       const rows = await Promise.all(streams.map(truth))
-      expectSame(said.trim().split('\n').at(-1), String(rows.flat().length))
+      // The inventory has a row for each stream.
+      const records = rows.flat().length + streams.length
+      expectSame(said.trim().split('\n').at(-1), String(records))
     },
     meltano: async ({ folder, type }, { config, emulator }, wheel) => {
       const published = readFileSync(join(projectFolder, hubFile('tap-protime')), 'utf8')

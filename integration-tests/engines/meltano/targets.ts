@@ -92,7 +92,7 @@ export function jsonlTarget(): Target {
 
 function lastRows(name: string, text: string): Row[] {
   const stream = streams.get(name)
-  const columns = stream === undefined ? ['id'] : keyOf(stream)
+  const columns = stream === undefined ? ['stream', 'part'] : keyOf(stream)
   const rows = new Map<string, Row>()
   for (const line of text.split('\n').filter(Boolean)) {
     const row = JSON.parse(line) as Row
@@ -160,7 +160,8 @@ export interface Comparison {
 export async function storedDifferences(comparison: Comparison): Promise<string[]> {
   const { target, project, tenant, loads, isWithoutGhosts = false, except = [] } = comparison
   const tables = await target.tables(project)
-  const unknown = [...tables.keys()].filter((name) => !tenant.streams.includes(name))
+  const known = [...tenant.streams, 'inventory']
+  const unknown = [...tables.keys()].filter((name) => !known.includes(name))
   const faults = unknown.map((name) => `there is a table ${name}, which is no stream`)
   for (const name of tenant.streams.filter((stream) => !except.includes(stream))) {
     const table = tables.get(name)
