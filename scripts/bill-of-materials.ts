@@ -20,6 +20,7 @@ interface LockedPackage {
   readonly license: string
   readonly integrity: string
   readonly dev?: true
+  readonly dependencies?: Readonly<Record<string, string>>
 }
 
 /**
@@ -32,6 +33,18 @@ export function productionPackages(): ProductionPackage[] {
     .map(([path]) => lockedPackage(path))
     .toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
+
+/**
+ * What image and wheel carry of them: all but ajv, with which only the acceptance rules for other connectors check
+ * schemas, and what only ajv needs.
+ */
+export function carriedPackages(): ProductionPackage[] {
+  const { dependencies = {} } = lockedPackages()[AJV] ?? {}
+  const left = new Set([AJV, ...Object.keys(dependencies).map((name) => `node_modules/${name}`)])
+  return productionPackages().filter(({ path }) => !left.has(path))
+}
+
+const AJV = 'node_modules/ajv'
 
 /** One package of package-lock.json by its path; throws when it is not installed in that version. */
 export function lockedPackage(path: string): ProductionPackage {
@@ -54,8 +67,16 @@ function readJson(path: string): unknown {
   return JSON.parse(readFileSync(join(packageFolder, path), 'utf8'))
 }
 
-/** The runtime and library of AssemblyScript are compiled into `dist/scan.wasm`; no folder shows them. */
-export const compiledIn = (): ProductionPackage => lockedPackage('node_modules/assemblyscript')
+/**
+ * What is compiled in, so that no folder shows it: the runtime and library of AssemblyScript into `dist/scan.wasm`,
+ * code of ajv into `dist/validators.cjs`.
+ */
+export function compiledIn() {
+  return {
+    assemblyScript: lockedPackage('node_modules/assemblyscript'),
+    ajv: lockedPackage(AJV),
+  } as const
+}
 
 /**
  * What image and wheel are made of, as a CycloneDX 1.6 document. It has neither a serial number nor a
@@ -80,7 +101,7 @@ export function billOfMaterials(): string {
         purl: self,
       },
     },
-    components: [...productionPackages(), compiledIn()].map(component),
+    components: [...carriedPackages(), ...Object.values(compiledIn())].map(component),
   }
   return `${JSON.stringify(document, null, 2)}\n`
 }
@@ -111,17 +132,19 @@ function purl(name: string, version: string): string {
 
 /** The file NOTICE: software of others in what is shipped, and the texts that have to go with it. */
 export function notice(): string {
-  const assemblyScript = compiledIn()
+  const { assemblyScript, ajv } = compiledIn()
   const text = (name: string) =>
     readFileSync(join(packageFolder, assemblyScript.path, name), 'utf8').trim()
-  const packages = productionPackages().map(
+  const packages = carriedPackages().map(
     ({ path, name, version, license }) => `* ${name} ${version}, ${license}, in ${path}`,
   )
   return `source-protime is under the MIT License, see LICENSE. It is shipped with software of others.
 
-Image and wheel carry these packages, each with its own licence text; npm installs the same ones:
+Image and wheel carry these packages, each with its own licence text; npm installs them, and ${ajv.name} with what it needs:
 
 ${packages.join('\n')}
+
+dist/validators.cjs contains code of ajv ${ajv.version}, which is under the MIT License; the file begins with its text.
 
 dist/scan.wasm contains the runtime and parts of the library of AssemblyScript ${assemblyScript.version},
 which is under the Apache License 2.0. Its notice and its licence follow.

@@ -1,4 +1,5 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { Ajv } from 'ajv'
 import standaloneCode from 'ajv/dist/standalone/index.js'
 import { parse } from 'yaml'
@@ -6,6 +7,7 @@ import { configSchema } from '../src/config/config-schema.ts'
 import { writeSettingsSchema } from '../src/config/write-settings.ts'
 import type { SettingsSchema } from '../src/ground/settings-schema.ts'
 
+const require = createRequire(import.meta.url)
 const FILE = 'dist/validators.cjs'
 const PROTOCOL = 'src/protocol/acceptance/airbyte_protocol'
 const MESSAGE_FILE = 'dist/airbyte-message.cjs'
@@ -22,8 +24,23 @@ const ajv = new Ajv({
   code: { source: true },
 })
 
-write(FILE, standaloneCode.default(ajv, { config: 'config', write: 'write' }))
+const licence = readFileSync(require.resolve('ajv/LICENSE'), 'utf8')
+const code = withoutAjv(standaloneCode.default(ajv, { config: 'config', write: 'write' }))
+write(FILE, `/*\n${licence}*/\n${code}`)
 write(MESSAGE_FILE, `/*\n${readFileSync(`${PROTOCOL}.LICENSE`, 'utf8')}*/\n${messageCode()}`)
+
+/** Puts the module that ajv's code loads in its place, so that the programs need no ajv. */
+function withoutAjv(compiled: string): string {
+  const name = 'ajv/dist/runtime/ucs2length'
+  const module = readFileSync(require.resolve(name), 'utf8').replace(
+    /^(\/\/|ucs2length\.code).*\n?/gm,
+    '',
+  )
+  const inPlace = `(() => { const exports = {};\n${module}\nreturn exports })()`
+  const alone = compiled.replaceAll(`require("${name}")`, () => inPlace)
+  if (alone.includes('require(')) throw new Error('The code of ajv loads another module, too.')
+  return alone
+}
 
 /** In two steps: another process may be reading it. */
 function write(file: string, code: string): void {

@@ -72,6 +72,22 @@ describe('the settings of a plugin', () => {
     ])
   })
 
+  it('are choices where the specification has an enumeration', () => {
+    const mode = { type: 'string', title: 'Mode', enum: ['keep', 'leave_out'], default: 'keep' }
+    expect(pluginSettings({ connectionSpecification: { properties: { mode } } })).toEqual([
+      {
+        name: 'mode',
+        kind: 'options',
+        label: 'Mode',
+        options: [
+          { label: 'Keep', value: 'keep' },
+          { label: 'Leave out', value: 'leave_out' },
+        ],
+        value: 'keep',
+      },
+    ])
+  })
+
   it('give alternatives dotted names, a choice, and no default that only some of them have', () => {
     const option = (value: string, fallback: string) => ({
       title: value.toUpperCase(),

@@ -9,6 +9,7 @@ interface Setting {
   readonly description?: string
   readonly format?: string
   readonly const?: unknown
+  readonly enum?: readonly string[]
   readonly default?: unknown
   readonly airbyte_secret?: boolean
   readonly required?: readonly string[]
@@ -73,9 +74,12 @@ function settingsOf({ properties = {} }: Setting, prefix: string): PluginSetting
 function plain(name: string, setting: Setting): PluginSetting {
   return {
     name,
-    kind: kindOf(setting),
+    kind: setting.enum === undefined ? kindOf(setting) : 'options',
     label: setting.title,
     description: setting.description,
+    ...(setting.enum === undefined
+      ? {}
+      : { options: setting.enum.map((value) => ({ label: inWords(value), value })) }),
     ...(setting.airbyte_secret ? { sensitive: true } : {}),
     ...(setting.default === undefined ? {} : { value: setting.default }),
   }
@@ -109,6 +113,10 @@ function choice(name: string, options: readonly Setting[], member: string): Plug
       value: properties?.[member]?.const,
     })),
   }
+}
+
+function inWords(value: string): string {
+  return `${value.charAt(0).toUpperCase()}${value.slice(1).replaceAll('_', ' ')}`
 }
 
 function kindOf({ type, format }: Setting): string {

@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { notice } from './bill-of-materials.ts'
+import { carriedPackages, compiledIn, notice } from './bill-of-materials.ts'
 import { layOutPackage } from './package-tree.ts'
 
 let tree: string
@@ -13,13 +14,22 @@ beforeAll(() => {
 afterAll(() => rmSync(tree, { recursive: true }))
 
 describe('the tree of image and wheel', () => {
-  it('holds the packages of its bill of materials, and AssemblyScript in scan.wasm', () => {
+  it('holds the packages of its bill of materials, and AssemblyScript and ajv compiled in', () => {
     const { components } = JSON.parse(readFileSync(join(tree, 'sbom.cdx.json'), 'utf8')) as {
       components: { name: string }[]
     }
     const names = components.map(({ name }) => name)
-    expect(names).toEqual([...readdirSync(join(tree, 'node_modules')), 'assemblyscript'])
-    expect(names).toContain('ajv')
+    const carried = readdirSync(join(tree, 'node_modules'))
+    expect(carried).toEqual(['commander', 'roaring-wasm', 'undici'])
+    expect(names).toEqual([...carried, 'assemblyscript', 'ajv'])
+  })
+
+  it('checks a configuration without ajv', () => {
+    const program = join(tree, 'bin/source-protime')
+    const args = [program, 'check', '--config', 'integration-tests/fixtures/invalid-config.json']
+    const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+    expect(stdout).toContain('"status":"FAILED"')
+    expect(stdout).not.toContain('Cannot find')
   })
 
   it('has the programs that read and write, and neither emulator nor types nor tests', () => {
@@ -46,7 +56,8 @@ it('the wheel says of itself what package.json says', () => {
   ) as { description: string; license: string; keywords: string[]; repository: { url: string } }
   const wheel = readFileSync('python/pyproject.toml', 'utf8')
   expect(wheel).toContain(`description = "${description}"`)
-  expect(wheel).toContain(`license = "${license}"`)
+  const licences = [...carriedPackages(), ...Object.values(compiledIn())].map((one) => one.license)
+  expect(wheel).toContain(`license = "${[...new Set([license, ...licences])].join(' AND ')}"`)
   expect(wheel).toContain(`keywords = [${keywords.map((word) => `"${word}"`).join(', ')}]`)
   expect(repository.url).toContain(/Repository = "(.+)"/.exec(wheel)?.[1])
 })

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { billOfMaterials, productionPackages } from './bill-of-materials.ts'
+import { billOfMaterials, carriedPackages } from './bill-of-materials.ts'
 import { packageFolder } from './demo/paths.ts'
 
 /** What of the npm package has no use where the connector only runs: the emulator, what judges other connectors, and types. */
@@ -22,12 +22,12 @@ const TYPES_ONLY = /\.([cm]?ts|map)$/
 
 /**
  * Lays out below `folder` what image and wheel carry: the files of the npm package (`files` of
- * package.json says which) that are run, the production dependencies and the bill of materials. `dist/` has to
+ * package.json says which) that are run, the packages that they need and the bill of materials. `dist/` has to
  * be built. The result is the same for everybody: no mode of a file depends on the umask.
  */
 export function layOutPackage(folder: string): void {
   for (const path of packedFiles().filter((file) => !NOT_RUN.test(file))) copy(path, folder)
-  for (const { path } of productionPackages()) copy(path, folder)
+  for (const { path } of carriedPackages()) copy(path, folder)
   writeFileSync(join(folder, 'sbom.cdx.json'), billOfMaterials())
   openToAll(folder)
 }

@@ -32,6 +32,7 @@ it('says of each stream how old it is and how the next sync reads it', () => {
     stream('clockings', '2026-11-19T02:00:00Z', 'The service is away.'),
     stream('job_categories', '2026-11-10T02:00:00Z'),
     stream('absences'),
+    stream('inventory', '2026-11-22T02:00:00Z'),
   ]
   expect(shown({ streams }).slice(2)).toEqual([
     'stream | rows | last complete | age | next sync | failure',
@@ -39,5 +40,6 @@ it('says of each stream how old it is and how the next sync reads it', () => {
     'clockings | 3 | 2026-11-19T02:00:00Z | 3 days | from the beginning: expired link | The service is away.',
     'job_categories | 3 | 2026-11-10T02:00:00Z | 12 days | whole list',
     'absences | 3 | never | first read',
+    'inventory | 3 | 2026-11-22T02:00:00Z | 10 h | at the end of each sync',
   ])
 })

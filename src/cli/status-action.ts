@@ -1,5 +1,5 @@
 import type { Tools } from '../protocol/connector.ts'
-import { streams as knownStreams } from '../streams/streams.ts'
+import { INVENTORY, streams as knownStreams } from '../streams/streams.ts'
 import { createPatience } from '../warehouse/duckdb.ts'
 import { readStatus, type StreamAge, type WarehouseAge } from '../warehouse/status.ts'
 import { EXIT, type ExitCode } from './command.ts'
@@ -59,6 +59,7 @@ function nextOf(
   { stream, lastComplete }: Pick<StreamAge, 'stream' | 'lastComplete'>,
   now: Date,
 ): string {
+  if (stream === INVENTORY.stream) return 'at the end of each sync'
   const known = knownStreams.get(stream)
   if (known === undefined) return 'no longer known'
   if (lastComplete === undefined) return 'first read'
