@@ -73,8 +73,10 @@ describe('the settings of a plugin', () => {
   })
 
   it('are choices where the specification has an enumeration', () => {
-    const mode = { type: 'string', title: 'Mode', enum: ['keep', 'leave_out'], default: 'keep' }
-    expect(pluginSettings({ connectionSpecification: { properties: { mode } } })).toEqual([
+    const { settings } = settingsOf({
+      mode: { type: 'string', title: 'Mode', enum: ['keep', 'leave_out'], default: 'keep' },
+    })
+    expect(settings).toEqual([
       {
         name: 'mode',
         kind: 'options',
