@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
+import { performanceChart } from './chart.ts'
 import { PROJECT } from './connector.ts'
 import type { Medians } from './measure.ts'
 import { type PeerCosts, peerCosts } from './scenarios/peers.ts'
@@ -25,17 +26,17 @@ const redacted = await redactionCosts()
 const others: PeerCosts[] = []
 for await (const costs of peerCosts()) others.push(costs)
 
-writeFileSync(
-  join(PROJECT, 'docs/performance.md'),
-  `# Performance
+const page = `# Performance
 
-Written by \`npm run bench:table\`; what is measured, and how, is in \`bench/\`. All traffic is on loopback, and
-programs of one table took turns. Seconds are one machine's: compare within a table.
+This page is written by \`npm run bench:table\`; \`bench/\` shows what is measured, and how. All traffic is on loopback, and the
+programs of one table took turns. The seconds are those of one machine: compare only within a table.
 
 ${machine()}
 
-The *conventional* program parses each page and stringifies each record, as other connectors do, and does that
-well. The *floors* download and write as many bytes and look at none of them.
+The *conventional* program parses each page and serialises each record, as other connectors do, and is well written. The *floors* download and
+write as many bytes without looking at them.
+
+![Records per second](performance.svg)
 
 ## Start-up
 
@@ -78,8 +79,10 @@ ${rows(
 ## A service that compresses its answers
 
 ${table(['plain', 'gzip', 'brotli'], 1, packed, 'plain')}
-${others.map(beside).join('')}`,
-)
+${others.map(beside).join('')}`
+
+writeFileSync(join(PROJECT, 'docs/performance.md'), page)
+writeFileSync(join(PROJECT, 'docs/performance.svg'), performanceChart(page))
 
 function machine(): string {
   const [cpu] = cpus()

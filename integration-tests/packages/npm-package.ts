@@ -131,6 +131,22 @@ export async function tryNpmPackage({ project, folder, tenant, step, note }: Tri
     const outcome = { statusCode: 200, collection: 'clockings', id: 4712 }
     expectSame(JSON.parse(said), { ...outcome, isNewest: true, day: '2026-02-03' })
   })
+  await step('the declarations satisfy TypeScript 5.4, with nothing left unchecked', async () => {
+    const old = join(folder, 'typescript')
+    mkdirSync(old)
+    writeFileSync(join(old, 'package.json'), '{"type":"module"}')
+    const install = [...npm, '--silent', 'typescript@5.4', '@types/node@20']
+    await output({ program: 'npm', args: install, folder: old })
+    const entries = Object.keys(exports).filter((entry) => entry !== './package.json')
+    const imports = entries.map(
+      (entry) => `export * from '${entry.replace('.', 'source-protime')}'`,
+    )
+    for (const [i, line] of imports.entries()) writeFileSync(join(old, `entry-${i}.ts`), line)
+    const words = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022']
+    const files = imports.map((_, i) => `entry-${i}.ts`)
+    const args = ['tsc', ...words, '--lib', 'es2023,esnext.disposable', ...files]
+    await output({ program: 'npx', args, folder: old })
+  })
   await step('a Worker without compatibility flags receives', () => tryWorker(folder, archive))
   await step('a connector of somebody else compiles against it, and keeps the rules', async () => {
     for (const name of ['source-planets.ts', 'planets-test.ts']) {

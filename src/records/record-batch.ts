@@ -55,7 +55,7 @@ export interface RecordBatch {
    * The lines of all records that are not SKIP, in a buffer of their own: the caller may keep it,
    * or hand it to a line writer, which uses it again for other lines.
    */
-  lines(parts: LineParts): Uint8Array<ArrayBuffer>
+  lines(parts: LineParts): Uint8Array
 }
 
 /** A record as JSON text, with the JSON text of its key beside it. */
