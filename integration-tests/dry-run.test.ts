@@ -67,6 +67,7 @@ const READS = [
     'preview',
     'sync',
     'verify',
+    'dbt init',
     'references list',
     'references get',
     'job-categories list',

@@ -18,6 +18,7 @@ import {
   UsageError,
 } from './command.ts'
 import { createCommandLog } from './command-log.ts'
+import { addDbt } from './dbt-command.ts'
 import { addInit } from './init-command.ts'
 import { addJobCategories } from './job-categories-commands.ts'
 import { addPreview } from './preview-command.ts'
@@ -123,6 +124,7 @@ function addCommands(program: Command, act: Act, bare: BareAct): void {
   addStatus(program, act, bare)
   addSync(program, act)
   addVerify(program, act)
+  addDbt(program, bare)
   addReferences(program, act)
   addJobCategories(program, act)
   addWorkLocations(program, act)
