@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -25,8 +25,10 @@ describe('protime dbt init', () => {
       { path: '../acme.duckdb', alias: 'raw', read_only: true },
     ])
     const { packages } = parse(readFileSync(path('models/packages.yml'), 'utf8'))
-    expect(realpathSync(path('models/dbt_packages/protime'))).toBe(packages[0].local)
-    expect(existsSync(join(packages[0].local, 'dbt_project.yml'))).toBe(true)
+    const own = realpathSync(path(`models/${packages[0].local}`))
+    expect(realpathSync(path('models/dbt_packages/protime'))).toBe(own)
+    for (const name of ['dbt_project.yml', 'models/marts/protime__person_days.sql'])
+      expect(readFileSync(join(own, name))).toEqual(readFileSync(join('dbt', name)))
   })
 
   it('touches no file of a project that is there already', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fast, protocolModels } from './airbyte.ts'
+import { dbt } from './dbt.ts'
 import { duckDbs } from './duckdb.ts'
 import type { Engine, Tools } from './engine.ts'
 import { install } from './install.ts'
@@ -22,6 +23,7 @@ export const engines: readonly Engine[] = [
   meltano,
   install,
   queues,
+  dbt,
   ...duckDbs,
 ]
 

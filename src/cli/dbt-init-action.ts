@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
-import { join, relative, resolve } from 'node:path'
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
 import { packageFile, packageVersion } from '../ground/project-files.ts'
 import { type BareTools, EXIT, type ExitCode, UsageError } from './command.ts'
 
@@ -10,6 +10,10 @@ export interface DbtInitOptions {
   /** The folder of the dbt project, which is made where it is missing. */
   readonly project: string
 }
+
+/** The package of models, which the project has a copy of: the program may lie in a cache. */
+const PACKAGE = 'packages/protime'
+const LINK = 'dbt_packages/protime'
 
 /** Writes a dbt project that reads a warehouse of `protime sync`, with the package of models of this version. */
 export async function dbtInit(
@@ -21,20 +25,21 @@ export async function dbtInit(
       `there is no ${warehouse}: protime sync makes it, --warehouse names another`,
     )
   const files = projectFiles(relative(resolve(project), resolve(warehouse)))
-  const known = Object.keys(files).find((name) => existsSync(join(project, name)))
+  const known = [...Object.keys(files), PACKAGE, LINK].find((name) =>
+    existsSync(join(project, name)),
+  )
   if (known !== undefined)
     throw new UsageError(`${join(project, known)} exists already, and nothing was written`)
-  await mkdir(join(project, 'dbt_packages'), { recursive: true })
+  await mkdir(join(project, dirname(LINK)), { recursive: true })
+  await cp(packageFile('dbt'), join(project, PACKAGE), { recursive: true })
+  // As dbt deps makes it, which needs no call for a build then.
+  await symlink(join('..', PACKAGE), join(project, LINK), 'junction')
   for (const [name, text] of Object.entries(files)) await writeFile(join(project, name), text)
-  // As dbt deps links it.
-  const link = join(project, 'dbt_packages', 'protime')
-  await rm(link, { force: true })
-  await symlink(packageFile('dbt'), link, 'junction')
   log.info(`The dbt project is written${project === '.' ? '' : ` to ${project}`}. Next: dbt build`)
   return EXIT.done
 }
 
-/** The files of the project by their names; `warehouse` is the path from its folder. JSON is YAML, too. */
+/** The files of the project by their names; `warehouse` is the path from its folder. */
 function projectFiles(warehouse: string): Readonly<Record<string, string>> {
   return {
     'dbt_project.yml': `name: protime_warehouse
@@ -47,12 +52,12 @@ vars:
   protime_database: raw
   protime_schema: main
 `,
-    'packages.yml': `# The package that protime ${packageVersion()} brings. In a repository that others use, name its release in place of the folder:
+    'packages.yml': `# The package that protime ${packageVersion()} brought. A newer one: remove the folder and name a release in place of it:
 #   - git: https://github.com/source-protime/source-protime.git
 #     subdirectory: dbt
 #     revision: v${packageVersion()}
 packages:
-  - local: ${JSON.stringify(packageFile('dbt'))}
+  - local: ${PACKAGE}
 `,
     'profiles.yml': `protime:
   target: warehouse

@@ -1,0 +1,202 @@
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { stringify } from 'yaml'
+import { guideBlock } from '../../scripts/guide-blocks.ts'
+import { expectSame, output } from './command.ts'
+import type { Tools } from './engine.ts'
+import type { PostgreSql } from './meltano/postgresql.ts'
+import { pyairbyte } from './pyairbyte.ts'
+import { pythonWith } from './python.ts'
+
+/** dbt-core 1.12 needs a package that downloads from elsewhere when it is installed. */
+export const REQUIREMENTS = [
+  ...['dbt-core==1.11.16', 'dbt-duckdb==1.11.1', 'dbt-postgres==1.11.0'],
+  'duckdb==2.0.0',
+]
+
+/** A day of the emulator's people, and what they have for overtime. */
+const VARIABLES = { protime_now: '2026-11-19', protime_overtime_counters: ['Overtime'] }
+
+/** Who loads a tenant, and where dbt finds what was loaded. */
+export interface Landing {
+  /** Loads what is new. */
+  load(): Promise<unknown>
+  /** Builds the package; answers with what dbt has said. */
+  build(): Promise<string>
+  /** Where dbt_rows.py finds the models: the arguments before and after the query. */
+  readonly models: readonly string[]
+  readonly attached?: readonly string[]
+}
+
+/** What a landing is made with. */
+export interface LandingParts {
+  readonly tools: Tools
+  readonly folder: string
+  readonly config: string
+  readonly postgres: PostgreSql
+}
+
+type Parts = Omit<LandingParts, 'postgres'>
+type Place = Pick<LandingParts, 'tools' | 'folder'>
+
+/** Everybody who loads a tenant in a form of its own. */
+export const LANDINGS: Readonly<Record<string, (parts: LandingParts) => Landing>> = {
+  'protime sync': ofReadme,
+  PyAirbyte: ofPyAirbyte,
+  'target-postgres': targetPostgres,
+  'target-duckdb': targetDuckDb,
+}
+
+/** `protime sync`, as often as it is called; answers with its file. */
+export async function protimeSync({ tools, folder, config }: Parts): Promise<string> {
+  const warehouse = join(folder, 'protime.duckdb')
+  const args = ['sync', '--config', config, '--warehouse', warehouse, '--quiet']
+  await output({ program: join(tools.projectFolder, 'bin/protime'), args, folder })
+  return warehouse
+}
+
+/** The three commands of README, of which the first loads. */
+function ofReadme({ tools, folder }: LandingParts): Landing {
+  const block = guideBlock('sh dbt', join(tools.projectFolder, 'README.md'))
+  const [sync = '', init = '', build] = block
+    .replaceAll(/^npx -y (?:-p \S+ )+/gm, '')
+    .trim()
+    .split('\n')
+  expectSame(build, 'dbt build')
+  const typed = (line: string) => {
+    const [program = '', ...args] = line.split(' ')
+    return output({ program: join(tools.projectFolder, 'bin', program), args, folder })
+  }
+  return {
+    load: () => typed(sync),
+    build: async () => {
+      await typed(init)
+      return runDbt(folder, 'build')
+    },
+    models: ['duckdb', join(folder, 'analytics.duckdb'), 'main'],
+    attached: [`raw=${join(folder, 'protime.duckdb')}`],
+  }
+}
+
+function ofPyAirbyte({ tools, folder, config }: LandingParts): Landing {
+  const file = join(folder, 'cache.duckdb')
+  const program = join(tools.projectFolder, 'integration-tests/engines/pyairbyte.py')
+  const interpreter = pythonWith(pyairbyte.name, pyairbyte.requirements)
+  const path = `${dirname(interpreter)}:${process.env['PATH']}`
+  return {
+    load: () =>
+      output({
+        program: interpreter,
+        args: [program, 'read', tools.executable, config, file],
+        folder,
+        environment: { PATH: path, HOME: folder, AIRBYTE_OFFLINE_MODE: '1', DO_NOT_TRACK: '1' },
+      }),
+    ...beside({ tools, folder }, file, 'tenant'),
+  }
+}
+
+function targetDuckDb({ tools, folder, config }: LandingParts): Landing {
+  const filepath = join(folder, 'target.duckdb')
+  const settings = { filepath, default_target_schema: 'protime' }
+  return {
+    load: () => throughSinger('target-duckdb', settings, { tools, folder, config }),
+    ...beside({ tools, folder }, filepath, 'protime'),
+  }
+}
+
+/** dbt builds in a DuckDB file of its own, and reads that of the loader. */
+function beside(parts: Place, file: string, protime_schema: string): Omit<Landing, 'load'> {
+  const path = join(parts.folder, 'analytics.duckdb')
+  const attach = [{ path: file, alias: 'raw', read_only: true }]
+  const target = { type: 'duckdb', path, threads: 2, attach }
+  return {
+    build: () => buildOf(parts, target, { protime_database: 'raw', protime_schema }),
+    models: ['duckdb', path, 'main'],
+    attached: [`raw=${file}`],
+  }
+}
+
+function targetPostgres({ tools, folder, config, postgres }: LandingParts): Landing {
+  const { port, user, password } = postgres
+  const place = { host: '127.0.0.1', port, user, password }
+  const settings = {
+    ...place,
+    database: 'postgres',
+    default_target_schema: 'protime',
+    hard_delete: true,
+    activate_version: true,
+  }
+  const target = { type: 'postgres', ...place, dbname: 'postgres', schema: 'analytics', threads: 2 }
+  const address = `postgresql://${user}:${password}@127.0.0.1:${port}/postgres`
+  return {
+    load: () => throughSinger('target-postgres', settings, { tools, folder, config }),
+    build: () => buildOf({ tools, folder }, target, {}),
+    models: ['postgres', address, 'analytics'],
+  }
+}
+
+/** The tap into a target of meltano.yml, which goes on where the last run ended. */
+async function throughSinger(
+  target: string,
+  settings: object,
+  { tools, folder, config }: Parts,
+): Promise<void> {
+  const meltano = readFileSync(join(tools.projectFolder, 'meltano.yml'), 'utf8')
+  const [, requirement = target] = new RegExp(`pip_url: (\\S*${target}==\\S+)`).exec(meltano) ?? []
+  const interpreter = pythonWith(target, [requirement])
+  const file = join(folder, 'target.json')
+  writeFileSync(file, JSON.stringify(settings), { mode: 0o600 })
+  const tap = join(tools.projectFolder, 'bin/tap-protime')
+  const load = `set -e
+"$TAP" --config "$CONFIG" --discover > catalog.json
+touch state.json
+"$TAP" --config "$CONFIG" --catalog catalog.json $(test -s state.json && echo --state state.json) --quiet > messages.jsonl
+"$PYTHON" "$TARGET" --config target.json < messages.jsonl > states.jsonl
+tail -n 1 states.jsonl > state.json`
+  await output({
+    program: 'bash',
+    args: ['-c', load],
+    folder,
+    environment: {
+      TAP: tap,
+      CONFIG: config,
+      PYTHON: interpreter,
+      TARGET: join(dirname(interpreter), target),
+    },
+  })
+}
+
+/** Runs dbt in a folder, which has its profile; answers with what it said. */
+export function runDbt(folder: string, ...words: readonly string[]): Promise<string> {
+  const interpreter = pythonWith('dbt', REQUIREMENTS)
+  return output({
+    program: interpreter,
+    args: [join(dirname(interpreter), 'dbt'), ...words],
+    folder,
+    environment: { DO_NOT_TRACK: '1', DBT_USE_COLORS: 'false', DBT_PROFILES_DIR: folder },
+  })
+}
+
+/** Builds a copy of the package, which nobody else has written into. */
+export function buildOf(
+  { tools, folder }: Place,
+  target: object,
+  variables: object,
+): Promise<string> {
+  const home = copied(tools, folder)
+  writeProfile(home, target)
+  return runDbt(home, 'build', '--vars', JSON.stringify({ ...VARIABLES, ...variables }))
+}
+
+/** A copy of the package in a folder, which dbt may write into. */
+export function copied({ projectFolder }: Tools, folder: string): string {
+  const home = join(folder, 'dbt')
+  cpSync(join(projectFolder, 'dbt'), home, { recursive: true })
+  return home
+}
+
+/** The profile of a folder: where dbt builds. */
+export function writeProfile(folder: string, target: object): void {
+  const profile = { protime: { target: 'here', outputs: { here: target } } }
+  writeFileSync(join(folder, 'profiles.yml'), stringify(profile))
+}
