@@ -57,7 +57,7 @@
       ~ " then case when extract(day from " ~ first ~ " + interval '1 month - 1 day') >= cast(substr(" ~ text ~ ", 9, 2) as integer)"
       ~ " then cast(substr(" ~ text ~ ", 1, 10) as date) end end") }}
   {%- endif -%}
-  {%- set form = {'integer': '^-?[0-9]{1,18}$', 'number': '^-?[0-9]{1,300}([.][0-9]+)?([eE][+-]?[0-9]{1,2})?$', 'boolean': '^(true|false)$'}[type] -%}
+  {%- set form = {'integer': '^-?[0-9]{1,18}$', 'number': '^-?[0-9]{1,200}([.][0-9]+)?([eE][+-]?[0-9]{1,2})?$', 'boolean': '^(true|false)$'}[type] -%}
   {{ return("case when " ~ text ~ " ~ '" ~ form ~ "' then cast(" ~ text ~ " as " ~ protime.type_of(type) ~ ") end") }}
 {% endmacro %}
 
