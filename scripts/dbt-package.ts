@@ -5,6 +5,7 @@ import { packageVersion } from '../src/ground/project-files.ts'
 import type { JsonSchema } from '../src/records/stream-spec.ts'
 import type { Stream } from '../src/streams/collection.ts'
 import { keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
+import { parentOf } from './joins.ts'
 
 /** The types of columns, which dbt/macros/stage.sql makes. */
 type ModelType = 'integer' | 'number' | 'boolean' | 'date' | 'timestamp' | 'text' | 'json'
@@ -100,7 +101,7 @@ function modelProperties(stream: Stream): object {
       : [[name, schema['x-values']]],
   )
   const parents = columns.flatMap((column) => {
-    const parent = parentOf(column)
+    const parent = parentOf(column.schema, column.paths[0] ?? '')
     return parent === undefined ? [] : [[column.name, modelOf(parent)]]
   })
   return {
@@ -130,21 +131,10 @@ function modelProperties(stream: Stream): object {
 
 function columnProperties(column: ModelColumn): object {
   const { name, schema } = column
-  const parent = parentOf(column)
+  const parent = parentOf(column.schema, column.paths[0] ?? '')
   const joins = parent === undefined ? {} : { joins: `${modelOf(parent)}.id` }
   const meta = { privacy: schema['x-privacy'], ...joins }
   return { name, description: schema['description'], config: { meta } }
-}
-
-/**
- * The stream whose `id` a column has: values that can be joined have the same meaning, and that of an id is
- * `<collection>.id`.
- */
-function parentOf({ schema, paths: [path] }: ModelColumn): string | undefined {
-  const meaning = schema['x-meaning']
-  if (path === 'id' || typeof meaning !== 'string' || !meaning.endsWith('.id')) return undefined
-  const stream = meaning.replace(/\.id$/, '').replaceAll('-', '_')
-  return streams.has(stream) ? stream : undefined
 }
 
 /** The columns of a stream's model, in the order of the schema; an object is a column per member, `person_id`. */

@@ -17,6 +17,7 @@ import type { Stream } from '../src/streams/collection.ts'
 import { keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
 import { METRICS } from '../src/webhooks/serve/monitoring.ts'
 import { objects } from '../src/write/objects.ts'
+import { dataModel } from './joins.ts'
 import { releasesOf } from './release-faults.ts'
 
 /** A table of Markdown; bars in the cells are escaped. */
@@ -229,6 +230,7 @@ const tables: Readonly<Record<string, () => string>> = {
   writing: writeSettingTable,
   serve: serveTable,
   metrics: metricsTable,
+  entities: dataModel,
 }
 
 /** The documents with parts that are made from the code. */
@@ -239,6 +241,7 @@ export const DOCUMENTS = [
   'docs/privacy.md',
   'docs/writing.md',
   'docs/webhooks.md',
+  'docs/data-model.md',
 ] as const
 
 /** A document with every generated part as the code has it now; throws for an unknown marker. */

@@ -61,7 +61,7 @@ function judge(isDry: boolean): void {
   for (const fault of faults) tell(`This could not be released. ${fault}`)
 }
 
-/** The npm package, the wheels, the bill of materials, the checksums of all, and the notes. */
+/** The npm package, the wheels, the bill of materials, the dbt package, the checksums of all, and the notes. */
 function makePackages(isForAll: boolean): void {
   // The wheels first: the npm package is of the same build then, and dist/ is left whole.
   const packDuckDb = ['run', '--silent', 'pack:duckdb', '--', ...(isForAll ? OPTIONS.slice(1) : [])]
@@ -71,6 +71,7 @@ function makePackages(isForAll: boolean): void {
   }
   run('npm', ['pack', '--silent', '--pack-destination', FOLDER])
   writeFileSync(join(FOLDER, 'sbom.cdx.json'), output('npm', ['run', '--silent', 'sbom']))
+  archiveDbtPackage()
   const sums = readdirSync(FOLDER).map((name) => {
     const content = readFileSync(join(FOLDER, name))
     tell(`release/${name}, ${content.length} bytes`)
@@ -79,6 +80,14 @@ function makePackages(isForAll: boolean): void {
   writeFileSync(join(FOLDER, 'SHA256SUMS'), sums.join(''))
   const changelog = readFileSync(join(packageFolder, 'CHANGELOG.md'), 'utf8')
   writeFileSync(join(FOLDER, 'NOTES.md'), `${newestNotes(changelog)}\n`)
+}
+
+/** What `tarball:` in packages.yml of a dbt project names: the package as it is committed, in a folder. */
+function archiveDbtPackage(): void {
+  const name = `dbt-protime-${packageVersion()}`
+  const file = join(FOLDER, `${name}.tar.gz`)
+  const options = ['--format=tar.gz', `--prefix=${name}/`, '--add-file=LICENSE', `--output=${file}`]
+  run('git', ['archive', ...options, 'HEAD:dbt'])
 }
 
 /** All that the workflow publishes, a line each. */

@@ -32,7 +32,7 @@ import { tryWorker } from './worker.ts'
 const NEEDED =
   /^(LICENSE|NOTICE|CHANGELOG\.md|README\.md|package\.json|(spec|write-settings)\.json|dist\/(scan\.wasm|validators\.cjs))$/
 const ALLOWED =
-  /^(bin\/[a-z-]+|schemas\/([a-z_]+\.json|webhook-records\.d\.ts)|dist\/(src|emulator)\/.+\.(js|d\.ts))$/
+  /^(bin\/[a-z-]+|schemas\/([a-z_]+\.json|webhook-records\.d\.ts)|dbt\/[a-z_/]+\.(sql|yml)|dbt\/README\.md|dist\/(src|emulator)\/.+\.(js|d\.ts))$/
 const WRONG = /(^|\/)(testing|test-[^/]*|stale[^/]*)(\/|$)|\.test\./
 
 /** Packs the package for npm, installs it where nothing is, and uses it as others do. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
-import { packageFile, packageVersion } from '../ground/project-files.ts'
+import { packageFolder, packageVersion } from '../ground/project-files.ts'
 import { type BareTools, EXIT, type ExitCode, UsageError } from './command.ts'
 
 export interface DbtInitOptions {
@@ -31,7 +31,7 @@ export async function dbtInit(
   if (known !== undefined)
     throw new UsageError(`${join(project, known)} exists already, and nothing was written`)
   await mkdir(join(project, dirname(LINK)), { recursive: true })
-  await cp(packageFile('dbt'), join(project, PACKAGE), { recursive: true })
+  await cp(join(packageFolder(), 'dbt'), join(project, PACKAGE), { recursive: true })
   // As dbt deps makes it, which needs no call for a build then.
   await symlink(join('..', PACKAGE), join(project, LINK), 'junction')
   for (const [name, text] of Object.entries(files)) await writeFile(join(project, name), text)
