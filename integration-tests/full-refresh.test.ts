@@ -60,11 +60,29 @@ describe('a full refresh of a generation', () => {
     expect(ids((await sync({ ...refresh, generation: 8 })).records)).toEqual(ALL)
   })
 
+  it('whose first list was empty is continued where its second one failed', async () => {
+    const { emulator, sync } = await startWith('people', 30)
+    emulator.fault('/people', 'empty', { times: 1 })
+    emulator.fail(/^\/people\?.*continuationToken/, 500, { skip: 2, times: 6 })
+    const first = await sync(refresh)
+    expect(first.exitCode).toBe(1)
+    const second = await sync(refresh)
+    expect(second.exitCode).toBe(0)
+    expect(ids([...first.records, ...second.records])).toEqual(ALL)
+  })
+
   it('is read again where the platform does not number it', async () => {
     const { sync } = await startWith('people', 30)
     await sync({ mode: 'full_refresh' })
     expect(ids((await sync({ mode: 'full_refresh' })).records)).toEqual(ALL)
     expect(ids((await sync(refresh)).records)).toEqual(ALL)
+  })
+
+  it('is read again where its minimum is 0, by which a destination removes nothing', async () => {
+    const { sync } = await startWith('people', 30)
+    const appended = { mode: 'full_refresh', generation: 0 } as const
+    expect(ids((await sync(appended)).records)).toEqual(ALL)
+    expect(ids((await sync(appended)).records)).toEqual(ALL)
   })
 })
 

@@ -5,6 +5,7 @@ import { addDays } from './days.ts'
 import { changedRows, type EmitSettings, emitPages, emitSlices } from './emit.ts'
 import { isDamaged, isNotOffered } from './page-failures.ts'
 import { lastDay } from './phases.ts'
+import { LIST } from './position.ts'
 import { referencePairs, type Slice, slicesOf } from './slices.ts'
 import type { StreamContext } from './stream-state.ts'
 
@@ -67,7 +68,11 @@ async function refreshAgain(context: StreamContext): Promise<void> {
   log.info(
     `${state.stream.stream}: this full refresh met no row at all, so it is listed once more.`,
   )
+  const { position } = state
+  // It is not complete before that list has been read: whoever goes on after a failure reads it.
+  state.moveTo(LIST)
   await listAgain(context, { place: 'window' })
+  state.moveTo(position)
 }
 
 /** How rows of any day are written that the reading has not met. */

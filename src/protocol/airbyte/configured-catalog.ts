@@ -77,8 +77,12 @@ function configured(entry: unknown): ConfiguredStream {
   // Programs that make catalogs by hand leave the schema empty.
   const fields = columns.length === 0 ? undefined : new Set(columns)
   const chosen = { name: stream.name, syncMode: sync_mode, fields }
-  // The destination then has this generation alone, and all of it: what several attempts wrote.
-  const isAlone = Number.isSafeInteger(generation_id) && generation_id === minimum_generation_id
+  // The destination then has this generation alone, and all of it: what several attempts wrote. A minimum of 0 leaves
+  // all generations, as the protocol says.
+  const isAlone =
+    Number.isSafeInteger(generation_id) &&
+    generation_id === minimum_generation_id &&
+    generation_id !== 0
   return isAlone ? { ...chosen, refresh: generation_id as number } : chosen
 }
 
