@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { dockerRuns, installText } from '../../scripts/guide-blocks.ts'
+import { INVENTORY } from '../../src/streams/streams.ts'
 import { answersOf, catalogOf, countRecords, expectSame, lastStates } from '../engines/command.ts'
 import type { Tenant } from '../engines/tenant.ts'
 import type { Steps } from '../steps.ts'
@@ -14,6 +15,7 @@ export async function tryPlatform(
   { step, note }: Pick<Steps, 'step' | 'note'>,
 ): Promise<void> {
   const { emulator, config, streams } = tenant
+  const offered = [...streams, INVENTORY.stream]
   const give = (name: string, content: unknown) =>
     writeFileSync(join(sandbox.source, name), JSON.stringify(content))
   give('config.json', config)
@@ -34,7 +36,7 @@ export async function tryPlatform(
   })
   await step('discover finds every stream', async () => {
     const { catalog } = answersOf(await inside(`discover ${files}`)).at(-1) as Catalog
-    expectSame(catalog.streams.map(({ name }) => name).toSorted(), streams.toSorted())
+    expectSame(catalog.streams.map(({ name }) => name).toSorted(), offered.toSorted())
   })
   const first = await step('read brings every record of every stream', async () => {
     const messages = answersOf(await inside(read))
@@ -56,7 +58,7 @@ export async function tryPlatform(
   await step('tap-protime brings every stream and ends with a state', async () => {
     const messages = answersOf(await runContained(sandbox, ['tap-protime', ...files.split(' ')]))
     const read = new Set(messages.flatMap(({ type, stream }) => (type === 'RECORD' ? stream : [])))
-    expectSame([...read].toSorted(), streams.toSorted())
+    expectSame([...read].toSorted(), offered.toSorted())
     expectSame(messages.at(-1)?.['type'], 'STATE')
   })
   await step('protime lists the work locations', async () => {

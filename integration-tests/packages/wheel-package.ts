@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { guideBlock } from '../../scripts/guide-blocks.ts'
 import { packageVersion } from '../../src/ground/project-files.ts'
+import { INVENTORY } from '../../src/streams/streams.ts'
 import {
   answersOf,
   catalogOf,
@@ -115,7 +116,7 @@ async function tryInstalled(wheel: InstalledWheel, { folder, tenant, step, note 
   await step('tap-protime brings every stream', async () => {
     const answers = answersOf(await run(wheel.tap, '--config', 'config.json'))
     const read = new Set(answers.flatMap(({ type, stream }) => (type === 'RECORD' ? stream : [])))
-    expectSame([...read].toSorted(), tenant.streams.toSorted())
+    expectSame([...read].toSorted(), [...tenant.streams, INVENTORY.stream].toSorted())
   })
   await step('protime lists the work locations', async () => {
     const answers = answersOf(
