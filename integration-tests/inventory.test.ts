@@ -80,6 +80,73 @@ describe('the stream inventory', () => {
     expect(found).not.toEqual([])
   })
 
+  it('has sums by month of versions and values after an audit, as SQL computes them', async () => {
+    await sync()
+    tenant.emulator.randomChanges(CHANGES)
+    await sync()
+    configure({ audit_days: 1 })
+    tenant.emulator.advance({ hours: 25 })
+    tenant.emulator.randomChanges({ ...CHANGES, seed: 2 })
+    expect(await sync()).toMatchObject({ exitCode: 0 })
+    expect(await differences()).toEqual([])
+    const [parts] = await ask(
+      warehouse(),
+      "SELECT count(*) > 60 AS many, count(DISTINCT stream) AS streams FROM inventory WHERE level = 'rows'",
+    )
+    expect(parts).toEqual({ many: true, streams: String(tenant.streams.length) })
+    const before = await ask(warehouse(), 'SELECT count(*) AS parts FROM inventory')
+    await sync()
+    expect(await differences()).toEqual([])
+    expect(before).not.toEqual(await ask(warehouse(), 'SELECT count(*) AS parts FROM inventory'))
+  })
+
+  it.each([
+    [
+      'an old row',
+      `UPDATE jobs SET "changeVersion" = '0' WHERE id = (SELECT min(id) FROM jobs)`,
+      'jobs all: versions',
+    ],
+    [
+      'another value',
+      'UPDATE people SET "birthDate" = NULL WHERE id = (SELECT min(id) FROM people WHERE "birthDate" IS NOT NULL)',
+      'people all: content',
+    ],
+    [
+      'a value inside an object',
+      `UPDATE clockings SET person = '{"id":987654}' WHERE id = (SELECT min(id) FROM clockings)`,
+      /^clockings \d{4}-\d\d: content/,
+    ],
+    [
+      'a row that was lost',
+      'DELETE FROM clockings WHERE id = (SELECT min(id) FROM clockings)',
+      /^clockings \d{4}-\d\d: records/,
+    ],
+  ])('shows %s after an audit, with its part', async (_what, statement, expected) => {
+    configure({ audit_days: 1 })
+    await sync()
+    tenant.emulator.advance({ hours: 25 })
+    await sync()
+    await withDuckDb(warehouse(), (connection) => connection.run(statement))
+    const found = await differences()
+    expect(found).toContainEqual(expect.stringMatching(expected))
+    const table = String(
+      /^\^?(\w+)/.exec(typeof expected === 'string' ? expected : expected.source)?.[1],
+    )
+    expect(found.filter((text) => !text.startsWith(table))).toEqual([])
+  })
+
+  it.each(['minimal', 'pseudonymised', 'complete'])(
+    'is of what is handed over, where personal_data is %s',
+    async (mode) => {
+      configure({ personal_data: mode, privacy_key: 'a key of 16 chars', audit_days: 1 })
+      await sync()
+      tenant.emulator.advance({ hours: 25 })
+      tenant.emulator.randomChanges(CHANGES)
+      expect(await sync()).toMatchObject({ exitCode: 0 })
+      expect(await differences()).toEqual([])
+    },
+  )
+
   it('asks the service for nothing more', async () => {
     const requests = async (names: readonly string[]) => {
       const before = tenant.emulator.requests.length

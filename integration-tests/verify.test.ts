@@ -236,12 +236,15 @@ describe('protime verify ends', () => {
     })
   })
 
-  it('with 0 though a stream has no list, which it names as not verified', async () => {
+  it('with 1 where a stream has no list, which it names as not verified', async () => {
     tenant.emulator.fail('/departments', 404)
     const before = deltasOf(tenant.emulator).length
     const run = await verify(...words('synced.duckdb'), '--streams', 'departments,sectors')
     tenant.emulator.clearFaults()
-    expect(run).toMatchObject({ exitCode: 0, summary: { notVerified: ['departments'] } })
+    expect(run).toMatchObject({
+      exitCode: 1,
+      summary: { differences: 0, notVerified: ['departments'] },
+    })
     expect(run.stderr).toContain('WARN departments was not verified: The service offers no list')
     expect(deltasOf(tenant.emulator)).toHaveLength(before)
   })

@@ -219,7 +219,8 @@ export function handleDeltaLink(
   const items = changesSince(store.changes(collection, position.cursor), delta, position, options)
   const size = options.deltaPageSize || items.length
   const taken = items.slice(0, size)
-  const texts = taken.map((item) => write(service, delta, item))
+  // What a fault leaves out no later answer tells of.
+  const texts = leftBy(request.listFault, taken).map((item) => write(service, delta, item))
   const links = linksAfter(service, delta, position, items.length > size ? taken : undefined)
   return json(pageBody(texts, links, options.dialect))
 }

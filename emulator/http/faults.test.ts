@@ -118,6 +118,15 @@ describe('a list is once', () => {
     ])
   })
 
+  it('silent of a change, of which no later answer of the delta tells', async () => {
+    const first = await client.walk('/people?delta')
+    emulator.update('people', 2, { lastName: 'Changed' })
+    emulator.fault('/delta/people', 'empty', { times: 1 })
+    const next = await client.walk(first.deltaLink ?? '')
+    const last = await client.walk(next.deltaLink ?? '')
+    expect([next.items, last.items]).toEqual([[], []])
+  })
+
   it.each(['/people', '/people?delta'])('empty: %s ends with its first page', async (path) => {
     emulator.options.pageSize = 1
     emulator.fault('/people', 'empty', { times: 1 })

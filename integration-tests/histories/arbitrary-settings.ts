@@ -15,6 +15,7 @@ const choices = fc.constantFrom<ReferenceChoice[]>(
 )
 const startDate = fc.constantFrom(undefined, '2024-06-01', '2024-01-01', '2023-02-15', '2026-03-01')
 const refreshDays = fc.constantFrom(0, 1, 2, 7)
+const auditDays = fc.constantFrom(0, 0, 1, 2)
 const windowDays = fc.constantFrom(365, 365, 100, 50, 20)
 const futureDays = fc.constantFrom(730, 30, 0)
 const concurrency = fc.constantFrom(1, 1, 1, 1, 1, 1, 2, 4)
@@ -27,6 +28,7 @@ export const settings = fc.record({
   external_references: choices,
   personal_data: personalData,
   history_refresh_days: refreshDays,
+  audit_days: auditDays,
   window_days: windowDays,
   future_days: futureDays,
   concurrency,
@@ -35,6 +37,7 @@ export const settings = fc.record({
 /** What must not make a stream start over. */
 export const gentle: fc.Arbitrary<Setting> = fc.oneof(
   fc.record({ set: fc.constant('history_refresh_days' as const), to: refreshDays }),
+  fc.record({ set: fc.constant('audit_days' as const), to: auditDays }),
   fc.record({ set: fc.constant('window_days' as const), to: windowDays }),
   fc.record({ set: fc.constant('window_days' as const), to: windowDays }),
   fc.record({ set: fc.constant('future_days' as const), to: futureDays }),

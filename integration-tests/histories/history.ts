@@ -74,7 +74,12 @@ export type Setting =
   /** The levels of the structure that are read. */
   | { readonly set: 'activity_structures'; readonly to: readonly number[] }
   | {
-      readonly set: 'history_refresh_days' | 'window_days' | 'future_days' | 'concurrency'
+      readonly set:
+        | 'history_refresh_days'
+        | 'audit_days'
+        | 'window_days'
+        | 'future_days'
+        | 'concurrency'
       readonly to: number
     }
 

@@ -7,6 +7,7 @@ import type { Stream } from '../../src/streams/collection.ts'
 import { streams as catalogue, keyOf as keyColumns } from '../../src/streams/streams.ts'
 import { addDays, dayOf } from '../../src/sync/days.ts'
 import { compare } from '../testing/compare.ts'
+import { inventoryDifferences } from '../testing/inventory.ts'
 import { protime, startProtime, withDuckDb } from '../testing/protime.ts'
 import { keyOf } from '../testing/warehouse.ts'
 import { type Comparison, isBeyondReading, isCompared, truthOf } from './comparison.ts'
@@ -151,6 +152,7 @@ function lost(before: Held, after: Held, running: Running): string[] {
 async function sync(running: Running): Promise<number> {
   running.isAnew = running.once.length > 0
   running.lastExit = await run(running)
+  if (running.lastExit === 0) refuse(await withDuckDb(fileOf(running), inventoryDifferences))
   return running.lastExit
 }
 
@@ -165,7 +167,7 @@ async function run(running: Running): Promise<number> {
     ...['sync', '--quiet', '--config', config, '--warehouse', fileOf(running)],
     ...always,
   ]
-  const chosen = ['--streams', named.join(',')]
+  const chosen = ['--streams', [...named, 'inventory'].join(',')]
   const { once } = running
   running.once = []
   if (running.elsewhere !== undefined) {
@@ -184,8 +186,8 @@ async function run(running: Running): Promise<number> {
   if (exitCode !== 2 || !stderr.includes('Add --rewrite')) return exitCode
   // Personal data of before must not stay: everything is read into another file.
   running.isAnew = true
-  return (await asked('--rewrite', '--streams', streams.map(({ stream }) => stream).join(',')))
-    .exitCode
+  const all = [...streams.map(({ stream }) => stream), 'inventory']
+  return (await asked('--rewrite', '--streams', all.join(','))).exitCode
 }
 
 async function refuseElsewhere(words: readonly string[], running: Running): Promise<void> {

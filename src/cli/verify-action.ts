@@ -246,7 +246,10 @@ function report(
   { records, differences, pending, isDifferent, notVerified, failures, requests, bytes }: Outcome,
   { say, log, mask }: Pick<ActionTools, 'say' | 'log' | 'mask'>,
 ): ExitCode {
-  for (const [stream, why] of notVerified) log.warn(`${stream} was not verified: ${why}.`)
+  for (const [stream, why] of notVerified)
+    log.warn(
+      `${stream} was not verified: ${why.replace(/\.$/, '')}. Name the other streams by --streams if it is not to be.`,
+    )
   const told = tellFailures(failures, { log, mask })
   void say({
     ...{ records, differences, pending, requests, bytes },
@@ -254,5 +257,7 @@ function report(
     failures: told,
   })
   if (isDifferent) return EXIT.differs
+  // What nobody compared is not equal.
+  if (failures.length === 0 && notVerified.size > 0) return EXIT.failed
   return exitCodeOf(failures)
 }

@@ -25,7 +25,7 @@ export function addVerify(program: Command, act: Act): void {
     .addHelpText(
       'after',
       `\nAsks for lists only, so that no sync is disturbed. Values of rows are never printed.
-Ends with 0 if nothing differs, with 3 if something does.
+Ends with 0 if nothing differs, with 3 if something does, and with 1 if a stream could not be compared.
 ${examples('verify', 'verify --sync', 'verify --sql postgres --streams people,clockings', 'verify --rows rows.jsonl')}`,
     )
     .action(async (options: VerifyOptions) => {

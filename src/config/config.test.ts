@@ -24,6 +24,7 @@ describe('a configuration', () => {
       windowDays: 365,
       futureDays: 730,
       historyRefreshDays: 7,
+      auditDays: 0,
       requestTimeoutSeconds: 120,
       retryMinutes: 10,
       maxRecordMb: 16,
@@ -43,6 +44,7 @@ describe('a configuration', () => {
       window_days: 30,
       future_days: 0,
       history_refresh_days: 0,
+      audit_days: 30,
       request_timeout_seconds: 5,
       retry_minutes: 0.5,
       max_record_mb: 32,
@@ -57,6 +59,7 @@ describe('a configuration', () => {
       windowDays: 30,
       futureDays: 0,
       historyRefreshDays: 0,
+      auditDays: 30,
       requestTimeoutSeconds: 5,
       retryMinutes: 0.5,
     })

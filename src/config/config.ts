@@ -71,6 +71,8 @@ export interface Config {
   readonly windowDays: number
   readonly futureDays: number
   readonly historyRefreshDays: number
+  /** 0: never. */
+  readonly auditDays: number
   readonly requestTimeoutSeconds: number
   readonly retryMinutes: number
   readonly maxRecordMb: number
@@ -154,6 +156,7 @@ export function parseConfig(input: unknown): Config {
     windowDays: config['window_days'] as number,
     futureDays: config['future_days'] as number,
     historyRefreshDays: config['history_refresh_days'] as number,
+    auditDays: config['audit_days'] as number,
     requestTimeoutSeconds: config['request_timeout_seconds'] as number,
     retryMinutes: config['retry_minutes'] as number,
     maxRecordMb: config['max_record_mb'] as number,

@@ -106,6 +106,8 @@ export const SYNC_WARNINGS = [
   'still-waiting',
   'references-not-listed',
   'answer-not-whole',
+  'delta-was-silent',
+  'rows-not-confirmed',
   'history-not-listed',
   'no-delta-offered',
   'delta-for-full-refresh',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { createIntegerSum, createTextSum, keyText, type Sum } from './checksums.ts'
+import { createIntegerSum, createTextSum, keyText, textOf, type ValueType } from './checksums.ts'
 
 /** The sums that SQL computes too, and the tests of that read. */
 const VECTORS = JSON.parse(
@@ -8,25 +8,37 @@ const VECTORS = JSON.parse(
 ) as {
   readonly integers: readonly { readonly keys: readonly number[]; readonly sum: string }[]
   readonly texts: readonly { readonly texts: readonly string[]; readonly sum: string }[]
+  readonly values: readonly {
+    readonly type: ValueType
+    readonly value: unknown
+    readonly text: string
+  }[]
 }
 
-function textOf(sum: Sum, values: readonly (number | string)[]): string {
-  for (const value of values) sum.add(value)
+function sumOf(ids: readonly number[]): string {
+  const sum = createIntegerSum()
+  sum.add(ids)
   return sum.text
 }
 
 it.each(VECTORS.integers)('sums the integers $keys to $sum', ({ keys, sum }) => {
-  expect(textOf(createIntegerSum(), keys)).toBe(sum)
+  expect(sumOf(keys)).toBe(sum)
 })
 
 it.each(VECTORS.texts)('sums the texts $texts to $sum', ({ texts, sum }) => {
-  expect(textOf(createTextSum(), texts)).toBe(sum)
+  const added = createTextSum()
+  for (const text of texts) added.add(text)
+  expect(added.text).toBe(sum)
+})
+
+it.each(VECTORS.values)('writes $value of the type $type as $text', ({ value, type, text }) => {
+  expect(textOf(value, type)).toBe(text)
 })
 
 it('sums more integers exactly than a double could', () => {
   const [count, id] = [20_000, 9_007_199_254_740_000]
   const rest = BigInt(id % 1_000_003)
-  const sum = textOf(createIntegerSum(), new Array<number>(count).fill(id))
+  const sum = sumOf(new Array<number>(count).fill(id))
   expect(sum).toBe(`${BigInt(count) * BigInt(id)}:${BigInt(count) * rest * rest}`)
 })
 

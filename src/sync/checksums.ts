@@ -1,8 +1,14 @@
-import { createHash } from 'node:crypto'
-import type { Key } from './id-set.ts'
+import { hash } from 'node:crypto'
+import type { Stream } from '../streams/collection.ts'
+import { keyOf } from '../streams/streams.ts'
+
+/** See `Key` in id-set.ts. */
+type Key = number | string
 
 /** Between the parts of a text that is summed. */
-const SEPARATOR = '\u001f'
+export const SEPARATOR = '\u001f'
+/** Stands for null. */
+const NULL = '\u001e'
 /** Squares of remainders by this prime tell apart sets of ids that have one sum. */
 const PRIME = 1_000_003
 /** So many squares of remainders add up to less than 2^53. */
@@ -12,46 +18,82 @@ const MOST_EXACT = 4096
  * Two sums that do not depend on the order of what is summed, as a text `a:b`. SQL computes the same: see the vectors
  * in checksum-vectors.json.
  */
-export interface Sum {
-  add(value: Key): void
+interface KeySum {
+  add(keys: Uint32Array | readonly Key[]): void
   readonly text: string
 }
 
 /** Of integers: `sum(id)` and `sum((id % 1000003) * (id % 1000003))`. */
-export function createIntegerSum(): Sum {
+export function createIntegerSum(): KeySum {
   let [ids, squares] = [0n, 0n]
-  let [someIds, someSquares, count] = [0, 0, 0]
-  const settle = () => {
-    ids += BigInt(someIds)
-    squares += BigInt(someSquares)
-    someIds = someSquares = count = 0
-  }
   return {
-    add(value) {
-      const id = Number(value)
-      const rest = id % PRIME
-      if (someIds + id > Number.MAX_SAFE_INTEGER || ++count > MOST_EXACT) settle()
-      someIds += id
-      someSquares += rest * rest
+    add(keys) {
+      for (let from = 0; from < keys.length; from += MOST_EXACT) addSome(keys, from)
     },
     get text() {
-      settle()
       return `${ids}:${squares}`
+    },
+  }
+
+  function addSome(keys: Uint32Array | readonly Key[], from: number): void {
+    const end = Math.min(keys.length, from + MOST_EXACT)
+    let [some, someSquares] = [0, 0]
+    for (let i = from; i < end; i++) {
+      const id = keys[i] as number
+      const rest = id % PRIME
+      someSquares += rest * rest
+      // What a double could not hold any more is set aside.
+      if (some + id > Number.MAX_SAFE_INTEGER) {
+        ids += BigInt(some)
+        some = 0
+      }
+      some += id
+    }
+    ids += BigInt(some)
+    squares += BigInt(someSquares)
+  }
+}
+
+/** The first and the second 32 bits of a text's MD5. */
+export type Digest = readonly [number, number]
+
+export function digestOf(text: string): Digest {
+  const bytes = hash('md5', text, 'buffer')
+  return [bytes.readUInt32BE(0), bytes.readUInt32BE(4)]
+}
+
+/** Of texts: the sums of the two halves of their digests, exact up to two million texts. */
+export function createTextSum() {
+  let [first, second] = [0, 0]
+  return {
+    add(text: string) {
+      this.addDigest(digestOf(text))
+    },
+    addDigest(digest: Digest) {
+      first += digest[0]
+      second += digest[1]
+    },
+    get text() {
+      return `${first}:${second}`
     },
   }
 }
 
-/** Of texts: the sums of the first and of the second 32 bits of their MD5. */
-export function createTextSum(): Sum {
-  let [first, second] = [0n, 0n]
+/** Whether the ids of a stream are integers, which are summed as such. */
+export function hasIntegerKey(stream: Stream): boolean {
+  return keyOf(stream).length === 1 && stream.nested !== 'activity_structures'
+}
+
+/** Of the keys of a stream. */
+export function createKeySum(stream: Stream): KeySum {
+  if (hasIntegerKey(stream)) return createIntegerSum()
+  const sum = createTextSum()
   return {
-    add(value) {
-      const digest = createHash('md5').update(String(value)).digest()
-      first += BigInt(digest.readUInt32BE(0))
-      second += BigInt(digest.readUInt32BE(4))
+    add(keys) {
+      for (const key of keys) sum.add(keyText(key))
     },
     get text() {
-      return `${first}:${second}`
+      return sum.text
     },
   }
 }
@@ -61,4 +103,17 @@ export function keyText(key: Key): string {
   if (typeof key === 'number') return String(key)
   const value: unknown = JSON.parse(key)
   return Array.isArray(value) ? value.map(String).join(SEPARATOR) : String(value)
+}
+
+/** The types of single values, by the schema of their stream. */
+export type ValueType = 'integer' | 'number' | 'boolean' | 'date' | 'text'
+
+/** A single value of a record as it is summed. */
+export function textOf(value: unknown, type: ValueType): string {
+  if (value === undefined || value === null) return NULL
+  if (type === 'date') return String(value).slice(0, 10)
+  if (type !== 'number') return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  // Rounded in this way everywhere: databases do not agree on halves.
+  const millionths = Math.floor(Number(value) * 1e6 + 0.5)
+  return Number.isNaN(millionths) ? NULL : String(millionths)
 }

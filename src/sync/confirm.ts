@@ -3,11 +3,11 @@ import { requestUrl } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
 import { addDays } from './days.ts'
 import { changedRows, type EmitSettings, emitPages, emitSlices } from './emit.ts'
+import type { Key } from './id-set.ts'
 import { isDamaged, isNotOffered } from './page-failures.ts'
-import { lastDay } from './phases.ts'
 import { LIST } from './position.ts'
 import { referencePairs, type Slice, slicesOf } from './slices.ts'
-import type { StreamContext } from './stream-state.ts'
+import { lastDay, type StreamContext } from './stream-state.ts'
 
 /** So many rows are asked for one by one, or as many as the reading had pages. */
 const MOST_SINGLE = 100
@@ -49,6 +49,25 @@ export async function confirmDeletes(context: StreamContext): Promise<void> {
 }
 
 /**
+ * Looks a second time for rows that an audit has not met. Answers with those that are gone: of rows that have a day
+ * only as many as can be asked for one by one, because a row may live beyond the days of any list.
+ */
+export async function confirmUnmet(context: StreamContext): Promise<readonly Key[]> {
+  const { state, pages } = context
+  const { keys, start } = state
+  const unmet = keys.unmet()
+  const most = Math.max(MOST_SINGLE, pages.count)
+  if (start !== null || unmet.length <= most) {
+    const asked = unmet.slice(0, most)
+    const isSure = await askEach(context, asked)
+    const left = new Set(keys.unmet())
+    if (isSure) return asked.filter((key) => left.has(key))
+    if (start !== null) return []
+  }
+  return (await listAgain(context)) ? keys.unmet() : []
+}
+
+/**
  * False where the service has no way to look. A list that is due comes first, and so does one for many rows; a
  * few that it does not show are asked for all the same, because they may lie beyond its days.
  */
@@ -58,7 +77,8 @@ async function look(context: StreamContext): Promise<boolean> {
   const areFew = () => state.keys.goneCount <= most
   let isListed: boolean | undefined
   if (state.isListDue || !areFew()) isListed = await listAgain(context)
-  if ((areFew() || isListed === false) && (await askEach(context))) return true
+  if ((areFew() || isListed === false) && (await askEach(context, [...state.keys.gone()])))
+    return true
   return isListed ?? (await listAgain(context))
 }
 
@@ -91,14 +111,13 @@ function windowOf({ position }: StreamContext['state']): string | null {
  * any row where none was met, because a collection without single records answers as if there were none; and an
  * answer must be a record.
  */
-async function askEach(context: StreamContext): Promise<boolean> {
+async function askEach(context: StreamContext, asked: readonly Key[]): Promise<boolean> {
   const { state, config, endpoints } = context
   const { keys, stream } = state
   const references = referencePairs(stream, config)
   // With a reference of its own collection the end of the path would be a value of that.
   const isReference = references.some(([collection]) => collection === stream.collection)
   const met = keys.someMet()
-  const asked = [...keys.gone()]
   if (asked.length === 0) return true
   if (stream.single === false || isReference) return false
   if (asked.some((key) => typeof key !== 'number')) return false
@@ -137,10 +156,11 @@ async function listAgain(context: StreamContext, settings = secondLook(context))
 
 function slicesConcerned(context: StreamContext): Slice[] {
   const { state, config, endpoints } = context
-  const { stream, start, isSettled, keys } = state
+  const { stream, start, isSettled, isAuditing, keys } = state
   const window = windowOf(state)
   // What a settled reading looks for is what its lists of the days before the window did not have.
-  const until = isSettled && window !== null ? addDays(window, -1) : lastDay(context)
+  const isHistory = isSettled && window !== null && !isAuditing
+  const until = isHistory ? addDays(window, -1) : lastDay(context)
   const slices = slicesOf(
     stream,
     start === null ? undefined : { from: start, until },

@@ -89,7 +89,7 @@ export interface EmitSettings {
 export async function* emitPages(
   first: string,
   kind: LinkKind,
-  { state, pages, output, clock }: StreamContext,
+  { state, pages, output, clock, rows }: StreamContext,
   settings: EmitSettings,
 ): AsyncGenerator<PageEnd, void> {
   const { place, mark, order = BATCH_ORDER, mayOmit = true, slice = '', of = first } = settings
@@ -105,6 +105,7 @@ export async function* emitPages(
     if (batch.count > 0) {
       if (!isSecond) state.addRows(batch.count)
       order.settle(batch)
+      rows.take(batch)
       if (mode === 'full_refresh') keys.leaveOutSent(batch)
       if (isTracked) {
         mark?.(batch)

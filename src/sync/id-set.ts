@@ -68,6 +68,8 @@ export interface IdSet {
   addAll(other: IdSet): void
   clear(): void
   keys(): Generator<Key>
+  /** The same, many at a time: short integers as such, all others one after another. */
+  chunks(): Generator<Uint32Array | readonly Key[]>
   /** Base64 of the compressed set, or null for an empty one. */
   encode(): string | null
 }
@@ -122,6 +124,11 @@ export function createIdSet(encoded: string | null = null, most = Number.POSITIV
     *keys() {
       for (const [word, bitmap] of bitmaps) for (const rest of bitmap) yield word * WORD + rest
       yield* texts
+    },
+    *chunks() {
+      for (const [word, bitmap] of bitmaps)
+        yield word === 0 ? bitmap.toUint32Array() : [...bitmap].map((rest) => word * WORD + rest)
+      yield [...texts]
     },
     encode,
   }

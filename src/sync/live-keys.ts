@@ -1,45 +1,6 @@
 import { DELETE, type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
+import type { IdBudget } from './id-budget.ts'
 import { createIdSet, type IdSet, type Key, keyAt } from './id-set.ts'
-
-/**
- * What the sets of ids of all streams may take of the state together, in characters. Orchestrators
- * pass the whole state of a connection in messages of at most 2 MB; the rest is for what else a
- * bookmark holds.
- */
-const ALL_CHARACTERS = 1_900_000
-/** What each stream may take whatever the others do. */
-const CHARACTERS_PER_STREAM = 20_000
-
-/** Shares the room that the state has for ids among the streams of a sync, by what each needs. */
-export interface IdBudget {
-  /**
-   * Takes so many characters for a stream in place of what it had before. False, and it has none,
-   * when the others leave no room for them.
-   */
-  take(stream: string, characters: number): boolean
-}
-
-/**
- * `stored` has what each stream of the sync takes at its beginning; `kept` is what the states of other streams
- * take, all of it.
- */
-export function createIdBudget(stored: ReadonlyMap<string, number>, kept = 0): IdBudget {
-  const taken = new Map(stored)
-  const shared = ALL_CHARACTERS - kept - taken.size * CHARACTERS_PER_STREAM
-  return {
-    take(stream, characters) {
-      taken.set(stream, 0)
-      const others = [...taken.values()].reduce((sum, size) => sum + aboveOwn(size), 0)
-      const fits = characters <= CHARACTERS_PER_STREAM || others + aboveOwn(characters) <= shared
-      if (fits) taken.set(stream, characters)
-      return fits
-    },
-  }
-}
-
-function aboveOwn(characters: number): number {
-  return Math.max(0, characters - CHARACTERS_PER_STREAM)
-}
 
 /** Where a row lives: in the delta's window or a list, or in the days before the window. */
 export type Place = 'window' | 'backfill'
@@ -111,8 +72,18 @@ export interface LiveKeys {
   leaveOutSent(batch: RecordBatch): void
   /** A full refresh begins, or has ended: nothing was sent. */
   forgetSent(): void
-  /** The rows that the warehouse holds once what `gone` tells is deleted. */
-  living(): Iterable<Key>
+  /** The rows that the warehouse holds once what `gone` tells is deleted, many at a time. */
+  living(): Iterable<Uint32Array | readonly Key[]>
+  /** Whether a row is one of them. */
+  has(key: Key): boolean
+  /** See `StoredKeys.highestVersion`. */
+  readonly highestVersion: string | null
+  /** An audit begins: what lives is to be met once more, or told of. Bookmarks know nothing of that. */
+  beginAudit(): void
+  /** What the audit has not met so far. */
+  unmet(): readonly Key[]
+  /** These of them are gone. */
+  unmetAreGone(keys: readonly Key[]): void
   /** A row that was met, by an integer; undefined if there is none. */
   someMet(): number | undefined
   /** The rows that are gone; those in doubt only when no backfill is to decide about them. */
@@ -154,6 +125,8 @@ export function createLiveKeys(
   let ofThisPage = createIdSet()
   /** Rows of which this process was told that they are gone. */
   let toldGone = createIdSet()
+  /** Rows that an audit has not met so far. */
+  let unaudited = createIdSet()
   /** No key that was sent is above this one. */
   let highestSent = window.size === 0 ? -1 : Number.POSITIVE_INFINITY
   return {
@@ -177,12 +150,27 @@ export function createLiveKeys(
       isTracked = true
     },
     *living() {
+      const doAll = toldGone.size === 0 && doubted.size === 0
       for (const set of [window, backfill])
-        for (const key of set.keys()) if (!toldGone.has(key) && !doubted.has(key)) yield key
+        for (const keys of set.chunks()) yield doAll ? keys : keys.filter(lives)
+    },
+    has: (key) => (window.has(key) || backfill.has(key)) && lives(key),
+    get highestVersion() {
+      return highest
+    },
+    beginAudit() {
+      unaudited = union([window, backfill])
+    },
+    unmet: () => [...unaudited.keys()],
+    unmetAreGone(keys) {
+      for (const key of keys) {
+        for (const set of [window, backfill, unaudited]) set.delete(key)
+        unseen.add(key)
+      }
     },
     someMet() {
       for (const set of [window, backfill])
-        for (const key of set.keys()) if (typeof key === 'number') return key
+        for (const key of set.keys()) if (typeof key === 'number' && !unaudited.has(key)) return key
       return undefined
     },
     get goneCount() {
@@ -240,7 +228,8 @@ export function createLiveKeys(
     }
     const [here, elsewhere] = place === 'window' ? [window, backfill] : [backfill, window]
     here.addIntegers(batch.keys)
-    for (const keys of [elsewhere, unseen, doubted, toldGone]) keys.deleteIntegers(batch.keys)
+    for (const keys of [elsewhere, unseen, doubted, toldGone, unaudited])
+      keys.deleteIntegers(batch.keys)
   }
 
   function leaveOutSent(batch: RecordBatch): void {
@@ -267,8 +256,7 @@ export function createLiveKeys(
     for (let i = 0; i < batch.count; i++) {
       const op = batch.ops[i]
       const key = keyAt(batch, i)
-      unseen.delete(key)
-      doubted.delete(key)
+      for (const set of [unseen, doubted, unaudited]) set.delete(key)
       if (op === SKIP) continue
       window.delete(key)
       if (op === DELETE && backfill.has(key)) {
@@ -299,6 +287,10 @@ export function createLiveKeys(
     return all
   }
 
+  function lives(key: Key): boolean {
+    return !toldGone.has(key) && !doubted.has(key)
+  }
+
   function forgetAllBut(left: IdSet): void {
     window = createIdSet()
     backfill = createIdSet()
@@ -306,6 +298,7 @@ export function createLiveKeys(
     doubted = createIdSet()
     ofThisPage = createIdSet()
     toldGone = createIdSet()
+    unaudited = createIdSet()
   }
 
   function encode(): StoredKeys {

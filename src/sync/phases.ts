@@ -1,7 +1,7 @@
 import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import type { HttpError } from '../http/http-error.ts'
-import { addDays, type Day, dayOf, deltaWindow } from './days.ts'
+import { addDays, type Day, deltaWindow } from './days.ts'
 import { changedRows, emitDelta, emitPages, emitSlices } from './emit.ts'
 import { isNotOffered } from './page-failures.ts'
 import {
@@ -13,7 +13,7 @@ import {
   type Position,
 } from './position.ts'
 import { deltaStart, slicesOf } from './slices.ts'
-import type { StreamContext, StreamState } from './stream-state.ts'
+import { lastDay, type StreamContext, type StreamState } from './stream-state.ts'
 
 /** Whether the stream stands for days before its delta's window, which only lists can tell of. */
 function hasBackfill(start: Day | null, window: Day | null): boolean {
@@ -155,12 +155,14 @@ function refusedDelta(error: HttpError): ConnectorError {
  * stream is listed once more.
  */
 export async function list(position: List, context: StreamContext): Promise<Position> {
-  const { state, config, endpoints, clock, output } = context
+  const { state, config, endpoints, clock, output, rows, account } = context
   const { stream, start, mode } = state
   const until = position.until ?? lastDay(context)
   if (start !== null) state.listUntil(until)
   const range = start === null ? undefined : { from: start, until }
   const slices = slicesOf(stream, range, config, endpoints)
+  const isResumed = position.until !== null
+  if (config.auditDays > 0 && account !== undefined && !isResumed) rows.begin(range ?? null)
   try {
     for await (const listing of emitSlices(slices, position, { place: 'window' }, context)) {
       state.moveTo({ phase: 'list', ...listing, until })
@@ -177,21 +179,9 @@ export async function list(position: List, context: StreamContext): Promise<Posi
     if (state.startsNoDelta) throw withoutList(error)
     await readByDelta(context)
   }
-  const isResumed = position.until !== null
   if (!isResumed || mode === 'full_refresh') return { phase: 'complete', next: 'list' }
   state.beginAnew(clock.now(), LIST)
   return LIST
-}
-
-/**
- * The last day of a list. What an earlier list of the stream had, the warehouse stands for: it must not
- * count as gone when `future_days` is smaller now.
- */
-export function lastDay({ state, config, clock }: StreamContext): Day {
-  const { listedUntil, mode, startsNoDelta } = state
-  const day = addDays(dayOf(clock.now()), config.futureDays)
-  const isBound = mode === 'incremental' || startsNoDelta
-  return isBound && listedUntil !== null && listedUntil > day ? listedUntil : day
 }
 
 function withoutList(error: HttpError): ConnectorError {

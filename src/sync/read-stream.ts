@@ -1,4 +1,5 @@
 import { ConnectorError } from '../ground/errors.ts'
+import { audit, isAuditDue } from './audit.ts'
 import { confirmDeletes } from './confirm.ts'
 import { emitDeletes } from './emit.ts'
 import { DeadLinkError } from './page-failures.ts'
@@ -57,8 +58,21 @@ async function readToEnd(context: StreamContext): Promise<void> {
 
 /** The phases of a stream, one after the other, then the deletes of what they did not meet. */
 async function readPhases(context: StreamContext): Promise<void> {
-  const { state, output, account } = context
+  const { state, account, rows } = context
+  rows.end()
   await beginSync(context)
+  await readToComplete(context)
+  await confirmDeletes(context)
+  if (!isAuditDue(context)) account?.note(state.keys, rows)
+  await emitDeletes(context)
+  if (!isAuditDue(context)) return
+  await audit(context, () => readToComplete(context))
+  account?.note(state.keys, rows)
+}
+
+/** Phase after phase, until everything of this sync has been read. */
+async function readToComplete(context: StreamContext): Promise<void> {
+  const { state, output } = context
   let mayDecide = true
   for (;;) {
     let next = await read(state.position, context)
@@ -68,12 +82,9 @@ async function readPhases(context: StreamContext): Promise<void> {
       mayDecide = false
     }
     state.moveTo(next)
-    if (next.phase === 'complete') break
+    if (next.phase === 'complete') return
     await output.checkpoint()
   }
-  await confirmDeletes(context)
-  account?.note(state.keys)
-  await emitDeletes(context)
 }
 
 /** A whole list is read anew at each sync, and days before the window when they are due. */

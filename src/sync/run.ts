@@ -7,8 +7,8 @@ import type { Failure, Log, SyncFacts, SyncObserver } from '../protocol/connecto
 import { OutputClosedError } from '../protocol/line-writer.ts'
 import { INVENTORY, readScopes } from '../streams/streams.ts'
 import { refuseLateStart } from './days.ts'
+import { createIdBudget, type IdBudget } from './id-budget.ts'
 import { emitInventory } from './inventory.ts'
-import { createIdBudget, type IdBudget } from './live-keys.ts'
 import {
   createExpiredDeltas,
   createStreamWarnings,
@@ -25,6 +25,7 @@ import { readStream } from './read-stream.ts'
 import { createStreamAccount, type StreamAccount } from './stream-account.ts'
 import { createDeltaBarrier, inOrder, isDelta, type StreamTask } from './stream-task.ts'
 import { summary } from './summary.ts'
+import { createSummedRows } from './summed-rows.ts'
 
 export interface RunSettings extends SessionSettings {
   readonly log: Log
@@ -252,6 +253,7 @@ async function isolate(
       observer,
       expiredDeltas: shared.expiredDeltas,
       account: shared.accounts.get(task),
+      rows: createSummedRows(stream),
     })
     return undefined
   } catch (error) {

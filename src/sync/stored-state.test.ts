@@ -28,6 +28,8 @@ function reading(position: Position, more: Partial<StoredState> = {}): StoredSta
     isListDue: false,
     wasDeltaOffered: true,
     listedUntil: null,
+    auditedAt: null,
+    isAuditing: false,
     replacesOlder: true,
     position,
     keys: {

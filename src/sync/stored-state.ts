@@ -28,6 +28,9 @@ export interface StateBlob extends PositionFields {
   /** Older states have neither. */
   readonly delta_offered: boolean | null
   readonly listed_until: string | null
+  /** Older states have neither. */
+  readonly audited_at: string | null
+  readonly auditing: boolean | null
   readonly change_version: string | null
   readonly tracked: boolean
   /** Ids in the window of the delta or in the list, and in the days before it. */
@@ -61,6 +64,8 @@ const STATE_FIELDS: Readonly<Record<keyof StateBlob, Kind | `${Kind}?`>> = {
   list_due: 'boolean?',
   delta_offered: 'boolean?',
   listed_until: 'string?',
+  audited_at: 'string?',
+  auditing: 'boolean?',
   phase: 'string',
   link: 'string?',
   link_at: 'string?',
@@ -119,6 +124,10 @@ export interface StoredState {
   readonly wasDeltaOffered: boolean
   /** The last day that a list of the stream has had; null for what has no days, or was not listed. */
   readonly listedUntil: Day | null
+  /** When the last audit began, in the service's time; null where there was none. */
+  readonly auditedAt: Date | null
+  /** True while an audit runs, or where one was broken off. */
+  readonly isAuditing: boolean
   readonly position: Position
   readonly keys: StoredKeys
   /** How many rows the last complete reading had; null where none was counted. */
@@ -156,6 +165,8 @@ export function writeState(state: StoredState): StateBlob {
     list_due: state.isListDue,
     delta_offered: state.wasDeltaOffered,
     listed_until: state.listedUntil,
+    audited_at: state.auditedAt?.toISOString() ?? null,
+    auditing: state.isAuditing,
     ...positionFields(state.position),
     change_version: keys.highestVersion,
     tracked: keys.isTracked,
@@ -204,6 +215,8 @@ export function readState(blob: unknown): StoredState | 'none' | { readonly unre
     wasDeltaOffered:
       stored.delta_offered ?? (stored.link !== null && DELTA_PHASES.has(stored.phase)),
     listedUntil: stored.listed_until,
+    auditedAt: stored.audited_at === null ? null : new Date(stored.audited_at),
+    isAuditing: stored.auditing ?? false,
     position,
     keys: {
       highestVersion: stored.change_version,
@@ -248,7 +261,7 @@ function damagedValue(stored: StateBlob): string | undefined {
   if (cursor !== null && !(Number.isInteger(cursor) && cursor >= 0 && cursor <= MAX_CURSOR))
     return 'cursor'
   const days = ['start', 'until', 'window', 'listed_until'] as const
-  const times = ['link_at', 'listing_at', 'delta_link_at', 'backfilled_at'] as const
+  const times = ['link_at', 'listing_at', 'delta_link_at', 'backfilled_at', 'audited_at'] as const
   return (
     days.find((name) => stored[name] !== null && !isDay(stored[name])) ??
     times.find((name) => stored[name] !== null && Number.isNaN(Date.parse(stored[name])))

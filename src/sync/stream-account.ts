@@ -1,20 +1,20 @@
 import type { Stream } from '../streams/collection.ts'
-import { keyOf } from '../streams/streams.ts'
-import { createIntegerSum, createTextSum, keyText } from './checksums.ts'
+import { createKeySum, hasIntegerKey } from './checksums.ts'
 import type { Key } from './id-set.ts'
+import { columnsName, type DayRange, type PartSums, type SummedRows } from './summed-rows.ts'
 
 /** A row of the stream `inventory`; schemas/inventory.json says what its fields mean. */
 export interface InventoryRow {
   readonly stream: string
   readonly part: string
-  readonly level: 'keys'
+  readonly level: 'keys' | 'rows'
   readonly records: number | null
   readonly keys: string | null
-  readonly versions: null
-  readonly content: null
-  readonly columns: null
-  readonly from: null
-  readonly until: null
+  readonly versions: string | null
+  readonly content: string | null
+  readonly columns: string | null
+  readonly from: string | null
+  readonly until: string | null
   readonly asOf: string
   readonly isComplete: boolean
 }
@@ -23,65 +23,77 @@ export interface InventoryRow {
 interface CountedKeys {
   readonly isTracked: boolean
   readonly isBackfillInDoubt: boolean
-  living(): Iterable<Key>
+  living(): Iterable<Uint32Array | readonly Key[]>
+  has(key: Key): boolean
 }
 
 /** What the warehouse must hold of one stream, noted while it is read. */
 export interface StreamAccount {
   /** The reading begins. */
   begun(reading: { readonly mode: string; readonly isContinued: boolean }): void
-  /** Notes what lives once the deletes of the reading are written, which come next. */
-  note(keys: CountedKeys): void
+  /** Notes what lives once the deletes of the reading are written, and the sums of what was listed, if it was. */
+  note(keys: CountedKeys, rows: SummedRows): void
   /** The stream has been read, or has failed, at this time. */
   ended(at: Date, hasFailed: boolean): void
   readonly rows: readonly InventoryRow[]
 }
 
-const NOTHING = { records: null, keys: null, isComplete: false } as const
+/** What is known of a stream's rows. */
+interface Noted {
+  readonly records: number | null
+  readonly keys: string | null
+  readonly isComplete: boolean
+  readonly range: DayRange | null
+  readonly parts: readonly PartSums[]
+}
+
+const NOTHING: Noted = { records: null, keys: null, isComplete: false, range: null, parts: [] }
 
 /** An account of a stream of which nothing has been noted. */
 export function createStreamAccount(stream: Stream): StreamAccount {
-  const isInteger = hasIntegerKey(stream)
   const rows: InventoryRow[] = []
-  let noted: Pick<InventoryRow, 'records' | 'keys' | 'isComplete'> = NOTHING
+  let noted = NOTHING
   let isResumed = false
   return {
     begun({ mode, isContinued }) {
       // Which of its rows the service marked as deleted a full refresh that goes on does not know.
       isResumed = mode === 'full_refresh' && isContinued
     },
-    note(keys) {
-      noted = keys.isTracked && !isResumed ? counted(keys) : NOTHING
+    note(keys, summed) {
+      noted = keys.isTracked && !isResumed ? counted(keys, summed) : NOTHING
     },
     ended(at, hasFailed) {
-      rows.push({
+      const { records, keys, isComplete, range, parts } = hasFailed ? NOTHING : noted
+      const all = {
         stream: stream.stream,
         part: 'all',
         level: 'keys',
-        ...(hasFailed ? NOTHING : noted),
-        versions: null,
-        content: null,
-        columns: null,
-        from: null,
-        until: null,
-        asOf: at.toISOString(),
-      })
+        ...{ records, keys, versions: null, content: null, columns: null },
+        ...{ from: null, until: null, asOf: at.toISOString(), isComplete },
+      } as const
+      const { from = null, until = null } = range ?? {}
+      const columns = parts.length === 0 ? null : columnsName(stream)
+      const summed = parts.map(
+        (part) => ({ ...all, level: 'rows', ...part, columns, from, until }) as const,
+      )
+      rows.push(...(summed.some(({ part }) => part === 'all') ? [] : [all]), ...summed)
     },
     rows,
   }
 
-  function counted(keys: CountedKeys): typeof noted {
-    const sum = isInteger ? createIntegerSum() : createTextSum()
+  function counted(keys: CountedKeys, summed: SummedRows): Noted {
+    const sum = createKeySum(stream)
     let records = 0
-    for (const key of keys.living()) {
-      if (isInteger && typeof key === 'string') return NOTHING
-      sum.add(isInteger ? key : keyText(key))
-      records++
+    for (const some of keys.living()) {
+      const isInteger = some instanceof Uint32Array || some.every((key) => typeof key === 'number')
+      if (!isInteger && hasIntegerKey(stream)) return NOTHING
+      sum.add(some)
+      records += some.length
     }
-    return { records, keys: sum.text, isComplete: !keys.isBackfillInDoubt }
+    const living = { records, keys: sum.text, isComplete: !keys.isBackfillInDoubt }
+    const { count, parts } = summed.isOn ? summed.sums(keys.has) : { count: -1, parts: [] }
+    // Of rows without a day all are listed, or the listing was not whole; of others those of some days.
+    const isWhole = stream.dateField !== undefined || count === records
+    return { ...living, range: summed.range, parts: isWhole ? parts : [] }
   }
-}
-
-function hasIntegerKey(stream: Stream): boolean {
-  return keyOf(stream).length === 1 && stream.nested !== 'activity_structures'
 }

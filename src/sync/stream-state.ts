@@ -5,14 +5,16 @@ import type { Endpoints } from '../http/endpoints.ts'
 import type { Log, StreamStart, SyncObserver } from '../protocol/connector.ts'
 import type { Stamp, StreamOutput } from '../protocol/stream-output.ts'
 import type { Stream } from '../streams/collection.ts'
-import type { Day } from './days.ts'
-import { createLiveKeys, type IdBudget, type LiveKeys, type StoredKeys } from './live-keys.ts'
+import { addDays, type Day, dayOf } from './days.ts'
+import type { IdBudget } from './id-budget.ts'
+import { createLiveKeys, type LiveKeys, type StoredKeys } from './live-keys.ts'
 import type { ExpiredDeltas, StreamLog } from './notices.ts'
 import type { Pages } from './pages.ts'
 import { INITIAL, LIST, type Position } from './position.ts'
 import { type Mode, type StateBlob, type StoredState, writeState } from './stored-state.ts'
 import type { StreamAccount } from './stream-account.ts'
 import type { StreamTask } from './stream-task.ts'
+import type { SummedRows } from './summed-rows.ts'
 
 type Known = Pick<StoredState, 'wholeRows'> &
   Partial<Pick<StoredState, 'position' | 'isSettled' | 'rowsSoFar'>>
@@ -78,6 +80,13 @@ export interface StreamState {
   readonly listedUntil: Day | null
   /** A list begins that has a last day, which later lists will have, too. */
   listUntil(day: Day): void
+  /** See `StoredState.auditedAt`. */
+  readonly auditedAt: Date | null
+  /** See `StoredState.isAuditing`. */
+  readonly isAuditing: boolean
+  beginAudit(): void
+  /** The audit that began at this time is over. */
+  endAudit(begunAt: Date): void
   settle(): void
   blob(): StateBlob
 }
@@ -141,6 +150,8 @@ export function createStreamState(
   let isListDue = stored?.isListDue ?? false
   let wasDeltaOffered = stored?.wasDeltaOffered ?? false
   let listedUntil = stored?.listedUntil ?? byLists?.until ?? null
+  let auditedAt = stored?.auditedAt ?? null
+  let isAuditing = stored?.isAuditing ?? false
   let begunFrom = streamStart(stored, settings.why)
   let wholeRows = stored?.wholeRows ?? null
   let rowsSoFar = stored?.rowsSoFar ?? 0
@@ -218,6 +229,19 @@ export function createStreamState(
     listUntil(day) {
       listedUntil = day
     },
+    get auditedAt() {
+      return auditedAt
+    },
+    get isAuditing() {
+      return isAuditing
+    },
+    beginAudit() {
+      isAuditing = true
+    },
+    endAudit(begunAt) {
+      auditedAt = begunAt
+      isAuditing = false
+    },
     settle() {
       if (!isSettled) wholeRows = rowsSoFar
       isSettled = true
@@ -242,6 +266,8 @@ export function createStreamState(
         isListDue,
         wasDeltaOffered,
         listedUntil,
+        auditedAt,
+        isAuditing,
         position: isAtBeginning ? first : withDoubt(position),
         keys: encoded,
         wholeRows,
@@ -262,6 +288,7 @@ export function createStreamState(
     isSettled = false
     replacesOlder = true
     isListDue = false
+    isAuditing = false
     rowsSoFar = 0
   }
 
@@ -317,4 +344,17 @@ export interface StreamContext {
   readonly expiredDeltas: ExpiredDeltas
   /** What is noted for the inventory, where one is written. */
   readonly account: StreamAccount | undefined
+  /** The rows of a listing, where they are summed. */
+  readonly rows: SummedRows
+}
+
+/**
+ * The last day of a list. What an earlier list of the stream had, the warehouse stands for: it must not
+ * count as gone when `future_days` is smaller now.
+ */
+export function lastDay({ state, config, clock }: StreamContext): Day {
+  const { listedUntil, mode, startsNoDelta } = state
+  const day = addDays(dayOf(clock.now()), config.futureDays)
+  const isBound = mode === 'incremental' || startsNoDelta
+  return isBound && listedUntil !== null && listedUntil > day ? listedUntil : day
 }

@@ -1,0 +1,223 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Scenario, startScenario, startWithRows } from './histories/scenario.ts'
+
+let scenario: Scenario
+afterEach(() => scenario.emulator.close())
+
+/** A tenant of jobs, read once; the next sync is to audit it. */
+async function startJobs(rows = 12): Promise<Scenario> {
+  scenario = await startWithRows('jobs', rows)
+  await scenario.sync()
+  dueNow()
+  return scenario
+}
+
+function dueNow(): void {
+  scenario.settings['audit_days'] = 1
+  scenario.emulator.advance({ hours: 25 })
+}
+
+/** What the delta is silent about, now and later. */
+async function unheard(change: () => void): Promise<void> {
+  change()
+  scenario.emulator.fault('/delta/jobs', 'empty', { times: 1 })
+  delete scenario.settings['audit_days']
+  await scenario.sync()
+  expect(scenario.differences()).not.toEqual([])
+  dueNow()
+}
+
+const logs = ({ messages }: Awaited<ReturnType<Scenario['sync']>>) =>
+  messages.flatMap(({ log }) => log?.message ?? [])
+
+describe('an audit', () => {
+  it('writes a row that the delta had not told of, and says so', async () => {
+    const { emulator, sync, differences } = await startJobs()
+    await unheard(() => emulator.insert('jobs'))
+    const { warnings } = await sync()
+    expect(warnings).toEqual([
+      'jobs: the delta had not told of 1 row: new in the list, and written by the audit.',
+    ])
+    expect(differences()).toEqual([])
+  })
+
+  it('deletes a row that is gone without a word, after a second look', async () => {
+    const { emulator, sync, differences } = await startJobs()
+    await unheard(() => emulator.remove('jobs', 3))
+    const { warnings, deleted, requests } = await sync()
+    expect(warnings).toEqual([
+      'jobs: the delta had not told of 1 row: not in the list, not found by a second look either, and deleted by the audit.',
+    ])
+    expect(deleted).toEqual([3])
+    expect(requests.at(-1)).toBe('/jobs/3?')
+    expect(differences()).toEqual([])
+  })
+
+  it('deletes many such rows after a second list', async () => {
+    const { emulator, sync, differences } = await startJobs(220)
+    await unheard(() => {
+      for (let id = 1; id <= 150; id++) emulator.remove('jobs', id)
+    })
+    const { deleted } = await sync()
+    expect(deleted).toHaveLength(150)
+    expect(differences()).toEqual([])
+  })
+
+  it('keeps a row that a list did not show once', async () => {
+    const { emulator, sync, differences } = await startJobs()
+    emulator.fault('/jobs?continuationToken', 'short', { times: 1 })
+    const { warnings, deleted } = await sync()
+    expect([warnings, deleted]).toEqual([[], []])
+    expect(differences()).toEqual([])
+  })
+
+  it('writes a row again that has changed without a word, and says so', async () => {
+    const { emulator, sync, differences } = await startJobs()
+    await unheard(() => emulator.update('jobs', 3, { name: { default: 'Changed' } }))
+    const { warnings } = await sync()
+    expect(warnings).toEqual([
+      'jobs: the delta had not told of 1 row: changed in the list, and written again by the audit.',
+    ])
+    expect(differences()).toEqual([])
+  })
+
+  it('writes it also where other rows have changed since', async () => {
+    const { emulator, sync, differences } = await startJobs()
+    await unheard(() => emulator.update('jobs', 3, { name: { default: 'Changed' } }))
+    emulator.update('jobs', 4, { name: { default: 'Later' } })
+    await sync()
+    expect(differences()).toEqual([])
+  })
+
+  it('asks for the changes, the list, and the changes again; then not before it is due', async () => {
+    const { sync } = await startJobs(3)
+    const audited = await sync()
+    const kinds = audited.requests.map((text) => text.replace(/=.*/, ''))
+    expect(kinds).toEqual(['/delta/jobs?deltaToken', '/jobs?', '/delta/jobs?deltaToken'])
+    expect(audited.warnings).toEqual([])
+    expect((await sync()).requests).toHaveLength(1)
+  })
+
+  it('is made once, and not at each sync, after the clock was set back', async () => {
+    scenario = await startWithRows('jobs', 3)
+    const { emulator, sync, settings } = scenario
+    await sync()
+    settings['audit_days'] = 1
+    emulator.advance({ hours: -72 })
+    expect((await sync()).requests).toHaveLength(3)
+    expect((await sync()).requests).toHaveLength(1)
+  })
+
+  it('takes nothing for a surprise that happens while it lists', async () => {
+    const { emulator, sync, differences } = await startJobs(30)
+    let seed = 0
+    const { warnings } = await sync({
+      onRequest: () => {
+        emulator.insert('jobs')
+        emulator.update('jobs', 5 + seed, { name: { default: `Changed ${seed}` } })
+        emulator.remove('jobs', 20 + seed++)
+      },
+    })
+    expect(warnings).toEqual([])
+    expect(seed).toBeGreaterThan(5)
+    expect(differences()).toEqual([])
+  })
+
+  it('goes on with another token when one expires in the middle', async () => {
+    const { emulator, sync, differences } = await startJobs(30)
+    const { exitCode } = await sync({
+      onRequest: (n) => n === 4 && emulator.advance({ hours: 2 }),
+    })
+    expect(exitCode).toBe(0)
+    expect(differences()).toEqual([])
+  })
+
+  it('keeps a row that a page had before it broke off, and that has no address of its own', async () => {
+    scenario = await startWithRows('assignments', 7, { paging: 'offset' })
+    const { emulator, sync, differences } = scenario
+    emulator.insert('assignments', { comments: 'x'.repeat(6_000_000) })
+    await sync()
+    dueNow()
+    const second = /\/assignments\?.*continuationToken/
+    emulator.fail(/\/assignments\/\d+/, 404)
+    emulator.fault(second, 'truncate', { times: 1, afterBytes: 5_000_000 })
+    let looks = 0
+    const { deleted } = await sync({
+      onRequest() {
+        const { path, query } = emulator.requests.at(-1) ?? {}
+        if (!second.test(`${path}?${query}`) || ++looks !== 2) return
+        // The page that is asked for again begins a row later.
+        emulator.remove('assignments', 1)
+      },
+    })
+    expect([looks > 1, deleted]).toEqual([true, [1]])
+    expect(differences()).toEqual([])
+  })
+
+  it('begins anew, and says so, wherever a sync died in the middle of one', async () => {
+    const said = new Set<string>()
+    for (let lines = 1, isWhole = false; !isWhole; lines++) {
+      const { emulator, sync, differences } = await startJobs(7)
+      await unheard(() => {
+        emulator.insert('jobs')
+        emulator.remove('jobs', 3)
+        emulator.update('jobs', 5, { name: { default: 'Changed' } })
+      })
+      const first = await sync({ killAfter: lines })
+      isWhole = first.messages.length < lines
+      const next = logs(await sync()).filter((text) => text.includes('the audit that an earlier'))
+      for (const text of next) said.add(text)
+      expect(differences(), `killed after ${lines} lines`).toEqual([])
+      await emulator.close()
+    }
+    expect([...said]).toEqual([
+      'jobs: the audit that an earlier sync began was broken off, so it begins anew.',
+    ])
+  })
+})
+
+describe('a row beyond future_days', () => {
+  it('stays, because the service has it when it is asked for by itself', async () => {
+    scenario = await startScenario(['absences'], { people: 0 })
+    const { emulator, sync, differences, settings } = scenario
+    settings['future_days'] = 10
+    emulator.insert('absences', { date: '2026-11-25' })
+    emulator.insert('absences', { date: '2028-11-25' })
+    await sync()
+    dueNow()
+    const { deleted, warnings } = await sync()
+    expect([deleted, warnings]).toEqual([[], []])
+    expect(differences()).toEqual([])
+  })
+})
+
+describe('a stream without a list', () => {
+  it('is not audited, which is said', async () => {
+    const { emulator, sync } = await startJobs()
+    emulator.fail('/jobs', 404)
+    const run = await sync()
+    expect([run.exitCode, run.errors]).toEqual([0, []])
+    expect(logs(run)).toContain('jobs: the service offers no list of it, so it cannot be audited.')
+    expect((await sync()).requests).toHaveLength(1)
+  })
+})
+
+describe('settings that change', () => {
+  it('leave an audit that was broken off, where there is to be none any more', async () => {
+    const { sync, settings, differences } = await startJobs(7)
+    await sync({ killAfter: 6 })
+    settings['audit_days'] = 0
+    const { requests } = await sync()
+    expect(requests.filter((text) => text.startsWith('/jobs'))).toEqual([])
+    settings['audit_days'] = 1
+    expect(logs(await sync()).join('\n')).toMatch(/was broken off, so it begins anew/)
+    expect(differences()).toEqual([])
+  })
+
+  it('that start the stream over make an audit superfluous', async () => {
+    const { sync, settings } = await startJobs(7)
+    settings['field_rules'] = [{ stream: 'jobs', path: 'name', rule: 'drop' }]
+    const { requests } = await sync()
+    expect(requests.filter((text) => text === '/jobs?')).toEqual([])
+  })
+})

@@ -1,0 +1,39 @@
+/**
+ * What the sets of ids of all streams may take of the state together, in characters. Orchestrators
+ * pass the whole state of a connection in messages of at most 2 MB; the rest is for what else a
+ * bookmark holds.
+ */
+const ALL_CHARACTERS = 1_900_000
+/** What each stream may take whatever the others do. */
+const CHARACTERS_PER_STREAM = 20_000
+
+/** Shares the room that the state has for ids among the streams of a sync, by what each needs. */
+export interface IdBudget {
+  /**
+   * Takes so many characters for a stream in place of what it had before. False, and it has none,
+   * when the others leave no room for them.
+   */
+  take(stream: string, characters: number): boolean
+}
+
+/**
+ * `stored` has what each stream of the sync takes at its beginning; `kept` is what the states of other streams
+ * take, all of it.
+ */
+export function createIdBudget(stored: ReadonlyMap<string, number>, kept = 0): IdBudget {
+  const taken = new Map(stored)
+  const shared = ALL_CHARACTERS - kept - taken.size * CHARACTERS_PER_STREAM
+  return {
+    take(stream, characters) {
+      taken.set(stream, 0)
+      const others = [...taken.values()].reduce((sum, size) => sum + aboveOwn(size), 0)
+      const fits = characters <= CHARACTERS_PER_STREAM || others + aboveOwn(characters) <= shared
+      if (fits) taken.set(stream, characters)
+      return fits
+    },
+  }
+}
+
+function aboveOwn(characters: number): number {
+  return Math.max(0, characters - CHARACTERS_PER_STREAM)
+}

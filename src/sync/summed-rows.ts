@@ -1,0 +1,260 @@
+import { createHash } from 'node:crypto'
+import { type RecordBatch, UPSERT } from '../records/record-batch.ts'
+import type { JsonSchema } from '../records/stream-spec.ts'
+import type { Stream } from '../streams/collection.ts'
+import { keyOf, readStreamSchema } from '../streams/streams.ts'
+import {
+  createKeySum,
+  createTextSum,
+  digestOf,
+  keyText,
+  SEPARATOR,
+  textOf,
+  type ValueType,
+} from './checksums.ts'
+import type { Day } from './days.ts'
+import { type Key, keyAt } from './id-set.ts'
+
+/** A single value of a record that is summed; where two spellings of a field are known, the first that is there counts. */
+interface SummedColumn {
+  readonly paths: readonly (readonly string[])[]
+  readonly type: ValueType
+}
+
+/** The days of the records that are summed; null where records have no day. */
+export interface DayRange {
+  readonly from: Day
+  readonly until: Day
+}
+
+/** The sums of a part of a stream: of all of it, or of a month. */
+export interface PartSums {
+  readonly part: string
+  readonly records: number
+  readonly keys: string
+  readonly versions: string
+  readonly content: string
+}
+
+/** What a listing has of a row that nothing had told of. */
+type Untold = 'missing' | 'newer'
+
+/** What rows are compared with while they are listed. */
+interface KnownRows {
+  has(key: Key): boolean
+  /** The highest version that was met so far; null for none. */
+  readonly highestVersion: string | null
+}
+
+/** The rows of a listing and of the changes that follow it, each as it came last. */
+export interface SummedRows {
+  /** False until `begin`, and again after `end`: nothing is taken then. */
+  readonly isOn: boolean
+  /** A listing of all rows begins; of those of some days where records have days. */
+  begin(range: DayRange | null): void
+  /** Rows are listed while this is given, and not told of; rows that are told of are no surprise. */
+  compareWith(known: KnownRows | undefined): void
+  /** Takes the records of a batch that live. */
+  take(batch: RecordBatch): void
+  /** The rows of a kind that live. */
+  untold(kind: Untold, lives: (key: Key) => boolean): number
+  /** The sums of the rows that live, and how many these are, those of other days included. */
+  sums(lives: (key: Key) => boolean): { readonly count: number; readonly parts: PartSums[] }
+  readonly range: DayRange | null
+  end(): void
+}
+
+/** How many numbers are kept of a row, and where they stand: with its key they take less than 100 bytes of memory. */
+const FIELDS = 6
+const [VERSION, CONTENT, PART, UNTOLD] = [0, 2, 4, 5]
+/** No part: rows of days that were not listed are not summed. */
+const OTHER_DAYS = ''
+const KINDS: readonly (Untold | undefined)[] = [undefined, 'missing', 'newer']
+
+/** The rows of no listing so far. */
+export function createSummedRows(stream: Stream): SummedRows {
+  const columns = summedColumns(stream)
+  const parts: string[] = []
+  let places = new Map<Key, number>()
+  let numbers = new Uint32Array()
+  let isOn = false
+  let range: DayRange | null = null
+  let known: KnownRows | undefined
+  return {
+    get isOn() {
+      return isOn
+    },
+    get range() {
+      return range
+    },
+    begin(days) {
+      forget()
+      isOn = true
+      range = days
+    },
+    compareWith(other) {
+      known = other
+    },
+    take(batch) {
+      if (!isOn) return
+      for (let i = 0; i < batch.count; i++) {
+        if (batch.ops[i] !== UPSERT) continue
+        const { buffer, byteOffset, length } = batch.record(i)
+        const text = Buffer.from(buffer, byteOffset, length).toString()
+        keep(keyAt(batch, i), JSON.parse(text) as Fields)
+      }
+    },
+    untold(kind, lives) {
+      let count = 0
+      for (const [key, at] of places)
+        if (KINDS[numbers[at + UNTOLD] as number] === kind && lives(key)) count++
+      return count
+    },
+    sums(lives) {
+      const sums = new Map<string, PartSum>()
+      // An undated stream has its one part also where it is empty.
+      if (stream.dateField === undefined) sums.set('all', createPartSum(stream))
+      let count = 0
+      for (const [key, at] of places) {
+        if (!lives(key)) continue
+        count++
+        const part = parts[numbers[at + PART] as number] as string
+        if (part === OTHER_DAYS) continue
+        const sum = sums.get(part) ?? createPartSum(stream)
+        sums.set(part, sum)
+        sum.add(key, numbers, at)
+      }
+      return { count, parts: [...sums].map(([part, sum]) => ({ part, ...sum.read() })) }
+    },
+    end: forget,
+  }
+
+  function forget(): void {
+    places = new Map()
+    numbers = new Uint32Array()
+    isOn = false
+    known = undefined
+  }
+
+  function keep(key: Key, record: Fields): void {
+    const before = places.get(key)
+    const untold = untoldOf(key, record, before)
+    const version = versionText(key, record, stream)
+    const content = [
+      version,
+      ...columns.map(({ paths, type }) => textOf(firstOf(record, paths), type)),
+    ].join(SEPARATOR)
+    const at = before ?? FIELDS * places.size
+    if (at === numbers.length) numbers = doubled(numbers)
+    places.set(key, at)
+    const part = partOf(record)
+    if (!parts.includes(part)) parts.push(part)
+    const row = [...digestOf(version), ...digestOf(content), parts.indexOf(part), untold]
+    numbers.set(row, at)
+  }
+
+  function partOf(record: Fields): string {
+    if (stream.dateField === undefined) return 'all'
+    const day = record[stream.dateField]
+    if (typeof day !== 'string') return 'none'
+    const isListed = range === null || (day >= range.from && day.slice(0, 10) <= range.until)
+    return isListed ? day.slice(0, 7) : OTHER_DAYS
+  }
+
+  /** The kind, as its place among `KINDS`. */
+  function untoldOf(key: Key, record: Fields, before: number | undefined): number {
+    if (known === undefined) return 0
+    // A row that is listed twice is as surprising as it was.
+    if (before !== undefined) return numbers[before + UNTOLD] as number
+    if (!known.has(key)) return KINDS.indexOf('missing')
+    const { highestVersion } = known
+    const version = record['changeVersion']
+    const isNewer = typeof version === 'string' && highestVersion !== null
+    return isNewer && version > highestVersion ? KINDS.indexOf('newer') : 0
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+type PartSum = ReturnType<typeof createPartSum>
+
+/** With room for twice as many rows. */
+function doubled(numbers: Uint32Array): Uint32Array<ArrayBuffer> {
+  const more = new Uint32Array(Math.max(64 * FIELDS, 2 * numbers.length))
+  more.set(numbers)
+  return more
+}
+
+function createPartSum(stream: Stream) {
+  const [keys, versions, content] = [createKeySum(stream), createTextSum(), createTextSum()]
+  let records = 0
+  return {
+    /** Adds a row, of which the numbers begin at `at`. */
+    add(key: Key, numbers: Uint32Array, at: number) {
+      const half = (field: number) => numbers[at + field] as number
+      records++
+      keys.add([key])
+      versions.addDigest([half(VERSION), half(VERSION + 1)])
+      content.addDigest([half(CONTENT), half(CONTENT + 1)])
+    },
+    read: () => ({ records, keys: keys.text, versions: versions.text, content: content.text }),
+  }
+}
+
+function versionText(key: Key, record: Fields, stream: Stream): string {
+  if (stream.versioned === false) return keyText(key)
+  const version = record['changeVersion']
+  return `${keyText(key)}${SEPARATOR}${typeof version === 'string' ? version : ''}`
+}
+
+function firstOf(record: Fields, paths: SummedColumn['paths']): unknown {
+  for (const path of paths) {
+    const value = path.reduce<unknown>(
+      (at, name) => (at as Fields | null | undefined)?.[name],
+      record,
+    )
+    if (value !== undefined && value !== null) return value
+  }
+  return undefined
+}
+
+/** The columns that are summed, in the order of the schema: all that are no objects or lists, but key and version. */
+function summedColumns(stream: Stream): SummedColumn[] {
+  const columns = new Map<string, SummedColumn>()
+  for (const { paths, type } of below(readStreamSchema(stream.stream), [])) {
+    const [path = []] = paths
+    if (path.length === 1 && [...keyOf(stream), 'changeVersion'].includes(path[0] as string))
+      continue
+    const name = path.join('.').toLowerCase()
+    const known = columns.get(name)
+    columns.set(name, { type, paths: [...(known?.paths ?? []), ...paths] })
+  }
+  return [...columns.values()]
+}
+
+/** Names the columns that are summed: the same name, the same columns. */
+export function columnsName(stream: Stream): string {
+  const names = summedColumns(stream).map(
+    ({ paths, type }) => `${paths.map((path) => path.join('.')).join('|')} ${type}`,
+  )
+  return createHash('md5').update(names.join('\n')).digest('hex').slice(0, 16)
+}
+
+function below(schema: JsonSchema, path: readonly string[]): SummedColumn[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, inner]): SummedColumn[] => {
+    const at = [...path, name]
+    if (inner.properties !== undefined) return below(inner, at)
+    const type = typeOf(inner)
+    return type === undefined ? [] : [{ paths: [at], type }]
+  })
+}
+
+function typeOf(schema: JsonSchema): ValueType | undefined {
+  const types = [schema['type'] ?? []].flat().filter((type) => type !== 'null')
+  if (types.includes('object') || types.includes('array')) return undefined
+  if (types.includes('number')) return 'number'
+  if (schema['format'] === 'date-time') return undefined
+  if (schema['x-view'] === 'date' || schema['format'] === 'date') return 'date'
+  if (types.includes('string')) return 'text'
+  return types[0] === 'boolean' || types[0] === 'integer' ? types[0] : undefined
+}
