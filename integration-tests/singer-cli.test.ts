@@ -29,7 +29,7 @@ describe('--discover', () => {
     }
   })
 
-  it('asks nobody', async () => {
+  it('sends no request', async () => {
     const before = tenant.emulator.requests.length
     await here({ config: tenant.config, command: '--discover' })
     expect(tenant.emulator.requests.length).toBe(before)

@@ -112,7 +112,7 @@ function plain(text: string): string {
 const MODES: readonly PrivacyMode[] = ['complete', 'without_secrets', 'pseudonymised', 'minimal']
 
 const OUTCOMES: Readonly<Record<FieldOutcome, string>> = {
-  keep: 'stays',
+  keep: 'kept',
   drop: 'left out',
   hash: 'hash',
   null: 'empty',
@@ -121,11 +121,11 @@ const OUTCOMES: Readonly<Record<FieldOutcome, string>> = {
 
 const CLASSES: Readonly<Record<Exclude<PrivacyClass, 'none'>, string>> = {
   secret:
-    "lets somebody act or pay in another's name: pin codes, numbers of badges, bank accounts, social security numbers",
+    "lets somebody act or pay in another person's name: PIN codes, badge numbers, bank accounts, social security numbers",
   sensitive: 'health, location, pay, origin, family',
   identifying:
-    'who it is: names, home addresses, numbers of employees, external references, free text',
-  personal: 'something about somebody who is known by an id only',
+    'who the person is: names, home addresses, employee numbers, external references, free text',
+  personal: 'facts about a person who is known only by an id',
 }
 
 /** What each mode makes of each class. */

@@ -15,7 +15,7 @@ const DLT = ['dlt[duckdb,parquet]==1.31.0']
 /**
  * A million records from the service into an empty DuckDB file, and once more into one that has them: by
  * `protime sync`. Beside it the `rest_api` source of dlt with parquet files and a merge by key, and the COPY of
- * the same rows from a file, which asks nobody.
+ * the same rows from a file, without any request.
  */
 export async function* warehouse(): AsyncGenerator<string> {
   const server = await startServer({ pages: PAGES, pageSize: PAGE_SIZE })

@@ -105,7 +105,7 @@ function logsBelow(folder: string): string {
     .join('')
 }
 
-/** It carries the schemas of all versions of Kubernetes, and asks nobody. */
+/** It carries the schemas of all versions of Kubernetes, and sends no requests. */
 const REQUIREMENTS = ['kubernetes-validate==1.37.0']
 /** The oldest version that has everything that the manifests use, and the newest. */
 const VERSIONS = ['1.29', '1.37']

@@ -75,7 +75,7 @@ function runPython(interpreter: string, args: readonly string[], folder: string)
     ...process.env,
     // PyAirbyte calls uv, which is installed beside it.
     PATH: `${dirname(interpreter)}:${process.env['PATH']}`,
-    // Whatever it keeps is gone with the folder, and it asks nobody outside.
+    // Whatever it keeps is gone with the folder, and it sends nothing to the outside.
     HOME: folder,
     TMPDIR: folder,
     XDG_CACHE_HOME: join(folder, '.cache'),

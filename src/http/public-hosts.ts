@@ -103,7 +103,7 @@ export function assertPublicUrl(url: string): void {
 
 /**
  * Looks a name up as `dns.lookup` does, and fails when one of its addresses is not public. A socket connects
- * to what this answers and asks nobody again, so that a name cannot change in between.
+ * to the address that it answers, without another look-up, so that a name cannot change in between.
  */
 export function createPublicLookup(lookup: typeof systemLookup = systemLookup): LookupFunction {
   return (hostname, options, callback) => {

@@ -63,7 +63,7 @@ const MOST_NAMED = 5
 const WITHOUT_IDS =
   'the stream is read from the beginning. Rows that were deleted meanwhile may remain; _generation tells them apart.'
 
-/** Whether a stored bookmark fits, so that a stream continues from it, and why it does not. Asks nobody. */
+/** Whether a stored bookmark fits, so that a stream continues from it, and why it does not. Sends no request. */
 export function decide(task: StreamTask, settings: DecisionSettings): Decision {
   const { stream, mode } = task
   const identity = identityOf(task, settings)

@@ -9,8 +9,7 @@ import type { StartOver, StreamContext } from './stream-state.ts'
 
 /**
  * Reads one stream to its end: from where its bookmark stands, and from the beginning again when a
- * link turns out to be dead. Starting over is bounded by progress: an attempt that got no further
- * than the best one before it is the last.
+ * link turns out to be dead. That stops when an attempt gets no further than the best one before it.
  */
 export async function readStream(context: StreamContext): Promise<void> {
   const { state, output, log, account } = context
