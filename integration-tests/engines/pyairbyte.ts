@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { startEmulator } from '../../emulator/emulator.ts'
@@ -190,7 +190,8 @@ async function runWritingGuide({ folder, projectFolder, python, step }: Tools): 
   mkdirSync(home)
   const script = join(home, 'write.py')
   writeFileSync(script, guideBlock('python pyairbyte', join(projectFolder, 'docs/writing.md')))
-  // It runs in the folder of the engine.
+  // It runs in the folder of the engine, as in a clone.
+  symlinkSync(join(projectFolder, 'bin'), join(folder, 'bin'))
   writeFileSync(join(folder, 'config.json'), JSON.stringify(emulator.config()))
   emulator.setReference('people', 'hr', 'E-1', 1)
   try {
