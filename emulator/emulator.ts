@@ -26,6 +26,7 @@ import {
   createReferences,
   type ReferencePair,
 } from './references/references.ts'
+import { exactFieldsOf } from './store/digits.ts'
 import { createStore, type Fields, fieldsOf, type Id } from './store/store.ts'
 import { createDeliveries } from './webhooks/deliveries.ts'
 import { createDeliveryFaults } from './webhooks/delivery-faults.ts'
@@ -146,6 +147,7 @@ function views(service: Service) {
     stored,
     all: (collection: string, wanted: readonly ReferencePair[] = []) =>
       decorated(collection, wanted).filter((one) => !deleted(collection, one)),
+    exact: (collection: string) => store.records(collection).map(({ text }) => exactFieldsOf(text)),
     references: references.list,
     now: clock.now,
     advance(by: Span) {

@@ -107,6 +107,8 @@ export interface Controls extends Mutations, Disturbances, WebhookControls {
    * external references where they belong.
    */
   all(collection: string, wanted?: readonly ReferencePair[]): Fields[]
+  /** What `stored` answers, with numbers of which a double does not hold every digit as `{ "$digits": "…" }`. */
+  exact(collection: string): Fields[]
   /** Everything that a collection holds, softly deleted records too. */
   stored(collection: string): Fields[]
   /**

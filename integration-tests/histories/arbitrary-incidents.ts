@@ -11,6 +11,7 @@ import {
   type Step,
   type Sync,
 } from './history.ts'
+import type { OddMember } from './odd-members.ts'
 
 /**
  * A stream that has been read is read whole once more, by a list that is wrong once while nothing else happens:
@@ -49,6 +50,42 @@ export function wrongOnce({ stream }: Focus): fc.Arbitrary<Step[]> {
         { ...QUIET, faults: [one] },
       ]
     })
+}
+
+/** The first load, while a row leaves that has been read: where pages are counted by rows, it hides another one. */
+export function firstLoad({ stream, pick }: Focus): fc.Arbitrary<Step[]> {
+  return fc
+    .record({ stream, pick, atRequest: fc.integer({ min: 3, max: 7 }) })
+    .map(({ stream, pick, atRequest }): Step[] => {
+      const gone: Event = { do: 'change', change: { kind: 'remove', stream, pick } }
+      return [{ ...QUIET, during: [{ atRequest, event: gone }] }]
+    })
+}
+
+/** A record gets what it should not have, is read, and gets something else, or another record gets it. */
+export function oddRows({ stream, pick, odd }: Focus): fc.Arbitrary<Step[]> {
+  return fc
+    .record({ stream, pick, other: pick, first: odd, second: odd, isSame: fc.boolean() })
+    .map(({ stream, pick, other, first, second, isSame }): Step[] => {
+      const change = (at: number, what: OddMember): Step => ({
+        do: 'change',
+        change: { kind: 'odd', stream, pick: at, ...what },
+      })
+      const member = isSame ? first.member : second.member
+      return [change(pick, first), QUIET, change(other, { ...second, member }), QUIET]
+    })
+}
+
+/** For a while the connector is of a version that does not know a field yet. */
+export function olderVersion(others: fc.Arbitrary<Step>, { stream }: Focus): fc.Arbitrary<Step[]> {
+  return fc
+    .record({ stream, field: fc.nat(30), meanwhile: fc.array(others, { maxLength: 2 }) })
+    .map(({ stream, field, meanwhile }): Step[] => [
+      { do: 'configure', setting: { set: 'personal_data', to: 'pseudonymised' } },
+      { do: 'version', stream, field },
+      ...[QUIET, ...meanwhile, QUIET],
+      ...[{ do: 'version', stream, field: null } as const, QUIET],
+    ])
 }
 
 /** A full refresh meets a continuation token that is dead, while rows come and go. */

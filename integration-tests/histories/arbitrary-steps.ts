@@ -4,6 +4,9 @@ import {
   broken,
   changedBehindPage,
   deadRefresh,
+  firstLoad,
+  oddRows,
+  olderVersion,
   refused,
   resumed,
   wrongOnce,
@@ -132,6 +135,7 @@ export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
       { weight: 4, arbitrary: turns },
       { weight: 4, arbitrary: wrongOnce(focus) },
       { weight: 4, arbitrary: thereAndBack(one) },
+      { weight: 4, arbitrary: oddRows(focus) },
       { weight: 1, arbitrary: elsewhere },
     )
     return fc.array(part, { minLength: 2, maxLength: 5 }).map((parts) => parts.flat())
@@ -145,7 +149,13 @@ export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
     { weight: 4, arbitrary: wrongOnce(focus) },
     { weight: 4 * disruption, arbitrary: deadRefresh(focus) },
     { weight: 6 * disruption, arbitrary: thereAndBack(one) },
+    { weight: 2 * disruption, arbitrary: olderVersion(one, focus) },
     { weight: 1 - disruption, arbitrary: broken(focus) },
   )
-  return fc.array(part, { minLength: 2, maxLength: 10 }).map((parts) => parts.flat())
+  const begin = fc.oneof(
+    { weight: 3, arbitrary: fc.constant<Step[]>([]) },
+    { weight: 1, arbitrary: firstLoad(focus) },
+  )
+  const parts = fc.array(part, { minLength: 2, maxLength: 10 })
+  return fc.tuple(begin, parts).map(([first, then]) => [...first, ...then.flat()])
 }

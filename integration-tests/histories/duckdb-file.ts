@@ -11,6 +11,8 @@ type Row = Readonly<Record<string, unknown>>
 export interface Held {
   /** What lives, by stream, with nulls; streams without a table are left out. */
   readonly rows: ReadonlyMap<string, readonly Row[]>
+  /** The same rows as they came, with every digit. */
+  readonly texts: ReadonlyMap<string, readonly string[]>
   readonly states: ReadonlyMap<string, StreamState>
   /** Which questions it answers wrongly, in words. */
   readonly wrong: readonly string[]
@@ -31,6 +33,7 @@ export async function heldBy(
   for (const { stream, state } of await ask('FROM _protime.states'))
     states.set(String(stream), JSON.parse(String(state)))
   const rows = new Map<string, readonly Row[]>()
+  const texts = new Map<string, readonly string[]>()
   const wrong: string[] = []
   for (const stream of streams) {
     const columns = await ask(
@@ -38,13 +41,15 @@ export async function heldBy(
     )
     if (columns.length === 0) continue
     const isMarked = columns.some((column) => column['column_name'] === '_deleted_at')
-    const held: Row[] = []
+    const found: string[] = []
     for await (const text of tableRows(
       stream.stream,
       connection,
       isMarked ? '_deleted_at IS NULL' : 'true',
     ))
-      held.push(JSON.parse(text))
+      found.push(text)
+    const held = found.map((text) => JSON.parse(text) as Row)
+    texts.set(stream.stream, found)
     rows.set(stream.stream, held)
     const names = new Set(columns.map((column) => column['column_name']))
     for (const { sql, count } of questions(stream, held, names)) {
@@ -60,7 +65,7 @@ export async function heldBy(
     if (held !== undefined && count !== null && Number(count) !== held)
       wrong.push(`the file says that ${stream} has ${count} rows, and it has ${held}`)
   }
-  return { rows, states, wrong }
+  return { rows, texts, states, wrong }
 }
 
 interface Question {

@@ -89,6 +89,8 @@ export type Choice =
   | { readonly do: 'columns'; readonly stream: number; readonly without: readonly number[] }
   /** All streams but these, the last one in any case. */
   | { readonly do: 'select'; readonly without: readonly number[] }
+  /** The connector is of a version that does not know this field of the stream, by its place; or of the newest. */
+  | { readonly do: 'version'; readonly stream: number; readonly field: number | null }
   /** The tenant of the same name in another environment, or the first one where no domain is given. */
   | { readonly do: 'environment'; readonly domain: string | undefined }
   /** The tenant is found at another address. */

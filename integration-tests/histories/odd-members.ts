@@ -64,6 +64,31 @@ export const oddMembers: fc.Arbitrary<OddMember> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ member: known, value: values.filter(isExact) }) },
 )
 
+/** So many characters as a text may have, and a commit must have room for. */
+const huge = { $repeat: 42_000_000 }
+const exact = digits('9007199254740993')
+
+/** The same, with numbers of all digits in columns of numbers, and what takes the most memory. */
+export const oddInDuckDb: fc.Arbitrary<OddMember> = fc.oneof(
+  { weight: 60, arbitrary: oddMembers },
+  {
+    weight: 15,
+    arbitrary: fc.constantFrom(
+      ...['contractPercentage', 'numberOfWorkingDaysPerWeek'].map((member) => ({
+        member,
+        value: exact,
+      })),
+    ),
+  },
+  { weight: 1, arbitrary: fc.constant({ member: 'town', value: huge }) },
+)
+
+/** The value of an odd member as a record has it. */
+export function oddValue({ value }: OddMember): unknown {
+  const { $repeat: characters } = Object(value) as { readonly $repeat?: number }
+  return characters === undefined ? value : { text: 'x'.repeat(characters) }
+}
+
 /** The comparison hashes what it has read, digits that a double does not hold left out. */
 function isExact(value: unknown): boolean {
   return !JSON.stringify(value).includes('$digits')

@@ -4,7 +4,7 @@ import { type Focus, inserts, long, narrow, wide } from './arbitrary-events.ts'
 import { settings } from './arbitrary-settings.ts'
 import { isReal, steps } from './arbitrary-steps.ts'
 import type { History, Place } from './history.ts'
-import { unknownMembers } from './odd-members.ts'
+import { oddInDuckDb, unknownMembers } from './odd-members.ts'
 import { runHistory } from './run-history.ts'
 import { runInDuckDb } from './run-in-duckdb.ts'
 import { sentences } from './sentences.ts'
@@ -124,7 +124,8 @@ function possible({ options, steps }: Pick<History, 'options' | 'steps'>): Emula
 
 function parts(place: Place, anywhere: Focus) {
   // A target of Singer refuses a record that does not fit its schema.
-  const focus = place === 'singer' ? { ...anywhere, odd: unknownMembers } : anywhere
+  const odd = { singer: unknownMembers, duckdb: oddInDuckDb }[place as string] ?? anywhere.odd
+  const focus = { ...anywhere, odd }
   return {
     options: options(place),
     settings,

@@ -4,12 +4,12 @@ import { type Emulator, startEmulator } from '../../emulator/emulator.ts'
 import type { ReferenceChoice } from '../../src/config/config.ts'
 import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
 import type { Stream } from '../../src/streams/collection.ts'
-import { streams as catalogue, streamSpec } from '../../src/streams/streams.ts'
+import { streams as catalogue } from '../../src/streams/streams.ts'
 import { addDays, type Day, dayOf } from '../../src/sync/days.ts'
+import { type Choices, createChoices } from './choices.ts'
 import { type Comparison, warehouseDifferences } from './comparison.ts'
 import {
   BETWEEN_SYNCS,
-  type Choice,
   type Event,
   type Fault,
   type History,
@@ -19,6 +19,7 @@ import {
   type Step,
   type Sync,
 } from './history.ts'
+import { asOlder } from './older-version.ts'
 import { runSync, type SyncRun } from './run-sync.ts'
 import { createSyncRule, hasWrongList } from './sync-rule.ts'
 import { createTenant, type Tenant } from './tenant.ts'
@@ -53,10 +54,8 @@ export async function runHistory(history: History, place: Protocol): Promise<voi
       tenant,
       platform: createPlatform(),
       settings: { future_days: 730, privacy_key: PRIVACY_KEY, ...history.settings },
-      host: '127.0.0.1',
-      left: new Set(),
+      choices: createChoices(history.streams),
       wasWrong: false,
-      columns: new Map(),
       completed: [],
       latest: 0,
       lastDay: '9999-12-31',
@@ -70,7 +69,7 @@ export async function runHistory(history: History, place: Protocol): Promise<voi
         1,
       )
     for (const step of history.steps) await take(step, running)
-    running.left = new Set()
+    running.choices.settle()
     await settle(running)
     refuse(warehouseDifferences({ ...comparisonOf(running), isHistoryFresh: false }))
     running.settings['history_refresh_days'] = 1
@@ -92,13 +91,9 @@ interface Running {
   readonly tenant: Tenant
   readonly platform: Platform
   readonly settings: Record<string, unknown>
-  host: '127.0.0.1' | 'localhost'
+  readonly choices: Choices
   /** Whether a sync had a list that looked right and was not. */
   wasWrong: boolean
-  /** The streams that are not selected. */
-  left: ReadonlySet<string>
-  /** The columns of a stream where not all of them are selected. */
-  readonly columns: Map<string, readonly string[]>
   /** The streams that the last sync read to their end. */
   completed: readonly string[]
   /** The latest time of the service that a sync can know, in milliseconds. */
@@ -113,53 +108,17 @@ async function take(step: Step, running: Running): Promise<void> {
   else if (step.do === 'rewind') platform.rewind(step.syncs, step.isKept)
   else if (step.do === 'configure') running.settings[step.setting.set] = step.setting.to
   else if (step.do === 'environment') return
-  else if (step.do === 'select' || step.do === 'columns' || step.do === 'address')
-    choose(step, running)
+  else if (
+    step.do === 'select' ||
+    step.do === 'columns' ||
+    step.do === 'address' ||
+    step.do === 'version'
+  )
+    running.choices.take(step)
   else if (step.do === 'switch-mode') {
     if (place === 'singer') return
     platform.switchMode(streamAt(step.stream, running), step.isCleared)
   } else tenant.happen(step)
-}
-
-function choose(choice: Exclude<Choice, { do: 'environment' }>, running: Running): void {
-  if (choice.do === 'address') running.host = choice.host
-  else if (choice.do === 'select') {
-    const [, ...others] = running.history.streams
-    running.left = new Set(
-      choice.without
-        .map((stream) => streamAt(stream, running))
-        .filter((name) => others.includes(name)),
-    )
-  } else {
-    const stream = streamAt(choice.stream, running)
-    const { key = ['id'] } = catalogue.get(stream) as Stream
-    // Nobody can leave out the key and the version, and the comparison asks for the day of a row.
-    const always = [...key, 'changeVersion', 'date', 'from']
-    const properties = propertiesOf(catalogue.get(stream) as Stream)
-    const left = choice.without
-      .map((place) => properties[place % properties.length] as string)
-      .filter((name) => !always.includes(name))
-    if (left.length === 0) running.columns.delete(stream)
-    else
-      running.columns.set(
-        stream,
-        properties.filter((name) => !left.includes(name)),
-      )
-  }
-}
-
-function columnsOf(name: string, running: Running) {
-  const columns = running.columns.get(name)
-  const all = propertiesOf(catalogue.get(name) as Stream)
-  return columns && { columns, leftOut: all.filter((column) => !columns.includes(column)) }
-}
-
-function propertiesOf(stream: Stream): string[] {
-  return Object.keys(streamSpec(stream).schema.properties ?? {})
-}
-
-function selected({ history, left }: Running): string[] {
-  return history.streams.filter((stream) => !left.has(stream))
 }
 
 async function disturbed(sync: Sync, running: Running): Promise<void> {
@@ -175,7 +134,7 @@ async function disturbed(sync: Sync, running: Running): Promise<void> {
     }
   })
   for (const fault of sync.faults) if (!isHidden(fault, running)) disturb(fault, emulator, streams)
-  platform.begin(selected(running))
+  platform.begin(running.choices.selected())
   emulator.advance(BETWEEN_SYNCS)
   const files = filesOf(running)
   const rule = createSyncRule(
@@ -184,7 +143,8 @@ async function disturbed(sync: Sync, running: Running): Promise<void> {
     running.wasWrong,
   )
   running.wasWrong ||= hasWrongList(sync.faults)
-  const outcome = await runSync(place, { ...files, killAfter: sync.killAfter })
+  const newest = await runSync(place, { ...files, killAfter: sync.killAfter })
+  const outcome = asOlder(newest, running.choices.unknownFields(running.settings))
   stop()
   emulator.clearFaults()
   refuse(platform.load(outcome, sync.kept))
@@ -300,9 +260,9 @@ function refuse(faults: readonly string[]): void {
 }
 
 function comparisonOf(running: Running): Omit<Comparison, 'isHistoryFresh'> {
-  const { emulator, platform, streams, settings, history, lastDay, columns } = running
-  const choices = settings['external_references'] as readonly ReferenceChoice[]
-  const pairs = choices.flatMap(({ collection, names }) =>
+  const { emulator, platform, streams, settings, choices, history, lastDay } = running
+  const wanted = settings['external_references'] as readonly ReferenceChoice[]
+  const pairs = wanted.flatMap(({ collection, names }) =>
     names.map((name) => ({ collection, name })),
   )
   return {
@@ -312,7 +272,7 @@ function comparisonOf(running: Running): Omit<Comparison, 'isHistoryFresh'> {
     references: areReferencesStable(history) ? pairs : undefined,
     rulesOf: rulesUnder((settings['personal_data'] ?? 'complete') as PrivacyMode),
     lastDay,
-    columns,
+    columns: choices.comparedColumns(settings),
     levels: (settings['activity_structures'] ?? LEVELS) as readonly number[],
   }
 }
@@ -341,7 +301,7 @@ function filesOf(running: Running) {
   if (ahead < running.lastDay) running.lastDay = ahead
   const { activity_structures: levels = LEVELS, ...others } = settings
   const config = {
-    ...emulator.config(running.host),
+    ...emulator.config(running.choices.host),
     activity_structures: emulator.activityStructures.filter(({ level }) =>
       (levels as readonly number[]).includes(level),
     ),
@@ -349,11 +309,11 @@ function filesOf(running: Running) {
     request_timeout_seconds: 5,
     ...others,
   }
-  const catalog = selected(running).map((name) => ({
+  const catalog = running.choices.selected().map((name) => ({
     name,
     sync_mode: platform.modeOf(name),
     generation: platform.generationOf(name),
-    ...columnsOf(name, running),
+    ...running.choices.columnsOf(name),
   }))
   return { config, catalog, state: [...platform.state, ...unread(running.history)] }
 }

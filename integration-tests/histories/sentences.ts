@@ -40,6 +40,10 @@ function stepText(step: Step, named: Named): string {
     const which = step.without.length === 0 ? 'all columns' : `all columns but ${step.without}`
     return `${which} of ${named(step.stream)} are selected from now on`
   }
+  if (step.do === 'version') {
+    const which = step.field === null ? 'newest' : `one before field ${step.field}`
+    return `the version of the connector is the ${which} of ${named(step.stream)} from now on`
+  }
   if (step.do === 'select') {
     const left = step.without.map(named).join(', ')
     return `all streams${left && ` but ${left}`} are selected from now on`

@@ -1,6 +1,7 @@
 import type { Emulator } from '../../emulator/emulator.ts'
 import type { Stream } from '../../src/streams/collection.ts'
 import type { Change, Event, Size } from './history.ts'
+import { oddValue } from './odd-members.ts'
 
 type Fields = Record<string, unknown>
 
@@ -56,7 +57,7 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
     const id = record['id'] as number
     if (wanted.kind === 'update') emulator.update(collection, id)
     else if (wanted.kind === 'odd')
-      emulator.update(collection, id, { [wanted.member]: wanted.value })
+      emulator.update(collection, id, { [wanted.member]: oddValue(wanted) })
     else if (wanted.kind === 'move') {
       emulator.update(collection, id, dateField ? move(collection, record, wanted.day) : undefined)
     } else if (unwatched.has(`${collection} ${id}`)) return
