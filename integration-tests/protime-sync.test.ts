@@ -232,14 +232,20 @@ describe('protime sync', () => {
     expect(await differences()).toEqual([])
   })
 
-  it('refuses a warehouse that another process has open, as something that time will mend', async () => {
-    await startHanging()
-    const second = start(argv(FEW, []))
-    const { exitCode, stdout } = await second.ended
-    expect(exitCode).toBe(1)
-    const message = expect.stringContaining('Another process has the warehouse open')
-    expect(JSON.parse(stdout)).toMatchObject({ failures: [{ type: 'transient', message }] })
-  })
+  it.each([
+    ['as it is', []],
+    ['with --wait 0', ['--wait', '0']],
+  ])(
+    'refuses a warehouse that another process has open, which time will mend: %s',
+    async (_, words) => {
+      await startHanging()
+      const second = start(argv(FEW, words))
+      const { exitCode, stdout } = await second.ended
+      expect(exitCode).toBe(1)
+      const message = expect.stringContaining('Another process has the warehouse open')
+      expect(JSON.parse(stdout)).toMatchObject({ failures: [{ type: 'transient', message }] })
+    },
+  )
 
   it('waits for a warehouse that another process has open, as long as --wait says', async () => {
     const { child, ended } = await startHanging()
@@ -295,7 +301,8 @@ describe('protime sync', () => {
   })
 
   it('reads nothing where the copy cannot be left', async () => {
-    for (const copy of [warehouse(), join(folder, 'nowhere', 'copy.duckdb'), folder]) {
+    const beside = ['.wal', '.sync', '.rewrite'].map((ending) => `${warehouse()}${ending}`)
+    for (const copy of [warehouse(), ...beside, join(folder, 'nowhere', 'copy.duckdb'), folder]) {
       const failures = [{ type: 'config', message: expect.stringContaining('--publish') }]
       expect(await sync(FEW, '--publish', copy)).toMatchObject({ exitCode: 2, failures })
     }

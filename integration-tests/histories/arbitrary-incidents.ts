@@ -52,13 +52,25 @@ export function wrongOnce({ stream }: Focus): fc.Arbitrary<Step[]> {
     })
 }
 
-/** The first load, while a row leaves that has been read: where pages are counted by rows, it hides another one. */
-export function firstLoad({ stream, pick }: Focus): fc.Arbitrary<Step[]> {
+/**
+ * Rows are read for the first time, by the first phase of a delta that begins anew, while rows leave that it has read:
+ * where pages are counted by rows, each hides another one.
+ */
+export function firstLoad({ stream, pick, day }: Focus): fc.Arbitrary<Step[]> {
   return fc
-    .record({ stream, pick, atRequest: fc.integer({ min: 3, max: 7 }) })
-    .map(({ stream, pick, atRequest }): Step[] => {
+    .record({ stream, pick, day, atRequest: fc.integer({ min: 3, max: 6 }), isNew: fc.boolean() })
+    .map(({ stream, pick, day, atRequest, isNew }): Step[] => {
+      const insert: Step = {
+        do: 'change',
+        change: { kind: 'insert', stream, pick, day, size: 'small' },
+      }
       const gone: Event = { do: 'change', change: { kind: 'remove', stream, pick } }
-      return [{ ...QUIET, during: [{ atRequest, event: gone }] }]
+      const during = [0, 1, 2].map((later) => ({ atRequest: atRequest + later, event: gone }))
+      return [
+        ...(isNew ? [] : [{ do: 'advance', hours: 80 } as const]),
+        ...[insert, insert, insert],
+        { ...QUIET, during },
+      ]
     })
 }
 

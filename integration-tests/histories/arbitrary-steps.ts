@@ -147,6 +147,7 @@ export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
     { weight: 4, arbitrary: resumed(focus) },
     { weight: 1, arbitrary: refused(focus) },
     { weight: 4, arbitrary: wrongOnce(focus) },
+    { weight: 2, arbitrary: firstLoad(focus) },
     { weight: 4 * disruption, arbitrary: deadRefresh(focus) },
     { weight: 6 * disruption, arbitrary: thereAndBack(one) },
     { weight: 2 * disruption, arbitrary: olderVersion(one, focus) },

@@ -145,14 +145,18 @@ export async function* tableRows(
     .map(([property, name]) => {
       // What a column does not hold is in its variant.
       const [, variant] = columns.find(([, , variantOf]) => variantOf === name) ?? []
-      const value =
-        variant === undefined ? `"${name}"` : `coalesce("${variant}", to_json("${name}"))`
+      const [own, other] = [quoted(name), quoted(variant ?? '')]
+      const value = variant === undefined ? own : `coalesce(${other}, to_json(${own}))`
       return `${literal(JSON.parse(property) as string)}, ${value}`
     })
   const result = await connection.stream(
     `SELECT json_object(${members.join(', ')})::VARCHAR FROM main."${stream}" WHERE ${condition}`,
   )
   for await (const batch of result.yieldRows()) yield* batch.map(([text]) => String(text))
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
 }
 
 function literal(text: string): string {

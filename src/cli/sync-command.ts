@@ -37,9 +37,10 @@ export function addSync(program: Command, act: Act): void {
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 }
 
 function milliseconds(text: string): number {
+  if (text === '0') return 0
   const [, count, unit = ''] = /^(\d+)([smh])$/.exec(text) ?? []
   const size = UNITS[unit]
   if (size === undefined)
-    throw new InvalidArgumentError('It must be a time such as 30s, 10m or 2h.')
+    throw new InvalidArgumentError('It must be a time such as 30s, 10m or 2h, or 0.')
   return Number(count) * size
 }

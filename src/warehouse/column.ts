@@ -59,14 +59,14 @@ export function columnType({ type = [], format }: JsonSchema): ColumnType {
 }
 
 /** The column beside a typed one, for values that do not fit it. */
-export function variantOf({ property, name }: Column, columns: readonly Column[]): Column {
-  const own = freeName(`${name}_json`, takenNames(columns))
+export function variantOf({ property, name }: Column, taken: Set<string>): Column {
+  const own = freeName(`${name}_json`, taken)
   return { property, name: own, type: 'JSON', variantOf: name }
 }
 
-/** The names that another column of the table cannot have, in lower case. */
-export function takenNames(columns: readonly Column[]): Set<string> {
-  return new Set([...OWN, ...columns.map(({ name }) => name.toLowerCase())])
+/** The names that another column of the table cannot have, in lower case; `others` are those of columns of other people. */
+export function takenNames(columns: readonly Column[], others: Iterable<string> = []): Set<string> {
+  return new Set([...OWN, ...columns.map(({ name }) => name.toLowerCase()), ...others])
 }
 
 /**

@@ -17,6 +17,9 @@ import { ConnectorError } from '../ground/errors.ts'
 /** Nobody writes into a copy, and whose it is decides who else reads it. */
 const MODE = 0o400
 
+/** What DuckDB and a sync call what they make beside a warehouse. */
+const BESIDE = ['.wal', '.tmp', '.sync', '.rewrite', '.rewrite.wal', '.rewrite.sync', '.new']
+
 /** Throws a config error where no copy of the file can be left. */
 export function assertPublishable(file: string, copy: string): void {
   if (resolve(file) === resolve(copy))
@@ -24,6 +27,13 @@ export function assertPublishable(file: string, copy: string): void {
       'config',
       'published-onto-itself',
       `The file given by --publish is the warehouse itself: ${copy}. Name another file for the copy.`,
+    )
+  const taken = BESIDE.find((ending) => resolve(`${file}${ending}`) === resolve(copy))
+  if (taken !== undefined)
+    throw new ConnectorError(
+      'config',
+      'published-onto-itself',
+      `The file given by --publish has the name of a file that a sync makes beside the warehouse: ${copy}. Name another file for the copy.`,
     )
   try {
     accessSync(dirname(copy), constants.W_OK)

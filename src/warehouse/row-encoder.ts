@@ -191,7 +191,12 @@ export interface RowEncoder {
   encode(lines: Buffer, from: number, generation: number): Encoded
 }
 
-export function createRowEncoder(given: readonly Column[], keys: readonly string[]): RowEncoder {
+/** `others` are the names of columns in the table that are not ours, in lower case. */
+export function createRowEncoder(
+  given: readonly Column[],
+  keys: readonly string[],
+  others: Iterable<string> = [],
+): RowEncoder {
   const columns = [...given]
   let names: Buffer[] = []
   let starts = new Int32Array(0)
@@ -269,7 +274,7 @@ export function createRowEncoder(given: readonly Column[], keys: readonly string
         put(index, valueStart, valueEnd)
       } else {
         const variant = variants[index] as number
-        if (variant < 0) return variantOf(columns[index] as Column, columns)
+        if (variant < 0) return variantOf(columns[index] as Column, takenNames(columns, others))
         put(index, 0, MISFIT)
         put(variant, valueStart, valueEnd)
         hasMisfit = true
@@ -318,7 +323,7 @@ export function createRowEncoder(given: readonly Column[], keys: readonly string
         'too-many-members',
         `The records have more than ${MAX_COLUMNS} different members, which is more than a table takes. Tell the operator of the service.`,
       )
-    return { property, name: freeName(property, takenNames(columns)), type: 'JSON' }
+    return { property, name: freeName(property, takenNames(columns, others)), type: 'JSON' }
   }
 
   /** Whether a record says more of its row than which one it is, and its version. */

@@ -34,6 +34,8 @@ export interface StreamRows {
 export interface StreamRowsSettings {
   readonly columns: readonly Column[]
   readonly keys: readonly string[]
+  /** See `Warehouse.othersIn`; none if left out. */
+  readonly others?: ReadonlySet<string>
   /** A path for each file. */
   readonly nextPath: () => string
   /** Told of columns that the table does not have. */
@@ -42,7 +44,7 @@ export interface StreamRowsSettings {
 
 /** Rows are in files, so that memory does not depend on how many wait; DuckDB reads them side by side. */
 export function createStreamRows(settings: StreamRowsSettings): StreamRows {
-  const encoder = createRowEncoder(settings.columns, settings.keys)
+  const encoder = createRowEncoder(settings.columns, settings.keys, settings.others)
   let files: RowFile[] = []
   let open: { descriptor: number; file: RowFile } | undefined
   let count = 0

@@ -208,6 +208,7 @@ async function read<Config>(
     const rows = createStreamRows({
       columns: columns.get(name) ?? [],
       keys: key,
+      others: warehouse.othersIn(name),
       nextPath: () => join(folder, `${++files}.rows`),
       onAdded(column) {
         if (column.variantOf === undefined)

@@ -78,6 +78,18 @@ describe('a value that its column does not hold', () => {
     ])
   })
 
+  it.each([
+    ['a day in December', DAY, '"2026-12-31"'],
+    ['true', { type: ['boolean', 'null'] }, 'true'],
+    ['false', { type: ['boolean', 'null'] }, 'false'],
+  ])('is none, and stays in its column: %s', async (_what, schema, value) => {
+    const { warnings } = await sync(sending(`{"id":1,"day":${value}}`), schema)
+    expect(warnings).toEqual([])
+    expect(await rows('SELECT day::VARCHAR AS day FROM clockings')).toEqual([
+      { day: String(JSON.parse(value)) },
+    ])
+  })
+
   it('leaves questions about days and texts as they are', async () => {
     const good = Array.from(
       { length: 9 },

@@ -122,6 +122,36 @@ describe('a table that somebody has changed', () => {
     expect((await sync('{"id":3}')).warnings).toEqual([])
   })
 
+  it.each([
+    ['a field', '{"id":2,"Notes":5}', 'Notes_1', '5'],
+    ['a value that does not fit', '{"id":2,"name":7}', 'name_json_1', '7'],
+  ])(
+    'keeps a column of somebody else where %s has its name',
+    async (_what, record, column, value) => {
+      await sync('{"id":1,"name":"a"}')
+      await change('ALTER TABLE jobs ADD COLUMN notes VARCHAR')
+      await change('ALTER TABLE jobs ADD COLUMN name_json VARCHAR')
+      await change("UPDATE jobs SET notes = 'mine', name_json = 'mine'")
+      const more = syncLists(file(), new Map([[jobs, sending(record)]]))
+      expect((await more).failures).toEqual([])
+      expect(await rows('SELECT notes, name_json FROM main.jobs WHERE id = 1')).toEqual([
+        { notes: 'mine', name_json: 'mine' },
+      ])
+      expect(await rows(`SELECT ${column} AS value FROM flat.jobs WHERE id = 2`)).toEqual([
+        { value },
+      ])
+    },
+  )
+
+  it('keeps a column of somebody else where a newer schema has its name', async () => {
+    await sync('{"id":1,"name":"a"}')
+    await change("ALTER TABLE jobs ADD COLUMN notes VARCHAR DEFAULT 'mine'")
+    const newer = streamOf('jobs', { name: TEXT, notes: TEXT })
+    const done = await syncLists(file(), new Map([[newer, sending('{"id":1,"notes":"b"}')]]))
+    expect(done.failures).toEqual([])
+    expect(await rows('SELECT notes_1 FROM flat.jobs')).toEqual([{ notes_1: 'b' }])
+  })
+
   it('is made again for a sync that keeps what is deleted, too', async () => {
     const keeping = (...records: Sent[]) =>
       syncLists(file(), new Map([[jobs, sending(...records)]]), { keepsDeleted: true })

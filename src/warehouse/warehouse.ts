@@ -80,6 +80,8 @@ export interface Warehouse {
   states(): Promise<ReadonlyMap<string, unknown>>
   /** Makes what is missing of tables and views, for a sync; answers with the columns of each. */
   prepare(specs: readonly StreamSpec[], at: Date): Promise<ReadonlyMap<string, readonly Column[]>>
+  /** The columns that somebody else has added to the table, in small letters, when it was prepared. */
+  othersIn(stream: string): ReadonlySet<string>
   /** The highest generation of the table's rows when it was prepared; -1 without rows. */
   highestGeneration(stream: string): number
   /**
@@ -144,6 +146,7 @@ function createWarehouse(
 ): Warehouse {
   let known: ReadonlyMap<string, Description> = new Map()
   const highest = new Map<string, number>()
+  const others = new Map<string, ReadonlySet<string>>()
   /** The streams whose complete readings were committed. */
   const settled = new Set<string>()
   let began = new Date(0)
@@ -168,7 +171,9 @@ function createWarehouse(
         for (const spec of specs) {
           const { name } = spec
           const before = columns.get(name) ?? []
-          const table = tableOf(spec, withNew(before, columnsOf(spec.schema)))
+          others.set(name, othersAmong(before, present.columnsOf(name)))
+          const all = withNew(before, columnsOf(spec.schema), others.get(name))
+          const table = tableOf(spec, all)
           assertNameIsFree(name, before, present)
           const lost = before.length === 0 ? [] : lostColumns(name, before, present)
           if (lost.length > 0) {
@@ -191,6 +196,7 @@ function createWarehouse(
         known = prepared
         return new Map([...prepared].map(([name, { table }]) => [name, table.columns]))
       }),
+    othersIn: (stream) => others.get(stream) ?? new Set(),
     highestGeneration: (stream) => highest.get(stream) ?? -1,
     async commit(loads) {
       const failures = new Map<string, ConnectorError>()
@@ -323,10 +329,23 @@ function createWarehouse(
 const MARKED = `SELECT table_name FROM information_schema.columns
   WHERE table_schema = 'main' AND column_name = ${literal(DELETED_AT)}`
 
+/** The names that are there and that no sync has made. */
+function othersAmong(
+  before: readonly Column[],
+  present: ReadonlySet<string> = new Set(),
+): ReadonlySet<string> {
+  const ours = takenNames(before)
+  return new Set([...present].filter((name) => !ours.has(name)))
+}
+
 /** Columns keep their place and type; those that a newer schema has come behind them. */
-function withNew(before: readonly Column[], now: readonly Column[]): Column[] {
+function withNew(
+  before: readonly Column[],
+  now: readonly Column[],
+  others: ReadonlySet<string> | undefined,
+): Column[] {
   const known = new Set(before.map(({ property }) => property))
-  const taken = takenNames(before)
+  const taken = takenNames(before, others)
   const added = now
     .filter(({ property }) => !known.has(property))
     .map((column) => ({ ...column, name: freeName(column.name, taken) }))
