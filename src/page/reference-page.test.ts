@@ -116,3 +116,27 @@ it.each([
   const { collection, name, value } = ONE
   expect(parseReference(body, { collection, name, value })).toEqual({ ...ONE, internalReference })
 })
+
+it.each([
+  ['a value that leads to nothing', '{"A1":null}', 'A1'],
+  ['a value that is called as its name', '{"hr-id":null}', 'hr-id'],
+])('the list of one name may have %s', (_, body, value) => {
+  expect(parseReferencePage(body, 'people', 'hr-id')).toEqual({
+    references: [{ ...ONE, value, internalReference: null }],
+  })
+})
+
+describe('one reference among others', () => {
+  const ask = (...values: string[]) => {
+    const body = values.map((value, id) => ({ name: 'hr-id', value, id }))
+    return parseReference(JSON.stringify(body), ONE)
+  }
+
+  it('is the one that is written as it was asked for', () => {
+    expect(ask('a1', 'A1', 'A2')).toEqual({ ...ONE, internalReference: '1' })
+  })
+
+  it('is else the one that differs in case alone, as the service writes it', () => {
+    expect(ask('A2', 'a1')).toEqual({ ...ONE, value: 'a1', internalReference: '1' })
+  })
+})

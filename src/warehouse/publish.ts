@@ -18,7 +18,7 @@ import { ConnectorError } from '../ground/errors.ts'
 const MODE = 0o400
 
 /** What DuckDB and a sync call what they make beside a warehouse. */
-const BESIDE = ['.wal', '.tmp', '.sync', '.rewrite', '.rewrite.wal', '.rewrite.sync', '.new']
+const BESIDE = ['.wal', '.tmp', '.sync', '.rewrite', '.rewrite.wal', '.rewrite.sync']
 
 /** Throws a config error where no copy of the file can be left. */
 export function assertPublishable(file: string, copy: string): void {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ask } from '../../integration-tests/testing/protime.ts'
-import { DELETE, SOFT_DELETE } from '../records/record-batch.ts'
+import { DELETE, SKIP, SOFT_DELETE } from '../records/record-batch.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
 import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
 
@@ -35,6 +35,17 @@ async function sync(stream: StreamSpec, script: Script, keepsDeleted = false) {
   warnings.push(...done.warnings)
   return { ...done, state: done.states.get(stream.name) }
 }
+
+it('counts what it was given to write, and nothing that was to be left out', async () => {
+  let counts: object = {}
+  await sync(streamOf('jobs', {}), async (output) => {
+    const gone = { json: '{"id":3}', op: DELETE } as const
+    await send(output, ['{"id":1}', { json: '{"id":2}', op: SKIP }, gone])
+    counts = { ...output.counts }
+    await output.complete()
+  })
+  expect(counts).toEqual({ records: 1, deletes: 1, isTracked: true })
+})
 
 describe('the table of a stream', () => {
   it('has a typed column per property, also without a record', async () => {

@@ -5,6 +5,7 @@ import type { StreamOutput } from '../../protocol/stream-output.ts'
 import {
   createJsonBatch,
   type DELETE,
+  type SKIP,
   type SOFT_DELETE,
   UPSERT,
 } from '../../records/record-batch.ts'
@@ -14,7 +15,7 @@ import { syncWarehouse, type WarehouseSyncSettings } from '../sync-warehouse.ts'
 /** A record as JSON text, or one with what it says of its row. */
 export type Sent =
   | string
-  | { readonly json: string; readonly op: typeof DELETE | typeof SOFT_DELETE }
+  | { readonly json: string; readonly op: typeof DELETE | typeof SOFT_DELETE | typeof SKIP }
 
 /** What one sync of a stream says to its output; one that does not complete it is interrupted there. */
 export type Script = (output: StreamOutput) => Promise<void>
