@@ -157,6 +157,6 @@ export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
     { weight: 3, arbitrary: fc.constant<Step[]>([]) },
     { weight: 1, arbitrary: firstLoad(focus) },
   )
-  const parts = fc.array(part, { minLength: 2, maxLength: 10 })
+  const parts = fc.array(part, { minLength: 2, maxLength: 9 })
   return fc.tuple(begin, parts).map(([first, then]) => [...first, ...then.flat()])
 }
