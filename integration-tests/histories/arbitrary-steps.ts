@@ -138,7 +138,7 @@ export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
       { weight: 4, arbitrary: oddRows(focus) },
       { weight: 1, arbitrary: elsewhere },
     )
-    return fc.array(part, { minLength: 2, maxLength: 5 }).map((parts) => parts.flat())
+    return fc.array(part, { minLength: 2, maxLength: 4 }).map((parts) => parts.flat())
   }
   const part = fc.oneof(
     { weight: 16, arbitrary: one.map((step) => [step]) },
