@@ -59,14 +59,17 @@ describe('a webhook', () => {
     })
   })
 
-  it.each([401, 403])(
-    'is asked for once more with a wider token after a %d, when the list does not have it',
-    async (status) => {
+  it.each([
+    [401, 'has one of another URL', { destinationUrl: 'https://x' }],
+    [403, 'has one of another URL', { destinationUrl: 'https://x' }],
+    [403, 'has the URL for another collection', { collectionName: 'clockings' }],
+  ])(
+    'is asked for once more with a wider token after a %d, when the list %s',
+    async (status, _, other) => {
       const { client, asked, requests } = await openServiceClient(
         (response, { method }, index) => {
           if (index === 0) reply(response, status)
-          else if (method === 'GET')
-            reply(response, 200, [{ ...RECORD, destinationUrl: 'https://x' }])
+          else if (method === 'GET') reply(response, 200, [{ ...RECORD, ...other }])
           else reply(response, 201, { ...RECORD, privateKey: KEY })
         },
         { scopes: ['webhooks.write', 'people.read'] },
@@ -80,6 +83,11 @@ describe('a webhook', () => {
 
   it.each([
     ['has it', (response: ServerResponse) => reply(response, 200, [RECORD])],
+    [
+      'has its URL and no collection',
+      (response: ServerResponse) =>
+        reply(response, 200, [{ ...RECORD, collectionName: undefined }]),
+    ],
     ['is refused as well', (response: ServerResponse) => reply(response, 403)],
   ])('is not asked for once more after a 401 when the list %s', async (_, list) => {
     const { client, asked } = await openServiceClient((response, { method }) =>

@@ -34,7 +34,7 @@ export function createWebhooks({ send, get, pages, remove }: Requests, mask: Mas
       const answer = await send(operation).catch(async (error: unknown) => {
         if (!isPermission(error)) throw error
         // The token covers more now; whether the first request has made one, the list has to say.
-        const isThere = await isListed(destinationUrl, options)
+        const isThere = await isListed(webhook, options)
         if (isThere === false) return send(operation)
         throw isThere ? asDone(error) : error
       })
@@ -75,14 +75,18 @@ export function createWebhooks({ send, get, pages, remove }: Requests, mask: Mas
     })
   }
 
-  /** Undefined where the list cannot be asked for. */
+  /** Undefined where the list cannot be asked for. Webhooks of several collections may have one URL. */
   async function isListed(
-    destinationUrl: string,
+    { destinationUrl, collectionName }: WebhookRequest,
     options?: CallOptions,
   ): Promise<boolean | undefined> {
     try {
       for await (const one of list({}, options))
-        if (one.destinationUrl === destinationUrl) return true
+        if (
+          one.destinationUrl === destinationUrl &&
+          (one.collectionName === '' || one.collectionName === collectionName)
+        )
+          return true
       return false
     } catch (error) {
       if (error instanceof ClientError) return undefined
