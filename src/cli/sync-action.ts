@@ -84,11 +84,23 @@ export function refuseSync(options: SyncOptions): Refuse {
   }
 }
 
-/** On a terminal the block and the table say what the log would say in lines. */
 function shownBy(
   { metrics }: SyncOptions,
-  { log, screen, isQuiet, env }: Pick<ActionTools, 'log' | 'screen' | 'isQuiet' | 'env'>,
+  tools: Pick<ActionTools, 'log' | 'screen' | 'isQuiet' | 'env'>,
 ): ObservedSettings {
+  return {
+    ...progressOf(tools),
+    metrics: metrics ?? tools.env[metricsVariable('protime')],
+    kept: 'The file is the tenant as of the last commit; the next sync continues there.',
+  }
+}
+
+/** How progress is shown; on a terminal the block and the table say what the log would say in lines. */
+export function progressOf({
+  log,
+  screen,
+  isQuiet,
+}: Pick<ActionTools, 'log' | 'screen' | 'isQuiet'>): Omit<ObservedSettings, 'metrics' | 'kept'> {
   return {
     program: 'protime',
     version: packageVersion(),
@@ -97,9 +109,7 @@ function shownBy(
     screen,
     logsBesideBlock: false,
     tellsFailures: false,
-    metrics: metrics ?? env[metricsVariable('protime')],
     isQuiet,
-    kept: 'The file is the tenant as of the last commit; the next sync continues there.',
   }
 }
 

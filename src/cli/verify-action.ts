@@ -1,6 +1,5 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { asConnectorError, unknownStream } from '../ground/errors.ts'
-import { packageVersion } from '../ground/project-files.ts'
 import { readMessagesOption } from '../protocol/command-line.ts'
 import type { Failure, SyncObserver } from '../protocol/connector.ts'
 import { observed } from '../protocol/progress/observed.ts'
@@ -23,7 +22,14 @@ import {
   type Refuse,
   StartError,
 } from './command.ts'
-import { exitCodeOf, ownerOf, streamNames, syncPrivately, tellFailures } from './sync-action.ts'
+import {
+  exitCodeOf,
+  ownerOf,
+  progressOf,
+  streamNames,
+  syncPrivately,
+  tellFailures,
+} from './sync-action.ts'
 
 /** The options of `protime verify`. */
 export interface VerifyOptions {
@@ -195,25 +201,16 @@ function readFile(
 async function list(
   streams: readonly VerifiedStream[],
   held: Held,
-  { config, log, screen, mask, signal, isQuiet }: ActionTools,
+  tools: ActionTools,
   found: Found,
 ): Promise<Verified> {
-  const shown = {
-    program: 'protime',
-    version: packageVersion(),
-    name: 'protime',
-    log: screen.isTerminal && !isQuiet ? { ...log, info: () => {} } : log,
-    screen,
-    logsBesideBlock: false,
-    tellsFailures: false,
-    metrics: undefined,
-    isQuiet,
-    kept: 'Nothing was changed.',
-  }
+  const { config, mask, signal } = tools
+  const shown = { ...progressOf(tools), metrics: undefined, kept: 'Nothing was changed.' }
   const done: { verified?: Verified } = {}
   await observed(shown, async (observer: SyncObserver) => {
-    const tools = { log: shown.log, mask, signal, observer }
-    done.verified = await verify({ source: createSource(), config, streams, held, found, tools })
+    const watched = { log: shown.log, mask, signal, observer }
+    const settings = { source: createSource(), config, streams, held, found, tools: watched }
+    done.verified = await verify(settings)
     return done.verified.failures
   })
   return done.verified as Verified

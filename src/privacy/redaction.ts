@@ -113,8 +113,14 @@ export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Re
     const meaning = wordFor(node, path)
     const isObject = [node['type'] ?? 'object'].flat().includes('object')
     if (around === 'hash' && properties === undefined) meanings.push(meaning)
-    if (isObject && properties === undefined)
-      return { rule: undescribed(path, around ?? 'keep', meaning), schema: said(rest) }
+    if (isObject && properties === undefined) {
+      const isOfTexts =
+        around === undefined && unknownFields === 'drop' && patterns.actionOf(path) !== 'keep'
+      const rule = isOfTexts
+        ? mapOfTexts(path, meaning)
+        : undescribed(path, around ?? 'keep', meaning)
+      return { rule, schema: said(rest) }
+    }
     const fields = Object.entries(properties ?? {}).map(
       ([name, member]) => [name, field(member, [...path, name], around)] as const,
     )
@@ -157,6 +163,28 @@ export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Re
         undescribed(inner, isLeftOut ? 'drop' : 'keep', wordFor({}, inner))
       onUnknown?.(inner.join('.'), unknown === 'drop')
       return unknown
+    }
+  }
+
+  /** What becomes of a map of any names to texts: an object among these is something that no schema knows. */
+  function mapOfTexts(path: Path, meaning: string): ObjectRules {
+    return {
+      values: 'keep',
+      ruleOf(name) {
+        const inner = [...path, name]
+        const isSecret = namesSecret(name)
+        const decided =
+          patterns.actionOf(inner) ?? (leavesSecretsOut && isSecret ? 'drop' : undefined)
+        if (decided !== undefined)
+          return undescribed(inner, unhashed(decided, isSecret), `${meaning} ${name}`)
+        return { values: 'keep', ruleOf: (member) => nested([...inner, member], member) }
+      },
+    }
+
+    function nested(place: Path, name: string): MemberRule {
+      const decided = patterns.actionOf(place)
+      if (decided === undefined) onUnknown?.(place.join('.'), true)
+      return undescribed(place, unhashed(decided ?? 'drop', namesSecret(name)), wordFor({}, place))
     }
   }
 

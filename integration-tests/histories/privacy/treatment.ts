@@ -119,7 +119,12 @@ export function treated(stream: string, record: Row, treatment: Treatment): Row 
 
   function withinOpen(name: string, path: readonly string[], around: Place): Place {
     const byName = leavesSecretsOut && isSecret(name) ? 'drop' : around.action
-    const wanted = ruleFor(stream, path, field_rules) ?? byName
+    const rule = ruleFor(stream, path, field_rules)
+    const wanted = rule ?? byName
+    const isWhole = ruleFor(stream, around.path, field_rules) === 'keep'
+    const isOfTexts = dropsUnknown && around.node !== undefined && !isWhole
+    if (isOfTexts && rule === undefined && wanted === 'keep')
+      return { path, action: 'keep', node: TEXT, meaning: '' }
     const meaning = `${around.meaning} ${name}`
     return { path, action: unhashed(wanted, isSecret(name)), node: undefined, meaning }
   }
@@ -159,6 +164,9 @@ function isObject(node: JsonSchema | undefined): boolean {
 }
 
 /** Whether members of any name stand there: what no schema describes, and maps. */
+/** What a map of the schema has by any name; an object in its place has no member that is known. */
+const TEXT: JsonSchema = { type: 'string' }
+
 function isOpen(node: JsonSchema | undefined): boolean {
   return node === undefined || (isObject(node) && node.properties === undefined)
 }
