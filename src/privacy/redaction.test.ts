@@ -375,25 +375,6 @@ describe('what the schema does not know', () => {
     })
   })
 
-  it('is an object among the texts of a map, unless a rule says that it stays', () => {
-    const note = { note: 'Ada', pin: 1 }
-    const record = {
-      name: { default: 'Desk', translations: { nl: 'Bureau', fr: note, de: [note, 'x'] } },
-    }
-    const leftIn = (more: Partial<PrivacySettings>) =>
-      (leftOf('jobs', record, settings('minimal', more)) as typeof record).name.translations
-    expect(leftIn({})).toEqual({ nl: 'Bureau', fr: {}, de: [{}, 'x'] })
-    const rules = [rule('name.translations.fr.note', 'keep', 'jobs')]
-    expect(leftIn({ rules })).toEqual({ nl: 'Bureau', fr: { note: 'Ada' }, de: [{}, 'x'] })
-    const whole = [rule('name.translations', 'keep', 'jobs')]
-    expect(leftIn({ rules: whole })).toEqual(record.name.translations)
-    expect(leftIn({ unknownFields: 'keep' })).toEqual({
-      nl: 'Bureau',
-      fr: { note: 'Ada' },
-      de: [{ note: 'Ada' }, 'x'],
-    })
-  })
-
   it.each([
     ['keep', 'stays'],
     ['drop', 'is left out'],

@@ -1,4 +1,10 @@
 import { expect, it } from 'vitest'
+import type { ObjectRules } from '../records/object-rules.ts'
+import { rewriteRecord } from '../records/record-rewriter.ts'
+import type { Stream } from '../streams/collection.ts'
+import { streams } from '../streams/streams.ts'
+import type { PrivacySettings } from './privacy-settings.ts'
+import { redactionOfStream } from './redaction.ts'
 import { createUnknownFields } from './unknown-fields.ts'
 
 it('names each field once in one sentence, with what becomes of it', () => {
@@ -24,3 +30,33 @@ it('names a hundred of a service that sends a new field in each record', () => {
   expect(sentence.match(/people\.f\d+/g)).toHaveLength(100)
   expect(sentence).toContain(' and more.')
 })
+
+it.each<[more: Partial<PrivacySettings>, expected: object]>([
+  [{}, { nl: 'Bureau', fr: {}, de: [{}, 'x'] }],
+  [
+    { rules: [{ stream: 'jobs', path: 'name.translations.fr.note', rule: 'keep' }] },
+    { nl: 'Bureau', fr: { note: 'Ada' }, de: [{}, 'x'] },
+  ],
+  [
+    { rules: [{ stream: 'jobs', path: 'name.translations', rule: 'keep' }] },
+    { nl: 'Bureau', fr: { note: 'Ada' }, de: [{ note: 'Ada' }, 'x'] },
+  ],
+  [{ unknownFields: 'keep' }, { nl: 'Bureau', fr: { note: 'Ada' }, de: [{ note: 'Ada' }, 'x'] }],
+])(
+  'takes the members of an object among the texts of a map for unknown ones, under %j',
+  (more, expected) => {
+    const translations = { nl: 'Bureau', fr: { note: 'Ada' }, de: [{ note: 'Ada' }, 'x'] }
+    const settings = {
+      mode: 'minimal',
+      pseudonyms: undefined,
+      rules: [],
+      unknownFields: 'drop',
+    } as const
+    const { rules } = redactionOfStream(streams.get('jobs') as Stream, { ...settings, ...more })
+    const record = Buffer.from(JSON.stringify({ id: 1, name: { translations } }))
+    expect(JSON.parse(rewriteRecord(record, rules as ObjectRules))).toEqual({
+      id: 1,
+      name: { translations: expected },
+    })
+  },
+)
