@@ -31,7 +31,7 @@ describe('the staging layer of the dbt package', () => {
 
   it('has a model for each stream, each column of which is described', () => {
     expect(models.map(({ name }) => name)).toEqual(
-      [...streams.keys()].map((stream) => `stg_protime__${stream}`),
+      [...streams.keys(), 'inventory'].map((stream) => `stg_protime__${stream}`),
     )
     const columns = models.flatMap((model) => model.columns)
     expect(columns.filter(({ description }) => !description?.endsWith('.'))).toEqual([])

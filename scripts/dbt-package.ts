@@ -4,7 +4,7 @@ import { stringify } from 'yaml'
 import { packageVersion } from '../src/ground/project-files.ts'
 import type { JsonSchema } from '../src/records/stream-spec.ts'
 import type { Stream } from '../src/streams/collection.ts'
-import { keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
+import { INVENTORY, keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
 import { parentOf } from './joins.ts'
 
 /** The types of columns, which dbt/macros/stage.sql makes. */
@@ -20,8 +20,12 @@ interface ModelColumn {
 }
 
 const STAGING = 'dbt/models/staging'
+const KEY_SUMS = 'dbt/models/intermediate/int_protime__key_sums.sql'
 const PROJECT = 'dbt/dbt_project.yml'
 const HEAD = 'Made by `npm run docs` from schemas/'
+
+/** All that has a table. */
+const TABLES: readonly Stream[] = [...streams.values(), INVENTORY]
 
 /** Words of SQL that would need quotes. */
 const RENAMED: Readonly<Record<string, string>> = {
@@ -40,13 +44,14 @@ const ADDED = {
 
 /** The files of the dbt package that are made from the schemas, by their paths in the repository. */
 export function dbtFiles(): Map<string, string> {
-  const models = [...streams.values()].map(
+  const models = TABLES.map(
     (stream) => [`${STAGING}/${modelOf(stream.stream)}.sql`, stagingModel(stream)] as const,
   )
   const project = readFileSync(PROJECT, 'utf8')
   return new Map([
     ...models,
     [`${STAGING}/staging.yml`, properties()],
+    [KEY_SUMS, keySums()],
     [PROJECT, project.replace(/^version: .*$/m, `version: ${packageVersion()}`)],
   ])
 }
@@ -75,9 +80,21 @@ ${columns.join('')}]) }}
 `
 }
 
+/** The sums of the keys of every stream, as the inventory has them. */
+function keySums(): string {
+  const selects = [...streams.values()].map((stream) => {
+    const columns = columnsOf(stream)
+    const key = keyOf(stream).map((name) => {
+      const type = columns.find((column) => column.name === columnName(name))?.type
+      return `['${columnName(name)}', '${type}']`
+    })
+    return `{{ protime.key_sums('${stream.stream}', [${key.join(', ')}]) }}`
+  })
+  return `-- ${HEAD}*.json\n${selects.join('\nunion all\n')}\n`
+}
+
 /** Sources and staging models with what the schemas say of them, as dbt's properties. */
 function properties(): string {
-  const all = [...streams.values()]
   const document = {
     sources: [
       {
@@ -85,10 +102,10 @@ function properties(): string {
         description: 'The tables that the connector has loaded, as they are.',
         database: "{{ var('protime_database', target.database) }}",
         schema: "{{ var('protime_schema', 'protime') }}",
-        tables: all.map(({ stream, description }) => ({ name: stream, description })),
+        tables: TABLES.map(({ stream, description }) => ({ name: stream, description })),
       },
     ],
-    models: all.map(modelProperties),
+    models: TABLES.map(modelProperties),
   }
   return `# ${HEAD}*.json\n${stringify(document, { lineWidth: 0 })}`
 }

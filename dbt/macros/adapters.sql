@@ -41,7 +41,7 @@
 {% macro duckdb__member(json, name) %}{{ return("json_extract_string(" ~ json ~ ", '$.\"" ~ name ~ "\"')") }}{% endmacro %}
 {% macro postgres__member(json, name) %}{{ return("(" ~ json ~ " ->> '" ~ name ~ "')") }}{% endmacro %}
 
-{#- A text as an integer, a number, a boolean or a date; null where it is none. Of a date the day counts. -#}
+{#- A text as an integer, a number, a boolean, a date or a time in UTC; null where it is none. Of a date the day counts. -#}
 {% macro parsed(text, type) %}{{ return(adapter.dispatch('parsed', 'protime')(text, type)) }}{% endmacro %}
 
 {% macro duckdb__parsed(text, type) %}
@@ -57,8 +57,21 @@
       ~ " then case when extract(day from " ~ first ~ " + interval '1 month - 1 day') >= cast(substr(" ~ text ~ ", 9, 2) as integer)"
       ~ " then cast(substr(" ~ text ~ ", 1, 10) as date) end end") }}
   {%- endif -%}
-  {%- set form = {'integer': '^-?[0-9]{1,18}$', 'number': '^-?[0-9]{1,200}([.][0-9]+)?([eE][+-]?[0-9]{1,2})?$', 'boolean': '^(true|false)$'}[type] -%}
+  {%- set form = {'integer': '^-?[0-9]{1,18}$', 'number': '^-?[0-9]{1,200}([.][0-9]+)?([eE][+-]?[0-9]{1,2})?$', 'boolean': '^(true|false)$',
+    'timestamp': '^[12][0-9]{3}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]([.][0-9]+)?Z$'}[type] -%}
   {{ return("case when " ~ text ~ " ~ '" ~ form ~ "' then cast(" ~ text ~ " as " ~ protime.type_of(type) ~ ") end") }}
+{% endmacro %}
+
+{#- 32 bits of the MD5 of a text, from its hexadecimal digit `at` on, as a big integer. -#}
+{% macro hash32(text, at) %}{{ return(adapter.dispatch('hash32', 'protime')(text, at)) }}{% endmacro %}
+{% macro duckdb__hash32(text, at) %}{{ return("cast('0x' || substr(md5(" ~ text ~ "), " ~ at ~ ", 8) as bigint)") }}{% endmacro %}
+{% macro postgres__hash32(text, at) %}{{ return("cast(cast('x' || substr(md5(" ~ text ~ "), " ~ at ~ ", 8) as bit(32)) as bigint)") }}{% endmacro %}
+
+{#- The present time, and a time of a column, in UTC and without a time zone. -#}
+{% macro now_utc() %}{{ return(adapter.dispatch('now_utc', 'protime')()) }}{% endmacro %}
+{% macro default__now_utc() %}{{ return("(current_timestamp at time zone 'UTC')") }}{% endmacro %}
+{% macro utc(time, dtype) %}
+  {{ return('(' ~ time ~ " at time zone 'UTC')" if 'with time zone' in dtype | lower or dtype | lower == 'timestamptz' else time) }}
 {% endmacro %}
 
 {#- The days from one to another, both included, as the column `date_day`. -#}

@@ -42,7 +42,7 @@ union all
     {%- for value in unfit %}
     {{- '\n      + ' if not loop.first }}case when {{ value.raw }} is not null and {{ value.sql }} is null then 1 else 0 end
     {%- endfor %} as _unfit_values,
-    cast({{ adapter.quote(loaded.name) if loaded else 'null' }} as {{ dbt.type_timestamp() }}) as _loaded_at
+    cast({{ protime.utc(adapter.quote(loaded.name), loaded.dtype) if loaded else 'null' }} as {{ dbt.type_timestamp() }}) as _loaded_at
 {%- endset -%}
 {%- if relation is none -%}
 select {{ fields }} where 1 = 0
@@ -100,6 +100,7 @@ from {{ relation }}{{ ' where ' ~ adapter.quote(deleted.name) ~ ' is null' if de
       {%- if column is not none and [column.name] + steps[1:] not in taken -%}
         {%- do taken.append([column.name] + steps[1:]) -%}
         {%- set raw = protime.value_at(adapter.quote(column.name), column.dtype, steps[1:], type) -%}
+        {%- if type == 'timestamp' -%}{%- set raw = protime.utc(raw, column.dtype) -%}{%- endif -%}
         {%- set is_parsed = type not in ['text', 'json'] and protime.is_text(column.dtype) -%}
         {%- set sql = protime.parsed(raw, type) if is_parsed else 'cast(' ~ raw ~ ' as ' ~ protime.type_of(type) ~ ')' -%}
         {%- do found.append({'raw': raw, 'sql': sql, 'is_parsed': is_parsed}) -%}

@@ -1,8 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { guideBlock } from '../../scripts/guide-blocks.ts'
+import { withDuckDb } from '../testing/protime.ts'
 import { expectSame } from './command.ts'
 import {
+  AUDIT,
+  beside,
   buildOf,
   copied,
   LANDINGS,
@@ -39,6 +42,7 @@ export const dbt: Engine = {
             expectClean(await landing.build())
             const lines = await rowsOf(landing, sql, tools)
             rows.set(name, new Set(lines))
+            expectInventory(lines, tenant)
             if (name !== LOSES_A_DELETION) expectHours(lines, tenant)
           }),
         )
@@ -46,6 +50,7 @@ export const dbt: Engine = {
       await compared(rows, tools)
       await asExpected(tools)
       await ofParts(tools)
+      await audited(tools)
     } finally {
       await postgres.stop()
     }
@@ -80,6 +85,14 @@ async function rowsOf(
 ): Promise<string[]> {
   const lines = await python('dbt_rows.py', [...models, sql, ...attached])
   return lines.trim().split('\n')
+}
+
+/** The audit has something to compare of each stream. */
+function expectInventory(lines: readonly string[], { streams }: Tenant): void {
+  const rows = lines
+    .map((line) => JSON.parse(line) as { model: string; row: Row })
+    .filter(({ model, row }) => model === 'stg_protime__inventory' && row['is_complete'] === true)
+  expectSame(rows.map(({ row }) => row['stream']).toSorted(), streams.toSorted())
 }
 
 /** The answer to the query of README is the service's. */
@@ -146,6 +159,36 @@ async function asExpected(tools: Tools): Promise<void> {
     // Of the values that do not fit, which two seeds have for that.
     expectSame(/PASS=\d+ WARN=2 ERROR=0/.test(said.at(-1) ?? ''), true)
   })
+}
+
+/** A row lost, a row that should be gone, and a row with another key, each in another table. */
+const FAULTS = [
+  'delete from clockings where id = (select min(id) from clockings)',
+  'insert into absences select * replace (-1 as id) from absences limit 1',
+  'update counters set id = -1 where id = (select min(id) from counters)',
+]
+
+/** Faults of a loader are found by dbt's test, which is green without them. */
+async function audited(tools: Tools): Promise<void> {
+  await inTenant(tools, 'audited', (parts) =>
+    tools.step('the audit names the tables that lack a row or have one too many', async () => {
+      const file = await protimeSync(parts)
+      await withDuckDb(file, async (connection) => {
+        for (const fault of FAULTS) await connection.run(fault)
+      })
+      const run = ['run', '--select', '+protime__audit']
+      const { build, ...landing } = beside(parts, file, 'main', run)
+      await build()
+      const sql = "select stream, verdict from protime__audit where verdict <> 'equal' order by 1"
+      expectSame(answers(await rowsOf(landing, sql, tools)), [
+        { stream: 'absences', verdict: 'rows too many' },
+        { stream: 'clockings', verdict: 'rows missing' },
+        { stream: 'counters', verdict: 'other rows' },
+      ])
+      const said = await runDbt(join(parts.folder, 'dbt'), 'test', '--select', AUDIT).catch(String)
+      expectSame(/FAIL 3 protime_warehouse_equals_service/.test(said), true)
+    }),
+  )
 }
 
 /** What a mart says of two tenants with equal ids. */

@@ -19,8 +19,8 @@ MODELS = (
     "select table_name from information_schema.tables"
     " where table_schema = '{}' and table_name like 'stg_protime__%' order by 1"
 )
-# Of the loader, and different for each.
-LEFT_OUT = {"tenant", "_loaded_at"}
+# Of the loader or of the time of a sync, and different for each.
+LEFT_OUT = {"tenant", "_loaded_at", "as_of"}
 
 
 def plain(value: Any) -> Any:

@@ -46,3 +46,10 @@ select * from (
     (select coalesce(sum({{ other_column }}), 0) from {{ other }}) as there
 ) sums where here <> there
 {% endtest %}
+
+{#- No stream was read longer ago than protime_max_age_hours, where that is set. -#}
+{% test protime_fresh(model, column) %}
+{%- set hours = var('protime_max_age_hours', none) %}
+select tenant, stream, {{ column }} from {{ model }}
+where {{ column ~ ' < ' ~ dbt.dateadd('hour', -(hours | int), protime.now_utc()) if hours else '1 = 0' }}
+{% endtest %}
