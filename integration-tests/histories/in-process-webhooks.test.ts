@@ -20,7 +20,7 @@ import { createTenant, type Tenant } from './tenant.ts'
 import { createPlatform, type Platform } from './warehouses.ts'
 import { type WebhookHistory, type WebhookStep, webhookHistories } from './webhook-history.ts'
 
-const PUBLIC_URL = 'https://hooks.acme.example'
+const PUBLIC_URLS = ['https://hooks.acme.example', 'https://new.acme.example/protime'] as const
 const TIMES = { debounceMs: 3, maxWaitMs: 30, minIntervalMs: 5, retryMs: 5 }
 const WATCH_MS = 15
 /** Longer than any wait of a history, which ends when what it waits for has happened. */
@@ -48,6 +48,7 @@ async function runWebhookHistory(history: WebhookHistory): Promise<void> {
     cancellations: 0,
     syncing: Promise.resolve(DONE),
     receiver: undefined,
+    publicUrl: PUBLIC_URLS[0],
   }
   try {
     for (const change of history.seeded) running.tenant.happen({ do: 'change', change })
@@ -95,6 +96,7 @@ interface Running {
   /** The lock that all syncs take. */
   syncing: Promise<TriggerOutcome>
   receiver: Receiver | undefined
+  publicUrl: string
 }
 
 async function take(step: WebhookStep, running: Running): Promise<void> {
@@ -106,12 +108,16 @@ async function take(step: WebhookStep, running: Running): Promise<void> {
   else if (step.do === 'cancel-sync') running.cancellations++
   else if (step.do === 'repeat-creation')
     emulator.fault('/webhooks', 'repeat', { method: 'POST', times: 1 })
+  else if (step.do === 'deny-creation')
+    emulator.fail('/webhooks', step.status, { method: 'POST', times: 1, effectMs: 0 })
   else if (step.do === 'refuse-list') refuseList(step.status, running)
   else if (step.do === 'kill-sync') running.killAfter.push(step.afterLines)
   else if (step.do === 'scheduled-sync') void sync(running)
   else if (step.do === 'wait') await idle(running)
   else if (step.do === 'kill-receiver') {
     await running.receiver?.stop()
+    const [first, second] = PUBLIC_URLS
+    if (step.isMoved) running.publicUrl = running.publicUrl === first ? second : first
     for (const event of step.meanwhile) tenant.happen(event)
     await startReceiver(running)
   } else tenant.happen(step)
@@ -186,7 +192,7 @@ async function startReceiver(running: Running): Promise<void> {
   let url = ''
   const server = await startServer(
     {
-      publicUrl: PUBLIC_URL,
+      publicUrl: running.publicUrl,
       host: '127.0.0.1',
       port: 0,
       storePath,

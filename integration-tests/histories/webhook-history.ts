@@ -22,12 +22,18 @@ export type WebhookStep =
   | { readonly do: 'cancel-sync' }
   /** A proxy sends the next creation of a webhook twice. */
   | { readonly do: 'repeat-creation' }
+  /** The next webhook is made, and answered by a status that says that it was not. */
+  | { readonly do: 'deny-creation'; readonly status: number }
   /** The service refuses the next request for its webhooks, also the first one of a start. */
   | { readonly do: 'refuse-list'; readonly status: number }
   /** The next sync dies after so many lines. */
   | { readonly do: 'kill-sync'; readonly afterLines: number }
-  /** The receiver dies, with the notifications that it knows; it starts again after these events. */
-  | { readonly do: 'kill-receiver'; readonly meanwhile: readonly Event[] }
+  /** The receiver dies, with the notifications that it knows; it starts again after these events, perhaps at another public URL. */
+  | {
+      readonly do: 'kill-receiver'
+      readonly meanwhile: readonly Event[]
+      readonly isMoved: boolean
+    }
   /** A sync of the schedule, beside those of the receiver. */
   | { readonly do: 'scheduled-sync' }
   /** Until every notification is synced. */
@@ -119,10 +125,18 @@ const step: fc.Arbitrary<WebhookStep> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('kill-receiver' as const),
       meanwhile: fc.array(event, { maxLength: 3 }),
+      isMoved: fc.boolean(),
     }),
   },
   { weight: 1, arbitrary: fc.constant({ do: 'cancel-sync' as const }) },
   { weight: 1, arbitrary: fc.constant({ do: 'repeat-creation' as const }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('deny-creation' as const),
+      status: fc.constantFrom(302, 307, 400, 401, 403, 409, 422, 500),
+    }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({
