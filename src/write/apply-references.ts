@@ -1,6 +1,7 @@
-import { caseFolded } from '../ground/folded-text.ts'
+import { foldedMost } from '../ground/folded-text.ts'
 import { withoutValues } from '../ground/without-values.ts'
 import { statusIs } from '../http/status.ts'
+import { differInForm, type Found, lookUpReference } from './look-up-reference.ts'
 import { refusalOf, type Verdict } from './outcome.ts'
 import {
   planReferences,
@@ -8,8 +9,7 @@ import {
   type ReferenceDelete,
   type ReferencePut,
 } from './plan-references.ts'
-import { canonicalId } from './read-record.ts'
-import { type CachedLinks, changesOf } from './service-cache.ts'
+import { type CachedLinks, type Claim, changesOf } from './service-cache.ts'
 import { groupBy, type TaskPool } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 
@@ -24,12 +24,13 @@ function independentChanges(
   const parents = new Map<string, string>()
   for (const { value, id } of changes) {
     const [linkedId, otherValue] = [links.idOf(value), id && links.valueOfId(id)]
-    const inAnyCase = links.inAnyCase(value)
-    // A service that folds case takes them for one value, which only its answers tell.
+    // A service that folds case or blanks takes them for one value, which only its answers tell.
     join(ofValue(value), ofFolded(value))
-    if (inAnyCase !== undefined) join(ofValue(value), ofValue(inAnyCase))
-    const idInAnyCase = inAnyCase && links.idOf(inAnyCase)
-    if (idInAnyCase !== undefined) join(ofValue(value), ofId(idInAnyCase))
+    for (const alike of links.alike(value)) {
+      join(ofValue(value), ofValue(alike))
+      const idOfAlike = links.idOf(alike)
+      if (idOfAlike !== undefined) join(ofValue(value), ofId(idOfAlike))
+    }
     if (linkedId !== undefined) join(ofValue(value), ofId(linkedId))
     if (id !== undefined) join(ofValue(value), ofId(id))
     if (otherValue !== undefined) join(ofValue(value), ofValue(otherValue))
@@ -60,7 +61,7 @@ function ofValue(value: string): string {
 }
 
 function ofFolded(value: string): string {
-  return `folded ${caseFolded(value)}`
+  return `folded ${foldedMost(value)}`
 }
 
 function ofId(id: string): string {
@@ -119,19 +120,22 @@ async function applyGroup(
   const asked = new Set<number>()
   /** Records whose value was asked for because it turned out not to be what was known. */
   const reread = new Set<number>()
-  /** Records whose value differs in case alone from one that the service takes for the same. */
+  /** Records whose value differs in case or blanks alone from one that the service takes for the same. */
   const respelled = new Set<number>()
-  /** Values that were asked for because another one of the input differs in case alone. */
-  const askedInCase = new Set<string>()
+  /** Values that were asked for because another one of the input differs in case or blanks alone. */
+  const askedInForm = new Set<string>()
+  /** See `CachedLinks.claims`; those of this group. */
+  let claims = new Map<string, Claim>()
   /** The record that each value lost its link for. */
   const lostFor = new Map<string, number>()
   let isDone = false
-  if (links.foldsCase) respell(links.inAnyCase)
+  if (links.foldsMore) respell(links.spelled)
+  else refuseContradictions()
   try {
-    await askForCase()
+    await askForForm()
     while (!isDone) {
       await round()
-      if (isDone) await askForCase()
+      if (isDone) await askForForm()
     }
     for (const [ordinal, verdict] of verdicts) settle(ordinal, verdict)
   } catch (error) {
@@ -141,6 +145,7 @@ async function applyGroup(
   } finally {
     current.commit()
     start.commit()
+    for (const [key, claim] of claims) links.claims.set(key, claim)
   }
 
   function settle(ordinal: number, verdict: Verdict): void {
@@ -210,14 +215,14 @@ async function applyGroup(
     }
   }
 
-  /** Puts; false where the service has kept the value that the record had, because it differs in case alone. */
+  /** Puts; false where the service has kept the value that the record had, because it differs in case or blanks alone. */
   async function link(value: string, id: string): Promise<boolean> {
     const former = current.valueOfId(id)
     await client.references.put({ collection, name, value, internalReference: id })
-    if (former !== undefined && differInCase(former, value)) {
+    if (former !== undefined && differInForm(former, value)) {
       const found = await lookUp(value)
       if (found !== 'unanswered' && found?.value === former) {
-        takeForOne(former)
+        takeForOne(former, value)
         return false
       }
     }
@@ -226,37 +231,54 @@ async function applyGroup(
   }
 
   /**
-   * Asks for a value that is not linked, where one is that differs in case alone and the input has both: what is
-   * found then is that one.
+   * Asks for a value that is not linked, where one is that differs in case or blanks alone and the input has both: what
+   * is found then is that one.
    */
-  async function askForCase(): Promise<void> {
-    for (const group of groupBy(changes, ({ value }) => caseFolded(value))) {
+  async function askForForm(): Promise<void> {
+    for (const group of groupBy(changes, ({ value }) => foldedMost(value))) {
       const values = group.map(({ value }) => value)
       const linked = values.find((value) => current.idOf(value) !== undefined)
       const other = values.find(
         (value) => current.idOf(value) === undefined && current.isKnown(value),
       )
-      if (linked === undefined || other === undefined || askedInCase.has(other)) continue
-      askedInCase.add(other)
+      if (linked === undefined || other === undefined || askedInForm.has(other)) continue
+      askedInForm.add(other)
       const found = await lookUp(other)
       if (found !== 'unanswered' && found !== undefined && found.id === current.idOf(linked))
-        takeForOne(linked)
+        takeForOne(linked, other)
     }
   }
 
-  /** The service has told that it folds case: values that differ from this one in case alone are this one. */
-  function takeForOne(value: string): void {
-    links.foldsCase = true
-    respell((other) => (differInCase(other, value) ? value : undefined))
+  /** The service has told that the other one is this one to it: so are all that differ as these do. */
+  function takeForOne(value: string, other: string): void {
+    links.takeForOne(value, other)
+    respell((one) => (links.fold(one) === links.fold(value) ? value : one))
     isDone = false
   }
 
-  function respell(spelled: (value: string) => string | undefined): void {
+  function respell(spelled: (value: string) => string): void {
     changes = changes.map((change) => {
-      const value = spelled(change.value) ?? change.value
+      const value = spelled(change.value)
       if (value !== change.value) respelled.add(change.ordinal)
       return { ...change, value }
     })
+    refuseContradictions()
+  }
+
+  /**
+   * Two records with texts that are one value to the service, and with two ids, would take the value from each other in
+   * every run: the earlier one keeps it, also where that came in another batch.
+   */
+  function refuseContradictions(): void {
+    claims = new Map()
+    for (const { ordinal, text, id } of changes) {
+      const key = foldedMost(text)
+      const claim = claims.has(key) ? claims.get(key) : links.claims.get(key)
+      const isOfOther = claim !== undefined && claim.text !== text
+      if (isOfOther && links.fold(claim.text) !== links.fold(text)) continue
+      if (isOfOther && id !== undefined && claim.id !== id) refuse(ordinal, CONTRADICTION)
+      else claims.set(key, id === undefined ? undefined : { text, id })
+    }
   }
 
   /** Whether the value is linked to another record than was known: then the plan was wrong. */
@@ -268,7 +290,7 @@ async function applyGroup(
     const id = found?.id
     if (id !== undefined && id === current.idOf(value)) return false
     const known = id === undefined ? undefined : current.valueOfId(id)
-    if (known !== undefined && differInCase(known, value)) takeForOne(value)
+    if (known !== undefined && differInForm(known, value)) takeForOne(value, known)
     // We have made it free ourselves. Else it was linked when it was put, and somebody has ended that since.
     if (id === undefined && lostFor.has(value)) return false
     for (const view of [start, current]) {
@@ -280,18 +302,8 @@ async function applyGroup(
   }
 
   /** Where not even that is answered, the refusal of the put counts. */
-  async function lookUp(
-    value: string,
-  ): Promise<{ readonly id: string; readonly value: string } | 'unanswered' | undefined> {
-    try {
-      const found = await client.references.get(collection, name, value)
-      if (found === undefined) return undefined
-      if (found.internalReference === null) return 'unanswered'
-      return { id: canonicalId(collection, found.internalReference), value: found.value }
-    } catch (error) {
-      refusalOf(error)
-      return 'unanswered'
-    }
+  function lookUp(value: string): Promise<Found> {
+    return lookUpReference(client, collection, name, value)
   }
 
   function refuse(ordinal: number, verdict: Verdict): void {
@@ -319,8 +331,10 @@ async function applyGroup(
   }
 }
 
-function differInCase(a: string, b: string): boolean {
-  return a !== b && caseFolded(a) === caseFolded(b)
+const CONTRADICTION: Verdict = {
+  outcome: 'rejected',
+  reason:
+    'An earlier record of the input has this value in another form, which is the same to the service, and another internalReference. Leave out the one that is wrong.',
 }
 
 function written({ isRelink, takenFrom, replaces }: ReferencePut): Verdict {

@@ -1,6 +1,6 @@
 import type { MaxDeletes } from '../config/write-settings.ts'
 import { ConnectorError } from '../ground/errors.ts'
-import { caseFolded, folded } from '../ground/folded-text.ts'
+import { folded } from '../ground/folded-text.ts'
 import type { CachedLinks, ServiceCache } from './service-cache.ts'
 
 /** A reference that would be deleted because the input does not have it. */
@@ -84,9 +84,8 @@ export function createInputKeys(most: MaxDeletes): InputKeys {
           refusal ??= `the list of references of ${group} cannot be read`
           continue
         }
-        const fold = links.foldsCase ? caseFolded : folded
-        const wanted = new Set([...values].map(fold))
-        const beyond = [...links.values()].filter((value) => !wanted.has(fold(value)))
+        const wanted = new Set([...values].map(links.fold))
+        const beyond = [...links.values()].filter((value) => !wanted.has(links.fold(value)))
         const taken = links.taken + beyond.length
         if (taken > mayBeTaken(links.initialSize, most))
           refusal ??= tooManyTaken(taken, links, group, most)

@@ -4,7 +4,10 @@ import { changesOf, type LinkChanges, type Links } from './service-cache.ts'
 /** What one record asks for, under one name of one collection. */
 export interface ReferenceChange {
   readonly ordinal: number
+  /** As the service has it, or as the record does. */
   readonly value: string
+  /** As the record has it. */
+  readonly text: string
   /** The id that the value is to be linked to; undefined deletes the value. */
   readonly id: string | undefined
 }

@@ -1,6 +1,14 @@
 import { ClientError } from '../client/client-error.ts'
 import type { WorkLocation } from '../client/service-client.ts'
-import { caseFolded, folded } from '../ground/folded-text.ts'
+import {
+  caseFolded,
+  type Folding,
+  folded,
+  foldedBy,
+  foldedMost,
+  foldingOf,
+  NO_FOLDING,
+} from '../ground/folded-text.ts'
 import { statusIs } from '../http/status.ts'
 import { canonicalId } from './read-record.ts'
 import type { WriteClient } from './write-client.ts'
@@ -32,18 +40,27 @@ export interface CachedLinks extends Links {
   values(): Iterable<string>
   /**
    * A value as the service has it, or as it was first asked for, where that differs in blanks at an end or in
-   * the form of characters alone: the service may not tell these apart. Where it folds case, also in case.
+   * the form of characters alone: the service may not tell these apart. Where it folds more, also in that.
    */
   spelled(value: string): string
-  /** The value of the service that differs from this one in case, if in anything. */
-  inAnyCase(value: string): string | undefined
-  /** Whether the service takes values that differ in case alone for one; set by whoever is told so by its answers. */
-  foldsCase: boolean
+  /** The values of the service that differ from this one in case and in blanks alone, if in anything. */
+  alike(value: string): readonly string[]
+  /** A value as the service compares it, as far as that is known. */
+  fold(value: string): string
+  /** Whether the service folds more than it is taken to fold without being asked. */
+  readonly foldsMore: boolean
+  /** The service has told that it takes both for one. */
+  takeForOne(value: string, other: string): void
+  /** What the records of this run have asked for, by their values as `foldedMost` has them. */
+  readonly claims: Map<string, Claim>
   /** How many links of those that were read would be gone, or lead elsewhere, after these changes. */
   takenAfter(changes: LinkChanges): number
   /** How many are now. */
   readonly taken: number
 }
+
+/** What the last record of a value has asked for; undefined stands for a record that deletes. */
+export type Claim = { readonly text: string; readonly id: string } | undefined
 
 /** A link whose id may not be readable. */
 interface ListedLink {
@@ -56,10 +73,11 @@ function createLinks(listed: readonly ListedLink[], isComplete: boolean): Cached
   const ids = new Map<string, string | null>()
   const values = new Map<string, string>()
   const spellings = new Map<string, string>()
-  const cases = new Map<string, string>()
+  const forms = new Map<string, Set<string>>()
+  let folding: Folding = NO_FOLDING
   for (const { value, id } of listed) {
     ids.set(value, id)
-    cases.set(caseFolded(value), value)
+    addForm(value)
     if (id !== null) values.set(id, value)
     if (!spellings.has(folded(value))) spellings.set(folded(value), value)
   }
@@ -68,7 +86,15 @@ function createLinks(listed: readonly ListedLink[], isComplete: boolean): Cached
   const moved = new Set<string>()
   const links: CachedLinks = {
     isComplete,
-    foldsCase: false,
+    claims: new Map(),
+    fold: (value) => foldedBy(value, folding),
+    get foldsMore() {
+      return folding !== NO_FOLDING
+    },
+    takeForOne(value, other) {
+      folding = foldingOf(value, other, folding)
+    },
+    alike,
     initialSize: initial.size,
     values: () => ids.keys(),
     idOf,
@@ -81,14 +107,15 @@ function createLinks(listed: readonly ListedLink[], isComplete: boolean): Cached
       if (former !== undefined) set(former, undefined)
       set(value, id)
       values.set(id, value)
-      cases.set(caseFolded(value), value)
+      addForm(value)
     },
     unlink,
-    inAnyCase: (value) => cases.get(caseFolded(value)),
     spelled(value) {
       if (ids.has(value)) return value
-      const inCase = links.foldsCase ? cases.get(caseFolded(value)) : undefined
-      if (inCase !== undefined) return inCase
+      const same = links.foldsMore
+        ? alike(value).find((one) => links.fold(one) === links.fold(value))
+        : undefined
+      if (same !== undefined) return same
       const known = spellings.get(folded(value))
       if (known === undefined) spellings.set(folded(value), value)
       return known ?? value
@@ -107,6 +134,16 @@ function createLinks(listed: readonly ListedLink[], isComplete: boolean): Cached
     return ids.get(value) ?? undefined
   }
 
+  function alike(value: string): string[] {
+    return [...(forms.get(foldedMost(value)) ?? [])].filter((one) => ids.has(one))
+  }
+
+  function addForm(value: string): void {
+    const known = forms.get(foldedMost(value))
+    if (known === undefined) forms.set(foldedMost(value), new Set([value]))
+    else known.add(value)
+  }
+
   function unlink(value: string): void {
     const id = idOf(value)
     if (id !== undefined && values.get(id) === value) values.delete(id)
@@ -119,12 +156,13 @@ function createLinks(listed: readonly ListedLink[], isComplete: boolean): Cached
     if (initial.has(value)) moved.add(value)
   }
 
-  /** A record that has its value in another case has lost none. */
+  /** A record that has its value in another form has lost none. */
   function isTaken(value: string, now: Links): boolean {
     const id = initial.get(value)
     if (id === undefined || id === now.idOf(value)) return false
     const other = id === null ? undefined : now.valueOfId(id)
-    return other === undefined || caseFolded(other) !== caseFolded(value)
+    if (other === undefined) return true
+    return caseFolded(other) !== caseFolded(value) && links.fold(other) !== links.fold(value)
   }
 }
 

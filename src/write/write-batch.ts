@@ -5,6 +5,7 @@ import { applyJobCategories, type NamedChange } from './apply-job-categories.ts'
 import { applyReferences } from './apply-references.ts'
 import { applyWorkLocations } from './apply-work-locations.ts'
 import { type InputKeys, mayBeTaken, tooManyTaken } from './input-keys.ts'
+import { learnFolding } from './look-up-reference.ts'
 import { type ObjectName, objects, type WriteRecord } from './objects.ts'
 import { isOfObject, type OutcomeReporter, type Verdict } from './outcome.ts'
 import { type ReferenceChange, targetOf } from './plan-references.ts'
@@ -106,7 +107,7 @@ async function writeReferences(records: readonly WriteRecord[], tools: ObjectToo
       inputKeys.addUnreadable()
     else inputKeys.add(collection, name, isDelete ? undefined : value)
     if ('rejection' in reading) settle(ordinal, reading.rejection)
-    else wanted.push({ ...reading.wanted, ordinal })
+    else wanted.push({ ...reading.wanted, text: reading.wanted.value, ordinal })
   }
   const pool = createTaskPool(CONCURRENCY, signal)
   const groups = groupBy(wanted, ({ collection, name }) =>
@@ -117,6 +118,7 @@ async function writeReferences(records: readonly WriteRecord[], tools: ObjectToo
     groups.map(async (group) => {
       const [{ collection, name }] = group as [Wanted, ...Wanted[]]
       const links = await cache.links(collection, name)
+      await learnFolding(group, { ...tools, links, collection, name })
       const changes = group.map((change) => ({ ...change, value: links.spelled(change.value) }))
       const spellings = new Set(
         changes.flatMap(({ ordinal, value }, i) => (group[i]?.value === value ? [] : [ordinal])),

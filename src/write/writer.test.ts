@@ -11,6 +11,7 @@ const OPTIONS = {
   lists: 'answer',
   trims: false,
   cases: 'two',
+  blanks: 'kept',
   readsDigits: false,
   unknownRecord: 404,
   checkedFirst: 'record',
@@ -146,26 +147,23 @@ describe.each(['one', 'lower'] as const)(
       ['the first is there', [['a1', '1']]],
       ['the last is there', [['a1', '2']]],
     ] as const)(
-      'of two records with another id each the later one counts, and the next run changes nothing, where %s',
+      'of two records with another id each the first one counts, in one batch or two, and the next run changes nothing, where %s',
       async (_, start) => {
         const service = open()
         const people = service.linksOf('people', 'hr')
         for (const [value, id] of start) people.set(value, id)
         const records = [hr('A1', '1'), hr('a1', '2')]
+        const contradiction = { outcome: 'rejected', reason: expect.stringMatching(/another form/) }
         const first = await write({ service, object, records })
-        expect(first).toMatchObject([{ replaced: true }, {}])
-        expect([...people.values()]).toEqual(['2'])
-        await write({ service, object, records })
-        const before = [...people]
-        const again = await write({ service, object, records })
-        expect(again).toMatchObject([
-          { outcome: 'skipped', replaced: true },
-          { outcome: 'skipped' },
-        ])
-        expect([...people]).toEqual(before)
-        expect(service.writes.filter((one) => one.startsWith('delete'))).toHaveLength(
-          start[0]?.[1] === '2' ? 0 : 1,
-        )
+        expect(first).toMatchObject([{}, contradiction])
+        expect([...people.values()]).toEqual(['1'])
+        for (const batchSize of [1, 1000]) {
+          service.writes.length = 0
+          const again = await write({ service, object, records, batchSize })
+          expect(again).toMatchObject([{ outcome: 'skipped' }, contradiction])
+          expect([...people.values()]).toEqual(['1'])
+          expect(service.writes.filter((one) => !one.startsWith('put'))).toEqual([])
+        }
       },
     )
 
@@ -191,6 +189,54 @@ describe.each(['one', 'lower'] as const)(
     })
   },
 )
+
+describe.each(['joined', 'left out'] as const)('where blanks within values are %s', (blanks) => {
+  const open = () => createFakeService({ ...OPTIONS, blanks })
+  const object = 'external_references'
+  const records = [hr('A  1', '1'), hr('B  2', '2'), hr('C  3', '3')]
+
+  it('a run writes what is new, and the next one changes nothing', async () => {
+    const service = open()
+    await write({ service, object, records })
+    expect(service.writes).toHaveLength(3)
+    const again = await write({ service, object, records })
+    expect(again).toMatchObject(records.map(() => ({ outcome: 'skipped', folded: true })))
+    expect(service.writes).toHaveLength(3)
+  })
+
+  it('a mirror takes nothing away', async () => {
+    const service = open()
+    await write({ service, object, records })
+    const settings = { mirror: true, max_deletes: '0' }
+    const outcomes = await write({ service, object, records, settings })
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['skipped', 'skipped', 'skipped'])
+  })
+
+  it('the second of two records for one value is rejected, in one batch or two, in every run', async () => {
+    const service = open()
+    const two = [hr('A 1', '1'), hr('A  1', '2')]
+    for (const batchSize of [1, 1, 1000, 1000]) {
+      const outcomes = await write({ service, object, records: two, batchSize })
+      expect(outcomes[1]).toMatchObject({ outcome: 'rejected' })
+      expect([...service.linksOf('people', 'hr').values()]).toEqual(['1'])
+    }
+  })
+})
+
+it('values that differ in blanks within are two where the service has both', async () => {
+  const service = createFakeService(OPTIONS)
+  const records = [hr('A 1', '1'), hr('A1', '2')]
+  const input = { service, object: 'external_references', records } as const
+  await write(input)
+  const outcomes = await write(input)
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(['skipped', 'skipped'])
+  expect(service.linksOf('people', 'hr')).toEqual(
+    new Map([
+      ['A 1', '1'],
+      ['A1', '2'],
+    ]),
+  )
+})
 
 it('a failure that is about no record stops everything, and what was done is told', async () => {
   const { connect } = createFakeService(OPTIONS)

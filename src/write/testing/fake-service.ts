@@ -7,7 +7,7 @@ import type {
   WorkLocation,
 } from '../../client/service-client.ts'
 import { parseWriteSettings, type WriteSettings } from '../../config/write-settings.ts'
-import { folded } from '../../ground/folded-text.ts'
+import { type Folding, folded, foldedBy } from '../../ground/folded-text.ts'
 import type { ObjectName, WriteRecord } from '../objects.ts'
 import type { Outcome } from '../outcome.ts'
 import type { WriteClient } from '../write-client.ts'
@@ -27,6 +27,8 @@ export interface FakeOptions {
    * letters.
    */
   readonly cases: 'two' | 'one' | 'lower'
+  /** What becomes of blanks within values of references. */
+  readonly blanks: Folding['blanks']
   /** Whether a value that is a number is taken for an id of a job category; the client refuses what is found so. */
   readonly readsDigits: boolean
   /** How a reference to a record that is not there is refused. */
@@ -76,8 +78,11 @@ export function createFakeService(options: FakeOptions) {
   const writes: string[] = []
   let late: (() => void)[] = []
   const kept = (text: string) => (options.trims ? folded(text) : text)
-  const keptValue = (value: string) =>
-    options.cases === 'lower' ? kept(value).toLowerCase() : kept(value)
+  const keptValue = (value: string) => {
+    const { blanks } = options
+    const text = blanks === 'kept' ? kept(value) : foldedBy(value, { case: false, blanks })
+    return options.cases === 'lower' ? text.toLowerCase() : text
+  }
   return { links, linksOf, categories, locations, writes, connect, change, endLate }
 
   /** Does what is late. */

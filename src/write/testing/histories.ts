@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { type caseFolded, folded } from '../../ground/folded-text.ts'
+import { folded } from '../../ground/folded-text.ts'
 import { type FakeOptions, type Fault, RECORDS } from './fake-service.ts'
 
 /** `npm run test:histories -- --place write` runs more, with another seed each time. */
@@ -40,6 +40,7 @@ export function histories<T>(
       lists: fc.constant('answer' as const),
       trims: fc.boolean(),
       cases: fc.constant('two' as const),
+      blanks: fc.constant('kept' as const),
       readsDigits: fc.boolean(),
       unknownRecord: fc.constantFrom(404 as const, 400 as const),
       checkedFirst: fc.constantFrom('record' as const, 'link' as const),
@@ -63,19 +64,20 @@ export function relink(links: Map<string, string>, value: string, id: string): v
 /** Links by what their values are without regard to spelling, or to case either. */
 export function foldedKeys(
   links: ReadonlyMap<string, string>,
-  fold: typeof folded | typeof caseFolded = folded,
+  fold: (text: string) => string = folded,
 ): Map<string, string> {
   return new Map([...links].map(([value, id]) => [fold(value), id]))
 }
 
 /** How a value or a name is spelled; none means another one. */
 export const spellings = fc.constantFrom('plain', 'plain', 'blank', 'decomposed')
-/** Those of a service that folds case. */
-export const spellingsInCase = fc.constantFrom('plain', 'capital')
+/** Those of a service that folds case or blanks. */
+export const spellingsInForm = fc.constantFrom('plain', 'capital', 'blank within')
 
 /** The text in a spelling. */
 export function spelled(text: string, spelling: string): string {
   if (spelling === 'capital') return text.toUpperCase()
+  if (spelling === 'blank within') return text.replace('v', 'v ')
   if (spelling === 'blank') return `${text} `
   return spelling === 'decomposed' ? text.normalize('NFD') : text
 }
