@@ -1,7 +1,7 @@
 import { foldedMost } from '../ground/folded-text.ts'
 import { withoutValues } from '../ground/without-values.ts'
 import { statusIs } from '../http/status.ts'
-import { differInForm, type Found, lookUpReference } from './look-up-reference.ts'
+import { differInForm, type FoundReference, lookUpReference } from './look-up-reference.ts'
 import { refusalOf, type Verdict } from './outcome.ts'
 import {
   planReferences,
@@ -302,7 +302,7 @@ async function applyGroup(
   }
 
   /** Where not even that is answered, the refusal of the put counts. */
-  function lookUp(value: string): Promise<Found> {
+  function lookUp(value: string): Promise<FoundReference> {
     return lookUpReference(client, collection, name, value)
   }
 

@@ -6,7 +6,10 @@ import type { CachedLinks } from './service-cache.ts'
 import type { WriteClient } from './write-client.ts'
 
 /** What a value names, and how the service has it; `unanswered` where it does not tell. */
-export type Found = { readonly id: string; readonly value: string } | 'unanswered' | undefined
+export type FoundReference =
+  | { readonly id: string; readonly value: string }
+  | 'unanswered'
+  | undefined
 
 /** Asks for one value. Throws what ends the object. */
 export async function lookUpReference(
@@ -14,7 +17,7 @@ export async function lookUpReference(
   collection: string,
   name: string,
   value: string,
-): Promise<Found> {
+): Promise<FoundReference> {
   try {
     const found = await references.get(collection, name, value)
     if (found === undefined) return undefined
