@@ -210,7 +210,9 @@ function configOf({ emulator, settings, host, elsewhere }: Running): object {
     activity_structures: emulator.activityStructures.filter(
       ({ level }) => levels === undefined || (levels as readonly number[]).includes(level),
     ),
-    request_timeout_seconds: 5,
+    // Records may be so large that they take their time, too.
+    request_timeout_seconds: 30,
+    max_record_mb: 64,
     ...others,
     // Those inside records may change without a change of the record.
     external_references: [],
