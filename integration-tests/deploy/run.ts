@@ -95,7 +95,10 @@ async function firstNight({ tenants, dagster }: Scene): Promise<void> {
     }
     same('killed: one run at a time', overlaps(runsOf(runs, killed.name)), false)
     const requests = await killed.service.requests()
-    const starts = requests.filter(({ path, query }) => path === '/people' && query === 'delta')
+    // One of the streams that are read first: on a busy machine the first commit has few.
+    const starts = requests.filter(
+      ({ path, query }) => path === '/absence-definitions' && query === 'delta',
+    )
     same('killed: the retry continues from the commits', starts.length, 1)
     for (const tenant of tenants.values()) if (tenant.name !== 'wrong') await equals(tenant)
     same('wrong: nothing is loaded', runsOf(runs, 'wrong')[0]?.metadata['records'], 0)
