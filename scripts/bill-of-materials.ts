@@ -68,7 +68,7 @@ function readJson(path: string): unknown {
 }
 
 /**
- * What is compiled in, so that no folder shows it: the runtime and library of AssemblyScript into `dist/scan.wasm`,
+ * What is compiled in, so that no folder shows it: the runtime and library of AssemblyScript into `dist/*.wasm`,
  * code of ajv into `dist/validators.cjs`.
  */
 export function compiledIn() {
@@ -146,7 +146,7 @@ ${packages.join('\n')}
 
 dist/validators.cjs contains code of ajv ${ajv.version}, which is under the MIT License; the file begins with its text.
 
-dist/scan.wasm contains the runtime and parts of the library of AssemblyScript ${assemblyScript.version},
+dist/scan.wasm and dist/rows.wasm contain the runtime and parts of the library of AssemblyScript ${assemblyScript.version},
 which is under the Apache License 2.0. Its notice and its licence follow.
 
 ${RULE}

@@ -60,7 +60,8 @@ export function judgeFiles(image: Files, base: Files): number {
     ...added.filter(([, { mode, link }]) => !link && (mode & 0o022) !== 0).map(([path]) => path),
   ]
   if (wrong.length > 0) throw new Error(wrong.join('\n'))
-  for (const file of ['NOTICE', 'LICENSE', 'spec.json', 'sbom.cdx.json', 'dist/scan.wasm'])
+  const wasm = ['dist/scan.wasm', 'dist/rows.wasm']
+  for (const file of ['NOTICE', 'LICENSE', 'spec.json', 'sbom.cdx.json', ...wasm])
     if (!image.has(`${HOME}/${file}`)) throw new Error(`there is no ${file}`)
   return bytes
 }

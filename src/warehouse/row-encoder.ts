@@ -1,5 +1,6 @@
 import { ConnectorError } from '../ground/errors.ts'
 import { type Column, fits, freeName, takenNames, variantOf } from './column.ts'
+import { PlainRows } from './plain-rows.ts'
 
 /**
  * The file of rows that DuckDB reads as CSV. JSON has no raw control characters, so that they can
@@ -103,6 +104,14 @@ class RowText {
     this.#to[this.#size++] = ROW_END
     this.#count++
     this.#longest = Math.max(this.#longest, this.#size - this.#rowStart)
+  }
+
+  append(rows: Buffer, count: number, longest: number): void {
+    this.#reserve(rows.length)
+    this.#to.set(rows, this.#size)
+    this.#size += rows.length
+    this.#count += count
+    this.#longest = Math.max(this.#longest, longest)
   }
 
   /** Valid until `reset`. */
@@ -209,6 +218,7 @@ export function createRowEncoder(
   /** What the last call of `skipValue` met: a backslash within a text. */
   let hasEscape = false
   const text = new RowText()
+  const plain = new PlainRows()
   columns.forEach(learn)
   return { columns, misfits, encode }
 
@@ -217,7 +227,9 @@ export function createRowEncoder(
     variants.push(-1)
     misfits.push(0)
     if (base >= 0) variants[base] = index
-    names = [...names, base < 0 ? Buffer.from(column.property) : NO_NAME]
+    const name = base < 0 ? Buffer.from(column.property) : NO_NAME
+    names = [...names, name]
+    plain.addColumn(column.type, name)
     starts = new Int32Array(columns.length)
     ends = new Int32Array(columns.length)
     isEscaped = new Uint8Array(columns.length)
@@ -225,7 +237,8 @@ export function createRowEncoder(
 
   function encode(lines: Buffer, from: number, generation: number): Encoded {
     text.reset(lines, generation)
-    let at = from
+    plain.begin(lines, generation)
+    let at = plain.encode(from, text)
     let added: Column | undefined
     while (at < lines.length) {
       starts.fill(0)
@@ -250,6 +263,7 @@ export function createRowEncoder(
         else text.plain(start + 1, end - 1)
       }
       text.end()
+      at = plain.encode(at, text)
     }
     if (added !== undefined) learn(added, columns.push(added) - 1)
     return { ...text.finish(), end: at, added }
