@@ -83,17 +83,6 @@ export function freeName(wanted: string, taken: Set<string>): string {
 }
 
 const QUOTE = 0x22
-const MINUS = 0x2d
-const POINT = 0x2e
-const ZERO = 0x30
-const NINE = 0x39
-const LOWER_F = 0x66
-const LOWER_T = 0x74
-/** A number of so many characters has at most 15 digits, which a double always keeps. */
-const SAFE_NUMBER = 15
-/** An integer of so many characters is always a BIGINT. */
-const SAFE_INTEGER = 18
-const MAX_BIGINT = 2n ** 63n
 /** DuckDB takes no zone behind a time without seconds. */
 const TIME = /^(\d{4})-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?)?$/
 
@@ -102,44 +91,25 @@ const TIME = /^(\d{4})-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)
  * included, and not null.
  */
 export function fits(type: ColumnType, bytes: Buffer, start: number, end: number): boolean {
-  const first = bytes[start] as number
-  switch (type) {
-    case 'JSON':
-      return true
-    case 'VARCHAR':
-      return first === QUOTE
-    case 'BIGINT':
-      return isInteger(bytes, start, end)
-    case 'BOOLEAN':
-      return first === LOWER_T || first === LOWER_F
-    case 'DOUBLE':
-      return isExactDouble(bytes, start, end)
-    case 'DATE':
-      return isDate(bytes, start, end)
-    case 'TIMESTAMP_NS':
-      return isTime(bytes.toString('latin1', start + 1, end - 1))
-  }
-}
-
-function isInteger(bytes: Buffer, start: number, end: number): boolean {
-  for (let at = bytes[start] === MINUS ? start + 1 : start; at < end; at++) {
-    if (!isDigit(bytes[at] as number)) return false
-  }
-  if (end - start <= SAFE_INTEGER) return true
-  const value = BigInt(bytes.toString('latin1', start, end))
-  return value < MAX_BIGINT && value >= -MAX_BIGINT
-}
-
-function isExactDouble(bytes: Buffer, start: number, end: number): boolean {
-  const first = bytes[start] as number
-  if (!isDigit(first) && first !== MINUS) return false
-  let isPlain = end - start <= SAFE_NUMBER
-  for (let at = start + 1; isPlain && at < end; at++) {
-    const byte = bytes[at] as number
-    isPlain = isDigit(byte) || byte === POINT
-  }
-  if (isPlain) return true
+  if (type === 'JSON') return true
+  if (type === 'VARCHAR') return bytes[start] === QUOTE
   const text = bytes.toString('latin1', start, end)
+  switch (type) {
+    case 'BIGINT':
+      return /^-?\d{1,19}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)
+    case 'BOOLEAN':
+      return text === 'true' || text === 'false'
+    case 'DOUBLE':
+      return isExactDouble(text)
+    case 'DATE':
+      return /^"\d{4}-\d\d-\d\d"$/.test(text) && isDay(text.slice(1, -1))
+    case 'TIMESTAMP_NS':
+      return isTime(text.slice(1, -1))
+  }
+}
+
+function isExactDouble(text: string): boolean {
+  if (!/^[-\d]/.test(text)) return false
   const value = Number(text)
   return Number.isFinite(value) && normalised(text) === normalised(String(value))
 }
@@ -155,19 +125,6 @@ export function normalised(text: string): string {
   return `${text.startsWith('-') ? '-' : ''}${significant}e${power}`
 }
 
-/** Quotes, four digits, two and two, of a day that there is. */
-function isDate(bytes: Buffer, start: number, end: number): boolean {
-  if (end - start !== 12 || bytes[start] !== QUOTE) return false
-  if (bytes[start + 5] !== MINUS || bytes[start + 8] !== MINUS) return false
-  for (let at = start + 1; at < end - 1; at++) {
-    if (at !== start + 5 && at !== start + 8 && !isDigit(bytes[at] as number)) return false
-  }
-  const month = twoDigits(bytes, start + 6)
-  const day = twoDigits(bytes, start + 9)
-  if (month < 1 || month > 12 || day < 1) return false
-  return day <= 28 || isDay(bytes.toString('latin1', start + 1, end - 1))
-}
-
 /** There is no such day where the time is one of another day. */
 function isDay(text: string): boolean {
   const time = Date.parse(text)
@@ -179,12 +136,4 @@ function isTime(text: string): boolean {
   // What nanoseconds since 1970 reach.
   const isInRange = Number(year) >= 1678 && Number(year) <= 2261
   return isInRange && isDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text))
-}
-
-function twoDigits(bytes: Buffer, at: number): number {
-  return ((bytes[at] as number) - ZERO) * 10 + ((bytes[at + 1] as number) - ZERO)
-}
-
-function isDigit(byte: number): boolean {
-  return byte >= ZERO && byte <= NINE
 }

@@ -25,8 +25,6 @@ export const LINE_PARTS = {
   deleteSuffix: Buffer.from('}d\n'),
 } as const
 
-/** Shorter ones are copied faster byte by byte. */
-const SHORT = 48
 const QUOTE_TEXT = String.fromCharCode(QUOTING)
 /** The escapes of a JSON text: a surrogate pair, half of one without the other, any other. */
 const ESCAPES =
@@ -66,16 +64,8 @@ class RowText {
   /** A value whose bytes are those of its text. */
   plain(start: number, end: number): void {
     this.#reserve(end - start + 1)
-    const to = this.#to
-    to[this.#size++] = SEPARATOR
-    if (end - start < SHORT) {
-      const from = this.#from
-      let size = this.#size
-      for (let at = start; at < end; at++) to[size++] = from[at] as number
-      this.#size = size
-    } else {
-      this.#size += this.#from.copy(to, this.#size, start, end)
-    }
+    this.#to[this.#size++] = SEPARATOR
+    this.#size += this.#from.copy(this.#to, this.#size, start, end)
   }
 
   /** A JSON text with escapes, quotes included. */
@@ -207,7 +197,8 @@ export function createRowEncoder(
   others: Iterable<string> = [],
 ): RowEncoder {
   const columns = [...given]
-  let names: Buffer[] = []
+  /** The place of each member's column, by the bytes of its name. */
+  const places = new Map<string, number>()
   let starts = new Int32Array(0)
   let ends = new Int32Array(0)
   let isEscaped = new Uint8Array(0)
@@ -219,6 +210,7 @@ export function createRowEncoder(
   let hasEscape = false
   const text = new RowText()
   const plain = new PlainRows()
+  const appendRows = text.append.bind(text)
   columns.forEach(learn)
   return { columns, misfits, encode }
 
@@ -228,8 +220,8 @@ export function createRowEncoder(
     misfits.push(0)
     if (base >= 0) variants[base] = index
     const name = base < 0 ? Buffer.from(column.property) : NO_NAME
-    names = [...names, name]
     plain.addColumn(column.type, name)
+    if (base < 0) places.set(name.toString('latin1'), index)
     starts = new Int32Array(columns.length)
     ends = new Int32Array(columns.length)
     isEscaped = new Uint8Array(columns.length)
@@ -238,7 +230,7 @@ export function createRowEncoder(
   function encode(lines: Buffer, from: number, generation: number): Encoded {
     text.reset(lines, generation)
     plain.begin(lines, generation)
-    let at = plain.encode(from, text)
+    let at = plain.encode(from, appendRows)
     let added: Column | undefined
     while (at < lines.length) {
       starts.fill(0)
@@ -263,7 +255,7 @@ export function createRowEncoder(
         else text.plain(start + 1, end - 1)
       }
       text.end()
-      at = plain.encode(at, text)
+      at = plain.encode(at, appendRows)
     }
     if (added !== undefined) learn(added, columns.push(added) - 1)
     return { ...text.finish(), end: at, added }
@@ -271,12 +263,11 @@ export function createRowEncoder(
 
   /** Finds the value of each column; answers with the position behind the record, or the column that it lacks. */
   function readRecord(lines: Buffer, start: number): number | Column {
-    let index = -1
     let at = skipSpace(lines, start + 1)
     while (lines[at] === QUOTE) {
       const nameStart = at + 1
       const nameEnd = skipText(lines, at) - 1
-      index = placeOf(lines, nameStart, nameEnd, index + 1)
+      const index = placeOf(lines, nameStart, nameEnd)
       const valueStart = skipSpace(lines, skipSpace(lines, nameEnd + 1) + 1)
       hasEscape = false
       const valueEnd = skipValue(lines, valueStart)
@@ -314,18 +305,10 @@ export function createRowEncoder(
     })
   }
 
-  /** The column of a member; members mostly come in one order, so the next ones are tried first. */
-  function placeOf(lines: Buffer, start: number, end: number, next: number): number {
-    const size = end - start
-    for (let tried = 0; tried < names.length; tried++) {
-      const index = next + tried < names.length ? next + tried : next + tried - names.length
-      const name = names[index] as Buffer
-      if (name.length !== size) continue
-      let at = 0
-      while (at < size && name[at] === lines[start + at]) at++
-      if (at === size) return index
-    }
-    if (!lines.subarray(start, end).includes(BACKSLASH)) return -1
+  function placeOf(lines: Buffer, start: number, end: number): number {
+    const name = lines.toString('latin1', start, end)
+    const index = places.get(name) ?? -1
+    if (index >= 0 || !name.includes('\\')) return index
     const property = nameOf(lines, start, end)
     return columns.findIndex((column) => column.property === property)
   }

@@ -7,8 +7,11 @@ import { LINE_PARTS } from './row-encoder.ts'
 import { type StreamRows, unwritable } from './stream-rows.ts'
 import type { Load } from './warehouse.ts'
 
-/** So many bytes of rows are committed together at most, a page or a part of one more. */
-const COMMIT_BYTES = 16 * 1024 * 1024
+/**
+ * So many bytes of rows are committed together at most, a page or a part of one more. A commit of less than half of it makes
+ * DuckDB write rows twice, into its log and into the file.
+ */
+const COMMIT_BYTES = 64 * 1024 * 1024
 /** A kill costs no more than what was read in this time, */
 const COMMIT_MS = 5_000
 /** and one soon after the start does not cost the start. */

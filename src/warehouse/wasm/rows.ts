@@ -1,26 +1,24 @@
 // Rows of plain records (see ../plain-rows.ts), from the lines in one window of memory into another one. Lines are valid
 // JSON, and end in the window. Whatever is not plain is left to the host, with the whole line.
 
-/** Of each column: where its name stands and how long it is, its type, the column that came after it last, its value. */
-const COLUMN_BYTES: u32 = 32
-const NAME: usize = 0
-const NAME_LENGTH: usize = 4
-const TYPE: usize = 8
-const NEXT: usize = 12
-const START: usize = 16
-const END: usize = 20
+/** Of each column: its type, the column that came after it last, its value, its name and how long that is. */
+const COLUMN_BYTES: u32 = 96
+const TYPE: usize = 0
+const NEXT: usize = 4
+const START: usize = 8
+const END: usize = 12
+const NAME_LENGTH: usize = 16
+const NAME: u32 = 32
 /** What comes before the first member of a record is in the place of a column. */
-const BEFORE: u32 = 1024
+const BEFORE: u32 = 512
 const COLUMNS: u32 = BEFORE + COLUMN_BYTES
-const NAMES: u32 = COLUMNS + 1500 * COLUMN_BYTES
 
-/** Where the host writes the generation of the rows, and lines. */
-export const generationAt: u32 = 512
-export const linesAt: u32 = 98304
-export const linesRoom: u32 = 131072
-/** Where rows are. Vectors are read behind lines and written behind rows. */
-export const rowsAt: u32 = 229504
-const ROWS_END: u32 = 491648
+/** Where the host writes the generation of the rows, and lines; where rows are. Vectors are read and written behind them. */
+export const generationAt: u32 = 256
+export const linesAt: u32 = 150000
+export const linesEnd: u32 = 270000
+export const rowsAt: u32 = 270032
+const ROWS_LIMIT: u32 = 524256
 
 // The types of columns, as the host numbers them.
 const ANY: u32 = 0
@@ -38,7 +36,6 @@ const NULL: u32 = 0x01
 const ROW_END: u32 = 0x0a
 
 let columns: u32 = COLUMNS
-let names: u32 = NAMES
 let behindLine: u32 = 0
 
 /** What `encode` made: up to where, how many, and how long the longest one is. */
@@ -46,16 +43,14 @@ export let rowsEnd: u32 = rowsAt
 export let count: u32 = 0
 export let longest: u32 = 0
 
-/** Adds a column; answers where the host writes its name, or 0: its values are never plain. */
+/** Adds a column; answers where the host writes its name, or 0: with a long one its values are never plain. */
 export function addColumn(type: u32, nameLength: u32): u32 {
-  if (columns == NAMES) unreachable()
-  const name = names + nameLength + 16 > linesAt ? NONE : names
-  store<u32>(columns, name, NAME)
-  store<u32>(columns, name == NONE ? u32.MAX_VALUE : nameLength, NAME_LENGTH)
-  store<u32>(columns, type, TYPE)
+  const column = columns
   columns += COLUMN_BYTES
-  if (name != NONE) names += nameLength
-  return name
+  if (columns > linesAt) unreachable()
+  store<u32>(column, type, TYPE)
+  store<u32>(column, nameLength, NAME_LENGTH)
+  return nameLength <= COLUMN_BYTES - NAME ? column + NAME : NONE
 }
 
 /** Makes rows of lines until one is not plain or has no room, and answers where that begins; else `end`. */
@@ -64,7 +59,7 @@ export function encode(at: u32, end: u32, generationLength: u32): u32 {
   count = 0
   longest = 0
   while (at < end) {
-    if (!readLine(at, end) || rowsEnd + (behindLine - at) + (columns - COLUMNS) > ROWS_END) {
+    if (!readLine(at, end) || rowsEnd + (behindLine - at) + (columns - COLUMNS) > ROWS_LIMIT) {
       for (let column = COLUMNS; column < columns; column += COLUMN_BYTES)
         store<u32>(column, NONE, START)
       return at
@@ -137,10 +132,10 @@ function columnOf(name: u32, length: u32, last: u32): u32 {
 }
 
 function isName(column: u32, name: u32, length: u32): bool {
-  if (load<u32>(column, NAME_LENGTH) != length) return false
-  const known = load<u32>(column, NAME)
+  if (load<u32>(column, NAME_LENGTH) != length || length > COLUMN_BYTES - NAME) return false
   for (let i: u32 = 0; i < length; i += 16) {
-    const others = ~i8x16.bitmask(i8x16.eq(v128.load(name + i), v128.load(known + i))) & 0xffff
+    const others =
+      ~i8x16.bitmask(i8x16.eq(v128.load(name + i), v128.load(column + NAME + i))) & 0xffff
     if (others != 0 && i + ctz(others) < length) return false
   }
   return true
