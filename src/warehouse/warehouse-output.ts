@@ -8,10 +8,12 @@ import { type StreamRows, unwritable } from './stream-rows.ts'
 import type { Load } from './warehouse.ts'
 
 /**
- * So many bytes of rows are committed together at most, a page or a part of one more. A commit of less than half of it makes
- * DuckDB write rows twice, into its log and into the file.
+ * So many bytes of rows are committed together at most, a page or a part of one more. Of a few row groups DuckDB writes
+ * most while they come; less would go into its log first, and then into the file.
  */
-const COMMIT_BYTES = 64 * 1024 * 1024
+const COMMIT_BYTES = 48 * 1024 * 1024
+/** Rows that may take the place of others are in memory until they are committed: each of their bytes counts for so many. */
+const REPLACING = 3
 /** A kill costs no more than what was read in this time, */
 const COMMIT_MS = 5_000
 /** and one soon after the start does not cost the start. */
@@ -99,6 +101,8 @@ export function createCommits(commit: () => Promise<void>, later = LATER): Commi
 export interface RisingKeys {
   /** Looks at the next records, which are all that come; without a batch: at anything else. */
   observe(batch?: RecordBatch, generation?: number): void
+  /** Whether they have risen so far. */
+  readonly rise: boolean
   /** The highest key before the last call; undefined once a key did not rise. */
   take(): number | undefined
 }
@@ -109,6 +113,9 @@ export function createRisingKeys(highestGeneration: number): RisingKeys {
   let highest = -1
   let taken = -1
   return {
+    get rise() {
+      return rises
+    },
     observe(batch, generation = -1) {
       if (batch === undefined || generation <= highestGeneration) rises = false
       for (let i = 0; rises && i < (batch?.count ?? 0); i++) {
@@ -216,7 +223,7 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
   function add(lines: Uint8Array, generation: number): Promise<void> | undefined {
     if (failure !== undefined) return Promise.reject(failure)
     isChanged = true
-    return commits.wrote(rows.add(lines, generation))
+    return commits.wrote(rows.add(lines, generation) * (keys.rise ? 1 : REPLACING))
   }
 
   function wrote(bytes: number): Promise<void> | undefined {
