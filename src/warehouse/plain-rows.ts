@@ -17,7 +17,7 @@ declare const WebAssembly: {
   Instance: new (module: object) => { readonly exports: unknown }
 }
 
-/** The numbers of types in `wasm/rows.ts`. */
+/** The numbers of types in `wasm/rows.ts`, which knows no times: hardly any stream has one. */
 const TYPES: Readonly<Record<ColumnType, number>> = {
   ...{ JSON: 0, VARCHAR: 1, BIGINT: 2, DOUBLE: 3, BOOLEAN: 4, DATE: 5, TIMESTAMP_NS: 6 },
 }

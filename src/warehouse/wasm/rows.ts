@@ -20,14 +20,13 @@ export const linesEnd: u32 = 270000
 export const rowsAt: u32 = 270032
 const ROWS_LIMIT: u32 = 524256
 
-// The types of columns, as the host numbers them.
+// The types of columns, as the host numbers them. No value of another one is plain.
 const ANY: u32 = 0
 const VARCHAR: u32 = 1
 const BIGINT: u32 = 2
 const DOUBLE: u32 = 3
 const BOOLEAN: u32 = 4
 const DATE: u32 = 5
-const TIME: u32 = 6
 
 const NONE: u32 = 0
 const PRESENT: u32 = 0x30
@@ -147,10 +146,7 @@ function valueEnd(at: u32, end: u32, type: u32): u32 {
   if (c == 0x22) {
     const close = textEnd(at + 1, end)
     if (close == NONE) return NONE
-    const holds =
-      type <= VARCHAR ||
-      (type == DATE && close - at == 11 && isDay(at + 1)) ||
-      (type == TIME && isTime(at + 1, close))
+    const holds = type <= VARCHAR || (type == DATE && close - at == 11 && isDay(at + 1))
     return holds ? close + 1 : NONE
   }
   if (c - 0x30 < 10 || c == 0x2d) return numberEnd(at, type)
@@ -232,29 +228,4 @@ function isDay(at: u32): bool {
   const day = twoDigits(at + 8)
   if (month - 1 > 11 || day - 1 > 30) return false
   return day <= 28 || (month != 2 && (day <= 30 || ((LONG_MONTHS >> month) & 1) != 0))
-}
-
-/** A time as 2026-03-31T10:20:30, with up to nine more digits and a zone or without. */
-function isTime(at: u32, close: u32): bool {
-  // What nanoseconds since 1970 reach.
-  const century = twoDigits(at)
-  if (close - at < 19 || !isDay(at) || century < 17 || century > 21) return false
-  if (load<u8>(at + 10) != 0x54 || load<u8>(at + 16) != 0x3a || !isClock(at + 11)) return false
-  if ((others(at + 17) & 3) != 0 || twoDigits(at + 17) > 59) return false
-  at += 19
-  if (load<u8>(at) == 0x2e) {
-    const digits = ctz(others(at + 1) | 0x10000)
-    if (digits - 1 > 8) return false
-    at += 1 + digits
-  }
-  const c: u32 = load<u8>(at)
-  if (at == close) return true
-  if (at + 1 == close) return c == 0x5a
-  return at + 6 == close && (c == 0x2b || c == 0x2d) && isClock(at + 1)
-}
-
-/** Hours and minutes, as 23:59. */
-function isClock(at: u32): bool {
-  if ((others(at) & 0b11111) != 0b100 || load<u8>(at + 2) != 0x3a) return false
-  return twoDigits(at) <= 23 && twoDigits(at + 3) <= 59
 }
