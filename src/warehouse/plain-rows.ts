@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { ColumnType } from './column.ts'
 
 type Places = 'generationAt' | 'linesAt' | 'linesEnd' | 'rowsAt' | 'rowsEnd'
 
@@ -17,10 +16,11 @@ declare const WebAssembly: {
   Instance: new (module: object) => { readonly exports: unknown }
 }
 
-/** The numbers of types in `wasm/rows.ts`, which knows no times: hardly any stream has one. */
-const TYPES: Readonly<Record<ColumnType, number>> = {
-  ...{ JSON: 0, VARCHAR: 1, BIGINT: 2, DOUBLE: 3, BOOLEAN: 4, DATE: 5, TIMESTAMP_NS: 6 },
-}
+/** The numbers of DuckDB's types in `wasm/rows.ts`, which knows no times: hardly any stream has one. */
+const TYPES = new Map(
+  ['JSON', 'VARCHAR', 'BIGINT', 'DOUBLE', 'BOOLEAN', 'DATE'].map((type, number) => [type, number]),
+)
+const OTHER = TYPES.size
 const NEWLINE = 0x0a
 
 let code: object | undefined
@@ -46,8 +46,8 @@ export class PlainRows {
   }
 
   /** Rows have one more column from now on. */
-  addColumn(type: ColumnType, name: Buffer): void {
-    const at = this.#wasm.addColumn(TYPES[type], name.length)
+  addColumn(type: string, name: Buffer): void {
+    const at = this.#wasm.addColumn(TYPES.get(type) ?? OTHER, name.length)
     if (at !== 0) name.copy(this.#memory, at)
   }
 
