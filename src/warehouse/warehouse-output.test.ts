@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { send } from './testing/list-source.ts'
+import { createCommits, createRisingKeys, createWarehouseOutput } from './warehouse-output.ts'
+
+describe('commits', () => {
+  it('begin a second after the start, and then every five seconds', async () => {
+    const waits: { readonly ms: number; readonly work: () => void }[] = []
+    let count = 0
+    const commits = createCommits(
+      async () => {
+        count += 1
+      },
+      (ms, work) => {
+        waits.push({ ms, work })
+        return () => {}
+      },
+    )
+    waits[0]?.work()
+    waits[1]?.work()
+    await commits.now()
+    expect(waits.map(({ ms }) => ms)).toEqual([1_000, 5_000, 5_000])
+    expect(count).toBe(2)
+  })
+
+  it.each([
+    ['rows that are new at 48 MB', [1, 2, 3, 4, 5, 6], 5],
+    ['rows that may take the place of others at 16 MB', [6, 5, 4, 3, 2, 1], 3],
+  ])('begin for %s', async (_, ids, after) => {
+    const begun: number[] = []
+    let sent = 0
+    const output = createWarehouseOutput({
+      stream: 'jobs',
+      rows: {
+        columns: [],
+        misfits: [],
+        add: () => 10 * 1024 * 1024,
+        take: () => ({ files: [], count: 1 }),
+      },
+      keys: createRisingKeys(-1),
+      commits: createCommits(
+        async () => void begun.push(sent),
+        () => () => {},
+      ),
+      log: { debug() {}, info() {}, warn() {} },
+      now: () => new Date(0),
+    })
+    for (const id of ids) {
+      sent += 1
+      await send(output, [JSON.stringify({ id })])
+    }
+    expect(begun[0]).toBe(after)
+  })
+})
