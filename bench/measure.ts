@@ -105,6 +105,18 @@ export async function inTurn<Name extends string>(
   return (name, figure) => median((costs.get(name) ?? []).map((cost) => cost[figure]))
 }
 
+/** What some millions of records cost, and how many there are. */
+export interface Measured<Name extends string> {
+  readonly of: Medians<Name>
+  readonly millions: number
+}
+
+/** What each further million costs, because half of the first one is start-up. */
+export function further<Name extends string>(few: Measured<Name>, many: Measured<Name>) {
+  return (name: Name, figure: 'seconds' | 'cpuSeconds') =>
+    (many.of(name, figure) - few.of(name, figure)) / (many.millions - few.millions)
+}
+
 /** What a program took for so many records, as a line. */
 export function rateLine<Name extends string>(
   name: Name,

@@ -3,7 +3,7 @@ import { cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { performanceChart } from './chart.ts'
 import { PROJECT } from './connector.ts'
-import type { Medians } from './measure.ts'
+import { further, type Medians } from './measure.ts'
 import { type PeerCosts, peerCosts } from './scenarios/peers.ts'
 import { COMMANDS, startCosts } from './scenarios/start.ts'
 import {
@@ -21,6 +21,7 @@ const [busy = 0] = loadavg()
 const starts = await startCosts()
 const one = await costsOf(1)
 const eight = await costsOf(8, 3)
+const more = further({ of: one, millions: 1 }, { of: eight, millions: 8 })
 const packed = await compressedCosts()
 const redacted = await redactionCosts()
 const others: PeerCosts[] = []
@@ -62,7 +63,11 @@ ${table(PROGRAMS, 8, eight)}
 
 ${rows(
   ['', 'seconds', 'CPU s'],
-  PROGRAMS.map((name) => [name, further(name, 'seconds'), further(name, 'cpuSeconds')]),
+  PROGRAMS.map((name) => [
+    name,
+    more(name, 'seconds').toFixed(2),
+    more(name, 'cpuSeconds').toFixed(2),
+  ]),
 )}
 
 ## Records whose personal data is redacted, each further million
@@ -108,13 +113,20 @@ function table<Name extends string>(
   )
 }
 
-function further(name: (typeof PROGRAMS)[number], figure: 'seconds' | 'cpuSeconds'): string {
-  return ((eight(name, figure) - one(name, figure)) / 7).toFixed(2)
-}
-
-function beside({ name, records, of }: PeerCosts): string {
-  const body = table(['ours', 'peer'], records / 1e6, of).replace('| peer |', `| ${name} |`)
-  return `\n## ${records.toLocaleString('en')} records, beside ${name}\n\n${body}\n`
+function beside({ name, few, many }: PeerCosts): string {
+  const more = further(few, many)
+  const body = rows(
+    ['', 'records/s', 'CPU s per million', 'peak MB', 'each further million: s', 'CPU s'],
+    (['ours', 'peer'] as const).map((one) => [
+      one === 'ours' ? one : name,
+      String(Math.round((many.millions * 1e6) / many.of(one, 'seconds'))),
+      (many.of(one, 'cpuSeconds') / many.millions).toFixed(2),
+      many.of(one, 'peakMegabytes').toFixed(0),
+      more(one, 'seconds').toFixed(2),
+      more(one, 'cpuSeconds').toFixed(2),
+    ]),
+  )
+  return `\n## ${(many.millions * 1e6).toLocaleString('en')} records, beside ${name}\n\n${body}\n`
 }
 
 function rows(head: readonly string[], body: readonly (readonly string[])[]): string {

@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { PROJECT, withConnector } from '../connector.ts'
 import {
   type Cost,
+  further,
   inTurn,
+  type Measured,
   type MeasureOptions,
-  type Medians,
   measure,
   rateLine,
   startServer,
@@ -54,8 +55,10 @@ const ROUNDS = 3
 
 export interface PeerCosts {
   readonly name: 'faros-airbyte-cdk' | 'airbyte-cdk'
-  readonly records: number
-  readonly of: Medians<'ours' | 'peer'>
+  /** An eighth of the records, which shows what the start costs, */
+  readonly few: Measured<'ours' | 'peer'>
+  /** and all of them. */
+  readonly many: Measured<'ours' | 'peer'>
 }
 
 /** The same stream by the kits that sources are written with, beside ours in turn. */
@@ -63,21 +66,30 @@ export async function* peerCosts(): AsyncGenerator<PeerCosts> {
   const { faros, python } = installPeers()
   if (faros !== undefined) {
     const program = [join(PROJECT, 'bench/peers/faros.mjs')]
-    yield await beside('faros-airbyte-cdk', 1_000_000, program, { env: { PEERS: faros } })
+    yield await beside('faros-airbyte-cdk', 8, program, { env: { PEERS: faros } })
   }
   if (python !== undefined) {
     const program = [join(PROJECT, 'bench/peers/airbyte_cdk_source.py')]
-    yield await beside('airbyte-cdk', 100_000, program, { interpreter: [python] })
+    yield await beside('airbyte-cdk', 0.8, program, { interpreter: [python] })
   }
 }
 
 async function beside(
   name: PeerCosts['name'],
-  records: number,
+  millions: number,
   program: readonly string[],
   options: MeasureOptions,
 ): Promise<PeerCosts> {
-  const server = await startServer({ pages: records / 1000, pageSize: 1000 })
+  const few = await costsOf(millions / 8, program, options)
+  return { name, few, many: await costsOf(millions, program, options) }
+}
+
+async function costsOf(
+  millions: number,
+  program: readonly string[],
+  options: MeasureOptions,
+): Promise<Measured<'ours' | 'peer'>> {
+  const server = await startServer({ pages: millions * 1000, distinct: 1000, pageSize: 1000 })
   const { origin } = server
   const env = { ...options.env, LINK: `${origin}/connector/svcapi/api/v1/clockings` }
   try {
@@ -85,7 +97,7 @@ async function beside(
       ours: () => withConnector({ origin, streams: ['clockings'] }, (p) => measure(p)),
       peer: () => withFiles((files) => measure([...program, ...files], { ...options, env })),
     })
-    return { name, records, of }
+    return { of, millions }
   } finally {
     await server.stop()
   }
@@ -108,11 +120,14 @@ async function withFiles(use: (words: string[]) => Promise<Cost>): Promise<Cost>
 
 export async function* peers(): AsyncGenerator<string> {
   let count = 0
-  for await (const { name, records, of } of peerCosts()) {
+  for await (const { name, few, many } of peerCosts()) {
     count++
-    yield rateLine('ours', records, of)
-    yield rateLine('peer', records, of).replace('peer', name)
-    yield `ours is ${(of('peer', 'seconds') / of('ours', 'seconds')).toFixed(1)} times ${name}`
+    const more = further(few, many)
+    for (const one of ['ours', 'peer'] as const) {
+      const line = rateLine(one, many.millions * 1e6, many.of).replace('peer', name)
+      yield `${line}, each further million ${more(one, 'seconds').toFixed(2)} s, ${more(one, 'cpuSeconds').toFixed(2)} CPU s`
+    }
+    yield `ours is ${(more('peer', 'seconds') / more('ours', 'seconds')).toFixed(1)} times ${name}, start-up left out`
   }
   if (count === 0) yield 'neither npm nor Python can install the other kits here'
 }

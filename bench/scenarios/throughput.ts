@@ -1,6 +1,7 @@
 import { withConnector } from '../connector.ts'
 import {
   type Cost,
+  further,
   here,
   inTurn,
   type Judged,
@@ -54,11 +55,9 @@ export async function* throughput(): AsyncGenerator<string> {
   const eight = await costsOf(8, 3)
   yield* toldOf('8 million records', 8, eight)
   yield 'each million between them:'
-  for (const name of PROGRAMS) {
-    const more = (figure: 'seconds' | 'cpuSeconds') =>
-      ((eight(name, figure) - one(name, figure)) / 7).toFixed(2)
-    yield `${name.padEnd(18)} ${more('seconds')} s, ${more('cpuSeconds')} CPU s`
-  }
+  const more = further({ of: one, millions: 1 }, { of: eight, millions: 8 })
+  for (const name of PROGRAMS)
+    yield `${name.padEnd(18)} ${more(name, 'seconds').toFixed(2)} s, ${more(name, 'cpuSeconds').toFixed(2)} CPU s`
 }
 
 function* toldOf(what: string, millions: number, of: Medians<Program>): Generator<string> {
@@ -136,8 +135,8 @@ export async function* privacy(): AsyncGenerator<Judged> {
 export async function redactionCosts() {
   const one = await privacyCosts(1)
   const eight = await privacyCosts(8)
-  const further = (name: Redacting) => (eight(name, 'cpuSeconds') - one(name, 'cpuSeconds')) / 7
-  return { eight, further }
+  const more = further({ of: one, millions: 1 }, { of: eight, millions: 8 })
+  return { eight, further: (name: Redacting) => more(name, 'cpuSeconds') }
 }
 
 async function privacyCosts(millions: number): Promise<Medians<Redacting>> {

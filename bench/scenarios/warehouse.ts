@@ -3,79 +3,107 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pythonWith } from '../../integration-tests/engines/python.ts'
 import { clocking } from '../clocking.ts'
-import { PROJECT, type Reading, withConnector } from '../connector.ts'
-import { type Cost, here, inTurn, measure, rateLine, startServer } from '../measure.ts'
+import { PROJECT, withConnector } from '../connector.ts'
+import {
+  type Cost,
+  further,
+  here,
+  inTurn,
+  type Judged,
+  type Measured,
+  measure,
+  rateLine,
+  startServer,
+} from '../measure.ts'
 
-const PAGES = 1000
 const PAGE_SIZE = 1000
-const RECORDS = PAGES * PAGE_SIZE
 const ROUNDS = 3
 const DLT = ['dlt[duckdb,parquet]==1.31.0']
+const PROGRAMS = ['ours', 'replaced', 'copy'] as const
 
 /**
- * A million records from the service into an empty DuckDB file, and once more into one that has them: by
- * `protime sync`. Beside it the `rest_api` source of dlt with parquet files and a merge by key, and the COPY of
- * the same rows from a file, without any request.
+ * Records from the service into an empty DuckDB file, and once more into one that has them: by `protime sync`. Beside
+ * it the `rest_api` source of dlt with parquet files and a merge by key, and the COPY of the same rows from a file, which
+ * makes no request. What each million costs after the first is judged.
  */
-export async function* warehouse(): AsyncGenerator<string> {
-  const server = await startServer({ pages: PAGES, pageSize: PAGE_SIZE })
-  const { origin } = server
+export async function* warehouse(): AsyncGenerator<string | Judged> {
+  const one = await costsOf(1)
+  for (const name of PROGRAMS) yield rateLine(name, 1_000_000, one.of)
+  const eight = await costsOf(8)
+  const more = further(one, eight)
+  for (const name of PROGRAMS) {
+    const [seconds, cpu] = [more(name, 'seconds'), more(name, 'cpuSeconds')]
+    yield `${rateLine(name, 8_000_000, eight.of)}, each further million ${seconds.toFixed(2)} s, ${cpu.toFixed(2)} CPU s`
+  }
+  const part = (more('copy', 'seconds') / more('ours', 'seconds')) * 100
+  const line = `ours is ${part.toFixed(0)} % of DuckDB's COPY (at least 70), which reads a file and merges nothing`
+  yield { line, isMet: part >= 70 }
+  const again = more('replaced', 'cpuSeconds') / more('ours', 'cpuSeconds')
+  yield {
+    line: `to replace all rows takes ${again.toFixed(2)} times the CPU of the first load (at most 1.3)`,
+    isMet: again <= 1.3,
+  }
+  const python = dltOrReason()
+  if (typeof python !== 'string') {
+    yield `dlt is not measured: ${python.reason}`
+    return
+  }
+  const seconds = await dltSeconds(python)
+  const times = seconds / one.of('ours', 'seconds')
+  yield `dlt takes ${seconds.toFixed(1)} s for a million: ours is ${times.toFixed(1)} times dlt (to reach: 12)`
+}
+
+async function costsOf(millions: number): Promise<Measured<(typeof PROGRAMS)[number]>> {
+  const pages = (millions * 1_000_000) / PAGE_SIZE
+  const server = await startServer({ pages, pageSize: PAGE_SIZE })
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
-  const reading = { origin, streams: ['clockings'], protocol: 'warehouse' } as const
-  const rows = join(folder, 'rows.ndjson')
+  const [rows, file, copied] = ['rows.ndjson', 'ours.duckdb', 'copied.duckdb'].map((name) =>
+    join(folder, name),
+  ) as [string, string, string]
+  const sync = (...options: readonly string[]) =>
+    withConnector(
+      { origin: server.origin, streams: ['clockings'], protocol: 'warehouse' },
+      (program) => measure([...program, '--warehouse', file, ...options], { isQuiet: true }),
+    )
   try {
-    for (let page = 0; page < PAGES; page++) writeFileSync(rows, linesOf(page), { flag: 'a' })
+    for (let page = 0; page < pages; page++) writeFileSync(rows, linesOf(page), { flag: 'a' })
     const of = await inTurn(ROUNDS, {
-      ours: () => intoFile((file) => sync(reading, file)),
-      replaced: () =>
-        intoFile(async (file) => {
-          await sync(reading, file)
-          return sync(reading, file, '--full-refresh')
-        }),
-      copy: () => intoFile((file) => measure([here('duckdb-copy.js'), rows, file])),
+      ours: () => into(file, () => sync()),
+      replaced: () => sync('--full-refresh'),
+      copy: () => into(copied, () => measure([here('duckdb-copy.js'), rows, copied])),
     })
-    yield rateLine('ours', RECORDS, of)
-    yield rateLine('replaced', RECORDS, of)
-    yield rateLine('copy', RECORDS, of)
-    const part = (of('copy', 'seconds') / of('ours', 'seconds')) * 100
-    yield `ours is ${part.toFixed(0)} % of DuckDB's COPY, which reads a file and merges nothing`
-    const python = dltOrReason()
-    if (typeof python !== 'string') {
-      yield `dlt is not measured: ${python.reason}`
-      return
-    }
-    const program = [join(PROJECT, 'bench', 'rest_api_dlt.py'), origin]
-    const dlt = await inTurn(1, {
-      dlt: () => intoFile((file) => measure([...program, file], { interpreter: [python] })),
-    })
-    yield rateLine('dlt', RECORDS, dlt)
-    const times = dlt('dlt', 'seconds') / of('ours', 'seconds')
-    yield `ours is ${times.toFixed(1)} times dlt (to reach: 5)`
+    return { of, millions }
   } finally {
     rmSync(folder, { recursive: true })
     await server.stop()
   }
 }
 
-function sync(reading: Reading, file: string, ...options: readonly string[]): Promise<Cost> {
-  return withConnector(reading, (program) =>
-    measure([...program, '--warehouse', file, ...options], { isQuiet: true }),
-  )
+async function dltSeconds(python: string): Promise<number> {
+  const server = await startServer({ pages: 1000, pageSize: PAGE_SIZE })
+  const folder = mkdtempSync(join(tmpdir(), 'bench-'))
+  const program = [join(PROJECT, 'bench', 'rest_api_dlt.py'), server.origin]
+  try {
+    const { seconds } = await measure([...program, join(folder, 'w.duckdb')], {
+      interpreter: [python],
+    })
+    return seconds
+  } finally {
+    rmSync(folder, { recursive: true })
+    await server.stop()
+  }
+}
+
+/** A new file each time. */
+function into(file: string, use: () => Promise<Cost>): Promise<Cost> {
+  rmSync(file, { force: true })
+  return use()
 }
 
 /** The records of a page as the server has them, one per line. */
 function linesOf(page: number): string {
   const first = page * PAGE_SIZE
   return Array.from({ length: PAGE_SIZE }, (_, i) => `${clocking(first + i)}\n`).join('')
-}
-
-async function intoFile(use: (file: string) => Promise<Cost>): Promise<Cost> {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-'))
-  try {
-    return await use(join(folder, 'w.duckdb'))
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
 }
 
 /** The Python that has dlt, which is installed at the first use. */
