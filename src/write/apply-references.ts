@@ -125,7 +125,7 @@ async function applyGroup(
   /** Values that were asked for because another one of the input differs in case or blanks alone. */
   const askedInForm = new Set<string>()
   /** See `CachedLinks.claims`; those of this group. */
-  let claims = new Map<string, Claim>()
+  let claims = new Map<string, readonly Claim[]>()
   /** The record that each value lost its link for. */
   const lostFor = new Map<string, number>()
   let isDone = false
@@ -273,11 +273,11 @@ async function applyGroup(
     claims = new Map()
     for (const { ordinal, text, id } of changes) {
       const key = foldedMost(text)
-      const claim = claims.has(key) ? claims.get(key) : links.claims.get(key)
-      const isOfOther = claim !== undefined && claim.text !== text
-      if (isOfOther && links.fold(claim.text) !== links.fold(text)) continue
+      const known = claims.get(key) ?? links.claims.get(key) ?? []
+      const claim = known.find((one) => links.fold(one.text) === links.fold(text))
+      const isOfOther = claim?.id !== undefined && claim.text !== text
       if (isOfOther && id !== undefined && claim.id !== id) refuse(ordinal, CONTRADICTION)
-      else claims.set(key, id === undefined ? undefined : { text, id })
+      else claims.set(key, [...known.filter((one) => one !== claim), { text, id }])
     }
   }
 

@@ -52,15 +52,18 @@ export interface CachedLinks extends Links {
   /** The service has told that it takes both for one. */
   takeForOne(value: string, other: string): void
   /** What the records of this run have asked for, by their values as `foldedMost` has them. */
-  readonly claims: Map<string, Claim>
+  readonly claims: Map<string, readonly Claim[]>
   /** How many links of those that were read would be gone, or lead elsewhere, after these changes. */
   takenAfter(changes: LinkChanges): number
   /** How many are now. */
   readonly taken: number
 }
 
-/** What the last record of a value has asked for; undefined stands for a record that deletes. */
-export type Claim = { readonly text: string; readonly id: string } | undefined
+/** What the last record of a value has asked for; without an id, its deletion. */
+export interface Claim {
+  readonly text: string
+  readonly id: string | undefined
+}
 
 /** A link whose id may not be readable. */
 interface ListedLink {
