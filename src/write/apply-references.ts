@@ -290,10 +290,13 @@ async function applyGroup(
     const id = found?.id
     if (id !== undefined && id === current.idOf(value)) return false
     const known = id === undefined ? undefined : current.valueOfId(id)
-    if (known !== undefined && differInForm(known, value)) takeForOne(value, known)
+    const isInOtherForm = known !== undefined && differInForm(known, value)
+    if (isInOtherForm) takeForOne(value, known)
+    // What we have linked ourselves was not there before.
+    const isOurs = isInOtherForm && id !== undefined && start.valueOfId(id) !== known
     // We have made it free ourselves. Else it was linked when it was put, and somebody has ended that since.
     if (id === undefined && lostFor.has(value)) return false
-    for (const view of [start, current]) {
+    for (const view of isOurs ? [current] : [start, current]) {
       if (id === undefined) view.unlink(value)
       else view.link(value, id)
     }
