@@ -30,7 +30,7 @@ import { leftBehind, type Trial } from './trial.ts'
 import { tryWorker } from './worker.ts'
 
 const NEEDED =
-  /^(LICENSE|NOTICE|CHANGELOG\.md|README\.md|package\.json|(spec|write-settings)\.json|dist\/(scan\.wasm|validators\.cjs|airbyte-message\.cjs)|docs\/building-a-source\.md)$/
+  /^(LICENSE|NOTICE|CHANGELOG\.md|README\.md|package\.json|(spec|write-settings)\.json|dist\/((scan|rows)\.wasm|validators\.cjs|airbyte-message\.cjs)|docs\/building-a-source\.md)$/
 const ALLOWED =
   /^(bin\/[a-z-]+|schemas\/([a-z_]+\.json|webhook-records\.d\.ts)|dbt\/[a-z_/]+\.(sql|yml)|dbt\/README\.md|dist\/(src|emulator)\/.+\.(js|d\.ts))$/
 const WRONG = /(^|\/)(testing|test-[^/]*|stale[^/]*)(\/|$)|\.test\./
