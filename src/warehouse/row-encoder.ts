@@ -25,6 +25,7 @@ export const LINE_PARTS = {
   deleteSuffix: Buffer.from('}d\n'),
 } as const
 
+const SEPARATOR_TEXT = String.fromCharCode(SEPARATOR)
 const QUOTE_TEXT = String.fromCharCode(QUOTING)
 /** The escapes of a JSON text: a surrogate pair, half of one without the other, any other. */
 const ESCAPES =
@@ -40,6 +41,7 @@ class RowText {
   #rowStart = 0
   #count = 0
   #longest = 0
+  #imitatesRows = false
 
   reset(from: Buffer, generation: number): void {
     this.#from = from
@@ -47,6 +49,7 @@ class RowText {
     this.#size = 0
     this.#count = 0
     this.#longest = 0
+    this.#imitatesRows = false
   }
 
   begin(op: number): void {
@@ -71,6 +74,7 @@ class RowText {
   /** A JSON text with escapes, quotes included. */
   escaped(start: number, end: number): void {
     const text = JSON.parse(this.#from.toString('utf8', start, end)) as string
+    this.#imitatesRows ||= text.includes(SEPARATOR_TEXT) || text.includes(QUOTE_TEXT)
     this.#text(
       hasControls(text)
         ? `${QUOTE_TEXT}${text.replaceAll(QUOTE_TEXT, QUOTE_TEXT + QUOTE_TEXT)}${QUOTE_TEXT}`
@@ -105,9 +109,10 @@ class RowText {
   }
 
   /** Valid until `reset`. */
-  finish(): { readonly rows: Buffer; readonly count: number; readonly longest: number } {
+  finish(): Omit<Encoded, 'end' | 'added'> {
     const rows = this.#to.subarray(0, this.#size)
-    return { rows, count: this.#count, longest: this.#longest }
+    const imitatesRows = this.#imitatesRows
+    return { rows, count: this.#count, longest: this.#longest, imitatesRows }
   }
 
   #text(text: string): void {
@@ -162,6 +167,8 @@ export interface RowFile {
   readonly count: number
   /** How long its longest row is, in bytes. */
   readonly longest: number
+  /** Whether a text separates or quotes values as rows do: read from its middle on, it could be taken for rows. */
+  readonly imitatesRows: boolean
 }
 
 /** Rows up to where a column is added, or to the end. */
@@ -171,6 +178,8 @@ export interface Encoded {
   readonly count: number
   /** How long the longest row is. */
   readonly longest: number
+  /** See `RowFile`. */
+  readonly imitatesRows: boolean
   /** Where the next line begins that is not encoded yet. */
   readonly end: number
   /** The column that the next row needs and the table does not have. */

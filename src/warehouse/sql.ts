@@ -30,7 +30,7 @@ export type AddedRows = string
 const { op: OP, row: ROW, content: CONTENT, isGone: IS_GONE } = HELPER
 const BATCH = 'temp._protime_batch'
 const LAST = 'temp._protime_last'
-/** A file is read in parts of so many bytes, side by side. */
+/** A file is read in parts of so many bytes, side by side unless a part can begin with what only looks like rows. */
 const BUFFER = 4 * 1024 * 1024
 
 export function createTable({ name, columns, keepsDeleted }: Table): string {
@@ -113,7 +113,7 @@ function valuesOf({ columns }: RowFile, now: readonly Column[]): string {
 }
 
 /** Columns of a file have numbers, so that no name of the service is in its way. */
-function rowsOf({ path, columns, longest }: RowFile): string {
+function rowsOf({ path, columns, longest, imitatesRows }: RowFile): string {
   const types = [
     `${OP}: 'VARCHAR'`,
     ...columns.map(({ type }, i) => `_protime_${i}: ${literal(type)}`),
@@ -122,7 +122,7 @@ function rowsOf({ path, columns, longest }: RowFile): string {
   const line = longest + 1
   return `read_csv(${literal(path)}, auto_detect = false, header = false,
     delim = ${byte(SEPARATOR)}, new_line = '\\n', quote = ${byte(QUOTING)}, escape = ${byte(QUOTING)},
-    nullstr = ${byte(NULL)}, allow_quoted_nulls = false, columns = {${types.join(', ')}},
+    nullstr = ${byte(NULL)}, allow_quoted_nulls = false, parallel = ${!imitatesRows}, columns = {${types.join(', ')}},
     max_line_size = ${line}, buffer_size = ${Math.max(BUFFER, line * 2)}) AS file`
 }
 

@@ -77,7 +77,8 @@ export function createStreamRows(settings: StreamRowsSettings): StreamRows {
     },
   }
 
-  function write({ rows, count: added, longest }: Encoded, columns: readonly Column[]): void {
+  function write(encoded: Encoded, columns: readonly Column[]): void {
+    const { rows } = encoded
     open ??= create(columns)
     try {
       for (let at = 0; at < rows.length; ) at += writeSync(open.descriptor, rows, at)
@@ -85,12 +86,18 @@ export function createStreamRows(settings: StreamRowsSettings): StreamRows {
       throw unwritable(error)
     }
     const { file } = open
-    open.file = { ...file, count: file.count + added, longest: Math.max(file.longest, longest) }
+    open.file = {
+      ...file,
+      count: file.count + encoded.count,
+      longest: Math.max(file.longest, encoded.longest),
+      imitatesRows: file.imitatesRows || encoded.imitatesRows,
+    }
   }
 
   function create(columns: readonly Column[]): { descriptor: number; file: RowFile } {
     const path = settings.nextPath()
-    return { descriptor: openSync(path, 'w', 0o600), file: { path, columns, count: 0, longest: 0 } }
+    const file = { path, columns, count: 0, longest: 0, imitatesRows: false }
+    return { descriptor: openSync(path, 'w', 0o600), file }
   }
 
   function close(): void {

@@ -187,6 +187,16 @@ describe('a value', () => {
     })
   })
 
+  it('that imitates rows is a text also where DuckDB begins to read in the middle of it', async () => {
+    const name = '\n0\x1f7\x1f2026-03-31\x1fx\x1f{}\x1f1'.repeat(50_000)
+    const records = Array.from({ length: 10 }, (_, i) => JSON.stringify({ id: i + 1, name }))
+    await sync(sending(...records))
+    expect(
+      await rows(`SELECT count(*)::INTEGER AS count, min(name) = max(name) AS same,
+        min(length(name))::INTEGER AS length, max(id)::INTEGER AS last FROM clockings`),
+    ).toEqual([{ count: 10, same: true, length: name.length, last: 10 }])
+  })
+
   it.each([
     ['text with escapes', (long: string) => String.raw`"name":"\u0001${long}"`],
     ['object', (long: string) => `"place":{"x":"${long}"}`],
