@@ -79,3 +79,13 @@ it('writes its configuration to a new file, and never over another one', async (
   expect(await start('--tenant', 'acme')).toContain(`${file} exists with other content.`)
   expect(readFileSync(file, 'utf8')).toBe(written)
 })
+
+it('ends where its configuration cannot be written', async () => {
+  const { path, remove } = temporaryFolder()
+  onTestFinished(remove)
+  const flags = ['--port', '0', '--control-port', '0', '--people', '1', '--write-config', path]
+  const child = spawn(process.execPath, ['bin/protime-emulator', ...flags])
+  onTestFinished(() => void child.kill())
+  const [[told], [code]] = await Promise.all([once(child.stderr, 'data'), once(child, 'close')])
+  expect([String(told), code]).toEqual([expect.stringContaining('EISDIR'), 1])
+})

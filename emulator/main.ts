@@ -20,7 +20,14 @@ export async function main(args: readonly string[]): Promise<void> {
     const { help: wantsHelp, 'write-config': configFile, ...named } = given
     if (wantsHelp) return say(help())
     const emulator = await startEmulator({ port: 4010, controlPort: 4011, ...optionsOf(named) })
-    if (typeof configFile === 'string') await writeConfig(emulator, configFile)
+    if (typeof configFile === 'string') {
+      try {
+        writeConfig(emulator, configFile)
+      } catch (error) {
+        await emulator.close()
+        throw error
+      }
+    }
     say(introduction(emulator))
     for (const signal of ['SIGTERM', 'SIGINT'] as const)
       process.once(signal, () => emulator.close())
@@ -108,15 +115,14 @@ function wrapped(text: string): string[] {
  * Writes the configuration to a file that only its owner may read. A file that says something else stays as it
  * is, because it may be the configuration of a real tenant: the emulator ends then.
  */
-async function writeConfig(emulator: Emulator, file: string): Promise<void> {
+function writeConfig(emulator: Emulator, file: string): void {
   const text = configText(emulator)
   try {
     writeFileSync(file, text, { flag: 'wx', mode: 0o600 })
   } catch (error) {
-    const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST'
-    if (isThere && readFileSync(file, 'utf8') === text) return
-    await emulator.close()
-    throw isThere ? new Error(`${file} exists with other content. Name another file.`) : error
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (readFileSync(file, 'utf8') !== text)
+      throw new Error(`${file} exists with other content. Name another file.`)
   }
 }
 
