@@ -61,6 +61,11 @@ describe('the stream inventory', () => {
     tenant.emulator.randomChanges(CHANGES)
     await sync('--keep-deleted')
     expect(await differences()).toEqual([])
+    // The rows of this inventory about clockings are kept as deleted ones, too.
+    await sync('--keep-deleted', '--streams', 'jobs,inventory')
+    tenant.emulator.randomChanges({ ...CHANGES, seed: 2 })
+    await sync('--keep-deleted', '--streams', 'clockings')
+    expect(await differences()).toEqual([])
   })
 
   it.each([

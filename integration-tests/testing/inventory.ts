@@ -12,7 +12,9 @@ type Row = Readonly<Record<string, unknown>>
 export async function inventoryDifferences(connection: DuckDBConnection): Promise<string[]> {
   const ask = async (sql: string): Promise<Row[]> =>
     (await connection.runAndReadAll(sql)).getRowObjectsJson()
-  const inventory = await ask('SELECT * FROM main.inventory WHERE "isComplete"')
+  const told = await ask('SELECT * FROM main.inventory WHERE "isComplete"')
+  // Where deleted rows are kept, those of earlier inventories are, too.
+  const inventory = told.filter((row) => (row['_deleted_at'] ?? null) === null)
   const found: string[] = []
   for (const level of ['keys', 'rows'])
     for (const stream of new Set(
