@@ -44,4 +44,16 @@ describe('protime dbt init', () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('protime sync makes it')])
     expect(readdirSync(folder.path)).toEqual(['acme.duckdb'])
   })
+
+  it('refuses a folder in place of the warehouse', async () => {
+    const { exitCode, stderr } = await protime(
+      'dbt',
+      'init',
+      '--warehouse',
+      folder.path,
+      '--project',
+      path('models'),
+    )
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('is a folder')])
+  })
 })

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { packageFolder, packageVersion } from '../ground/project-files.ts'
@@ -24,6 +24,8 @@ export async function dbtInit(
     throw new UsageError(
       `there is no ${warehouse}: protime sync makes it, --warehouse names another`,
     )
+  if (statSync(warehouse).isDirectory())
+    throw new UsageError(`${warehouse} is a folder: name the file of protime sync by --warehouse`)
   const files = projectFiles(relative(resolve(project), resolve(warehouse)))
   const known = [...Object.keys(files), PACKAGE, LINK].find((name) =>
     existsSync(join(project, name)),
