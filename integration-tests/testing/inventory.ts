@@ -66,7 +66,8 @@ async function sumsHeld(
   ]
   return ask(`SELECT ${part} AS part, count(*) AS records,
     ${isInteger ? sum('id', '(id % 1000003) * (id % 1000003)') : digests(key)} AS keys,
-    ${digests(version)} AS versions, ${digests(content)} AS content
+    ${level === 'keys' ? 'NULL' : digests(version)} AS versions,
+    ${level === 'keys' ? 'NULL' : digests(content)} AS content
     FROM main."${name}" ${living.length === 0 ? '' : `WHERE ${living.join(' AND ')}`} GROUP BY 1`)
 }
 
