@@ -62,7 +62,7 @@ export async function tryNpmPackage({ project, folder, tenant, step, note }: Tri
       .split('\n')
       .map((path) => path.replace('package/', ''))
     const needed = files.filter((path) => NEEDED.test(path))
-    expectSame(needed.length, 11)
+    expectSame(needed.length, 12)
     const others = files.filter((path) => !NEEDED.test(path))
     expectSame(
       others.filter((path) => !ALLOWED.test(path) || WRONG.test(path)),
