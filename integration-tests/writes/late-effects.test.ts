@@ -12,7 +12,10 @@ const WRITTEN = /external-references|job-categories|work-locations/
 /** A request that is answered by a failure, and takes effect before, at once after, or later. */
 const fault = fc.record({
   method: fc.constantFrom('PUT', 'POST', 'DELETE'),
-  kind: fc.constantFrom(408, 500, 503, 524, 'reset' as const, 'html' as const),
+  kind: fc.constantFrom(
+    ...[302, 307, 400, 401, 403, 408, 409, 422, 500, 503, 524],
+    ...(['reset', 'html'] as const),
+  ),
   effectMs: fc.constantFrom(undefined, ...EFFECTS_MS),
   skip: fc.nat({ max: 4 }),
 })
