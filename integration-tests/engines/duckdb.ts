@@ -33,12 +33,13 @@ function duckDb(version: string, { takesTurns, makesReadable }: FileSupport): En
       const [ours, theirs] = [join(folder, 'ours.duckdb'), join(folder, 'theirs.duckdb')]
       const expectRead = async () => {
         const said = JSON.parse(await python('duckdb_file.py', ['read', ours])) as object
+        const told = (stream: string, rows: number) =>
+          [stream, [rows, rows, readStreamSchema(stream)['description']]] as const
         const expected = await Promise.all(
-          tenant.streams.map(async (stream) => {
-            const rows = (await tenant.truth(stream)).length
-            return [stream, [rows, rows, readStreamSchema(stream)['description']]] as const
-          }),
+          tenant.streams.map(async (stream) => told(stream, (await tenant.truth(stream)).length)),
         )
+        // The inventory has a row for each stream.
+        expected.push(told('inventory', tenant.streams.length))
         expectSame(Object.entries(said).toSorted(), expected.toSorted())
       }
       try {
