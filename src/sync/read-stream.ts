@@ -62,9 +62,10 @@ async function readPhases(context: StreamContext): Promise<void> {
   await beginSync(context)
   await readToComplete(context)
   await confirmDeletes(context)
-  if (!isAuditDue(context)) account?.note(state.keys, rows)
+  const isDue = isAuditDue(context)
+  if (!isDue) account?.note(state.keys, rows)
   await emitDeletes(context)
-  if (!isAuditDue(context)) return
+  if (!isDue) return
   await audit(context, () => readToComplete(context))
   account?.note(state.keys, rows)
 }

@@ -73,7 +73,8 @@ const KINDS: readonly (Untold | undefined)[] = [undefined, 'missing', 'newer']
 
 /** The rows of no listing so far. */
 export function createSummedRows(stream: Stream): SummedRows {
-  const columns = summedColumns(stream)
+  /** Read from the schema once there is something to sum, which most syncs have not. */
+  let columns: readonly SummedColumn[] = []
   const parts: string[] = []
   let places = new Map<Key, number>()
   let numbers = new Uint32Array()
@@ -89,6 +90,7 @@ export function createSummedRows(stream: Stream): SummedRows {
     },
     begin(days) {
       forget()
+      columns = summedColumns(stream)
       isOn = true
       range = days
     },
