@@ -28,11 +28,11 @@ function course(status: number, asked: { readonly retryAfterMs?: number } = {}) 
 
 const WAITS = { steps: ['wait', 'fail'], waitedMs: 10 * MINUTE, failure: 'transient' }
 
-/** What the words of the table of docs/service.md say, as it can be seen. */
+/** What each phrase in the table of docs/service.md means, as checks. */
 const ROWS: Readonly<Record<string, (status: number) => void>> = {
   'config error': (status) =>
     expect(course(status)).toEqual({ steps: ['fail'], waitedMs: 0, failure: 'config' }),
-  'new token, then one without `scope`, then config error': (status) => {
+  'a new token, then a token without `scope`, then config error': (status) => {
     expect(course(status)).toEqual({
       steps: ['renew', 'unscoped', 'fail'],
       waitedMs: 0,
@@ -40,15 +40,15 @@ const ROWS: Readonly<Record<string, (status: number) => void>> = {
     })
     expect(statusIs(status, 'permission')).toBe(true)
   },
-  'token without `scope`, then config error for this stream': (status) => {
+  'a token without `scope`, then config error for this stream': (status) => {
     expect(course(status)).toEqual({ steps: ['unscoped', 'fail'], waitedMs: 0, failure: 'config' })
     expect(statusIs(status, 'permission')).toBe(true)
   },
-  'another way to read it, or config error': (status) => {
+  'read it another way, or config error': (status) => {
     expect(course(status)).toEqual({ steps: ['fail'], waitedMs: 0, failure: 'config' })
     expect(statusIs(status, 'not offered')).toBe(true)
   },
-  'a few tries, then sections 4 and 5': (status) => {
+  'a few attempts, then sections 4 and 5': (status) => {
     expect(course(status)).toEqual({ steps: ['fail'], waitedMs: 0, failure: 'transient' })
     expect([statusIs(status, 'conflict'), statusIs(status, 'dead link')]).toEqual([true, true])
   },
@@ -56,14 +56,14 @@ const ROWS: Readonly<Record<string, (status: number) => void>> = {
     expect(course(status)).toEqual({ steps: ['fail'], waitedMs: 0, failure: 'system' })
     expect([statusIs(status, 'expired'), statusIs(status, 'dead link')]).toEqual([true, true])
   },
-  'wait as `Retry-After` says, else back off': (status) => {
+  'wait as `Retry-After` says, otherwise back off': (status) => {
     expect(statusIs(status, 'rate limit')).toBe(true)
     waitsToTheEnd(status)
   },
-  'try again, honour `Retry-After`': waitsToTheEnd,
+  'retry, honour `Retry-After`': waitsToTheEnd,
 }
 
-/** For all of retry_minutes, and not a moment longer; a Retry-After is honoured where there is time for it. */
+/** Waits for all of retry_minutes, and no longer; a Retry-After is honoured if it ends within them. */
 function waitsToTheEnd(status: number): void {
   expect(course(status)).toEqual(WAITS)
   expect(course(status, { retryAfterMs: 4 * MINUTE }).waitedMs).toBe(8 * MINUTE)
@@ -79,7 +79,7 @@ const documented = [
   statuses.split(', ').map((status) => ({ status: Number(status), does })),
 )
 
-describe('what docs/service.md says of a status', () => {
+describe('what docs/service.md says about a status', () => {
   it.each(documented)('$status: $does', ({ status, does }) => {
     expect(Object.keys(ROWS)).toContain(does)
     ROWS[does]?.(status)
