@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createMask } from '../ground/mask.ts'
 import { createCommandLog } from './command-log.ts'
 
-function logged({ isDebug = false, isQuiet = false, isColored = false } = {}) {
+function logged({ isDebug = false, isQuiet = false, isColoured = false } = {}) {
   let text = ''
   let now = Date.UTC(2026, 10, 22, 18, 20, 11, 999)
   const mask = createMask()
@@ -11,7 +11,7 @@ function logged({ isDebug = false, isQuiet = false, isColored = false } = {}) {
     text += more
   }
   const switches = { isDebug: () => isDebug, isQuiet: () => isQuiet }
-  const log = createCommandLog({ ...switches, screen: { isColored, write }, mask, now: () => now })
+  const log = createCommandLog({ ...switches, screen: { isColoured, write }, mask, now: () => now })
   log.debug('a')
   log.info('b')
   now += 1
@@ -40,6 +40,6 @@ describe('the log of protime', () => {
   })
 
   it('has errors in red on a terminal', () => {
-    expect(logged({ isColored: true })[2]).toMatch(/^[^ ]+Z .\[31mERROR d .*.\[0m$/)
+    expect(logged({ isColoured: true })[2]).toMatch(/^[^ ]+Z .\[31mERROR d .*.\[0m$/)
   })
 })

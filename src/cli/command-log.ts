@@ -4,7 +4,7 @@ import { red, type Screen } from '../protocol/progress/screen.ts'
 import type { CommandLog } from './command.ts'
 
 interface CommandLogSettings {
-  readonly screen: Pick<Screen, 'write' | 'isColored'>
+  readonly screen: Pick<Screen, 'write' | 'isColoured'>
   readonly mask: Mask
   /** Milliseconds since 1970. */
   readonly now: () => number

@@ -4,7 +4,7 @@ import { ConnectorError, type FailureType } from '../ground/errors.ts'
 export const CERTIFICATE = /^(CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERR_TLS_CERT)/
 
 /** Failures of a connection that was never made; what the others did may have been after the request. */
-const UNREACHED =
+const UNREACHABLE =
   /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$/
 
 /** What may have passed the next time, but tells where to look when it has not. */
@@ -57,7 +57,7 @@ function brokenProxy(error: ProxyFailure, host: string): ConnectorError {
   }
   const code = codeOf(cause)
   if (CERTIFICATE.test(code)) return untrusted(`the proxy ${proxy}`, code, error)
-  return UNREACHED.test(code) || code === 'ENOTFOUND'
+  return UNREACHABLE.test(code) || code === 'ENOTFOUND'
     ? failed('transient', `The proxy ${proxy} could not be reached (${code}).`)
     : failed('transient', `The connection to the proxy ${proxy} broke (${code}).`)
 }
@@ -82,7 +82,7 @@ function brokenHost(error: unknown, host: string): ConnectorError {
       cause,
     )
   }
-  if (UNREACHED.test(code)) {
+  if (UNREACHABLE.test(code)) {
     return new NotConnected(
       'transient',
       'host-not-reached',

@@ -32,9 +32,9 @@ export async function readStreams<Config>(
   })
   try {
     const failures = await source.read(config, requests, tools)
-    const unended = outputs.filter(({ isComplete }) => !isComplete)
-    if (unended.length > 0) tools.signal.throwIfAborted()
-    return [...failures, ...unended.flatMap((output) => failureOf(output, failures))]
+    const unfinished = outputs.filter(({ isComplete }) => !isComplete)
+    if (unfinished.length > 0) tools.signal.throwIfAborted()
+    return [...failures, ...unfinished.flatMap((output) => failureOf(output, failures))]
   } finally {
     // Whoever stops a sync goes on from its states; nobody reads what else is said of it.
     if (!tools.signal.aborted) for (const output of outputs) output.end()

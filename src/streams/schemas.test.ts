@@ -139,11 +139,11 @@ describe.each(files)('the schema of %s', (name, schema) => {
   })
 
   it('says of every field what it tells of a person', () => {
-    const unclassed = pathsWhere(
+    const unclassified = pathsWhere(
       schema,
       (node, path) => !path.endsWith('[]') && !PRIVACY_CLASSES.includes(node['x-privacy']),
     )
-    expect(unclassed).toEqual([])
+    expect(unclassified).toEqual([])
   })
 
   it('gives values that can be joined the same meaning', () => {

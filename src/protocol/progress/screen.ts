@@ -6,7 +6,7 @@ import type { Io } from '../program.ts'
 export interface Screen {
   /** True when a block can be drawn. */
   readonly isTerminal: boolean
-  readonly isColored: boolean
+  readonly isColoured: boolean
   readonly columns: number
   readonly rows: number
   /** Writes whole lines above the block. */
@@ -30,7 +30,7 @@ export function createScreen(stderr: Io['stderr'], env: Io['env'], mask: Mask): 
   const isTerminal = stderr.isTTY === true && env['TERM'] !== 'dumb'
   const screen: Screen = {
     isTerminal,
-    isColored: isTerminal && !env['NO_COLOR'],
+    isColoured: isTerminal && !env['NO_COLOR'],
     get columns() {
       return stderr.columns || COLUMNS
     },
@@ -65,6 +65,6 @@ export function createScreen(stderr: Io['stderr'], env: Io['env'], mask: Mask): 
 }
 
 /** The text in red where colours are wanted. */
-export function red(text: string, { isColored }: Pick<Screen, 'isColored'>): string {
-  return isColored ? `\u001b[31m${text}\u001b[0m` : text
+export function red(text: string, { isColoured }: Pick<Screen, 'isColoured'>): string {
+  return isColoured ? `\u001b[31m${text}\u001b[0m` : text
 }

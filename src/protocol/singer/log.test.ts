@@ -11,12 +11,12 @@ afterEach(() => {
 })
 
 /** A log and everything that it has said. */
-function logging(environment: Record<string, string> = {}, isColored = false) {
+function logging(environment: Record<string, string> = {}, isColoured = false) {
   const mask = createMask()
   mask.add('hunter22')
   let text = ''
   const stderr = {
-    isColored,
+    isColoured,
     write(more: string) {
       text += more
     },

@@ -33,7 +33,7 @@ export interface SingerLogSettings {
   readonly prefix: string
   readonly mask: Mask
   readonly environment: Io['env']
-  readonly stderr: { write(text: string): unknown; readonly isColored?: boolean }
+  readonly stderr: { write(text: string): unknown; readonly isColoured?: boolean }
 }
 
 /** Whether the log writes JSON objects, which programs read. */
@@ -87,11 +87,11 @@ export function createSingerLog(settings: SingerLogSettings): SingerLog {
     metric?: object,
   ): void {
     const line = `${level.toUpperCase()} ${message}`
-    const isRed = level === 'error' && stderr.isColored === true
+    const isRed = level === 'error' && stderr.isColoured === true
     stderr.write(
       isJson
         ? `${JSON.stringify(fields(level, message, stream, metric))}\n`
-        : `${red(line, { isColored: isRed })}\n`,
+        : `${red(line, { isColoured: isRed })}\n`,
     )
   }
 
