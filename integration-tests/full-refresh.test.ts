@@ -86,6 +86,72 @@ describe('a full refresh of a generation', () => {
   })
 })
 
+describe('a full refresh of a generation whose settings change between two attempts', () => {
+  const refresh = { mode: 'full_refresh', generation: 7 } as const
+  const REFUSED = 'An earlier attempt of this full refresh has written rows, but'
+
+  const changes: [string, string, Record<string, unknown>, string][] = [
+    [
+      'another treatment of personal data',
+      'people',
+      { personal_data: 'without_secrets' },
+      'treatment of personal data',
+    ],
+    [
+      'an earlier start date',
+      'clockings',
+      { start_date: '2025-01-01' },
+      'has moved back from 2026-01-01 to 2025-01-01',
+    ],
+  ]
+
+  it.each(changes)(
+    'is refused under %s, until the next generation',
+    async (_, stream, to, words) => {
+      const { settings, sync } = await startWith(stream, 30)
+      settings['start_date'] = '2026-01-01'
+      expect((await sync({ ...refresh, killAfter: 20 })).records.length).toBeGreaterThan(0)
+      Object.assign(settings, to)
+      const { exitCode, records, requests, errors, messages } = await sync(refresh)
+      expect({ exitCode, records, requests }).toEqual({ exitCode: 1, records: [], requests: [] })
+      expect(errors.join()).toContain(REFUSED)
+      expect(errors.join()).toContain(words)
+      const failures = messages.flatMap(({ trace }) => trace?.error?.failure_type ?? [])
+      expect(failures).toEqual(['config_error'])
+      expect(ids((await sync({ ...refresh, generation: 8 })).records)).toEqual(ALL)
+    },
+  )
+
+  it('is refused, too, where an earlier attempt has written it whole', async () => {
+    const { settings, sync } = await startWith('people', 30)
+    await sync(refresh)
+    settings['personal_data'] = 'without_secrets'
+    expect((await sync(refresh)).errors.join()).toContain(REFUSED)
+  })
+
+  it('goes on under the settings of before', async () => {
+    const { settings, sync } = await startWith('people', 30)
+    const first = await sync({ ...refresh, killAfter: 20 })
+    settings['personal_data'] = 'without_secrets'
+    await sync(refresh)
+    settings['personal_data'] = 'complete'
+    const rest = await sync(refresh)
+    expect(rest.exitCode).toBe(0)
+    expect(new Set([...ids(first.records), ...ids(rest.records)]).size).toBe(ALL.length)
+    expect(rest.records.length).toBeLessThan(ALL.length)
+  })
+
+  it('starts over where nothing has been written yet', async () => {
+    const { emulator, settings, sync } = await startWith('people', 30)
+    emulator.fail('/people', 500, { times: 6 })
+    expect((await sync(refresh)).exitCode).toBe(1)
+    settings['personal_data'] = 'without_secrets'
+    const { exitCode, records } = await sync(refresh)
+    expect(exitCode).toBe(0)
+    expect(ids(records)).toEqual(ALL)
+  })
+})
+
 describe('a full refresh whose continuation token dies', () => {
   const DIES = /^\/people\?.*continuationToken/
 
@@ -112,7 +178,10 @@ describe('a full refresh whose continuation token dies', () => {
     expect(ids((await sync({ mode: 'full_refresh' })).records)).toEqual(ALL)
   })
 
-  async function dieWithoutRoom(refresh: { mode: 'full_refresh'; generation?: number }) {
+  async function dieWithoutRoom(
+    refresh: { mode: 'full_refresh'; generation?: number },
+    next: string,
+  ) {
     const { emulator, sync } = await startWith('people', 30)
     await sync({ ...refresh, killAfter: 20 })
     const { platform } = scenario
@@ -125,19 +194,26 @@ describe('a full refresh whose continuation token dies', () => {
     const { exitCode, errors } = await sync(refresh)
     expect(exitCode).toBe(1)
     expect(errors.join()).toContain('This full refresh cannot start over')
+    expect(errors.join()).toContain(next)
     scenario.platform = platform
     return sync(refresh)
   }
 
   it('fails as transient where the state has no room for what it has sent, and begins anew', async () => {
-    const { exitCode, records } = await dieWithoutRoom({ mode: 'full_refresh' })
+    const { exitCode, records } = await dieWithoutRoom(
+      { mode: 'full_refresh' },
+      'The next sync begins it anew',
+    )
     expect(exitCode).toBe(0)
     expect(ids(records)).toEqual(ALL)
   })
 
   it('begins anew only with another generation, where what was sent would come twice', async () => {
     const refresh = { mode: 'full_refresh', generation: 7 } as const
-    const { records } = await dieWithoutRoom(refresh)
+    const { records } = await dieWithoutRoom(
+      refresh,
+      'the next job has another generation_id, and begins it anew',
+    )
     expect(records.length).toBeLessThan(ALL.length)
     const { records: anew } = await scenario.sync({ ...refresh, generation: 8 })
     expect(ids(anew)).toEqual(ALL)

@@ -39,6 +39,7 @@ export const SYNC_FAILURES = {
     'duckdb-missing',
     'warehouse-of-another-tenant',
     'redacted-otherwise',
+    'refresh-begun-otherwise',
     'made-by-another-version',
     'not-duckdb',
     'made-by-a-newer-duckdb',

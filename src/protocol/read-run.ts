@@ -3,6 +3,7 @@ import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import type { Failure, ReadTools, Source, StreamRequest } from './connector.ts'
 import type { KeyMembers, Stamp, StateSource, StreamOutput } from './stream-output.ts'
+import { MOST_GENERATION } from './sync-columns.ts'
 
 /** A stream that is to be read, and what its source says of it. */
 export interface StreamReading extends Omit<StreamRequest, 'name'> {
@@ -53,9 +54,6 @@ function failureOf({ name, fault }: CheckedOutput, told: readonly Failure[]): Fa
     )
   return [{ stream: name, error }]
 }
-
-/** Seconds since 1970 pass what 32 bits with a sign hold in 2038; a larger one is no such time. */
-const MOST_GENERATION = 2 ** 32
 
 /** Passes on what a source says of a stream, as long as it is what an output can be told. */
 class CheckedOutput implements StreamOutput {

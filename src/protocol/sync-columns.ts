@@ -6,14 +6,19 @@ export const CDC_DELETED_AT = '_ab_cdc_deleted_at'
 export const GENERATION = '_generation'
 export const CDC_CURSOR = '_ab_cdc_cursor'
 
+/** Seconds since 1970 pass what 32 bits with a sign hold in 2038; a larger generation is no such time. */
+export const MOST_GENERATION = 2 ** 32
+
+// Some targets make columns of 32 bits unless they are told how large a number may be.
 const cursor = {
   type: ['integer', 'null'],
-  // Some targets make a column of 32 bits unless they are told.
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
   description:
     'The order in which records were sent: of two records of one row the one with the higher cursor counts. It rises from sync to sync.',
 } as const
+
+const generation = { type: ['integer', 'null'], minimum: 0, maximum: MOST_GENERATION } as const
 
 /** Destinations understand the first as "this row is deleted". */
 const AIRBYTE_COLUMNS = {
@@ -24,7 +29,7 @@ const AIRBYTE_COLUMNS = {
     description: 'When the deletion of the record was noticed; null while it lives.',
   },
   [GENERATION]: {
-    type: ['integer', 'null'],
+    ...generation,
     description:
       'Which complete reading of the stream the record was sent by, in seconds since 1970. It rises each time the stream is read from the beginning.',
   },
@@ -41,7 +46,7 @@ const SINGER_COLUMNS = {
     description: 'When the deletion of the record was noticed; null while it lives.',
   },
   [GENERATION]: {
-    type: ['integer', 'null'],
+    ...generation,
     description:
       'Which complete reading of the stream the record was sent by, in seconds since 1970: the version of its RECORD message. It rises each time the stream is read from the beginning.',
   },

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Config } from '../config/config.ts'
+import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import type { Endpoints } from '../http/endpoints.ts'
 import type { StreamStart } from '../protocol/connector.ts'
@@ -52,6 +53,8 @@ export type Decision =
       readonly startOver?: StartOver
       readonly identity: Identity
     }
+  /** It is not read: the refresh to which it belongs has rows that would not go with those of now. */
+  | { readonly do: 'refuse'; readonly stored: StoredState; readonly error: ConnectorError }
 
 /** How long a delta link lives: since its last request, or since it was sent (docs/service.md, "Expiry"). */
 const DELTA_LIFE_HOURS = 72
@@ -95,12 +98,15 @@ export function decide(task: StreamTask, settings: DecisionSettings): Decision {
       warningOf('sync-mode-changed', `the sync mode has changed; ${WITHOUT_IDS}`),
     )
   }
+  const isBegun = isBegunRefresh(stored, task)
   if (isOfOtherTenant(stored, identity, settings.config)) {
+    const message = 'the stored state is of another tenant or environment'
+    if (isBegun) return { do: 'refuse', stored, error: refreshOtherwise(message) }
     return begin(
       'other tenant',
       warningOf(
         'state-of-another-tenant',
-        "the stored state is of another tenant or environment; the stream is read from the beginning and nothing is deleted, because the rows in the warehouse may be another tenant's.",
+        `${message}; the stream is read from the beginning and nothing is deleted, because the rows in the warehouse may be another tenant's.`,
       ),
       false,
     )
@@ -111,7 +117,10 @@ export function decide(task: StreamTask, settings: DecisionSettings): Decision {
     asked ??
     reasonToStartOver(stored, identity, settings.now) ??
     reasonInFields(stored, task.fields)
-  return { do: 'restore', stored, identity, ...(startOver === undefined ? {} : { startOver }) }
+  if (startOver === undefined) return { do: 'restore', stored, identity }
+  return isBegun
+    ? { do: 'refuse', stored, error: refreshOtherwise(startOver.message) }
+    : { do: 'restore', stored, identity, startOver }
 }
 
 /** A bookmark is of no use to a stream that is read in another way. */
@@ -132,6 +141,23 @@ function fitting(
 function isOfOtherRefresh({ mode, refresh }: StoredState, task: StreamTask): boolean {
   const isKnown = refresh !== null && task.refresh !== undefined
   return mode === 'full_refresh' && isKnown && refresh !== task.refresh
+}
+
+/** Whether an earlier attempt of the very refresh to which a sync belongs has written rows, which stay beside what comes. */
+function isBegunRefresh(stored: StoredState, task: StreamTask): boolean {
+  const { mode, refresh, isSettled, wholeRows, rowsSoFar, keys } = stored
+  const isSame = mode === 'full_refresh' && refresh !== null && refresh === task.refresh
+  const rows = isSettled ? wholeRows : rowsSoFar
+  // After a dead link the rows are counted anew.
+  return isSame && (rows !== 0 || keys.window !== null || !keys.isTracked)
+}
+
+function refreshOtherwise(message: string): ConnectorError {
+  return new ConnectorError(
+    'config',
+    'refresh-begun-otherwise',
+    `An earlier attempt of this full refresh has written rows, but ${message}. The destination would keep the rows of both attempts, so nothing is read. Sync again: the next job has another generation_id, and reads everything anew.`,
+  )
 }
 
 /** Nothing is wrong with the stream. */
@@ -265,10 +291,12 @@ export interface PlanSettings {
 }
 
 /**
- * Makes the reading of a stream before its first request, as it was decided. Logs why it starts over.
+ * Makes the reading of a stream before its first request, as it was decided. Logs why it starts over; throws where it is
+ * not to be read.
  */
 export function plan(decision: Decision, task: StreamTask, settings: PlanSettings): StreamState {
   const { config, log, now } = settings
+  if (decision.do === 'refuse') throw decision.error
   const state =
     decision.do === 'begin' ? begun(decision, task, settings) : restored(decision, task, settings)
   if (decision.do === 'begin' || !state.isContinued) return state
@@ -346,14 +374,13 @@ export function storedCharacters(decision: Decision): number {
 
 /** Whether the stream continues a delta that an earlier sync began. */
 export function continuesDelta(decision: Decision): boolean {
-  if (decision.do === 'begin' || decision.startOver !== undefined) return false
+  if (decision.do !== 'restore' || decision.startOver !== undefined) return false
   const { phase } = decision.stored.position
   return phase !== 'list' && phase !== 'complete'
 }
 
 /** From where the stream is read, for those who watch. */
 export function startOf(decision: Decision): StreamStart {
-  return decision.do === 'begin'
-    ? streamStart(undefined, decision.why)
-    : streamStart(decision.stored, decision.startOver?.why)
+  if (decision.do === 'begin') return streamStart(undefined, decision.why)
+  return streamStart(decision.stored, 'startOver' in decision ? decision.startOver?.why : undefined)
 }

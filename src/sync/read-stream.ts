@@ -46,7 +46,7 @@ async function readToEnd(context: StreamContext): Promise<void> {
           state.beginAnew(clock.now())
           await output.state()
         }
-        throw refreshNotRepeated(error)
+        throw refreshNotRepeated(error, state.refresh !== undefined)
       }
       if (pages.count <= best) throw neverFinishes(error)
       best = pages.count
@@ -142,11 +142,14 @@ function linkTime(position: Position): Date | null {
 }
 
 /** Without the ids of what it has sent a full refresh would send rows twice. */
-function refreshNotRepeated(error: DeadLinkError): ConnectorError {
+function refreshNotRepeated(error: DeadLinkError, isNumbered: boolean): ConnectorError {
+  const next = isNumbered
+    ? 'Further attempts of this job fail as well; the next job has another generation_id, and begins it anew.'
+    : 'The next sync begins it anew.'
   return new ConnectorError(
     'transient',
     'refresh-not-repeated',
-    `This full refresh cannot start over, because the state has no room for the ids of the rows that it has sent, and they would come twice. The next sync begins it anew. Read the stream as incremental if this comes again. ${error.message}`,
+    `This full refresh cannot start over, because the state has no room for the ids of the rows that it has sent, and they would come twice. ${next} Read the stream as incremental if this comes again. ${error.message}`,
     { cause: error },
   )
 }

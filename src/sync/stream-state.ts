@@ -325,7 +325,7 @@ function firstCursor(last: number, now: Date): number {
   return Math.max(last + BATCHES_PER_STATE, now.getTime() * 1000)
 }
 
-/** Seconds since 1970, risen by at least one: a 32-bit integer, as Singer's targets need it. */
+/** Seconds since 1970, risen by at least one; see `MOST_GENERATION`. */
 function nextGeneration(previous: number, now: Date): number {
   return Math.max(previous + 1, Math.floor(now.getTime() / 1000))
 }

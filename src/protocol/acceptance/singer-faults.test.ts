@@ -76,7 +76,7 @@ it.each([
   ['has no key', withRecord({ isbn: undefined }), 'without its key'],
   ['has no cursor', withRecord({ _ab_cdc_cursor: undefined }), 'no cursor'],
   ['is of another version', withRecord({ _generation: 8 }), 'not the version'],
-  ['has a version beyond 32 bits', withRecord({}, { version: 2 ** 31 }), 'no 32-bit integer'],
+  ['has a version beyond 32 bits', withRecord({}, { version: 2 ** 33 }), 'is no generation'],
   ['has no time', withRecord({}, { time_extracted: 'now' }), 'time_extracted now'],
   [
     'is a state in mid-stream',

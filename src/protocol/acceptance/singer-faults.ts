@@ -1,5 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv'
-import { CDC_CURSOR, GENERATION } from '../sync-columns.ts'
+import { CDC_CURSOR, GENERATION, MOST_GENERATION } from '../sync-columns.ts'
 import type { SingerMessage } from './messages.ts'
 import { messagesOf, type ProgramRun, tellsSecret } from './program-run.ts'
 
@@ -81,13 +81,13 @@ function recordFaults(
   if (CDC_CURSOR in schema.properties && !Number.isSafeInteger(record[CDC_CURSOR]))
     faults.push(`${stream}: no cursor`)
   if (GENERATION in schema.properties && !isVersion(version))
-    faults.push(`${stream}: version ${version} is no 32-bit integer`)
+    faults.push(`${stream}: version ${version} is no generation`)
   if (!/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(time)) faults.push(`${stream}: time_extracted ${time}`)
   return faults
 }
 
 function isVersion(version: number): boolean {
-  return Number.isInteger(version) && version > 0 && version < 2 ** 31
+  return Number.isInteger(version) && version > 0 && version <= MOST_GENERATION
 }
 
 const FORMATS = {

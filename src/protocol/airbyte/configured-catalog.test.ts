@@ -55,6 +55,18 @@ describe('a configured catalog', () => {
   })
 
   it.each([
+    ['its generation is the only one', 7, 7, 7],
+    ['earlier generations stay beside it', 7, 3, undefined],
+    ['the platform removes none', 0, 0, undefined],
+    ['the platform knows no generations', undefined, undefined, undefined],
+    ['a double does not have all its digits', 2 ** 53, 2 ** 53, undefined],
+    ['its generation is a text', '7', '7', undefined],
+  ])('numbers a refresh, or does not, where %s', (_, generation_id, minimum, refresh) => {
+    const numbered = { ...entry('a'), generation_id, minimum_generation_id: minimum }
+    expect(parseConfiguredCatalog({ streams: [numbered] }).streams[0]?.refresh).toBe(refresh)
+  })
+
+  it.each([
     ['the catalog alone', offered],
     ['its message', { type: 'CATALOG', catalog: offered }],
     ['its message among others', [{ type: 'LOG' }, { type: 'CATALOG', catalog: offered }]],

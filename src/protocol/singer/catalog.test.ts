@@ -117,6 +117,12 @@ describe('a stream as --discover offers it', () => {
     expect(Object.keys(entry.schema)).toEqual(['type', 'properties'])
   })
 
+  it('says of its numbers that 32 bits do not hold them', () => {
+    const { properties } = entry.schema as { properties: Record<string, { maximum?: number }> }
+    for (const name of ['_generation', '_ab_cdc_cursor'])
+      expect(properties[name]?.maximum).toBeGreaterThan(2 ** 31)
+  })
+
   it('is replicated as its source says', () => {
     const methodOf = (spec: StreamSpec) => {
       const { replication_method, replication_key } = singerStream(spec) as Record<string, string>
