@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createMask } from '../ground/mask.ts'
-import { createCommandLog } from './command-log.ts'
+import { createCommandLog } from './command.ts'
 
 function logged({ isDebug = false, isQuiet = false, isColoured = false } = {}) {
   let text = ''

@@ -12,24 +12,22 @@ import {
   type BareAct,
   CONFIG_FILE,
   type CommandLog,
+  createCommandLog,
   EXIT,
   type ExitCode,
   StartError,
   UsageError,
 } from './command.ts'
-import { createCommandLog } from './command-log.ts'
-import { addDbt } from './dbt-command.ts'
-import { addInit } from './init-command.ts'
-import { addJobCategories } from './job-categories-commands.ts'
-import { addPreview } from './preview-command.ts'
 import type { Asked } from './questions.ts'
-import { addReferences } from './references-commands.ts'
-import { addStatus } from './status-command.ts'
-import { addSync } from './sync-command.ts'
-import { addVerify } from './verify-command.ts'
-import { addServe, addWebhooks } from './webhooks-commands.ts'
-import { addWorkLocations } from './work-locations-commands.ts'
-import { addWrite } from './write-command.ts'
+import {
+  addJobCategories,
+  addReferences,
+  addServe,
+  addWebhooks,
+  addWorkLocations,
+  addWrite,
+} from './resource-commands.ts'
+import { addDbt, addInit, addPreview, addStatus, addSync, addVerify } from './sync-commands.ts'
 
 /**
  * Runs one command of `protime` and answers with the exit code. Never throws; every error is a sentence

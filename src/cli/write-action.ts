@@ -10,7 +10,7 @@ import { lockObject } from '../write/write-lock.ts'
 import { createWriter } from '../write/writer.ts'
 import { type ActionTools, EXIT, type ExitCode, UsageError, type WriteOptions } from './command.ts'
 import { knownName } from './known-name.ts'
-import { withClient } from './with-client.ts'
+import { sayAll, withClient } from './with-client.ts'
 
 /** A line of the input; one that is no record has a fault, and no data. */
 interface InputRecord extends Pick<WriteRecord, 'data' | 'isDelete' | 'fault'> {
@@ -100,6 +100,14 @@ export interface WorkLocationToCreate {
   readonly description?: string
   /** The custom reference by which it is known again. */
   readonly as: readonly [name: string, value: string]
+}
+
+/** Prints all work locations. */
+export async function listWorkLocations(tools: ActionTools): Promise<ExitCode> {
+  await withClient(tools, ['work-locations.read'], ({ workLocations }) =>
+    sayAll(tools, workLocations.list()),
+  )
+  return EXIT.done
 }
 
 /** Creates a work location unless there is one with its reference; prints what became of it. */

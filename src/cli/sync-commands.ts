@@ -1,0 +1,194 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { DIALECTS } from '../verify/landing-queries.ts'
+import { type Act, type BareAct, CONFIG_FILE, EXIT, examples, UsageError } from './command.ts'
+import type { DbtInitOptions } from './dbt-init-action.ts'
+import type { SyncOptions } from './sync-action.ts'
+import type { VerifyOptions } from './verify-action.ts'
+
+// The command lines of what reads a tenant; what they do is loaded when one of them is called.
+
+/** `protime init`: a configuration file from a few questions. */
+export function addInit(program: Command, act: BareAct): void {
+  program
+    .command('init')
+    .description('ask for tenant, client and secret, check them, and write the configuration')
+    .addHelpText(
+      'after',
+      `\nWrites config.json, or the file of --config, which only you may read. An existing file is not touched.
+The answers may come from a pipe too, one per line.
+${examples('init', 'init --config acme.json')}`,
+    )
+    .action(() =>
+      act(async (tools) => {
+        const { init } = await import('./init-action.ts')
+        return init(tools, program.opts<{ config?: string }>().config ?? CONFIG_FILE)
+      }),
+    )
+}
+
+/** `protime check`: whether the configuration works. `protime status`: how old a warehouse is. */
+export function addStatus(program: Command, act: Act, bare: BareAct): void {
+  program
+    .command('check')
+    .description(
+      'test the configuration: which streams the client can read, and why not the others',
+    )
+    .addHelpText(
+      'after',
+      `\nRequests the first page of each list, so that no sync is disturbed. Ends with 1 if nothing can be read.
+${examples('check', 'check --config acme.json')}`,
+    )
+    .action(() =>
+      act(async ({ config, log, mask, signal, print }) => {
+        const { createSource } = await import('../source/source.ts')
+        const { isUsable, message } = await createSource().check(config, { log, mask, signal })
+        await print(`tenant ${config.tenant}, client ${config.clientId}`)
+        await print(mask.text(message))
+        return isUsable ? EXIT.done : EXIT.failed
+      }),
+    )
+  program
+    .command('status')
+    .description('show when each stream of a warehouse was last complete, and how it is read next')
+    .option('--warehouse <file>', 'the DuckDB file of protime sync', 'protime.duckdb')
+    .addHelpText('after', `\nReads only the file.\n${examples('status')}`)
+    .action(({ warehouse }: { warehouse: string }) =>
+      bare(async ({ print, ...tools }) => {
+        const { status } = await import('./status-action.ts')
+        return status(warehouse, print, { now: new Date(), ...tools })
+      }),
+    )
+}
+
+/** `protime preview`: what a tenant has, before anything is synced. */
+export function addPreview(program: Command, act: Act): void {
+  program
+    .command('preview [stream...]')
+    .description('show the first records of the given streams, or of all streams')
+    .option('--limit <number>', 'how many records of each stream', positiveNumber, 10)
+    .option('--json', 'one JSON line per record instead of tables')
+    .addHelpText(
+      'after',
+      `\nAsks for lists only, so that no sync is disturbed. Of dated records the last 31 days are shown.
+${examples('preview --config config.json', 'preview people clockings --limit 3 --json --config config.json')}`,
+    )
+    .action((streams: string[], { limit, json = false }: { limit: number; json?: boolean }) =>
+      act(async (tools) => {
+        const { show } = await import('./preview-action.ts')
+        return show(tools, { streams, limit, isJson: json })
+      }),
+    )
+}
+
+function positiveNumber(text: string): number {
+  if (!/^[1-9]\d{0,4}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number from 1 to 99999.')
+  return Number(text)
+}
+
+/** `protime sync`: reads a tenant into a DuckDB file. */
+export function addSync(program: Command, act: Act): void {
+  program
+    .command('sync')
+    .description('read a tenant into a DuckDB file; later runs read the changes')
+    .option('--warehouse <file>', 'the file; the first sync creates it', 'protime.duckdb')
+    .option('--streams <names>', 'the streams to read, separated by commas (default: all)')
+    .option('--full-refresh', 'read the streams from the beginning')
+    .option(
+      '--rewrite',
+      'read everything into a new file that replaces this one; needed after stricter settings of personal data',
+    )
+    .option('--keep-deleted', 'keep deleted rows in the tables, with the time in _deleted_at')
+    .option(
+      '--wait <time>',
+      'wait this long while another process has the warehouse open: 30s, 10m, 2h',
+      milliseconds,
+    )
+    .option('--publish <file>', 'make a copy for readers after each complete sync')
+    .option(
+      '--metrics <file>',
+      'write metrics of the sync for Prometheus (or set PROTIME_METRICS_FILE)',
+    )
+    .option('--end-with-parent', 'stop, as after SIGTERM, when the parent process is gone')
+    .action(async (options: SyncOptions) => {
+      // The parent may be gone before anything else is loaded.
+      const parent = process.ppid
+      const { refuseSync, syncAction } = await import('./sync-action.ts')
+      await act(syncAction(options, parent), refuseSync(options))
+    })
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 }
+
+function milliseconds(text: string): number {
+  if (text === '0') return 0
+  const [, count, unit = ''] = /^(\d+)([smh])$/.exec(text) ?? []
+  const size = UNITS[unit]
+  if (size === undefined)
+    throw new InvalidArgumentError('It must be a time such as 30s, 10m or 2h, or 0.')
+  return Number(count) * size
+}
+
+/** `protime verify`: whether a warehouse holds what the service has. */
+export function addVerify(program: Command, act: Act): void {
+  program
+    .command('verify')
+    .description('compare a warehouse with the service, row by row and field by field')
+    .option('--warehouse <file>', 'the DuckDB file of protime sync', 'protime.duckdb')
+    .option(
+      '--rows <file>',
+      'rows of another warehouse as JSON lines, instead of a DuckDB file; - is stdin',
+    )
+    .option('--streams <names>', 'the streams to compare, separated by commas (default: all)')
+    .option('--sync', 'sync the file before and after, so that only real differences remain')
+    .option('--again <file>', 'compare again the rows that an earlier output named')
+    .option('--limit <number>', 'print this many differences and count the others', wholeNumber)
+    .addOption(
+      new Option('--sql <dialect>', 'print the queries whose results --rows takes').choices(
+        DIALECTS,
+      ),
+    )
+    .addHelpText(
+      'after',
+      `\nAsks for lists only, so that no sync is disturbed. Values of rows are never printed.
+Ends with 0 if nothing differs, with 3 if something does, and with 1 if a stream could not be compared.
+${examples('verify', 'verify --sync', 'verify --sql postgres --streams people,clockings', 'verify --rows rows.jsonl')}`,
+    )
+    .action(async (options: VerifyOptions) => {
+      const contradiction = ['rows', 'again', 'sql'].find((name) => name in options)
+      if (options.sync === true && contradiction !== undefined)
+        throw new UsageError(`--sync goes with no --${contradiction}`)
+      const { refuseVerify, verifyAction } = await import('./verify-action.ts')
+      await act(verifyAction(options), refuseVerify)
+    })
+}
+
+function wholeNumber(text: string): number {
+  if (!/^(0|[1-9]\d{0,8})$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
+  return Number(text)
+}
+
+/** `protime dbt init`: a dbt project over a warehouse of `protime sync`. */
+export function addDbt(program: Command, act: BareAct): void {
+  program
+    .command('dbt')
+    .description(
+      'makes a dbt project of the warehouse, whose models have one row per person and day',
+    )
+    .command('init')
+    .description('write a dbt project that reads the file of protime sync, ready for dbt build')
+    .option('--warehouse <file>', 'the file of protime sync', 'protime.duckdb')
+    .option('--project <folder>', 'where to write it', '.')
+    .addHelpText(
+      'after',
+      `\nWrites dbt_project.yml, packages.yml and profiles.yml. An existing file is not touched. dbt build makes the models in
+analytics.duckdb beside them; it needs dbt-duckdb.
+${examples('dbt init', 'dbt init --warehouse acme.duckdb --project acme-models')}`,
+    )
+    .action((options: DbtInitOptions) =>
+      act(async (tools) => {
+        const { dbtInit } = await import('./dbt-init-action.ts')
+        return dbtInit(tools, options)
+      }),
+    )
+}
