@@ -1,7 +1,6 @@
 import { createPageScanner } from '../src/page/create-page-scanner.ts'
 import type { PageScanner } from '../src/page/page-scanner.ts'
-import { releaseBuffer } from '../src/records/buffers.ts'
-import type { LineParts } from '../src/records/record-batch.ts'
+import { type LineParts, releaseBuffer } from '../src/records/record-batch.ts'
 import { clocking } from './clocking.ts'
 
 // What the record path costs without network and pipe: the scanner, and parse plus stringify take turns

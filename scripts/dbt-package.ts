@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { packageVersion } from '../src/ground/project-files.ts'
 import type { JsonSchema } from '../src/records/stream-spec.ts'
-import type { Stream } from '../src/streams/collection.ts'
+import type { Stream } from '../src/streams/collections.ts'
 import { INVENTORY, keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
 import { parentOf } from './joins.ts'
 

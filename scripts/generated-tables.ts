@@ -13,7 +13,7 @@ import {
 import { type FieldOutcome, redactionOfStream } from '../src/privacy/redaction.ts'
 import { settingRows } from '../src/protocol/singer/settings.ts'
 import type { JsonSchema } from '../src/records/stream-spec.ts'
-import type { Stream } from '../src/streams/collection.ts'
+import type { Stream } from '../src/streams/collections.ts'
 import { keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
 import { METRICS } from '../src/webhooks/serve/monitoring.ts'
 import { objects } from '../src/write/objects.ts'

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../src/records/stream-spec.ts'
-import type { Stream } from '../src/streams/collection.ts'
+import type { Stream } from '../src/streams/collections.ts'
 import { readStreamSchema, streams } from '../src/streams/streams.ts'
 
 /** A field that has the `id` of a record of another stream, or of another record of its own. */

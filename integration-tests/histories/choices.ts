@@ -1,4 +1,4 @@
-import type { Stream } from '../../src/streams/collection.ts'
+import type { Stream } from '../../src/streams/collections.ts'
 import { streams as catalogue, streamSpec } from '../../src/streams/streams.ts'
 import type { Comparison } from './comparison.ts'
 import type { Choice } from './history.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import type { Stream } from '../../src/streams/collection.ts'
+import type { Stream } from '../../src/streams/collections.ts'
 import { streamSpec } from '../../src/streams/streams.ts'
 import { tableRows } from '../testing/compare.ts'
 import type { StreamState } from './warehouses.ts'

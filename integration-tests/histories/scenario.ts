@@ -1,7 +1,7 @@
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../emulator/emulator.ts'
 import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
 import type { Message } from '../../src/protocol/acceptance/messages.ts'
-import type { Stream } from '../../src/streams/collection.ts'
+import type { Stream } from '../../src/streams/collections.ts'
 import { streams as catalogue } from '../../src/streams/streams.ts'
 import { run } from '../testing/run.ts'
 import { warehouseDifferences } from './comparison.ts'

@@ -1,4 +1,4 @@
-import type { Stream } from '../../src/streams/collection.ts'
+import type { Stream } from '../../src/streams/collections.ts'
 import { keyOf } from '../testing/warehouse.ts'
 import { type Comparison, isCompared, truthOf, warehouseDifferences } from './comparison.ts'
 import type { Event, Fault, Sync } from './history.ts'

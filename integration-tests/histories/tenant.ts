@@ -1,5 +1,5 @@
 import type { Emulator } from '../../emulator/emulator.ts'
-import type { Stream } from '../../src/streams/collection.ts'
+import type { Stream } from '../../src/streams/collections.ts'
 import type { Change, Event, Size } from './history.ts'
 import { oddValue } from './odd-members.ts'
 

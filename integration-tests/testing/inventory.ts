@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { JsonSchema } from '../../src/records/stream-spec.ts'
-import type { Stream } from '../../src/streams/collection.ts'
+import type { Stream } from '../../src/streams/collections.ts'
 import { keyOf, readStreamSchema, streams } from '../../src/streams/streams.ts'
 
 type Row = Readonly<Record<string, unknown>>

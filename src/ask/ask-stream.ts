@@ -4,7 +4,7 @@ import type { Client } from '../http/client.ts'
 import type { Endpoints } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { StatusKind } from '../http/status.ts'
-import type { Stream } from '../streams/collection.ts'
+import type { Stream } from '../streams/collections.ts'
 import { addDays, dayOf } from '../sync/days.ts'
 import { referencePairs, slicesOf } from '../sync/slices.ts'
 

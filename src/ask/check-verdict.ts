@@ -5,7 +5,7 @@ import { type Endpoints, scopeName } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { Token } from '../http/token.ts'
 import type { CheckResult } from '../protocol/connector.ts'
-import type { Stream } from '../streams/collection.ts'
+import type { Stream } from '../streams/collections.ts'
 import { readScopes } from '../streams/streams.ts'
 import type { StreamAnswer } from './ask-stream.ts'
 

@@ -9,7 +9,7 @@ import { createSession, type Session, type SessionSettings } from '../http/sessi
 import { hasScope, type Token } from '../http/token.ts'
 import { parseReferencePage } from '../page/reference-page.ts'
 import type { CheckResult } from '../protocol/connector.ts'
-import type { Stream } from '../streams/collection.ts'
+import type { Stream } from '../streams/collections.ts'
 import { readScopes } from '../streams/streams.ts'
 import { refuseLateStart } from '../sync/days.ts'
 import { askStream, type StreamAnswer } from './ask-stream.ts'

@@ -1,6 +1,6 @@
 import { idFault } from '../client/references.ts'
 import type { RecordKey } from '../client/service-client.ts'
-import { changeJobCategory, keptInWords } from '../write/change-job-category.ts'
+import { changeJobCategory, keptInWords } from '../write/apply-job-categories.ts'
 import { type ActionTools, EXIT, type ExitCode, UsageError } from './command.ts'
 import { isDryRun, sayAll, sayDry, withClient } from './with-client.ts'
 

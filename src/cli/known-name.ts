@@ -1,5 +1,5 @@
 import { webhookCollections } from '../client/webhook-collections.ts'
-import { nearest } from '../ground/nearest.ts'
+import { nearest } from '../ground/text.ts'
 import { referencedCollections } from '../streams/collections.ts'
 import { UsageError } from './command.ts'
 

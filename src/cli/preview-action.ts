@@ -1,9 +1,9 @@
 import { type Preview, preview } from '../ask/preview.ts'
-import { clean } from '../ground/clean.ts'
 import { isJsonObject } from '../ground/json.ts'
+import { clean } from '../ground/text.ts'
 import { redactionOfStream } from '../privacy/redaction.ts'
 import { offeredStreams } from '../source/source.ts'
-import type { Stream } from '../streams/collection.ts'
+import type { Stream } from '../streams/collections.ts'
 import { type ActionTools, EXIT, type ExitCode } from './command.ts'
 import { knownName } from './known-name.ts'
 

@@ -1,5 +1,5 @@
-import { folded } from '../ground/folded-text.ts'
 import { isJsonObject, type JsonObject } from '../ground/json.ts'
+import { folded } from '../ground/text.ts'
 import { referencesParameter } from '../http/endpoints.ts'
 import { ClientError } from './client-error.ts'
 import { idFault, nameFault, valueFault } from './references.ts'

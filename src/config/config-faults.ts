@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { ConnectorError } from '../ground/errors.ts'
-import { nearest } from '../ground/nearest.ts'
 import type { SettingsSchema } from '../ground/settings-schema.ts'
+import { nearest } from '../ground/text.ts'
 
 const require = createRequire(import.meta.url)
 

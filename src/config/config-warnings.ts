@@ -1,6 +1,6 @@
 import { warningOf } from '../ground/message-ids.ts'
-import { nearest } from '../ground/nearest.ts'
 import type { SettingsSchema } from '../ground/settings-schema.ts'
+import { nearest } from '../ground/text.ts'
 import { collections, referencedCollections } from '../streams/collections.ts'
 import { chosenEnvironment, configSchema } from './config-schema.ts'
 import { writeSettingsSchema } from './write-settings.ts'

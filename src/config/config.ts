@@ -1,4 +1,4 @@
-import { nearest } from '../ground/nearest.ts'
+import { nearest } from '../ground/text.ts'
 import {
   namesPeople,
   type PrivacyMode,

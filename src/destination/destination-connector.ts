@@ -2,8 +2,8 @@ import { packageVersion } from '../ground/project-files.ts'
 import { LINK_TOKENS } from '../http/links.ts'
 import type { RetryPolicy } from '../http/retry.ts'
 import type { DestinationConnector } from '../protocol/destination.ts'
+import type { DestinationConfig } from './create-destination.ts'
 import { destinationSpec } from './destination-spec.ts'
-import type { DestinationConfig } from './write-session.ts'
 
 /**
  * The connector that writes, of which both programs are made: what it says of itself, and behind one dynamic

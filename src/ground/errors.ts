@@ -1,5 +1,5 @@
 import type { FailureId } from './message-ids.ts'
-import { nearest } from './nearest.ts'
+import { nearest } from './text.ts'
 
 /**
  * Who has to act on a failure. The words are those of the Airbyte protocol's `failure_type`

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createMask } from './mask.ts'
+import { createMask, withoutValues } from './mask.ts'
 
 function masked(secret: string, text: string): string {
   const mask = createMask()
@@ -122,4 +122,16 @@ describe('a parameter that gives access', () => {
   ])('in %s is replaced without being known', (text, expected) => {
     expect(createMask(['deltaToken', 'continuationToken']).text(text)).toBe(expected)
   })
+})
+
+it.each([
+  ['E-1042 belongs to 7', 'E-1042', '**** belongs to 7'],
+  ['a/b?c belongs to 7', 'a/b?c', '**** belongs to 7'],
+  ['a%2Fb is too long', 'a/b', '**** is too long'],
+  ['The value E1 is not E10', 'E1', 'The value **** is not E10'],
+  ['jan janssens is linked, JAN%20JANSSENS too', 'Jan Janssens', '**** is linked, **** too'],
+  ['Rene\u0301 is linked', 'REN\u00c9', '**** is linked'],
+  ['Jan is linked', ' Jan ', '**** is linked'],
+])('%j without the value %j is %j', (text, value, left) => {
+  expect(withoutValues(text, [value])).toBe(left)
 })

@@ -1,3 +1,5 @@
+import { folded } from './text.ts'
+
 /** Replaces secrets by their value in texts that leave the process. */
 export interface Mask {
   /** Takes a value that must not appear in any text from now on; short ones are ignored. */
@@ -150,4 +152,23 @@ function jsonOf(character: string, isLong: boolean): string {
 function digits(number: number, least = 1): string {
   const text = number.toString(16).padStart(least, '0')
   return text.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
+}
+
+/**
+ * A text with `****` in place of values that may name people, as they are or encoded, in whatever case and Unicode
+ * form; they are only replaced where they stand as words.
+ */
+export function withoutValues(text: string, values: readonly string[]): string {
+  const forms = values
+    .filter((value) => value.trim() !== '')
+    .flatMap((value) => [value, value.normalize('NFC'), value.normalize('NFD'), folded(value)])
+    .flatMap((value) => [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value)])
+  return [...new Set(forms)]
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((left, form) => left.replace(alone(form), '****'), text)
+}
+
+function alone(text: string): RegExp {
+  const literal = text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+  return new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, 'giu')
 }

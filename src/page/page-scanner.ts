@@ -1,5 +1,4 @@
-import type { ObjectRules } from '../records/object-rules.ts'
-import type { RecordBatch } from '../records/record-batch.ts'
+import type { ObjectRules, RecordBatch } from '../records/record-batch.ts'
 
 /** A page body that must not be used, because it is incomplete or not what the service promises. */
 export class MalformedPageError extends Error {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { ObjectRules } from '../records/object-rules.ts'
+import type { ObjectRules } from '../records/record-batch.ts'
 import { createPageScanner } from './create-page-scanner.ts'
 import type { PageScanner } from './page-scanner.ts'
 

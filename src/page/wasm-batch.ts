@@ -1,6 +1,11 @@
-import { acquireBuffer } from '../records/buffers.ts'
-import type { ObjectRules } from '../records/object-rules.ts'
-import { type LineParts, type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
+import {
+  acquireBuffer,
+  type LineParts,
+  type ObjectRules,
+  type RecordBatch,
+  SKIP,
+  UPSERT,
+} from '../records/record-batch.ts'
 import type { ScanExports } from './scan-module.ts'
 
 /** Layout of a row in 32-bit words: `wasm/layout.ts`. */

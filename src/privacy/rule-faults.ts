@@ -1,4 +1,4 @@
-import { nearest } from '../ground/nearest.ts'
+import { nearest } from '../ground/text.ts'
 import type { JsonSchema } from '../records/stream-spec.ts'
 import { readStreamSchema, streams } from '../streams/streams.ts'
 import { type FieldRule, modeAction, type PrivacySettings, patternsOf } from './privacy-settings.ts'

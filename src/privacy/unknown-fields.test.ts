@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest'
-import type { ObjectRules } from '../records/object-rules.ts'
+import type { ObjectRules } from '../records/record-batch.ts'
 import { rewriteRecord } from '../records/record-rewriter.ts'
-import type { Stream } from '../streams/collection.ts'
+import type { Stream } from '../streams/collections.ts'
 import { streams } from '../streams/streams.ts'
 import type { PrivacySettings } from './privacy-settings.ts'
-import { redactionOfStream } from './redaction.ts'
-import { createUnknownFields } from './unknown-fields.ts'
+import { createUnknownFields, redactionOfStream } from './redaction.ts'
 
 it('names each field once in one sentence, with what becomes of it', () => {
   const fields = createUnknownFields()

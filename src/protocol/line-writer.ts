@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { releaseBuffer } from '../records/buffers.ts'
+import { releaseBuffer } from '../records/record-batch.ts'
 
 /** One promise for all who wait for the same thing; nobody has to look at it. */
 class DrainSignal {

@@ -1,5 +1,4 @@
-import type { ObjectRules } from '../records/object-rules.ts'
-import type { RecordBatch } from '../records/record-batch.ts'
+import type { ObjectRules, RecordBatch } from '../records/record-batch.ts'
 
 /** A row that is gone: the JSON text of its key columns, without braces, such as `"id":7`. */
 export type KeyMembers = string

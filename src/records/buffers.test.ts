@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { acquireBuffer, releaseBuffer } from './buffers.ts'
+import { acquireBuffer, releaseBuffer } from './record-batch.ts'
 
 it('lends a buffer again once it is given back, and not before', () => {
   const first = acquireBuffer(100_000)

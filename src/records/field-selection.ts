@@ -1,4 +1,4 @@
-import type { MemberRule, ObjectRules } from './object-rules.ts'
+import type { MemberRule, ObjectRules } from './record-batch.ts'
 import { rewriteRecord } from './record-rewriter.ts'
 import type { JsonSchema } from './stream-spec.ts'
 

@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { MemberRule, ObjectRules } from './object-rules.ts'
-import { createJsonBatch, SKIP, SOFT_DELETE } from './record-batch.ts'
+import {
+  createJsonBatch,
+  type MemberRule,
+  type ObjectRules,
+  SKIP,
+  SOFT_DELETE,
+} from './record-batch.ts'
 import { createBatchRewriter, rewriteRecord } from './record-rewriter.ts'
 
 type Json = null | boolean | string | Digits | Json[] | { [name: string]: Json }

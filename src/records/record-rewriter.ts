@@ -1,5 +1,11 @@
-import type { MemberRule, ObjectRules } from './object-rules.ts'
-import { type LineParts, type RecordBatch, SKIP, UPSERT } from './record-batch.ts'
+import {
+  type LineParts,
+  type MemberRule,
+  type ObjectRules,
+  type RecordBatch,
+  SKIP,
+  UPSERT,
+} from './record-batch.ts'
 
 /**
  * One record under rules, as text. It is not parsed: what stays is copied, so that numbers keep every digit. The

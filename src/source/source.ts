@@ -1,10 +1,14 @@
 import { type Config, configure } from '../config/config.ts'
 import type { RetryPolicy } from '../http/retry.ts'
 import type { PrivacySettings } from '../privacy/privacy-settings.ts'
-import { keepsKey, redactedSpec, redactionOfStream } from '../privacy/redaction.ts'
-import { createUnknownFields } from '../privacy/unknown-fields.ts'
+import {
+  createUnknownFields,
+  keepsKey,
+  redactedSpec,
+  redactionOfStream,
+} from '../privacy/redaction.ts'
 import type { Source } from '../protocol/connector.ts'
-import type { Stream } from '../streams/collection.ts'
+import type { Stream } from '../streams/collections.ts'
 import { availableStreams, INVENTORY, streamSpec } from '../streams/streams.ts'
 
 /** Without a configuration nothing is known to be left out. */

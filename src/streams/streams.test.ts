@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Stream } from './collection.ts'
+import type { Stream } from './collections.ts'
 import { keyOf, readScopes, streams } from './streams.ts'
 
 /** The collections that the specification names, except terminals, which has no endpoint. */

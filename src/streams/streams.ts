@@ -1,7 +1,6 @@
 import { readProjectJson } from '../ground/project-files.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
-import type { Stream } from './collection.ts'
-import { collections } from './collections.ts'
+import { collections, type Stream } from './collections.ts'
 
 /** Every stream, by its name, in alphabetical order: the collections in snake_case. */
 export const streams: ReadonlyMap<string, Stream> = new Map(

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Stream } from '../streams/collection.ts'
+import type { Stream } from '../streams/collections.ts'
 import { keyOf } from '../streams/streams.ts'
 
 /** See `Key` in id-set.ts. */

@@ -12,7 +12,7 @@ import type { Redaction } from '../privacy/redaction.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 import { createJsonBatch, type RecordBatch } from '../records/record-batch.ts'
 import { rewriteRecord } from '../records/record-rewriter.ts'
-import type { Stream } from '../streams/collection.ts'
+import type { Stream } from '../streams/collections.ts'
 
 /** How the bodies of a stream become batches: cut by a scanner, or parsed whole. */
 export type PageReader =

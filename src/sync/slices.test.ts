@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../config/config.ts'
 import { createEndpoints } from '../http/endpoints.ts'
-import type { Stream } from '../streams/collection.ts'
-import { referencedCollections } from '../streams/collections.ts'
+import { referencedCollections, type Stream } from '../streams/collections.ts'
 import { streams } from '../streams/streams.ts'
 import { deltaStart, slicesOf } from './slices.ts'
 

@@ -1,7 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { dateRange, type Endpoints, requestUrl } from '../http/endpoints.ts'
-import type { Stream } from '../streams/collection.ts'
-import { referencedCollections } from '../streams/collections.ts'
+import { referencedCollections, type Stream } from '../streams/collections.ts'
 import { type Day, windows } from './days.ts'
 
 /** One list of several that make up a whole; they are read one after another. */

@@ -1,4 +1,4 @@
-import type { Stream } from '../streams/collection.ts'
+import type { Stream } from '../streams/collections.ts'
 import { createKeySum, hasIntegerKey } from './checksums.ts'
 import type { Key } from './id-set.ts'
 import { columnsName, type DayRange, type PartSums, type SummedRows } from './summed-rows.ts'

@@ -1,7 +1,7 @@
 import type { Redaction } from '../privacy/redaction.ts'
 import type { StreamRequest } from '../protocol/connector.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
-import type { Stream } from '../streams/collection.ts'
+import type { Stream } from '../streams/collections.ts'
 
 /** A stream that is to be read, with what an earlier sync left, and where its records go. */
 export interface StreamTask

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type RecordBatch, UPSERT } from '../records/record-batch.ts'
 import type { JsonSchema } from '../records/stream-spec.ts'
-import type { Stream } from '../streams/collection.ts'
+import type { Stream } from '../streams/collections.ts'
 import { keyOf, readStreamSchema } from '../streams/streams.ts'
 import {
   createKeySum,

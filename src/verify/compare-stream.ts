@@ -1,6 +1,6 @@
 import type { Log } from '../protocol/connector.ts'
 import type { StateSource, StreamOutput } from '../protocol/stream-output.ts'
-import { releaseBuffer } from '../records/buffers.ts'
+import { releaseBuffer } from '../records/record-batch.ts'
 import { LINE_PARTS } from '../warehouse/row-encoder.ts'
 import { type Difference, printedKey } from './difference.ts'
 import type { HeldRows, VerifiedStream } from './held-rows.ts'

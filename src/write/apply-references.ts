@@ -1,7 +1,6 @@
-import { foldedMost } from '../ground/folded-text.ts'
-import { withoutValues } from '../ground/without-values.ts'
+import { withoutValues } from '../ground/mask.ts'
+import { foldedMost } from '../ground/text.ts'
 import { statusIs } from '../http/status.ts'
-import { differInForm, type FoundReference, lookUpReference } from './look-up-reference.ts'
 import { refusalOf, type Verdict } from './outcome.ts'
 import {
   planReferences,
@@ -9,7 +8,14 @@ import {
   type ReferenceDelete,
   type ReferencePut,
 } from './plan-references.ts'
-import { type CachedLinks, type Claim, changesOf } from './service-cache.ts'
+import {
+  type CachedLinks,
+  type Claim,
+  changesOf,
+  differInForm,
+  type FoundReference,
+  lookUpReference,
+} from './service-cache.ts'
 import { groupBy, type TaskPool } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 

@@ -1,16 +1,16 @@
 import { ClientError } from '../client/client-error.ts'
 import type { WorkLocation } from '../client/service-client.ts'
-import { folded } from '../ground/folded-text.ts'
+import { folded } from '../ground/text.ts'
 import { statusIs } from '../http/status.ts'
-import type { NamedChange } from './apply-job-categories.ts'
 import {
   differenceOf,
   EMPTY,
   fieldsOf,
   mergeNamed,
+  type NamedChange,
   type NamedFields,
   nameOf,
-} from './change-job-category.ts'
+} from './apply-job-categories.ts'
 import { refusalOf, type Verdict } from './outcome.ts'
 import { NAMELESS, type WantedNamed } from './read-record.ts'
 import type { CachedLinks, ServiceCache } from './service-cache.ts'

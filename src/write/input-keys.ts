@@ -1,6 +1,6 @@
 import type { MaxDeletes } from '../config/write-settings.ts'
 import { ConnectorError } from '../ground/errors.ts'
-import { folded } from '../ground/folded-text.ts'
+import { folded } from '../ground/text.ts'
 import type { CachedLinks, ServiceCache } from './service-cache.ts'
 
 /** A reference that would be deleted because the input does not have it. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { folded } from '../ground/folded-text.ts'
+import { folded } from '../ground/text.ts'
 import type { Outcome } from './outcome.ts'
 import { createFakeService, type FakeService, RECORDS, write } from './testing/fake-service.ts'
 import {

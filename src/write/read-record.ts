@@ -1,7 +1,6 @@
 import { idFault, nameFault, valueFault } from '../client/references.ts'
 import type { RecordKey } from '../client/service-client.ts'
-import { folded } from '../ground/folded-text.ts'
-import { nearest } from '../ground/nearest.ts'
+import { folded, nearest } from '../ground/text.ts'
 import { referencedCollections } from '../streams/collections.ts'
 import type { Verdict } from './outcome.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ConnectorError } from '../ground/errors.ts'
-import { folded, foldedBy } from '../ground/folded-text.ts'
+import { folded, foldedBy } from '../ground/text.ts'
 import { createFakeService, FORBIDDEN, RECORDS, write } from './testing/fake-service.ts'
 import {
   foldedKeys,

@@ -1,6 +1,5 @@
 import { type Emulator, startEmulator } from '../../../emulator/emulator.ts'
-import type { Stream } from '../../../src/streams/collection.ts'
-import { referencedCollections } from '../../../src/streams/collections.ts'
+import { referencedCollections, type Stream } from '../../../src/streams/collections.ts'
 import { streams as catalogue } from '../../../src/streams/streams.ts'
 import type { PrivacyHistory, PrivacyStep, Treatment } from './history.ts'
 import { createMarks, marksIn } from './marks.ts'

@@ -1,8 +1,8 @@
-import { releaseBuffer } from '../../records/buffers.ts'
 import {
   DELETE,
   type LineParts,
   type RecordBatch,
+  releaseBuffer,
   SOFT_DELETE,
   UPSERT,
 } from '../../records/record-batch.ts'

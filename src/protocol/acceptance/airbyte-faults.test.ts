@@ -4,7 +4,7 @@ import { createJsonBatch } from '../../records/record-batch.ts'
 import { runAirbyte } from '../airbyte/entrypoint.ts'
 import type { Connector } from '../connector.ts'
 import { airbyteFaults, type SourceCommand } from './airbyte-faults.ts'
-import type { ProgramRun } from './program-run.ts'
+import type { ProgramRun } from './messages.ts'
 
 const SECRET = 'open-sesame'
 const STREAMS = ['books', 'journals']

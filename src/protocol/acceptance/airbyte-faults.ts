@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module'
 import { CDC_CURSOR } from '../sync-columns.ts'
-import type { Message } from './messages.ts'
-import { messagesOf, type ProgramRun, tellsSecret } from './program-run.ts'
+import { type Message, messagesOf, type ProgramRun, tellsSecret } from './messages.ts'
 
 /** A command of a source. */
 export type SourceCommand = keyof typeof ACCEPTED

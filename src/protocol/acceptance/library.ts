@@ -1,5 +1,5 @@
 // What tests of other connectors import as `source-protime/protocol/testing`; everything else is no interface.
 
 export { airbyteFaults, type SourceCommand } from './airbyte-faults.ts'
-export type { ProgramRun } from './program-run.ts'
+export type { ProgramRun } from './messages.ts'
 export { singerFaults } from './singer-faults.ts'

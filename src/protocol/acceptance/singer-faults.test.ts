@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { messagesOf } from './program-run.ts'
+import { messagesOf } from './messages.ts'
 import { singerFaults } from './singer-faults.ts'
 
 const SECRET = 'open-sesame'

@@ -1,7 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { CDC_CURSOR, GENERATION, MOST_GENERATION } from '../sync-columns.ts'
-import type { SingerMessage } from './messages.ts'
-import { messagesOf, type ProgramRun, tellsSecret } from './program-run.ts'
+import { messagesOf, type ProgramRun, type SingerMessage, tellsSecret } from './messages.ts'
 
 const TEXTS = { type: 'array', items: { type: 'string' } }
 const OBJECT = { type: 'object' }

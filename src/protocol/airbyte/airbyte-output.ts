@@ -1,5 +1,10 @@
-import type { ObjectRules } from '../../records/object-rules.ts'
-import { type LineParts, type RecordBatch, SKIP, UPSERT } from '../../records/record-batch.ts'
+import {
+  type LineParts,
+  type ObjectRules,
+  type RecordBatch,
+  SKIP,
+  UPSERT,
+} from '../../records/record-batch.ts'
 import { createBatchRewriter } from '../../records/record-rewriter.ts'
 import type { StreamSpec } from '../../records/stream-spec.ts'
 import { createHeldLines, type LineWriter } from '../line-writer.ts'

@@ -1,5 +1,5 @@
-import { clean, LONGEST_ANSWER } from '../../ground/clean.ts'
 import type { Mask } from '../../ground/mask.ts'
+import { clean, LONGEST_ANSWER } from '../../ground/text.ts'
 import type { DebugSwitch } from '../command-line.ts'
 import type { Failure, Log, Tools } from '../connector.ts'
 import type { LineWriter } from '../line-writer.ts'

@@ -1,5 +1,5 @@
-import { clean } from '../../ground/clean.ts'
 import type { Mask } from '../../ground/mask.ts'
+import { clean } from '../../ground/text.ts'
 import type { Io } from '../program.ts'
 
 /** A terminal, or what stands in its place: lines that stay, and below them a block that changes. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { clean, LONGEST_ANSWER } from '../../ground/clean.ts'
 import type { Mask } from '../../ground/mask.ts'
+import { clean, LONGEST_ANSWER } from '../../ground/text.ts'
 import type { Log } from '../connector.ts'
 import type { Io } from '../program.ts'
 import { red } from '../progress/screen.ts'

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { ConnectorError } from '../../ground/errors.ts'
 import { createLineWriter } from '../line-writer.ts'
-import { createStateWriter, parseState } from './singer-messages.ts'
+import { createStateWriter, parseState } from './singer-output.ts'
 
 const EMPTY = { bookmarks: {}, currently_syncing: null }
 

@@ -16,12 +16,12 @@ import {
 } from './catalog.ts'
 import { createSingerMetrics } from './log.ts'
 import {
+  createSingerOutput,
   createStateWriter,
   parseState,
   type StateValue,
   type StateWriter,
-} from './singer-messages.ts'
-import { createSingerOutput } from './singer-output.ts'
+} from './singer-output.ts'
 import {
   createSingerCommand,
   noConfig,

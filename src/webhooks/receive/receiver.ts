@@ -6,8 +6,7 @@ import type { Duplex } from 'node:stream'
 import { tryParseJson } from '../../ground/json.ts'
 import { REAL_TIME, type Time } from '../../http/clock.ts'
 import type { Log } from '../../protocol/connector.ts'
-import { answer, type HttpAnswer } from './answer.ts'
-import { boundConnections } from './connections.ts'
+import { answer, boundConnections, type HttpAnswer } from './connections.ts'
 import {
   type DeliveryPath,
   type Hook,

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { answer } from './answer.ts'
+import { answer } from './connections.ts'
 import { type Handler, toStderr } from './create-handler.ts'
 
 /** A request of node:http, or of Express, which changes `url` below a mounted path. */

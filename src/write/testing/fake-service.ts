@@ -7,7 +7,7 @@ import type {
   WorkLocation,
 } from '../../client/service-client.ts'
 import { parseWriteSettings, type WriteSettings } from '../../config/write-settings.ts'
-import { type Folding, folded, foldedBy } from '../../ground/folded-text.ts'
+import { type Folding, folded, foldedBy } from '../../ground/text.ts'
 import type { ObjectName, WriteRecord } from '../objects.ts'
 import type { Outcome } from '../outcome.ts'
 import type { WriteClient } from '../write-client.ts'

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { folded } from '../../ground/folded-text.ts'
+import { folded } from '../../ground/text.ts'
 import { type FakeOptions, type Fault, RECORDS } from './fake-service.ts'
 
 /** `npm run test:histories -- --place write` runs more, with another seed each time. */

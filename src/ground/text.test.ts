@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { clean } from './clean.ts'
+import { clean, nearest } from './text.ts'
 
 describe('a text for a terminal or a log', () => {
   it.each([
@@ -36,4 +36,19 @@ describe('a text for a terminal or a log', () => {
       }),
     )
   })
+})
+
+const NAMES = ['people', 'jobs', 'job-categories', 'start_date']
+
+it.each([
+  ['peple', 'people'],
+  ['poeple', 'people'],
+  ['start_dat', 'start_date'],
+  ['startdate', 'start_date'],
+  ['job', 'jobs'],
+  ['clockings', undefined],
+  ['x', undefined],
+  ['', undefined],
+])('%j was meant to be %j', (mistyped, name) => {
+  expect(nearest(mistyped, NAMES)).toBe(name)
 })
