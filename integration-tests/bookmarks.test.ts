@@ -200,14 +200,14 @@ describe('a bookmark of another service', () => {
   })
 
   it('by its tenant starts over without deletes, then continues', async () => {
-    const { emulator, settings, sync } = await start(['people'])
-    await sync()
-    emulator.remove('people', 1)
-    settings['tenant'] = 'other'
-    const { warnings, deleted } = await sync()
+    const old = await start(['people'], { people: 4 })
+    await old.sync()
+    const scenario = await start(['people'], { people: 2, tenant: 'other' })
+    scenario.platform = old.platform
+    const { warnings, deleted } = await scenario.sync()
     expect(warnings).toEqual([expect.stringContaining('of another tenant or environment')])
     expect(deleted).toEqual([])
-    expect((await sync()).warnings).toEqual([])
+    expect((await scenario.sync()).warnings).toEqual([])
   })
 })
 

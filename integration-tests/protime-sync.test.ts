@@ -45,7 +45,19 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const environment = () => tenant.emulator.config()['environment'] as { readonly base_url: string }
+const environment = () =>
+  tenant.emulator.config()['environment'] as {
+    readonly base_url: string
+    readonly auth_url: string
+  }
+/** What makes of the configuration that of another tenant. */
+const another = () => ({
+  tenant: 'another',
+  environment: {
+    ...environment(),
+    auth_url: environment().auth_url.replace('/demo', '/another'),
+  },
+})
 const warehouse = () => join(folder, 'acme.duckdb')
 const differences = () => warehouseDifferences(warehouse(), tenant.truth)
 
@@ -124,7 +136,7 @@ describe('protime sync', () => {
     await sync(FEW)
     const before = readFileSync(warehouse())
     for (const words of [[], ['--full-refresh'], ['--streams', 'departments']])
-      expect(await sync({ tenant: 'another' }, ...words)).toMatchObject({
+      expect(await sync(another(), ...words)).toMatchObject({
         exitCode: 2,
         records: 0,
         failures: [{ type: 'config', message: expect.stringContaining('another tenant') }],
@@ -145,7 +157,7 @@ describe('protime sync', () => {
 
   it('ends at once where it refuses the warehouse', async () => {
     await sync(FEW)
-    const { exitCode, stdout } = await start(argv({ ...FEW, tenant: 'another' }, [])).ended
+    const { exitCode, stdout } = await start(argv({ ...FEW, ...another() }, [])).ended
     expect(exitCode).toBe(2)
     expect(JSON.parse(stdout)).toMatchObject({ failures: [{ type: 'config' }] })
   })

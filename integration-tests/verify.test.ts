@@ -28,8 +28,9 @@ const path = (name: string) => join(folder.path, name)
 const words = (file: string) => ['--config', path('config.json'), '--warehouse', path(file)]
 
 function configure(settings: object): void {
-  const config = { ...tenant.config, retry_minutes: 0, ...settings }
-  writeFileSync(path('config.json'), JSON.stringify(config), { mode: 0o600 })
+  const config = { ...tenant.config, tenant: 'demo', retry_minutes: 0, ...settings }
+  const text = JSON.stringify(config).replace('/tenants/demo', `/tenants/${config.tenant}`)
+  writeFileSync(path('config.json'), text, { mode: 0o600 })
 }
 
 /** A copy of the synced file in which something was done. */

@@ -56,6 +56,11 @@ describe('a fault', () => {
       'environment.environment_url is missing: give it, or both environment.base_url and environment.auth_url.',
     ],
     [
+      'the token service of another tenant',
+      custom({ base_url: 'https://a.test', auth_url: 'https://b.test/tenants/other/' }),
+      'tenant is acme, but environment.auth_url is the token service of the tenant other. Correct one of them.',
+    ],
+    [
       'an address without https',
       custom({ base_url: 'a.test', auth_url: 'https://b.test' }),
       'environment.base_url must have the form: https://host[:port].',

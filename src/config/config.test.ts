@@ -137,11 +137,11 @@ describe('the environment', () => {
   })
 
   it('custom may be two addresses without a domain', () => {
-    const environment = { base_url: 'https://a.test/x/', auth_url: 'https://b.test/tenants/t//' }
+    const environment = { base_url: 'https://a.test/x/', auth_url: 'https://b.test/tenants/acme//' }
     expect(parseConfig(custom(environment))).toMatchObject({
       environment: 'custom',
       baseUrl: 'https://a.test/x',
-      authUrl: 'https://b.test/tenants/t',
+      authUrl: 'https://b.test/tenants/acme',
     })
   })
 

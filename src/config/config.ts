@@ -182,11 +182,22 @@ function addresses(
       'environment.environment_url is missing: give it, or both environment.base_url and environment.auth_url.',
     )
   }
+  const authUrl = address('auth_url', auth)
+  refuseTokensOfAnother(tenant, authUrl)
   return {
     environment: typeof domain === 'string' ? domain : 'custom',
     baseUrl: address('base_url', base),
-    authUrl: address('auth_url', auth),
+    authUrl,
   }
+}
+
+/** Its token would read the tenant of the address, and the rows would be called those of `tenant`. */
+function refuseTokensOfAnother(tenant: string, authUrl: string): void {
+  const [, named = tenant] = /\/tenants\/([\w.-]+)$/.exec(authUrl) ?? []
+  if (named.toLowerCase() === tenant.toLowerCase()) return
+  throw notValid(
+    `tenant is ${tenant}, but environment.auth_url is the token service of the tenant ${named}. Correct one of them.`,
+  )
 }
 
 function address(name: string, text: string): string {

@@ -213,7 +213,7 @@ describe('a token request that is refused', () => {
       throw new HttpError('config', 404, 'not offered (404 for x).')
     })
     expect((await failureOf(tokens.get())).message).toMatch(
-      /no token service.*Check tenant and env/,
+      /no token service at https:\S+\/tenants\/acme\/connect\/token\. Check the tenant.*auth_url is/,
     )
   })
 

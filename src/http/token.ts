@@ -118,7 +118,10 @@ export function createTokens(
   send: (request: TokenRequest) => Promise<string>,
   now: () => number = () => performance.now(),
 ): Tokens {
-  const { mask } = settings
+  const {
+    mask,
+    endpoints: { tokenUrl },
+  } = settings
   let current: { token: Token; renewAt: number } | undefined
   let pending: Promise<Token> | undefined
   let wide = settings.scopes === undefined
@@ -160,9 +163,9 @@ export function createTokens(
       return await fetchScoped(asked)
     } catch (error) {
       // One scope that is not granted rejects the whole request.
-      if (asked === undefined || !isScopeRefusal(error)) throw inWords(error)
+      if (asked === undefined || !isScopeRefusal(error)) throw inWords(error, tokenUrl)
       wide = true
-      return fetchScoped(undefined).catch((second) => Promise.reject(inWords(second)))
+      return fetchScoped(undefined).catch((second) => Promise.reject(inWords(second, tokenUrl)))
     }
   }
 
@@ -207,7 +210,7 @@ function isScopeRefusal(error: unknown): boolean {
 }
 
 /** The refusals of the token endpoint that the user can mend. */
-function inWords(error: unknown): unknown {
+function inWords(error: unknown, tokenUrl: string): unknown {
   if (!(error instanceof HttpError)) return error
   const { oauthError } = error
   const isUnknownClient = oauthError === 'invalid_client' || oauthError === 'unauthorized_client'
@@ -222,7 +225,7 @@ function inWords(error: unknown): unknown {
     return new ConnectorError(
       'config',
       'no-token-service',
-      `There is no token service at the configured address. Check tenant and environment. ${error.message}`,
+      `There is no token service at ${tokenUrl}. Check the tenant and the environment. In a custom environment, auth_url is the address without /connect/token.`,
     )
   }
   return new ConnectorError(error.failure, error.id, error.message, { cause: error })
