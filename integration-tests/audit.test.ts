@@ -20,7 +20,7 @@ function dueNow(): void {
 /** What the delta is silent about, now and later. */
 async function unheard(change: () => void): Promise<void> {
   change()
-  scenario.emulator.fault('/delta/jobs', 'empty', { times: 1 })
+  scenario.emulator.fault('/delta', 'empty', { times: 1 })
   delete scenario.settings['audit_days']
   await scenario.sync()
   expect(scenario.differences()).not.toEqual([])
@@ -93,9 +93,52 @@ describe('an audit', () => {
     const { sync } = await startJobs(3)
     const audited = await sync()
     const kinds = audited.requests.map((text) => text.replace(/=.*/, ''))
-    expect(kinds).toEqual(['/delta/jobs?deltaToken', '/jobs?', '/delta/jobs?deltaToken'])
+    const sandwich = ['/delta/jobs?deltaToken', '/jobs?', '/delta/jobs?deltaToken']
+    expect(kinds).toEqual([...sandwich, '/jobs?'])
     expect(audited.warnings).toEqual([])
     expect((await sync()).requests).toHaveLength(1)
+  })
+
+  it('writes nothing, and lists once, where all is as it was at the last audit', async () => {
+    const { emulator, sync } = await startJobs(3)
+    expect((await sync()).records).toHaveLength(3)
+    emulator.advance({ hours: 25 })
+    const { records, requests } = await sync()
+    expect(records).toEqual([])
+    expect(requests).toHaveLength(3)
+  })
+
+  it('writes the months again that are not as they were, and no other', async () => {
+    scenario = await startScenario(['clockings'], { people: 0 })
+    const { emulator, sync, differences } = scenario
+    const days = ['2026-06-30', '2026-08-01', '2026-08-31', '2026-09-01', '2026-11-02']
+    for (const date of days) emulator.insert('clockings', { date })
+    await sync()
+    dueNow()
+    await sync()
+    await unheard(() => {
+      emulator.update('clockings', 2, { comment: 'Changed' })
+      emulator.insert('clockings', { date: '2026-11-03' })
+    })
+    const { records, requests } = await sync()
+    const written = records.map(({ date }) => date).sort()
+    expect(written).toEqual(['2026-08-01', '2026-08-31', '2026-11-02', '2026-11-03'])
+    expect(requests.slice(-2).map((text) => text.match(/20\d\d-\d\d-\d\d/g))).toEqual([
+      ['2026-08-01', '2026-08-31'],
+      ['2026-11-01', '2026-11-30'],
+    ])
+    expect(differences()).toEqual([])
+  })
+
+  it('writes at the next audit what a second list did not show', async () => {
+    const { emulator, sync, differences } = await startJobs(3)
+    await unheard(() => emulator.update('jobs', 1, { name: { default: 'Changed' } }))
+    emulator.fault('/jobs', 'short', { skip: 1, times: 1 })
+    await sync()
+    expect(differences()).not.toEqual([])
+    emulator.advance({ hours: 25 })
+    await sync()
+    expect(differences()).toEqual([])
   })
 
   it('is made once, and not at each sync, after the clock was set back', async () => {
@@ -104,22 +147,25 @@ describe('an audit', () => {
     await sync()
     settings['audit_days'] = 1
     emulator.advance({ hours: -72 })
-    expect((await sync()).requests).toHaveLength(3)
+    expect((await sync()).requests).toHaveLength(4)
     expect((await sync()).requests).toHaveLength(1)
   })
 
   it('takes nothing for a surprise that happens while it lists', async () => {
-    const { emulator, sync, differences } = await startJobs(30)
+    const { emulator, sync, differences } = await startJobs(60)
     let seed = 0
-    const { warnings } = await sync({
+    const { warnings, requests } = await sync({
       onRequest: () => {
         emulator.insert('jobs')
         emulator.update('jobs', 5 + seed, { name: { default: `Changed ${seed}` } })
-        emulator.remove('jobs', 20 + seed++)
+        emulator.remove('jobs', 40 + seed++)
       },
     })
     expect(warnings).toEqual([])
     expect(seed).toBeGreaterThan(5)
+    expect(requests.filter((text) => text === '/jobs?')).toHaveLength(2)
+    // What happened behind the second answer of the delta the next one tells.
+    expect((await sync()).warnings).toEqual([])
     expect(differences()).toEqual([])
   })
 
@@ -173,6 +219,72 @@ describe('an audit', () => {
     expect([...said]).toEqual([
       'jobs: the audit that an earlier sync began was broken off, so it begins anew.',
     ])
+  })
+})
+
+describe('a list that is older than what the delta has told', () => {
+  const BEHIND =
+    /^jobs: the list of the audit is older than what the delta has told: it lacks \d+ changes? of the latest, and so did the one before it\./
+  const lag = (times: number, changes = 1) =>
+    scenario.emulator.fault('/jobs', 'stale', { times, changes })
+
+  /** A change that the delta tells of, a sync before the audit. */
+  async function told(change: () => void): Promise<Scenario> {
+    await startJobs()
+    change()
+    await scenario.sync()
+    scenario.emulator.advance({ hours: 25 })
+    return scenario
+  }
+
+  it.each([
+    ['an older version', () => scenario.emulator.update('jobs', 3, { name: { default: 'New' } })],
+    ['a row that is gone', () => scenario.emulator.remove('jobs', 3)],
+    ['the lack of a row', () => scenario.emulator.insert('jobs')],
+  ])('puts back %s for nobody', async (_what, change) => {
+    const { sync, differences } = await told(change)
+    lag(9)
+    const { warnings, deleted, records } = await sync()
+    expect(warnings).toEqual([expect.stringMatching(BEHIND)])
+    expect([deleted, records]).toEqual([[], []])
+    expect(differences()).toEqual([])
+  })
+
+  it('is listed once more, which may be enough', async () => {
+    const { sync, differences } = await told(() => scenario.emulator.remove('jobs', 3))
+    lag(1)
+    expect(await sync()).toMatchObject({ warnings: [], deleted: [] })
+    expect(differences()).toEqual([])
+  })
+
+  it('is known by another change where the latest one is of a row that came and went', async () => {
+    const { sync, differences } = await told(() => {
+      scenario.emulator.update('jobs', 3, { name: { default: 'New' } })
+      scenario.emulator.insert('jobs')
+      scenario.emulator.remove('jobs', 13)
+    })
+    lag(9, 3)
+    expect((await sync()).warnings).toEqual([expect.stringMatching(BEHIND)])
+    expect(differences()).toEqual([])
+  })
+
+  it('is noticed when it is the second one', async () => {
+    const { emulator, sync, differences } = await told(() =>
+      scenario.emulator.update('jobs', 3, { name: { default: 'New' } }),
+    )
+    emulator.fault('/jobs', 'stale', { skip: 3 })
+    await sync()
+    expect(differences()).toEqual([])
+  })
+
+  it('is no reason to look again while the delta tells of what happens meanwhile', async () => {
+    const { emulator, sync } = await told(() => scenario.emulator.insert('jobs'))
+    const { requests } = await sync({
+      onRequest(n) {
+        if (n === 4) emulator.remove('jobs', 13)
+      },
+    })
+    expect(requests.filter((text) => text === '/jobs?').length).toBeLessThanOrEqual(2)
   })
 })
 

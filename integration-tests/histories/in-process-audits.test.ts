@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { it } from 'vitest'
-import type { EmulatorOptions } from '../../emulator/emulator.ts'
+import type { Emulator, EmulatorOptions } from '../../emulator/emulator.ts'
 import { DAY_MS, runSettings } from './property.ts'
 import { startScenario } from './scenario.ts'
 import '../testing/property-seed.ts'
@@ -48,6 +48,34 @@ const stories = fc.record({
 })
 type Story = typeof stories extends fc.Arbitrary<infer T> ? T : never
 
+/** A copy that lags behind as a whole, or by a few changes from some page on. */
+const lags = fc.oneof(
+  fc.record({ changes: fc.integer({ min: 1, max: 40 }), skip: fc.constant(0) }),
+  fc.record({ changes: fc.integer({ min: 1, max: 8 }), skip: fc.nat(9) }),
+)
+
+const lateStories = fc.record({
+  options: fc.record({
+    pageSize: fc.constantFrom(1, 2, 5, 100),
+    deltaPageSize: fc.constantFrom(0, 1, 2),
+    leavingRow: fc.constantFrom('delete', 'update'),
+    paging: fc.constantFrom('key', 'offset', 'snapshot'),
+    deltaLog: fc.boolean(),
+    staleDeletes: fc.boolean(),
+  }) satisfies fc.Arbitrary<EmulatorOptions>,
+  first: fc.array(changes, { minLength: 3, maxLength: 15 }),
+  syncs: fc.array(
+    fc.record({
+      changes: fc.array(changes, { maxLength: 20 }),
+      lag: fc.option(lags),
+      times: fc.constantFrom(3, 10, 1000),
+      hours: fc.constantFrom(1, 25, 60),
+    }),
+    { minLength: 1, maxLength: 5 },
+  ),
+})
+type LateStory = typeof lateStories extends fc.Arbitrary<infer T> ? T : never
+
 async function play({ options, settings, first, syncs }: Story): Promise<void> {
   const scenario = await startScenario(['jobs', 'clockings'], { people: 0, ...options })
   const { emulator } = scenario
@@ -56,11 +84,11 @@ async function play({ options, settings, first, syncs }: Story): Promise<void> {
     // A row that stays: where none is met, a 404 for another does not say that it is gone.
     emulator.insert('jobs')
     emulator.insert('clockings', { date: '2026-11-18' })
-    for (const change of first) happen(change)
+    for (const change of first) happen(change, emulator)
     await scenario.sync()
     for (const { changes, silent, skip, kind, during, killAfter, auditDays, hours } of syncs) {
       emulator.advance({ hours })
-      for (const change of changes) happen(change)
+      for (const change of changes) happen(change, emulator)
       for (const collection of silent)
         emulator.fault(`/delta/${collection}`, kind, { times: 1, skip })
       scenario.settings['audit_days'] = auditDays
@@ -69,7 +97,7 @@ async function play({ options, settings, first, syncs }: Story): Promise<void> {
         kept: 'committed',
         onRequest: (n) => {
           const change = during[n]
-          if (change) happen(change)
+          if (change) happen(change, emulator)
         },
       })
       emulator.clearFaults()
@@ -87,24 +115,61 @@ async function play({ options, settings, first, syncs }: Story): Promise<void> {
   } finally {
     await emulator.close()
   }
+}
 
-  function happen({ collection, kind, row, day }: Change): void {
-    const [, ...all] = emulator.all(collection)
-    const id = all[row % Math.max(1, all.length)]?.['id'] as number | undefined
-    const fields = collection === 'jobs' ? { name: { default: day } } : { date: day }
-    if (kind === 'insert' || id === undefined) emulator.insert(collection, fields)
-    else if (kind === 'update') emulator.update(collection, id, fields)
-    else emulator.remove(collection, id)
+/** The deltas tell everything, and the lists of audits are old. */
+async function playLate({ options, first, syncs }: LateStory): Promise<void> {
+  const scenario = await startScenario(['jobs', 'clockings'], { people: 0, ...options })
+  const { emulator } = scenario
+  try {
+    // No day is before the delta's window, so only audits list.
+    Object.assign(scenario.settings, { start_date: '2026-01-01', future_days: 730, audit_days: 1 })
+    for (const change of first) happen(change, emulator)
+    await scenario.sync()
+    for (const { changes, lag, times, hours } of syncs) {
+      emulator.advance({ hours })
+      for (const change of changes) happen(change, emulator)
+      if (lag !== null) emulator.fault(/^\/(jobs|clockings)/, 'stale', { ...lag, times })
+      const { errors } = await scenario.sync()
+      const wrong = [...errors, ...scenario.differences()]
+      if (wrong.length > 0) throw new Error(wrong.join('\n'))
+      emulator.clearFaults()
+    }
+  } finally {
+    await emulator.close()
   }
 }
 
-it('after an audit the warehouse equals the service, whatever the deltas kept silent about', {
-  timeout: DAY_MS,
-}, async () => {
+function happen({ collection, kind, row, day }: Change, emulator: Emulator): void {
+  const [, ...all] = emulator.all(collection)
+  const id = all[row % Math.max(1, all.length)]?.['id'] as number | undefined
+  const fields = collection === 'jobs' ? { name: { default: day } } : { date: day }
+  if (kind === 'insert' || id === undefined) emulator.insert(collection, fields)
+  else if (kind === 'update') emulator.update(collection, id, fields)
+  else emulator.remove(collection, id)
+}
+
+it(
+  'after an audit the warehouse equals the service, whatever the deltas kept silent about',
+  {
+    timeout: DAY_MS,
+  },
+  () => check(stories, play),
+)
+
+it(
+  'an audit puts nothing back from lists that are older than what the deltas have told',
+  {
+    timeout: DAY_MS,
+  },
+  () => check(lateStories, playLate),
+)
+
+async function check<T>(all: fc.Arbitrary<T>, play: (story: T) => Promise<void>): Promise<void> {
   const { runs, path, endOnFailure } = runSettings(25)
-  await fc.assert(fc.asyncProperty(stories, play), {
+  await fc.assert(fc.asyncProperty(all, play), {
     numRuns: runs,
     endOnFailure,
     ...(path === undefined ? {} : { path }),
   })
-})
+}

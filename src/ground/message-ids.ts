@@ -109,6 +109,7 @@ export const SYNC_WARNINGS = [
   'answer-not-whole',
   'delta-was-silent',
   'rows-not-confirmed',
+  'list-lags-behind',
   'history-not-listed',
   'no-delta-offered',
   'delta-for-full-refresh',

@@ -3,6 +3,8 @@ import { many } from '../protocol/progress/sync-progress.ts'
 import { confirmDeletes, confirmUnmet } from './confirm.ts'
 import { addDays } from './days.ts'
 import { emitDeletes, emitSlices } from './emit.ts'
+import type { Key } from './id-set.ts'
+import type { LatestChange } from './latest-changes.ts'
 import { isNotOffered } from './page-failures.ts'
 import { type Slice, slicesOf } from './slices.ts'
 import { lastDay, type StreamContext } from './stream-state.ts'
@@ -23,9 +25,10 @@ export function isAuditDue({ state, config, clock }: StreamContext): boolean {
 
 /**
  * Compares what the delta has told with what the lists have, and mends what differs. The changes have been followed
- * just now; everything is listed and written again; then `followChanges` follows them once more. A row that they do not
- * name has not changed meanwhile, so it must be in the list as the delta has told of it. The state says until the end that
- * the changes are to be followed next, so a sync that takes over after a kill begins the audit anew.
+ * just now; everything is listed, and `followChanges` follows them once more. A row that they do not name has not changed
+ * meanwhile, so it must be in the list as the delta has told of it. What is not as it was at the last audit is listed a second
+ * time, and written where both lists have the same. The state says until the end that the changes are to be followed
+ * next, so a sync that takes over after a kill begins the audit anew.
  */
 export async function audit(
   context: StreamContext,
@@ -42,40 +45,127 @@ export async function audit(
   const begunAt = clock.now()
   state.beginAudit()
   await output.state()
-  keys.beginAudit()
-  const { highestVersion } = keys
   const range = state.start === null ? null : { from: state.start, until: lastDay(context) }
-  rows.begin(range)
-  if (keys.isTracked) rows.compareWith({ has: keys.has, highestVersion })
-  const isListed = await listAll(context, range)
-  rows.compareWith(undefined)
-  if (isListed) {
-    state.moveTo(position.next)
-    await followChanges()
-    // As after any reading: a page may have been read twice, or a backfill have decided.
-    await confirmDeletes(context)
-    await emitDeletes(context)
-    await mend(context)
-  } else {
-    log.info(`${stream.stream}: the service offers no list of it, so it cannot be audited.`)
+  if (!(await listBetweenChanges(range, context, followChanges))) {
     rows.end()
+    state.endAudit(begunAt)
+    return
   }
-  state.endAudit(begunAt)
+  const lives = keys.isTracked ? keys.has : () => true
+  await writeParts(rows.choose(state.auditedParts, lives), range, context)
+  // As after any reading: a page may have been read twice, or a backfill have decided.
+  await confirmDeletes(context)
+  await emitDeletes(context)
+  await mend(context)
+  state.endAudit(begunAt, rows.fingerprints(lives))
+}
+
+/** Writes nothing of the list. False, which is said, where there is none that can be compared. */
+async function listBetweenChanges(
+  range: DayRange | null,
+  context: StreamContext,
+  followChanges: () => Promise<void>,
+): Promise<boolean> {
+  const { state, log, rows } = context
+  const { stream, keys, latestChanges } = state
+  for (let isAgain = false; ; isAgain = true) {
+    const expected = latestChanges.all()
+    const { highestVersion } = keys
+    keys.beginAudit()
+    rows.begin(range)
+    const has = keys.isTracked ? keys.has : () => true
+    rows.compareWith({ has, highestVersion, watched: expected })
+    const isListed = await listAll(range, 'first', context)
+    rows.compareWith(undefined)
+    if (!isListed) {
+      log.info(`${stream.stream}: the service offers no list of it, so it cannot be audited.`)
+      return false
+    }
+    const { position } = state
+    if (position.phase === 'complete' && position.next !== 'list') state.moveTo(position.next)
+    await followChanges()
+    const lacking = countLacking(expected, range, context)
+    if (lacking === 0) return true
+    const what = `${stream.stream}: the list of the audit is older than what the delta has told: it lacks ${many(lacking, 'change')} of the latest`
+    if (isAgain) {
+      log.warn(
+        warningOf(
+          'list-lags-behind',
+          `${what}, and so did the one before it. Nothing of it is written or deleted; the next audit comes after audit_days.`,
+        ),
+      )
+      return false
+    }
+    log.info(`${what}, so it is listed once more.`)
+  }
+}
+
+/** How many of the changes that were known before the list, and still hold, it does not show. */
+function countLacking(
+  expected: ReadonlyMap<Key, LatestChange>,
+  range: DayRange | null,
+  { state, rows }: StreamContext,
+): number {
+  const { keys } = state
+  const isLacking = ([key, { version, day }]: [Key, LatestChange]) => {
+    const isGone = version === null
+    // The changes that followed the list, or a backfill, have told otherwise.
+    if (keys.isTracked && keys.has(key) === isGone) return false
+    const listed = rows.listedVersion(key)
+    if (isGone) return listed !== undefined
+    const isListedDay = range === null || (day !== null && day >= range.from && day <= range.until)
+    return isListedDay && (listed === undefined || listed < version)
+  }
+  return [...expected].filter(isLacking).length
+}
+
+/** Lists these parts a second time, and writes what is as it was in the first list. */
+async function writeParts(
+  parts: ReadonlySet<string>,
+  range: DayRange | null,
+  context: StreamContext,
+): Promise<void> {
+  if (parts.size === 0) return
+  const ranges = range === null ? [null] : daysOf(parts, range)
+  for (const days of ranges) await listAll(days, 'second', context)
+}
+
+/** The days of some months, of which those that the first list did not have are left out later; all of the range where a part is no month. */
+function daysOf(parts: ReadonlySet<string>, range: DayRange): DayRange[] {
+  const months = [...parts].sort()
+  if (!months.every((part) => /^\d{4}-\d\d$/.test(part))) return [range]
+  const days: DayRange[] = []
+  for (const month of months) {
+    const from = `${month}-01`
+    const next = `${addDays(from, 31).slice(0, 7)}-01`
+    const last = days.at(-1)
+    const isNext = last !== undefined && addDays(last.until, 1) === from
+    if (isNext) days.pop()
+    days.push({ from: isNext ? last.from : from, until: addDays(next, -1) })
+  }
+  return days
 }
 
 /** False where the service offers no list. */
-async function listAll(context: StreamContext, range: DayRange | null): Promise<boolean> {
+async function listAll(
+  range: DayRange | null,
+  pass: 'first' | 'second',
+  context: StreamContext,
+): Promise<boolean> {
   const { state, config, endpoints, output } = context
   const { stream, position } = state
   const window = position.phase === 'complete' && position.next !== 'list' && position.next.window
   const slices = (days?: DayRange) => slicesOf(stream, days, config, endpoints)
   const begin = { slice: null, page: null }
   const read = async (some: readonly Slice[], place: 'window' | 'backfill') => {
-    for await (const _ of emitSlices(some, begin, { place }, context)) await output.checkpoint()
+    const settings = { place, audit: pass }
+    for await (const _ of emitSlices(some, begin, settings, context)) await output.checkpoint()
   }
   try {
     if (range === null || !window || window <= range.from) {
       await read(slices(range ?? undefined), 'window')
+    } else if (window > range.until) {
+      await read(slices(range), 'backfill')
     } else {
       await read(slices({ from: range.from, until: addDays(window, -1) }), 'backfill')
       await read(slices({ from: window, until: range.until }), 'window')
@@ -98,8 +188,8 @@ async function mend(context: StreamContext): Promise<void> {
         `${stream.stream}: the delta had not told of ${many(count, 'row')}: ${what} by the audit.`,
       ),
     )
-  const missing = rows.untold('missing', keys.has)
-  const newer = rows.untold('newer', keys.has)
+  const missing = rows.untold('missing')
+  const newer = rows.untold('newer')
   if (missing > 0) warn(missing, 'new in the list, and written')
   if (newer > 0) warn(newer, 'changed in the list, and written again')
   if (keys.unmet().length > 0) {

@@ -80,6 +80,8 @@ export interface EmitSettings {
   readonly of?: string
   /** Set for a second look: what the reading has met is left out. */
   readonly isSecond?: boolean
+  /** Set for an audit: its first listing is only taken note of, and of its second what that has chosen is written. */
+  readonly audit?: 'first' | 'second'
 }
 
 /**
@@ -89,11 +91,12 @@ export interface EmitSettings {
 export async function* emitPages(
   first: string,
   kind: LinkKind,
-  { state, pages, output, clock, rows }: StreamContext,
+  context: StreamContext,
   settings: EmitSettings,
 ): AsyncGenerator<PageEnd, void> {
+  const { state, pages, output, clock, rows } = context
   const { place, mark, order = BATCH_ORDER, mayOmit = true, slice = '', of = first } = settings
-  const { isSecond = false } = settings
+  const { isSecond = false, audit } = settings
   const { keys, mode } = state
   const isTracked = place !== undefined && mode === 'incremental'
   for await (const event of pages.read(first, kind, { slice, of })) {
@@ -102,13 +105,19 @@ export async function* emitPages(
       continue
     }
     const { batch } = event
-    if (batch.count > 0) {
-      if (!isSecond) state.addRows(batch.count)
+    if (audit === 'first') {
       order.settle(batch)
       rows.take(batch)
+      keys.meet(batch)
+    } else if (batch.count > 0) {
+      if (!isSecond) state.addRows(batch.count)
+      order.settle(batch)
+      if (audit === 'second') rows.leaveOutOthers(batch)
+      else rows.take(batch)
       if (mode === 'full_refresh') keys.leaveOutSent(batch)
       if (isTracked) {
         mark?.(batch)
+        if (kind === 'delta') noteChanges(batch, context)
         if (isSecond) keys.leaveOutMet(batch)
         const where = typeof place === 'function' ? place(batch) : place
         keys.observe(batch, where, event.type === 'records' && mayOmit)
@@ -121,6 +130,17 @@ export async function* emitPages(
     output.running()
     yield event.end
   }
+}
+
+/** What audits compare their lists with. */
+function noteChanges(batch: RecordBatch, { state, config }: StreamContext): void {
+  const { latestChanges, stream } = state
+  const { dateField } = stream
+  if (config.auditDays === 0) latestChanges.forget()
+  else
+    latestChanges.note(batch, (i) =>
+      dateField === undefined ? null : dayIn(batch.received(i), dateField),
+    )
 }
 
 function written({ ops, count }: RecordBatch): number {

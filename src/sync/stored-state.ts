@@ -1,6 +1,8 @@
 import type { Day } from './days.ts'
+import { readLatestChanges } from './latest-changes.ts'
 import type { StoredDeletes, StoredKeys } from './live-keys.ts'
 import { type Position, type PositionFields, positionFields, readPosition } from './position.ts'
+import type { Fingerprints } from './summed-rows.ts'
 
 /**
  * The state of one stream as it is stored: flat, with constant keys, null for what is not there,
@@ -28,9 +30,13 @@ export interface StateBlob extends PositionFields {
   /** Older states have neither. */
   readonly delta_offered: boolean | null
   readonly listed_until: string | null
-  /** Older states have neither. */
+  /** Older states have none of the four. */
   readonly audited_at: string | null
   readonly auditing: boolean | null
+  /** The JSON text of an object. */
+  readonly audited_parts: string | null
+  /** See `LatestChanges.encode`. */
+  readonly latest_changes: string | null
   readonly change_version: string | null
   readonly tracked: boolean
   /** Ids in the window of the delta or in the list, and in the days before it. */
@@ -66,6 +72,8 @@ const STATE_FIELDS: Readonly<Record<keyof StateBlob, Kind | `${Kind}?`>> = {
   listed_until: 'string?',
   audited_at: 'string?',
   auditing: 'boolean?',
+  audited_parts: 'string?',
+  latest_changes: 'string?',
   phase: 'string',
   link: 'string?',
   link_at: 'string?',
@@ -128,6 +136,10 @@ export interface StoredState {
   readonly auditedAt: Date | null
   /** True while an audit runs, or where one was broken off. */
   readonly isAuditing: boolean
+  /** What the parts were at the last audit; empty where there was none. */
+  readonly auditedParts: Fingerprints
+  /** See `LatestChanges.encode`. */
+  readonly latestChanges: string | null
   readonly position: Position
   readonly keys: StoredKeys
   /** How many rows the last complete reading had; null where none was counted. */
@@ -167,6 +179,8 @@ export function writeState(state: StoredState): StateBlob {
     listed_until: state.listedUntil,
     audited_at: state.auditedAt?.toISOString() ?? null,
     auditing: state.isAuditing,
+    audited_parts: writeParts(state.auditedParts),
+    latest_changes: state.latestChanges,
     ...positionFields(state.position),
     change_version: keys.highestVersion,
     tracked: keys.isTracked,
@@ -196,6 +210,8 @@ export function readState(blob: unknown): StoredState | 'none' | { readonly unre
   const stored = fields as unknown as StateBlob
   const pending = readPending(stored.pending)
   if (pending === undefined) return { unreadable: 'its field pending is damaged' }
+  const auditedParts = readParts(stored.audited_parts)
+  if (auditedParts === undefined) return { unreadable: 'its field audited_parts is damaged' }
   const position = readPosition(stored)
   if (position === undefined) return { unreadable: 'its fields contradict each other' }
   return {
@@ -217,6 +233,8 @@ export function readState(blob: unknown): StoredState | 'none' | { readonly unre
     listedUntil: stored.listed_until,
     auditedAt: stored.audited_at === null ? null : new Date(stored.audited_at),
     isAuditing: stored.auditing ?? false,
+    auditedParts,
+    latestChanges: stored.latest_changes,
     position,
     keys: {
       highestVersion: stored.change_version,
@@ -260,6 +278,8 @@ function damagedValue(stored: StateBlob): string | undefined {
     return 'generation'
   if (cursor !== null && !(Number.isInteger(cursor) && cursor >= 0 && cursor <= MAX_CURSOR))
     return 'cursor'
+  if (stored.latest_changes !== null && readLatestChanges(stored.latest_changes) === undefined)
+    return 'latest_changes'
   const days = ['start', 'until', 'window', 'listed_until'] as const
   const times = ['link_at', 'listing_at', 'delta_link_at', 'backfilled_at', 'audited_at'] as const
   return (
@@ -273,6 +293,19 @@ function readPending(text: string | null): readonly StoredDeletes[] | undefined 
   try {
     const groups: unknown = JSON.parse(text)
     return Array.isArray(groups) && groups.every(isDeletes) ? groups : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function writeParts(parts: Fingerprints): string | null {
+  return parts.size === 0 ? null : JSON.stringify(Object.fromEntries(parts))
+}
+
+function readParts(text: string | null): Fingerprints | undefined {
+  try {
+    const parts = Object.entries((JSON.parse(text ?? '{}') ?? {}) as object)
+    return parts.every(([, print]) => typeof print === 'string') ? new Map(parts) : undefined
   } catch {
     return undefined
   }

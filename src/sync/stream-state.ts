@@ -7,6 +7,7 @@ import type { Stamp, StreamOutput } from '../protocol/stream-output.ts'
 import type { Stream } from '../streams/collections.ts'
 import { addDays, type Day, dayOf } from './days.ts'
 import type { IdBudget } from './id-budget.ts'
+import { createLatestChanges, type LatestChanges } from './latest-changes.ts'
 import { createLiveKeys, type LiveKeys, type StoredKeys } from './live-keys.ts'
 import type { ExpiredDeltas, StreamLog } from './notices.ts'
 import type { Pages } from './pages.ts'
@@ -14,7 +15,7 @@ import { INITIAL, LIST, type Position } from './position.ts'
 import { type Mode, type StateBlob, type StoredState, writeState } from './stored-state.ts'
 import type { StreamAccount } from './stream-account.ts'
 import type { StreamTask } from './stream-task.ts'
-import type { SummedRows } from './summed-rows.ts'
+import type { Fingerprints, SummedRows } from './summed-rows.ts'
 
 type Known = Pick<StoredState, 'wholeRows'> &
   Partial<Pick<StoredState, 'position' | 'isSettled' | 'rowsSoFar'>>
@@ -85,8 +86,11 @@ export interface StreamState {
   /** See `StoredState.isAuditing`. */
   readonly isAuditing: boolean
   beginAudit(): void
-  /** The audit that began at this time is over. */
-  endAudit(begunAt: Date): void
+  /** The audit that began at this time is over, and what the parts are is known, if they were listed. */
+  endAudit(begunAt: Date, parts?: Fingerprints): void
+  /** See `StoredState.auditedParts`. */
+  readonly auditedParts: Fingerprints
+  readonly latestChanges: LatestChanges
   settle(): void
   blob(): StateBlob
 }
@@ -152,6 +156,8 @@ export function createStreamState(
   let listedUntil = stored?.listedUntil ?? byLists?.until ?? null
   let auditedAt = stored?.auditedAt ?? null
   let isAuditing = stored?.isAuditing ?? false
+  let auditedParts: Fingerprints = stored?.auditedParts ?? new Map()
+  const latestChanges = createLatestChanges(stored?.latestChanges ?? null)
   let begunFrom = streamStart(stored, settings.why)
   let wholeRows = stored?.wholeRows ?? null
   let rowsSoFar = stored?.rowsSoFar ?? 0
@@ -238,10 +244,15 @@ export function createStreamState(
     beginAudit() {
       isAuditing = true
     },
-    endAudit(begunAt) {
+    endAudit(begunAt, parts = auditedParts) {
       auditedAt = begunAt
       isAuditing = false
+      auditedParts = parts
     },
+    get auditedParts() {
+      return auditedParts
+    },
+    latestChanges,
     settle() {
       if (!isSettled) wholeRows = rowsSoFar
       isSettled = true
@@ -268,6 +279,8 @@ export function createStreamState(
         listedUntil,
         auditedAt,
         isAuditing,
+        auditedParts,
+        latestChanges: latestChanges.encode(),
         position: isAtBeginning ? first : withDoubt(position),
         keys: encoded,
         wholeRows,
@@ -289,6 +302,8 @@ export function createStreamState(
     replacesOlder = true
     isListDue = false
     isAuditing = false
+    auditedParts = new Map()
+    latestChanges.forget()
     rowsSoFar = 0
   }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type RecordBatch, UPSERT } from '../records/record-batch.ts'
+import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import type { JsonSchema } from '../records/stream-spec.ts'
 import type { Stream } from '../streams/collections.ts'
 import { keyOf, readStreamSchema } from '../streams/streams.ts'
@@ -41,10 +41,16 @@ type Untold = 'missing' | 'newer'
 
 /** What rows are compared with while they are listed. */
 interface KnownRows {
+  /** Whether the warehouse has a row; every row where its keys are not known. */
   has(key: Key): boolean
   /** The highest version that was met so far; null for none. */
   readonly highestVersion: string | null
+  /** Of these rows `listedVersion` is asked. */
+  readonly watched: ReadonlyMap<Key, unknown>
 }
+
+/** Some parts of a stream, each with a text that stands for all that its rows are. */
+export type Fingerprints = ReadonlyMap<string, string>
 
 /** The rows of a listing and of the changes that follow it, each as it came last. */
 export interface SummedRows {
@@ -56,17 +62,25 @@ export interface SummedRows {
   compareWith(known: KnownRows | undefined): void
   /** Takes the records of a batch that live. */
   take(batch: RecordBatch): void
-  /** The rows of a kind that live. */
-  untold(kind: Untold, lives: (key: Key) => boolean): number
+  /** The version of a watched row in the listing, empty if it has none; undefined where the listing has no such row. */
+  listedVersion(key: Key): string | undefined
+  /** Chooses the parts that are to be written again, and answers with them: those that are not as they were, or have a row that was not told of. */
+  choose(before: Fingerprints, lives: (key: Key) => boolean): ReadonlySet<string>
+  /** Of a second listing: sets the op to SKIP of each record that is of no chosen part, or not as it was taken. */
+  leaveOutOthers(batch: RecordBatch): void
+  /** How many rows of a kind the second listing has confirmed. */
+  untold(kind: Untold): number
+  /** Of all parts but those of which the second listing did not confirm each row. */
+  fingerprints(lives: (key: Key) => boolean): Fingerprints
   /** The sums of the rows that live, and how many these are, those of other days included. */
   sums(lives: (key: Key) => boolean): { readonly count: number; readonly parts: PartSums[] }
   readonly range: DayRange | null
   end(): void
 }
 
-/** How many numbers are kept of a row, and where they stand: with its key they take less than 100 bytes of memory. */
-const FIELDS = 6
-const [VERSION, CONTENT, PART, UNTOLD] = [0, 2, 4, 5]
+/** How many numbers are kept of a row, and where they stand: with its key they take about 100 bytes of memory. */
+const FIELDS = 9
+const [VERSION, CONTENT, WHOLE, PART, UNTOLD, CONFIRMED] = [0, 2, 4, 6, 7, 8]
 /** No part: rows of days that were not listed are not summed. */
 const OTHER_DAYS = ''
 const KINDS: readonly (Untold | undefined)[] = [undefined, 'missing', 'newer']
@@ -81,6 +95,8 @@ export function createSummedRows(stream: Stream): SummedRows {
   let isOn = false
   let range: DayRange | null = null
   let known: KnownRows | undefined
+  let listed = new Map<Key, string>()
+  let chosen: ReadonlySet<string> = new Set()
   return {
     get isOn() {
       return isOn
@@ -101,16 +117,40 @@ export function createSummedRows(stream: Stream): SummedRows {
       if (!isOn) return
       for (let i = 0; i < batch.count; i++) {
         if (batch.ops[i] !== UPSERT) continue
-        const { buffer, byteOffset, length } = batch.record(i)
-        const text = Buffer.from(buffer, byteOffset, length).toString()
-        keep(keyAt(batch, i), JSON.parse(text) as Fields)
+        keep(keyAt(batch, i), textOfRecord(batch, i))
       }
     },
-    untold(kind, lives) {
+    listedVersion: (key) => listed.get(key),
+    choose(before, lives) {
+      const differs = ([part, text]: [string, string]) => before.get(part) !== text
+      chosen = new Set([
+        ...[...fingerprintsOf(lives)].filter(differs).map(([part]) => part),
+        ...[...places.values()].filter((at) => numbers[at + UNTOLD] !== 0).map(partAt),
+      ])
+      return chosen
+    },
+    leaveOutOthers(batch) {
+      for (let i = 0; i < batch.count; i++) {
+        const at = places.get(keyAt(batch, i))
+        const isConfirmed = batch.ops[i] === UPSERT && at !== undefined && isAsTaken(batch, i, at)
+        if (isConfirmed) numbers[at + CONFIRMED] = 1
+        else batch.ops[i] = SKIP
+      }
+    },
+    untold(kind) {
       let count = 0
-      for (const [key, at] of places)
-        if (KINDS[numbers[at + UNTOLD] as number] === kind && lives(key)) count++
+      for (const at of places.values())
+        if (KINDS[numbers[at + UNTOLD] as number] === kind && numbers[at + CONFIRMED] === 1) count++
       return count
+    },
+    fingerprints(lives) {
+      const whole = new Map(fingerprintsOf(lives))
+      for (const [key, at] of places) {
+        const isConcerned = lives(key) || numbers[at + UNTOLD] !== 0
+        if (isConcerned && numbers[at + CONFIRMED] === 0 && chosen.has(partAt(at)))
+          whole.delete(partAt(at))
+      }
+      return whole
     },
     sums(lives) {
       const sums = new Map<string, PartSum>()
@@ -120,7 +160,7 @@ export function createSummedRows(stream: Stream): SummedRows {
       for (const [key, at] of places) {
         if (!lives(key)) continue
         count++
-        const part = parts[numbers[at + PART] as number] as string
+        const part = partAt(at)
         if (part === OTHER_DAYS) continue
         const sum = sums.get(part) ?? createPartSum(stream)
         sums.set(part, sum)
@@ -136,11 +176,15 @@ export function createSummedRows(stream: Stream): SummedRows {
     numbers = new Uint32Array()
     isOn = false
     known = undefined
+    listed = new Map()
+    chosen = new Set()
   }
 
-  function keep(key: Key, record: Fields): void {
+  function keep(key: Key, text: string): void {
+    const record = JSON.parse(text) as Fields
     const before = places.get(key)
     const untold = untoldOf(key, record, before)
+    if (known?.watched.has(key)) listed.set(key, versionOf(record))
     const version = versionText(key, record, stream)
     const content = [
       version,
@@ -151,8 +195,30 @@ export function createSummedRows(stream: Stream): SummedRows {
     places.set(key, at)
     const part = partOf(record)
     if (!parts.includes(part)) parts.push(part)
-    const row = [...digestOf(version), ...digestOf(content), parts.indexOf(part), untold]
-    numbers.set(row, at)
+    const digests = [...digestOf(version), ...digestOf(content), ...digestOf(text)]
+    numbers.set([...digests, parts.indexOf(part), untold, 0], at)
+  }
+
+  function isAsTaken(batch: RecordBatch, index: number, at: number): boolean {
+    if (!chosen.has(partAt(at))) return false
+    const [first, second] = digestOf(textOfRecord(batch, index))
+    return numbers[at + WHOLE] === first && numbers[at + WHOLE + 1] === second
+  }
+
+  function partAt(at: number): string {
+    return parts[numbers[at + PART] as number] as string
+  }
+
+  function fingerprintsOf(lives: (key: Key) => boolean): Map<string, string> {
+    const sums = new Map<string, ReturnType<typeof createTextSum>>()
+    for (const [key, at] of places) {
+      if (!lives(key) || partAt(at) === OTHER_DAYS) continue
+      const sum = sums.get(partAt(at)) ?? createTextSum()
+      sums.set(partAt(at), sum)
+      sum.addDigest([numbers[at + WHOLE] as number, numbers[at + WHOLE + 1] as number])
+    }
+    const short = (sum: string) => digestOf(sum).map((half) => half.toString(36))
+    return new Map([...sums].map(([part, { text }]) => [part, short(text).join('')]))
   }
 
   function partOf(record: Fields): string {
@@ -170,10 +236,20 @@ export function createSummedRows(stream: Stream): SummedRows {
     if (before !== undefined) return numbers[before + UNTOLD] as number
     if (!known.has(key)) return KINDS.indexOf('missing')
     const { highestVersion } = known
-    const version = record['changeVersion']
-    const isNewer = typeof version === 'string' && highestVersion !== null
-    return isNewer && version > highestVersion ? KINDS.indexOf('newer') : 0
+    const isNewer = highestVersion !== null && versionOf(record) > highestVersion
+    return isNewer ? KINDS.indexOf('newer') : 0
   }
+}
+
+function textOfRecord(batch: RecordBatch, index: number): string {
+  const { buffer, byteOffset, length } = batch.record(index)
+  return Buffer.from(buffer, byteOffset, length).toString()
+}
+
+/** Empty for a record without one. */
+function versionOf(record: Fields): string {
+  const version = record['changeVersion']
+  return typeof version === 'string' ? version : ''
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -205,8 +281,7 @@ function createPartSum(stream: Stream) {
 
 function versionText(key: Key, record: Fields, stream: Stream): string {
   if (stream.versioned === false) return keyText(key)
-  const version = record['changeVersion']
-  return `${keyText(key)}${SEPARATOR}${typeof version === 'string' ? version : ''}`
+  return `${keyText(key)}${SEPARATOR}${versionOf(record)}`
 }
 
 function firstOf(record: Fields, paths: SummedColumn['paths']): unknown {
