@@ -63,6 +63,38 @@ describe('an audit', () => {
     expect(differences()).toEqual([])
   })
 
+  it.each([
+    ['each by itself where they are few', 20],
+    ['in a list of all days where they are many', 150],
+  ])('deletes rows of days that are gone without a word: %s', async (_what, rows) => {
+    scenario = await startScenario(['absences'], { people: 0 })
+    const { emulator, sync, differences, settings } = scenario
+    settings['future_days'] = 10
+    for (let row = 0; row < rows; row++) emulator.insert('absences', { date: '2026-11-03' })
+    for (const date of ['2026-11-04', '2028-11-25']) emulator.insert('absences', { date })
+    await sync()
+    dueNow()
+    await unheard(() => {
+      for (let id = 1; id <= rows; id++) emulator.remove('absences', id)
+    })
+    const { deleted, warnings } = await sync()
+    expect(deleted).toHaveLength(rows)
+    expect(warnings).toHaveLength(1)
+    expect(differences()).toEqual([])
+  })
+
+  it('deletes the last rows of days, too', async () => {
+    scenario = await startWithRows('absences', 3)
+    const { emulator, sync, differences } = scenario
+    await sync()
+    dueNow()
+    await unheard(() => {
+      for (let id = 1; id <= 3; id++) emulator.remove('absences', id)
+    })
+    expect((await sync()).deleted).toHaveLength(3)
+    expect(differences()).toEqual([])
+  })
+
   it('keeps a row that a list did not show once', async () => {
     const { emulator, sync, differences } = await startJobs()
     emulator.fault('/jobs?continuationToken', 'short', { times: 1 })

@@ -156,6 +156,23 @@ describe('protime status', () => {
   })
 })
 
+describe('a command that reads a warehouse', () => {
+  it.each([
+    ['status', 1],
+    ['verify', 2],
+  ])('says which file is not there, and how one is made: %s', async (command, code) => {
+    writeFileSync(file, JSON.stringify(emulator.config()), { mode: 0o600 })
+    const missing = join(folder.path, 'missing.duckdb')
+    const { exitCode, stderr } = await protime([command, '--warehouse', missing])
+    expect([exitCode, stderr]).toEqual([
+      code,
+      expect.stringContaining(
+        `The warehouse ${missing} cannot be opened: there is no such file. Name another one by --warehouse, or make it by protime sync.`,
+      ),
+    ])
+  })
+})
+
 describe('protime preview', () => {
   beforeEach(() => writeFileSync(file, JSON.stringify(emulator.config()), { mode: 0o600 }))
 

@@ -204,7 +204,7 @@ async function mend(context: StreamContext): Promise<void> {
       log.warn(
         warningOf(
           'rows-not-confirmed',
-          `${stream.stream}: the audit did not meet ${many(left, 'row')} of the warehouse, and could not ask for each. They stay: they may lie beyond future_days. Read the stream from the beginning if they should not be there.`,
+          `${stream.stream}: the audit did not meet ${many(left, 'row')} of the warehouse, and the service offered no second look. They stay; the next audit looks again.`,
         ),
       )
   }

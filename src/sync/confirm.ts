@@ -6,7 +6,7 @@ import { changedRows, type EmitSettings, emitPages, emitSlices } from './emit.ts
 import type { Key } from './id-set.ts'
 import { isDamaged, isNotOffered } from './page-failures.ts'
 import { LIST } from './position.ts'
-import { referencePairs, type Slice, slicesOf } from './slices.ts'
+import { referencePairs, type Slice, sliceAfter, slicesOf } from './slices.ts'
 import { lastDay, type StreamContext } from './stream-state.ts'
 
 /** So many rows are asked for one by one, or as many as the reading had pages. */
@@ -49,22 +49,15 @@ export async function confirmDeletes(context: StreamContext): Promise<void> {
 }
 
 /**
- * Looks a second time for rows that an audit has not met. Answers with those that are gone: of rows that have a day
- * only as many as can be asked for one by one, because a row may live beyond the days of any list.
+ * Looks a second time for rows that an audit has not met, and answers with those that are gone; with none where the service
+ * offers no way to look. Many rows are looked for in a list of all days, those beyond `future_days` too.
  */
 export async function confirmUnmet(context: StreamContext): Promise<readonly Key[]> {
   const { state, pages } = context
-  const { keys, start } = state
-  const unmet = keys.unmet()
-  const most = Math.max(MOST_SINGLE, pages.count)
-  if (start !== null || unmet.length <= most) {
-    const asked = unmet.slice(0, most)
-    const isSure = await askEach(context, asked)
-    const left = new Set(keys.unmet())
-    if (isSure) return asked.filter((key) => left.has(key))
-    if (start !== null) return []
-  }
-  return (await listAgain(context)) ? keys.unmet() : []
+  const unmet = state.keys.unmet()
+  const areFew = unmet.length <= Math.max(MOST_SINGLE, pages.count)
+  const isSure = (areFew && (await askEach(context, unmet))) || (await listAgain(context))
+  return isSure ? state.keys.unmet() : []
 }
 
 /**
@@ -167,6 +160,7 @@ function slicesConcerned(context: StreamContext): Slice[] {
     config,
     endpoints,
   )
+  if (isAuditing && start !== null) slices.push(sliceAfter(stream, until, config, endpoints))
   if (stream.nested !== 'referenced_collections') return slices
   const collections = new Set([...keys.gone()].map((key) => JSON.parse(String(key))[0]))
   return slices.filter(({ key }) => collections.has(key))

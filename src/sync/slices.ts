@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { dateRange, type Endpoints, requestUrl } from '../http/endpoints.ts'
 import { referencedCollections, type Stream } from '../streams/collections.ts'
-import { type Day, windows } from './days.ts'
+import { addDays, type Day, windows } from './days.ts'
 
 /** One list of several that make up a whole; they are read one after another. */
 export interface Slice {
@@ -39,6 +39,14 @@ export function slicesOf(
     key: `${from}/${until}`,
     link: requestUrl({ path, filter: dateRange(from, until), references }, endpoints),
   }))
+}
+
+/** The list of all days after this one. */
+export function sliceAfter(stream: Stream, day: Day, config: Config, endpoints: Endpoints): Slice {
+  const from = addDays(day, 1)
+  const query = { path: `/${stream.collection}`, filter: dateRange(from) }
+  const link = requestUrl({ ...query, references: referencePairs(stream, config) }, endpoints)
+  return { key: `${from}/`, link }
 }
 
 /** The link that starts a delta, from a day on where the collection is dated. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
@@ -42,6 +43,7 @@ export async function openDatabase(path: string, temporary?: string): Promise<Da
   const { DuckDBInstance } = await load()
   // What follows it in a path is no part of it to DuckDB.
   if (path.includes('?')) throw badName(path, 'a question mark')
+  if (temporary === undefined && !existsSync(path)) throw noFile(path)
   const instance = await open(DuckDBInstance, path, temporary)
   const connection = await instance.connect()
   // DuckDB reads files by their names; it needs those of the folder alone.
@@ -71,6 +73,15 @@ function badName(path: string, what: string): ConnectorError {
     'config',
     'warehouse-not-opened',
     `The warehouse ${path} cannot be opened: DuckDB takes no file that is called by ${what}. Name another file by --warehouse.`,
+  )
+}
+
+/** DuckDB says this in its own words, and that its database is in read-only mode. */
+function noFile(path: string): ConnectorError {
+  return new ConnectorError(
+    'config',
+    'warehouse-not-opened',
+    `The warehouse ${path} cannot be opened: there is no such file. Name another one by --warehouse, or make it by protime sync.`,
   )
 }
 
@@ -126,7 +137,6 @@ async function open(
     return await instances.create(fileBehind(path), { ...SETTINGS, ...access })
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)
-    if (text.includes('in-memory database in read-only mode')) throw noDuckDb(path)
     if (text.includes('newer version of DuckDB'))
       throw new ConnectorError(
         'config',
