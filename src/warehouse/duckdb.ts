@@ -137,6 +137,7 @@ async function open(
     return await instances.create(fileBehind(path), { ...SETTINGS, ...access })
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)
+    if (text.includes('in-memory database in read-only mode')) throw noDuckDb(path)
     if (text.includes('newer version of DuckDB'))
       throw new ConnectorError(
         'config',
