@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { startTenant, type Tenant } from './engines/tenant.ts'
-import { warehouseDifferences } from './testing/compare.ts'
 import { protime, startProtime } from './testing/protime.ts'
+import { verifiedDifferences } from './testing/verify.ts'
 
 const CHANGES = { inserts: 40, updates: 40, deletes: 30, softDeletes: 5 }
 
@@ -40,5 +40,5 @@ it('protime sync equals the service after kills, wherever they hit', {
     if (kill % 3 === 2) tenant.emulator.randomChanges({ ...CHANGES, seed: kill })
   }
   expect(await protime(...words)).toMatchObject({ exitCode: 0 })
-  expect(await warehouseDifferences(warehouse, tenant.truth)).toEqual([])
+  expect(await verifiedDifferences(tenant.config, '--warehouse', warehouse)).toEqual([])
 })

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { packageFolder } from '../../scripts/demo/paths.ts'
 import { type Service, startService } from '../../scripts/demo/service.ts'
 import { table } from '../../scripts/demo/table.ts'
-import { warehouseDifferences } from '../testing/compare.ts'
+import { verifiedDifferences } from '../testing/verify.ts'
 import {
   createDagster,
   type Dagster,
@@ -164,8 +164,7 @@ function parentOf(pid: number): number {
 }
 
 async function equals({ name, warehouse, service }: Tenant): Promise<void> {
-  const truth = (stream: string) => service.all(stream.replaceAll('_', '-'))
-  const found = await warehouseDifferences(warehouse, truth)
+  const found = await verifiedDifferences(await service.config(), '--warehouse', warehouse)
   same(`${name}: the warehouse equals the service`, found.slice(0, 5), [])
 }
 

@@ -5,7 +5,7 @@ import { packageFolder } from '../../scripts/demo/paths.ts'
 import { startService } from '../../scripts/demo/service.ts'
 import { guideBlock } from '../../scripts/guide-blocks.ts'
 import { execute, expectSame, output } from '../engines/command.ts'
-import { warehouseDifferences } from '../testing/compare.ts'
+import { verifiedDifferences } from '../testing/verify.ts'
 
 const PAGE = join(packageFolder, 'docs', 'schedule.md')
 const BIN = join(packageFolder, 'bin')
@@ -32,8 +32,7 @@ export async function trySchedules(
   const config = JSON.stringify(await service.config())
   const file = join(folder, 'protime.duckdb')
   const expectWarehouse = async () => {
-    const truth = (stream: string) => service.all(stream.replaceAll('_', '-'))
-    expectSame(await warehouseDifferences(file, truth), [])
+    expectSame(await verifiedDifferences(JSON.parse(config), '--warehouse', file), [])
     rmSync(file)
   }
   try {

@@ -1,78 +1,15 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
 import { startEmulator } from '../../emulator/emulator.ts'
 import { guideBlock } from '../../scripts/guide-blocks.ts'
 import { readStreamSchema } from '../../src/streams/streams.ts'
+import { verifiedDifferences } from '../testing/verify.ts'
 import type { Engine, Tools } from './engine.ts'
 import { installWheel } from './python.ts'
-import { type Row, startTenant } from './tenant.ts'
+import { startTenant } from './tenant.ts'
 
-/** Columns that the connector or the engine adds. */
-const ADDED = /^(_generation|_ab_cdc_.*|_airbyte_.*)$/
-
-/** Told per stream. */
-const TOLD = 5
-
-/**
- * What a SQL table and the service's records have not in common, by sentences. SQL engines write
- * columns in small letters, objects as JSON texts and moments in forms of their own; null and a
- * missing field are one. A row with `_ab_cdc_deleted_at` is gone.
- */
-export function rowDifferences(
-  stream: string,
-  table: readonly Row[],
-  truth: readonly Row[],
-): string[] {
-  const live = table.filter((row) => row['_ab_cdc_deleted_at'] === null)
-  const left = new Map(live.map((row) => [keyOf(row), row]))
-  const faults: string[] = []
-  if (left.size < live.length) faults.push(`${stream} has rows of the same key`)
-  for (const record of truth) {
-    const key = keyOf(record)
-    const row = left.get(key)
-    left.delete(key)
-    if (row === undefined) faults.push(`${stream} lacks ${key}`)
-    else faults.push(...valueDifferences(record, row).map((fault) => `${stream} ${key}: ${fault}`))
-  }
-  for (const key of left.keys()) faults.push(`${stream} has ${key}, which the service has not`)
-  return faults.slice(0, TOLD)
-}
-
-function valueDifferences(record: Row, row: Row): string[] {
-  const expected = new Map(
-    Object.entries(record).map(([name, value]) => [name.toLowerCase(), value]),
-  )
-  const names = new Set([...expected.keys(), ...Object.keys(row)])
-  return [...names]
-    .filter((name) => !ADDED.test(name) && !isSame(row[name], expected.get(name)))
-    .map(
-      (name) =>
-        `${name} is ${JSON.stringify(row[name])}, not ${JSON.stringify(expected.get(name))}`,
-    )
-}
-
-function isSame(cell: unknown, value: unknown): boolean {
-  if (value === null || value === undefined) return cell === null || cell === undefined
-  if (typeof value === 'object')
-    return isDeepStrictEqual(typeof cell === 'string' ? JSON.parse(cell) : cell, value)
-  if (typeof value === 'number') return cell !== null && Number(cell) === value
-  return cell === value || (typeof value === 'string' && isSameMoment(String(cell), value))
-}
-
-/** SQL has a space for the T, and UTC where no zone is given. */
-function isSameMoment(cell: string, text: string): boolean {
-  return /^\d{4}-\d\d-\d\d/.test(text) && moment(cell) === moment(text)
-}
-
-function moment(text: string): number {
-  const iso = text.replace(' ', 'T')
-  return Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(iso) || !iso.includes('T') ? iso : `${iso}Z`)
-}
-
-function keyOf(row: Row): string {
-  return JSON.stringify(row['id'] ?? [row['collection'], row['name'], row['value']])
-}
+/** So many differences are told. */
+const TOLD = 20
 
 const CHANGES = { inserts: 60, updates: 60, deletes: 40, softDeletes: 5 }
 const NOWHERE = {
@@ -93,7 +30,7 @@ export const pyairbyte: Engine = {
     )
     if (installed === undefined) return
     await runUserGuide(tools, installed.source)
-    const { emulator, config, streams, truth } = await startTenant()
+    const { emulator, config, streams } = await startTenant()
     const good = join(folder, 'config.json')
     const bad = join(folder, 'wrong-secret.json')
     const away = join(folder, 'wrong-address.json')
@@ -110,15 +47,18 @@ export const pyairbyte: Engine = {
     const reads = (name: string, by = ask, database = 'cache.duckdb') =>
       step(name, async () => {
         const tables = await by('read', good, join(folder, database))
-        const faults: string[] = []
-        for (const stream of streams) {
-          const table = (tables as Record<string, Row[]>)[stream]
-          faults.push(
-            ...(table === undefined
-              ? [`${stream} has no table`]
-              : rowDifferences(stream, table, await truth(stream))),
-          )
-        }
+        const rows = Object.entries(tables as Record<string, unknown[]>)
+        const missing = streams.filter((stream) => !rows.some(([name]) => name === stream))
+        const lines = rows
+          .filter(([stream]) => stream !== 'inventory')
+          .flatMap(([stream, table]) => table.map((row) => JSON.stringify({ stream, row })))
+        const printed = join(folder, 'rows.jsonl')
+        writeFileSync(printed, lines.join('\n'))
+        const differences = await verifiedDifferences(config, '--rows', printed)
+        const faults = [
+          ...missing.map((stream) => `${stream} has no table`),
+          ...differences.slice(0, TOLD),
+        ]
         if (faults.length > 0) throw new Error(faults.join('\n'))
       })
     try {

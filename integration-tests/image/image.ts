@@ -7,7 +7,7 @@ import { packageVersion } from '../../src/ground/project-files.ts'
 import { expectSame } from '../engines/command.ts'
 import type { Tenant } from '../engines/tenant.ts'
 import type { Steps } from '../steps.ts'
-import { warehouseDifferences } from '../testing/compare.ts'
+import { verifiedDifferences } from '../testing/verify.ts'
 import { type Buildah, type ImageConfig, runContained, type Sandbox } from './container.ts'
 import { HOME } from './files.ts'
 
@@ -114,7 +114,8 @@ export async function trySyncImage(given: Given, { step }: Steps): Promise<void>
       { folders: { '/warehouses': volume } },
     )
     if (exitCode !== 0) throw new Error(`exit code ${exitCode}\n${stdout}\n${stderr}`.slice(-2000))
-    const found = await warehouseDifferences(join(volume, 'demo.duckdb'), tenant.truth)
+    const words = ['--warehouse', join(volume, 'demo.duckdb')]
+    const found = await verifiedDifferences(tenant.config, ...words)
     same(found.slice(0, 5), [])
   }
   await step('a pod makes the warehouse equal to the service', sync)
@@ -135,7 +136,8 @@ export async function trySyncImage(given: Given, { step }: Steps): Promise<void>
       { folders: { '/data': data } },
     )
     if (exitCode !== 0) throw new Error(stderr)
-    same(await warehouseDifferences(join(data, 'protime.duckdb'), tenant.truth), [])
+    const made = join(data, 'protime.duckdb')
+    same(await verifiedDifferences(tenant.config, '--warehouse', made), [])
   })
   await step('a wrong secret ends with 2, which no job tries again', async () => {
     writeFileSync(file, JSON.stringify({ ...tenant.config, client_secret: 'wrong' }))
