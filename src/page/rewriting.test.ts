@@ -179,6 +179,28 @@ it('is right for more values than it remembers, and for long ones', () => {
     }
 })
 
+it('remembers as much as its pages need, and has little memory where they need little', () => {
+  let asked = 0
+  const replaced = (json: string) => {
+    asked++
+    return `[${json}]`
+  }
+  const rules: ObjectRules = {
+    ruleOf: (name) => (name === 'name' ? replaced : 'keep'),
+    values: 'keep',
+  }
+  const before = process.memoryUsage().external
+  const scanners = Array.from({ length: 20 }, () => createPageScanner(SHAPE, { rules }))
+  expect((process.memoryUsage().external - before) / scanners.length).toBeLessThan(1_000_000)
+  const elements = Array.from({ length: 20_000 }, (_, i) => `{"id":1,"name":"${i}"}`)
+  const askedInPages = Array.from({ length: 8 }, () => {
+    asked = 0
+    linesOf(scanners[0] as PageScanner, page(...elements))
+    return asked
+  })
+  expect([askedInPages[0], askedInPages.at(-1)]).toEqual([20_000, 0])
+})
+
 it('tells a name from a value that is written alike', () => {
   const inside: ObjectRules = { ruleOf: () => 'keep', values: () => '"replaced"' }
   const rules: ObjectRules = { ruleOf: (name) => (name === 'a' ? inside : 'keep'), values: 'keep' }

@@ -1,4 +1,5 @@
-import { ANSWERS, ANSWERS_ROOM, MOST_ANSWERS, PLACE_COUNT, PLACES } from './layout'
+import { ensure } from './heap'
+import { INPUT } from './layout'
 
 // The host is asked what the rules say of a name, and what replaces a value. Names come in each record, and the
 // values of a few thousand people again and again: what it answered is looked up by the question's own bytes.
@@ -13,10 +14,42 @@ const LENGTH: usize = 4
 const ANSWER_LENGTH: usize = 6
 const TEXTS: u32 = 8
 
-let entryAt: u32 = ANSWERS
+/**
+ * Bytes for entries. Most streams have few names, and each stream has a memory: it has little room at first, and twice as
+ * much from the next page on where that was not enough.
+ */
+const LEAST_ROOM: u32 = 131072
+const MOST_ROOM: u32 = 8388608
+
+// Before the entries are their places, in a table that is at most half full: one of 4 bytes for 64 bytes of entries.
+const PLACES: u32 = INPUT
+let room: u32 = LEAST_ROOM
+let isFull: bool = false
+let entryAt: u32 = entries()
 let count: u32 = 0
 /** Where the question that was looked for last would have its place; 0 if nowhere. */
 let place: u32 = 0
+
+function entries(): u32 {
+  return PLACES + (room >>> 4)
+}
+
+/** A page begins: answers with the place behind all that is remembered. */
+export function beginAnswers(): u32 {
+  const isGrowing = isFull && room < MOST_ROOM
+  if (isGrowing) room <<= 1
+  const end = entries() + room
+  ensure(end)
+  if (isGrowing) forget()
+  isFull = false
+  return end
+}
+
+function forget(): void {
+  memory.fill(PLACES, 0, room >>> 4)
+  entryAt = entries()
+  count = 0
+}
 
 /** The entry of a question, the text between `start` and `end`, asked of a subject; 0 when it is not known. */
 export function find(subject: u32, start: u32, end: u32): u32 {
@@ -25,7 +58,7 @@ export function find(subject: u32, start: u32, end: u32): u32 {
   if (length > LONGEST) return 0
   const code = hash(subject, start, end)
   for (let tries: u32 = 0; tries < MOST_TRIES; tries++) {
-    const at = PLACES + (((code + tries) & (PLACE_COUNT - 1)) << 2)
+    const at = PLACES + (((code + tries) & ((room >>> 6) - 1)) << 2)
     const entry = load<u32>(at)
     if (entry == 0) {
       place = at
@@ -55,10 +88,9 @@ export function remember(subject: u32, start: u32, end: u32, answer: u32, size: 
   const length = end - start
   if (place == 0 || size > LONGEST) return
   const bytes = TEXTS + length + size
-  if (count == MOST_ANSWERS || entryAt + bytes + 16 > ANSWERS + ANSWERS_ROOM) {
-    memory.fill(PLACES, 0, PLACE_COUNT << 2)
-    entryAt = ANSWERS
-    count = 0
+  if (count == room >>> 7 || entryAt + bytes + 16 > entries() + room) {
+    isFull = true
+    forget()
     find(subject, start, end)
   }
   store<u32>(place, entryAt)

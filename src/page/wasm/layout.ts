@@ -30,15 +30,8 @@ export const MAX_STEPS: u32 = 256
 /** What the rules did to a record, to be done to the next ones of its shape (script.ts). */
 export const SCRIPT: u32 = 455184
 export const MAX_NOTES: u32 = 512
-/** The input, unless there are rules. */
+/** The input; where there are rules, behind what the host answered about them (answers.ts). */
 export const INPUT: u32 = 459280
-/** What the host answered about rules (answers.ts): places, and entries. */
-export const PLACES: u32 = 459280
-export const PLACE_COUNT: u32 = 131072
-export const MOST_ANSWERS: u32 = 65536
-export const ANSWERS: u32 = 983568
-export const ANSWERS_ROOM: u32 = 8388608
-export const INPUT_BEHIND_ANSWERS: u32 = 9372176
 
 /** Zero bytes behind the input: longer than any look-ahead. */
 export const PADDING: u32 = 32

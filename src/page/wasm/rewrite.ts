@@ -1,7 +1,7 @@
 import { answerLength, answerOf, find, remember } from './answers'
 import { allocateUpTo, copy, ensure, top } from './heap'
 import { askReplacement, askRule } from './host'
-import { ANSWER, INPUT_BEHIND_ANSWERS, PADDING } from './layout'
+import { ANSWER, PADDING } from './layout'
 import { beginScript, CUT, enterList, leaveList, note, RESUME, spoilScript } from './script'
 import { stringEnd, valueEnd } from './shape'
 
@@ -33,7 +33,6 @@ export let leftEnd: u32 = 0
 /** From now on there are rules; before the first page. */
 export function useRules(rules: u32): void {
   root = rules
-  ensure(INPUT_BEHIND_ANSWERS)
 }
 
 /** Rules concern the record at `at` from now on. */

@@ -1,3 +1,4 @@
+import { beginAnswers } from './answers'
 import { layOutColumns } from './batch'
 import { beginRows, elementStart, forgetElements, limit } from './elements'
 import { ensure } from './heap'
@@ -20,7 +21,6 @@ import {
   ELEMENT_TOO_LARGE,
   FINE,
   INPUT,
-  INPUT_BEHIND_ANSWERS,
   PADDING,
   PAGE,
   PARTS,
@@ -50,7 +50,7 @@ let input: u32 = INPUT
 
 /** Forgets the previous page. */
 export function begin(maxRecordBytes: u32): void {
-  input = root == KEEP ? INPUT : INPUT_BEHIND_ANSWERS
+  input = root == KEEP ? INPUT : beginAnswers()
   rewind(input)
   keepFrom = input
   inputEnd = input
