@@ -38,6 +38,7 @@ export function dataModel(): string {
   return [
     '```mermaid',
     'erDiagram',
+    '    direction LR',
     ...arrows,
     '```',
     '',

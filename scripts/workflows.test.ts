@@ -81,9 +81,10 @@ it('Dependabot waits a week with each kind of update, and knows the Dockerfile',
   expect(kinds).toEqual([
     ['github-actions', week],
     ['npm', week],
+    ['pip', week],
     ['docker', week],
   ])
-  expect(updates[2].directory).toBe('/')
+  expect(updates[3].directory).toBe('/')
 })
 
 it('an action has the same commit wherever it is taken', () => {

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -22,8 +23,22 @@ const ABANDONED_AFTER_MS = 3_600_000
  * is another environment. One that was interrupted is never used.
  */
 export function pythonWith(name: string, requirements: readonly string[]): string {
-  const target = join(cacheFolder(), `${name}-${keyOf(requirements)}`)
-  if (!existsSync(target)) install(target, requirements)
+  return environment(name, requirements.toSorted(), requirements)
+}
+
+/** The same with the packages of a file that has the digest of each. */
+export function pythonOf(name: string, file: string): string {
+  return environment(
+    name,
+    [readFileSync(file, 'utf8')],
+    ['--require-hashes', '--requirement', file],
+  )
+}
+
+/** `facts` tell it from others; `packages` are what pip is told to install. */
+function environment(name: string, facts: readonly string[], packages: readonly string[]): string {
+  const target = join(cacheFolder(), `${name}-${keyOf(facts)}`)
+  if (!existsSync(target)) install(target, packages)
   return join(target, 'bin', 'python')
 }
 
@@ -32,20 +47,20 @@ function cacheFolder(): string {
   return chosen ?? join(caches ?? join(homedir(), '.cache'), 'source-protime', 'engines')
 }
 
-function keyOf(requirements: readonly string[]): string {
+function keyOf(facts: readonly string[]): string {
   const version = execFileSync('python3', ['--version'], { encoding: 'utf8' })
-  const list = [version.trim(), ...requirements.toSorted()].join('\n')
+  const list = [version.trim(), ...facts].join('\n')
   return createHash('sha256').update(list).digest('hex').slice(0, 16)
 }
 
-function install(target: string, requirements: readonly string[]): void {
+function install(target: string, packages: readonly string[]): void {
   mkdirSync(dirname(target), { recursive: true })
   removeAbandoned(target)
   const folder = mkdtempSync(`${target}.partial-`)
   try {
     run('python3', ['-m', 'venv', folder])
     const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
-    if (requirements.length > 0) run(join(folder, 'bin', 'python'), [...pip, ...requirements])
+    if (packages.length > 0) run(join(folder, 'bin', 'python'), [...pip, ...packages])
     if (!existsSync(target)) renameSync(folder, target)
   } finally {
     rmSync(folder, { recursive: true, force: true })

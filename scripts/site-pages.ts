@@ -1,0 +1,69 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { packageVersion } from '../src/ground/project-files.ts'
+import { packageFolder } from './demo/paths.ts'
+
+const REPOSITORY = 'https://github.com/source-protime/source-protime'
+const DECISIONS = 'docs/decisions'
+
+/** Pages that stand elsewhere than in `docs/`, and what they are called on the site. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'README.md': 'index.md',
+  'dbt/README.md': 'dbt.md',
+  'CHANGELOG.md': 'changelog.md',
+  'CONTRIBUTING.md': 'contributing.md',
+  'icon.svg': 'icon.svg',
+}
+
+/** Every file that the site takes from the repository, with its place on the site. */
+export function siteFiles(): ReadonlyMap<string, string> {
+  const docs = readdirSync(join(packageFolder, 'docs'), { recursive: true, encoding: 'utf8' })
+    .map((name) => `docs/${name.replaceAll('\\', '/')}`)
+    .filter((file) => statSync(join(packageFolder, file)).isFile())
+  return new Map([
+    ...Object.entries(ELSEWHERE),
+    ...docs.map((file) => [file, file.replace('docs/', '')] as const),
+  ])
+}
+
+/** The list of all decisions, which the repository shows as a folder. */
+export function decisionsPage(): string {
+  const pages = readdirSync(join(packageFolder, DECISIONS)).toSorted()
+  const items = pages.map((page) => {
+    const [heading = ''] = readFileSync(join(packageFolder, DECISIONS, page), 'utf8').split('\n')
+    return `- [${heading.replace('# ', '')}](${page})`
+  })
+  return `# Decisions\n\nChoices that a newcomer would question, a page each.\n\n${items.join('\n')}\n`
+}
+
+/**
+ * A page as the site takes it. Its links lead to the pages of the site, and from what is no page to the file in the
+ * repository at this version. A fence keeps its language alone; what tests call it by is left out.
+ */
+export function sitePage(text: string, file: string, files = siteFiles()): string {
+  return text
+    .split(/^(```[\s\S]*?^```$)/m)
+    .map((part) =>
+      part.startsWith('```')
+        ? part.replace(/^(```\S*) .*/, '$1')
+        : part.replace(/`[^`\n]*`|(\[[^\]]*\]\()([^)\s]+)(?=\))/g, (whole, before, target) =>
+            before === undefined ? whole : `${before}${onSite(target, file, files)}`,
+          ),
+    )
+    .join('')
+    .replaceAll('<details>', '<details markdown>')
+}
+
+function onSite(target: string, file: string, files: ReadonlyMap<string, string>): string {
+  if (/^(https?:|#)/.test(target)) return target
+  const [path = '', anchor] = target.split('#')
+  const suffix = anchor === undefined ? '' : `#${anchor}`
+  const meant = posix.join(dirname(file), path).replace(/\/$/, '')
+  const from = dirname(files.get(file) ?? '')
+  const page = meant === DECISIONS ? 'decisions/index.md' : files.get(meant)
+  if (page !== undefined) return `${posix.relative(from, page)}${suffix}`
+  // Left as it is, it fails the build of the site.
+  if (!existsSync(join(packageFolder, meant))) return target
+  const kind = statSync(join(packageFolder, meant)).isDirectory() ? 'tree' : 'blob'
+  return `${REPOSITORY}/${kind}/v${packageVersion()}/${meant}${suffix}`
+}
