@@ -1,8 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Column, ColumnType } from './column.ts'
-import { texts } from './duckdb.ts'
-import type { OpenMember } from './flat-view.ts'
-import { literal, type Table } from './sql.ts'
+import { run, texts } from './duckdb.ts'
+import { type Description, type OpenMember, openObjects } from './flat-view.ts'
+import { type AddedRows, literal, quoted, type Table } from './sql.ts'
+
+/** An open object with more members than this has them in its JSON only. */
+const MAX_MEMBERS = 100
 
 /** What a file knows of its tables and their views, and the states that belong to their rows. */
 export const KNOWN_TABLES = [
@@ -60,4 +63,38 @@ export function writeDown({ name, columns }: Table, before: readonly Column[]): 
     `DELETE FROM _protime.columns WHERE stream = ${stream}`,
     `INSERT INTO _protime.columns VALUES (${values.join('), (')})`,
   ]
+}
+
+/** The members of open objects that only the records of `rows` have; they are written down. */
+export async function newMembers(
+  connection: DuckDBConnection,
+  { spec, table, members }: Description,
+  rows: AddedRows,
+): Promise<OpenMember[]> {
+  const found: OpenMember[] = []
+  for (const { column, pointer } of openObjects(spec.schema, table.columns)) {
+    const same = members.filter((one) => one.column === column && one.pointer === pointer)
+    const value = `added.${quoted(column)}`
+    const keys = pointer === '' ? 'one.value' : `one.value, ${literal(pointer)}`
+    const last = pointer.split('/').at(-1) ?? ''
+    const names = await texts(
+      connection,
+      `SELECT DISTINCT unnest(json_keys(${keys})) AS member
+        FROM (SELECT DISTINCT ${value} AS value FROM ${rows} AND contains(${value}, ${literal(last)})) AS one
+        ORDER BY member LIMIT ${MAX_MEMBERS}`,
+    )
+    const known = new Set(same.map(({ member }) => member))
+    const added = names
+      .flatMap(([member = '']) => (known.has(member) ? [] : [{ column, pointer, member }]))
+      .slice(0, MAX_MEMBERS - same.length)
+    await run(
+      connection,
+      added.map(
+        ({ member }) =>
+          `INSERT INTO _protime.members VALUES (${[spec.name, column, pointer, member].map(literal).join(', ')})`,
+      ),
+    )
+    found.push(...added)
+  }
+  return found
 }

@@ -3,7 +3,7 @@ import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { type Column, GENERATION } from './column.ts'
 import { texts } from './duckdb.ts'
-import { createTable, literal, quoted, type Table } from './sql.ts'
+import { createTable, literal, nextOf, quoted, type Table } from './sql.ts'
 
 /** What somebody who opens the file sees in it, in names of small letters: SQL does not tell names apart by case. */
 export interface PresentTables {
@@ -94,6 +94,7 @@ export function makeAgain(
         `ALTER TABLE ${name} ADD COLUMN IF NOT EXISTS ${quoted(column)} ${types.get(column) ?? 'BIGINT'}`,
     ),
     `UPDATE ${name} AS old SET ${GENERATION} = 0`,
+    `DROP TABLE IF EXISTS main.${quoted(nextOf(table).name)}`,
     `DELETE FROM _protime.states AS states WHERE states.stream = ${stream}`,
     `DELETE FROM _protime.streams AS known WHERE known.stream = ${stream}`,
   ]

@@ -78,23 +78,14 @@ export function append({ name, columns }: Table, files: readonly RowFile[]): str
   )
 }
 
-/** The rows that were added last: with keys above this one, and a generation above this one. */
-export function addedRows(table: Table, above: number, generation: number): AddedRows {
+/** The rows that were added last, with keys above this one. */
+export function addedAbove(table: Table, above: number): AddedRows {
   const [key] = keyColumns(table)
-  return `main.${quoted(table.name)} AS added
-    WHERE added.${key} > ${above} AND added.${GENERATION} > ${generation}`
+  return `main.${quoted(table.name)} AS added WHERE added.${key} > ${above}`
 }
 
 /** The rows of the batch. */
 export const BATCH_ROWS: AddedRows = `${BATCH} AS added WHERE true`
-
-/** Removes the rows up to a generation in whose place others were added; see `addedRows`. */
-export function removeReplaced(table: Table, above: number, generation: number): string {
-  const [key] = keyColumns(table)
-  return `DELETE FROM main.${quoted(table.name)} AS old
-    USING (SELECT added.${key} FROM ${addedRows(table, above, generation)}) AS added
-    WHERE old.${key} = added.${key} AND old.${GENERATION} <= ${generation}`
-}
 
 /** The columns that tell rows apart: a value of a key is in one of two where it has a variant. */
 function keyColumns({ columns, keys }: Table): string[] {
@@ -150,10 +141,7 @@ export const IS_PLAIN = `SELECT count(*) FILTER (NOT last.${IS_GONE}) = (SELECT 
 export function merge(table: Table, isPlain: boolean): string[] {
   const { columns, keepsDeleted } = table
   const name = `main.${quoted(table.name)}`
-  const keys = keyColumns(table)
-  // A value of a key is null in one of its two columns.
-  const equals = keys.length > table.keys.length ? 'IS NOT DISTINCT FROM' : '='
-  const isSame = keys.map((key) => `old.${key} ${equals} last.${key}`).join(' AND ')
+  const isSame = isSameKey(table)
   const names = namesOf(columns)
   const values = names.map((one) => `batch.${one}`).join(', ')
   const into = `INSERT INTO ${name} (${names.join(', ')}`
@@ -168,6 +156,62 @@ export function merge(table: Table, isPlain: boolean): string[] {
     `${replace} AND last.${CONTENT} IS NOT NULL`,
     `${into}, ${DELETED_AT}) SELECT ${values}, CASE WHEN last.${IS_GONE} THEN now() END ${content}`,
   ]
+}
+
+function isSameKey(table: Table): string {
+  const keys = keyColumns(table)
+  // A value of a key is null in one of its two columns.
+  const equals = keys.length > table.keys.length ? 'IS NOT DISTINCT FROM' : '='
+  return keys.map((key) => `old.${key} ${equals} last.${key}`).join(' AND ')
+}
+
+/** Removes the rows from a table that are gone as the batch says, which was brought into another one. */
+export function removeGone(table: Table): string {
+  const old = `main.${quoted(table.name)} AS old`
+  const isGone = `${isSameKey(table)} AND last.${IS_GONE}`
+  return table.keepsDeleted
+    ? `UPDATE ${old} SET ${DELETED_AT} = now() FROM ${LAST} AS last WHERE ${isGone} AND old.${DELETED_AT} IS NULL`
+    : `DELETE FROM ${old} USING ${LAST} AS last WHERE ${isGone}`
+}
+
+/** The table of the rows that are to take the place of a table's. */
+export function nextOf(table: Table): Table {
+  return { ...table, name: `${NEXT}${table.name}` }
+}
+
+const NEXT = '_protime_next_'
+
+/** The streams that have such a table. */
+export const STREAMS_WITH_NEXT = `SELECT table_name[${NEXT.length + 1}:] FROM duckdb_tables()
+  WHERE database_name = current_database() AND schema_name = 'main' AND starts_with(table_name, ${literal(NEXT)})`
+
+/** Puts the next table in the place of a table. */
+export function replaceByNext(table: Table): string[] {
+  const name = quoted(table.name)
+  return [
+    `DROP TABLE main.${name}`,
+    `ALTER TABLE main.${quoted(nextOf(table).name)} RENAME TO ${name}`,
+  ]
+}
+
+/** Moves the rows of the next table into a table, each in the place of that of its key. */
+export function moveFromNext(table: Table): string[] {
+  const [name, next] = [table, nextOf(table)].map((one) => `main.${quoted(one.name)}`)
+  const own = table.keepsDeleted ? [DELETED_AT] : []
+  const names = [...namesOf(table.columns), ...own]
+  return [
+    `DELETE FROM ${name} AS old USING ${next} AS last WHERE ${isSameKey(table)}`,
+    `INSERT INTO ${name} (${names.join(', ')}) SELECT ${names.map((one) => `last.${one}`).join(', ')} FROM ${next} AS last`,
+    `DROP TABLE ${next}`,
+  ]
+}
+
+/** How many things that no sync has made would go with a table: columns, indexes, constraints. */
+export function madeByOthers({ name, columns }: Table): string {
+  const of = `WHERE database_name = current_database() AND schema_name = 'main' AND table_name = ${literal(name)}`
+  const ours = [...columns.map((column) => column.name), GENERATION, DELETED_AT].map(literal)
+  return `SELECT (SELECT count(*) FROM duckdb_columns() ${of} AND column_name NOT IN (${ours.join(', ')}))
+    + (SELECT count(*) FROM duckdb_indexes() ${of}) + (SELECT count(*) FROM duckdb_constraints() ${of})`
 }
 
 /** Rows that a complete reading has not met are gone, whoever knows of them. */

@@ -241,31 +241,6 @@ describe('a sync', () => {
     expect(await rows(NAMES)).toEqual([{ id: 2, name: 'b' }])
   })
 
-  it.each([
-    ['rise', [1, 3], [4, 6]],
-    ['fall', [3, 1], [6, 4]],
-    ['come again', [1, 3], [3, 6]],
-  ])(
-    'has each row once while a new generation replaces them, when keys %s',
-    async (_, ...parts) => {
-      const expected = new Map([1, 2, 3, 4, 5].map((id) => [id, 'old']))
-      const named = (name: string, ids: Iterable<number>) =>
-        [...ids].map((id) => JSON.stringify({ id, name }))
-      await sync(stream, sending(...named('old', expected.keys())))
-      for (const name of ['new', 'interrupted, and read again']) {
-        await sync(stream, async (output) => {
-          for (const ids of parts) {
-            await send(output, named(`${name} ${ids}`, ids), 2)
-            await output.state()
-            for (const id of ids) expected.set(id, `${name} ${ids}`)
-          }
-        })
-        const all = [...expected].map(([id, last]) => ({ id, name: last }))
-        expect(await rows(NAMES)).toEqual(all.toSorted((a, b) => a.id - b.id))
-      }
-    },
-  )
-
   it('hands over the state that was committed with the rows', async () => {
     expect((await sync(stream, sending('{"id":1}'))).state).toBeUndefined()
     expect((await sync(stream, sending('{"id":2}'))).state).toEqual({ syncs: 1 })

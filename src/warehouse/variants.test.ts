@@ -165,7 +165,12 @@ describe('a key that its column does not hold', () => {
         op: DELETE,
       }),
     )
-    await sync((output) => send(output, ['{"id":2,"name":"third"}', '{"id":10,"name":"new"}'], 2))
+    await sync(async (output) => {
+      await send(output, ['{"id":2,"name":"third"}'], 2)
+      await output.state()
+      await send(output, ['{"id":10,"name":"new"}'], 2)
+      await output.complete()
+    })
     expect(await rows('SELECT id, id_json, name FROM clockings ORDER BY name')).toEqual([
       { id: null, id_json: '"a"', name: 'again' },
       { id: '10', id_json: null, name: 'new' },

@@ -2,9 +2,9 @@ import type { ConnectorError } from '../ground/errors.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { StateSource, StreamOutput } from '../protocol/stream-output.ts'
 import { type RecordBatch, releaseBuffer, SKIP, UPSERT } from '../records/record-batch.ts'
+import type { Load } from './bring-rows.ts'
 import { LINE_PARTS } from './row-encoder.ts'
 import { type StreamRows, unwritable } from './stream-rows.ts'
-import type { Load } from './warehouse.ts'
 
 /**
  * So many bytes of rows are committed together at most, a page or a part of one more. Of a few row groups DuckDB writes
@@ -157,6 +157,7 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
   const { stream, rows, keys, commits, log, now } = settings
   const counts = { records: 0, deletes: 0, isTracked: true }
   let source: StateSource | undefined
+  let highestGeneration = -1
   let completeGeneration: number | undefined
   let completeAt: Date | undefined
   let isChanged = false
@@ -222,6 +223,7 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
   function add(lines: Uint8Array, generation: number): Promise<void> | undefined {
     if (failure !== undefined) return Promise.reject(failure)
     isChanged = true
+    highestGeneration = Math.max(highestGeneration, generation)
     return commits.wrote(rows.add(lines, generation) * (keys.rise ? 1 : REPLACING))
   }
 
@@ -238,6 +240,7 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
       ...rows.take(),
       columns: [...rows.columns],
       risesFrom: keys.take(),
+      generation: highestGeneration,
       state,
       completeGeneration,
       complete: completeAt,

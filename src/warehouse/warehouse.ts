@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { existsSync, rmSync } from 'node:fs'
-import type { DuckDBConnection } from '@duckdb/node-api'
 import type { ConnectorError } from '../ground/errors.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import { ACCOUNT, begin, committed, end, type SyncEnd } from './account.ts'
+import { bringRows, isOver, type Load, type Progress } from './bring-rows.ts'
 import { type Column, columnsOf, DELETED_AT, freeName, GENERATION, takenNames } from './column.ts'
 import {
   atomically,
@@ -16,8 +16,15 @@ import {
   run,
   texts,
 } from './duckdb.ts'
-import { type Description, describe, type OpenMember, openObjects } from './flat-view.ts'
-import { DIGESTS, KNOWN_TABLES, storedColumns, storedMembers, writeDown } from './known-tables.ts'
+import { type Description, describe } from './flat-view.ts'
+import {
+  DIGESTS,
+  KNOWN_TABLES,
+  newMembers,
+  storedColumns,
+  storedMembers,
+  writeDown,
+} from './known-tables.ts'
 import { claim, isOwned, type Owner } from './owner.ts'
 import {
   assertNameIsFree,
@@ -27,49 +34,20 @@ import {
   warningOfLost,
 } from './present-tables.ts'
 import { publish } from './publish.ts'
-import type { RowFile } from './row-encoder.ts'
 import {
-  type AddedRows,
-  addedRows,
   alterTable,
-  append,
-  BATCH_ROWS,
   createTable,
-  deduplicate,
-  IS_PLAIN,
   literal,
-  merge,
+  nextOf,
   quoted,
-  readFiles,
   removeOlder,
-  removeReplaced,
+  STREAMS_WITH_NEXT,
   type Table,
 } from './sql.ts'
 import { unwritable } from './stream-rows.ts'
 
-/** An open object with more members than this has them in its JSON only. */
-const MAX_MEMBERS = 100
 /** What fails whatever stream is committed. */
 const OF_THE_FILE = /IO Error|FATAL|No space left|ENOSPC|has been invalidated/
-
-/** What a commit brings of one stream. */
-export interface Load {
-  readonly stream: string
-  readonly files: readonly RowFile[]
-  /** The columns of the rows that come after the files. */
-  readonly columns: readonly Column[]
-  /**
-   * Set when each row has a key of its own, an integer above this one, that no row of this sync had before;
-   * and when all rows of this sync are of later generations than those before it.
-   */
-  readonly risesFrom: number | undefined
-  /** The state that stands for everything up to here, as JSON; undefined while there is none. */
-  readonly state: string | undefined
-  /** Set when rows of older generations are gone. */
-  readonly completeGeneration: number | undefined
-  /** When the stream was read to its end, if it was. */
-  readonly complete: Date | undefined
-}
 
 /**
  * A DuckDB file with the rows of one tenant and the states that belong to them: the schema `main` has a
@@ -82,11 +60,15 @@ export interface Warehouse {
   prepare(specs: readonly StreamSpec[], at: Date): Promise<ReadonlyMap<string, readonly Column[]>>
   /** The columns that somebody else has added to the table, in small letters, when it was prepared. */
   othersIn(stream: string): ReadonlySet<string>
-  /** The highest generation of the table's rows when it was prepared; -1 without rows. */
+  /**
+   * The highest generation of the table's rows when it was prepared; -1 without rows. Infinite where rows wait
+   * of which only their table knows.
+   */
   highestGeneration(stream: string): number
   /**
    * Loads rows and stores states; the files are removed when it is done. Rows and state of a stream come
-   * together or not at all. Answers with the streams that could not be committed.
+   * together or not at all; those of a complete reading are in its table when the reading is over. Answers with the
+   * streams that could not be committed.
    */
   commit(loads: readonly Load[]): Promise<ReadonlyMap<string, ConnectorError>>
   /** Writes down how the sync ended, and drops variants that no value is in after a complete reading. */
@@ -144,8 +126,7 @@ function createWarehouse(
   { connection, close }: Database,
   { path, keepsDeleted, log }: WarehouseSettings,
 ): Warehouse {
-  let known: ReadonlyMap<string, Description> = new Map()
-  const highest = new Map<string, number>()
+  let known: ReadonlyMap<string, Known> = new Map()
   const others = new Map<string, ReadonlySet<string>>()
   /** The streams whose complete readings were committed. */
   const settled = new Set<string>()
@@ -167,7 +148,8 @@ function createWarehouse(
         const digests = new Map(
           (await texts(connection, DIGESTS)).map(([stream = '', digest]) => [stream, digest]),
         )
-        const prepared = new Map<string, Description>()
+        const withNext = new Set((await texts(connection, STREAMS_WITH_NEXT)).map(([name]) => name))
+        const prepared = new Map<string, Known>()
         for (const spec of specs) {
           const { name } = spec
           const before = columns.get(name) ?? []
@@ -179,25 +161,27 @@ function createWarehouse(
           if (lost.length > 0) {
             log.warn(warningOfLost(name, lost, present))
             await run(connection, makeAgain(table, before, lost))
+            withNext.delete(name)
           }
           if (before.length === 0) await run(connection, [createTable(table)])
           else await run(connection, adapt(table, before, marked.has(name)))
+          const next = nextOf(table)
+          if (withNext.has(name)) await run(connection, adapt(next, before, marked.has(next.name)))
           await run(connection, writeDown(table, before))
           const description = { spec, table, members: members.get(name) ?? [] }
           await show(description, digests.get(name))
-          prepared.set(name, description)
-          const [[generation] = []] = await texts(
-            connection,
-            `SELECT coalesce(max(source.${GENERATION}), -1) FROM main.${quoted(name)} AS source`,
-          )
-          highest.set(name, Number(generation))
+          const highest = await numberOf(`coalesce(max(source.${GENERATION}), -1)`, name)
+          prepared.set(name, { ...description, highest, hasNext: withNext.has(name) })
         }
         await run(connection, begin([...prepared.keys()], at))
         known = prepared
         return new Map([...prepared].map(([name, { table }]) => [name, table.columns]))
       }),
     othersIn: (stream) => others.get(stream) ?? new Set(),
-    highestGeneration: (stream) => highest.get(stream) ?? -1,
+    highestGeneration(stream) {
+      const { highest, hasNext } = knownOf(stream)
+      return hasNext ? Number.POSITIVE_INFINITY : highest
+    },
     async commit(loads) {
       const failures = new Map<string, ConnectorError>()
       await commitAll(loads).catch(async (error) => {
@@ -230,6 +214,14 @@ function createWarehouse(
   }
 
   async function commitAll(loads: readonly Load[]): Promise<void> {
+    // DuckDB renames no table in a transaction that has deleted from it: the last rows of a reading are there before. If
+    // it ends here, the state has them still to come, and they take their own place.
+    const last = loads.filter((load) => knownOf(load.stream).hasNext && isOver(load))
+    if (last.length > 0) await commitTogether(last.map(withoutEnd))
+    await commitTogether(loads.map((load) => (last.includes(load) ? { ...load, files: [] } : load)))
+  }
+
+  async function commitTogether(loads: readonly Load[]): Promise<void> {
     const lengths = loads.flatMap(({ files }) => files.map(({ longest }) => longest))
     await makeRoom(connection, Math.max(0, ...lengths))
     const next = new Map(known)
@@ -241,22 +233,28 @@ function createWarehouse(
       if (completeGeneration !== undefined) settled.add(stream)
   }
 
-  function descriptionOf(stream: string): Description {
-    const description = known.get(stream)
-    if (description === undefined) throw new Error(`the warehouse was not prepared for ${stream}`)
-    return description
+  function knownOf(stream: string): Known {
+    const present = known.get(stream)
+    if (present === undefined) throw new Error(`the warehouse was not prepared for ${stream}`)
+    return present
+  }
+
+  async function numberOf(value: string, table: string): Promise<number> {
+    const [[number] = []] = await texts(
+      connection,
+      `SELECT ${value} FROM main.${quoted(table)} AS source`,
+    )
+    return Number(number)
   }
 
   /** Answers with what the table is then. */
-  async function bring(load: Load): Promise<Description> {
-    const present = descriptionOf(load.stream)
+  async function bring(load: Load): Promise<Known> {
+    const present = knownOf(load.stream)
     const table = { ...present.table, columns: load.columns }
-    await change(present.table, table)
-    let members = present.members
-    if (load.files.length > 0) {
-      const rows = await bringRows(table, load)
-      members = [...members, ...(await newMembers(connection, { ...present, table }, rows))]
-    }
+    await change(present, table)
+    const { added, isReplaced, ...progress } = await bringRows(connection, table, load, present)
+    const found =
+      added === undefined ? [] : await newMembers(connection, { ...present, table }, added)
     if (load.completeGeneration !== undefined)
       await run(connection, [removeOlder(table, load.completeGeneration)])
     if (load.state !== undefined)
@@ -265,49 +263,31 @@ function createWarehouse(
         state: load.state,
       })
     await run(connection, [committed(table, load.complete)])
-    const isSame =
-      members.length === present.members.length &&
-      table.columns.length === present.table.columns.length
-    const description = { ...present, table, members }
-    if (!isSame) await show(description)
-    return description
-  }
-
-  /** Answers where the rows are found. */
-  async function bringRows(table: Table, { files, risesFrom }: Load): Promise<AddedRows> {
-    if (risesFrom !== undefined) {
-      await run(connection, append(table, files))
-      const generation = highest.get(table.name) ?? -1
-      if (generation >= 0) await run(connection, [removeReplaced(table, risesFrom, generation)])
-      return addedRows(table, risesFrom, generation)
-    }
-    await run(connection, [...readFiles(files, table.columns), ...deduplicate(table)])
-    const [[isPlain] = []] = await texts(connection, IS_PLAIN)
-    await run(connection, merge(table, isPlain === 'true'))
-    return BATCH_ROWS
+    const isSame = found.length === 0 && table.columns.length === present.table.columns.length
+    const now = { ...present, ...progress, table, members: [...present.members, ...found] }
+    if (!isSame || isReplaced) await show(now)
+    return now
   }
 
   async function dropEmptyVariants(stream: string): Promise<void> {
-    const present = descriptionOf(stream)
+    const present = knownOf(stream)
     const { columns } = present.table
     const variants = columns.filter(({ variantOf }) => variantOf !== undefined)
     const empty = new Set<Column>()
     for (const column of variants) {
-      const [[count] = []] = await texts(
-        connection,
-        `SELECT count(source.${quoted(column.name)}) FROM main.${quoted(stream)} AS source`,
-      )
-      if (count === '0') empty.add(column)
+      const count = `count(source.${quoted(column.name)})`
+      if ((await numberOf(count, stream)) === 0) empty.add(column)
     }
     if (empty.size === 0) return
     const table = { ...present.table, columns: columns.filter((column) => !empty.has(column)) }
-    await change(present.table, table)
+    await change(present, table)
     await show({ ...present, table })
   }
 
-  async function change(before: Table, now: Table): Promise<void> {
-    await run(connection, alterTable(now.name, before.columns, now.columns))
-    await run(connection, writeDown(now, before.columns))
+  async function change({ table, hasNext }: Known, now: Table): Promise<void> {
+    for (const { name } of hasNext ? [now, nextOf(now)] : [now])
+      await run(connection, alterTable(name, table.columns, now.columns))
+    await run(connection, writeDown(now, table.columns))
   }
 
   /** Makes the view and the comments, unless they are there. */
@@ -324,6 +304,15 @@ function createWarehouse(
     ])
   }
 }
+
+/** The rows of a load that others may be in the place of. */
+function withoutEnd({ stream, files, columns, generation }: Load): Load {
+  const end = { state: undefined, completeGeneration: undefined, complete: undefined }
+  return { stream, files, columns, generation, risesFrom: undefined, ...end }
+}
+
+/** A stream of this sync: what it looks like, and how far its rows are. */
+interface Known extends Description, Progress {}
 
 /** Tables that hold marked rows of a sync that kept them. */
 const MARKED = `SELECT table_name FROM information_schema.columns
@@ -360,38 +349,4 @@ function adapt(table: Table, before: readonly Column[], isMarked: boolean): stri
   if (table.keepsDeleted)
     return [...statements, `ALTER TABLE ${name} ADD COLUMN ${DELETED_AT} TIMESTAMPTZ`]
   return [...statements, `DELETE FROM ${name} AS old WHERE old.${DELETED_AT} IS NOT NULL`]
-}
-
-/** The members of open objects that only the records of `rows` have; they are written down. */
-async function newMembers(
-  connection: DuckDBConnection,
-  { spec, table, members }: Description,
-  rows: AddedRows,
-): Promise<OpenMember[]> {
-  const found: OpenMember[] = []
-  for (const { column, pointer } of openObjects(spec.schema, table.columns)) {
-    const same = members.filter((one) => one.column === column && one.pointer === pointer)
-    const value = `added.${quoted(column)}`
-    const keys = pointer === '' ? 'one.value' : `one.value, ${literal(pointer)}`
-    const last = pointer.split('/').at(-1) ?? ''
-    const names = await texts(
-      connection,
-      `SELECT DISTINCT unnest(json_keys(${keys})) AS member
-        FROM (SELECT DISTINCT ${value} AS value FROM ${rows} AND contains(${value}, ${literal(last)})) AS one
-        ORDER BY member LIMIT ${MAX_MEMBERS}`,
-    )
-    const known = new Set(same.map(({ member }) => member))
-    const added = names
-      .flatMap(([member = '']) => (known.has(member) ? [] : [{ column, pointer, member }]))
-      .slice(0, MAX_MEMBERS - same.length)
-    await run(
-      connection,
-      added.map(
-        ({ member }) =>
-          `INSERT INTO _protime.members VALUES (${[spec.name, column, pointer, member].map(literal).join(', ')})`,
-      ),
-    )
-    found.push(...added)
-  }
-  return found
 }

@@ -1,0 +1,236 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
+import { ConnectorError } from '../ground/errors.ts'
+import type { StreamOutput } from '../protocol/stream-output.ts'
+import { DELETE } from '../records/record-batch.ts'
+import { type Script, type Sent, send, streamOf, syncLists } from './testing/list-source.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'next-table-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const file = () => join(folder, 'w.duckdb')
+const jobs = streamOf('jobs', { name: { type: ['string', 'null'] } })
+const named = (name: string, ...ids: readonly number[]) =>
+  ids.map((id) => JSON.stringify({ id, name }))
+
+async function sync(script: Script, keepsDeleted = false) {
+  const { failures } = await syncLists(file(), new Map([[jobs, script]]), { keepsDeleted })
+  expect(failures).toEqual([])
+}
+
+/** A complete reading, with a commit after each of its parts. */
+const reading =
+  (generation: number, ...parts: readonly (readonly Sent[])[]): Script =>
+  async (output) => {
+    await sendParts(output, generation, parts)
+    output.generationComplete(generation)
+    await output.complete()
+  }
+
+async function sendParts(
+  output: StreamOutput,
+  generation: number,
+  parts: readonly (readonly Sent[])[],
+) {
+  for (const part of parts) {
+    await send(output, part, generation)
+    await output.state()
+  }
+}
+
+const NAMES = `SELECT string_agg(id || ' ' || name, ', ' ORDER BY id) AS names FROM jobs`
+const names = async (path = file(), sql = NAMES) => (await ask(path, sql))[0]?.['names']
+
+/** What the file has that a process leaves behind which is killed at this moment, as the next one opens it. */
+async function namesIfKilled(): Promise<unknown> {
+  const copy = join(folder, 'killed.duckdb')
+  for (const end of ['', '.wal']) {
+    rmSync(`${copy}${end}`, { force: true })
+    if (existsSync(`${file()}${end}`)) copyFileSync(`${file()}${end}`, `${copy}${end}`)
+  }
+  return names(copy)
+}
+
+const KEYS = [
+  ['rise', [1, 3], [4, 6], 'new: 1, 3, 4, 6'],
+  ['fall', [6, 4], [3, 1], 'new: 1, 3, 4, 6'],
+  ['come again', [1, 3], [3, 6], 'new: 1, 3, 6'],
+] as const
+const expectedOf = (text: string) => {
+  const [name, ids = ''] = text.split(': ')
+  return ids
+    .split(', ')
+    .map((id) => `${id} ${name}`)
+    .join(', ')
+}
+
+describe('a complete reading of what the warehouse has already', () => {
+  it.each(KEYS)('is seen whole or not at all, when keys %s', async (_, first, second, all) => {
+    await sync(reading(1, named('old', 1, 2, 3)))
+    const seen: unknown[] = []
+    await sync(async (output) => {
+      for (const part of [first, second]) {
+        await send(output, named('new', ...part), 2)
+        await output.state()
+        seen.push(await namesIfKilled())
+      }
+      output.generationComplete(2)
+      await output.state()
+      seen.push(await namesIfKilled())
+      await output.complete()
+    })
+    const [old, now] = ['1 old, 2 old, 3 old', expectedOf(all)]
+    expect(seen).toEqual([old, old, now])
+    expect(await names()).toBe(now)
+  })
+
+  it.each(KEYS)('goes on after a kill, when keys %s', async (_, first, second, all) => {
+    await sync(reading(1, named('old', 1, 2, 3)))
+    await sync((output) => sendParts(output, 2, [named('new', ...first)]))
+    expect(await names()).toBe('1 old, 2 old, 3 old')
+    await sync(reading(2, named('new', ...second)))
+    expect(await names()).toBe(expectedOf(all))
+    expect(await ask(file(), `SHOW TABLES`)).toEqual([{ name: 'jobs' }])
+  })
+
+  it('that begins anew has nothing of what was read before', async () => {
+    await sync(reading(1, named('old', 1)))
+    await sync((output) => sendParts(output, 2, [named('new', 2, 3)]))
+    await sync(reading(3, named('newer', 3), named('newer', 4)))
+    expect(await names()).toBe('3 newer, 4 newer')
+  })
+
+  it('has the changes that came during it', async () => {
+    await sync(reading(1, named('old', 1, 2, 3)))
+    const gone = (id: number): Sent => ({ json: `{"id":${id}}`, op: DELETE })
+    await sync(
+      reading(2, named('new', 1, 2, 3, 4), [gone(2), gone(4)], [...named('back', 4), gone(3)]),
+    )
+    expect(await names()).toBe('1 new, 4 back')
+    await sync(async (output) => {
+      await sendParts(output, 2, [named('later', 1), [gone(4)]])
+      await output.complete()
+    })
+    expect(await names()).toBe('1 later')
+  })
+
+  it('that cannot tell what is gone leaves the rows that it has not met, and removes those that are gone', async () => {
+    await sync(reading(1, named('old', 1, 2, 3)))
+    await sync(async (output) => {
+      await sendParts(output, 2, [named('new', 3), [{ json: '{"id":2}', op: DELETE }]])
+      await output.complete()
+    })
+    expect(await names()).toBe('1 old, 3 new')
+  })
+
+  it('keeps deleted rows, where they are kept', async () => {
+    await sync(reading(1, named('old', 1, 2)), true)
+    await sync(reading(2, named('new', 2), named('new', 3)), true)
+    const living = `${NAMES} WHERE _deleted_at IS NULL`
+    expect(await names()).toBe('1 old, 2 new, 3 new')
+    expect(await names(file(), living)).toBe('2 new, 3 new')
+  })
+
+  it('has the columns that came during it, and those of a schema that came meanwhile', async () => {
+    await sync(reading(1, named('old', 1)))
+    await sync((output) =>
+      sendParts(output, 2, [named('new', 1), ['{"id":2,"name":7,"other":true}']]),
+    )
+    const later = streamOf('jobs', {
+      name: { type: ['string', 'null'] },
+      day: { type: 'string', format: 'date' },
+    })
+    const script = reading(2, ['{"id":3,"day":"2026-01-01"}'])
+    expect((await syncLists(file(), new Map([[later, script]]))).failures).toEqual([])
+    expect(await ask(file(), 'SELECT * EXCLUDE id FROM flat.jobs ORDER BY id')).toEqual([
+      { name: 'new', name_json: null, other: null, day: null },
+      { name: null, name_json: '7', other: 'true', day: null },
+      { name: null, name_json: null, other: null, day: '2026-01-01' },
+    ])
+  })
+
+  it.each([
+    ['a column', 'ALTER TABLE jobs ADD COLUMN notes VARCHAR', 'SELECT notes FROM jobs'],
+    [
+      'an index',
+      'CREATE INDEX mine ON jobs (name)',
+      "SELECT 1 / count(*) FROM duckdb_indexes() WHERE index_name = 'mine'",
+    ],
+  ])('leaves %s of somebody else in the table', async (_, change, look) => {
+    await sync(reading(1, named('old', 1, 2)))
+    await withDuckDb(file(), (connection) => connection.run(change))
+    await sync(reading(2, named('new', 2), named('new', 3)))
+    expect(await names()).toBe('2 new, 3 new')
+    await withDuckDb(file(), (connection) => connection.run(look))
+  })
+
+  it('leaves what the schema says of the table and its columns', async () => {
+    const [spec, comments] = [
+      { ...jobs, schema: { ...jobs.schema, description: 'One job.' } },
+      "SELECT comment FROM duckdb_tables() WHERE table_name = 'jobs' AND schema_name = 'main'",
+    ]
+    const syncs = (script: Script) => syncLists(file(), new Map([[spec, script]]))
+    await syncs(reading(1, named('old', 1)))
+    await syncs(reading(2, named('new', 1), named('new', 2)))
+    expect(await ask(file(), comments)).toEqual([{ comment: 'One job.' }])
+  })
+
+  it('keeps deleted rows from where it is told to', async () => {
+    await sync(reading(1, named('old', 1, 2)))
+    await sync((output) => sendParts(output, 2, [named('new', 2)]))
+    await sync(reading(2, named('new', 3)), true)
+    expect(await names()).toBe('1 old, 2 new, 3 new')
+    expect(await names(file(), 'SELECT string_agg(name) AS names FROM flat.jobs')).toBe('new,new')
+    await sync((output) => sendParts(output, 3, [named('newer', 2)]), true)
+    await sync(reading(3, named('newer', 4)))
+    expect(await names()).toBe('2 newer, 4 newer')
+  })
+
+  it('has its last rows once, where another stream cannot be committed with it', async () => {
+    const people = streamOf('people', { name: { type: 'string' } })
+    const both = (script: Script, other: Script) =>
+      syncLists(
+        file(),
+        new Map([
+          [people, other],
+          [jobs, script],
+        ]),
+      )
+    const sending: (...records: readonly Sent[]) => Script =
+      (...records) =>
+      (output) =>
+        send(output, records)
+    await both(reading(1, named('old', 1, 2)), sending(...named('a', 1)))
+    await withDuckDb(file(), (connection) =>
+      connection.run('CREATE UNIQUE INDEX mine ON people (name)'),
+    )
+    await both((output) => sendParts(output, 2, [named('new', 1)]), sending())
+    const end: Script = async (output) => {
+      await send(output, named('new', 2, 3), 2)
+      output.generationComplete(2)
+    }
+    const { failures } = await both(end, sending(...named('a', 2)))
+    expect(failures).toMatchObject([{ stream: 'people' }])
+    expect(await names()).toBe('1 new, 2 new, 3 new')
+  })
+
+  it('that fails leaves the earlier one, however often it is tried', async () => {
+    await sync(reading(1, named('old', 1)))
+    for (const id of [2, 3]) {
+      const failing: Script = async (output) => {
+        await sendParts(output, 2, [named('new', id)])
+        throw new ConnectorError('transient', 'x-test', 'The service is away.')
+      }
+      await syncLists(file(), new Map([[jobs, failing]]))
+      expect(await names()).toBe('1 old')
+    }
+    await sync(reading(2, named('new', 4)))
+    expect(await names()).toBe('2 new, 3 new, 4 new')
+  })
+})
