@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { startTenant, type Tenant } from './engines/tenant.ts'
-import { protime, startProtime } from './testing/protime.ts'
+import { ask, protime, startProtime } from './testing/protime.ts'
 import { verifiedDifferences } from './testing/verify.ts'
 
 const CHANGES = { inserts: 40, updates: 40, deletes: 30, softDeletes: 5 }
@@ -39,6 +39,49 @@ it('protime sync equals the service after kills, wherever they hit', {
     await ended
     if (kill % 3 === 2) tenant.emulator.randomChanges({ ...CHANGES, seed: kill })
   }
+  expect(await protime(...words)).toMatchObject({ exitCode: 0 })
+  expect(await verifiedDifferences(tenant.config, '--warehouse', warehouse)).toEqual([])
+})
+
+/** What the tables of all streams hold, and of how many readings. */
+async function contentOf(warehouse: string): Promise<object> {
+  const tables = await ask(
+    warehouse,
+    `SELECT table_name AS name FROM duckdb_tables() WHERE schema_name = 'main'
+      AND NOT starts_with(table_name, '_protime_next_') AND table_name <> 'inventory' ORDER BY name`,
+  )
+  const rows = tables.map(
+    ({
+      name,
+    }) => `SELECT '${name}' AS name, count(*) AS rows, count(DISTINCT _generation) AS readings,
+      sum(hash(COLUMNS(* EXCLUDE _generation)))::VARCHAR FROM ${name}`,
+  )
+  return Promise.all(rows.map((sql) => ask(warehouse, sql)))
+}
+
+it('protime sync --full-refresh leaves the rows of one complete reading after kills, wherever they hit', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const [config, warehouse] = [join(folder, 'config.json'), join(folder, 'acme.duckdb')]
+  writeFileSync(config, JSON.stringify(tenant.config))
+  const words = ['sync', '--config', config, '--warehouse', warehouse]
+  expect(await protime(...words)).toMatchObject({ exitCode: 0 })
+  const before = await contentOf(warehouse)
+  let waiting = 0
+  for (let kill = 0; kill < KILLS; kill++) {
+    // What one has left is continued by the next, or begun anew.
+    const { child, log, ended } = startProtime(
+      kill % 2 === 0 ? [...words, '--full-refresh'] : words,
+    )
+    await expect.poll(log, { interval: 1 }).toMatch(/committed [1-9]/)
+    setTimeout(() => child.kill('SIGKILL'), 17 * ((7 * kill) % 20))
+    await ended
+    const sql = "FROM duckdb_tables() WHERE starts_with(table_name, '_protime_next_')"
+    waiting += (await ask(warehouse, sql)).length
+    expect(await contentOf(warehouse)).toEqual(before)
+  }
+  expect(waiting).toBeGreaterThan(0)
+  tenant.emulator.randomChanges({ ...CHANGES, seed: 1 })
   expect(await protime(...words)).toMatchObject({ exitCode: 0 })
   expect(await verifiedDifferences(tenant.config, '--warehouse', warehouse)).toEqual([])
 })
