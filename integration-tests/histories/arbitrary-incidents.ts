@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { changesBehindPage, events, type Focus } from './arbitrary-events.ts'
-import { gentle } from './arbitrary-settings.ts'
+import { configure, gentle } from './arbitrary-settings.ts'
 import {
   type Change,
   type Event,
@@ -53,20 +53,20 @@ export function wrongOnce({ stream }: Focus): fc.Arbitrary<Step[]> {
 }
 
 /**
- * Rows are read for the first time, by the first phase of a delta that begins anew, while rows leave that it has read:
- * where pages are counted by rows, each hides another one.
+ * Rows are read for the first time, by the first phase of a delta that begins anew, while a row leaves that it has read:
+ * where pages are counted by rows, that hides another one. A second row could hide the same one from the second look.
  */
 export function firstLoad({ stream, pick, day }: Focus): fc.Arbitrary<Step[]> {
   return fc
-    .record({ stream, pick, day, atRequest: fc.integer({ min: 3, max: 6 }) })
+    .record({ stream, pick, day, atRequest: fc.integer({ min: 3, max: 8 }) })
     .map(({ stream, pick, day, atRequest }): Step[] => {
       const insert: Step = {
         do: 'change',
         change: { kind: 'insert', stream, pick, day, size: 'small' },
       }
       const gone: Event = { do: 'change', change: { kind: 'remove', stream, pick } }
-      const during = [0, 2, 4, 6].map((later) => ({ atRequest: atRequest + later, event: gone }))
       const rows = [insert, insert, insert, insert]
+      const during = [{ atRequest, event: gone }]
       return [{ do: 'advance', hours: 80 }, ...rows, { ...QUIET, during }]
     })
 }
@@ -83,6 +83,19 @@ export function oddRows({ stream, pick, odd }: Focus): fc.Arbitrary<Step[]> {
       const member = isSame ? first.member : second.member
       return [change(pick, first), QUIET, change(other, { ...second, member }), QUIET]
     })
+}
+
+/** Columns are selected after a row was read without them. */
+export function laterColumns({ stream, pick, day }: Focus): fc.Arbitrary<Step[]> {
+  const without = fc.array(fc.nat(30), { minLength: 2, maxLength: 6 })
+  return fc.record({ stream, pick, day, without }).map(({ stream, pick, day, without }): Step[] => {
+    const insert: Change = { kind: 'insert', stream, pick, day, size: 'small' }
+    return [
+      { do: 'columns', stream, without },
+      ...[{ do: 'change', change: insert } as const, QUIET],
+      ...[{ do: 'columns', stream, without: [] } as const, QUIET],
+    ]
+  })
 }
 
 /** For a while the connector is of a version that does not know a field yet. */
@@ -118,6 +131,18 @@ export function deadRefresh({ stream, pick, day }: Focus): fc.Arbitrary<Step[]> 
       ]
       const turn: Step = { do: 'switch-mode', stream, isCleared: true }
       return [turn, { ...QUIET, during, killAfter, kept: 'everything' }, QUIET, turn]
+    })
+}
+
+/** A job whose full refresh is cut off has further attempts, and things change between them, settings too. */
+export function attempts(others: fc.Arbitrary<Step>, { stream }: Focus): fc.Arbitrary<Step[]> {
+  const between = fc.array(fc.oneof(others, configure), { maxLength: 2 })
+  return fc
+    .record({ stream, killAfter: fc.integer({ min: 3, max: 40 }), first: between, second: between })
+    .map(({ stream, killAfter, first, second }): Step[] => {
+      const turn: Step = { do: 'switch-mode', stream, isCleared: true }
+      const cut: Step = { ...QUIET, killAfter, kept: 'everything' }
+      return [turn, cut, ...first, QUIET, ...second, QUIET, turn]
     })
 }
 

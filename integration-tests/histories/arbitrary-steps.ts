@@ -1,10 +1,12 @@
 import fc from 'fast-check'
 import { changesBehindPage, events, type Focus, rowChanges } from './arbitrary-events.ts'
 import {
+  attempts,
   broken,
   changedBehindPage,
   deadRefresh,
   firstLoad,
+  laterColumns,
   oddRows,
   olderVersion,
   refused,
@@ -103,12 +105,14 @@ const switchMode: fc.Arbitrary<Step> = fc.record({
   isCleared: fc.boolean(),
 })
 
-/** For a while the configuration is of the tenant of the same name elsewhere. */
-const elsewhere: fc.Arbitrary<Step[]> = fc.constant([
-  { do: 'environment', domain: 'sandbox.time.test' },
-  QUIET,
-  { do: 'environment', domain: undefined },
-])
+/** For a while the configuration is of the tenant of the same name elsewhere, and maybe of another stream. */
+const elsewhere: fc.Arbitrary<Step[]> = fc
+  .boolean()
+  .map((isOther) => [
+    { do: 'environment', domain: 'sandbox.time.test', isOther },
+    QUIET,
+    { do: 'environment', domain: undefined, isOther: false },
+  ])
 
 /** Steps of any kind, and the turns of a record with a sync after each. */
 export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
@@ -148,8 +152,10 @@ export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
     { weight: 1, arbitrary: refused(focus) },
     { weight: 4, arbitrary: wrongOnce(focus) },
     { weight: 4 * disruption, arbitrary: deadRefresh(focus) },
+    { weight: 3 * disruption, arbitrary: attempts(one, focus) },
     { weight: 6 * disruption, arbitrary: thereAndBack(one) },
     { weight: 2 * disruption, arbitrary: olderVersion(one, focus) },
+    { weight: 2 * disruption, arbitrary: laterColumns(focus) },
     { weight: 1 - disruption, arbitrary: broken(focus) },
   )
   // Whatever starts a stream over later would find the rows that are hidden.

@@ -92,7 +92,12 @@ export type Choice =
   /** The connector is of a version that does not know this field of the stream, by its place; or of the newest. */
   | { readonly do: 'version'; readonly stream: number; readonly field: number | null }
   /** The tenant of the same name in another environment, or the first one where no domain is given. */
-  | { readonly do: 'environment'; readonly domain: string | undefined }
+  | {
+      readonly do: 'environment'
+      readonly domain: string | undefined
+      /** Whether a stream is asked for that the history does not have. */
+      readonly isOther: boolean
+    }
   /** The tenant is found at another address. */
   | { readonly do: 'address'; readonly host: '127.0.0.1' | 'localhost' }
 

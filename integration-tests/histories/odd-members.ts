@@ -68,18 +68,26 @@ export const oddMembers: fc.Arbitrary<OddMember> = fc.oneof(
 const huge = { $repeat: 42_000_000 }
 const exact = digits('9007199254740993')
 
-/** The same, with numbers of all digits in columns of numbers, and what takes the most memory. */
+/** Names of columns, tables and pseudo columns in our statements. */
+const ours = fc.constantFrom('rowid', 'content', 'is_gone', '_op', '_row')
+/** Columns of which a warehouse knows the type. */
+const numbers = fc.constantFrom(
+  ...['timeOfDayInMinutes', 'durationInMinutes', 'startTimeInMinutes', 'contractHoursInMinutes'],
+)
+const misfits = fc.constantFrom<unknown>('2025-02-30', 'NaN', '', 1.5, true, ['24:00'], { a: 1 })
+const fractions = fc.constantFrom('contractPercentage', 'numberOfWorkingDaysPerWeek')
+const escaped = fc.constantFrom<unknown>(
+  { text: '\\ud800' },
+  { '\\udfff': ['\\\\ud800', '\\udbff"'] },
+)
+
+/** The same, with what tables, statements and commits have to hold. */
 export const oddInDuckDb: fc.Arbitrary<OddMember> = fc.oneof(
-  { weight: 60, arbitrary: oddMembers },
-  {
-    weight: 15,
-    arbitrary: fc.constantFrom(
-      ...['contractPercentage', 'numberOfWorkingDaysPerWeek'].map((member) => ({
-        member,
-        value: exact,
-      })),
-    ),
-  },
+  { weight: 40, arbitrary: oddMembers },
+  { weight: 14, arbitrary: fc.record({ member: ours, value: values }) },
+  { weight: 14, arbitrary: fc.record({ member: numbers, value: misfits }) },
+  { weight: 14, arbitrary: fc.record({ member: fractions, value: fc.constant(exact) }) },
+  { weight: 8, arbitrary: fc.record({ member: names, value: escaped }) },
   { weight: 1, arbitrary: fc.constant({ member: 'town', value: huge }) },
 )
 

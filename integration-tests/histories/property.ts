@@ -41,20 +41,25 @@ export type Kind = (typeof kinds)[number]
 
 const few = { minLength: 2, maxLength: 3 }
 
+/** Streams of which the first has columns of numbers, days and the like, which a warehouse has types for. */
+const typed = fc
+  .tuple(
+    fc.constantFrom('contracts', 'activity_durations', 'clockings', 'absences'),
+    fc.shuffledSubarray(documented, { minLength: 1, maxLength: 2 }),
+  )
+  .map((streams) => [...new Set(streams.flat())])
+
 const byKind: Readonly<Record<Kind, (place: Place) => fc.Arbitrary<Undecided>>> = {
   anything: (place) =>
     fc
       .record({
-        documented: fc.shuffledSubarray(documented, few),
+        documented: place === 'duckdb' ? typed : fc.shuffledSubarray(documented, few),
         specified: fc.shuffledSubarray(specified, few),
-        // One in six, because such a history takes as long as ten others.
-        isFull: place === 'in-process' ? fc.nat(5).map((n) => n === 5) : fc.constant(false),
+        // Seldom, because such a history takes as long as ten others.
+        isCrowded: place === 'in-process' ? fc.nat(19).map((n) => n === 19) : fc.constant(false),
         ...parts(place, wide),
       })
-      .map(({ isFull, ...rest }) => {
-        const isCrowded = isFull && rest.documented.includes('external_references')
-        return isCrowded ? crowded(rest) : rest
-      }),
+      .map(({ isCrowded, ...rest }) => (isCrowded ? crowded(rest) : rest)),
   /** Changes of a few records again and again. */
   'few-records': (place) =>
     fc
@@ -92,9 +97,15 @@ interface Undecided extends Omit<History, 'streams'> {
 }
 
 /** More references than the state has room for, beside what it keeps of a stream that is not read. */
-function crowded(rest: Undecided): Undecided {
+function crowded({ documented, ...rest }: Undecided): Undecided {
   const options = { ...rest.options, dialect: 'documentation', people: 2, pageSize: 1000 } as const
-  return { ...rest, options, crowd: { references: 600, kept: 1_985_000 } }
+  const others = documented.filter((stream) => stream !== 'external_references')
+  return {
+    ...rest,
+    options,
+    documented: ['external_references', ...others],
+    crowd: { references: 600, kept: 1_985_000 },
+  }
 }
 
 /** Puts the border of the delta where rows are on both sides. */

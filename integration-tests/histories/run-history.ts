@@ -33,6 +33,8 @@ const LEVELS: readonly number[] = [1, 2]
 const MOST_CHARACTERS = 2_000_000
 /** The cursor rises by a second with each sync, also while the service's clock stands still or goes back. */
 const CURSOR_AHEAD_MS = 3_600_000
+/** How far the service's clock may go back while a sync reads: four times by three hours. */
+const MOST_BACK_MS = 12 * 3_600_000
 /** The service forgets a delta after 72 hours, also one that nobody can use any more. */
 const FORGET_HOURS = 73
 
@@ -57,6 +59,7 @@ export async function runHistory(history: History, place: Protocol): Promise<voi
       choices: createChoices(history.streams),
       wasWrong: false,
       completed: [],
+      began: 0,
       latest: 0,
       lastDay: '9999-12-31',
     }
@@ -96,6 +99,8 @@ interface Running {
   wasWrong: boolean
   /** The streams that the last sync read to their end. */
   completed: readonly string[]
+  /** When the last sync began, in the service's milliseconds. */
+  began: number
   /** The latest time of the service that a sync can know, in milliseconds. */
   latest: number
   /** The earliest of the days to which syncs looked ahead. */
@@ -136,6 +141,7 @@ async function disturbed(sync: Sync, running: Running): Promise<void> {
   for (const fault of sync.faults) if (!isHidden(fault, running)) disturb(fault, emulator, streams)
   platform.begin(running.choices.selected())
   emulator.advance(BETWEEN_SYNCS)
+  running.began = emulator.now().getTime()
   const files = filesOf(running)
   const rule = createSyncRule(
     { ...comparisonOf(running), isHistoryFresh: false },
@@ -150,6 +156,7 @@ async function disturbed(sync: Sync, running: Running): Promise<void> {
   refuse(platform.load(outcome, sync.kept))
   running.completed = outcome.completed
   refuse(clockFaults(outcome, running))
+  refuse(trackingFaults(running))
   refuse(sizeFaults(files.state))
   refuse(outcome.errors.filter((message) => message.includes('Unexpected error')))
   refuse(rule.faults(outcome.completed, happened))
@@ -201,6 +208,7 @@ async function settle(running: Running): Promise<SyncRun[]> {
   for (let syncs = 0, blocked = 0; syncs < QUIET_SYNCS; ) {
     platform.begin(running.history.streams)
     emulator.advance(BETWEEN_SYNCS)
+    running.began = emulator.now().getTime()
     const before = rowsOf(running)
     const settled = running.place === 'executable' ? 'in-process' : running.place
     const outcome = await runSync(settled, filesOf(running))
@@ -222,25 +230,40 @@ async function settle(running: Running): Promise<SyncRun[]> {
 
 /**
  * A service may keep the first of two deltas, also one whose answer was lost, until it forgets it;
- * and a link that only a later, forgotten STATE has used looks like another consumer's doing.
+ * and a link that only a later, forgotten STATE has used looks like another consumer's doing. A job that was configured
+ * otherwise meanwhile is not gone on with.
  */
 function isBlocked({ errors }: SyncRun, { emulator, history }: Running): boolean {
   const { secondStart, usedDeltaLink } = emulator.options
   const isRewound = history.steps.some((step) => step.do === 'rewind')
-  if (secondStart !== 'conflict' && !(usedDeltaLink === 'conflict' && isRewound)) return false
-  return errors.every((message) => message.includes('one active delta'))
+  const mayConflict = secondStart === 'conflict' || (usedDeltaLink === 'conflict' && isRewound)
+  return errors.every(
+    (message) =>
+      (mayConflict && message.includes('one active delta')) ||
+      message.includes('An earlier attempt of this full refresh has written rows'),
+  )
 }
 
 /** Records that carry a time of the host, which has nothing to do with that of the service. */
 function clockFaults({ messages }: SyncRun, running: Running): string[] {
-  running.latest = Math.max(running.latest, running.emulator.now().getTime())
+  if (running.place === 'singer') return []
+  const now = running.emulator.now().getTime()
+  running.latest = Math.max(running.latest, now)
+  const earliest = Math.min(now, running.began) - MOST_BACK_MS
+  const latest = running.latest + CURSOR_AHEAD_MS
   return messages.flatMap(({ record }) =>
-    record === undefined || record.emitted_at <= running.latest + CURSOR_AHEAD_MS
+    record === undefined || (record.emitted_at >= earliest && record.emitted_at <= latest)
       ? []
-      : [
-          `${record.stream} ${record.data['id']} was emitted at ${record.emitted_at}, later than now`,
-        ],
+      : [`${record.stream} ${record.data['id']} was emitted at ${record.emitted_at}, not now`],
   )
+}
+
+/** Sets of ids that were given up though the state has room for them: nothing would be deleted any more. */
+function trackingFaults({ history, platform }: Running): string[] {
+  if (history.crowd !== undefined) return []
+  return history.streams
+    .filter((stream) => platform.stateOf(stream)?.tracked === false)
+    .map((stream) => `the state has given up the ids of ${stream}`)
 }
 
 /** Orchestrators pass on no more. */

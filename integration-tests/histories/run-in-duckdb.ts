@@ -26,6 +26,8 @@ import { createTenant, type Tenant } from './tenant.ts'
 
 /** Undisturbed syncs until the file must equal the service, the days before the window included. */
 const QUIET_SYNCS = 3
+/** No history has it, so that no file has a state of it. */
+const ANOTHER_STREAM = 'counter_groups'
 /** A refusal ends within seconds; a machine may be busy. */
 const ENDS_WITHIN_MS = 60_000
 
@@ -40,8 +42,8 @@ interface Running {
   /** Those of the next sync alone. */
   once: readonly string[]
   host: '127.0.0.1' | 'localhost'
-  /** The domain of the environment, where the file is of another one. */
-  elsewhere: string | undefined
+  /** Where the file is of another environment. */
+  elsewhere: Extract<Step, { do: 'environment' }> | undefined
   left: ReadonlySet<string>
   /** How the last sync ended. */
   lastExit: number
@@ -100,7 +102,8 @@ async function take(step: Step, running: Running): Promise<void> {
   else if (step.do === 'switch-mode')
     running.once = [step.isCleared ? '--rewrite' : '--full-refresh']
   else if (step.do === 'address') running.host = step.host
-  else if (step.do === 'environment') running.elsewhere = step.domain
+  else if (step.do === 'environment')
+    running.elsewhere = step.domain === undefined ? undefined : step
   else if (step.do === 'select') {
     const names = running.streams.map(({ stream }) => stream)
     running.left = new Set(step.without.map((at) => names[at % names.length] as string))
@@ -171,7 +174,8 @@ async function run(running: Running): Promise<number> {
   const { once } = running
   running.once = []
   if (running.elsewhere !== undefined) {
-    await refuseElsewhere([...words, ...chosen], running)
+    const asked = running.elsewhere.isOther ? ['--streams', ANOTHER_STREAM] : chosen
+    await refuseElsewhere([...words, ...asked], running)
     return 2
   }
   if (named.length === 0) {
@@ -206,7 +210,7 @@ function configOf({ emulator, settings, host, elsewhere }: Running): object {
   const config = emulator.config(host)
   return {
     ...config,
-    environment: { ...(config['environment'] as object), environment_url: elsewhere },
+    environment: { ...(config['environment'] as object), environment_url: elsewhere?.domain },
     activity_structures: emulator.activityStructures.filter(
       ({ level }) => levels === undefined || (levels as readonly number[]).includes(level),
     ),

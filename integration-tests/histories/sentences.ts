@@ -49,7 +49,7 @@ function stepText(step: Step, named: Named): string {
     return `all streams${left && ` but ${left}`} are selected from now on`
   }
   if (step.do === 'environment')
-    return `the configuration is of ${step.domain ?? 'the first environment'} from now on`
+    return `the configuration is of ${step.domain ?? 'the first environment'} from now on${step.isOther ? ', and of another stream' : ''}`
   if (step.do === 'address') return `the tenant is found at ${step.host} from now on`
   return step.do === 'configure' ? settingText(step.setting) : eventText(step, named)
 }

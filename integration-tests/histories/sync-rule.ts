@@ -2,7 +2,6 @@ import type { Stream } from '../../src/streams/collections.ts'
 import { keyOf } from '../testing/warehouse.ts'
 import { type Comparison, isCompared, truthOf, warehouseDifferences } from './comparison.ts'
 import type { Event, Fault, Sync } from './history.ts'
-import type { StreamState } from './warehouses.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -18,7 +17,7 @@ interface Before {
   readonly listedAt: string | null | undefined
   /** Whether a listing of the history was under way: it ends with rows of then. */
   readonly isListing: boolean
-  /** Whether a full refresh was under way: it ends with rows of both attempts, each sent once. */
+  /** Whether a full refresh has begun: it ends with rows of all its attempts, each sent once. */
   readonly isRefreshing: boolean
 }
 
@@ -54,7 +53,7 @@ export function createSyncRule(
         held: right(stream, truthOf(stream, comparison)),
         listedAt: platform.stateOf(stream.stream)?.backfilled_at,
         isListing: platform.stateOf(stream.stream)?.phase === 'backfill',
-        isRefreshing: isRefreshing(platform.stateOf(stream.stream)),
+        isRefreshing: isRefreshing(stream.stream, platform),
       },
     ]),
   )
@@ -137,8 +136,9 @@ export function canBeLookedFor(
   return single !== false || dateField === undefined || String(row[dateField]) <= lastDay
 }
 
-function isRefreshing(state: StreamState | undefined): boolean {
-  return state?.mode === 'full_refresh' && state.phase === 'list'
+/** A new job begins without a state. */
+function isRefreshing(stream: string, { modeOf, stateOf }: Comparison['platform']): boolean {
+  return modeOf(stream) === 'full_refresh' && stateOf(stream)?.mode === 'full_refresh'
 }
 
 function isSame(row: Row, other: Row | undefined): boolean {

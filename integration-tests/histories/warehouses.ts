@@ -28,8 +28,8 @@ export interface Platform {
   /** The generation of a stream that is refreshed; undefined for any other. */
   generationOf(stream: string): number | undefined
   /**
-   * Before a sync: a stream that is refreshed gets no state and another generation, unless its last sync did not
-   * complete, nor those before it that a job may have.
+   * Before a sync, which is an attempt of the job of the last one where that failed and may be tried again. Else it is
+   * a new job: a stream that is refreshed gets no state and another generation.
    */
   begin(streams: readonly string[]): void
   /**
@@ -53,7 +53,7 @@ export interface Platform {
 }
 
 /** What of a sync the platform looks at. */
-type Said = Pick<SyncRun, 'messages' | 'whole' | 'completed'>
+type Said = Pick<SyncRun, 'exitCode' | 'messages' | 'whole' | 'completed'>
 
 interface Snapshot {
   readonly warehouses: readonly Warehouse[]
@@ -81,9 +81,9 @@ export function createPlatform(): Platform {
   let loose = new Map<string, Loose>()
   const modes = new Map<string, SyncMode>()
   const generations = new Map<string, number>()
-  /** How often the present generation was read. */
-  const attempts = new Map<string, number>()
-  /** Of each refresh that has begun and is not complete: the keys of its rows. */
+  /** Those that the present job may still have. */
+  let attemptsLeft = 0
+  /** Of each refresh of the present job: the keys of its rows. */
   let refreshed = new Map<string, Set<string>>()
   /** Their records that a STATE covers, as a destination has them that compares no keys. */
   const appended = new Map<string, Row[]>()
@@ -121,12 +121,13 @@ export function createPlatform(): Platform {
   }
 
   function begin(streams: readonly string[]): void {
+    if (attemptsLeft === 0) {
+      attemptsLeft = ATTEMPTS_PER_JOB
+      refreshed.clear()
+    }
+    attemptsLeft--
     for (const stream of streams) {
-      if (modeOf(stream) === 'incremental') continue
-      const attempt = (attempts.get(stream) ?? 0) + 1
-      attempts.set(stream, attempt)
-      if (refreshed.has(stream) && attempt <= ATTEMPTS_PER_JOB) continue
-      attempts.set(stream, 1)
+      if (modeOf(stream) === 'incremental' || refreshed.has(stream)) continue
       generations.set(stream, (generations.get(stream) ?? 0) + 1)
       states.delete(stream)
       refreshed.set(stream, new Set())
@@ -134,7 +135,9 @@ export function createPlatform(): Platform {
     }
   }
 
-  function load({ messages, whole, completed }: Said, kept: Kept): string[] {
+  function load({ exitCode, messages, whole, completed }: Said, kept: Kept): string[] {
+    const failures = messages.flatMap(({ trace }) => trace?.error?.failure_type ?? [])
+    if (exitCode === 0 || failures.includes('config_error')) attemptsLeft = 0
     const loaded: Snapshot['loaded'] = []
     snapshots.push({
       warehouses: copies(),
@@ -183,7 +186,6 @@ export function createPlatform(): Platform {
     const kept = refreshed.get(stream)
     if (kept === undefined) return []
     for (const warehouse of warehouses) warehouse.truncate(stream, kept)
-    refreshed.delete(stream)
     return overwrittenFaults(stream, appended.get(stream) ?? [])
   }
 
