@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { streams } from '../src/streams/streams.ts'
+import { keyOf, streams } from '../src/streams/streams.ts'
+import { columnsName } from '../src/sync/summed-rows.ts'
 import { dbtFiles } from './dbt-package.ts'
 
 const STAGING = 'dbt/models/staging'
@@ -40,6 +42,25 @@ describe('the staging layer of the dbt package', () => {
   it('makes one column of two spellings of a field', () => {
     const people = dbtFiles().get(`${STAGING}/stg_protime__people.sql`)
     expect(people).toContain("['country_iso_code', 'text', 'countryISOCode|countryIsoCode']")
+  })
+
+  it('sums the columns that the connector sums, in their order', () => {
+    const files = dbtFiles()
+    const sums = files.get('dbt/models/intermediate/int_protime__row_sums.sql') ?? ''
+    expect(streams.size).toBeGreaterThan(0)
+    for (const stream of streams.values()) {
+      const model = files.get(`${STAGING}/stg_protime__${stream.stream}.sql`) ?? ''
+      // As macros/stage.sql chooses them.
+      const summed = [...model.matchAll(/\['\w+', '(\w+)', '(.+)'\]/g)].filter(
+        ([, type = '', path = '']) =>
+          !['json', 'timestamp'].includes(type) &&
+          ![...keyOf(stream), 'changeVersion'].includes(path),
+      )
+      const names = summed.map(([, type, paths]) => `${paths} ${type}`).join('\n')
+      const name = createHash('md5').update(names).digest('hex').slice(0, 16)
+      expect([stream.stream, name]).toEqual([stream.stream, columnsName(stream)])
+      expect(sums).toMatch(new RegExp(`row_sums\\('${stream.stream}', .*, '${name}'\\)`))
+    }
   })
 
   it('says of a column what it tells of a person, and which id it has', () => {

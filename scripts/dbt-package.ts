@@ -5,6 +5,7 @@ import { packageVersion } from '../src/ground/project-files.ts'
 import type { JsonSchema } from '../src/records/stream-spec.ts'
 import type { Stream } from '../src/streams/collections.ts'
 import { INVENTORY, keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
+import { columnsName } from '../src/sync/summed-rows.ts'
 import { parentOf } from './joins.ts'
 
 /** The types of columns, which dbt/macros/stage.sql makes. */
@@ -21,6 +22,8 @@ interface ModelColumn {
 
 const STAGING = 'dbt/models/staging'
 const KEY_SUMS = 'dbt/models/intermediate/int_protime__key_sums.sql'
+const ROW_SUMS = 'dbt/models/intermediate/int_protime__row_sums.sql'
+const VECTORS = 'dbt/integration_tests/macros/checksum_vectors.sql'
 const PROJECT = 'dbt/dbt_project.yml'
 const HEAD = 'Made by `npm run docs` from schemas/'
 
@@ -39,6 +42,8 @@ const ADDED = {
   tenant: 'The tenant that the row comes from.',
   _unfit_values:
     'How many values of the row are null because they do not fit the type of their column.',
+  _content_hash:
+    'MD5 of the key, the version and the single values of the row as they came, which the stream inventory has the sums of.',
   _loaded_at: 'When the loader has written the row, where it says so.',
 }
 
@@ -51,7 +56,9 @@ export function dbtFiles(): Map<string, string> {
   return new Map([
     ...models,
     [`${STAGING}/staging.yml`, properties()],
-    [KEY_SUMS, keySums()],
+    [KEY_SUMS, sums(keySums)],
+    [ROW_SUMS, sums(rowSums)],
+    [VECTORS, vectors()],
     [PROJECT, project.replace(/^version: .*$/m, `version: ${packageVersion()}`)],
   ])
 }
@@ -80,17 +87,38 @@ ${columns.join('')}]) }}
 `
 }
 
-/** The sums of the keys of every stream, as the inventory has them. */
-function keySums(): string {
-  const selects = [...streams.values()].map((stream) => {
-    const columns = columnsOf(stream)
-    const key = keyOf(stream).map((name) => {
-      const type = columns.find((column) => column.name === columnName(name))?.type
-      return `['${columnName(name)}', '${type}']`
-    })
-    return `{{ protime.key_sums('${stream.stream}', [${key.join(', ')}]) }}`
-  })
+/** The sums of every stream, as the inventory has them. */
+function sums(of: (stream: Stream) => string): string {
+  const selects = [...streams.values()].map((stream) => `{{ protime.${of(stream)} }}`)
   return `-- ${HEAD}*.json\n${selects.join('\nunion all\n')}\n`
+}
+
+function keySums(stream: Stream): string {
+  return `key_sums('${stream.stream}', ${keyColumns(stream)})`
+}
+
+function rowSums(stream: Stream): string {
+  const version = stream.versioned === false ? 'none' : "'change_version'"
+  const day = stream.dateField === undefined ? 'none' : `'${columnName(stream.dateField)}'`
+  return `row_sums('${stream.stream}', ${keyColumns(stream)}, ${version}, ${day}, '${columnsName(stream)}')`
+}
+
+/** The columns of the key, each with its type. */
+function keyColumns(stream: Stream): string {
+  const columns = columnsOf(stream)
+  const key = keyOf(stream).map((name) => {
+    const type = columns.find((column) => column.name === columnName(name))?.type
+    return `['${columnName(name)}', '${type}']`
+  })
+  return `[${key.join(', ')}]`
+}
+
+/** The texts and sums that the connector's own are tested with, for the macros of another warehouse. */
+function vectors(): string {
+  const json = readFileSync('src/sync/checksum-vectors.json', 'utf8').trim()
+  return `{#- Made by \`npm run docs\` from src/sync/checksum-vectors.json -#}
+{% macro checksum_vectors() %}{% set json %}{% raw %}${json}{% endraw %}{% endset %}{{ return(fromjson(json)) }}{% endmacro %}
+`
 }
 
 /** Sources and staging models with what the schemas say of them, as dbt's properties. */

@@ -13,7 +13,7 @@
 
 {#- Whether a column of this type is text or JSON, of which every value is text until it is cast. -#}
 {% macro is_text(dtype) %}{{ return(adapter.dispatch('is_text', 'protime')(dtype | lower)) }}{% endmacro %}
-{% macro duckdb__is_text(dtype) %}{{ return(dtype.startswith('varchar') or dtype == 'json') }}{% endmacro %}
+{% macro duckdb__is_text(dtype) %}{{ return(dtype.startswith('varchar') or dtype in ['text', 'json']) }}{% endmacro %}
 {% macro postgres__is_text(dtype) %}{{ return(dtype.startswith('character') or dtype in ['text', 'json', 'jsonb']) }}{% endmacro %}
 
 {#- What stands in a column, or below it at `steps`: as JSON where `type` is json, else as text or in the column's own type. -#}
@@ -44,7 +44,11 @@
 {#- A text as an integer, a number, a boolean, a date or a time in UTC; null where it is none. Of a date the day counts. -#}
 {% macro parsed(text, type) %}{{ return(adapter.dispatch('parsed', 'protime')(text, type)) }}{% endmacro %}
 
+{#- How a warehouse reads a text must not decide what is a number: DuckDB's casts take `1_000` and round `480.5`. -#}
 {% macro duckdb__parsed(text, type) %}
+  {%- if type in ['integer', 'number'] -%}
+    {{ return("case when regexp_matches(" ~ text ~ ", '" ~ protime.form_of(type) ~ "') then try_cast(" ~ text ~ " as " ~ protime.type_of(type) ~ ") end") }}
+  {%- endif -%}
   {%- set of = 'substr(' ~ text ~ ', 1, 10)' if type == 'date' else text -%}
   {{ return('try_cast(' ~ of ~ ' as ' ~ protime.type_of(type) ~ ')') }}
 {% endmacro %}
@@ -57,15 +61,23 @@
       ~ " then case when extract(day from " ~ first ~ " + interval '1 month - 1 day') >= cast(substr(" ~ text ~ ", 9, 2) as integer)"
       ~ " then cast(substr(" ~ text ~ ", 1, 10) as date) end end") }}
   {%- endif -%}
-  {%- set form = {'integer': '^-?[0-9]{1,18}$', 'number': '^-?[0-9]{1,200}([.][0-9]+)?([eE][+-]?[0-9]{1,2})?$', 'boolean': '^(true|false)$',
-    'timestamp': '^[12][0-9]{3}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]([.][0-9]+)?Z$'}[type] -%}
-  {{ return("case when " ~ text ~ " ~ '" ~ form ~ "' then cast(" ~ text ~ " as " ~ protime.type_of(type) ~ ") end") }}
+  {{ return("case when " ~ text ~ " ~ '" ~ protime.form_of(type) ~ "' then cast(" ~ text ~ " as " ~ protime.type_of(type) ~ ") end") }}
 {% endmacro %}
 
-{#- 32 bits of the MD5 of a text, from its hexadecimal digit `at` on, as a big integer. -#}
-{% macro hash32(text, at) %}{{ return(adapter.dispatch('hash32', 'protime')(text, at)) }}{% endmacro %}
-{% macro duckdb__hash32(text, at) %}{{ return("cast('0x' || substr(md5(" ~ text ~ "), " ~ at ~ ", 8) as bigint)") }}{% endmacro %}
-{% macro postgres__hash32(text, at) %}{{ return("cast(cast('x' || substr(md5(" ~ text ~ "), " ~ at ~ ", 8) as bit(32)) as bigint)") }}{% endmacro %}
+{% macro form_of(type) %}
+  {{ return({'integer': '^-?[0-9]{1,18}$', 'number': '^-?[0-9]{1,200}([.][0-9]+)?([eE][+-]?[0-9]{1,2})?$', 'boolean': '^(true|false)$',
+    'timestamp': '^[12][0-9]{3}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]([.][0-9]+)?Z$'}[type]) }}
+{% endmacro %}
+
+{#- A day as YYYY-MM-DD, whatever the settings of the session. -#}
+{% macro day_text(day) %}{{ return(adapter.dispatch('day_text', 'protime')(day)) }}{% endmacro %}
+{% macro duckdb__day_text(day) %}{{ return("strftime(" ~ day ~ ", '%Y-%m-%d')") }}{% endmacro %}
+{% macro postgres__day_text(day) %}{{ return("to_char(" ~ day ~ ", 'YYYY-MM-DD')") }}{% endmacro %}
+
+{#- Eight hexadecimal digits of a text, from the digit `at` on, as a big integer. -#}
+{% macro of_digits(text, at) %}{{ return(adapter.dispatch('of_digits', 'protime')(text, at)) }}{% endmacro %}
+{% macro duckdb__of_digits(text, at) %}{{ return("cast('0x' || substr(" ~ text ~ ", " ~ at ~ ", 8) as bigint)") }}{% endmacro %}
+{% macro postgres__of_digits(text, at) %}{{ return("cast(cast('x' || substr(" ~ text ~ ", " ~ at ~ ", 8) as bit(32)) as bigint)") }}{% endmacro %}
 
 {#- The present time, and a time of a column, in UTC and without a time zone. -#}
 {% macro now_utc() %}{{ return(adapter.dispatch('now_utc', 'protime')()) }}{% endmacro %}

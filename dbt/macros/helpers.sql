@@ -9,5 +9,10 @@
   {{- return("cast('" ~ var('protime_now') ~ "' as date)" if var('protime_now', none) else 'current_date') -}}
 {% endmacro %}
 
+{#- The present time in UTC; the beginning of the day where one is given. -#}
+{% macro now() %}
+  {{- return("cast('" ~ var('protime_now') ~ "' as " ~ dbt.type_timestamp() ~ ")" if var('protime_now', none) else protime.now_utc()) -}}
+{% endmacro %}
+
 {#- The end of a period that has none. -#}
 {% macro forever() %}{{ return("cast('9999-12-31' as date)") }}{% endmacro %}

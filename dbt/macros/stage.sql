@@ -31,17 +31,24 @@ union all
 {%- set deleted = protime.column_named(['_ab_cdc_deleted_at', '_sdc_deleted_at', '_deleted_at'], present) -%}
 {%- set loaded = protime.column_named(['_airbyte_extracted_at', '_sdc_extracted_at'], present) -%}
 {%- set unfit = [] -%}
+{%- set texts = [] -%}
+{%- for path in key %}{% do texts.append(protime.staged([path], 'text', present)) %}{% endfor -%}
+{%- do texts.append("coalesce(" ~ protime.staged(['changeVersion'], 'text', present) ~ ", '')") if 'change_version' in columns | map('first') -%}
 {%- set fields %}
     cast('{{ tenant.name | replace("'", "''") }}' as {{ dbt.type_string() }}) as tenant,
     {%- for name, type, paths in columns %}
     {%- set found = protime.values_at(paths.split('|'), type, present) %}
     {{ protime.first_of(found | map(attribute='sql') | list, type) }} as {{ name }},
     {%- do unfit.extend(found | selectattr('is_parsed') | list) %}
+    {%- if type not in ['json', 'timestamp'] and paths not in key and paths != 'changeVersion' %}
+      {%- do texts.append('coalesce(' ~ protime.first_of(found | map(attribute='text') | list, 'text') ~ ', chr(30))') %}
+    {%- endif %}
     {%- endfor %}
     {% if not unfit %}0{% endif %}
     {%- for value in unfit %}
     {{- '\n      + ' if not loop.first }}case when {{ value.raw }} is not null and {{ value.sql }} is null then 1 else 0 end
     {%- endfor %} as _unfit_values,
+    {{ dbt.hash(texts | join(' || chr(31) || ')) }} as _content_hash,
     cast({{ protime.utc(adapter.quote(loaded.name), loaded.dtype) if loaded else 'null' }} as {{ dbt.type_timestamp() }}) as _loaded_at
 {%- endset -%}
 {%- if relation is none -%}
@@ -63,7 +70,7 @@ from {{ relation }}{{ ' where ' ~ adapter.quote(deleted.name) ~ ' is null' if de
 {% endmacro %}
 
 {% macro names_of(columns) %}
-  {{- return((['tenant'] + columns | map('first') | list + ['_unfit_values', '_loaded_at']) | join(', ')) -}}
+  {{- return((['tenant'] + columns | map('first') | list + ['_unfit_values', '_content_hash', '_loaded_at']) | join(', ')) -}}
 {% endmacro %}
 
 {#- The first of these columns that the table has, by its exact name, else whatever its case. -#}
@@ -88,7 +95,8 @@ from {{ relation }}{{ ' where ' ~ adapter.quote(deleted.name) ~ ' is null' if de
 
 {#-
   What the table has at these paths: `raw` as it stands there, `sql` in the type, and whether that is parsed from a text and may
-  fail. `protime sync` has names that differ by case alone as `name_1`, and what a typed column cannot hold in `name_json`.
+  fail; `text` as the inventory sums it. `protime sync` has names that differ by case alone as `name_1`, and what a typed
+  column cannot hold in `name_json`.
 -#}
 {% macro values_at(paths, type, present) %}
   {%- set found = [] -%}
@@ -103,7 +111,7 @@ from {{ relation }}{{ ' where ' ~ adapter.quote(deleted.name) ~ ' is null' if de
         {%- if type == 'timestamp' -%}{%- set raw = protime.utc(raw, column.dtype) -%}{%- endif -%}
         {%- set is_parsed = type not in ['text', 'json'] and protime.is_text(column.dtype) -%}
         {%- set sql = protime.parsed(raw, type) if is_parsed else 'cast(' ~ raw ~ ' as ' ~ protime.type_of(type) ~ ')' -%}
-        {%- do found.append({'raw': raw, 'sql': sql, 'is_parsed': is_parsed}) -%}
+        {%- do found.append({'raw': raw, 'sql': sql, 'is_parsed': is_parsed, 'text': protime.summed_text(raw, type, column.dtype)}) -%}
       {%- endif -%}
     {%- endfor -%}
   {%- endfor -%}

@@ -1,23 +1,31 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { guideBlock } from '../../scripts/guide-blocks.ts'
-import { withDuckDb } from '../testing/protime.ts'
 import { expectSame } from './command.ts'
 import {
   AUDIT,
+  expectAgeTold,
+  expectFaultsFound,
+  expectFaultsOfKeysFound,
+  expectVersionsLeftOut,
+  found,
+} from './dbt-audit.ts'
+import {
+  answers,
   beside,
-  buildOf,
   copied,
+  dbtOf,
   LANDINGS,
-  type Landing,
   type LandingParts,
+  postgresTarget,
   protimeSync,
   REQUIREMENTS,
+  rowsOf,
   runDbt,
   writeProfile,
 } from './dbt-landings.ts'
 import type { Engine, Tools } from './engine.ts'
-import { startPostgreSql } from './meltano/postgresql.ts'
+import { type PostgreSql, startPostgreSql } from './meltano/postgresql.ts'
 import { type Row, startTenant, type Tenant } from './tenant.ts'
 
 const PRIVACY_KEY = '8f2c61d0b7e94a35a1c4d27f60b93e58'
@@ -33,25 +41,43 @@ export const dbt: Engine = {
     const rows = new Map<string, ReadonlySet<string>>()
     try {
       for (const [name, make] of Object.entries(LANDINGS)) {
-        await inTenant(tools, name, (parts, tenant) =>
-          tools.step(`${name}: the package builds after load, changes and load`, async () => {
-            const landing = make({ ...parts, postgres })
+        await inTenant(tools, name, async (parts, tenant) => {
+          const landing = make({ ...parts, postgres })
+          await tools.step(`${name}: the package builds after load, changes and load`, async () => {
             await landing.load()
             tenant.emulator.randomChanges(CHANGES)
+            // The second load audits.
+            tenant.emulator.advance({ hours: 25 })
             await landing.load()
-            expectClean(await landing.build())
+            // The audit would tell that target-duckdb has lost a deletion, as it may: see docs/singer.md.
+            expectClean(
+              await landing.dbt(['build', ...(name === LOSES_ROWS ? ['--exclude', AUDIT] : [])]),
+            )
             const lines = await rowsOf(landing, sql, tools)
             rows.set(name, new Set(lines))
             if (name === LOSES_ROWS) return
             expectInventory(lines, tenant)
             expectHours(lines, tenant)
-          }),
-        )
+          })
+          if (APPENDING.includes(name))
+            await tools.step(`${name}: of appended versions the newest counts`, () =>
+              expectVersionsLeftOut(landing),
+            )
+          await tools.step(`${name}: the audit finds five faults by stream and month`, async () =>
+            expectFaultsFound(landing, tenant, name === LOSES_ROWS ? await found(landing) : []),
+          )
+        })
       }
       await compared(rows, tools)
-      await asExpected(tools)
+      await asExpected(tools, postgres)
       await ofParts(tools)
-      await audited(tools)
+      await inTenant(tools, 'keys', (parts, tenant) =>
+        tools.step('without an audit faults of keys are found, and how old they are', async () => {
+          const landing = beside(parts, await protimeSync(parts), 'main')
+          await expectFaultsOfKeysFound(landing, tenant)
+          await expectAgeTold(landing)
+        }),
+      )
     } finally {
       await postgres.stop()
     }
@@ -59,6 +85,8 @@ export const dbt: Engine = {
 }
 
 const LOSES_ROWS = 'target-duckdb'
+/** Landings of which a table is made one of appended versions. */
+const APPENDING = ['PyAirbyte', 'target-postgres']
 
 /** A tenant of its own, and a folder with its configuration. */
 async function inTenant(
@@ -71,28 +99,21 @@ async function inTenant(
     const folder = join(tools.folder, name.replace(' ', '-'))
     mkdirSync(folder)
     const config = join(folder, 'config.json')
-    writeFileSync(config, JSON.stringify(tenant.config), { mode: 0o600 })
+    writeFileSync(config, JSON.stringify({ ...tenant.config, audit_days: 1 }), { mode: 0o600 })
     await use({ tools, folder, config }, tenant)
   } finally {
     await tenant.emulator.close()
   }
 }
 
-/** The rows of the staging models, and the answer to a query, as lines of JSON. */
-async function rowsOf(
-  { models, attached = [] }: Pick<Landing, 'models' | 'attached'>,
-  sql: string,
-  { python }: Tools,
-): Promise<string[]> {
-  const lines = await python('dbt_rows.py', [...models, sql, ...attached])
-  return lines.trim().split('\n')
-}
-
 /** The audit has something to compare of each stream. */
 function expectInventory(lines: readonly string[], { streams }: Tenant): void {
   const rows = lines
     .map((line) => JSON.parse(line) as { model: string; row: Row })
-    .filter(({ model, row }) => model === 'stg_protime__inventory' && row['is_complete'] === true)
+    .filter(
+      ({ model, row }) =>
+        model === 'stg_protime__inventory' && row['part'] === 'all' && row['is_complete'] === true,
+    )
   expectSame(rows.map(({ row }) => row['stream']).toSorted(), streams.toSorted())
 }
 
@@ -108,12 +129,6 @@ function expectHours(lines: readonly string[], { emulator }: Tenant): void {
     [all?.['hours_due'], all?.['hours_present']],
     [hours('normalTimeDurationInMinutes'), hours('timePresentDurationInMinutes')],
   )
-}
-
-function answers(lines: readonly string[]): Row[] {
-  return lines
-    .map((line) => JSON.parse(line) as { model: string; row: Row })
-    .flatMap(({ model, row }) => (model === 'answer' ? [row] : []))
 }
 
 /** Everything passed, and dbt warned of nothing, not even of what a later version will refuse. */
@@ -158,48 +173,23 @@ function modelsOf(lines: readonly string[]): string[] {
   return lines.map((line) => (JSON.parse(line) as { model: string }).model)
 }
 
-/** The seeds of the package: what the marts make of rows that are worth a look. */
-async function asExpected(tools: Tools): Promise<void> {
-  await tools.step('the marts are as the seeds of integration_tests expect', async () => {
-    const folder = join(tools.folder, 'seeds')
-    const home = join(copied(tools, folder), 'integration_tests')
-    const path = join(folder, 'seeds.duckdb')
-    writeProfile(home, { type: 'duckdb', path, schema: 'protime', threads: 2 })
-    const said: string[] = []
-    for (const word of ['deps', 'seed', 'run', 'test']) said.push(await runDbt(home, word))
-    // Of the values that do not fit, which two seeds have for that.
-    expectSame(/PASS=\d+ WARN=2 ERROR=0/.test(said.at(-1) ?? ''), true)
-  })
-}
-
-/** A row lost, a row that should be gone, and a row with another key, each in another table. */
-const FAULTS = [
-  'delete from clockings where id = (select min(id) from clockings)',
-  'insert into absences select * replace (-1 as id) from absences limit 1',
-  'update counters set id = -1 where id = (select min(id) from counters)',
-]
-
-/** Faults of a loader are found by dbt's test, which is green without them. */
-async function audited(tools: Tools): Promise<void> {
-  await inTenant(tools, 'audited', (parts) =>
-    tools.step('the audit names the tables that lack a row or have one too many', async () => {
-      const file = await protimeSync(parts)
-      await withDuckDb(file, async (connection) => {
-        for (const fault of FAULTS) await connection.run(fault)
-      })
-      const run = ['run', '--select', '+protime__audit']
-      const { build, ...landing } = beside(parts, file, 'main', run)
-      await build()
-      const sql = "select stream, verdict from protime__audit where verdict <> 'equal' order by 1"
-      expectSame(answers(await rowsOf(landing, sql, tools)), [
-        { stream: 'absences', verdict: 'rows too many' },
-        { stream: 'clockings', verdict: 'rows missing' },
-        { stream: 'counters', verdict: 'other rows' },
-      ])
-      const said = await runDbt(join(parts.folder, 'dbt'), 'test', '--select', AUDIT).catch(String)
-      expectSame(/FAIL 3 protime_warehouse_equals_service/.test(said), true)
-    }),
-  )
+/** The seeds of the package: what the marts make of rows that are worth a look, and what the macros make of vectors. */
+async function asExpected(tools: Tools, postgres: PostgreSql): Promise<void> {
+  const targets = {
+    DuckDB: { type: 'duckdb', path: 'seeds.duckdb' },
+    PostgreSQL: postgresTarget(postgres, 'seeds'),
+  }
+  for (const [name, target] of Object.entries(targets))
+    await tools.step(`${name}: marts and sums are as integration_tests expects`, async () => {
+      const folder = join(tools.folder, `seeds-${name}`)
+      const home = join(copied(tools, folder), 'integration_tests')
+      if (target.type === 'postgres') await postgres.query('create database seeds')
+      writeProfile(home, { ...target, schema: 'protime', threads: 2 })
+      const said: string[] = []
+      for (const word of ['deps', 'seed', 'run', 'test']) said.push(await runDbt(home, word))
+      // Of the values that do not fit, which two seeds have for that.
+      expectSame(/PASS=\d+ WARN=2 ERROR=0/.test(said.at(-1) ?? ''), true)
+    })
 }
 
 /** What a mart says of two tenants with equal ids. */
@@ -230,7 +220,8 @@ async function ofParts(tools: Tools): Promise<void> {
           database: alias,
           schema: 'main',
         }))
-        expectClean(await buildOf(four, target, { protime_tenants, protime_language: 'nl' }))
+        const variables = { protime_tenants, protime_language: 'nl' }
+        expectClean(await dbtOf(four, target, variables, ['build']))
         const models = ['duckdb', path, 'main']
         const found = answers(
           await rowsOf(

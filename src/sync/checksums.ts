@@ -108,12 +108,17 @@ export function keyText(key: Key): string {
 /** The types of single values, by the schema of their stream. */
 export type ValueType = 'integer' | 'number' | 'boolean' | 'date' | 'text'
 
-/** A single value of a record as it is summed. */
+/** How a number is written, for databases do not agree on that either. */
+const NUMBER = /^-?\d{1,200}(\.\d+)?([eE][+-]?\d{1,2})?$/
+/** Of greater ones a double, or an integer of a database, may not have the millionths. */
+const LARGEST = 9_007_199_254
+
+/** A single value of a record as it is summed; a number that is none, or a greater one than others can have, is null. */
 export function textOf(value: unknown, type: ValueType): string {
   if (value === undefined || value === null) return NULL
   if (type === 'date') return String(value).slice(0, 10)
   if (type !== 'number') return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  if (!NUMBER.test(String(value)) || Math.abs(Number(value)) > LARGEST) return NULL
   // Rounded in this way everywhere: databases do not agree on halves.
-  const millionths = Math.floor(Number(value) * 1e6 + 0.5)
-  return Number.isNaN(millionths) ? NULL : String(millionths)
+  return String(Math.floor(Number(value) * 1e6 + 0.5))
 }

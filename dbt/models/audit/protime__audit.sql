@@ -1,15 +1,37 @@
 -- Whether the tables hold what the last sync has handed over: the stream inventory beside the sums of the rows that live.
-select
-  inventory.tenant, inventory.stream, inventory.records as service_records,
-  coalesce(held.records, 0) as warehouse_records,
+with held as (
+  select tenant, stream, 'all' as part, 'keys' as level, cast(null as {{ dbt.type_string() }}) as columns,
+    cast(null as {{ dbt.type_timestamp() }}) as as_of, records, keys,
+    cast(null as {{ dbt.type_string() }}) as versions, cast(null as {{ dbt.type_string() }}) as content
+  from {{ ref('int_protime__key_sums') }}
+  union all
+  select tenant, stream, part, 'rows', columns, as_of, records, keys, versions, content
+  from {{ ref('int_protime__row_sums') }}
+),
+compared as (
+  select
+    coalesce(told.tenant, held.tenant) as tenant, coalesce(told.stream, held.stream) as stream, coalesce(told.part, held.part) as part,
+    case when coalesce(told.level, held.level) = 'keys' then 'keys' when told.columns <> held.columns then 'versions' else 'values' end as level,
+    -- A month that the inventory does not have, or that the table does not have, has no rows.
+    case when told.stream is null then 0 when told.is_complete then told.records end as service_records,
+    coalesce(held.records, 0) as warehouse_records,
+    coalesce(held.keys, '0:0') <> coalesce(told.keys, '0:0') as has_other_keys,
+    coalesce(held.versions <> told.versions, false) as has_other_versions,
+    coalesce(held.content <> told.content, false) as has_other_content,
+    coalesce(told.as_of, held.as_of) as as_of
+  from {{ ref('stg_protime__inventory') }} told
+  full outer join held on held.tenant = told.tenant and held.stream = told.stream and held.part = told.part and held.level = told.level
+  -- Of the tables that nobody has told of nothing can be said.
+  where told.stream is not null or held.level = 'rows'
+)
+select tenant, stream, part, level, service_records, warehouse_records,
   case
-    when not inventory.is_complete or inventory.records is null then 'not audited'
-    when coalesce(held.records, 0) < inventory.records then 'rows missing'
-    when coalesce(held.records, 0) > inventory.records then 'rows too many'
-    when coalesce(held.keys, '0:0') <> inventory.keys then 'other rows'
+    when service_records is null then 'not audited'
+    when warehouse_records < service_records then 'rows missing'
+    when warehouse_records > service_records then 'rows too many'
+    when has_other_keys then 'other rows'
+    when has_other_versions then 'old rows'
+    when level = 'values' and has_other_content then 'values changed'
     else 'equal' end as verdict,
-  inventory.as_of
-from {{ ref('stg_protime__inventory') }} inventory
-left join {{ ref('int_protime__key_sums') }} held on held.tenant = inventory.tenant and held.stream = inventory.stream
--- After an audit the row of a stream without a day is of the level rows, and has the same counts and sums of keys.
-where inventory.part = 'all'
+  as_of
+from compared

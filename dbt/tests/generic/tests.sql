@@ -47,9 +47,23 @@ select * from (
 ) sums where here <> there
 {% endtest %}
 
+{#- The tables hold what the service has. What differs is named in dbt's log, a line per stream and part. -#}
+{% test protime_equal(model) %}
+{%- set differing %}
+select tenant, stream, part, verdict, service_records, warehouse_records from {{ model }}
+where verdict not in ('equal', 'not audited')
+{%- endset %}
+{%- if execute and flags.WHICH in ['build', 'test'] %}
+  {%- for tenant, stream, part, verdict, service, warehouse in run_query(differing ~ ' order by tenant, stream, part').rows %}
+    {%- do log(tenant ~ ': ' ~ stream ~ ' ' ~ part ~ ': ' ~ verdict ~ ', ' ~ service ~ ' at the service, ' ~ warehouse ~ ' in the warehouse', info=true) %}
+  {%- endfor %}
+{%- endif %}
+{{ differing }}
+{% endtest %}
+
 {#- No stream was read longer ago than protime_max_age_hours, where that is set. -#}
 {% test protime_fresh(model, column) %}
 {%- set hours = var('protime_max_age_hours', none) %}
 select tenant, stream, {{ column }} from {{ model }}
-where {{ column ~ ' < ' ~ dbt.dateadd('hour', -(hours | int), protime.now_utc()) if hours else '1 = 0' }}
+where {{ column ~ ' < ' ~ dbt.dateadd('hour', -(hours | int), protime.now()) if hours else '1 = 0' }}
 {% endtest %}

@@ -1,0 +1,160 @@
+{#- Made by `npm run docs` from src/sync/checksum-vectors.json -#}
+{% macro checksum_vectors() %}{% set json %}{% raw %}{
+  "integers": [
+    {
+      "keys": [],
+      "sum": "0:0"
+    },
+    {
+      "keys": [1, 2, 3],
+      "sum": "6:14"
+    },
+    {
+      "keys": [1000003, 1000004],
+      "sum": "2000007:1"
+    },
+    {
+      "keys": [9007199254740991, 9007199254740990],
+      "sum": "18014398509481981:100613353945"
+    },
+    {
+      "keys": [4294967296, 7, 123456789012],
+      "sum": "127751756315:1086168882181"
+    }
+  ],
+  "texts": [
+    {
+      "texts": [],
+      "sum": "0:0"
+    },
+    {
+      "texts": ["a", "b"],
+      "sum": "2678904247:7107241620"
+    },
+    {
+      "texts": ["b", "a"],
+      "sum": "2678904247:7107241620"
+    },
+    {
+      "texts": ["people\u001f@badge-number\u001f0042", "Zo\u00e9 \"O'Hara\"\n", "\u001e"],
+      "sum": "5803642868:6832814681"
+    }
+  ],
+  "values": [
+    {
+      "type": "integer",
+      "value": 480,
+      "text": "480"
+    },
+    {
+      "type": "integer",
+      "value": -1440,
+      "text": "-1440"
+    },
+    {
+      "type": "integer",
+      "value": null,
+      "text": "\u001e"
+    },
+    {
+      "type": "number",
+      "value": 37.5,
+      "text": "37500000"
+    },
+    {
+      "type": "number",
+      "value": -1.5e-6,
+      "text": "-1"
+    },
+    {
+      "type": "number",
+      "value": 5e-7,
+      "text": "1"
+    },
+    {
+      "type": "number",
+      "value": "4.351721000",
+      "text": "4351721"
+    },
+    {
+      "type": "number",
+      "value": 50.850339112,
+      "text": "50850339"
+    },
+    {
+      "type": "number",
+      "value": "1.5e2",
+      "text": "150000000"
+    },
+    {
+      "type": "number",
+      "value": -9007199254,
+      "text": "-9007199254000000"
+    },
+    {
+      "type": "number",
+      "value": 9007199255,
+      "text": "\u001e"
+    },
+    {
+      "type": "number",
+      "value": "",
+      "text": "\u001e"
+    },
+    {
+      "type": "number",
+      "value": " 5",
+      "text": "\u001e"
+    },
+    {
+      "type": "number",
+      "value": "1_000",
+      "text": "\u001e"
+    },
+    {
+      "type": "number",
+      "value": "1e400",
+      "text": "\u001e"
+    },
+    {
+      "type": "number",
+      "value": "n/a",
+      "text": "\u001e"
+    },
+    {
+      "type": "boolean",
+      "value": true,
+      "text": "true"
+    },
+    {
+      "type": "boolean",
+      "value": false,
+      "text": "false"
+    },
+    {
+      "type": "date",
+      "value": "2026-09-01",
+      "text": "2026-09-01"
+    },
+    {
+      "type": "date",
+      "value": "2026-09-01T00:00:00",
+      "text": "2026-09-01"
+    },
+    {
+      "type": "date",
+      "value": "2026-02-30",
+      "text": "2026-02-30"
+    },
+    {
+      "type": "text",
+      "value": "Zo\u00e9 O'Hara",
+      "text": "Zo\u00e9 O'Hara"
+    },
+    {
+      "type": "text",
+      "value": "",
+      "text": ""
+    }
+  ]
+}{% endraw %}{% endset %}{{ return(fromjson(json)) }}{% endmacro %}
