@@ -44,7 +44,7 @@ describe('check', () => {
     expect(status?.status).toBe('SUCCEEDED')
     expect(status?.message).toMatch(
       new RegExp(
-        `^${every.length - 2} of ${every.length} .*: clockings \\(what.*; people \\(403: `,
+        `^${every.length - 2} of ${every.length} .*: clockings \\(this.*; people \\(403: `,
       ),
     )
     const outcome = streamStatuses(
@@ -58,7 +58,7 @@ describe('check', () => {
     const { messages } = await check()
     const [status] = messages.map(({ connectionStatus }) => connectionStatus)
     expect(status?.message).toMatch(
-      new RegExp(`^4 of ${every.length} streams can be read.*only a delta would tell: .*jobs`),
+      new RegExp(`^4 of ${every.length} streams can be read.*only a delta would show it: .*jobs`),
     )
   })
 

@@ -251,9 +251,9 @@ describe('a configuration with settings that do not exist', () => {
     expect(messages.flatMap(({ log }) => (log === undefined ? [] : [log]))).toEqual([
       {
         level: 'WARN',
-        message: 'environment.bas_url is no setting; did you mean environment.base_url?',
+        message: 'environment.bas_url is not a setting; did you mean environment.base_url?',
       },
-      { level: 'WARN', message: 'start_dat is no setting; did you mean start_date?' },
+      { level: 'WARN', message: 'start_dat is not a setting; did you mean start_date?' },
     ])
     expect([exitCode, messages.at(-1)?.type]).toEqual([0, 'CATALOG'])
   })
@@ -263,7 +263,7 @@ describe('a configuration with settings that do not exist', () => {
     file('config', { ...rest, client_secert: client_secret })
     const { messages, stdout } = await execute('check', '--config', '@config')
     expect(messages).toMatchObject([
-      { log: { message: 'client_secert is no setting; did you mean client_secret?' } },
+      { log: { message: 'client_secert is not a setting; did you mean client_secret?' } },
       {
         connectionStatus: {
           status: 'FAILED',

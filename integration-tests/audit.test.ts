@@ -31,12 +31,12 @@ const logs = ({ messages }: Awaited<ReturnType<Scenario['sync']>>) =>
   messages.flatMap(({ log }) => log?.message ?? [])
 
 describe('an audit', () => {
-  it('writes a row that the delta had not told of, and says so', async () => {
+  it('writes a row that the delta had not reported, and says so', async () => {
     const { emulator, sync, differences } = await startJobs()
     await unheard(() => emulator.insert('jobs'))
     const { warnings } = await sync()
     expect(warnings).toEqual([
-      'jobs: the delta had not told of 1 row: new in the list, and written by the audit.',
+      'jobs: the delta had not reported 1 row: new in the list, and written by the audit.',
     ])
     expect(differences()).toEqual([])
   })
@@ -46,7 +46,7 @@ describe('an audit', () => {
     await unheard(() => emulator.remove('jobs', 3))
     const { warnings, deleted, requests } = await sync()
     expect(warnings).toEqual([
-      'jobs: the delta had not told of 1 row: not in the list, not found by a second look either, and deleted by the audit.',
+      'jobs: the delta had not reported 1 row: not in the list, not found by a second look either, and deleted by the audit.',
     ])
     expect(deleted).toEqual([3])
     expect(requests.at(-1)).toBe('/jobs/3?')
@@ -108,7 +108,7 @@ describe('an audit', () => {
     await unheard(() => emulator.update('jobs', 3, { name: { default: 'Changed' } }))
     const { warnings } = await sync()
     expect(warnings).toEqual([
-      'jobs: the delta had not told of 1 row: changed in the list, and written again by the audit.',
+      'jobs: the delta had not reported 1 row: changed in the list, and written again by the audit.',
     ])
     expect(differences()).toEqual([])
   })
@@ -243,20 +243,22 @@ describe('an audit', () => {
       })
       const first = await sync({ killAfter: lines })
       isWhole = first.messages.length < lines
-      const next = logs(await sync()).filter((text) => text.includes('the audit that an earlier'))
+      const next = logs(await sync()).filter((text) =>
+        text.includes('an earlier sync did not finish its audit'),
+      )
       for (const text of next) said.add(text)
       expect(differences(), `killed after ${lines} lines`).toEqual([])
       await emulator.close()
     }
     expect([...said]).toEqual([
-      'jobs: the audit that an earlier sync began was broken off, so it begins anew.',
+      'jobs: an earlier sync did not finish its audit, so the audit starts over.',
     ])
   })
 })
 
-describe('a list that is older than what the delta has told', () => {
+describe('a list that is older than what the delta has reported', () => {
   const BEHIND =
-    /^jobs: the list of the audit is older than what the delta has told: it lacks \d+ changes? of the latest, and so did the one before it\./
+    /^jobs: the list of the audit is older than what the delta has reported: it lacks \d+ changes? of the latest, and so did the one before it\./
   const lag = (times: number, changes = 1) =>
     scenario.emulator.fault('/jobs', 'stale', { times, changes })
 
@@ -341,7 +343,9 @@ describe('a stream without a list', () => {
     emulator.fail('/jobs', 404)
     const run = await sync()
     expect([run.exitCode, run.errors]).toEqual([0, []])
-    expect(logs(run)).toContain('jobs: the service offers no list of it, so it cannot be audited.')
+    expect(logs(run)).toContain(
+      'jobs: the service offers no list of this stream, so it cannot be audited.',
+    )
     expect((await sync()).requests).toHaveLength(1)
   })
 })
@@ -354,7 +358,9 @@ describe('settings that change', () => {
     const { requests } = await sync()
     expect(requests.filter((text) => text.startsWith('/jobs'))).toEqual([])
     settings['audit_days'] = 1
-    expect(logs(await sync()).join('\n')).toMatch(/was broken off, so it begins anew/)
+    expect(logs(await sync()).join('\n')).toMatch(
+      /did not finish its audit, so the audit starts over/,
+    )
     expect(differences()).toEqual([])
   })
 

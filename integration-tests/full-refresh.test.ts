@@ -202,7 +202,7 @@ describe('a full refresh whose continuation token dies', () => {
   it('fails as transient where the state has no room for what it has sent, and begins anew', async () => {
     const { exitCode, records } = await dieWithoutRoom(
       { mode: 'full_refresh' },
-      'The next sync begins it anew',
+      'The next sync starts it from the beginning',
     )
     expect(exitCode).toBe(0)
     expect(ids(records)).toEqual(ALL)
@@ -212,7 +212,7 @@ describe('a full refresh whose continuation token dies', () => {
     const refresh = { mode: 'full_refresh', generation: 7 } as const
     const { records } = await dieWithoutRoom(
       refresh,
-      'the next job has another generation_id, and begins it anew',
+      'the next job has another generation_id, and starts it from the beginning',
     )
     expect(records.length).toBeLessThan(ALL.length)
     const { records: anew } = await scenario.sync({ ...refresh, generation: 8 })

@@ -204,6 +204,6 @@ describe('the stream inventory', () => {
 
   it('is refused where nothing is read beside it', async () => {
     const { stderr, exitCode } = await sync('--streams', 'inventory')
-    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/and none is selected/)])
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/and none of them is selected/)])
   })
 })

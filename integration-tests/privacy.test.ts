@@ -71,7 +71,9 @@ describe.each(['source-protime', 'tap-protime'] as const)('%s', (program) => {
   ])('names the fields that no schema knows in one line: %s', async (mode, fate) => {
     const lines = (await said(program, mode)).split('\n')
     const told = lines.filter((line) => line.includes('fields that the schemas do not know'))
-    expect(told).toEqual([expect.stringContaining(`each may be personal. ${fate} The settings`)])
+    expect(told).toEqual([
+      expect.stringContaining(`they may be personal data. ${fate} The settings`),
+    ])
   })
 
   it.each(MODES)("shows the service's words only where people are named: %s", async (mode) => {

@@ -41,7 +41,7 @@ describe('protime dbt init', () => {
 
   it('says which command makes the warehouse where there is none', async () => {
     const { exitCode, stderr } = await protime('dbt', 'init', '--warehouse', path('none.duckdb'))
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('protime sync makes it')])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('create it with protime sync')])
     expect(readdirSync(folder.path)).toEqual(['acme.duckdb'])
   })
 

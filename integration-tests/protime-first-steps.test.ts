@@ -94,7 +94,7 @@ describe('protime init', () => {
       'an environment that is none',
       () => ['acme', 'custom'],
       2,
-      '\nprotime: custom is no environment',
+      '\nprotime: custom is not an environment',
     ],
     ['answers that end early', () => answers().slice(0, 3), 1, '\nprotime: The answers ended'],
   ])('writes nothing for %s', async (_, given, expected, words) => {
@@ -151,7 +151,7 @@ describe('protime status', () => {
     const { exitCode, stderr } = await protime(['status', '--warehouse', other])
     expect([exitCode, stderr]).toEqual([
       1,
-      `protime: ${other} is no file of protime sync. Name one by --warehouse.\n`,
+      `protime: ${other} is not a file of protime sync. Name one with --warehouse.\n`,
     ])
   })
 })

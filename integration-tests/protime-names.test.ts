@@ -12,7 +12,7 @@ const MISTYPED: readonly (readonly [object, string])[] = [
   [{ personaldata: 'minimal' }, 'did you mean personal_data?'],
   [{ stream: ['departments'] }, 'did you mean streams?'],
   [dropping('lastname'), 'did you mean lastName?'],
-  [dropping('surname'), 'fits no field that the schema of people knows.'],
+  [dropping('surname'), 'matches no field that the schema of people knows.'],
 ]
 
 let folder: ReturnType<typeof temporaryFolder>

@@ -185,7 +185,7 @@ describe('protime sync', () => {
     [{}, ['--streams', ' , ']],
     [{ streams: [] }, []],
   ])('ends with 2 when no stream is named: %j %j', async (settings, words) => {
-    const message = expect.stringContaining('name no stream')
+    const message = expect.stringContaining('list of streams to read is empty')
     const failures = [{ type: 'config', message }]
     expect(await sync(settings, ...words)).toMatchObject({ exitCode: 2, failures })
   })
@@ -262,7 +262,7 @@ describe('protime sync', () => {
   it('waits for a warehouse that another process has open, as long as --wait says', async () => {
     const { child, ended } = await startHanging()
     const waiting = start(argv(FEW, ['--wait', '10m']))
-    await expect.poll(waiting.log).toContain('It is waited for.')
+    await expect.poll(waiting.log).toContain('Waiting for it.')
     child.kill('SIGKILL')
     await ended
     tenant.emulator.clearFaults()
@@ -273,7 +273,7 @@ describe('protime sync', () => {
   it('ends at SIGTERM while it waits, and refuses a time that is none', async () => {
     await startHanging()
     const waiting = start(argv(FEW, ['--wait', '10m']))
-    await expect.poll(waiting.log).toContain('It is waited for.')
+    await expect.poll(waiting.log).toContain('Waiting for it.')
     waiting.child.kill('SIGTERM')
     const { exitCode, stdout } = await waiting.ended
     expect(exitCode).toBe('SIGTERM')

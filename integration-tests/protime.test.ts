@@ -206,7 +206,7 @@ describe('the program', () => {
     ],
     [
       'references list people',
-      /^protime: there is no config\.json here: protime init makes it, --config names another\. Try --help\.\n$/,
+      /^protime: there is no config\.json here: create it with protime init, or name another file with --config\. Try --help\.\n$/,
     ],
     ['references list --config x', /^protime: missing required argument 'collection'/],
     ['job-categories put 1 --translation nl --config x', /must have the form NAME=VALUE/],
@@ -301,7 +301,7 @@ describe('protime webhooks create', () => {
       'a folder that is not there',
       ['--key-file', '/missing/folder/key'],
       1,
-      /cannot be made \(ENOENT\)/,
+      /cannot be created \(ENOENT\)/,
     ],
     [
       'an address that is none',
@@ -354,7 +354,9 @@ describe('protime webhooks create', () => {
     const { exitCode, stderr } = await webhooks(...CREATE, '--key-file', keyFile)
     expect([exitCode, stderr, existsSync(keyFile)]).toEqual([
       1,
-      expect.stringMatching(/may exist all the same.*webhooks list --collection people/),
+      expect.stringMatching(
+        /may exist, but then nobody has its key.*webhooks list --collection people/,
+      ),
       false,
     ])
     expect(asked).toEqual(['POST '])

@@ -181,7 +181,7 @@ describe('a dead continuation', () => {
     emulator.fail(/continuationToken/, 410)
     const { errors, warnings } = await sync()
     expect(errors).toEqual([
-      expect.stringContaining('links die before the stream can be read to its end'),
+      expect.stringContaining('links expire before the stream can be read to its end'),
     ])
     expect(warnings).toEqual([
       expect.stringContaining('the stream is read from the beginning'),

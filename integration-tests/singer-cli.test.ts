@@ -67,7 +67,7 @@ describe('the configuration', () => {
     const { exitCode, stderr } = await here({ config, catalog: one })
     expect([exitCode, stderr]).toEqual([
       0,
-      'WARNING concurency is no setting; did you mean concurrency?\n',
+      'WARNING concurency is not a setting; did you mean concurrency?\n',
     ])
   })
 

@@ -221,12 +221,12 @@ describe('protime verify ends', () => {
   })
 
   it.each([
-    ['', 'no rows of it are there'],
+    ['', 'it has no rows here'],
     [
       '{"stream":"people","row":7}',
-      'Line 1 of the rows cannot be used. Its row is no JSON object.',
+      'Line 1 of the rows cannot be used. Its row is not a JSON object.',
     ],
-    ['\n{"stream":"people"', 'Line 2 of the rows cannot be used. It is no JSON object.'],
+    ['\n{"stream":"people"', 'Line 2 of the rows cannot be used. It is not a JSON object.'],
     ['{"stream":"people","row":{"a":1}}', 'The rows of people have no column id'],
   ])('with 2 for the rows %j', async (text, message) => {
     writeFileSync(path('rows.jsonl'), text)

@@ -72,7 +72,7 @@ describe('rows that vanished', () => {
     expect(requests.filter(isSingle)).toHaveLength(4)
     expect(requests.filter((request) => !isSingle(request))).toHaveLength(2)
     expect(messages.map(({ log }) => log?.message).join()).toContain(
-      'job_categories: this reading did not meet 3 rows that the warehouse has; a second look did not find them either, so they are deleted.',
+      'job_categories: this read did not find 3 rows that the warehouse has; a second look did not find them either, so they are deleted.',
     )
     expect(scenario.differences()).toEqual([])
   })

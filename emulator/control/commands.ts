@@ -42,7 +42,11 @@ export interface View {
 }
 
 const number = (text: string): Argument => ({ takes: 'number', text, isOptional: true })
-const ofCollection: Argument = { takes: 'collection', text: 'only those of it', isOptional: true }
+const ofCollection: Argument = {
+  takes: 'collection',
+  text: 'only those of this collection',
+  isOptional: true,
+}
 const webhookId: Argument = {
   takes: 'text',
   text: 'only the webhook with this id',
@@ -52,14 +56,14 @@ const webhookId: Argument = {
 /** The commands about webhooks by path. */
 const webhookCommands: Readonly<Record<string, Command>> = {
   '/delivery-fault': {
-    text: 'Lets deliveries to webhooks go wrong. An event is not sent (`lose`), sent more than once (`duplicate`), sent later (`delay`), or held until as many as `times` are there, which are then sent one by one from the newest to the oldest (`reorder`). An attempt has another digit in the version of the body than was signed (`tamper`), a signature by another key (`wrong-key`) or with HMAC-SHA512 (`other-scheme`), or none (`unsigned`). The creation of a webhook is answered after an event of its collection was delivered (`early`).',
+    text: 'Makes deliveries to webhooks fail. An event is not sent (`lose`), sent more than once (`duplicate`), sent later (`delay`), or held until there are `times` events, which are then sent one by one from the newest to the oldest (`reorder`). The version in the body of an attempt has another digit than was signed (`tamper`), or the signature is by another key (`wrong-key`), with HMAC-SHA512 (`other-scheme`) or missing (`unsigned`). The answer to the creation of a webhook is sent after an event of its collection was delivered (`early`).',
     takes: {
       kind: { takes: deliveryFaultKinds, text: 'what goes wrong' },
       collection: ofCollection,
       times: number('how often; left out: until `/clear-faults`; `reorder` needs it'),
-      skip: number('how many that match pass first'),
-      share: number('the share of those that match which are hit, from 0 to 1; default 1'),
-      copies: number('how many more copies `duplicate` sends; default 1'),
+      skip: number('how many matching events pass first'),
+      share: number('the share of matching events that fail, from 0 to 1; default 1'),
+      copies: number('how many additional copies `duplicate` sends; default 1'),
       minutes: number('how many minutes later `delay` sends; default 1'),
       ms: number(
         'how many real milliseconds `early` waits for the answer to the delivery; default 1000',
@@ -86,7 +90,7 @@ const webhookCommands: Readonly<Record<string, Command>> = {
 /** The views of webhooks by name. */
 const webhookViews: Readonly<Record<string, View>> = {
   webhooks: {
-    text: 'every webhook since the start with its key, deleted ones too',
+    text: 'every webhook since the start with its key, including deleted ones',
     show: (controls) => controls.webhooks(),
   },
   deliveries: {
@@ -99,7 +103,7 @@ const collection: Argument = { takes: 'collection', text: 'such as `people`' }
 const id: Argument = { takes: 'id', text: 'the id of a record' }
 const record: Argument = {
   takes: 'object',
-  text: 'properties of the record, also such as no schema has; a number with more digits than a double holds is written `{"$digits":"9007199254740993"}`',
+  text: 'properties of the record, including unknown ones; a number with more digits than a double can keep is written `{"$digits":"9007199254740993"}`',
 }
 const times: Argument = {
   takes: 'number',
@@ -118,32 +122,32 @@ const method: Argument = {
 }
 const path: Argument = {
   takes: 'text',
-  text: 'a path below the prefix of the API (`/people`, `/delta/people`) or `/connect/token`, with all that lies below it; with a question mark, how path and query begin',
+  text: 'a path below the prefix of the API (`/people`, `/delta/people`) or `/connect/token`, including everything below it; with a question mark, the beginning of path and query',
   isOptional: true,
 }
 const pattern: Argument = {
   takes: 'text',
-  text: 'in place of `path`: a regular expression for path and query',
+  text: 'instead of `path`: a regular expression for path and query',
   isOptional: true,
 }
 const wanted = (text: string): Argument => ({ takes: 'number', text, isOptional: true })
 
 const effectMs: Argument = {
   takes: 'number',
-  text: 'the service does what is asked all the same, so many real milliseconds after the answer, 0: before it; with `/fault` for `reset`, `html` and `hang`; left out: never',
+  text: 'the service still executes the request, this many real milliseconds after the answer, or before it with 0; with `/fault` for `reset`, `html` and `hang`; left out: never',
   isOptional: true,
 }
 
 /** Every command by its path, in an order in which their examples can be run. */
 export const commands: Readonly<Record<string, Command>> = {
   '/insert': {
-    text: 'Adds a record; properties that are left out are made up. Returns the record.',
+    text: 'Adds a record; missing properties are invented. Returns the record.',
     takes: { collection, record: { ...record, isOptional: true } },
     example: { collection: 'jobs', record: { name: { default: 'Baker' } } },
     run: (controls, given) => controls.insert(given.collection, given['record'] as Fields),
   },
   '/update': {
-    text: 'Changes a record; without a patch, some property of it. Returns the record.',
+    text: 'Changes a record; without a patch, any property. Returns the record.',
     takes: {
       collection,
       id,
@@ -166,7 +170,7 @@ export const commands: Readonly<Record<string, Command>> = {
     run: (controls, given) => controls.remove(given.collection, given.id),
   },
   '/restore': {
-    text: 'Puts a whole record with its old id back.',
+    text: 'Restores a whole record with its old id.',
     takes: { collection, record },
     example: {
       collection: 'clockings',
@@ -175,19 +179,19 @@ export const commands: Readonly<Record<string, Command>> = {
     run: (controls, given) => controls.restore(given.collection, given['record'] as Fields),
   },
   '/changes': {
-    text: 'Makes many plausible changes all over the tenant. Returns their numbers by collection.',
+    text: 'Makes many plausible changes in the whole tenant. Returns their numbers by collection.',
     takes: {
-      inserts: wanted('records that are added'),
-      updates: wanted('records that change'),
-      deletes: wanted('records that are deleted'),
-      softDeletes: wanted('records that get the status Deleted'),
-      seed: wanted('another seed makes other changes; default 1'),
+      inserts: wanted('number of records to add'),
+      updates: wanted('number of records to change'),
+      deletes: wanted('number of records to delete'),
+      softDeletes: wanted('number of records that get the status Deleted'),
+      seed: wanted('seed of the changes; default 1'),
     },
     example: { inserts: 20, updates: 20, deletes: 5, softDeletes: 5 },
     run: (controls, given) => controls.randomChanges(given as WantedChanges),
   },
   '/advance': {
-    text: 'Moves the virtual clock ahead; the parts add up. Returns the new time, after the attempts of all deliveries that became due, in the order of their due times.',
+    text: 'Moves the virtual clock ahead by the sum of the parts. Attempts of deliveries that are due by then are made in the order of their times. Then returns the new time.',
     takes: {
       minutes: wanted('minutes'),
       hours: wanted('hours'),
@@ -200,7 +204,7 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   '/fail': {
-    text: 'Responds to requests with a status, in place of the service.',
+    text: 'Answers requests with a status instead of the service.',
     takes: {
       path,
       pattern,
@@ -217,7 +221,7 @@ export const commands: Readonly<Record<string, Command>> = {
       controls.fail(pathOf(given), Number(given['status']), given as FailOptions),
   },
   '/fault': {
-    text: 'Lets requests go wrong. On the wire: the connection breaks before the service has seen the request (`reset`), half of the body arrives and the connection is closed (`truncate`) or breaks (`half-then-reset`), it breaks after the service has handled the request (`after-last-byte`), the body arrives slowly (`slow`), an HTML page comes with status 200 (`html`), or there is no response (`hang`). Of an answer without a body nothing is cut off. A proxy sends the request twice, and the client gets the second answer (`repeat`). Or a list is wrong, also one of references or webhooks, though it answers 200: every second record of the page is left out from the first one on (`short`), nothing is on the page and none follows (`empty`), or the page and those that follow it lack the latest changes of the collection, as on a copy that lags behind (`stale`; a delta that is started so tells of these changes later). What a delta link does not tell because it is `short` or `empty` no later one tells.',
+    text: 'Makes requests fail. Failures of the connection: it breaks before the service has seen the request (`reset`), half of the body arrives and the connection is closed (`truncate`) or breaks (`half-then-reset`), it breaks after the service has handled the request (`after-last-byte`), the body arrives slowly (`slow`), an HTML page arrives with status 200 (`html`), or there is no response (`hang`). An answer without a body is not cut off. A proxy sends the request twice, and the client gets the second answer (`repeat`). Failures of lists, including those of references and webhooks, with status 200: the page lacks every second record, starting with the first (`short`), the page is empty and none follows (`empty`), or the page and those that follow it lack the latest changes of the collection, as on a replica that lags behind (`stale`; a delta that is started in this way reports these changes later). What a delta link does not report because it is `short` or `empty`, no later one reports.',
     takes: {
       path,
       pattern,
@@ -234,21 +238,23 @@ export const commands: Readonly<Record<string, Command>> = {
       afterBytes: wanted('how much of the body arrives; default half'),
       ms: wanted('how long a slow body takes in milliseconds; default 1000'),
       effectMs,
-      changes: wanted('how many changes of its collection a stale list lacks; default 1'),
+      changes: wanted(
+        'how many changes of its collection are missing from a stale list; default 1',
+      ),
     },
     example: { pattern: '^/clockings.*delta', kind: 'truncate', times: 1 },
     run: (controls, given) =>
       controls.fault(pathOf(given), given['kind'] as FaultKind, given as FaultOptions),
   },
   '/forbid': {
-    text: 'Answers 403 to whoever reads or writes a record by itself, or writes a reference of it, as a service does whose clients have rights by record. Lists show it.',
+    text: 'Answers 403 to requests that read or write this single record or write a reference of it, like a service with access rights per record. Lists still contain the record.',
     takes: { collection, id },
     example: { collection: 'people', id: 4 },
     run: (controls, given) => controls.forbid(given.collection, given.id),
   },
   ...webhookCommands,
   '/clear-faults': {
-    text: 'Clears everything that `/fail`, `/fault`, `/forbid` and `/delivery-fault` have set, and sends what `reorder` holds.',
+    text: 'Clears everything that `/fail`, `/fault`, `/forbid` and `/delivery-fault` have set, and sends what `reorder` holds back.',
     takes: {},
     example: {},
     run: (controls) => controls.clearFaults(),
@@ -266,7 +272,7 @@ export const commands: Readonly<Record<string, Command>> = {
     run: (controls, given) => controls.expireDelta(given.collection),
   },
   '/expire-continuations': {
-    text: 'Expires all continuation tokens that were given so far.',
+    text: 'Expires all continuation tokens that were issued so far.',
     takes: {
       status: {
         takes: [400, 409, 410],
@@ -279,7 +285,7 @@ export const commands: Readonly<Record<string, Command>> = {
       controls.expireContinuations(given['status'] as 400 | 409 | 410 | undefined),
   },
   '/steal-delta': {
-    text: 'Starts a delta as a second program with the same credentials would; `secondStart` says what happens then.',
+    text: 'Starts a delta like a second program with the same credentials; `secondStart` says what happens then.',
     takes: { collection },
     example: { collection: 'people' },
     run: (controls, given) => controls.stealDelta(given.collection),
@@ -294,12 +300,12 @@ export const commands: Readonly<Record<string, Command>> = {
 /** Every view by its name. */
 export const views: Readonly<Record<string, View>> = {
   all: {
-    text: 'what a collection holds, without what is softly deleted',
+    text: 'the records of a collection, without soft-deleted ones',
     example: 'people',
     show: (controls, collection) => controls.all(collection),
   },
   stored: {
-    text: 'the same with what is softly deleted',
+    text: 'the same, including soft-deleted records',
     example: 'clockings',
     show: (controls, collection) => controls.stored(collection),
   },
@@ -329,7 +335,8 @@ function checkArguments(takes: Readonly<Record<string, Argument>>, given: Fields
     const value = given[one]
     if (value === undefined && argument.isOptional) continue
     if (value === undefined) throw new TypeError(`The argument ${one} is missing`)
-    if (!fits(argument.takes, value)) throw new TypeError(`${JSON.stringify(value)} is no ${one}`)
+    if (!fits(argument.takes, value))
+      throw new TypeError(`${JSON.stringify(value)} is not a valid ${one}`)
   }
 }
 

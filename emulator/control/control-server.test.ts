@@ -106,11 +106,11 @@ it.each([
   ['/options', { people: 9 }, 'people is fixed when the emulator starts'],
   ['/update', {}, 'The argument collection is missing'],
   ['/update', { collection: 'people', id: 1, fields: {} }, 'There is no argument fields'],
-  ['/update', { collection: 'peple', id: 1 }, '"peple" is no collection'],
-  ['/update', { collection: 'people', id: 1, patch: [] }, '[] is no patch'],
-  ['/advance', { hours: '2' }, '"2" is no hours'],
+  ['/update', { collection: 'peple', id: 1 }, '"peple" is not a valid collection'],
+  ['/update', { collection: 'people', id: 1, patch: [] }, '[] is not a valid patch'],
+  ['/advance', { hours: '2' }, '"2" is not a valid hours'],
   ['/restore', { collection: 'jobs', record: {} }, 'a record with its id'],
-  ['/fault', { path: '/people', kind: 'lightning' }, '"lightning" is no kind'],
+  ['/fault', { path: '/people', kind: 'lightning' }, '"lightning" is not a valid kind'],
   ['/fail', { status: 500 }, 'path or pattern is missing'],
 ])('explains what is wrong in %s %j', async (path, body, sentence) => {
   const answer = await post(path, body)

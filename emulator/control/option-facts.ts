@@ -89,7 +89,7 @@ const webhookOptionFacts: Readonly<Record<keyof WebhookOptions, OptionFacts>> = 
     takes: ['record', 'envelope'],
   },
   deleteEvent: {
-    text: 'body of the event of a deletion, whatever the shape of the others: an envelope, its `data` alone (`changeVersion` and `id`), the last record with the status Deleted, or no event',
+    text: 'body of the event for a deletion, independent of the other events: an envelope, its `data` alone (`changeVersion` and `id`), the last record with the status Deleted, or no event',
     takes: ['envelope', 'bare', 'record', 'none'],
   },
   webhookDays: { text: 'days from the creation of a webhook to its `validUntil`', takes: 'size' },
@@ -108,19 +108,19 @@ const webhookOptionFacts: Readonly<Record<keyof WebhookOptions, OptionFacts>> = 
     hasNoFlag: true,
   },
   webhookLimit: {
-    text: 'how many webhooks of one collection there may be, also Disabled and expired ones: 409 beyond; 0 is any number',
+    text: 'maximum number of webhooks per collection, including Disabled and expired ones: 409 beyond it; 0 is no limit',
     takes: 'count',
   },
   createdBody: {
-    text: 'body of the answer to a creation: all properties, or the key and `validUntil` alone',
+    text: 'body of the answer to a creation: all properties, or only the key and `validUntil`',
     takes: ['whole', 'key'],
   },
   createdLocation: {
-    text: 'header `Location` of the answer to a creation, whatever it is elsewhere',
+    text: 'header `Location` of the answer to a creation, independent of other answers',
     takes: ['relative', 'absolute', 'none'],
   },
   expiredWebhook: {
-    text: 'status of an expired webhook: Disabled, or what it was',
+    text: 'status of an expired webhook: Disabled, or unchanged',
     takes: ['disabled', 'unchanged'],
   },
   deletedWebhook: {
@@ -128,16 +128,16 @@ const webhookOptionFacts: Readonly<Record<keyof WebhookOptions, OptionFacts>> = 
     takes: ['hidden', 'readable', 'listed', 'disabled'],
   },
   retriedBody: {
-    text: 'body of a retry: the record as it was at the change, or as it is at the retry',
+    text: 'body of a retry: the record at the time of the change, or at the time of the retry',
     takes: ['snapshot', 'present'],
   },
   eventOrder: {
     text: 'newer events of a webhook while an older one waits for a retry: delivered, or held back',
     takes: ['free', 'held'],
   },
-  deliveryConnections: { text: 'deliveries under way at once', takes: 'size' },
+  deliveryConnections: { text: 'maximum number of deliveries at the same time', takes: 'size' },
   deliverTo: {
-    text: 'a loopback address to which destinations elsewhere are delivered, as by a proxy in front of a receiver; without one they are never sent',
+    text: 'a loopback address that gets the deliveries to all other destinations, like a proxy in front of a receiver; without it, they are never sent',
     takes: 'loopback',
   },
 }
@@ -145,7 +145,7 @@ const webhookOptionFacts: Readonly<Record<keyof WebhookOptions, OptionFacts>> = 
 /** What the texts leave open about writing, by option. */
 const writeOptionFacts: Readonly<Record<keyof WriteOptions, OptionFacts>> = {
   secondValue: {
-    text: 'a second value for a record that has one under the same reference name: takes its place, or is a 400',
+    text: 'a second value for a record under the same reference name: replaces the first, or is a 400',
     takes: ['replaces', 'conflict'],
   },
   unknownRecord: {
@@ -153,27 +153,27 @@ const writeOptionFacts: Readonly<Record<keyof WriteOptions, OptionFacts>> = {
     takes: ['not-found', 'not-valid', 'accepted'],
   },
   deletedRecord: {
-    text: 'a record that is deleted: keeps its custom references, whose values stay taken, or frees them',
+    text: 'a deleted record: keeps its custom references, so that their values stay taken, or frees them',
     takes: ['keeps', 'frees'],
   },
   referenceList: {
-    text: 'body of a list of references: a page, an array of all, or a map of names, values and ids',
+    text: 'body of a list of references: a page, an array with all, or a map of names, values and ids',
     takes: ['page', 'array', 'map'],
   },
   referenceCase: {
-    text: 'whether values of references that differ in case alone are different',
+    text: 'whether values of references are different if only their case differs',
     takes: ['sensitive', 'insensitive'],
   },
   writtenText: {
-    text: 'what the service makes of the texts that it is given, in bodies and in names and values of references: nothing, without blanks at the ends and with single ones between, composed characters (NFC), or small letters',
+    text: 'how the service changes texts in bodies and in names and values of references: not at all, trimmed and with single spaces, with composed characters (NFC), or in lower case',
     takes: ['exact', 'trimmed', 'nfc', 'lower-case'],
   },
   leftOut: {
-    text: 'the fields that the PUT of a job category leaves out, or sets to null',
+    text: 'fields that the PUT of a job category leaves out, or sets to null',
     takes: ['emptied', 'kept'],
   },
   etags: {
-    text: 'single records have an `ETag`, and the PUT of a job category heeds `If-Match`',
+    text: 'single records have an `ETag`, and the PUT of a job category checks `If-Match`',
     takes: 'switch',
   },
   staleEtag: {
@@ -188,74 +188,78 @@ const writeOptionFacts: Readonly<Record<keyof WriteOptions, OptionFacts>> = {
 
 /** Every option of the emulator by its name, in the order in which `--help` shows them. */
 export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> = {
-  port: { text: 'port of the service; 0 takes any free one', takes: 'count', isFixed: true },
+  port: { text: 'port of the service; 0 means any free port', takes: 'count', isFixed: true },
   controlPort: {
-    text: 'port of the control endpoint; 0 takes any free one',
+    text: 'port of the control endpoint; 0 means any free port',
     takes: 'count',
     isFixed: true,
   },
   people: { text: 'number of people; 0 is an empty tenant', takes: 'count', isFixed: true },
   months: { text: 'months of dated records up to now', takes: 'count', isFixed: true },
-  seed: { text: 'another seed is another tenant', takes: 'count', isFixed: true },
+  seed: {
+    text: 'seed of the random data; another seed makes another tenant',
+    takes: 'count',
+    isFixed: true,
+  },
   now: { text: 'start of the virtual clock', takes: 'text', isFixed: true },
   dialect: {
-    text: 'which text is followed where two differ: the documentation of the vendor, or the specification, which has fewer endpoints',
+    text: 'which text the emulator follows where the two differ: the documentation of the vendor, or the specification, which has fewer endpoints',
     takes: ['documentation', 'specification'],
     isFixed: true,
   },
   apiName: { text: 'name of the API in paths and scopes', takes: 'text', isFixed: true },
   tenant: { text: 'name of the tenant', takes: 'text', isFixed: true },
   environmentDomain: {
-    text: 'domain of the environment that the configuration names, such as `myprotimesandbox.eu`; its addresses are those of this machine all the same',
+    text: 'domain of the environment in the configuration, such as `myprotimesandbox.eu`; the addresses are still on this machine',
     takes: 'text',
     isFixed: true,
   },
   clients: {
-    text: 'clients with `id`, `secret` and `scopes`: names such as `people.read`, or `all` for everything; left out, a client reads every collection and nothing else',
+    text: 'clients with `id`, `secret` and `scopes`: names such as `people.read`, or `all` for everything; without `scopes`, a client can only read, every collection',
     takes: 'clients',
     hasNoFlag: true,
   },
   pageSize: { text: 'records per page of a list', takes: 'size' },
-  deltaPageSize: { text: 'changes per page of a delta; 0 puts all on one', takes: 'count' },
+  deltaPageSize: { text: 'changes per page of a delta; 0 puts all on one page', takes: 'count' },
   paging: {
-    text: 'what a continuation token of a list, or of the first phase of a delta, stands for: the last id of the page, a number of records that are passed over in the list of then (where one of them is deleted meanwhile, the record that follows the page is on no page), or the list as it was at its first page',
+    text: 'what a continuation token of a list, or of the first phase of a delta, contains: the last id of the page; an offset (if a record before it is deleted meanwhile, one record is on no page); or a snapshot of the list at its first page',
     takes: ['key', 'offset', 'snapshot'],
   },
   integerReference: {
-    text: 'an integer at the end of a path, beside a reference of its own collection: a value of that reference, or an id; ` 7`, `+7` and `007` are 7 then',
+    text: 'how an integer at the end of a path is read if the request has a reference of the same collection: as a value of that reference, or as an id; then ` 7`, `+7` and `007` are 7',
     takes: ['value', 'id'],
   },
   usedDeltaLink: {
-    text: 'a delta link that is asked a second time: answers with all changes since, 409 or 410',
+    text: 'a delta link that is requested a second time: answers with all changes since, 409 or 410',
     takes: ['answers', 'conflict', 'gone'],
   },
   secondStart: {
-    text: 'a delta that is started while another of its collection is active: ends that one, or is a 409',
+    text: 'a delta that is started while another one of its collection is active: ends the other one, or is a 409',
     takes: ['replaces', 'conflict'],
   },
   expiry: {
-    text: 'what the 72 hours of a delta link count from: its last use, or when it was given',
+    text: 'start of the 72 hours of a delta link: its last use, or its creation',
     takes: ['last-use', 'age'],
   },
   leavingRow: {
-    text: 'what a delta reports for a record that leaves the filter of its start',
+    text: 'what a delta reports for a record that no longer matches the filter of its start',
     takes: ['delete', 'update', 'nothing'],
   },
   deltaFilterBound: {
-    text: 'whether the filter of the start of a delta holds for the later changes too',
+    text: 'whether the filter of the start of a delta also applies to later changes',
     takes: 'switch',
     hasNoFlag: true,
   },
   deltaLog: {
-    text: 'a delta lists every change by itself, not the latest state of each record',
+    text: 'a delta lists every change separately, not the latest state of each record',
     takes: 'switch',
   },
   netDelta: {
-    text: 'a delta leaves out a record that came and went since the link was given; without effect beside `deltaLog`',
+    text: 'a delta leaves out a record that was created and deleted since the link was issued; no effect with `deltaLog`',
     takes: 'switch',
   },
   plainDeltaItems: {
-    text: 'inserted and updated items of a delta come as plain records',
+    text: 'inserted and updated items of a delta are plain records',
     takes: 'switch',
   },
   staleDeletes: {

@@ -101,7 +101,7 @@ describe.concurrent('an answer that is not what HTTP promises', () => {
       'transient',
       'broke',
     ],
-    ['a promise without an answer', hintingForEver, 'transient', 'announces an answer'],
+    ['a promise without an answer', hintingForEver, 'transient', 'sends interim responses'],
     ['silence', () => {}, 'transient', 'silent'],
     [
       'silence within the body',
@@ -130,7 +130,7 @@ describe('an encoding that cannot be decoded', () => {
     ],
     ['no bytes of gzip', coded('gzip', ''), 'transient', 'broke'],
     [
-      'deflate, which was not asked for',
+      'deflate, which was not requested',
       coded('deflate', deflateSync(PAGE)),
       'system',
       '"deflate"',
@@ -183,7 +183,7 @@ describe.concurrent('a status that is not success', () => {
     ['413', error(413), 'system', 'Because of rain'],
     ['414', error(414), 'config', 'too long'],
     ['418', error(418), 'system', 'unexpected status (418'],
-    ['429', error(429), 'transient', 'asked too often'],
+    ['429', error(429), 'transient', 'too many requests'],
     ['431', error(431), 'system', 'Because of rain'],
     ['451', error(451), 'system', 'Because of rain'],
     ['500', error(500), 'transient', 'Because of rain'],

@@ -99,12 +99,12 @@ describe('an answer that drips', () => {
     }
   }
   const rows: (readonly [name: string, wire: Wire, failure: FailureType, words: string])[] = [
-    ['from its beginning', drip('{'), 'transient', 'too slowly to ever end'],
+    ['from its beginning', drip('{'), 'transient', 'too slowly to complete it'],
     [
       'within a large page',
       drip(`{"value":[${' '.repeat(5e6)}`),
       'transient',
-      'too slowly to ever end',
+      'too slowly to complete it',
     ],
   ]
   it.each(rows)('%s', async (_name, wire, failure, words) => {
@@ -120,7 +120,7 @@ describe('an answer that drips', () => {
       token: () => () => drip('{'),
       retryPolicy,
     })
-    expectFailure(recording, 'transient', 'too slowly to ever end')
+    expectFailure(recording, 'transient', 'too slowly to complete it')
   })
 
   it('of an error costs two seconds, and its status is told all the same', async () => {
@@ -165,7 +165,7 @@ describe('a wait that is longer than the patience', () => {
     const recording = await runScenario(
       secondPage(() => reply(status, '', { 'retry-after': header })),
     )
-    expectFailure(recording, 'transient', 'longer than a request is tried again for')
+    expectFailure(recording, 'transient', 'longer than the connector retries a request')
     expectStoppedBeforeSecondPage(recording)
     // It was not waited for: the page was asked for once, and an hour is longer than this test.
     expect(recording.service.requests.filter(({ target }) => target === SECOND)).toHaveLength(1)
@@ -234,7 +234,11 @@ describe('a conflict on a list', () => {
     const recording = await runScenario({
       api: () => () => reply(409, '{"message":"Because of rain"}'),
     })
-    expectFailure(recording, 'transient', /conflict each of the 4 times.*Because of rain/)
+    expectFailure(
+      recording,
+      'transient',
+      /conflict at each of the 4 requests for this list.*Because of rain/,
+    )
     expect(recording.service.requests.filter(({ target }) => target === LIST)).toHaveLength(4)
   })
 })
@@ -260,7 +264,7 @@ describe('a request to wait', () => {
       api: () => () => page([]),
       token: () => () => reply(429, '', { 'retry-after': '3600' }),
     })
-    expectFailure(recording, 'transient', 'longer than a request is tried again for')
+    expectFailure(recording, 'transient', 'longer than the connector retries a request')
     expectNoLeak(recording)
   })
 

@@ -62,13 +62,17 @@ describe('a next link that must not be followed', () => {
     [
       '5,000 characters',
       () => `${LIST}?continuationToken=${'x'.repeat(5000)}`,
-      'the service takes 4096',
+      'the service accepts at most 4096',
     ],
   ])('because of %s', async (_name, link, words) => {
     const recording = await runScenario(
       secondPage((other) => page([LARGE], { nextLink: link(other) })),
     )
-    expectFailure(recording, words === 'the service takes 4096' ? 'config' : 'system', words)
+    expectFailure(
+      recording,
+      words === 'the service accepts at most 4096' ? 'config' : 'system',
+      words,
+    )
     // The bookmark stays before the page: a stored link of that kind would stop every later sync.
     expect(recording.states(STREAM).at(-1)).toMatchObject({ link: SECOND })
     expect(recording.service.requests.map(({ target }) => target)).toEqual([

@@ -38,8 +38,8 @@ describe('a body that is not a page', () => {
     ['value a string', reply(200, '{"value":"[]"}'), '`value` is not an array'],
     ['value twice', reply(200, `{"value":[],"value":[${ROW}]}`), '`value` twice'],
     ['value twice by escape', reply(200, `{"value":[],"v\\u0061lue":[${ROW}]}`), '`value` twice'],
-    ['a page and more', reply(200, `{"value":[]}{"value":[]}`), 'goes on after its end'],
-    ['a page and NUL bytes', reply(200, '{"value":[]}\0\0'), 'goes on after its end'],
+    ['a page and more', reply(200, `{"value":[]}{"value":[]}`), 'continues after its end'],
+    ['a page and NUL bytes', reply(200, '{"value":[]}\0\0'), 'continues after its end'],
     ['a cut object', reply(200, `{"value":[${ROW}]`), 'before it is complete'],
     ['a cut record', reply(200, `{"value":[${ROW},{"id":4`), 'ends inside element 2 of `value`'],
     ['a cut string', reply(200, '{"value":[{"id":3,"a":"'), 'ends inside element 1 of `value`'],
@@ -248,7 +248,7 @@ describe('changes that arrive damaged', () => {
     'by a dead link (%s) read the stream once more, and end',
     async (status) => {
       const recording = await delta(load, reply(status, ''))
-      expectFailure(recording, 'transient', 'die before the stream can be read')
+      expectFailure(recording, 'transient', 'expire before the stream can be read')
       expect(recording.records(DELTA_STREAM).map(({ id }) => id)).toEqual([1, 1])
     },
   )

@@ -143,7 +143,7 @@ export const endlessBodies: readonly EndlessBody[] = [
 ]
 
 /** References, which are parsed whole. */
-export const endlessReferences = body('of references', 'larger than the 8 MiB', 256, () =>
+export const endlessReferences = body('of references', 'larger than 8 MiB', 256, () =>
   chunked(repeated('[0', ',1'.repeat(30_000))),
 )
 

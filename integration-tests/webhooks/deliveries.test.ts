@@ -143,7 +143,7 @@ describe('--keys-only', () => {
       })
     const destinationUrl = `${PUBLIC_URL}/hooks/people/4fd9a1b2c3d4e5f60718293a4b5c6d7e`
     const server = await scene.serve({ '--keys-only': true, '--public-url': undefined })
-    await until(() => server.heard().includes('holds no webhook'))
+    await until(() => server.heard().includes('has no webhook'))
     write('first key')
     await until(() => scene.orders().length === 1)
     expect(scene.orders()[0]).toEqual({ reason: 'start', streams: ['people'] })

@@ -77,7 +77,7 @@ it('protime webhooks serve goes on with a client that is refused later, and says
   const server = await scene.serve({ '--collection': 'people' })
   await until(() => scene.orders().length === 1)
   scene.emulator.options.clients = [{ id: 'connector', secret: 'another', scopes: 'all' }]
-  await until(() => /WARN The webhooks could not be looked after/.test(server.heard()))
+  await until(() => /WARN The webhooks could not be checked/.test(server.heard()))
   scene.emulator.update('people', 1)
   await until(() => scene.orders().length === 2)
 })
@@ -94,7 +94,7 @@ it.each([
     await first.stop()
     scene.emulator.fail(path, status, { times: 1 })
     const second = await scene.serve({ '--collection': 'people' })
-    await until(() => /WARN The webhooks could not be looked after/.test(second.heard()))
+    await until(() => /WARN The webhooks could not be checked/.test(second.heard()))
     await until(async () => (await second.health()).collections['people']?.status === 'Enabled')
     expect(scene.emulator.webhooks()).toHaveLength(1)
   },
@@ -119,7 +119,7 @@ it('protime webhooks serve waits for a service that is down at its start', async
   scene.write('config.json', { ...scene.emulator.config(), retry_minutes: 0 })
   scene.emulator.fault('/connect/token', 'reset')
   const server = await scene.serve({ '--collection': 'people' })
-  await until(() => /WARN The webhooks could not be looked after/.test(server.heard()))
+  await until(() => /WARN The webhooks could not be checked/.test(server.heard()))
   scene.emulator.clearFaults()
   await until(() => scene.orders().length === 1)
 })

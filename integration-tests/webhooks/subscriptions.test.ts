@@ -83,7 +83,7 @@ describe('protime webhooks serve', () => {
     // The list, then the third webhook: it is made, and no answer comes.
     scene.emulator.fault('/webhooks', 'after-last-byte', { skip: 3, times: 1 })
     const server = await scene.serveApart({ '--watch-interval': '600' })
-    await until(() => server.heard().includes('WARN The webhooks could not be looked after'))
+    await until(() => server.heard().includes('WARN The webhooks could not be checked'))
     server.child.kill('SIGKILL')
     await server.exited
     expect(scene.stored().filter(({ state }) => state === 'creating')).toHaveLength(1)
@@ -104,7 +104,7 @@ describe('protime webhooks serve', () => {
   it('deletes a webhook whose key the service does not tell, and says so', async () => {
     const scene = await startScene({ webhookKeyName: 'token' })
     const server = await scene.serve(ONE)
-    await until(() => server.heard().includes('without telling its key'))
+    await until(() => server.heard().includes('without its key'))
     await until(() => scene.live().length === 0)
     const { status, collections: told } = await server.health()
     expect([status, told['people']?.status]).toEqual([200, 'Refused'])

@@ -137,7 +137,7 @@ describe('a delivery', () => {
     scene.write('catalog.json', configuredCatalog(['clockings']))
     const catalog = { '--catalog': scene.file('catalog.json'), '--collection': 'people,clockings' }
     const server = await scene.serve({ ...(await scene.scheduler()), ...catalog })
-    expect(server.heard()).toContain('WARN The catalog does not choose people: ')
+    expect(server.heard()).toContain('WARN The catalog does not select people: ')
     await until(async () => (await server.health()).lastSync !== null)
     scene.emulator.update('people', 1)
     await until(() => existsSync(scene.file('sync.000001.jsonl')))
@@ -192,7 +192,7 @@ describe('--airbyte-connection', () => {
     const { airbyte, serve } = await start()
     airbyte.jobs.set(1, 'running')
     const server = await serve()
-    await until(() => server.heard().includes('Airbyte runs a sync of it already'))
+    await until(() => server.heard().includes('Airbyte already runs a sync of this connection'))
     airbyte.jobs.set(1, 'succeeded')
     await until(() => airbyte.jobs.size === 2)
     airbyte.jobs.set(2, 'succeeded')

@@ -69,10 +69,10 @@ const ANSWERS: [string, number, string, RegExp][] = [
     '<html>',
     /answered 404 with a page.*its path is not that of the public URL/,
   ],
-  ['a 404 of the server', 404, '', /knows no webhook of this address/],
+  ['a 404 of the server', 404, '', /knows no webhook with this address/],
   ['a 502', 502, '', /does not reach the server/],
-  ['a redirection', 301, '', /sends deliveries elsewhere/],
-  ['a 200 to everything', 200, '', /somebody else answers/],
+  ['a redirection', 301, '', /Deliveries are redirected/],
+  ['a 200 to everything', 200, '', /another server answers/],
 ]
 it.each(ANSWERS)(
   'protime webhooks test says what is wrong with a proxy that gives %s',
@@ -110,7 +110,7 @@ it('protime webhooks test notices a proxy that rewrites bodies', async () => {
     1,
     [
       expect.objectContaining({
-        reason: expect.stringMatching(/body or its Authorization header is changed on the way/),
+        reason: expect.stringMatching(/body or its Authorization header was changed on the way/),
       }),
     ],
   ])
@@ -119,5 +119,5 @@ it('protime webhooks test notices a proxy that rewrites bodies', async () => {
 it('protime webhooks test has nothing to do without a webhook', async () => {
   const scene = await startScene()
   const { exitCode, stderr } = await test(scene)
-  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('holds no webhook')])
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('has no webhook')])
 })

@@ -81,7 +81,7 @@ describe('a run', () => {
       expect([first.exitCode, first.outcomes, first.stderr]).toEqual([
         1,
         ['unknown'],
-        expect.stringMatching(/not known whether the service has done what 1 record asked for/),
+        expect.stringMatching(/not known whether the service has written 1 record/),
       ])
       tenant.emulator.insert('work-locations', { name: { default: SITE.name } })
       expect((await tenant.write('work_locations', [SITE])).outcomes).toEqual(['adopted'])
@@ -139,7 +139,7 @@ describe('a run', () => {
     expect([exitCode, new Set(outcomes), stderr]).toEqual([
       1,
       new Set(['rejected']),
-      expect.stringMatching(/3 records in a row were refused so/),
+      expect.stringMatching(/3 records in a row were refused in this way/),
     ])
     expect(new Set(tenant.requested('PUT')).size).toBeLessThan(8)
   })
@@ -196,7 +196,7 @@ describe('a run', () => {
     expect(withoutTimes(stderr).split('\n')).toEqual([
       'INFO external_references: 1 would be written, 1 would be rejected; nothing was changed.',
       'WARN The service would refuse to write them: the client lacks connector-protimeapi-external-references.write. Ask the operator of the service for it.',
-      'WARN 1 record would be rejected, and max_rejected allows 0. Mend what would be rejected first.',
+      'WARN 1 record would be rejected, and max_rejected allows 0. Correct these records first.',
       '',
     ])
   })
@@ -207,7 +207,7 @@ describe('a run', () => {
     const records = [hr('A', 2), hr('B', 3)]
     const { stderr, outcomes } = await tenant.write('external_references', records, {}, '--quiet')
     expect(outcomes).toEqual(['written', 'written'])
-    expect(withoutTimes(stderr)).toMatch(/^WARN 1 value is taken from another record, .*\n$/)
+    expect(withoutTimes(stderr)).toMatch(/^WARN 1 value is taken from another record; .*\n$/)
   })
 
   it.each([

@@ -169,7 +169,7 @@ describe('a member', () => {
       { collection: 'people', name: 'hr', value: 'B', INTERNAL_REFERENCE: 3 },
     ])
     expect(lines).toMatchObject([
-      { outcome: 'rejected', reason: expect.stringContaining('both stand for internalReference') },
+      { outcome: 'rejected', reason: expect.stringContaining('both mean internalReference') },
       { outcome: 'written' },
     ])
   })
@@ -199,7 +199,7 @@ describe('an id and a reference', () => {
       { id: 4, externalReferences: { erp: 'COOK' }, externalCode: 'NEW' },
     ])
     expect(lines).toMatchObject([
-      { outcome: 'rejected', reason: expect.stringContaining('name different job categories') },
+      { outcome: 'rejected', reason: expect.stringContaining('identify different job categories') },
       { outcome: 'written' },
       { outcome: 'written' },
     ])
@@ -245,7 +245,7 @@ describe('blanks at an end, and another form of characters,', () => {
     const { outcomes, stderr } = await tenant.write('external_references', [hr(given, 1)])
     expect([outcomes, stderr]).toEqual([
       ['skipped'],
-      expect.stringMatching(/WARN 1 record differs .* in blanks at an end/),
+      expect.stringMatching(/WARN 1 record differs .* in spaces at the ends/),
     ])
     const moved = await tenant.write('external_references', [hr(given, 2)], {}, '--mirror')
     expect([moved.outcomes, tenant.links('people', 'hr')]).toEqual([['written'], { [stored]: '2' }])

@@ -118,7 +118,7 @@ describe('references', () => {
         links,
       ])
       expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/WARN 1 record was rejected/)])
-      expect(stderr).toMatch(/WARN . records? differs? from .* in a case that the service does not/)
+      expect(stderr).toMatch(/WARN . records? differs? from .* in a case that the service ignores/)
     },
   )
 
@@ -390,7 +390,7 @@ describe('a summary', () => {
     ])
     expect(withoutTimes(stderr).split('\n').slice(0, 3)).toEqual([
       'INFO external_references: 2 written, 1 skipped; of these 1 relinked, 1 replaced within the input.',
-      'WARN 1 value is taken from another record, whose id its outcome tells as takenFrom.',
+      'WARN 1 value is taken from another record; takenFrom in its outcome is the id of that record.',
       expect.stringMatching(/^WARN 1 record of the input does not count: a later one/),
     ])
   })

@@ -73,7 +73,7 @@ function sharedCause(asked: readonly Asked[], facts: Circumstances): string | un
     return `The service answers ${first.error.status} for every list at ${origin}${mount}${prefix}. Check environment.api_name, which is ${apiName}, and the address of the tenant.`
   }
   if (!('error' in first)) {
-    return `What answers at ${origin}${mount} is not the API: its answers are not JSON. Check the tenant, the environment and its addresses.`
+    return `The server at ${origin}${mount} is not the API: its answers are not JSON. Check the tenant, the environment and its addresses.`
   }
   return `No stream can be read. ${advised(first.error)}`
 }
@@ -97,7 +97,7 @@ function refused(asked: readonly Asked[]): string {
 }
 
 function reasonOf(answer: StreamAnswer): string {
-  if (!('error' in answer)) return 'what answers is not the API: the answer is not JSON'
+  if (!('error' in answer)) return 'this is not the API: the answer is not JSON'
   const { error } = answer
   if (error instanceof HttpError) return `${error.status}: ${inSentence(error.reason)}`
   return inSentence(error.message)
@@ -113,7 +113,7 @@ function unlisted(asked: readonly Asked[]): string {
   const streams = namesOf(asked, ({ answer }) => answer?.kind === 'unlisted')
   return streams.length === 0
     ? ''
-    : `Not asked, because the service has no list of them and only a delta would tell: ${listed(streams)}.`
+    : `Not checked, because the service has no list of them and only a delta would show it: ${listed(streams)}.`
 }
 
 function late(asked: readonly Asked[], { seconds }: Circumstances): string {
@@ -163,13 +163,13 @@ function apiOf(scope: string, streams: readonly Stream[]): string | undefined {
 function unregistered(names: readonly string[]): string {
   return names.length === 0
     ? ''
-    : `The service holds no external reference ${names.join(', ')}: external_references adds nothing by that name.`
+    : `The service has no external reference ${names.join(', ')}: external_references adds nothing under that name.`
 }
 
 /** Nothing was answered in time. */
 function silence({ client, seconds }: Circumstances, { host }: URL): string {
   return client.traffic.refusals > 0
-    ? `The service asks to wait for longer than the ${seconds} seconds of a check, because it is asked too often. Try again later.`
+    ? `The service asks to wait for longer than the ${seconds} seconds of a check, because it gets too many requests. Try again later.`
     : `${host} did not answer within ${seconds} seconds. Check the tenant, the environment and its addresses, your network, and the proxy if there is one.`
 }
 

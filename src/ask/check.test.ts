@@ -63,7 +63,7 @@ describe('a stream that cannot be read', () => {
   it('is named when something else answers', async () => {
     const { message } = await check({ api: { '/jobs': html, '/sectors': html } })
     expect(message).toBe(
-      `${COUNT - 2} of ${COUNT} streams can be read. Not readable: jobs, sectors (what answers is not the API: the answer is not JSON).`,
+      `${COUNT - 2} of ${COUNT} streams can be read. Not readable: jobs, sectors (this is not the API: the answer is not JSON).`,
     )
   })
 
@@ -81,7 +81,7 @@ describe('a stream that cannot be read', () => {
   it('is not judged when the service has no list of it, and only a delta would tell', async () => {
     const { message } = await check({ api: { '/people': status(404), '/jobs': status(405) } })
     expect(message).toBe(
-      `${COUNT - 2} of ${COUNT} streams can be read. Not asked, because the service has no list of them and only a delta would tell: jobs, people.`,
+      `${COUNT - 2} of ${COUNT} streams can be read. Not checked, because the service has no list of them and only a delta would show it: jobs, people.`,
     )
   })
 
@@ -120,7 +120,7 @@ describe('a check that finds nothing to read', () => {
     [
       'for the address when something else answers',
       { all: html },
-      /^What answers at http:.* is not the API: its answers are not JSON\. Check the tenant/,
+      /^The server at http:.* is not the API: its answers are not JSON\. Check the tenant/,
     ],
     [
       'for time when the service fails',
@@ -241,7 +241,7 @@ describe('an external reference', () => {
     })
     expect([isUsable, message]).toEqual([
       true,
-      `${COUNT} of ${COUNT} streams can be read. The service holds no external reference hr-id of people: external_references adds nothing by that name.`,
+      `${COUNT} of ${COUNT} streams can be read. The service has no external reference hr-id of people: external_references adds nothing under that name.`,
     ])
   })
 

@@ -147,7 +147,7 @@ function explained(error: ConnectorError): ConnectorError {
   return new ConnectorError(
     error.failure,
     'no-list-to-preview',
-    'The service offers no list of it. A sync reads it by its delta, which a preview never starts.',
+    'The service offers no list of this stream. A sync reads it by its delta, which a preview never starts.',
     { cause: error },
   )
 }

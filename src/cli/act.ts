@@ -55,7 +55,9 @@ export async function act(
   const print = (text: string) => writer.write(`${text}\n`)
   const say = (value: unknown) => print(JSON.stringify(value))
   if (settings.file === undefined && !existsSync(file))
-    throw new UsageError(`there is no ${file} here: protime init makes it, --config names another`)
+    throw new UsageError(
+      `there is no ${file} here: create it with protime init, or name another file with --config`,
+    )
   let settled: { readonly config: Config; readonly input: unknown }
   try {
     settled = await readConfig(file, log, mask)

@@ -22,16 +22,16 @@ export async function dbtInit(
 ): Promise<ExitCode> {
   if (!existsSync(warehouse))
     throw new UsageError(
-      `there is no ${warehouse}: protime sync makes it, --warehouse names another`,
+      `there is no ${warehouse}: create it with protime sync, or name another file with --warehouse`,
     )
   if (statSync(warehouse).isDirectory())
-    throw new UsageError(`${warehouse} is a folder: name the file of protime sync by --warehouse`)
+    throw new UsageError(`${warehouse} is a folder: name the file of protime sync with --warehouse`)
   const files = projectFiles(relative(resolve(project), resolve(warehouse)))
   const known = [...Object.keys(files), PACKAGE, LINK].find((name) =>
     existsSync(join(project, name)),
   )
   if (known !== undefined)
-    throw new UsageError(`${join(project, known)} exists already, and nothing was written`)
+    throw new UsageError(`${join(project, known)} exists already, so nothing was written`)
   await mkdir(join(project, dirname(LINK)), { recursive: true })
   await cp(join(packageFolder(), 'dbt'), join(project, PACKAGE), { recursive: true })
   // As dbt deps makes it, which needs no call for a build then.

@@ -31,7 +31,7 @@ async function askSettings({ ask, askSecret }: Questions, { mask }: BareTools): 
   const isNamed = environment === 'production' || environment === 'sandbox'
   if (!isNamed && !URL.canParse(environment))
     throw new UsageError(
-      `${environment} is no environment: answer production, sandbox, or an address that begins with https://`,
+      `${environment} is not an environment: answer production, sandbox, or an address that begins with https://`,
     )
   const where = isNamed ? { type: environment } : await askService(ask, environment, tenant)
   const client_id = await ask('Client id')
@@ -90,5 +90,5 @@ async function write(file: string, settings: object): Promise<void> {
 }
 
 function exists(file: string): UsageError {
-  return new UsageError(`${file} exists already; name another file by --config`)
+  return new UsageError(`${file} exists already; name another file with --config`)
 }

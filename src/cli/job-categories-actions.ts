@@ -22,7 +22,7 @@ export async function list(tools: ActionTools): Promise<ExitCode> {
   return EXIT.done
 }
 
-/** Prints one job category; exit code 4 when there is none. */
+/** Prints one job category; exit code 4 if there is none. */
 export async function get(
   tools: ActionTools,
   ref: string,
@@ -44,7 +44,9 @@ export async function put(
   const key = keyOf(ref, options.reference)
   const { name, translation, externalCode } = options
   if (name === undefined && translation === undefined && externalCode === undefined) {
-    throw new UsageError('nothing is to change: give --name, --translation or --external-code')
+    throw new UsageError(
+      'there is nothing to change: give --name, --translation or --external-code',
+    )
   }
   const wanted = { key, defaultName: name, translations: translation, text: externalCode }
   const isDry = isDryRun(tools)
@@ -55,7 +57,7 @@ export async function put(
     case 'absent':
       return notFound(tools)
     case 'nameless':
-      throw new UsageError('a job category has to have a name: give one by --name')
+      throw new UsageError('a job category needs a name: give one with --name')
     case 'kept':
       tools.log.warn(keptInWords(change.kept))
       return EXIT.failed
@@ -72,7 +74,9 @@ export async function put(
 function keyOf(ref: string, reference: string | undefined): RecordKey {
   if (reference !== undefined) return { name: reference, value: ref }
   if (idFault('job-categories', ref) === undefined) return { id: ref }
-  throw new UsageError('the job category is named by a text: say by --reference of which reference')
+  throw new UsageError(
+    'the job category is not given by an id: if it is the value of a reference, name that reference with --reference',
+  )
 }
 
 function notFound({ log }: ActionTools): ExitCode {

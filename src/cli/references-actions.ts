@@ -28,7 +28,7 @@ export async function list(
   }
 }
 
-/** Prints one reference; exit code 4 when there is none. */
+/** Prints one reference; exit code 4 if there is none. */
 export async function get(
   tools: ActionTools,
   { name, value, ...given }: Address,
@@ -51,7 +51,7 @@ export async function put(tools: ActionTools, given: Reference): Promise<ExitCod
   return EXIT.done
 }
 
-/** Deletes one reference; exit code 4 when there is none. */
+/** Deletes one reference; exit code 4 if there is none. */
 export async function remove(
   tools: ActionTools,
   { name, value, ...given }: Address,

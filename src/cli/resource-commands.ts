@@ -30,7 +30,7 @@ export function addReferences(program: Command, act: Act): void {
     )
   noun
     .command('get <collection> <name> <value>')
-    .description('print one reference; exit code 4 when there is none')
+    .description('print one reference; exit code 4 if there is none')
     .action((collection: string, name: string, value: string) =>
       act(async (tools) => (await load()).get(tools, { collection, name, value })),
     )
@@ -118,7 +118,7 @@ export function addWorkLocations(program: Command, act: Act): void {
     .option('--description <text>', 'free text about the place')
     .requiredOption(
       '--as <name=value>',
-      'the custom reference that it gets, by which it is known again: creating it twice makes one',
+      'the custom reference that identifies it, so that creating it twice creates one',
       keyAndValue,
     )
     .action((options: WorkLocationToCreate) =>
@@ -131,7 +131,7 @@ export function addWrite(program: Command, act: Act): void {
   program
     .command('write <object>')
     .description(
-      'write records, one JSON object per line, and print what became of each: external_references, job_categories or work_locations',
+      'write records, one JSON object per line, and print the outcome of each: external_references, job_categories or work_locations',
     )
     .option('--from <file>', 'the file with the records; - is stdin', '-')
     .option('--dry-run', 'report what would be done, and change nothing')
@@ -174,40 +174,48 @@ export function addWebhooks(program: Command, act: Act): Command {
     .description('create a webhook; its key goes to a new file, because it cannot be read again')
     .requiredOption('--collection <name>', 'the collection whose changes are sent')
     .requiredOption('--url <url>', 'the URL that receives them')
-    .requiredOption('--key-file <file>', 'the file that is made for the key, for its owner alone')
+    .requiredOption('--key-file <file>', 'the new file for the key; only its owner can read it')
     .option(
       '--reference <collection:name>',
-      'an external reference that the records carry, repeatable',
+      'an external reference to include in the records, repeatable',
       addReference,
     )
     .addHelpText(
       'after',
-      '\nShould this end without printing the webhook, look for it with `webhooks list` and delete it: nobody has its key.\n',
+      '\nIf this ends without printing the webhook, look for it with `webhooks list` and delete it: nobody has its key.\n',
     )
     .action((options: CreateOptions) => act(async (tools) => (await load()).create(tools, options)))
   noun
     .command('list')
     .description('print all webhooks')
-    .option('--collection <names>', 'those of these collections, separated by commas', separated)
-    .option('--status <status>', 'those that are Enabled, or Disabled')
+    .option(
+      '--collection <names>',
+      'only those of these collections, separated by commas',
+      separated,
+    )
+    .option('--status <status>', 'only those with this status: Enabled or Disabled')
     .action((options: { readonly collection?: readonly string[]; readonly status?: string }) =>
       act(async (tools) => (await load()).list(tools, options)),
     )
   noun
     .command('get <id>')
-    .description('print one webhook; exit code 4 when there is none')
+    .description('print one webhook; exit code 4 if there is none')
     .action((id: string) => act(async (tools) => (await load()).get(tools, id)))
   noun
     .command('delete <id>')
-    .description('delete a webhook; exit code 4 when there is none')
+    .description('delete a webhook; exit code 4 if there is none')
     .action((id: string) => act(async (tools) => (await load()).remove(tools, id)))
   noun
     .command('test')
     .description(
-      'deliver to each webhook of a server through its public URL; exit code 1 when one does not arrive',
+      'send a delivery to each webhook of a server through its public URL; exit code 1 if one does not arrive',
     )
     .requiredOption('--store <file>', 'the store of `webhooks serve`')
-    .option('--collection <names>', 'those of these collections, separated by commas', separated)
+    .option(
+      '--collection <names>',
+      'only those of these collections, separated by commas',
+      separated,
+    )
     .action((options: TestOptions) =>
       act(async (tools) => (await import('./webhooks-test-action.ts')).test(tools, options)),
     )

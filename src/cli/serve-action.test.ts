@@ -77,7 +77,7 @@ describe('the words of protime webhooks serve', () => {
     [
       'a password in the address of a scheduler',
       [...REQUIRED, '--post', 'https://a:secret@b.example'],
-      /list of processes: leave it out, and set PROTIME_POST_PASSWORD$/,
+      /can see the password in --post: leave it out, and set PROTIME_POST_PASSWORD$/,
     ],
     [
       'plain http to a scheduler elsewhere',

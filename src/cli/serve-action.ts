@@ -116,7 +116,7 @@ function postSettings(post: string, environment: Environment): PostSettings {
   const url = schedulerUrl(post, '--post')
   if (url.password !== '') {
     throw new UsageError(
-      `the password in --post stands in the list of processes: leave it out, and set ${POST_PASSWORD}`,
+      `everybody on this machine can see the password in --post: leave it out, and set ${POST_PASSWORD}`,
     )
   }
   return { url: url.href, password: environment[POST_PASSWORD] }
@@ -152,7 +152,7 @@ function urlOf(text: string, option: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url !== undefined && /^https?:$/.test(url.protocol)) return url
   // Without the text, which may hold a password.
-  throw new UsageError(`${option} is no http or https address`)
+  throw new UsageError(`${option} is not an http or https address`)
 }
 
 function addressOf(text: string): { host: string; port: number } {
@@ -187,7 +187,7 @@ export function serveAction(words: ServeWords): CommandAction {
     const storePath = storeOf(words)
     if (isDryRun(tools) && !words.keysOnly)
       throw new UsageError(
-        'the configuration has dry_run, and a server of webhooks makes and deletes them: take it out, or give --keys-only',
+        'the configuration has dry_run, but this server creates and deletes webhooks: remove dry_run, or give --keys-only',
       )
     if (words.unsubscribe) {
       return locked(storePath, async () => {

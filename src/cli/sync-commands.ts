@@ -35,7 +35,7 @@ export function addStatus(program: Command, act: Act, bare: BareAct): void {
     )
     .addHelpText(
       'after',
-      `\nRequests the first page of each list, so that no sync is disturbed. Ends with 1 if nothing can be read.
+      `\nRequests the first page of each list, so no sync is disturbed. Ends with 1 if nothing can be read.
 ${examples('check', 'check --config acme.json')}`,
     )
     .action(() =>
@@ -69,7 +69,7 @@ export function addPreview(program: Command, act: Act): void {
     .option('--json', 'one JSON line per record instead of tables')
     .addHelpText(
       'after',
-      `\nAsks for lists only, so that no sync is disturbed. Of dated records the last 31 days are shown.
+      `\nRequests only lists, so no sync is disturbed. Shows the last 31 days of dated records.
 ${examples('preview --config config.json', 'preview people clockings --limit 3 --json --config config.json')}`,
     )
     .action((streams: string[], { limit, json = false }: { limit: number; json?: boolean }) =>
@@ -150,14 +150,14 @@ export function addVerify(program: Command, act: Act): void {
     )
     .addHelpText(
       'after',
-      `\nAsks for lists only, so that no sync is disturbed. Values of rows are never printed.
+      `\nRequests only lists, so no sync is disturbed. Values of rows are never printed.
 Ends with 0 if nothing differs, with 3 if something does, and with 1 if a stream could not be compared.
 ${examples('verify', 'verify --sync', 'verify --sql postgres --streams people,clockings', 'verify --rows rows.jsonl')}`,
     )
     .action(async (options: VerifyOptions) => {
       const contradiction = ['rows', 'again', 'sql'].find((name) => name in options)
       if (options.sync === true && contradiction !== undefined)
-        throw new UsageError(`--sync goes with no --${contradiction}`)
+        throw new UsageError(`--sync cannot be used with --${contradiction}`)
       const { refuseVerify, verifyAction } = await import('./verify-action.ts')
       await act(verifyAction(options), refuseVerify)
     })
@@ -172,9 +172,7 @@ function wholeNumber(text: string): number {
 export function addDbt(program: Command, act: BareAct): void {
   program
     .command('dbt')
-    .description(
-      'makes a dbt project of the warehouse, whose models have one row per person and day',
-    )
+    .description('make a dbt project for the warehouse, with one row per person and day')
     .command('init')
     .description('write a dbt project that reads the file of protime sync, ready for dbt build')
     .option('--warehouse <file>', 'the file of protime sync', 'protime.duckdb')

@@ -179,7 +179,7 @@ function heldBy(
 
 function inputOf(path: string) {
   if (existsSync(path)) return createReadStream(path)
-  throw new StartError('config', 'file-not-readable', `The file of --rows is not there: ${path}`)
+  throw new StartError('config', 'file-not-readable', `There is no such file for --rows: ${path}`)
 }
 
 function readFile(
@@ -245,7 +245,7 @@ function report(
 ): ExitCode {
   for (const [stream, why] of notVerified)
     log.warn(
-      `${stream} was not verified: ${why.replace(/\.$/, '')}. Name the other streams by --streams if it is not to be.`,
+      `${stream} was not verified: ${why.replace(/\.$/, '')}. To leave it out, name the other streams with --streams.`,
     )
   const told = tellFailures(failures, { log, mask })
   void say({

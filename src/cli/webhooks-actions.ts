@@ -56,7 +56,7 @@ async function createOnce(
   try {
     return await webhooks.create(wanted)
   } catch (error) {
-    const advice = `The webhook may exist all the same, and nobody has its key: look for it with \`protime webhooks list --collection ${wanted.collectionName}\` and delete it before you try again.`
+    const advice = `The webhook may exist, but then nobody has its key: look for it with \`protime webhooks list --collection ${wanted.collectionName}\` and delete it before you try again.`
     if (error instanceof InterruptedError) log.warn(advice)
     if (!(error instanceof ClientError && error.mayHaveHappened)) throw error
     throw new ConnectorError(error.failure, error.id, `${error.message} ${advice}`, {
@@ -76,7 +76,7 @@ async function checkKeyFile(path: string): Promise<void> {
       'key-file-not-made',
       code === 'EEXIST'
         ? `The key file exists already: ${path}. Nothing was done; name a new file.`
-        : `The key file cannot be made (${code}): ${path}. Nothing was done; name a file in a folder that you may write to.`,
+        : `The key file cannot be created (${code}): ${path}. Nothing was done; name a file in a folder that you may write to.`,
     )
   }
 }
@@ -93,7 +93,8 @@ async function keep(
     const { code } = error as NodeJS.ErrnoException
     const outcome = await webhooks.remove(id).then(
       () => 'so the new webhook was deleted',
-      () => `and the new webhook could not be deleted: do it by \`protime webhooks delete ${id}\``,
+      () =>
+        `and the new webhook could not be deleted: delete it with \`protime webhooks delete ${id}\``,
     )
     const message = `The key cannot be written to its file (${code}), ${outcome}.`
     throw new ConnectorError('config', 'key-not-written', message, { cause: error })
@@ -114,7 +115,7 @@ export async function list(
   return EXIT.done
 }
 
-/** Prints one webhook without its key; exit code 4 when there is none. */
+/** Prints one webhook without its key; exit code 4 if there is none. */
 export async function get(tools: ActionTools, id: string): Promise<ExitCode> {
   const webhook = await withClient(tools, READ, ({ webhooks }) => webhooks.get(id))
   if (webhook === undefined) return notFound(tools)
@@ -122,7 +123,7 @@ export async function get(tools: ActionTools, id: string): Promise<ExitCode> {
   return EXIT.done
 }
 
-/** Deletes one webhook; exit code 4 when there is none. */
+/** Deletes one webhook; exit code 4 if there is none. */
 export async function remove(tools: ActionTools, id: string): Promise<ExitCode> {
   if (isDryRun(tools)) {
     const webhook = await withClient(tools, READ, ({ webhooks }) => webhooks.get(id))

@@ -36,13 +36,13 @@ export async function test(tools: ActionTools, options: TestOptions): Promise<Ex
   )
   if (hooks.length === 0) {
     throw new UsageError(
-      `the store ${options.store} holds no webhook to test: start protime webhooks serve first`,
+      `the store ${options.store} has no webhook to test: start protime webhooks serve first`,
     )
   }
   if (isDryRun(tools)) {
     for (const { collection } of hooks)
       await say({ collection, outcome: 'delivered', dryRun: true })
-    log.info('Nothing was delivered, and so nothing was changed: dry_run is set.')
+    log.info('Nothing was delivered: dry_run is set.')
     return EXIT.done
   }
   let failures = 0
@@ -55,7 +55,7 @@ export async function test(tools: ActionTools, options: TestOptions): Promise<Ex
     await say({ collection, ...outcome })
   }
   const delivered = hooks.length - failures
-  log.info(`${delivered} of ${hooks.length} deliveries came through.`)
+  log.info(`${delivered} of ${hooks.length} deliveries arrived.`)
   return failures === 0 ? EXIT.done : EXIT.failed
 }
 
@@ -76,24 +76,24 @@ async function faultOnTheWay(
     const { status } = await deliver(key)
     if (status === 200) return undefined
     return status === 401
-      ? 'The delivery arrived, and its signature did not fit: its body or its Authorization header is changed on the way, or the server has another store.'
+      ? 'The delivery arrived with a wrong signature: its body or its Authorization header was changed on the way, or the server has another store.'
       : faultOf({ status, text: '' })
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error
-    return `There was ${error.message}: look at the name, the firewall and the certificate.`
+    return `There was ${error.message}: check the host name, the firewall and the certificate.`
   }
 }
 
 function faultOf({ status, text }: TriggerAnswer): string {
   if (status >= 200 && status < 300)
-    return `A delivery that nobody has signed was answered ${status}: somebody else answers at this address.`
+    return `A delivery without a valid signature was answered ${status}: another server answers at this address.`
   if (status >= 300 && status < 400)
-    return `The way sends deliveries elsewhere (${status}): the service follows nobody there.`
+    return `Deliveries are redirected (${status}): the service does not follow redirects.`
   if (status === 404)
     return text === ''
-      ? 'The server answered 404: it knows no webhook of this address. It has another store, or the proxy changes the path.'
+      ? 'The server answered 404: it knows no webhook with this address. It has another store, or the proxy changes the path.'
       : 'The proxy answered 404 with a page: its path is not that of the public URL.'
   if (status >= 500)
-    return `The proxy answered ${status}: it does not reach the server. Look at the address that it passes deliveries on to.`
-  return `The way answered ${status}: look at what the proxy refuses.`
+    return `The proxy answered ${status}: it does not reach the server. Check the address to which it forwards deliveries.`
+  return `The answer was ${status}: check what the proxy refuses.`
 }

@@ -49,7 +49,7 @@ function refuseOtherForms(text: string): void {
   if (text.startsWith('{') && text !== '{') return
   const what = text.startsWith('[') ? 'is a JSON array' : 'does not begin with a JSON object'
   throw new UsageError(
-    `the input ${what}, and what is expected is one JSON object per line, such as jq -c '.[]' or the -jsonlines of DuckDB prints`,
+    `the input ${what}, but one JSON object per line is expected, as jq -c '.[]' or DuckDB's -jsonlines prints`,
   )
 }
 
@@ -77,7 +77,7 @@ export async function write(
   if (mirror && !objects[object].isDeletable)
     throw new UsageError(`--mirror deletes, and ${object} cannot be deleted`)
   if (maxDeletes !== undefined && !mirror)
-    throw new UsageError('--max-deletes says what --mirror may take away: give both')
+    throw new UsageError('--max-deletes limits what --mirror may delete: give both')
   const given = parseWriteSettings({
     ...Object(tools.input),
     ...(maxDeletes && { max_deletes: maxDeletes }),

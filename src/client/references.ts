@@ -16,9 +16,9 @@ const GUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 export function nameFault(name: string): string | undefined {
   if (name === '') return 'The name of the reference is empty.'
   if (HALF_CHARACTER.test(name))
-    return 'The name of the reference is no text: it holds half a character.'
+    return 'The name of the reference is not valid text: it contains half a character.'
   return name.startsWith(PREDEFINED)
-    ? `The reference ${name} is predefined: the service has it of itself, and it can only be read with the records. Names of your own begin with another character than ${PREDEFINED}.`
+    ? `The reference ${name} is predefined by the service: it can only be read with the records. Your own names must not begin with ${PREDEFINED}.`
     : undefined
 }
 
@@ -26,7 +26,7 @@ export function nameFault(name: string): string | undefined {
 export function valueFault(value: string): string | undefined {
   if (value === '') return 'The value of the reference is empty.'
   return HALF_CHARACTER.test(value)
-    ? 'The value of the reference is no text: it holds half a character.'
+    ? 'The value of the reference is not valid text: it contains half a character.'
     : undefined
 }
 

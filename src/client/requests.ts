@@ -107,7 +107,7 @@ export function createRequests({ client, endpoints }: Session, ended: AbortSigna
     throw new ClientError(
       'config',
       'request-too-long',
-      `The request would have an address of ${url.length} characters, and the service takes ${MAX_URL_LENGTH}: use a shorter name or value.`,
+      `The request would have an address of ${url.length} characters, and the service accepts at most ${MAX_URL_LENGTH}: use a shorter name or value.`,
     )
   }
 

@@ -56,7 +56,7 @@ describe('a reference', () => {
     ['an id below zero', { internalReference: '-1' }, /whole number/],
     ['an empty id', { internalReference: '' }, /whole number/],
     ['a number for a GUID', { collection: 'activity-definitions' }, /is a GUID/],
-    ['a path that is too long', { value: 'x'.repeat(4100) }, /takes 4096: use a shorter/],
+    ['a path that is too long', { value: 'x'.repeat(4100) }, /at most 4096: use a shorter/],
   ])('with %s is refused before a request', async (_, part, message) => {
     const { client, requests } = await openServiceClient((response) => reply(response, 200))
     const failure = await failureOf(client.references.put({ ...ONE, ...part }))

@@ -55,7 +55,7 @@ describe('a webhook', () => {
     )
     expect(await failureOf(client.webhooks.create(WANTED))).toMatchObject({
       mayHaveHappened: true,
-      message: expect.stringContaining('without telling its key'),
+      message: expect.stringContaining('without its key'),
     })
   })
 
@@ -112,7 +112,7 @@ describe('a webhook', () => {
   })
 
   it.each([
-    ['key', RECORD, /created the webhook w1 without telling its key.*id, status, validUntil\.$/],
+    ['key', RECORD, /created the webhook w1 without its key.*id, status, validUntil\.$/],
     ['id', { key: KEY }, /without saying which/],
   ])(
     'that was created without a known %s is an error that shows no value',

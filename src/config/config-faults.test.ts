@@ -26,7 +26,7 @@ describe('a fault', () => {
     [
       'a privacy key of few different characters',
       named('privacy_key', 'abababababababababab'),
-      'privacy_key has few different characters, so it can be guessed; docs/privacy.md has a command that makes one.',
+      'privacy_key has too few different characters and can be guessed; docs/privacy.md has a command that creates one.',
     ],
     ['no environment', named('environment', null), 'environment must be an object; it is null.'],
     ['an environment without a type', named('environment', {}), 'environment.type is missing.'],
@@ -78,12 +78,12 @@ describe('a fault', () => {
     [
       'a day that no calendar has',
       named('start_date', '2025-02-29'),
-      'start_date is not a day of the calendar: 2025-02-29.',
+      'start_date is not a valid date: 2025-02-29.',
     ],
     [
       'a month that no calendar has',
       named('start_date', '2025-13-01'),
-      'start_date is not a day of the calendar: 2025-13-01.',
+      'start_date is not a valid date: 2025-13-01.',
     ],
     [
       'a day before any record',
@@ -128,13 +128,13 @@ describe('a fault', () => {
     [
       'references of a collection that is mistyped',
       named('external_references', [{ collection: 'peple', names: ['x'] }]),
-      'external_references.0.collection is peple, which is no collection with references; did you mean people?',
+      'external_references.0.collection is peple, which is not a collection with references; did you mean people?',
     ],
     [
       'references of a collection without them',
       named('external_references', [{ collection: 'clockings', names: ['x'] }]),
       expect.stringMatching(
-        /clockings, which is no .* choose one of absence-definitions, .*people/,
+        /clockings, which is not .* choose one of absence-definitions, .*people/,
       ),
     ],
     [
@@ -194,33 +194,36 @@ it.each([
 const reference = (collection: string) => ({ collection, names: ['x'] })
 
 it.each<[unknown, string[]]>([
-  [{ start_dat: '2026-01-01' }, ['start_dat is no setting; did you mean start_date?']],
-  [{ client_secert: 'x' }, ['client_secert is no setting; did you mean client_secret?']],
-  [{ other: {} }, ['other is no setting.']],
-  [{ constructor: 1, toString: 1 }, ['constructor is no setting.', 'toString is no setting.']],
+  [{ start_dat: '2026-01-01' }, ['start_dat is not a setting; did you mean start_date?']],
+  [{ client_secert: 'x' }, ['client_secert is not a setting; did you mean client_secret?']],
+  [{ other: {} }, ['other is not a setting.']],
+  [
+    { constructor: 1, toString: 1 },
+    ['constructor is not a setting.', 'toString is not a setting.'],
+  ],
   [
     { environment: { type: 'custom', bas_url: 'x' } },
-    ['environment.bas_url is no setting; did you mean environment.base_url?'],
+    ['environment.bas_url is not a setting; did you mean environment.base_url?'],
   ],
   [
     { environment: { bas_url: 'x' } },
-    ['environment.bas_url is no setting; did you mean environment.base_url?'],
+    ['environment.bas_url is not a setting; did you mean environment.base_url?'],
   ],
   [
     { environment: { type: 'production', base_url: 'x' } },
-    ['environment.base_url is no setting of the environment production.'],
+    ['environment.base_url is not a setting of the environment production.'],
   ],
   [{ mirror: true, relink: false, rejected_records: 'rejected.jsonl' }, []],
-  [{ mirrror: true }, ['mirrror is no setting; did you mean mirror?']],
-  [{ base_url: 'x' }, ['base_url is no setting; did you mean environment.base_url?']],
+  [{ mirrror: true }, ['mirrror is not a setting; did you mean mirror?']],
+  [{ base_url: 'x' }, ['base_url is not a setting; did you mean environment.base_url?']],
   [
     { external_references: [{ collection: 'people', name: ['x'] }] },
-    ['external_references.0.name is no setting; did you mean external_references.0.names?'],
+    ['external_references.0.name is not a setting; did you mean external_references.0.names?'],
   ],
   [
     { external_references: [reference('people'), reference('circles')] },
     [
-      'external_references: the service adds the references of circles to no record; they are in the stream external_references.',
+      'external_references: the service adds the references of circles to no record; they are only in the stream external_references.',
     ],
   ],
   [{ __injected_declarative_manifest: {}, _comment: 'x', tenant: 'acme' }, []],
@@ -239,7 +242,7 @@ it.each([configure, configureFile])(
     const asked = [{ collection: 'people', names: ['@badge-number', '@employee-number'] }]
     read({ ...LEAST, external_references: asked }, { warn: (text) => void warnings.push(text) })
     expect(warnings).toEqual([
-      expect.stringContaining('every record: @badge-number of people. Ask'),
+      expect.stringContaining('every record: @badge-number of people. Name'),
     ])
   },
 )

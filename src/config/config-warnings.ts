@@ -51,7 +51,7 @@ function unknownIn(input: unknown, schema: SettingsSchema): string[] {
       if (propertiesOf(at)[name] !== undefined)
         return warningOf(
           'setting-of-another-environment',
-          `${path}${name} is no setting of the environment ${type}.`,
+          `${path}${name} is not a setting of the environment ${type}.`,
         )
       return unknown(path, name, Object.keys(properties))
     })
@@ -64,8 +64,8 @@ function unknownIn(input: unknown, schema: SettingsSchema): string[] {
         ? everywhere.find((other) => other.endsWith(`.${name}`))
         : `${path}${sibling}`
     return meant === undefined
-      ? warningOf('unknown-setting', `${path}${name} is no setting.`)
-      : warningOf('unknown-setting', `${path}${name} is no setting; did you mean ${meant}?`)
+      ? warningOf('unknown-setting', `${path}${name} is not a setting.`)
+      : warningOf('unknown-setting', `${path}${name} is not a setting; did you mean ${meant}?`)
   }
 }
 
@@ -93,6 +93,6 @@ export function referencesWithoutRecords(input: unknown): string[] {
     .filter((collection) => names.includes(collection) && !embedded.has(collection))
     .map(
       (collection) =>
-        `external_references: the service adds the references of ${collection} to no record; they are in the stream external_references.`,
+        `external_references: the service adds the references of ${collection} to no record; they are only in the stream external_references.`,
     )
 }

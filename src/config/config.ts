@@ -26,7 +26,7 @@ function startDate(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const date = new Date(`${text}T00:00:00Z`)
   if (Number.isNaN(date.getTime()) || date.toISOString().slice(0, 10) !== text)
-    throw notValid(`start_date is not a day of the calendar: ${text}.`)
+    throw notValid(`start_date is not a valid date: ${text}.`)
   if (text < EARLIEST) throw notValid(`start_date must be ${EARLIEST} or later; it is ${text}.`)
   return text
 }
@@ -225,7 +225,7 @@ function references(choices: readonly ReferenceChoice[]): readonly ReferenceChoi
     if (known.includes(collection)) continue
     const meant = nearest(collection, known)
     throw notValid(
-      `external_references.${i}.collection is ${collection}, which is no collection with references; ${
+      `external_references.${i}.collection is ${collection}, which is not a collection with references; ${
         meant === undefined ? `choose one of ${known.join(', ')}.` : `did you mean ${meant}?`
       }`,
     )

@@ -196,7 +196,7 @@ describe('a Retry-After', () => {
     const causes: RetryCause[] = []
     await get(PEOPLE, { onRetry: (retryCause) => causes.push(retryCause) })
     expect(causes).toEqual([
-      { reason: expect.stringContaining('asked too often'), until: new Date(9000) },
+      { reason: expect.stringContaining('too many requests'), until: new Date(9000) },
     ])
   })
 

@@ -179,7 +179,7 @@ export function createClient(settings: ClientSettings): Client {
     throw new ConnectorError(
       'system',
       'token-answer-too-large',
-      'The answer of the token endpoint is too large to be one.',
+      'The answer of the token endpoint is too large.',
     )
   }
 
@@ -194,7 +194,7 @@ export function createClient(settings: ClientSettings): Client {
         throw new ConnectorError(
           'system',
           'answer-too-large',
-          'An answer of the service is too large to be one.',
+          'An answer of the service is too large.',
         )
       parts.push(part)
     }

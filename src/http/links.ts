@@ -87,7 +87,7 @@ function parsedLink(link: string, endpoints: Endpoints, from: string): string {
     throw new ConnectorError(
       'config',
       'request-too-long',
-      `A request would have ${resolved.length} characters, the service takes ${MAX_URL_LENGTH}: ask for fewer external references.`,
+      `A request would have ${resolved.length} characters, and the service accepts at most ${MAX_URL_LENGTH}: request fewer external references.`,
     )
   }
   return resolved

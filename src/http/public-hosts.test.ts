@@ -93,7 +93,7 @@ function get(url: string, lookup?: typeof systemLookup) {
 
 const NOT_PUBLIC = {
   failure: 'config',
-  message: expect.stringMatching(/public hosts by https alone .*PROTIME_PUBLIC_ONLY/),
+  message: expect.stringMatching(/public hosts, by https .*PROTIME_PUBLIC_ONLY/),
 }
 
 it('an answer tells whether its host is one of a private network', async () => {

@@ -97,7 +97,7 @@ export function isPublicOnly(env: NodeJS.ProcessEnv = process.env): boolean {
 export function assertPublicUrl(url: string): void {
   const { protocol, hostname } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
-  if (protocol !== 'https:') throw notPublic(host, 'is not asked by https')
+  if (protocol !== 'https:') throw notPublic(host, 'is not an https address')
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw notPublic(host, 'is not public')
 }
 
@@ -135,6 +135,6 @@ function notPublic(host: string, why: string): ConnectorError {
   return new NotConnected(
     'config',
     'host-not-public',
-    `${host} ${why}, and this deployment may ask public hosts by https alone (DEPLOYMENT_MODE=cloud or PROTIME_PUBLIC_ONLY). Check the tenant and the addresses in the configuration.`,
+    `${host} ${why}, and this deployment may only connect to public hosts, by https (DEPLOYMENT_MODE=cloud or PROTIME_PUBLIC_ONLY). Check the tenant and the addresses in the configuration.`,
   )
 }

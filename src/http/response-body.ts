@@ -240,6 +240,6 @@ function unknownEncoding(encoding: string): ConnectorError {
   return new ConnectorError(
     'system',
     'unknown-encoding',
-    `The service answered in ${name}, which was not asked for.`,
+    `The service answered in ${name}, which was not requested.`,
   )
 }

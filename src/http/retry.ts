@@ -103,7 +103,7 @@ export function tooLongToWait(retryAfterMs: number): ConnectorError {
   return new ConnectorError(
     'transient',
     'asked-to-wait',
-    `The service asks to wait ${minutes === 1 ? '1 minute' : `${minutes} minutes`}, which is longer than a request is tried again for (retry_minutes, and a moment in a check). Nothing is lost; try again after that time.`,
+    `The service asks to wait ${minutes === 1 ? '1 minute' : `${minutes} minutes`}, which is longer than the connector retries a request (retry_minutes, or a few seconds in a check). Nothing is lost; try again after that time.`,
     { retryAfterMs },
   )
 }
@@ -113,7 +113,7 @@ export function tooSlow(): ConnectorError {
   return new ConnectorError(
     'transient',
     'answer-too-slow',
-    'The service sends its answer too slowly to ever end. The next sync continues here.',
+    'The service sends its answer too slowly to complete it. The next sync continues here.',
   )
 }
 

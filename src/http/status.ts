@@ -65,7 +65,7 @@ const UNEXPECTED: StatusMeaning = {
   id: 'unexpected-status',
   words: 'The service answered with an unexpected status',
   advice:
-    ' Check the address and the proxies on the way; if they are right, tell the operator of the service.',
+    ' Check the address and any proxies; if they are right, tell the operator of the service.',
   is: [],
 }
 const UNEXPECTED_FOR_NOW = {
@@ -92,7 +92,7 @@ const MEANINGS: Readonly<Record<number, StatusMeaning>> = {
     failure: 'config',
     id: 'token-not-accepted',
     words:
-      'The service does not accept the access token, also a new one; the client lacks a permission',
+      'The service does not accept the access token, not even a new one; the client lacks a permission',
     is: ['expired token', 'nothing done', 'permission', 'of object'],
   },
   403: {
@@ -145,7 +145,7 @@ const MEANINGS: Readonly<Record<number, StatusMeaning>> = {
   414: {
     failure: 'config',
     id: 'url-too-long',
-    words: 'The service says that the URL is too long; ask for fewer external references',
+    words: 'The service says that the URL is too long; request fewer external references',
     wordsOfRecord: 'The service says that the URL is too long; use a shorter name or value',
     is: ['nothing done', 'of record'],
   },
@@ -154,7 +154,7 @@ const MEANINGS: Readonly<Record<number, StatusMeaning>> = {
   429: {
     failure: 'transient',
     id: 'asked-too-often',
-    words: 'The service is asked too often',
+    words: 'The service gets too many requests',
     is: ['retryable', 'nothing done', 'rate limit'],
   },
   500: { ...FAILS, is: ['retryable', 'uncertain'] },

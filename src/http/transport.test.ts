@@ -67,7 +67,7 @@ describe('a body', () => {
     )
     expect(await failureOf(textOf(answer))).toMatchObject({
       failure: 'system',
-      message: expect.stringMatching(/encoding "zstd", which was not asked for/),
+      message: expect.stringMatching(/encoding "zstd", which was not requested/),
     })
   })
 

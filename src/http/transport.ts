@@ -319,7 +319,7 @@ class PendingRequest implements Dispatcher.DispatchHandler {
     throw new ConnectorError(
       'transient',
       'answer-never-comes',
-      `${this.#host} announces an answer that never comes.`,
+      `${this.#host} sends interim responses (1xx), but no final one.`,
     )
   }
 }

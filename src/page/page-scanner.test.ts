@@ -175,7 +175,7 @@ describe('the page scanner', () => {
     ['{"value":[{"id":1}', 'the body ends at byte 18, before it is complete'],
     ['{"value":[{"id":"secret","x":01}]}', 'the body is not JSON at byte 30'],
     ['{"value":[],"nextLink":7}', 'the link at byte 23 is neither a string nor null'],
-    ['{"value":[]} x', 'the body goes on after its end, at byte 13'],
+    ['{"value":[]} x', 'the body continues after its end, at byte 13'],
     ['{"value":[{"id":"\n"}]}', 'the body is not JSON at byte 17'],
   ])('refuses %j and says why', async (body, reason) => {
     await expect(read(body)).rejects.toThrow(new MalformedPageError(reason))

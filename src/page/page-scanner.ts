@@ -80,7 +80,7 @@ export function damage({ kind, at, elements }: Problem, facts: PageFacts): Malfo
     case 'link-not-text':
       return new MalformedPageError(`the link at byte ${at} is neither a string nor null`)
     case 'trailing':
-      return new MalformedPageError(`the body goes on after its end, at byte ${at}`)
+      return new MalformedPageError(`the body continues after its end, at byte ${at}`)
     case 'text-too-large':
       return new RecordTooLargeError(
         `the name or link at byte ${at} is larger than ${facts.maxRecordBytes} bytes`,

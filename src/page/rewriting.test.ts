@@ -143,7 +143,7 @@ it('passes nothing on when a rule fails, and reads the next page as if that had 
   isFailing = true
   scanner.begin()
   expect(() => scanner.push(page(known, '{"id":2,"other":2}'))).toThrow('no rule')
-  expect(() => scanner.push(page(known))).toThrow('begin the page again')
+  expect(() => scanner.push(page(known))).toThrow('start the page again')
   isFailing = false
   expect(linesOf(scanner, page(known, '{"id":2,"other":2,"pin":2}'))).toEqual([
     '{"id":1}',

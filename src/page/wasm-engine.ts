@@ -101,7 +101,7 @@ class WasmEngine implements ScanEngine {
   }
 
   scan(chunks: readonly Uint8Array[]): RecordBatch | Problem {
-    if (!this.#isSound) throw new Error('the scan before has failed: begin the page again')
+    if (!this.#isSound) throw new Error('the previous scan has failed: start the page again')
     this.#isSound = false
     const wasm = this.#wasm
     const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)

@@ -34,9 +34,9 @@ it('has the name of the tenant in pseudonyms, unless they are to be equal across
 
 it('asks for a key wherever something is hashed', () => {
   const rules = [{ stream: 'people', path: 'x', rule: 'hash' }]
-  expect(parsePrivacySettings(LEAST)).toMatch(/^privacy_key is missing: personal_data is/)
+  expect(parsePrivacySettings(LEAST)).toMatch(/^privacy_key is missing: .* personal_data is/)
   expect(parsePrivacySettings({ ...LEAST, personal_data: 'minimal', field_rules: rules })).toMatch(
-    /^privacy_key is missing: a rule of field_rules hashes/,
+    /^privacy_key is missing: .* a rule of field_rules hashes/,
   )
 })
 

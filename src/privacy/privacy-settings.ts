@@ -80,9 +80,9 @@ export function parsePrivacySettings(
     | 'keep'
     | 'drop'
   if (hashes({ mode, rules }) && key === undefined)
-    return `privacy_key is missing: ${mode === 'pseudonymised' ? 'personal_data is pseudonymised' : 'a rule of field_rules hashes'}, and pseudonyms are made with it.`
+    return `privacy_key is missing: pseudonyms need it, because ${mode === 'pseudonymised' ? 'personal_data is pseudonymised' : 'a rule of field_rules hashes'}.`
   if (key !== undefined && isGuessable(key))
-    return 'privacy_key has few different characters, so it can be guessed; docs/privacy.md has a command that makes one.'
+    return 'privacy_key has too few different characters and can be guessed; docs/privacy.md has a command that creates one.'
   const isShared = config['pseudonyms_across_tenants'] === true
   const tenant = isShared ? undefined : (config['tenant'] as string).toLowerCase()
   return { mode, pseudonyms: key === undefined ? undefined : { key, tenant }, rules, unknownFields }

@@ -367,7 +367,7 @@ export function createUnknownFields(): UnknownFields {
         ? undefined
         : warningOf(
             'unknown-fields',
-            `The service sends fields that the schemas do not know; each may be personal. ${lists.join(' ')} The settings unknown_fields and field_rules decide.`,
+            `The service sends fields that the schemas do not know; they may be personal data. ${lists.join(' ')} The settings unknown_fields and field_rules decide.`,
           )
     },
   }

@@ -17,7 +17,7 @@ it.each([
 
 it('warns of a stream that nothing fits, and says which was meant', () => {
   expect(of('clocking', 'kind')).toEqual([
-    'field_rules.0.stream is clocking, which fits no stream; did you mean clockings?',
+    'field_rules.0.stream is clocking, which matches no stream; did you mean clockings?',
   ])
 })
 
@@ -29,7 +29,7 @@ it.each([
   'warns of a path that no known field fits, and says which was meant: %s %s',
   (stream, path, meant) => {
     expect(of(stream, path)).toEqual([
-      `field_rules.0.path is ${path}, which fits no field that the schema of ${stream} knows${meant} For a field that the service has added, say "unknown": true.`,
+      `field_rules.0.path is ${path}, which matches no field that the schema of ${stream} knows${meant} For a field that the service has added, set "unknown": true.`,
     ])
   },
 )
@@ -78,7 +78,7 @@ it.each([
   expect(asked(mode)).toEqual(
     named.map(
       (names) =>
-        `external_references asks for what personal_data, ${mode}, leaves out of every record: ${names}. Ask for others, or keep them by field_rules.`,
+        `external_references names references that personal_data, ${mode}, leaves out of every record: ${names}. Name others, or keep them with field_rules.`,
     ),
   )
 })

@@ -17,7 +17,9 @@ export function ruleFaults(rules: readonly FieldRule[]): string[] {
     if (fitting.length === 0) {
       const meant = nearest(rule.stream, [...streams.keys()])
       const question = meant === undefined ? '' : `; did you mean ${meant}?`
-      return [`field_rules.${i}.stream is ${rule.stream}, which fits no stream${question || '.'}`]
+      return [
+        `field_rules.${i}.stream is ${rule.stream}, which matches no stream${question || '.'}`,
+      ]
     }
     if (ALWAYS_THERE.includes(rule.path) && rule.rule !== 'keep')
       return [`field_rules.${i}.path is ${rule.path}, which stays as it is in every record.`]
@@ -34,9 +36,9 @@ export function ruleFaults(rules: readonly FieldRule[]): string[] {
     const known = places.flatMap(([, paths]) => paths.map(({ path }) => path.join('.')))
     const meant = nearest(rule.path, new Set(known))
     return [
-      `field_rules.${i}.path is ${rule.path}, which fits no field that the schema of ${rule.stream} knows${
+      `field_rules.${i}.path is ${rule.path}, which matches no field that the schema of ${rule.stream} knows${
         meant === undefined ? '' : `; did you mean ${meant}?`
-      }${meant === undefined ? '.' : ''} For a field that the service has added, say "unknown": true.`,
+      }${meant === undefined ? '.' : ''} For a field that the service has added, set "unknown": true.`,
     ]
   })
 }
@@ -62,7 +64,7 @@ export function leftOutReferences(
   )
   if (leftOut.length === 0) return []
   return [
-    `external_references asks for what personal_data, ${mode}, leaves out of every record: ${leftOut.join(', ')}. Ask for others, or keep them by field_rules.`,
+    `external_references names references that personal_data, ${mode}, leaves out of every record: ${leftOut.join(', ')}. Name others, or keep them with field_rules.`,
   ]
 }
 

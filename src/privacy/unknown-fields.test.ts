@@ -14,7 +14,7 @@ it('names each field once in one sentence, with what becomes of it', () => {
   people('iban', true)
   people('shoeSize', false)
   expect(fields.sentence()).toBe(
-    'The service sends fields that the schemas do not know; each may be personal. They are passed on: clockings.note, people.shoeSize. They are left out: people.iban. The settings unknown_fields and field_rules decide.',
+    'The service sends fields that the schemas do not know; they may be personal data. They are passed on: clockings.note, people.shoeSize. They are left out: people.iban. The settings unknown_fields and field_rules decide.',
   )
 })
 

@@ -183,7 +183,7 @@ export class InputFault extends ConnectorError {
     super(
       'system',
       'input-not-valid',
-      `Line ${line} of the input ${reason}. Everything before it is written. Nothing behind it is, and no state that covers it was passed on, so the next run sends it again.`,
+      `Line ${line} of the input ${reason}. Everything before it is written. Nothing after it is, and no state that covers it was passed on, so the next run sends it again.`,
     )
   }
 }

@@ -50,7 +50,7 @@ function failureOf({ name, fault }: CheckedOutput, told: readonly Failure[]): Fa
     new ConnectorError(
       'system',
       'stream-not-ended',
-      'The connector has ended, and has not said that it has read all of the stream, so that the stream counts as incomplete. This is a fault of the connector: report it.',
+      'The connector ended without saying that it has read the whole stream, so the stream counts as incomplete. This is a fault of the connector: report it.',
     )
   return [{ stream: name, error }]
 }
@@ -109,7 +109,7 @@ class CheckedOutput implements StreamOutput {
     this.#assertOpen()
     this.#assertStamp(stamp)
     // One that somebody made by hand has none.
-    if (batch.fault !== null) this.#refuse(batch.fault ?? 'its batch is of no known make')
+    if (batch.fault !== null) this.#refuse(batch.fault ?? 'its batch is of an unknown kind')
     if (!this.#spec.hasDeletes && batch.ops.some((op) => op !== UPSERT && op !== SKIP))
       this.#refuse('it has deletes, and its specification does not say so (hasDeletes)')
     return this.#output.records(batch, stamp)
@@ -171,17 +171,17 @@ class CheckedOutput implements StreamOutput {
 
   #assertStamp({ generation, cursor, now }: Stamp): void {
     if (!Number.isInteger(generation) || generation < 1 || generation > MOST_GENERATION)
-      this.#refuse(`its generation ${generation} is no integer from 1 to ${MOST_GENERATION}`)
+      this.#refuse(`its generation ${generation} is not an integer from 1 to ${MOST_GENERATION}`)
     if (!Number.isSafeInteger(cursor) || cursor < 0)
-      this.#refuse(`its cursor ${cursor} is no integer from 0 to ${Number.MAX_SAFE_INTEGER}`)
-    if (Number.isNaN(now.getTime())) this.#refuse('its time is none')
+      this.#refuse(`its cursor ${cursor} is not an integer from 0 to ${Number.MAX_SAFE_INTEGER}`)
+    if (Number.isNaN(now.getTime())) this.#refuse('its time is not valid')
   }
 
   #refuse(reason: string): never {
     this.fault ??= new ConnectorError(
       'system',
       'library-misused',
-      `What the connector hands over of ${this.name} cannot be passed on: ${reason}. This is a fault of the connector: report it.`,
+      `The output of the connector for ${this.name} is not valid: ${reason}. This is a fault of the connector: report it.`,
     )
     throw this.fault
   }

@@ -39,8 +39,8 @@ export async function audit(
   if (position.phase !== 'complete' || position.next === 'list') return
   log.info(
     state.isAuditing
-      ? `${stream.stream}: the audit that an earlier sync began was broken off, so it begins anew.`
-      : `${stream.stream}: its audit is due, so it is listed whole.`,
+      ? `${stream.stream}: an earlier sync did not finish its audit, so the audit starts over.`
+      : `${stream.stream}: its audit is due, so the whole stream is listed.`,
   )
   const begunAt = clock.now()
   state.beginAudit()
@@ -78,7 +78,9 @@ async function listBetweenChanges(
     const isListed = await listAll(range, 'first', context)
     rows.compareWith(undefined)
     if (!isListed) {
-      log.info(`${stream.stream}: the service offers no list of it, so it cannot be audited.`)
+      log.info(
+        `${stream.stream}: the service offers no list of this stream, so it cannot be audited.`,
+      )
       return false
     }
     const { position } = state
@@ -86,12 +88,12 @@ async function listBetweenChanges(
     await followChanges()
     const lacking = countLacking(expected, range, context)
     if (lacking === 0) return true
-    const what = `${stream.stream}: the list of the audit is older than what the delta has told: it lacks ${many(lacking, 'change')} of the latest`
+    const what = `${stream.stream}: the list of the audit is older than what the delta has reported: it lacks ${many(lacking, 'change')} of the latest`
     if (isAgain) {
       log.warn(
         warningOf(
           'list-lags-behind',
-          `${what}, and so did the one before it. Nothing of it is written or deleted; the next audit comes after audit_days.`,
+          `${what}, and so did the one before it. Nothing is written or deleted; the next audit follows after audit_days.`,
         ),
       )
       return false
@@ -185,7 +187,7 @@ async function mend(context: StreamContext): Promise<void> {
     log.warn(
       warningOf(
         'delta-was-silent',
-        `${stream.stream}: the delta had not told of ${many(count, 'row')}: ${what} by the audit.`,
+        `${stream.stream}: the delta had not reported ${many(count, 'row')}: ${what} by the audit.`,
       ),
     )
   const missing = rows.untold('missing')
@@ -204,10 +206,10 @@ async function mend(context: StreamContext): Promise<void> {
       log.warn(
         warningOf(
           'rows-not-confirmed',
-          `${stream.stream}: the audit did not meet ${many(left, 'row')} of the warehouse, and the service offered no second look. They stay; the next audit looks again.`,
+          `${stream.stream}: the audit did not find ${many(left, 'row')} of the warehouse in the list, and the service offered no second look. They stay; the next audit looks again.`,
         ),
       )
   }
   if (missing + newer === 0 && keys.unmet().length === 0)
-    log.info(`${stream.stream}: the audit found nothing that the delta had not told.`)
+    log.info(`${stream.stream}: the audit found nothing that the delta had not reported.`)
 }

@@ -33,12 +33,12 @@ export async function confirmDeletes(context: StreamContext): Promise<void> {
   const isSure = await look(context)
   if (vanished === 0) return
   const found = vanished - keys.goneCount
-  const what = `${stream.stream}: this reading did not meet ${vanished} rows that the warehouse has`
+  const what = `${stream.stream}: this read did not find ${vanished} rows that the warehouse has`
   if (found > 0) {
     log.warn(
       warningOf(
         'answer-not-whole',
-        `${what}; a second look found ${found} of them, which stay. The service's answers are not always whole: tell its operator if it happens often.`,
+        `${what}; a second look found ${found} of them, which stay. The service's answers are sometimes incomplete: tell its operator if this happens often.`,
       ),
     )
   } else if (isSure) {
@@ -79,7 +79,7 @@ async function look(context: StreamContext): Promise<boolean> {
 async function refreshAgain(context: StreamContext): Promise<void> {
   const { state, log } = context
   log.info(
-    `${state.stream.stream}: this full refresh met no row at all, so it is listed once more.`,
+    `${state.stream.stream}: this full refresh found no row at all, so it is listed once more.`,
   )
   const { position } = state
   // It is not complete before that list has been read: whoever goes on after a failure reads it.

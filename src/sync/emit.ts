@@ -255,7 +255,7 @@ function withoutDeltaLink(isContinued: boolean): Error {
   return new ConnectorError(
     'system',
     'no-delta-link',
-    `${what} Nothing is lost; tell the operator of the service if it comes again.`,
+    `${what} Nothing is lost; tell the operator of the service if it happens again.`,
   )
 }
 

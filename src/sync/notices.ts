@@ -36,7 +36,7 @@ export function createExpiredDeltas(continued: number): ExpiredDeltas {
         return `${what} Probably another program reads this tenant with the same client at this moment. ${RULE} ${ONE_PIPELINE}`
       }
       if (streams.size > 1 && streams.size >= continued) {
-        return `${what} These are all deltas that there were: the service may have been restarted, which this sync makes up for. If it happens again, another program reads this tenant with the same client. ${RULE} ${ONE_PIPELINE}`
+        return `${what} These were all of the deltas, so the service may have been restarted. In that case you need not do anything. If it happens again, another program reads this tenant with the same client. ${RULE} ${ONE_PIPELINE}`
       }
       return `${what} Probably another program reads them with the same client. ${RULE} ${ONE_PIPELINE}`
     },

@@ -54,7 +54,7 @@ export function pageFailure(error: unknown): unknown {
   return new ConnectorError(
     'system',
     'page-damaged',
-    `A page of the service is damaged: ${error.message}. Nothing of it counts as read; tell the operator of the service if it comes again.`,
+    `A page of the service is damaged: ${error.message}. No part of it counts as read; tell the operator of the service if it happens again.`,
     { cause: error },
   )
 }
@@ -73,7 +73,7 @@ export function pageTooLarge(most: number): ConnectorError {
   return new ConnectorError(
     'system',
     'page-too-large',
-    `A page of the service is larger than the ${most / 1024 ** 2} MiB that it may have where it is read whole. Nothing of it counts as read; tell the operator of the service.`,
+    `A page of the service is larger than ${most / 1024 ** 2} MiB, the limit for a page that is read as a whole. No part of it counts as read; tell the operator of the service.`,
   )
 }
 
@@ -97,7 +97,7 @@ function listConflict(refusal: HttpError, tries: number): ConnectorError {
   return new ConnectorError(
     'transient',
     'conflict-on-list',
-    `The service reported a conflict each of the ${tries} times that this list was asked for. The next sync tries again; tell the operator of the service if it stays. ${refusal.message}`,
+    `The service reported a conflict at each of the ${tries} requests for this list. The next sync tries again; tell the operator of the service if it continues. ${refusal.message}`,
     { cause: refusal },
   )
 }

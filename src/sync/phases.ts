@@ -64,7 +64,7 @@ export async function backfill(position: Backfill, context: StreamContext): Prom
     log.warn(
       warningOf(
         'history-not-listed',
-        `${stream.stream}: the service offers no list of it, so days before ${changes.window} cannot be read, and rows that vanished before this reading are not turned into deletes.`,
+        `${stream.stream}: the service offers no list of this stream, so days before ${changes.window} cannot be read, and rows that vanished before this read do not become deletes.`,
       ),
     )
     keys.keepUnseen('backfill')
@@ -122,7 +122,7 @@ export async function initial(position: Initial, context: StreamContext): Promis
     log.warn(
       warningOf(
         'no-delta-offered',
-        `${stream.stream}: the service offers no delta of it, so it is listed whole at each sync.`,
+        `${stream.stream}: the service offers no delta of this stream, so the whole list is read at each sync.`,
       ),
     )
     return LIST
@@ -144,7 +144,7 @@ function refusedDelta(error: HttpError): ConnectorError {
   return new ConnectorError(
     'transient',
     'delta-refused',
-    `The service refused the delta of this collection, which it offered before. Nothing is lost, and the next sync tries again; if the service has ended this delta for good, reset the stream, which is then listed whole. ${error.message}`,
+    `The service refused the delta of this collection, which it offered before. Nothing is lost, and the next sync tries again; if the service no longer offers this delta, reset the stream, and its list is read instead. ${error.message}`,
     { cause: error },
   )
 }
@@ -188,7 +188,7 @@ function withoutList(error: HttpError): ConnectorError {
   return new ConnectorError(
     'config',
     'no-list',
-    'The service offers no list of it, and no delta is started here.',
+    'The service offers no list of this stream, and this command starts no delta.',
     { cause: error },
   )
 }
@@ -200,7 +200,7 @@ async function readByDelta(context: StreamContext): Promise<void> {
   log.warn(
     warningOf(
       'delta-for-full-refresh',
-      `${stream.stream}: the service offers no list of it, so a delta is started to read it whole. Another consumer's delta of this collection ends by that.`,
+      `${stream.stream}: the service offers no list of this stream, so a full refresh starts a delta to read it. This ends another consumer's delta of this collection.`,
     ),
   )
   const link = deltaStart(stream, deltaWindow(start, clock.now()), config, endpoints)

@@ -134,7 +134,7 @@ function fitting(
   const isDelta = phase !== 'list' && phase !== 'complete'
   if (isDated === (stream.dateField !== undefined) && (!isDelta || stream.replication === 'delta'))
     return stored
-  return { unreadable: 'it is of a stream that is read in another way' }
+  return { unreadable: 'it belongs to a stream that is read in another way' }
 }
 
 /** What was written of another refresh is not kept beside this one. */

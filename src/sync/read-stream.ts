@@ -144,12 +144,12 @@ function linkTime(position: Position): Date | null {
 /** Without the ids of what it has sent a full refresh would send rows twice. */
 function refreshNotRepeated(error: DeadLinkError, isNumbered: boolean): ConnectorError {
   const next = isNumbered
-    ? 'Further attempts of this job fail as well; the next job has another generation_id, and begins it anew.'
-    : 'The next sync begins it anew.'
+    ? 'Further attempts of this job fail as well; the next job has another generation_id, and starts it from the beginning.'
+    : 'The next sync starts it from the beginning.'
   return new ConnectorError(
     'transient',
     'refresh-not-repeated',
-    `This full refresh cannot start over, because the state has no room for the ids of the rows that it has sent, and they would come twice. ${next} Read the stream as incremental if this comes again. ${error.message}`,
+    `This full refresh cannot start over, because the ids of the rows that it has sent do not fit into the state, and these rows would be sent twice. ${next} Read the stream as incremental if this happens again. ${error.message}`,
     { cause: error },
   )
 }
@@ -158,7 +158,7 @@ function neverFinishes(error: DeadLinkError): ConnectorError {
   return new ConnectorError(
     'transient',
     'links-die',
-    `The service's links die before the stream can be read to its end, probably because another program reads this tenant with the same client at this moment. The next sync tries again. ${error.message}`,
+    `The service's links expire before the stream can be read to its end, probably because another program reads this tenant with the same client at this moment. The next sync tries again. ${error.message}`,
     { cause: error },
   )
 }

@@ -103,7 +103,7 @@ async function begin(
     throw new ConnectorError(
       'config',
       'no-stream-selected',
-      'The stream inventory tells of the streams that are read beside it, and none is selected.',
+      'The stream inventory describes the other streams of the same sync, and none of them is selected.',
     )
   }
   const waiting = createWaiting(retryPolicy.time, () =>

@@ -59,7 +59,7 @@ function heldOf({ stream, table, repeated, reader, isThere }: Printed): HeldRows
     throw new ConnectorError(
       'config',
       'rows-not-valid',
-      `The rows of ${stream.name} have no column ${missing}, which tells them apart.`,
+      `The rows of ${stream.name} have no column ${missing} that identifies them.`,
     )
   const compared = createLooseReader(stream, (place) => isEmpty || isThere[place] === true)
   return { table, repeated, reader: compared, lacking: fields.names.filter(lacks) }
@@ -85,7 +85,7 @@ interface RowMessage {
 function messageOf(text: string | undefined, line: number): RowMessage {
   const { stream, row } = parsed(text, line)
   if (typeof stream !== 'string') throw notValid(line, 'It names no stream.')
-  if (row !== undefined && !isJsonObject(row)) throw notValid(line, 'Its row is no JSON object.')
+  if (row !== undefined && !isJsonObject(row)) throw notValid(line, 'Its row is not a JSON object.')
   return { stream, row }
 }
 
@@ -97,7 +97,7 @@ function parsed(text: string | undefined, line: number): Readonly<Record<string,
   } catch {
     // The parser's message has a piece of the line, which is somebody's data.
   }
-  throw notValid(line, 'It is no JSON object.')
+  throw notValid(line, 'It is not a JSON object.')
 }
 
 function notValid(line: number, reason: string): ConnectorError {

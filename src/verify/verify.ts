@@ -36,7 +36,7 @@ export async function verify<Config>(settings: VerifySettings<Config>): Promise<
   for (const stream of streams) {
     const { name } = stream
     const rows = held.get(name)
-    if (rows === undefined) notVerified.set(name, 'no rows of it are there')
+    if (rows === undefined) notVerified.set(name, 'it has no rows here')
     else if ('why' in rows) notVerified.set(name, rows.why)
     else {
       tellLacking(name, rows.lacking, tools.log)
@@ -87,7 +87,7 @@ function nothingCompared(reasons: ReadonlyMap<string, string>): ConnectorError {
   return new ConnectorError(
     'config',
     'nothing-compared',
-    `Nothing was compared, because of each stream: ${reason}. Sync first, or give rows by --rows.`,
+    `No stream could be compared: ${reason}. Sync first, or give rows with --rows.`,
   )
 }
 

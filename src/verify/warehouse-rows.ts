@@ -35,7 +35,7 @@ export async function readWarehouse(settings: WarehouseRowsSettings): Promise<He
       throw new ConnectorError(
         'config',
         'not-a-warehouse',
-        `${path} is no file of protime sync. Name one by --warehouse, or rows by --rows.`,
+        `${path} is not a file of protime sync. Name one with --warehouse, or rows with --rows.`,
       )
     const columns = await storedColumns(connection)
     const present = await presentTables(connection)
@@ -52,7 +52,7 @@ export async function readWarehouse(settings: WarehouseRowsSettings): Promise<He
       if (state === undefined || state === 'none') continue
       if ('unreadable' in state)
         held.set(name, { why: `its state cannot be used, ${state.unreadable}` })
-      else if (!state.isSettled) held.set(name, { why: 'its first reading is not complete' })
+      else if (!state.isSettled) held.set(name, { why: 'its first read is not complete' })
       else {
         const known = {
           from: state.start,

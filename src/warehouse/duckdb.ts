@@ -72,7 +72,7 @@ function badName(path: string, what: string): ConnectorError {
   return new ConnectorError(
     'config',
     'warehouse-not-opened',
-    `The warehouse ${path} cannot be opened: DuckDB takes no file that is called by ${what}. Name another file by --warehouse.`,
+    `The warehouse ${path} cannot be opened: DuckDB takes no file that is called by ${what}. Name another file with --warehouse.`,
   )
 }
 
@@ -89,7 +89,7 @@ function noDuckDb(path: string): ConnectorError {
   return new ConnectorError(
     'config',
     'not-duckdb',
-    `${path} is no DuckDB file. Name another file by --warehouse.`,
+    `${path} is not a DuckDB file. Name another file with --warehouse.`,
   )
 }
 
@@ -142,14 +142,14 @@ async function open(
       throw new ConnectorError(
         'config',
         'made-by-a-newer-duckdb',
-        `${path} was made by a newer DuckDB than the one of this program, which cannot read it. Name another file by --warehouse: newer ones read what this one makes.`,
+        `${path} was written by a newer DuckDB than that of this program, which cannot read it. Name another file with --warehouse: newer versions can read the files of this one.`,
         { cause: error },
       )
     if (text.includes('Could not set lock'))
       throw new ConnectorError(
         'transient',
         'in-use',
-        `Another process has the warehouse open: ${path}. A warehouse is synced by one process at a time, and is not read meanwhile.`,
+        `Another process has the warehouse open: ${path}. Only one process can sync a warehouse, and none can read it meanwhile.`,
         { cause: error },
       )
     throw new ConnectorError(
@@ -181,7 +181,7 @@ export function createPatience(
       } catch (error) {
         const isTaken = error instanceof ConnectorError && error.failure === 'transient'
         if (!isTaken || performance.now() >= until) throw error
-        if (!isTold) log.info(`${error.message} It is waited for.`)
+        if (!isTold) log.info(`${error.message} Waiting for it.`)
         isTold = true
         // An end that is asked for is thrown as itself.
         await sleep(RETRY_MS, undefined, { signal }).catch(() => signal.throwIfAborted())

@@ -45,7 +45,7 @@ export async function isOwned(
   throw new ConnectorError(
     'config',
     'warehouse-of-another-tenant',
-    `${path} holds the rows of another tenant: of ${tenant} in ${environment}, and the configuration is of ${owner.tenant} in ${owner.environment}. Name another file by --warehouse.`,
+    `${path} has the rows of another tenant: of ${tenant} in ${environment}, but the configuration is for ${owner.tenant} in ${owner.environment}. Name another file with --warehouse.`,
   )
 }
 
@@ -66,7 +66,7 @@ export class RedactedOtherwise extends ConnectorError {
     super(
       'config',
       'redacted-otherwise',
-      `${path} was filled under other settings of personal data, and what they let through would stay in it. Add --rewrite: the sync reads everything into a new file, which takes the place of this one once it is complete.`,
+      `${path} was filled with other settings of personal data, and the values that they let through would stay in it. Add --rewrite: the sync reads everything into a new file, which replaces this one when it is complete.`,
     )
   }
 }
@@ -74,11 +74,11 @@ export class RedactedOtherwise extends ConnectorError {
 function ofAnotherVersion(path: string, version: 'earlier' | 'later'): ConnectorError {
   const advice =
     version === 'later'
-      ? 'Update the program, or name another file by --warehouse.'
-      : 'Remove it, or name another file by --warehouse: the sync reads everything into a new one.'
+      ? 'Update the program, or name another file with --warehouse.'
+      : 'Remove it, or name another file with --warehouse: the sync reads everything into a new one.'
   return new ConnectorError(
     'config',
     'made-by-another-version',
-    `${path} was made by a version of this program that is ${version}, in a form that this one does not read. ${advice}`,
+    `${path} was written by a version of this program that is ${version}, in a form that this one does not read. ${advice}`,
   )
 }

@@ -47,7 +47,7 @@ export function assertNameIsFree(
   throw new ConnectorError(
     'config',
     'name-taken',
-    `The warehouse has a table or view ${other} that no sync has made, and the stream ${name} needs this name. Rename or drop it.`,
+    `The warehouse has a table or view ${other} that no sync has created, and the stream ${name} needs this name. Rename or drop it.`,
   )
 }
 

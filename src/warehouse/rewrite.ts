@@ -69,7 +69,7 @@ async function assertNoneOf(
   throw new ConnectorError(
     'config',
     'streams-left-out',
-    `The new file of --rewrite would lack what this one has and --streams does not name: ${missing.join(', ')}. Name them too, or leave --streams out. Fewer streams for good are named by streams in the configuration.`,
+    `The new file of --rewrite would lack streams of this one, because --streams does not name them: ${missing.join(', ')}. Name them too, or leave --streams out. To keep fewer streams permanently, name them in streams in the configuration.`,
   )
 }
 

@@ -327,7 +327,7 @@ export function createRowEncoder(
       throw new ConnectorError(
         'system',
         'too-many-members',
-        `The records have more than ${MAX_COLUMNS} different members, which is more than a table takes. Tell the operator of the service.`,
+        `The records have more than ${MAX_COLUMNS} different members, more than a table can have. Tell the operator of the service.`,
       )
     return { property, name: freeName(property, takenNames(columns, others)), type: 'JSON' }
   }

@@ -43,7 +43,7 @@ export async function readStatus(path: string, patience: Patience): Promise<Ware
       throw new ConnectorError(
         'config',
         'not-a-warehouse',
-        `${path} is no file of protime sync. Name one by --warehouse.`,
+        `${path} is not a file of protime sync. Name one with --warehouse.`,
       )
     const [owner = []] = await texts(
       connection,

@@ -9,7 +9,7 @@ export function unwritable(error: unknown): ConnectorError {
   return new ConnectorError(
     'system',
     'warehouse-not-written',
-    `The warehouse cannot be written: ${reason(error)}. It is as of the last commit, and the next sync continues there.`,
+    `The warehouse cannot be written: ${reason(error)}. It has the rows of the last commit, and the next sync continues there.`,
     { cause: error },
   )
 }

@@ -76,7 +76,7 @@ export async function syncWarehouse<Config>(
   if (isComplete) await replacement.takePlace()
   else
     tools.log.warn(
-      `${path} stays as it was: not everything could be read. The next sync with --rewrite goes on.`,
+      `${path} stays as it was: not everything could be read. The next sync with --rewrite continues.`,
     )
   return done
 }
@@ -135,7 +135,7 @@ function chosen(
     throw new ConnectorError(
       'config',
       'no-stream-named',
-      'The streams to read name no stream. Name some, or leave the setting out to read all.',
+      'The list of streams to read is empty. Name streams, or leave the setting out to read all.',
     )
   return [...new Set(names)].map((name) => {
     const spec = offered.find((one) => one.name === name)
@@ -281,7 +281,7 @@ function misfitsIn({ columns, misfits }: StreamRows): string[] {
     return [
       warningOf(
         'value-of-another-type',
-        `${name} is no ${type} in ${records}; it is null there, and as it came in ${variant.name}.`,
+        `${name} is not a valid ${type} in ${records}: there it is null, and ${variant.name} has the original value.`,
       ),
     ]
   })

@@ -74,7 +74,7 @@ describe('a value that its column does not hold', () => {
       { id: 4, day_json: bad },
     ])
     expect(warnings).toEqual([
-      `clockings: day is no ${before} in 2 records; it is null there, and as it came in day_json.`,
+      `clockings: day is not a valid ${before} in 2 records: there it is null, and day_json has the original value.`,
     ])
   })
 
@@ -106,7 +106,9 @@ describe('a value that its column does not hold', () => {
 
   it('is told of in one sentence for a single record', async () => {
     const { warnings } = await sync(sending('{"id":1,"day":5}'))
-    expect(warnings).toEqual([expect.stringContaining('day is no DATE in 1 record; it')])
+    expect(warnings).toEqual([
+      expect.stringContaining('day is not a valid DATE in 1 record: there it'),
+    ])
   })
 
   it('goes when a better one comes, and its column when a complete reading has none', async () => {
@@ -145,7 +147,7 @@ describe('a value that its column does not hold', () => {
       { day: null, day_json: null },
       { day: null, day_json: null },
     ])
-    expect(warnings).toEqual([expect.stringContaining('in 1 record;')])
+    expect(warnings).toEqual([expect.stringContaining('in 1 record:')])
   })
 
   it('has a column whose name the service has not', async () => {

@@ -282,7 +282,7 @@ describe('a warehouse', () => {
   it('is no file that DuckDB reads but cannot keep rows in', async () => {
     const path = join(folder, 'config.json')
     writeFileSync(path, '{"tenant":"acme"}')
-    await expect(syncInto(path)).rejects.toThrow(`${path} is no DuckDB file`)
+    await expect(syncInto(path)).rejects.toThrow(`${path} is not a DuckDB file`)
     expect(readFileSync(path, 'utf8')).toBe('{"tenant":"acme"}')
   })
 
@@ -302,7 +302,7 @@ describe('a warehouse', () => {
     await withDuckDb(file(), (connection) => connection.run(statement))
     await expect(syncInto(file())).rejects.toMatchObject({
       failure: 'config',
-      message: expect.stringContaining(`a table or view ${name} that no sync has made`),
+      message: expect.stringContaining(`a table or view ${name} that no sync has created`),
     })
   })
 
@@ -311,7 +311,7 @@ describe('a warehouse', () => {
     async (name) => {
       await expect(syncInto(join(folder, name))).rejects.toMatchObject({
         failure: 'config',
-        message: expect.stringContaining('Name another file by --warehouse'),
+        message: expect.stringContaining('Name another file with --warehouse'),
       })
     },
   )
@@ -352,7 +352,7 @@ describe('a warehouse', () => {
       syncLists(file(), both, { rewrites: true, streams: ['people'], ...settings })
     await expect(rewriting({ mayLeaveOut: false })).rejects.toMatchObject({
       failure: 'config',
-      message: expect.stringContaining('does not name: jobs.'),
+      message: expect.stringContaining('does not name them: jobs.'),
     })
     expect(await rows('SELECT count(*)::INTEGER AS count FROM jobs')).toEqual([{ count: 1 }])
     expect((await rewriting({ mayLeaveOut: false, streams: ['people', 'jobs'] })).records).toBe(2)

@@ -98,7 +98,7 @@ export type JobCategoryChange =
 
 /** Says which fields the service does not empty. */
 export function keptInWords(fields: readonly string[]): string {
-  return `The service has kept ${fields.join(' and ')}, which the record empties: it does not empty what a PUT leaves out. Everything else is as the record has it.`
+  return `The service has kept ${fields.join(' and ')}, which the record empties: it keeps fields that a PUT leaves out. All other fields are as in the record.`
 }
 
 /**
@@ -226,7 +226,7 @@ export async function applyJobCategories(
 function contradiction(name: string): Verdict {
   return {
     outcome: 'rejected',
-    reason: `The id and the external reference ${name} name different job categories. Leave out the one that is wrong.`,
+    reason: `The id and the external reference ${name} identify different job categories. Leave out the one that is wrong.`,
   }
 }
 

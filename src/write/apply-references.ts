@@ -329,7 +329,7 @@ async function applyGroup(
     const ordinal = lostFor.get(value)
     const verdict = ordinal === undefined ? undefined : verdicts.get(ordinal)
     if (ordinal === undefined || verdict?.outcome !== 'rejected') return
-    const reason = `${verdict.reason ?? ''} The link that it replaced was deleted and could not be made again.`
+    const reason = `${verdict.reason ?? ''} The link that it replaced was deleted and could not be restored.`
     verdicts.set(ordinal, { ...verdict, reason })
   }
 
@@ -343,7 +343,7 @@ async function applyGroup(
 const CONTRADICTION: Verdict = {
   outcome: 'rejected',
   reason:
-    'An earlier record of the input has this value in another form, which is the same to the service, and another internalReference. Leave out the one that is wrong.',
+    'An earlier record of the input has this value in another form, which is the same for the service, but another internalReference. Leave out the one that is wrong.',
 }
 
 function written({ isRelink, takenFrom, replaces }: ReferencePut): Verdict {

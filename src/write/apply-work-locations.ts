@@ -74,7 +74,7 @@ export async function applyWorkLocations(
       if (linked !== undefined && linked !== id)
         return {
           outcome: 'rejected',
-          reason: `The id and the external reference ${name} name different work locations. Leave out the one that is wrong.`,
+          reason: `The id and the external reference ${name} identify different work locations. Leave out the one that is wrong.`,
           ids: [id, linked],
         }
     }
@@ -214,13 +214,13 @@ function ambiguous(locations: readonly WorkLocation[]): Verdict {
   const ids = locations.map(({ id }) => id)
   return {
     outcome: 'ambiguous',
-    reason: `The work locations ${ids.join(', ')} have this name and may be the one that is meant: register the reference for one of them.`,
+    reason: `The work locations ${ids.join(', ')} have this name: register the reference for the right one.`,
     ids,
   }
 }
 
 function linkedMeanwhile(holder: string, id: string, { outcome }: Verdict): string {
-  const made = `Somebody else has registered the reference for work location ${holder} meanwhile.`
+  const made = `Meanwhile somebody else has registered the reference for work location ${holder}.`
   if (outcome !== 'created') return `${made} Work location ${id} of the same name has none.`
   return `${made} Work location ${id}, which was created for this record, has none and this API cannot delete it: delete it in the application. Let one run write at a time.`
 }
@@ -233,10 +233,10 @@ const CHANGED: Verdict = {
 const ABSENT: Verdict = {
   outcome: 'rejected',
   reason:
-    'There is no work location with this id, or with the id that the reference is registered for; the service gives ids itself.',
+    'There is no work location with this id, or with the id for which the reference is registered. The service assigns ids itself.',
 }
 const UNCONFIRMED =
-  'The service did not say whether it has created the work location, which is not in its list yet. It is not asked again now, so that none is created twice: a later run finds it, or creates it.'
+  'The service did not say whether it has created the work location, and its list does not have it yet. This run does not create it again, because that could create it twice: a later run finds it, or creates it.'
 
 /** The verdict on a creation that was answered by this failure, or without an id. */
 function unconfirmed(failure: ClientError | undefined): Verdict {
@@ -248,12 +248,12 @@ function unconfirmed(failure: ClientError | undefined): Verdict {
 const EARLIER_WAITS: Verdict = {
   outcome: 'unknown',
   reason:
-    'An earlier record of the same reference waits for a later run, because the service did not say what it has created. Nothing is asked for by this one before.',
+    'An earlier record with the same reference waits for a later run, because the service did not say what it has created. This record waits, too.',
 }
 const UNCONFIRMED_NAMESAKE: Verdict = {
   outcome: 'unknown',
   reason:
-    'The service did not say whether it has created another work location of this name, which could not be told apart from this one. A later run creates it.',
+    'The service did not say whether it has created another work location of this name, which could not be distinguished from this one. A later run creates it.',
 }
 const UNREADABLE: Verdict = {
   outcome: 'rejected',

@@ -52,7 +52,7 @@ export function tooManyTaken(
 ): string {
   const part = Math.round((taken / Math.max(1, initialSize)) * 100)
   const limit = 'count' in most ? String(most.count) : `${most.percent} %`
-  return `${taken} of ${initialSize} references of ${group} (${part} %) would be deleted or lead elsewhere, and max_deletes allows ${limit}`
+  return `${taken} of ${initialSize} references of ${group} (${part} %) would be deleted or moved, and max_deletes allows ${limit}`
 }
 
 /** Makes an empty collection of keys, for a mirror that may take so much away under each name. */
@@ -76,7 +76,7 @@ export function createInputKeys(most: MaxDeletes): InputKeys {
     async surplus(cache) {
       const surplus: Surplus[] = []
       if (unreadable > 0)
-        refusal ??= `${unreadable === 1 ? '1 record' : `${unreadable} records`} could not be read, which may be among them`
+        refusal ??= `${unreadable === 1 ? '1 record' : `${unreadable} records`} could not be read and may be among them`
       for (const { collection, name, values } of groups.values()) {
         const links = await cache.links(collection, name)
         const group = `${collection}, ${name}`
@@ -101,6 +101,6 @@ function refused(reason: string): ConnectorError {
   return new ConnectorError(
     'config',
     'mirror-refused',
-    `The mirror was refused and deleted nothing: ${reason}. Check that the input is complete and right; a dry run lists what would go. Raise max_deletes if it is, or delete by records with a deletion mark.`,
+    `The mirror was refused and deleted nothing: ${reason}. Check that the input is complete and correct; a dry run lists what would be deleted. If it is correct, raise max_deletes, or delete with records that have a deletion column.`,
   )
 }

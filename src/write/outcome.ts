@@ -105,12 +105,12 @@ export function failureInWords(
 function tooManyRejected(rejected: number, maxRejected: number, isDryRun: boolean): string {
   const records = counted(rejected, 'record')
   if (isDryRun)
-    return `${records} would be rejected, and max_rejected allows ${maxRejected}. Mend what would be rejected first.`
-  return `${records} ${rejected === 1 ? 'was' : 'were'} rejected, and max_rejected allows ${maxRejected}. All others are written. Mend what was rejected and write it again.`
+    return `${records} would be rejected, and max_rejected allows ${maxRejected}. Correct these records first.`
+  return `${records} ${rejected === 1 ? 'was' : 'were'} rejected, and max_rejected allows ${maxRejected}. All others are written. Correct the rejected records and write them again.`
 }
 
 function unknownOutcomes(unknown: number): string {
-  return `It is not known whether the service has done what ${counted(unknown, 'record')} asked for. Write ${unknown === 1 ? 'it' : 'them'} again later: what was done is found then, and not done twice.`
+  return `It is not known whether the service has written ${counted(unknown, 'record')}. Write ${unknown === 1 ? 'it' : 'them'} again later: what was written is found then, and not written twice.`
 }
 
 /**
@@ -136,10 +136,10 @@ export function warningsOf({ remarkable }: OutcomeSummary): readonly string[] {
   const { taken, replaced, folded } = remarkable
   const sentences = [
     taken === 1
-      ? '1 value is taken from another record, whose id its outcome tells as takenFrom.'
-      : `${taken} values are taken from other records, whose ids their outcomes tell as takenFrom.`,
+      ? '1 value is taken from another record; takenFrom in its outcome is the id of that record.'
+      : `${taken} values are taken from other records; takenFrom in their outcomes is the id of that record.`,
     `${counted(replaced, 'record')} of the input ${replaced === 1 ? 'does' : 'do'} not count: a later one has another internalReference for the value, or another value for the internalReference.`,
-    `${counted(folded, 'record')} ${folded === 1 ? 'differs' : 'differ'} from what the service has in blanks at an end, in the form of characters (NFC) or in a case that the service does not heed, and ${folded === 1 ? 'counts' : 'count'} as equal.`,
+    `${counted(folded, 'record')} ${folded === 1 ? 'differs' : 'differ'} from what the service has in spaces at the ends, in the Unicode form of characters (NFC) or in a case that the service ignores, and ${folded === 1 ? 'counts' : 'count'} as equal.`,
   ]
   return sentences.filter((_, i) => ([taken, replaced, folded][i] ?? 0) > 0)
 }

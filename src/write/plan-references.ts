@@ -78,16 +78,16 @@ export function planReferences(input: ReferencePlanInput): ReferencePlan {
   return { deletes, puts, refusals, settled }
 }
 
-const REPEATED: Verdict = { outcome: 'skipped', reason: 'A later record asks for the same.' }
+const REPEATED: Verdict = { outcome: 'skipped', reason: 'A later record has the same values.' }
 const REPLACED: Verdict = {
   outcome: 'skipped',
-  reason: 'A later record of the same value, or for the same internalReference, counts.',
+  reason: 'A later record with the same value or the same internalReference counts.',
   replaced: true,
 }
 const HAS_ANOTHER_VALUE: Verdict = {
   outcome: 'rejected',
   reason:
-    'The record of this internalReference has another value under this name, and relink is off.',
+    'The record with this internalReference has another value under this name, and relink is off.',
 }
 const IS_LINKED: Verdict = {
   outcome: 'rejected',

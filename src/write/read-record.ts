@@ -36,7 +36,7 @@ function textOf(
   if (value === undefined || value === null) return value
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
   if (Number.isInteger(value))
-    throw rejected(`The ${member} is too large for a number that is exact: send it as a text.`)
+    throw rejected(`The ${member} is too large to be an exact number: send it as a text.`)
   if (typeof value !== 'string')
     throw rejected(`The ${member} is neither a text nor a whole number.`)
   if (/\p{Surrogate}/u.test(value)) throw rejected(`The ${member} is not well-formed Unicode.`)

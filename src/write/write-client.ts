@@ -97,7 +97,7 @@ export function endedByRefusals(client: WriteClient): WriteClient {
       throw new ObjectRefusal(
         'config',
         error.id,
-        `${error.message} ${MOST_WITHOUT_ACCESS} records in a row were refused so and none was accepted, so that nothing more of this kind is written. Ask the operator of the service for access.`,
+        `${error.message} ${MOST_WITHOUT_ACCESS} records in a row were refused in this way and none was accepted, so no more records of this kind are written. Ask the operator of the service for access.`,
         { cause: error },
       )
     }

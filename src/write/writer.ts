@@ -151,7 +151,9 @@ function withNames(data: Data, object: ObjectName): NamedData {
     const name = names.get(fold(column)) ?? column
     const other = sources.get(name)
     if (other !== undefined && JSON.stringify(renamed[name]) !== JSON.stringify(value))
-      return { fault: `The columns ${other} and ${column} both stand for ${name}, and differ.` }
+      return {
+        fault: `The columns ${other} and ${column} both mean ${name}, but have different values.`,
+      }
     sources.set(name, column)
     renamed[name] = value
   }
@@ -232,7 +234,7 @@ export async function lockObject(
     return await lockFile(join(folder, `protime-write.${object}.${tenant}`), {
       subject: `The lock of ${object} to this tenant`,
       user: 'process',
-      advice: 'Nothing was written. Start this run again when that one has ended.',
+      advice: 'Nothing was written. Start this run again when the other one has ended.',
     })
   } catch (error) {
     if (error instanceof LockedError) throw error

@@ -147,7 +147,7 @@ const ofReads: [what: string, change: (lines: Lines) => void, words: string][] =
     },
     'wrote to stderr',
   ],
-  ['logs its secret', (l) => l.messages.push(log(`token=${SECRET}`)), 'tells a secret'],
+  ['logs its secret', (l) => l.messages.push(log(`token=${SECRET}`)), 'prints a secret'],
   [
     'reads another stream',
     (l) => {

@@ -79,7 +79,7 @@ function outputFaults(
       tellsSecret(text, run),
     )
   )
-    faults.push(`${command} tells a secret`)
+    faults.push(`${command} prints a secret`)
   return faults
 }
 

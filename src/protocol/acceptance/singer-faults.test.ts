@@ -90,7 +90,7 @@ it.each([
 })
 
 it('finds a secret in the log, and a line that is no message', () => {
-  expect(faultsOf(GOOD, { stderr: `token=${SECRET}` })).toBe('the log tells a secret')
+  expect(faultsOf(GOOD, { stderr: `token=${SECRET}` })).toBe('the log prints a secret')
   const { faults } = messagesOf({ exitCode: 0, stdout: '{"type":"STATE"}\n1\n{', stderr: '' })
   expect(faults).toEqual(['the last line has no end', 'line 2 is not a JSON object'])
 })

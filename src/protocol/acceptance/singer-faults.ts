@@ -59,7 +59,7 @@ export function singerFaults(run: ProgramRun): string[] {
   const isWhole = !isCut && messages.length > 0
   if (isWhole && messages[0]?.type !== 'STATE') faults.push('the first line is not a STATE')
   if (isWhole && messages.at(-1)?.type !== 'STATE') faults.push('the last line is not a STATE')
-  if (tellsSecret(stderr, run)) faults.push('the log tells a secret')
+  if (tellsSecret(stderr, run)) faults.push('the log prints a secret')
   return faults
 }
 

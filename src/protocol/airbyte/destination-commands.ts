@@ -213,7 +213,7 @@ async function write<Config>(
     if (attempt === 0) return true
     // A source that resumes sends only what the attempts before this one did not send.
     log.info(
-      `${object}: this is attempt ${attempt + 1} of a job, so its records may not be all there are.`,
+      `${object}: this is attempt ${attempt + 1} of a job, so its records may not be complete.`,
     )
     return false
   }

@@ -164,7 +164,7 @@ export function runCommand<Config>(
       '--metrics <file>',
       `write metrics of the sync for Prometheus at its end; ${metricsVariable(connector.name)} names the file too`,
     )
-    .option('--quiet', 'show no progress of the sync: warnings, errors and its summary alone')
+    .option('--quiet', 'show no progress of the sync, only warnings, errors and its summary')
     .action(async (options: ReadOptions) => {
       commands.fail(await observed(shownBy(options), sync(options)))
     })

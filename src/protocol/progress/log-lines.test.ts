@@ -44,8 +44,8 @@ it('says how a sync begins, how far it is each minute, how each stream ended, an
   expect(said).toEqual([
     'tap-x 1.2.3, tenant acme, 4 streams: 2 to continue, 1 from the beginning, 1 as whole lists.',
     'people: 3 records and 1 delete in 0.4 s, incremental.',
-    '1 of 4 streams done, 6012 rows, 100 rows/s; at work: clockings 6000 of about 90000.',
-    '1 of 4 streams done, 6012 rows, 0 rows/s; at work: clockings 6000 of about 90000. Waiting: The service is away.',
+    '1 of 4 streams done, 6012 rows, 100 rows/s; in progress: clockings 6000 of about 90000.',
+    '1 of 4 streams done, 6012 rows, 0 rows/s; in progress: clockings 6000 of about 90000. Waiting: The service is away.',
     'clockings: failed after 6000 records in 120.0 s.',
     'Stopped by SIGTERM. Handed over: 6009 records and 3 deletes, 1 of 4 streams complete. All is kept.',
   ])

@@ -92,7 +92,7 @@ function progressInWords({ streams, retryCause }: SyncProgress, rate: number): s
       const expected = start?.expected === undefined ? '' : ` of about ${start.expected}`
       return `${name} ${rowsOf(counts)}${expected}`
     })
-  const at = working.length === 0 ? '' : `; at work: ${working.join(', ')}`
+  const at = working.length === 0 ? '' : `; in progress: ${working.join(', ')}`
   const why = retryCause()
   return `${endedOf(streams)} of ${streams.length} streams done, ${rowsOf(totalOf(streams))} rows, ${Math.round(rate)} rows/s${at}.${why === undefined ? '' : ` Waiting: ${why}`}`
 }

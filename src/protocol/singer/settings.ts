@@ -177,7 +177,9 @@ export async function configOf(
   if (names.length === 0) return undefined
   if (names.includes('ENV')) {
     for (const name of unknownVariables(schema, prefix, env))
-      log.warn(warningOf('unknown-variable', `The variable ${name} is no setting and is ignored.`))
+      log.warn(
+        warningOf('unknown-variable', `The variable ${name} is not a setting and is ignored.`),
+      )
   }
   const files = names.filter((name) => name !== 'ENV')
   const configs = await Promise.all(files.map((name) => readJsonOption('--config', name)))

@@ -163,10 +163,10 @@ export function createSingerCommand(
       .version(`${about.name} v${about.version}`)
       .option(
         '--config <file>',
-        `settings, may be repeated, later ones win; ENV reads ${prefix}_* variables, which win over files`,
+        `the settings; if repeated, later files win; ENV reads ${prefix}_* variables, which win over files`,
         collect,
       )
-      .option('--about', `print what this ${kind} can do and its settings`)
+      .option('--about', `print the capabilities and settings of this ${kind}`)
       .addOption(
         new Option('--format <format>', 'of --about').choices(ABOUT_FORMATS).default('text'),
       )

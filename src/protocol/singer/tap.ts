@@ -165,14 +165,14 @@ function parseArguments(
 ): Options | 'answered' {
   const command = createSingerCommand(program, tools)
     .option('--discover', 'print the catalog of all streams')
-    .option('--catalog <file>', 'what to read; everything if left out')
+    .option('--catalog <file>', 'what to read (default: everything)')
     .option('--properties <file>', 'an older name of --catalog')
     .option('--state <file>', 'the state of the last run')
     .option(
       '--metrics <file>',
       `write metrics of the sync for Prometheus at its end; ${metricsVariable(program.about.name.replace(/^tap-/, ''))} names the file too`,
     )
-    .option('--quiet', 'show no progress of the sync: warnings, errors and its summary alone')
+    .option('--quiet', 'show no progress of the sync, only warnings, errors and its summary')
     .option('--test', 'test the settings and the connection; starts no delta')
   return parseOptions<Options>(command, argv)
 }

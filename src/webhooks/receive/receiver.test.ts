@@ -39,7 +39,7 @@ describe('a signed delivery is answered 200 and told of', () => {
     await deliver(RECORD)
     await deliver('')
     expect(warnings).toEqual([
-      '1 delivery of clockings was rightly signed but not JSON: it leads to a sync all the same',
+      '1 delivery of clockings was with a valid signature but no JSON: it leads to a sync all the same',
     ])
   })
 

@@ -132,7 +132,7 @@ async function decided(
     quietLog.warn(
       `${nonce} JSON`,
       (count) =>
-        `${deliveries(count, known.collection)} rightly signed but not JSON: it leads to a sync all the same`,
+        `${deliveries(count, known.collection)} with a valid signature but no JSON: it leads to a sync all the same`,
     )
   return 'taken'
 }

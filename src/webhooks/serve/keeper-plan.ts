@@ -89,7 +89,7 @@ export function planKeeping(situation: KeeperFacts, settings: KeeperSettings): K
         (hook): KeeperAction => ({
           do: 'retire',
           hook,
-          why: 'its collection is not chosen any more',
+          why: 'its collection is no longer chosen',
         }),
       ),
   ]
@@ -137,7 +137,7 @@ export function recordOf(
 function unconfirmed(hook: StoredHook, { listed, now }: KeeperFacts): KeeperAction[] {
   const record = recordOf(hook, listed)
   if (record !== undefined) {
-    const why = 'it was made without its key reaching the store'
+    const why = 'its key did not reach the store'
     return [{ do: 'delete', id: record.id, collection: hook.collection, why }]
   }
   return isWithin(DOUBT, hook.createdAt, now) ? [] : [{ do: 'forget', hook }]
@@ -196,7 +196,7 @@ function keep(
   if (paused.state === 'creating') return []
   const pause = pauseAfter(paused, recordOf(paused, listed)) / HOUR
   const reason = why === undefined ? 'There is no webhook' : `The webhook cannot be used: ${why}`
-  const text = `${reason}. The next one is made ${pause === 1 ? 'an hour' : `${pause} hours`} after the one before.`
+  const text = `${reason}. The next one is created ${pause === 1 ? 'an hour' : `${pause} hours`} after the previous one.`
   return [{ do: 'warn', collection, text }]
 
   /**

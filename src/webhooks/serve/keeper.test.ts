@@ -98,7 +98,7 @@ describe('the keeper', () => {
     await keeper.round()
     expectKept(service, store.hooks, ['clockings'])
     const reason =
-      'people: no webhook could be made. The service refuses it. It needs the scopes connector-x-webhooks.write and connector-x-people.read.'
+      'people: the webhook could not be created. The service refuses it. It needs the scopes connector-x-webhooks.write and connector-x-people.read.'
     expect(warnings).toEqual([reason])
     expect(keeper.keeping.subscriptions.get('people')).toMatchObject({ status: 'Refused', reason })
     expect(inState(store.hooks, 'live')).toHaveLength(1)
@@ -329,7 +329,7 @@ describe('the keeper', () => {
       expect(service.deletions).toEqual([])
       expect(service.records).toHaveLength(1)
       expect(warnings).toEqual([
-        'people: no webhook could be made. There is one already. The present one is used until it expires.',
+        'people: the webhook could not be created. There is one already. The old one is used until it expires.',
       ])
       service.now += 2 * HOUR
       await keeper.round()

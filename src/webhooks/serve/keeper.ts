@@ -266,7 +266,7 @@ export function createKeeper(tools: KeeperTools): Keeper {
     } catch (error) {
       const inTheWay = over.filter((hook) => recordOf(hook, view.listed) !== undefined)
       if (!mayBeInTheWay(error) || inTheWay.length === 0) throw error
-      const why = 'it is over, and the service takes no second one beside it'
+      const why = 'it has ended, and the service accepts no second one beside it'
       for (const hook of inTheWay) await retire(hook, why, view)
       return webhooks.create({ collectionName, destinationUrl })
     }
@@ -295,8 +295,8 @@ export function createKeeper(tools: KeeperTools): Keeper {
     const hasOne = store.hooks.some(
       (hook) => hook.collection === collection && hook.state === 'live' && isUsed(hook, view),
     )
-    const until = hasOne ? ' The present one is used until it expires.' : ''
-    const sentence = `${collection}: no webhook could be made. ${error.message}${remedy}${until}`
+    const until = hasOne ? ' The old one is used until it expires.' : ''
+    const sentence = `${collection}: the webhook could not be created. ${error.message}${remedy}${until}`
     keeping.refused(collection, sentence)
     keeping.warn(sentence, view.client.now(), log)
   }

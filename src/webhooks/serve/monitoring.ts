@@ -9,7 +9,7 @@ export interface Activity {
   readonly triggers: ReadonlyMap<TriggerOutcome['result'], number>
   /** Of verified deliveries, by collection. */
   readonly lastDelivery: ReadonlyMap<string, Date>
-  /** When the last good sync began. */
+  /** When the last successful sync began. */
   readonly lastSync: Date | undefined
   notified(collections: readonly string[], reason: Reason): void
   triggered(result: TriggerOutcome['result'], beganAt: Date): void
@@ -104,14 +104,14 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'protime_webhook_notifications_total',
     type: 'counter',
-    help: 'What asked for a sync: the start, renewals of webhooks, verified deliveries.',
+    help: 'Reasons for a sync: the start, renewals of webhooks, verified deliveries.',
     label: 'reason',
     values: ({ activity }) => [...zeros(REASONS), ...activity.notifications],
   },
   {
     name: 'protime_webhook_triggers_total',
     type: 'counter',
-    help: 'Syncs that were asked for, by how they ended.',
+    help: 'Requested syncs, by how they ended.',
     label: 'result',
     values: ({ activity }) => [
       ...zeros(['done', 'failed', 'busy', 'cancelled']),
@@ -121,7 +121,7 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'protime_webhook_failures',
     type: 'gauge',
-    help: 'Syncs that failed since the last good one.',
+    help: 'Syncs that failed since the last successful one.',
     values: ({ schedule }) => [['', schedule.failures]],
   },
   {
@@ -133,7 +133,7 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'protime_webhook_last_sync_timestamp_seconds',
     type: 'gauge',
-    help: 'When the last good sync began.',
+    help: 'When the last successful sync began.',
     values: ({ activity: { lastSync } }) =>
       lastSync === undefined ? [] : [['', lastSync.getTime() / 1000]],
   },
@@ -153,7 +153,7 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'protime_webhook_keeper_failures',
     type: 'gauge',
-    help: 'Rounds of looking after the webhooks that failed since the last good one.',
+    help: 'Checks of the webhooks that failed since the last successful check.',
     values: ({ keeping }) => [['', keeping.failures]],
   },
 ]

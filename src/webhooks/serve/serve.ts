@@ -182,7 +182,7 @@ function warnOfUnread(
   const unread = subscribed.filter((name) => chosen?.has(streamOf(name)) === false)
   if (unread.length === 0) return
   log.warn(
-    `The catalog does not choose ${unread.map(streamOf).join(', ')}: their deliveries start syncs that read nothing of them. Choose them there, or leave them out with --collection.`,
+    `The catalog does not select ${unread.map(streamOf).join(', ')}: their deliveries start syncs that do not read them. Select them in the catalog, or leave them out with --collection.`,
   )
 }
 
@@ -246,7 +246,7 @@ async function keepWebhooks(settings: KeepSettings): Promise<void> {
         if (isMisconfigured && !wasGood && !hasLive()) throw error
         const pause = pauseMs(keeper.keeping.failures++)
         log.warn(
-          `The webhooks could not be looked after. ${error.message} The next try is in ${Math.ceil(pause / 1000)} seconds.`,
+          `The webhooks could not be checked. ${error.message} The next attempt is in ${Math.ceil(pause / 1000)} seconds.`,
         )
       },
     )
@@ -298,7 +298,7 @@ async function followStore({ store, path, onChanged, log, signal }: FollowSettin
   function warnIfEmpty(): void {
     if (store.hooks.length > 0) return
     log.warn(
-      `The store ${path} holds no webhook: every delivery is answered 404 until somebody writes one there.`,
+      `The store ${path} has no webhook: every delivery is answered 404 until somebody adds one.`,
     )
   }
 }

@@ -45,14 +45,14 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
     try {
       const start = await request('POST', '/v1/jobs', { connectionId, jobType: 'sync' }, signal)
       if (start.status === 409)
-        return { result: 'busy', detail: 'Airbyte runs a sync of it already' }
+        return { result: 'busy', detail: 'Airbyte already runs a sync of this connection' }
       if (start.status >= 300) return refused(start, 'the start of a sync')
       const jobId = start.body['jobId']
       if (jobId === undefined) return failed('Airbyte answered without the id of a job')
       return await awaitJob(encodeURIComponent(String(jobId)), start.body['status'], signal)
     } catch (error) {
       if (error instanceof TokenError) return refused(error, 'a token')
-      return failed(`Airbyte cannot be asked: ${sentence(error)}`)
+      return failed(`Airbyte cannot be reached: ${sentence(error)}`)
     }
   }
 
@@ -82,7 +82,7 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
       if (status === 'pending' && performance.now() > late) {
         // The next try finds it so, and is busy.
         return failed(
-          `job ${id} is still pending after ${pendingMs / 1000} seconds: look for a free worker of Airbyte`,
+          `job ${id} is still pending after ${pendingMs / 1000} seconds: check whether Airbyte has a free worker`,
         )
       }
       await sleep(pollMs, undefined, { signal })
@@ -160,7 +160,7 @@ function isRefusal(error: unknown): boolean {
 function refused({ status }: Pick<Answer, 'status'>, what: string): TriggerOutcome {
   const remedy =
     status === 401 || status === 403
-      ? ': check AIRBYTE_CLIENT_ID, AIRBYTE_CLIENT_SECRET and what they may do'
+      ? ': check AIRBYTE_CLIENT_ID, AIRBYTE_CLIENT_SECRET and their permissions'
       : ''
   return failed(`Airbyte refused ${what} with status ${status}${remedy}`)
 }

@@ -243,7 +243,7 @@ describe('--airbyte-connection', () => {
     airbyte.jobs.set(1, 'pending')
     expect(await outcome).toEqual({
       result: 'failed',
-      detail: 'job 1 is still pending after 0.05 seconds: look for a free worker of Airbyte',
+      detail: 'job 1 is still pending after 0.05 seconds: check whether Airbyte has a free worker',
     })
   })
 
@@ -265,7 +265,7 @@ describe('--airbyte-connection', () => {
     const { trigger } = await start({ url })
     expect(await trigger(ORDER, never)).toEqual({
       result: 'failed',
-      detail: `Airbyte cannot be asked: the answer of ${new URL(url).host} is larger than 1 MiB`,
+      detail: `Airbyte cannot be reached: the answer of ${new URL(url).host} is larger than 1 MiB`,
     })
     expect(sent()).toBeLessThan(FLOOD)
   })
@@ -296,7 +296,7 @@ describe('--airbyte-connection', () => {
     airbyte.outage = 0
     expect(await trigger(ORDER, never)).toMatchObject({
       result: 'failed',
-      detail: expect.stringMatching(/^Airbyte cannot be asked: no answer from 127/),
+      detail: expect.stringMatching(/^Airbyte cannot be reached: no answer from 127/),
     })
   })
 
@@ -305,7 +305,7 @@ describe('--airbyte-connection', () => {
     expect(await trigger(ORDER, never)).toEqual({
       result: 'failed',
       detail:
-        'Airbyte refused a token with status 401: check AIRBYTE_CLIENT_ID, AIRBYTE_CLIENT_SECRET and what they may do',
+        'Airbyte refused a token with status 401: check AIRBYTE_CLIENT_ID, AIRBYTE_CLIENT_SECRET and their permissions',
     })
   })
 
