@@ -108,6 +108,36 @@ async function follow(lines: string) {
   )
 }
 
+/** Runs of one process, which takes their command lines; each process costs more than all it reads. */
+const RUNS = `import { Writable } from 'node:stream'
+import * as protocol from 'source-protime/protocol'
+import { shop } from './shop.js'
+
+function collector() {
+  const chunks = []
+  const stream = new Writable({ write: (chunk, _encoding, done) => done(void chunks.push(chunk)) })
+  return { stream, text: () => Buffer.concat(chunks).toString() }
+}
+
+const [run, ...commandLines] = JSON.parse(process.argv[2])
+const runs = []
+for (const argv of commandLines) {
+  const [out, error] = [collector(), collector()]
+  const exitCode = await protocol[run](argv, shop, { stdout: out.stream, stderr: error.stream })
+  runs.push({ exitCode, stdout: out.text(), stderr: error.text() })
+}
+console.log(JSON.stringify(runs))
+`
+
+async function runEach(
+  run: 'runAirbyte' | 'runSinger',
+  commandLines: readonly (readonly string[])[],
+): Promise<Awaited<ReturnType<typeof follow>>[]> {
+  write('runs.js', RUNS)
+  const { stdout } = await follow(`node runs.js '${JSON.stringify([run, ...commandLines])}'`)
+  return JSON.parse(stdout)
+}
+
 const STREAMS = ['orders', 'categories'] as const
 type Row = Readonly<Record<string, unknown>>
 type Written = readonly (readonly [stream: string, row: Row])[]
@@ -183,16 +213,24 @@ describe('the source of docs/building-a-source.md', () => {
     const cuts = messages.flatMap(({ type }, i) => (type === 'STATE' ? [i + 1] : []))
     expect(cuts.length).toBeGreaterThan(4)
     for (const cut of cuts) {
-      const before = messages.slice(0, cut)
       const states = new Map(
-        before.flatMap(({ state }) =>
-          state ? [[state.stream.stream_descriptor.name, { ...state }] as const] : [],
-        ),
+        messages
+          .slice(0, cut)
+          .flatMap(({ state }) =>
+            state ? [[state.stream.stream_descriptor.name, { ...state }] as const] : [],
+          ),
       )
-      write('state.json', [...states.values()])
-      const run = await follow(`${command} --state state.json`)
+      write(`state-${cut}.json`, [...states.values()])
+    }
+    const words = ['read', '--config', 'config.json', '--catalog', 'catalog.json', '--state']
+    const runs = await runEach(
+      'runAirbyte',
+      cuts.map((cut) => [...words, `state-${cut}.json`]),
+    )
+    for (const [i, cut] of cuts.entries()) {
+      const run = runs[i] as (typeof runs)[number]
       expect(airbyteFaults({ ...run, catalog, secrets }, 'read')).toEqual([])
-      const after = parseLines(run.stdout)
+      const [before, after] = [messages.slice(0, cut), parseLines(run.stdout)]
       expect(rowsOf([...ofAirbyte(before), ...ofAirbyte(after)]), `cut at ${cut}`).toEqual(TRUTH)
     }
   })
@@ -203,12 +241,17 @@ describe('the source of docs/building-a-source.md', () => {
     const cuts = messages.flatMap(({ type }, i) => (type === 'STATE' ? [i + 1] : []))
     expect(cuts.length).toBeGreaterThan(4)
     for (const cut of cuts) {
-      const before = messages.slice(0, cut)
-      const last = before.at(-1)
-      write('state.json', last?.type === 'STATE' ? last.value : {})
-      const run = await follow(`${command} --state state.json`)
+      const last = messages[cut - 1]
+      write(`state-${cut}.json`, last?.type === 'STATE' ? last.value : {})
+    }
+    const runs = await runEach(
+      'runSinger',
+      cuts.map((cut) => ['--config', 'config.json', '--state', `state-${cut}.json`]),
+    )
+    for (const [i, cut] of cuts.entries()) {
+      const run = runs[i] as (typeof runs)[number]
       expect(singerFaults({ ...run, secrets })).toEqual([])
-      const after = parseLines<SingerMessage>(run.stdout)
+      const [before, after] = [messages.slice(0, cut), parseLines<SingerMessage>(run.stdout)]
       expect(rowsOf([...ofSinger(before), ...ofSinger(after)]), `cut at ${cut}`).toEqual(TRUTH)
     }
   })
