@@ -14,6 +14,7 @@ import {
 } from './listings.ts'
 import { withSettings } from './meltano-settings.ts'
 import { RECORD_TYPES, recordTypes } from './record-types.ts'
+import { releasesOf } from './release-faults.ts'
 
 const spec = readProjectJson('#spec') as ListedSpecification & MetadataFacts['spec']
 const { name, version, license } = readProjectJson('#package') as {
@@ -31,7 +32,15 @@ for (const [plugin, pluginSpec] of [
   rewrite('meltano.yml', (text) => withSettings(text, plugin, pluginSpec))
   rewrite(hubFile(plugin), () => hubDefinition(plugin, pluginSpec, name))
 }
-rewrite('metadata.yaml', (text) => withFacts(text, { version, license, spec }))
+const released = releasesOf(readFileSync('CHANGELOG.md', 'utf8'))[0]?.date ?? ''
+for (const [file, ofIt] of [
+  ['metadata.yaml', spec],
+  [
+    'metadata-destination.yaml',
+    destinationSpec() as ReturnType<typeof destinationSpec> & MetadataFacts['spec'],
+  ],
+] as const)
+  rewrite(file, (text) => withFacts(text, { version, license, released, spec: ofIt }))
 for (const file of [INSTALL_GUIDE, ...MANIFESTS])
   rewrite(file, (text) => withVersion(text, version))
 writeFileSync('NOTICE', notice())

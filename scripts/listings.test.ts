@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { parseConfig } from '../src/config/config.ts'
@@ -12,6 +13,7 @@ import {
   type MetadataFacts,
   withFacts,
 } from './listings.ts'
+import { publishedImages, releasesOf } from './release-faults.ts'
 
 const spec = readProjectJson('#spec') as ListedSpecification & MetadataFacts['spec']
 const { name, version, license } = readProjectJson('#package') as {
@@ -42,29 +44,61 @@ describe.each([
   })
 })
 
-describe('metadata.yaml', () => {
-  const document = readFileSync('metadata.yaml', 'utf8')
-  const { data } = parse(document)
+const destination = destinationSpec() as ReturnType<typeof destinationSpec> & MetadataFacts['spec']
+const [newest] = releasesOf(readFileSync('CHANGELOG.md', 'utf8'))
 
-  it('has the facts of package.json and spec.json (npm run docs writes them)', () => {
-    expect(withFacts(document, { version, license, spec })).toBe(document)
+it('the icon of the hub is a small PNG as large as icon.svg, by the name that both definitions say', () => {
+  const named = (
+    [
+      ['tap-protime', spec],
+      ['target-protime', destinationSpec()],
+    ] as const
+  ).map(([plugin, given]) => basename(parse(hubDefinition(plugin, given, name)).logo_url))
+  expect(named).toEqual(['protime.png', 'protime.png'])
+  const png = readFileSync('meltano-hub/protime.png')
+  const size = [png.readUInt32BE(16), png.readUInt32BE(20)]
+  expect([png.toString('latin1', 0, 8), png.toString('latin1', 12, 16)]).toEqual([
+    '\u0089PNG\r\n\u001a\n',
+    'IHDR',
+  ])
+  expect(readFileSync('icon.svg', 'utf8')).toContain(`width="${size[0]}" height="${size[1]}"`)
+  expect(png.length).toBeLessThan(10_000)
+})
+
+describe.each([
+  ['metadata.yaml', spec],
+  ['metadata-destination.yaml', destination],
+])('%s', (file, given) => {
+  const document = readFileSync(file, 'utf8')
+  const { data } = parse(document)
+  const facts = { version, license, released: String(newest?.date), spec: given }
+
+  it('has the facts of package.json, CHANGELOG.md and the specification (npm run docs writes them)', () => {
+    expect(withFacts(document, facts)).toBe(document)
   })
 
   it('follows a new version, and loses none of its comments', () => {
-    const made = withFacts(document, { version: '9.9.9', license, spec })
-    expect(made).toBe(document.replace(`dockerImageTag: ${version}`, 'dockerImageTag: 9.9.9'))
+    const made = withFacts(document, { ...facts, version: '9.9.9', released: '2099-01-02' })
+    expect(made).toBe(
+      document
+        .replace(`dockerImageTag: ${version}`, 'dockerImageTag: 9.9.9')
+        .replace(`releaseDate: "${newest?.date}"`, 'releaseDate: "2099-01-02"'),
+    )
   })
 
   it('cannot lose a fact unnoticed', () => {
-    const facts = { version, license, spec }
     expect(() => withFacts('data: {}', facts)).toThrow('metadata.yaml has lost data.name')
   })
 
+  it('names an image that is published', () => {
+    const workflow = readFileSync('.github/workflows/release.yml', 'utf8')
+    const names = publishedImages(workflow, version).map(({ name: image }) => image)
+    expect(names).toContain(`${data.dockerRepository}:${version}`)
+  })
+
   it('suggests streams that are offered', () => {
-    const offered = new Set(streams.keys())
-    expect(data.suggestedStreams.streams.filter((stream: string) => !offered.has(stream))).toEqual(
-      [],
-    )
+    const suggested: string[] = data.suggestedStreams?.streams ?? []
+    expect(suggested.filter((stream) => !streams.has(stream))).toEqual([])
   })
 
   it.each([

@@ -6,6 +6,8 @@ import { pluginSettings, type Specification, settingsGroups } from './meltano-se
 export interface MetadataFacts {
   readonly version: string
   readonly license: string
+  /** The day of the newest version in CHANGELOG.md, YYYY-MM-DD. */
+  readonly released: string
   readonly spec: {
     readonly protocol_version: string
     readonly documentationUrl: string
@@ -13,17 +15,19 @@ export interface MetadataFacts {
   }
 }
 
-/** metadata.yaml with every fact that stands in package.json or spec.json as it is there now. */
-export function withFacts(document: string, { version, license, spec }: MetadataFacts): string {
+/** A metadata.yaml with every fact that stands in package.json, CHANGELOG.md or the specification as it is there now. */
+export function withFacts(document: string, facts: MetadataFacts): string {
+  const { version, license, released, spec } = facts
   const metadata = parseDocument(document)
-  const facts = {
+  const values = {
     name: spec.connectionSpecification.title,
     dockerImageTag: version,
     protocolVersion: spec.protocol_version,
     license,
     documentationUrl: spec.documentationUrl,
+    releaseDate: released,
   }
-  for (const [key, value] of Object.entries(facts)) {
+  for (const [key, value] of Object.entries(values)) {
     if (!metadata.hasIn(['data', key])) throw new Error(`metadata.yaml has lost data.${key}`)
     metadata.setIn(['data', key], value)
   }

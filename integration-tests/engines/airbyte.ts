@@ -33,9 +33,10 @@ export const fast: Engine = {
   name: 'fast',
   requirements: ['airbyte-cdk[dev]==7.39.1', 'airbyte-connector-models==0.1.12', 'pytest==7.4.4'],
   async run({ executable, projectFolder, folder, python, step }) {
-    await step('metadata.yaml is one', () =>
-      python('connector_metadata.py', [join(projectFolder, 'metadata.yaml')]),
-    )
+    for (const file of ['metadata.yaml', 'metadata-destination.yaml'])
+      await step(`${file} is one`, () =>
+        python('connector_metadata.py', [join(projectFolder, file)]),
+      )
     const { emulator, config } = await startTenant()
     try {
       const root = join(folder, 'source-protime')
