@@ -139,7 +139,7 @@ export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
       { weight: 4, arbitrary: turns },
       { weight: 4, arbitrary: wrongOnce(focus) },
       { weight: 4, arbitrary: thereAndBack(one) },
-      { weight: 4, arbitrary: oddRows(focus) },
+      { weight: 6, arbitrary: oddRows(focus) },
       { weight: 1, arbitrary: elsewhere },
     )
     return fc.array(part, { minLength: 2, maxLength: 4 }).map((parts) => parts.flat())

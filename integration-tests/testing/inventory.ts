@@ -95,6 +95,12 @@ function valuesOf(stream: Stream, has: (column: string) => boolean): string[] {
   }
   return [...found.values()].map((values) => `coalesce(${values.join(', ')}, chr(30))`)
 
+  /** What a column does not hold stands beside it. */
+  function wholeOf(column: string): string {
+    if (!has(`${column}_json`)) return `"${column}"`
+    return `coalesce(CAST("${column}" AS VARCHAR), "${column}_json"->>'$')`
+  }
+
   /** A column that differs from another by case only has a number. */
   function nameOf(column: string): string {
     const same = Object.keys(properties).filter(
@@ -110,7 +116,7 @@ function valuesOf(stream: Stream, has: (column: string) => boolean): string[] {
         leaves(column, inner, [...path, name]),
       )
     const source =
-      path.length === 0 ? `"${nameOf(column)}"` : `("${nameOf(column)}"->>'$.${path.join('.')}')`
+      path.length === 0 ? wholeOf(nameOf(column)) : `("${nameOf(column)}"->>'$.${path.join('.')}')`
     const value = textOf(source, schema)
     return value === undefined ? [] : [{ path: [column, ...path].join('.'), value }]
   }
@@ -121,11 +127,17 @@ interface Leaf {
   readonly value: string
 }
 
+/** How a number is written. */
+const NUMBER = '-?[0-9]{1,200}([.][0-9]+)?([eE][+-]?[0-9]{1,2})?'
+
 function textOf(value: string, schema: JsonSchema): string | undefined {
   const types = [schema['type']].flat().filter((type) => type !== 'null')
   if (types.includes('object') || types.includes('array')) return undefined
-  if (types.includes('number'))
-    return `CAST(CAST(floor(TRY_CAST(${value} AS DOUBLE) * 1000000 + 0.5) AS BIGINT) AS VARCHAR)`
+  if (types.includes('number')) {
+    const number = `TRY_CAST(${value} AS DOUBLE)`
+    const isNumber = `regexp_full_match(CAST(${value} AS VARCHAR), '${NUMBER}') AND abs(${number}) <= 9007199254`
+    return `CASE WHEN ${isNumber} THEN CAST(CAST(floor(${number} * 1000000 + 0.5) AS BIGINT) AS VARCHAR) END`
+  }
   if (schema['x-view'] === 'date' || schema['format'] === 'date')
     return `substr(CAST(${value} AS VARCHAR), 1, 10)`
   return `CAST(${value} AS VARCHAR)`
