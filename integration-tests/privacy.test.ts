@@ -32,11 +32,13 @@ async function outputOf(program: ProgramName, mode: string, refused?: string): P
     personal_data: mode,
     privacy_key: KEY,
   }
-  const catalog = [...streams.keys()].filter((name) => isOffered(name, mode))
+  const all = [...streams.keys()].filter((name) => isOffered(name, mode))
+  // What is said of a refusal is the same whatever else is read.
+  const catalog = refused === undefined ? all : [refused, 'jobs']
   const { stdout, stderr, exitCode } =
     program === 'source-protime'
       ? await run({ program, command: 'read', in: 'process', config, catalog })
-      : await run({ program, in: 'process', config })
+      : await run({ program, in: 'process', config: { ...config, streams: catalog } })
   expect(exitCode === 0, stderr).toBe(refused === undefined)
   return stdout + stderr
 }

@@ -4,6 +4,7 @@ import { sign } from '../../src/webhooks/receive/testing/sign.ts'
 import { nonceOf } from '../../src/webhooks/serve/store.ts'
 import {
   answers,
+  FEW,
   type Options,
   PUBLIC_URL,
   type Scene,
@@ -17,7 +18,7 @@ async function start(
   emulator: EmulatorOptions = {},
   options: Options = {},
 ): Promise<[Scene, Server]> {
-  const scene = await startScene(emulator)
+  const scene = await startScene(emulator, FEW)
   const server = await scene.serve({ ...(await scene.scheduler()), ...options })
   await until(async () => (await server.health()).lastSync !== null)
   expect([scene.differences(), scene.orders().length]).toEqual([[], 1])

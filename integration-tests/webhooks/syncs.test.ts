@@ -7,6 +7,7 @@ import { startAirbyteStub } from '../../src/webhooks/triggers/testing/stubs.ts'
 import { configuredCatalog } from '../testing/files.ts'
 import {
   answers,
+  FEW,
   noted,
   type Options,
   type Scene,
@@ -31,7 +32,7 @@ const go = (scene: Scene, name = 'go') => writeFileSync(scene.file(name), '')
 
 describe('a delivery', () => {
   it('during a sync, after its stream was read, leads to another sync', async () => {
-    const scene = await startScene()
+    const scene = await startScene({}, FEW)
     let release = () => {}
     const released = new Promise<void>((resolve) => {
       release = resolve
@@ -47,16 +48,16 @@ describe('a delivery', () => {
   })
 
   it('that others follow without a pause leads to syncs all the same', async () => {
-    const scene = await startScene()
+    const scene = await startScene({}, FEW)
     await scene.serve({ '--debounce': '20', '--max-wait': '0.3' })
-    await until(() => scene.live().length === 18)
+    await until(() => scene.live().length === FEW.length)
     const changing = setInterval(() => scene.emulator.update('people', 1), 50)
     onTestFinished(() => clearInterval(changing))
     await until(() => scene.orders().length === 3)
   })
 
   it('that a kill -9 has forgotten is made good by the next start', async () => {
-    const scene = await startScene()
+    const scene = await startScene({}, FEW)
     const scheduler = await scene.scheduler()
     const server = await quiet(scene, scheduler)
     await server.stop()
@@ -72,7 +73,7 @@ describe('a delivery', () => {
   })
 
   it('is made good also when the kill -9 comes during a sync, which goes on', async () => {
-    const scene = await startScene()
+    const scene = await startScene({}, FEW)
     const run = `${noted(scene.folder)}; flock ${scene.file('hold')} sh -c '${waitFor(scene, 'go')}; ${synced(scene.folder)}'`
     const server = await scene.serveApart({ '--run': run })
     await until(() => scene.orders().length === 1)
@@ -88,7 +89,7 @@ describe('a delivery', () => {
   })
 
   it('is tried again after a failure, later each time, and the health page says so', async () => {
-    const scene = await startScene()
+    const scene = await startScene({}, FEW)
     const third = `test "$(wc -l < ${scene.file('orders')})" -ge 3`
     const run = `${noted(scene.folder)}; ${third} && ${waitFor(scene, 'go')}`
     const server = await scene.serve({ '--run': run, '--retry': '0.4' })
@@ -100,7 +101,7 @@ describe('a delivery', () => {
   })
 
   it('waits while a scheduled sync holds the lock that both take', async () => {
-    const scene = await startScene()
+    const scene = await startScene({}, FEW)
     const done = scene.file('done')
     const run = `${noted(scene.folder)}; flock ${scene.file('lock')} sh -c 'echo >> ${done}'`
     const syncs = () => readFileSync(done, 'utf8').length
@@ -122,7 +123,7 @@ describe('a delivery', () => {
   })
 
   it('of a stream that a second pipeline reads, too, costs a warning and no row', async () => {
-    const scene = await startScene()
+    const scene = await startScene({}, FEW)
     await quiet(scene)
     scene.emulator.stealDelta('people')
     scene.emulator.update('people', 1)
@@ -133,7 +134,7 @@ describe('a delivery', () => {
   })
 
   it('of a stream that nobody reads any more costs a sync, reads nothing of it, and is warned of', async () => {
-    const scene = await startScene()
+    const scene = await startScene({}, FEW)
     scene.write('catalog.json', configuredCatalog(['clockings']))
     const catalog = { '--catalog': scene.file('catalog.json'), '--collection': 'people,clockings' }
     const server = await scene.serve({ ...(await scene.scheduler()), ...catalog })
@@ -161,7 +162,7 @@ describe('a delivery', () => {
   })
 
   it('after days without a sync, when the delta links are dead, makes the warehouse equal too', async () => {
-    const scene = await startScene()
+    const scene = await startScene({}, FEW)
     const scheduler = await scene.scheduler()
     const server = await quiet(scene, scheduler)
     await server.stop()
@@ -175,7 +176,7 @@ describe('a delivery', () => {
 
 describe('--airbyte-connection', () => {
   const start = async () => {
-    const scene = await startScene()
+    const scene = await startScene({}, FEW)
     const airbyte = await startAirbyteStub()
     onTestFinished(airbyte.close)
     const environment = {
@@ -224,19 +225,19 @@ describe('--airbyte-connection', () => {
 
 describe('SIGTERM', () => {
   it('ends the command that runs, and then the server with exit code 0', async () => {
-    const scene = await startScene()
+    const scene = await startScene({}, FEW)
     const ended = scene.file('ended')
     const run = `trap 'touch ${ended}; exit 1' TERM; ${noted(scene.folder)}; while :; do sleep 0.02; done`
     const server = await scene.serveApart({ '--run': run })
     await until(() => scene.orders().length === 1)
     await server.endsSoonAfter(() => server.child.kill('SIGTERM'), server.exited)
     expect([await server.exited, existsSync(ended)]).toEqual([0, true])
-    expect(scene.live()).toHaveLength(18)
+    expect(scene.live()).toHaveLength(FEW.length)
   })
 })
 
 it('SIGTERM ends what a command that was done has left behind, before the server ends', async () => {
-  const scene = await startScene()
+  const scene = await startScene({}, FEW)
   const ended = scene.file('ended')
   const job = `trap "sleep 0.3; touch ${ended}; exit" TERM; while :; do sleep 0.02; done`
   const server = await scene.serveApart({
@@ -252,7 +253,7 @@ describe('--once', () => {
     ['true', 0],
     ['false', 1],
   ])('ends after one sync, and tells by the exit code how it went (%s)', async (run, exitCode) => {
-    const scene = await startScene()
+    const scene = await startScene({}, FEW)
     const options = { '--run': run, '--once': true, '--collection': 'people' } as const
     expect((await scene.protime(...scene.words(options))).exitCode).toBe(exitCode)
   })
