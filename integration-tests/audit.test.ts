@@ -302,6 +302,15 @@ describe('a list that is older than what the delta has reported', () => {
     expect(differences()).toEqual([])
   })
 
+  it('is believed at the next audit, when the newest row was gone in silence', async () => {
+    const { emulator, sync, differences } = await told(() => scenario.emulator.insert('jobs'))
+    await unheard(() => emulator.remove('jobs', 13))
+    expect((await sync()).warnings).toEqual([expect.stringMatching(BEHIND)])
+    emulator.advance({ hours: 25 })
+    expect((await sync()).deleted).toEqual([13])
+    expect(differences()).toEqual([])
+  })
+
   it('is noticed when it is the second one', async () => {
     const { emulator, sync, differences } = await told(() =>
       scenario.emulator.update('jobs', 3, { name: { default: 'New' } }),

@@ -10,6 +10,7 @@ import type { Held, VerifiedStream } from '../verify/held-rows.ts'
 import { type Dialect, landingQueries } from '../verify/landing-queries.ts'
 import { readPrintedRows } from '../verify/printed-rows.ts'
 import type { RowKey } from '../verify/row-digest.ts'
+import { keepHeapSmall } from '../verify/small-heap.ts'
 import { type Verified, verify } from '../verify/verify.ts'
 import { verifyBetweenSyncs } from '../verify/verify-between-syncs.ts'
 import { keepsDeleted, readWarehouse } from '../verify/warehouse-rows.ts'
@@ -50,6 +51,7 @@ export interface VerifyOptions {
  */
 export function verifyAction(options: VerifyOptions): CommandAction {
   return async (tools) => {
+    keepHeapSmall()
     const streams = chosenStreams(options, tools)
     if (options.sql !== undefined) {
       await tools.print(

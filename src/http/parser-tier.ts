@@ -1,11 +1,8 @@
-import { setFlagsFromString } from 'node:v8'
+import { knowsFlags, setFlag } from '../ground/v8-flags.ts'
 
 // undici's parser is WebAssembly, one function of 33 KB. V8 optimises it after the first answer: that takes
 // a third of all memory and a tenth of a second of a core, and saves less than a percent of a long sync. See
 // docs/decisions/the-http-parser-is-not-optimised.md.
-
-/** The engines of Node 20, 22, 24 and 26, which know the flag. Others are left alone. */
-const ENGINES = /^(11\.3|12\.4|13\.6|14\.6)\./
 
 type Stage = 'never' | 'before' | 'under way' | 'after'
 let stage: Stage = 'never'
@@ -15,11 +12,11 @@ let stage: Stage = 'never'
  * process, and the library runs in that of somebody else.
  */
 export function allowUnoptimisedParser(): void {
-  if (stage === 'never' && ENGINES.test(process.versions.v8)) stage = 'before'
+  if (stage === 'never' && knowsFlags) stage = 'before'
 }
 
 /** Before the first request: what WebAssembly runs for the first time from now on stays as it is. */
-export function keepNextUnoptimised(setFlags = setFlagsFromString): void {
+export function keepNextUnoptimised(setFlags = setFlag): void {
   if (stage !== 'before') return
   stage = 'under way'
   // Only a function of this number would be optimised; there is none.
@@ -27,7 +24,7 @@ export function keepNextUnoptimised(setFlags = setFlagsFromString): void {
 }
 
 /** The parser has run, and what runs after it is worth optimising. */
-export function optimiseAgain(setFlags = setFlagsFromString): void {
+export function optimiseAgain(setFlags = setFlag): void {
   if (stage !== 'under way') return
   stage = 'after'
   setFlags('--wasm-tier-up-filter=-1')

@@ -90,10 +90,12 @@ async function listBetweenChanges(
     if (lacking === 0) return true
     const what = `${stream.stream}: the list of the audit is older than what the delta has reported: it lacks ${many(lacking, 'change')} of the latest`
     if (isAgain) {
+      // If the next list shows the same, it is no replica that lags behind: none lags for days.
+      latestChanges.forget()
       log.warn(
         warningOf(
           'list-lags-behind',
-          `${what}, and so did the one before it. Nothing is written or deleted; the next audit follows after audit_days.`,
+          `${what}, and so did the one before it. Nothing is written or deleted; the next audit follows after audit_days, and takes its list as it is.`,
         ),
       )
       return false
@@ -115,8 +117,10 @@ function countLacking(
     if (keys.isTracked && keys.has(key) === isGone) return false
     const listed = rows.listedVersion(key)
     if (isGone) return listed !== undefined
+    if (listed !== undefined) return listed < version
     const isListedDay = range === null || (day !== null && day >= range.from && day <= range.until)
-    return isListedDay && (listed === undefined || listed < version)
+    // A list with a later change is not older: the row is gone in silence.
+    return isListedDay && rows.highestListed <= version
   }
   return [...expected].filter(isLacking).length
 }

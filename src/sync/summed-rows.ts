@@ -64,6 +64,8 @@ export interface SummedRows {
   take(batch: RecordBatch): void
   /** The version of a watched row in the listing, empty if it has none; undefined where the listing has no such row. */
   listedVersion(key: Key): string | undefined
+  /** The highest version in the listing. */
+  readonly highestListed: string
   /** Chooses the parts that are to be written again, and answers with them: those that are not as they were, or have a row that was not told of. */
   choose(before: Fingerprints, lives: (key: Key) => boolean): ReadonlySet<string>
   /** Of a second listing: sets the op to SKIP of each record that is of no chosen part, or not as it was taken. */
@@ -96,6 +98,7 @@ export function createSummedRows(stream: Stream): SummedRows {
   let range: DayRange | null = null
   let known: KnownRows | undefined
   let listed = new Map<Key, string>()
+  let highestListed = ''
   let chosen: ReadonlySet<string> = new Set()
   return {
     get isOn() {
@@ -121,6 +124,9 @@ export function createSummedRows(stream: Stream): SummedRows {
       }
     },
     listedVersion: (key) => listed.get(key),
+    get highestListed() {
+      return highestListed
+    },
     choose(before, lives) {
       const differs = ([part, text]: [string, string]) => before.get(part) !== text
       chosen = new Set([
@@ -177,6 +183,7 @@ export function createSummedRows(stream: Stream): SummedRows {
     isOn = false
     known = undefined
     listed = new Map()
+    highestListed = ''
     chosen = new Set()
   }
 
@@ -184,7 +191,11 @@ export function createSummedRows(stream: Stream): SummedRows {
     const record = JSON.parse(text) as Fields
     const before = places.get(key)
     const untold = untoldOf(key, record, before)
-    if (known?.watched.has(key)) listed.set(key, versionOf(record))
+    if (known !== undefined) {
+      const version = versionOf(record)
+      if (known.watched.has(key)) listed.set(key, version)
+      if (version > highestListed) highestListed = version
+    }
     const version = versionText(key, record, stream)
     const content = [
       version,

@@ -62,6 +62,7 @@ function heldOf({ stream, table, repeated, reader, isThere }: Printed): HeldRows
       `The rows of ${stream.name} have no column ${missing} that identifies them.`,
     )
   const compared = createLooseReader(stream, (place) => isEmpty || isThere[place] === true)
+  table.end()
   return { table, repeated, reader: compared, lacking: fields.names.filter(lacks) }
 }
 

@@ -10,11 +10,11 @@ const LENGTH = 4
 
 interface Chunk {
   /** A key that is an integer, or below 0 the place of its text. */
-  readonly keys: Float64Array
-  readonly highs: Int32Array
-  readonly lows: Int32Array
-  readonly days: Uint16Array
-  readonly isMet: Uint8Array
+  keys: Float64Array
+  highs: Int32Array
+  lows: Int32Array
+  days: Uint16Array
+  isMet: Uint8Array
   /** A part of each field of each row, field by field; packed once the chunk is full. */
   readonly fields: (FieldParts | undefined)[]
 }
@@ -41,6 +41,10 @@ function packed(field: FieldParts | undefined): FieldParts | undefined {
     which[at] = place
   }
   return { which: parts.length === 1 ? NONE : which, parts }
+}
+
+function packFields({ fields }: Chunk): void {
+  for (const [place, field] of fields.entries()) fields[place] = packed(field)
 }
 
 /** Of one part alone each row has that. */
@@ -86,11 +90,25 @@ export class RowTable {
       const field = chunk.fields[place] as Uint16Array
       field[at] = part
     }
-    if (at === CHUNK - 1)
-      for (const [place, field] of chunk.fields.entries()) chunk.fields[place] = packed(field)
+    if (at === CHUNK - 1) packFields(chunk)
     this.#slots[slot] = index + 1
     if (this.#count * 3 > this.#slots.length * 2) this.#grow()
     return true
+  }
+
+  /** The last row has been added: what was set aside for more is given back. */
+  end(): void {
+    const rest = this.#count % CHUNK
+    const last = this.#chunks.at(-1)
+    if (rest === 0 || last === undefined) return
+    last.keys = last.keys.slice(0, rest)
+    last.highs = last.highs.slice(0, rest)
+    last.lows = last.lows.slice(0, rest)
+    last.days = last.days.slice(0, rest)
+    last.isMet = last.isMet.slice(0, rest)
+    for (const [place, field] of last.fields.entries())
+      if (field instanceof Uint16Array) last.fields[place] = field.slice(0, rest)
+    packFields(last)
   }
 
   /** The index of the row with this key; -1 without one. */

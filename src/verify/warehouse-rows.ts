@@ -12,6 +12,7 @@ import { JsonDigest } from './json-digest.ts'
 import { createExactReader, type RecordReader } from './record-reader.ts'
 import { dayNumber, keyOf, NO_DAY, type RowKey } from './row-digest.ts'
 import { RowTable } from './row-table.ts'
+import { createCollector } from './small-heap.ts'
 
 export interface WarehouseRowsSettings {
   readonly path: string
@@ -46,6 +47,7 @@ export async function readWarehouse(settings: WarehouseRowsSettings): Promise<He
       ),
     )
     const held = new Map<string, HeldRows | { readonly why: string }>()
+    const collect = createCollector()
     for (const stream of streams) {
       const { name } = stream
       const state = states.get(name)
@@ -65,6 +67,7 @@ export async function readWarehouse(settings: WarehouseRowsSettings): Promise<He
           present: present.columnsOf(name) ?? new Set(),
           isMarked: marked.has(name),
           isWanted: (key) => isWanted(name, key),
+          collect,
         })
         held.set(name, { ...rows, known })
       }
@@ -96,11 +99,12 @@ interface TableSettings {
   /** Whether rows that are deleted are in it, with a mark. */
   readonly isMarked: boolean
   readonly isWanted: (key: RowKey) => boolean
+  readonly collect: (rows: number) => void
 }
 
 async function readTable(
   connection: DuckDBConnection,
-  { stream, columns: known, present, isMarked, isWanted }: TableSettings,
+  { stream, columns: known, present, isMarked, isWanted, collect }: TableSettings,
 ): Promise<HeldRows> {
   const reader = createExactReader(stream, known)
   const table = new RowTable()
@@ -122,7 +126,9 @@ async function readTable(
       const { row } = reader
       if (isWanted(row.key) && !table.add(row, width)) repeated.push(row.key)
     }
+    collect(chunk.rowCount)
   }
+  table.end()
   return { table, repeated, reader, lacking: [] }
 }
 
