@@ -103,6 +103,18 @@ describe('an audit', () => {
     expect(differences()).toEqual([])
   })
 
+  it('deletes a row that the service has marked as deleted without a word', async () => {
+    scenario = await startWithRows('clockings', 4)
+    const { emulator, sync, differences } = scenario
+    await sync()
+    dueNow()
+    await unheard(() => emulator.softDelete('clockings', 2))
+    expect((await sync()).deleted).toEqual([2])
+    expect(differences()).toEqual([])
+    emulator.advance({ hours: 25 })
+    expect(await sync()).toMatchObject({ records: [], warnings: [] })
+  })
+
   it('writes a row again that has changed without a word, and says so', async () => {
     const { emulator, sync, differences } = await startJobs()
     await unheard(() => emulator.update('jobs', 3, { name: { default: 'Changed' } }))

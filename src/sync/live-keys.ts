@@ -80,7 +80,7 @@ export interface LiveKeys {
   readonly highestVersion: string | null
   /** An audit begins: what lives is to be met once more, or told of. Bookmarks know nothing of that. */
   beginAudit(): void
-  /** The audit has met what lives of a batch, which is not written. */
+  /** The audit has met a batch, which is not written. */
   meet(batch: RecordBatch): void
   /** What the audit has not met so far. */
   unmet(): readonly Key[]
@@ -164,9 +164,8 @@ export function createLiveKeys(
       unaudited = union([window, backfill])
     },
     meet(batch) {
-      if (isPlain(batch)) return unaudited.deleteIntegers(batch.keys)
-      for (let i = 0; i < batch.count; i++)
-        if (batch.ops[i] === UPSERT) unaudited.delete(keyAt(batch, i))
+      if (isPlain(batch)) unaudited.deleteIntegers(batch.keys)
+      else for (let i = 0; i < batch.count; i++) unaudited.delete(keyAt(batch, i))
     },
     unmet: () => [...unaudited.keys()],
     unmetAreGone(keys) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
+import { type RecordBatch, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
 import type { JsonSchema } from '../records/stream-spec.ts'
 import type { Stream } from '../streams/collections.ts'
 import { keyOf, readStreamSchema } from '../streams/streams.ts'
@@ -60,7 +60,7 @@ export interface SummedRows {
   begin(range: DayRange | null): void
   /** Rows are listed while this is given, and not told of; rows that are told of are no surprise. */
   compareWith(known: KnownRows | undefined): void
-  /** Takes the records of a batch that live. */
+  /** Takes the records of a batch that live, and of a listing those of rows that lived until now. */
   take(batch: RecordBatch): void
   /** The version of a watched row in the listing, empty if it has none; undefined where the listing has no such row. */
   listedVersion(key: Key): string | undefined
@@ -119,8 +119,9 @@ export function createSummedRows(stream: Stream): SummedRows {
     take(batch) {
       if (!isOn) return
       for (let i = 0; i < batch.count; i++) {
-        if (batch.ops[i] !== UPSERT) continue
-        keep(keyAt(batch, i), textOfRecord(batch, i))
+        const key = keyAt(batch, i)
+        const isEnd = batch.ops[i] === SOFT_DELETE && known?.has(key) === true
+        if (batch.ops[i] === UPSERT || isEnd) keep(key, textOfRecord(batch, i))
       }
     },
     listedVersion: (key) => listed.get(key),
@@ -138,8 +139,7 @@ export function createSummedRows(stream: Stream): SummedRows {
     leaveOutOthers(batch) {
       for (let i = 0; i < batch.count; i++) {
         const at = places.get(keyAt(batch, i))
-        const isConfirmed = batch.ops[i] === UPSERT && at !== undefined && isAsTaken(batch, i, at)
-        if (isConfirmed) numbers[at + CONFIRMED] = 1
+        if (at !== undefined && isAsTaken(batch, i, at)) numbers[at + CONFIRMED] = 1
         else batch.ops[i] = SKIP
       }
     },
@@ -211,7 +211,7 @@ export function createSummedRows(stream: Stream): SummedRows {
   }
 
   function isAsTaken(batch: RecordBatch, index: number, at: number): boolean {
-    if (!chosen.has(partAt(at))) return false
+    if (batch.ops[index] === SKIP || !chosen.has(partAt(at))) return false
     const [first, second] = digestOf(textOfRecord(batch, index))
     return numbers[at + WHOLE] === first && numbers[at + WHOLE + 1] === second
   }

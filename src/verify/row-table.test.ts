@@ -24,6 +24,19 @@ describe('a table of rows', () => {
     expect([table.find('"text-1"'), table.find(-1), table.find(0.5)]).toEqual([-1, -1, -1])
   })
 
+  it('keeps every row when the last has been added', () => {
+    const table = new RowTable()
+    const keys = Array.from({ length: 4100 }, (_, i) => i)
+    for (const key of keys) table.add(rowOf(key, key % 300, key), 2)
+    table.end()
+    expect(keys.map((key) => table.find(key))).toEqual(keys)
+    expect(keys.every((key) => table.isSame(key, rowOf(key, key % 300, key)))).toBe(true)
+    expect(table.changedPlaces(4099, rowOf(4099, 1, 4099), 2)).toEqual([0])
+    expect(table.changedPlaces(4099, rowOf(4099, 4099 % 300, 1), 2)).toEqual([1])
+    table.meet(4099)
+    expect([table.isMet(4099), table.isMet(4098)]).toEqual([true, false])
+  })
+
   it('takes a key once', () => {
     const table = new RowTable()
     expect([table.add(rowOf('"é"', 1), 1), table.add(rowOf('"é"', 2), 1)]).toEqual([true, false])
