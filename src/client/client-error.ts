@@ -4,7 +4,7 @@ import { type Endpoints, scopeName } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
 import { meaningOf } from '../http/status.ts'
 
-/** What is known of a failure; see the fields of `ClientError`. */
+/** What is known about a failure; see the fields of `ClientError`. */
 export interface ClientErrorFacts extends ErrorOptions {
   readonly status?: number | undefined
   readonly code?: string | undefined
@@ -14,20 +14,20 @@ export interface ClientErrorFacts extends ErrorOptions {
   readonly retryAfter?: number | undefined
 }
 
-/** A request to the service that failed. The message holds no value of a reference and no secret. */
+/** A failed request to the service. The message contains no value of a reference and no secret. */
 export class ClientError extends ConnectorError {
   override name = 'ClientError'
-  /** Undefined when no answer came, or when the request was refused before it was sent. */
+  /** Undefined if there was no answer, or if the request was refused before it was sent. */
   readonly status: number | undefined
   /** The service's own code, such as `NotFound`. */
   readonly code: string | undefined
-  /** The service's own words, one sentence each; empty when it gave none. */
+  /** The service's own sentences; empty if it gave none. */
   readonly reasons: readonly string[]
-  /** True when the service may have done what was asked for although it did not say so. */
+  /** True if the request may have had its effect although the service did not say so. */
   readonly mayHaveHappened: boolean
   /** The full name of the scope that the client lacks, or probably lacks. */
   readonly missingScope: string | undefined
-  /** For how many seconds the service asks to be left alone; undefined where it does not say. */
+  /** How many seconds the service asks you to wait; undefined if it does not say. */
   readonly retryAfter: number | undefined
 
   constructor(failure: FailureType, id: FailureId, message: string, facts: ClientErrorFacts = {}) {
@@ -40,25 +40,27 @@ export class ClientError extends ConnectorError {
     this.retryAfter = facts.retryAfter
   }
 
-  /** Whether another permission would help. */
+  /** Whether a further permission would help. */
   get isMissingScope(): boolean {
     return this.missingScope !== undefined
   }
 }
 
-/** What is known of a request when it fails. */
+/** What is known about a request when it fails. */
 export interface FailedRequest {
   readonly endpoints: Endpoints
   /** Such as `job-categories.write`. */
   readonly scope: string
-  /** The address as messages have it. */
+  /** The address in the form that messages show. */
   readonly loggedUrl: string
   readonly mayHaveHappened: boolean
-  /** False where the token may lack it: its documents do not name it. */
+  /** False if the token may lack the scope: the documents do not name it. */
   readonly isScopeKnown: boolean
 }
 
-/** The failure of a request as a ClientError; what ends the process passes as it is. */
+/**
+ * Converts the failure of a request to a ClientError; errors that end the process are returned unchanged.
+ */
 export function toClientError(error: unknown, request: FailedRequest): unknown {
   if (error instanceof ClientError || !(error instanceof ConnectorError)) return error
   const { mayHaveHappened } = request
@@ -70,7 +72,7 @@ export function toClientError(error: unknown, request: FailedRequest): unknown {
     })
   }
   const { status, code, reasons } = error
-  // The token was new, and had the scope where that is known: a 403 is about the record.
+  // The token was new and, as far as that is known, had the scope, so a 403 is about the record.
   const isOfScope = error.is(request.isScopeKnown ? 'expired token' : 'permission')
   const missingScope = isOfScope ? scopeName(request.endpoints, request.scope) : undefined
   const meaning =
@@ -82,7 +84,7 @@ export function toClientError(error: unknown, request: FailedRequest): unknown {
   return new ClientError(error.failure, error.id, message, facts)
 }
 
-/** The failure of a scope that the token is known not to have: nothing was sent. */
+/** The failure for a scope that the token is known to lack: no request was sent. */
 export function missingScope(endpoints: Endpoints, scope: string): ClientError {
   const name = scopeName(endpoints, scope)
   return new ClientError(

@@ -12,15 +12,15 @@ import type { WebhookCollection } from './webhook-collections.ts'
 import { createWebhooks } from './webhooks.ts'
 import { createWorkLocations } from './work-locations.ts'
 
-/** What a client of the service works with. */
+/** What a client of the service needs. */
 export interface ClientTools extends Omit<SessionSettings, 'config' | 'log'> {
-  /** What the token is asked for, and nothing else: `external-references.write`, `job-categories.read`. */
+  /** The only scopes of the token: `external-references.write`, `job-categories.read`. */
   readonly scopes: readonly string[]
-  /** Told of every request, at the level for developers. */
+  /** Called for every request, at the debug level. */
   readonly log?: SessionSettings['log']
 }
 
-/** A client of the service over connections of its own; nothing is sent before it is asked for something. */
+/** A client of the service with its own connections; it sends nothing before the first call. */
 export function createServiceClient(
   config: Config,
   { scopes, log = { debug: () => {} }, ...tools }: ClientTools,
@@ -45,26 +45,26 @@ export function createServiceClient(
   }
 }
 
-/** The objects that the client reads and writes. */
+/** The resources that the client reads and writes. */
 type Written = 'external-references' | 'job-categories' | 'work-locations' | 'webhooks'
 
-/** What a client can be allowed. A webhook needs the `.read` scope of its collection, too. */
+/** The scopes that a client can have. A webhook needs the `.read` scope of its collection, too. */
 export type Scope = `${Written}.${'read' | 'write'}` | `${WebhookCollection}.read`
 
-/** What `connect` may be told beside the configuration. */
+/** Options of `connect` beside the configuration. */
 export interface ConnectOptions {
-  /** What the client may do, such as `external-references.write` and `job-categories.read`. */
+  /** Scopes such as `external-references.write` and `job-categories.read`. */
   readonly scopes: readonly Scope[]
   /** Ends every request, with its reason. */
   readonly signal?: AbortSignal
-  /** Told each time that a request has to wait, and why. */
+  /** Called each time a request has to wait, with the reason. */
   readonly onWait?: (reason: string) => void
 }
 
 /**
- * A client of the service, with any JSON that the connector takes as its configuration. Throws a
- * ConnectorError that says what is wrong with it. Close it at the end, or hold it by
- * `await using`: else the process stays alive for half a minute.
+ * A client of the service. `config` is any JSON that the connector accepts as its configuration; a
+ * ConnectorError says what is wrong with it. Close the client at the end, or use `await using`: otherwise the
+ * process stays alive for half a minute.
  */
 export function connect(config: unknown, options: ConnectOptions): ServiceClient {
   const { scopes, signal = new AbortController().signal, onWait } = options

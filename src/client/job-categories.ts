@@ -13,7 +13,7 @@ const COLLECTION = 'job-categories'
 const READ = `${COLLECTION}.read`
 const WRITE = `${COLLECTION}.write`
 
-/** Job categories over the service. */
+/** The job categories of the service. */
 export function createJobCategories({ send, get, pages }: Requests): JobCategories {
   return {
     list: (options) =>
@@ -42,8 +42,9 @@ export function createJobCategories({ send, get, pages }: Requests): JobCategori
 }
 
 /**
- * A service may read a value that is a whole number as an id, and the record with that id is another one. What
- * it answers has to show the value that was asked for; where it shows none, no parser may make the id of the value.
+ * A service may read a value that is a whole number as an id, which belongs to another record. So the answer
+ * must show the value that was requested. If it shows no value, the id must not be what some parser makes of
+ * the value.
  */
 function checkNamed({ name, value }: ByReference, { id }: JobCategory, answer: JsonObject): void {
   const references = member(answer, 'externalReferences')
@@ -59,18 +60,18 @@ function checkNamed({ name, value }: ByReference, { id }: JobCategory, answer: J
   )
 }
 
-/** Values that a service may keep alike are the same: it need not heed their case. */
+/** Values that a service may treat as equal are equal: it may ignore case. */
 function isSame(a: string, b: string): boolean {
   return folded(a).toLowerCase() === folded(b).toLowerCase()
 }
 
-/** The whole number that some parser takes a text for, without its zeros; else the text. */
+/** The whole number that some parser reads from a text, without its zeros; otherwise the text. */
 function integerIn(text: string): string {
   const digits = /^\s*\+?0*(\d+)(?:[.,]0*)?\s*$/.exec(text.normalize('NFKC'))?.[1]
   return digits ?? text
 }
 
-/** An id stands in the path alone; a value does with the name of its reference in the query. */
+/** An id needs only the path; a value also needs the name of its reference in the query. */
 function address(key: RecordKey): Pick<Operation, 'path' | 'value' | 'query'> {
   if ('id' in key) {
     const fault = idFault(COLLECTION, key.id)

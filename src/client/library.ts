@@ -1,4 +1,4 @@
-// What others import as `source-protime/client`; everything else is no interface.
+// The exports of `source-protime/client`; everything else is internal.
 
 export type { ReferenceChoice } from '../config/config.ts'
 export { ConnectorError, type FailureType } from '../ground/errors.ts'

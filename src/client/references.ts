@@ -3,16 +3,16 @@ import { ClientError } from './client-error.ts'
 import type { Operation, Requests } from './requests.ts'
 import type { References } from './service-client.ts'
 
-/** The prefix of references that the service has built in; nobody else can set them. */
+/** The prefix of predefined references, which only the service can set. */
 const PREDEFINED = '@'
 
-/** One of the two parts of a character in UTF-16, without the other: no URL can hold it. */
+/** Half of a surrogate pair: no URL can contain it. */
 const HALF_CHARACTER = /\p{Surrogate}/u
 
 const INTEGER = /^(0|[1-9]\d*)$/
 const GUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** Why no custom reference can have this name; undefined when one can. */
+/** Why a custom reference cannot have this name; undefined if it can. */
 export function nameFault(name: string): string | undefined {
   if (name === '') return 'The name of the reference is empty.'
   if (HALF_CHARACTER.test(name))
@@ -22,7 +22,9 @@ export function nameFault(name: string): string | undefined {
     : undefined
 }
 
-/** Why no reference can have this value; undefined when one can. The value is not repeated. */
+/**
+ * Why a reference cannot have this value; undefined if it can. The reason does not repeat the value.
+ */
 export function valueFault(value: string): string | undefined {
   if (value === '') return 'The value of the reference is empty.'
   return HALF_CHARACTER.test(value)
@@ -30,7 +32,7 @@ export function valueFault(value: string): string | undefined {
     : undefined
 }
 
-/** Why this is no id of a record of the collection; undefined when it is. */
+/** Why this is not an id of a record of the collection; undefined if it is. */
 export function idFault(collection: string, id: string): string | undefined {
   if (collection === 'activity-definitions') {
     return GUID.test(id) ? undefined : `The id of one of the ${collection} is a GUID.`
@@ -42,7 +44,7 @@ const COLLECTION = 'external-references'
 const READ = `${COLLECTION}.read`
 const WRITE = `${COLLECTION}.write`
 
-/** Custom references over the service; what can be none is refused before it is sent. */
+/** The custom references of the service. An invalid one is refused before it is sent. */
 export function createReferences({ send, get, pages, remove }: Requests): References {
   return {
     async *list(collection, name, options) {

@@ -9,34 +9,34 @@ import { ClientError, missingScope, toClientError } from './client-error.ts'
 import type { ListPage } from './responses.ts'
 import type { CallOptions, Removal } from './service-client.ts'
 
-/** What is asked of the service. */
+/** A request to the service. */
 export interface Operation extends CallOptions {
   readonly method: Method
-  /** Below the prefix of the API, as text: each is encoded once. */
+  /** The segments below the prefix of the API, not encoded. */
   readonly path: readonly string[]
-  /** The last segment of the path where it is personal data: no message and no log shows it. */
+  /** The last segment of the path if it is personal data: no message and no log shows it. */
   readonly value?: string
   /** Encoded, without the question mark. */
   readonly query?: string | undefined
   readonly body?: object
   readonly ifMatch?: string | undefined
-  /** The scope that it needs, such as `job-categories.write`. */
+  /** The required scope, such as `job-categories.write`. */
   readonly scope: string
-  /** False where the service's documents do not name the scope: a token without it is tried. */
+  /** False if the service's documents do not name the scope: then a token without it is tried. */
   readonly isScopeKnown?: false
 }
 
-/** Sends what the resources ask for; every failure is a ClientError. */
+/** Sends the requests of the resources; every failure is a ClientError. */
 export interface Requests {
   send(operation: Operation): Promise<ServiceAnswer>
-  /** Reads the answer of a GET; undefined when there is no such record (404). */
+  /** Reads the answer of a GET; undefined if there is no such record (404). */
   get<T>(operation: Operation, read: (answer: ServiceAnswer) => T): Promise<T | undefined>
   /** Reads a list page by page. */
   pages<T>(operation: Operation, read: (text: string) => ListPage<T>): AsyncGenerator<T>
   remove(operation: Operation): Promise<Removal>
 }
 
-/** Requests over a session. */
+/** Sends requests over a session. */
 export function createRequests({ client, endpoints }: Session, ended: AbortSignal): Requests {
   return { send, get, pages, remove }
 
@@ -73,7 +73,7 @@ export function createRequests({ client, endpoints }: Session, ended: AbortSigna
       return 'deleted'
     } catch (error) {
       if (!isMissing(error)) throw error
-      // An earlier attempt whose answer was lost may have done it.
+      // An earlier attempt may have had its effect although its answer was lost.
       return error.mayHaveHappened ? 'deleted' : 'absent'
     }
   }
@@ -157,7 +157,7 @@ function isMissing(error: unknown): error is ClientError {
   return error instanceof ClientError && statusIs(error.status, 'missing')
 }
 
-/** The signal ends the wait also where what is waited for is shared with others, as a token is. */
+/** The signal also ends waits that are shared with others, for example for a token. */
 async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted()
   let onAbort = () => {}

@@ -2,15 +2,15 @@ import { isJsonObject, type JsonObject, tryParseJson } from '../ground/json.ts'
 import type { ServiceAnswer } from '../http/client.ts'
 import type { TranslatedText } from './service-client.ts'
 
-/** One answer of a list. */
+/** One page of a list. */
 export interface ListPage<T> {
   readonly items: readonly T[]
   readonly nextLink?: string | undefined
 }
 
 /**
- * Reads one answer of a list of objects: a list, bare or in `value`, an object of objects by their id, or a lone
- * object. Throws a SyntaxError with a reason for a body that is not JSON or has none of these forms.
+ * Reads one page of a list of objects: a list, bare or in `value`, an object of objects by their ids, or a
+ * single object. Throws a SyntaxError with a reason for a body that is not JSON or has none of these forms.
  */
 export function parseListPage(text: string): ListPage<JsonObject> {
   const body: unknown = JSON.parse(text)
@@ -21,14 +21,16 @@ export function parseListPage(text: string): ListPage<JsonObject> {
   }
 }
 
-/** The one object of an answer, in any form of a list. Throws a SyntaxError where there is another number. */
+/**
+ * The only object of an answer, in any form of a list. Throws a SyntaxError if there is not exactly one.
+ */
 export function parseOne(text: string): JsonObject {
   const [item, ...others] = itemsOf(JSON.parse(text))
   if (item === undefined || others.length > 0) throw new SyntaxError('it is not one object')
   return item
 }
 
-/** A member of an object, however it is capitalised. */
+/** A member of an object; the case of its name is ignored. */
 export function member(object: JsonObject, name: string): unknown {
   if (name in object) return object[name]
   const key = Object.keys(object).find((key) => key.toLowerCase() === name.toLowerCase())
@@ -56,7 +58,9 @@ function itemsOf(body: unknown): JsonObject[] {
   return byId.map(([id, item]) => ({ id, ...item }))
 }
 
-/** The id of what a POST has made: the end of its Location, relative or absolute, or that in its body. */
+/**
+ * The id of what a POST has created: the end of its Location, relative or absolute, or the id in its body.
+ */
 export function createdId({
   header,
   text,
@@ -67,10 +71,10 @@ export function createdId({
   return id === '' ? undefined : id
 }
 
-/** The object in the body of such an answer; an empty one when there is none. */
+/** The object in the body of such an answer; an empty one if there is none. */
 export function createdBody(text: string): JsonObject {
   const body = tryParseJson(text)
-  // It is empty, unless it is documented to hold something.
+  // The body is empty unless its content is documented.
   return isJsonObject(body) ? body : {}
 }
 
@@ -82,7 +86,7 @@ function decoded(segment: string): string {
   }
 }
 
-/** The `name` of a record, whatever of it was sent. */
+/** The `name` of a record, with the parts that were sent. */
 export function readTranslatedText(value: unknown): TranslatedText {
   if (!isJsonObject(value)) return { default: textOf(value) ?? '' }
   const translations = member(value, 'translations')

@@ -2,8 +2,8 @@ import type { ReferenceChoice } from '../config/config.ts'
 import type { ExternalReference } from '../page/reference-page.ts'
 
 /**
- * The service beyond what streams read: one part per resource. Every method throws a ClientError when
- * the service refuses, does not answer, or when what is asked for cannot be sent.
+ * The resources of the service that are not streams. Every method throws a ClientError if the service refuses
+ * or does not answer, or if the request cannot be sent.
  */
 export interface ServiceClient {
   readonly references: References
@@ -11,25 +11,27 @@ export interface ServiceClient {
   readonly workLocations: WorkLocations
   readonly webhooks: Webhooks
   /**
-   * Those of these scopes, by their whole names, that the token lacks; none where it does not say. Throws a
-   * ConnectorError where there is no token.
+   * Those of these scopes, by their full names, that the token lacks; empty if the token does not name its
+   * scopes. Throws a ConnectorError if there is no token.
    */
   missingScopes(scopes: readonly string[]): Promise<readonly string[]>
-  /** The service's time, by the Date of its last answer; the local one before the first. */
+  /** The service's time, from the Date of its last answer; the local time before the first. */
   now(): Date
-  /** Ends all connections; requests under way fail. */
+  /** Ends all connections; open requests fail. */
   close(): Promise<void>
   /** The same, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** What a single call may be told. */
+/** Options of a single call. */
 export interface CallOptions {
-  /** Ends this call, with its reason; what was asked for may have been done. */
+  /** Ends this call, with its reason; the request may have had its effect. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** A custom reference: `value` names the record with the id `internalReference` of a collection. */
+/**
+ * A custom reference: `value` identifies the record with the id `internalReference` of a collection.
+ */
 export interface Reference extends ExternalReference {
   readonly internalReference: string
 }
@@ -37,11 +39,11 @@ export interface Reference extends ExternalReference {
 /** The custom external references of the tenant. */
 export interface References {
   /**
-   * All references of a collection, or those of one name. `internalReference` is null where the answer
-   * does not tell it. A 404 is an error: it does not say whether there are none.
+   * All references of a collection, or those with one name. `internalReference` is null if the answer does
+   * not have it. A 404 is an error: it does not say whether there are none.
    */
   list(collection: string, name?: string, options?: CallOptions): AsyncIterable<ExternalReference>
-  /** Undefined when the value is not registered. */
+  /** Undefined if the value is not registered. */
   get(
     collection: string,
     name: string,
@@ -56,7 +58,7 @@ export interface References {
 /** `absent`: there was nothing to delete. */
 export type Removal = 'deleted' | 'absent'
 
-/** Names a record by its id, or by the value of one of its custom references. */
+/** Identifies a record by its id, or by the value of one of its custom references. */
 export type RecordKey = { readonly id: string } | { readonly name: string; readonly value: string }
 
 /** A text and its translations, by language code. */
@@ -65,7 +67,7 @@ export interface TranslatedText {
   readonly translations?: Readonly<Record<string, string>>
 }
 
-/** What can be written of a job category; what is left out becomes empty. */
+/** The writable fields of a job category; those that are left out become empty. */
 export interface JobCategoryBody {
   readonly name: TranslatedText
   readonly externalCode?: string
@@ -77,7 +79,7 @@ export interface JobCategory extends JobCategoryBody {
   readonly changeVersion?: string
 }
 
-/** A record and the version of it that `If-Match` takes. */
+/** A record and its version for `If-Match`. */
 export interface Versioned<T> {
   readonly record: T
   readonly etag?: string
@@ -86,13 +88,15 @@ export interface Versioned<T> {
 /** The job categories of the tenant. This API can neither create nor delete one. */
 export interface JobCategories {
   list(options?: CallOptions): AsyncIterable<JobCategory>
-  /** Undefined when there is none. Throws when the service took the value of a reference for an id. */
+  /** Undefined if there is none. Throws if the service took the value of a reference for an id. */
   get(key: RecordKey, options?: CallOptions): Promise<Versioned<JobCategory> | undefined>
-  /** Replaces all that can be written; with an etag only that version (412 otherwise). */
+  /**
+   * Replaces all writable fields; with an etag only if the version is still the same (412 otherwise).
+   */
   put(key: RecordKey, body: JobCategoryBody, etag?: string, options?: CallOptions): Promise<void>
 }
 
-/** What a work location is created with. */
+/** The fields of a new work location. */
 export interface WorkLocationBody {
   readonly name: TranslatedText
   readonly description?: string
@@ -108,8 +112,8 @@ export interface WorkLocation extends WorkLocationBody {
 export interface WorkLocations {
   list(options?: CallOptions): AsyncIterable<WorkLocation>
   /**
-   * Makes a new one each time it is called. It is never repeated once it may have been done: see
-   * `ClientError.mayHaveHappened`. The id is undefined when the answer does not tell it.
+   * Creates a new one at each call. It is not repeated if it may have had its effect: see
+   * `ClientError.mayHaveHappened`. The id is undefined if the answer does not have it.
    */
   create(
     body: WorkLocationBody,
@@ -117,7 +121,7 @@ export interface WorkLocations {
   ): Promise<{ readonly id: string | undefined }>
 }
 
-/** What a webhook is asked for with; its references cannot be changed later. */
+/** The fields of a new webhook; its references cannot be changed later. */
 export interface WebhookRequest {
   readonly collectionName: string
   /** An https address; plain http for loopback. */
@@ -125,25 +129,25 @@ export interface WebhookRequest {
   readonly references?: readonly ReferenceChoice[]
 }
 
-/** A webhook: where events of one collection are sent to. */
+/** A webhook: the address to which the events of one collection are sent. */
 export interface Webhook {
   readonly id: string
   readonly collectionName: string
   readonly destinationUrl: string
-  /** `Enabled`, `Disabled`, `Uninitialized`; anything but `Enabled` is not usable. */
+  /** `Enabled`, `Disabled`, `Uninitialized`; only an `Enabled` webhook is usable. */
   readonly status: string
   readonly validUntil: Date | undefined
-  /** As the service sent them; undefined without any. */
+  /** As the service sent them; undefined if there are none. */
   readonly externalReferences: unknown
 }
 
-/** A webhook as the answer to its creation tells it. */
+/** A webhook as in the answer to its creation. */
 export interface CreatedWebhook extends Webhook {
   /** The private key of its signatures. It cannot be read again. */
   readonly key: string
 }
 
-/** Which webhooks are listed: all of these collections, or all; of this status, or any. */
+/** Filters for the list of webhooks: these collections, or all; this status, or any. */
 export interface WebhookFilter {
   readonly collections?: readonly string[]
   readonly status?: string
@@ -152,12 +156,13 @@ export interface WebhookFilter {
 /** The webhooks of the tenant. */
 export interface Webhooks {
   /**
-   * Makes a new one each time it is called. It is repeated, with a token that covers more, only where the service
-   * refused the first one and lists no webhook with the address; else never, as `WorkLocations.create`.
+   * Creates a new one at each call. It is repeated, with a token that covers more, only if the service
+   * refused the first request and lists no webhook with the address; otherwise never, like
+   * `WorkLocations.create`.
    */
   create(webhook: WebhookRequest, options?: CallOptions): Promise<CreatedWebhook>
   list(filter?: WebhookFilter, options?: CallOptions): AsyncIterable<Webhook>
-  /** Undefined when there is none, or when it was deleted. */
+  /** Undefined if there is none, or if it was deleted. */
   get(id: string, options?: CallOptions): Promise<Webhook | undefined>
   remove(id: string, options?: CallOptions): Promise<Removal>
 }

@@ -1,4 +1,4 @@
-/** The collections of which the service offers webhooks. */
+/** The collections for which the service offers webhooks. */
 export const webhookCollections = [
   'absence-definitions',
   'absence-groups',
@@ -20,10 +20,10 @@ export const webhookCollections = [
   'work-interruptions',
 ] as const
 
-/** A collection of which the service offers webhooks. */
+/** A collection for which the service offers webhooks. */
 export type WebhookCollection = (typeof webhookCollections)[number]
 
-/** The stream that a collection is read as. */
+/** The stream of a collection. */
 export function streamOf(collection: string): string {
   return collection.replaceAll('-', '_')
 }

@@ -19,10 +19,10 @@ const COLLECTION = 'webhooks'
 const READ = { scope: `${COLLECTION}.read`, isScopeKnown: false } as const
 const WRITE = { scope: `${COLLECTION}.write`, isScopeKnown: false } as const
 const STATUSES = ['Enabled', 'Disabled', 'Uninitialized']
-/** The status of an answer that tells none. */
+/** The status if an answer has none. */
 const UNKNOWN = 'Unknown'
 
-/** Webhooks over the service. The keys of those that are created are masked from then on. */
+/** The webhooks of the service. The keys of new webhooks are masked from then on. */
 export function createWebhooks({ send, get, pages, remove }: Requests, mask: Mask): Webhooks {
   return {
     async create(webhook, options) {
@@ -33,7 +33,7 @@ export function createWebhooks({ send, get, pages, remove }: Requests, mask: Mas
       const operation = { method: 'POST', path, query, body, ...WRITE, ...options } as const
       const answer = await send(operation).catch(async (error: unknown) => {
         if (!isPermission(error)) throw error
-        // The token covers more now; whether the first request has made one, the list has to say.
+        // The token covers more now. Only the list says whether the first request created a webhook.
         const isThere = await isListed(webhook, options)
         if (isThere === false) return send(operation)
         throw isThere ? asDone(error) : error
@@ -48,7 +48,7 @@ export function createWebhooks({ send, get, pages, remove }: Requests, mask: Mas
         ...told,
         collectionName: told.collectionName || collectionName,
         destinationUrl: told.destinationUrl || destinationUrl,
-        // The documents say that it is enabled from its creation on.
+        // The documents say that a webhook is enabled after its creation.
         status: told.status === UNKNOWN ? 'Enabled' : told.status,
         key,
       }
@@ -75,7 +75,9 @@ export function createWebhooks({ send, get, pages, remove }: Requests, mask: Mas
     })
   }
 
-  /** Undefined where the list cannot be asked for. Webhooks of several collections may have one URL. */
+  /**
+   * Undefined if the list cannot be read. Webhooks of several collections may have the same URL.
+   */
   async function isListed(
     { destinationUrl, collectionName }: WebhookRequest,
     options?: CallOptions,
@@ -99,7 +101,7 @@ function isPermission(error: unknown): error is ClientError {
   return error instanceof ClientError && statusIs(error.status, 'permission')
 }
 
-/** The same failure, of which nobody can say that nothing was done. */
+/** The same failure, but it is not certain that nothing was done. */
 function asDone(error: ClientError): ClientError {
   const { failure, id, message } = error
   return new ClientError(failure, id, message, { ...error, mayHaveHappened: true, cause: error })
@@ -143,7 +145,10 @@ function readWebhook(record: JsonObject): Webhook {
   }
 }
 
-/** The documented spelling, whatever the case; a webhook that is marked as deleted is nothing else. */
+/**
+ * The documented spelling, in any case; a webhook that is marked as deleted counts as deleted, whatever its
+ * status.
+ */
 function statusOf(record: JsonObject): string {
   const isDeleted = ['isDeleted', 'deleted'].some((name) => member(record, name) === true)
   if (isDeleted) return 'Deleted'
@@ -159,14 +164,15 @@ function dateOf(text: string | undefined): Date | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date
 }
 
-/** Names of what belongs to a key and is none, or is not private. */
+/** Names of members that belong to a key but are not the key, or not private. */
 const NO_SECRET = /algorithm|type|public|^ids?(?![a-z])|[\d_-]ids?$|[a-z]Ids?(?![a-z])|keyids?$/i
 const PRIVATE_KEY = /private.*key|key.*private/i
 const KEY_OR_SECRET = /key|secret/i
 
 /**
- * The private key. Its member is not documented, but its name says what it is: `private` and `key`, or one of `key`
- * and `secret`. Where two say so, a guess could be a public word, by which everybody could sign: there is none then.
+ * The private key. The name of its member is not documented, but says what it is: `private` and `key`, or one
+ * of `key` and `secret`. If two members fit, there is no key: a guess could be a public value, with which
+ * everybody could sign.
  */
 function keyOf(record: JsonObject): string | undefined {
   const texts = secretsOf(record)
@@ -175,7 +181,7 @@ function keyOf(record: JsonObject): string | undefined {
   return others.length > 0 ? undefined : key?.[1]
 }
 
-/** The texts whose names say that they are secret, with these, also of objects within. */
+/** The texts whose names mark them as secret, together with these, also in nested objects. */
 function secretsOf(record: JsonObject): (readonly [name: string, text: string])[] {
   return Object.entries(record)
     .filter(([name]) => !NO_SECRET.test(name))
@@ -186,7 +192,7 @@ function secretsOf(record: JsonObject): (readonly [name: string, text: string])[
     })
 }
 
-/** What was made cannot be used without its key, which is told once. */
+/** A new webhook cannot be used without its key, which is sent only once. */
 function unusable(id: string | undefined, record: JsonObject): ClientError {
   const members = Object.keys(record).join(', ')
   return new ClientError(
@@ -199,7 +205,10 @@ function unusable(id: string | undefined, record: JsonObject): ClientError {
   )
 }
 
-/** What is needed to create webhooks of these collections: the events are what reading gives. */
+/**
+ * The scopes to create webhooks of these collections, including `.read`, because events contain what a read
+ * returns.
+ */
 export function webhookScopes(collections: readonly string[]): readonly string[] {
   const byName = new Map([...streams.values()].map((stream) => [stream.collection, stream]))
   const read = collections.map(

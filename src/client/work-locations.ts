@@ -5,7 +5,7 @@ import type { WorkLocation, WorkLocations } from './service-client.ts'
 
 const COLLECTION = 'work-locations'
 
-/** Work locations over the service, which can list and create them and nothing else. */
+/** The work locations of the service, which can only be listed and created. */
 export function createWorkLocations({ send, pages }: Requests): WorkLocations {
   return {
     list: (options) =>

@@ -1,4 +1,4 @@
-// What others import as `source-protime/webhooks`: it needs the Fetch API and WebCrypto, and nothing of Node.
+// The exports of `source-protime/webhooks`: they need the Fetch API and WebCrypto, and nothing from Node.
 
 export type { WebhookCollection } from '../client/webhook-collections.ts'
 export {

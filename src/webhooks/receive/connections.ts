@@ -1,10 +1,10 @@
 import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** How long a sender may keep sending a body that is refused, so that it reads the answer. */
+/** How long a sender may continue to send a refused body, so that it reads the answer. */
 const LINGER_MS = 1000
 
-/** What is answered; no headers and no body if they are left out. */
+/** The answer, by default without headers and body. */
 export interface HttpAnswer {
   readonly status: number
   readonly headers?: OutgoingHttpHeaders
@@ -12,8 +12,8 @@ export interface HttpAnswer {
 }
 
 /**
- * Answers at once. A connection on which more of the request is to come is closed, but not before the
- * sender has stopped, or a second has passed: the kernel would take the answer back.
+ * Answers at once. If more of the request is to come, the connection is closed after the sender has stopped
+ * or a second has passed: if it were closed at once, the kernel would discard the answer.
  */
 export function answer(
   request: IncomingMessage,
@@ -43,12 +43,12 @@ function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Keeps a server from having more than `most` connections: a new one takes the place of that which has neither
- * begun a request nor got an answer for longest, so that nobody is shut out by those who say nothing. `onClosed`
- * is called for each that is closed.
+ * Limits the connections of a server to `most`: a new connection replaces the one that has been silent for
+ * longest, without a request or an answer, so that silent senders cannot shut others out. `onClosed` is
+ * called for each closed connection.
  */
 export function boundConnections(server: Server, most: number, onClosed: () => void): void {
-  /** In the order in which something last happened on them. */
+  /** Ordered by their last activity. */
   const open = new Set<Socket>()
   const happened = (socket: Socket) => {
     if (open.delete(socket)) open.add(socket)

@@ -2,42 +2,52 @@ import { headRefusal, type RefusalReason, readBody, STATUS } from './delivery.ts
 import { parseEvent, type WebhookEvent } from './event.ts'
 import { VerificationError, verify } from './verify.ts'
 
-/** Tells the operator of a program that has given no log. */
+/** Warns the operator of a program that has given no log. */
 export function toStderr(message: string): void {
   // biome-ignore lint/suspicious/noConsole: stderr of whatever runs the library
   console.error(`source-protime/webhooks: ${message}`)
 }
 
-/** A request that was refused, and is no event. */
+/** A refused request. */
 export interface Refusal {
-  /** As good as a password: keep it out of logs. */
+  /** Treat it like a password: keep it out of logs. */
   readonly path: string
   /** Of the answer. */
   readonly status: number
   readonly reason: RefusalReason
 }
 
-/** What a handler of deliveries is made of. */
+/** Options of a handler of deliveries. */
 export interface HandlerOptions {
-  /** The keys of the webhook whose destination has this path; none for a path that is not one. */
+  /**
+   * The keys of the webhook whose destination has this path; undefined or empty for other paths.
+   */
   keysOf(path: string): Keys | Promise<Keys>
-  /** Stores the event. It is awaited: what it throws is answered 503, and the service sends the event again. */
+  /**
+   * Stores the event. The handler awaits it: if it throws, the answer is 503, and the service sends the event
+   * again.
+   */
   onEvent(event: WebhookEvent): unknown
-  /** The collection of that webhook; the last segment but one if left out, as in `/hooks/<collection>/<nonce>`. */
+  /**
+   * The collection of that webhook; by default the second-last segment, as in `/hooks/<collection>/<nonce>`.
+   */
   collectionOf?(path: string): string
-  /** What `onEvent` threw. It may quote the event, so that only its name is logged if this is left out. */
+  /**
+   * Called with the error that `onEvent` threw. The error may quote the event, so by default only its name is
+   * logged.
+   */
   onError?(error: unknown): void
   /**
-   * What was refused, and why: a webhook whose deliveries are all refused is disabled after 72 hours. If this is
-   * left out, stderr has a line about each reason, at most one per minute.
+   * Called for each refused request: if all deliveries of a webhook are refused for 72 hours, the service
+   * disables it. By default, stderr gets a line for each reason, at most one per minute.
    */
   onRefused?(refusal: Refusal): void
   /**
-   * A body that is signed and not JSON: `refuse` (400, the default), which disables the webhook in the end, or
-   * `pass`, where `onEvent` gets it without id and data.
+   * A signed body that is not JSON: `refuse` answers 400 (the default), which in the end disables the
+   * webhook; `pass` calls `onEvent` without id and data.
    */
   readonly notJson?: 'refuse' | 'pass'
-  /** Of a body; 1 MiB if left out. */
+  /** The largest body; by default 1 MiB. */
   readonly maxBytes?: number
 }
 
@@ -46,13 +56,15 @@ type Keys = readonly string[] | undefined
 /** A server function of the Fetch API. */
 export type Handler = (request: Request) => Promise<Response>
 
-/** More than any event has: a refused one is sent again for 72 hours, and then the webhook is disabled. */
+/**
+ * More than any event has: a refused event is sent again for 72 hours, and then the webhook is disabled.
+ */
 const DEFAULT_MAX_BYTES = 1_048_576
 
 /**
- * Makes a function that answers deliveries: 200 once `onEvent` has stored the event, 503 when it throws,
- * 401 for what is not rightly signed, 400 for a signed body that is not JSON, 404, 405, 413 and 415 for what is
- * no delivery of ours. Answers have no body.
+ * Returns a function that answers deliveries: 200 when `onEvent` has stored the event, 503 if it throws, 401
+ * without a valid signature, 400 for a signed body that is not JSON, and 404, 405, 413 and 415 for requests
+ * that are not deliveries. Answers have no body.
  */
 export function createHandler({
   keysOf,
@@ -132,7 +144,10 @@ function logName(error: unknown): void {
 
 const LINE_EVERY_MS = 60_000
 
-/** Tells the first refusal for a reason at once, and later how many more there were. Paths are not told. */
+/**
+ * Reports the first refusal for a reason at once, and later how many more there were. It does not report
+ * paths.
+ */
 export function quietRefusals(
   nowMs: () => number = () => performance.now(),
 ): (refusal: Pick<Refusal, 'status' | 'reason'>) => void {

@@ -1,6 +1,6 @@
 import { claimedDigest, type VerificationReason } from './verify.ts'
 
-/** What is known of a delivery before its body is read. */
+/** What is known about a delivery before its body is read. */
 export interface DeliveryHead {
   readonly method: string | undefined
   readonly contentEncoding: string | null | undefined
@@ -8,7 +8,7 @@ export interface DeliveryHead {
   readonly authorization: string | null | undefined
 }
 
-/** Why a request is no delivery that is taken. */
+/** Why a request is not accepted as a delivery. */
 export type RefusalReason =
   | VerificationReason
   | 'unknown-path'
@@ -29,17 +29,19 @@ export const STATUS = {
   'not-json': 400,
 } as const satisfies Readonly<Record<RefusalReason, number>>
 
-/** What refuses a delivery by its head alone: its body, which anybody can send, is not read then. */
+/**
+ * Why a delivery is refused by its head alone: then the body, which anybody can send, is not read.
+ */
 export function headRefusal(head: DeliveryHead, maxBytes: number): RefusalReason | undefined {
   if (head.method !== 'POST') return 'other-method'
-  // The signature covers the bytes as sent, which nobody has seen once they are unpacked.
+  // The signature covers the bytes before compression, which are not available here.
   if ((head.contentEncoding ?? 'identity').toLowerCase() !== 'identity') return 'compressed'
   if (Number(head.contentLength ?? 0) > maxBytes) return 'too-large'
   const claimed = claimedDigest(head.authorization)
   return 'reason' in claimed ? claimed.reason : undefined
 }
 
-/** The bytes of a body, or undefined as soon as they are more than `maxBytes`. */
+/** The bytes of a body; undefined if there are more than `maxBytes`. */
 export async function readBody(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   maxBytes: number,
@@ -60,7 +62,7 @@ export async function readBody(
   return body
 }
 
-/** What the path of a delivery tells: nothing else of a delivery names its collection. */
+/** The path of a delivery is the only place that names its collection. */
 export interface DeliveryPath {
   readonly collection: string
   readonly nonce: string
@@ -68,7 +70,7 @@ export interface DeliveryPath {
 
 const PATH = /^\/hooks\/([a-z-]+)\/([A-Za-z0-9_-]+)$/
 
-/** The path below the public URL to which the deliveries of a webhook go. */
+/** The path below the public URL for the deliveries of a webhook. */
 export function deliveryPath({ collection, nonce }: DeliveryPath): string {
   return `/hooks/${collection}/${nonce}`
 }
@@ -81,11 +83,11 @@ export function parseDeliveryPath(target: string, prefix = ''): DeliveryPath | u
   return collection === undefined || nonce === undefined ? undefined : { collection, nonce }
 }
 
-/** A webhook of ours, as far as a delivery needs to know it. */
+/** The part of a webhook that a delivery needs. */
 export interface Hook {
   /** The service's name of the collection, such as `access-clockings`. */
   readonly collection: string
-  /** Empty while it is `creating`: the service has not told the key yet. */
+  /** Empty while it is `creating`: the service has not sent the key yet. */
   readonly keys: readonly string[]
   /** `retiring`: it has a successor, but the service still repeats deliveries to it. */
   readonly state: 'creating' | 'live' | 'retiring'
@@ -95,6 +97,9 @@ export interface Hook {
 export interface Hooks {
   /** The webhook of a path `.../hooks/<collection>/<nonce>`; undefined unless both are right. */
   byNonce(collection: string, nonce: string): Hook | undefined
-  /** The webhook once it is no longer `creating`; undefined after so many milliseconds, or if it is given up. */
+  /**
+   * The webhook when it is no longer `creating`; undefined after this many milliseconds, or if it is given
+   * up.
+   */
   settled(nonce: string, ms: number): Promise<Hook | undefined>
 }

@@ -1,26 +1,28 @@
 import type { Records } from '#records'
 import type { WebhookCollection } from '../../client/webhook-collections.ts'
 
-/** What a delivery says of a record of one collection. */
+/** An event about a record of one collection. */
 export interface WebhookEventOf<C extends WebhookCollection> {
   /** The service's name of the collection, such as `access-clockings`. */
   readonly collection: C
-  /** The body as it was received: all digits of its numbers are here. */
+  /** The body as received, so its numbers have all their digits. */
   readonly body: Uint8Array
-  /** The record's; text when it has more digits than a number keeps. Undefined when there is none. */
+  /**
+   * The id of the record; a text if it has more digits than a number can keep. Undefined if there is none.
+   */
   readonly id?: number | string
   /** Orders the versions of a record, compared as text. */
   readonly changeVersion?: string
-  /** Undefined when the event does not tell: the service does not document deletions in every form. */
+  /** Undefined if the event does not say: the service does not document deletions in every form. */
   readonly deleted: boolean | undefined
   /**
-   * The record, as JSON.parse reads it; undefined when the event has none. Of a deletion it may be no more than
-   * `id` and `changeVersion`. Nothing is checked: the type is what the service documents.
+   * The record, parsed by JSON.parse; undefined if the event has none. For a deletion it may have only `id`
+   * and `changeVersion`. Nothing is checked: the type is what the service documents.
    */
   readonly data?: Records[C]
 }
 
-/** What a delivery says; `collection` tells the type of `data`. */
+/** The content of a delivery; `collection` determines the type of `data`. */
 export type WebhookEvent = { [C in WebhookCollection]: WebhookEventOf<C> }[WebhookCollection]
 
 const DELETES = new Map([
@@ -42,7 +44,7 @@ export function parseEvent(collection: string, body: Uint8Array): WebhookEvent {
   const data = recordOf(json)
   const { id, changeVersion } = members(data)
   return {
-    // The path names a collection that has webhooks; what it holds is the service's word.
+    // The path names a collection that has webhooks; the type of its content is what the service documents.
     collection: collection as WebhookCollection,
     body,
     ...(isId(id) && { id: isExact(id) ? id : longId(text) }),
@@ -64,7 +66,7 @@ function members(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
-/** A record has a changeVersion of its own; around a record there is none. */
+/** A record has its own changeVersion; an envelope around it has none. */
 function isEnvelope(json: unknown): boolean {
   const { changeType, changeVersion, data } = members(json)
   return typeof changeType === 'string' && (data !== undefined || changeVersion === undefined)
@@ -97,7 +99,7 @@ function longId(text: string): string {
   return String(members(recordOf(JSON.parse(quoted)))['id'])
 }
 
-/** What of an event says whether it is newer; the numbers of an id may be text. */
+/** The members of an event that decide whether it is newer; the id may be a text. */
 export interface EventVersion {
   readonly collection: string
   readonly id?: number | string | undefined
@@ -105,7 +107,10 @@ export interface EventVersion {
   readonly deleted?: boolean | undefined
 }
 
-/** Tells whether an event is to be applied: whether it is newer than every other of its record that it was told of. */
+/**
+ * Says whether to apply an event: true if it is newer than every other event of its record that it was called
+ * with.
+ */
 export type Newest = (event: EventVersion) => boolean
 
 interface Held {

@@ -18,11 +18,14 @@ import {
 } from './delivery.ts'
 import { claimedDigest } from './verify.ts'
 
-/** Warnings about what anybody outside can cause as often as they like. */
+/** Warnings about events that anybody outside can cause at any rate. */
 interface QuietLog {
-  /** `about` is what a line is about; `text` makes it from the number of times since the last one. */
+  /**
+   * `about` is the subject of a line; `text` makes the line from the number of occurrences since the last
+   * one.
+   */
   warn(about: string, text: (count: number) => string): void
-  /** Says what is left to say. */
+  /** Writes the pending lines. */
   close(): void
 }
 
@@ -35,7 +38,7 @@ interface Line {
 const LINE_EVERY_MS = 60_000
 const LOOK_EVERY_MS = 5000
 
-/** Says the first of its kind at once, and each minute how many more there were. */
+/** Writes the first of its kind at once, and each minute how many more there were. */
 function createQuietLog(log: Log, time: Pick<Time, 'now' | 'every'>): QuietLog {
   const lines = new Map<string, Line>()
   const stop = time.every(LOOK_EVERY_MS, () => {
@@ -63,7 +66,7 @@ function createQuietLog(log: Log, time: Pick<Time, 'now' | 'every'>): QuietLog {
   }
 }
 
-/** What a delivery is received with; `bodyBytes` and `keyMs` as in `ReceiverLimits`. */
+/** Options to receive a delivery; `bodyBytes` and `keyMs` as in `ReceiverLimits`. */
 interface ReceiveTools {
   readonly hooks: Hooks
   onDelivery(collection: string): void
@@ -71,17 +74,19 @@ interface ReceiveTools {
   readonly prefix: string
   readonly bodyBytes: number
   readonly keyMs: number
-  /** Called when the body is wanted: its sender may wait to be asked for it. */
+  /** Called when the body is needed: its sender may wait until it is requested. */
   askForBody(): void
 }
 
-/** How a request is answered: a refusal, a delivery, or one whose key was not known in time. */
+/**
+ * The answer to a request: a refusal, a delivery, or a delivery whose key was not known in time.
+ */
 type Decision = RefusalReason | 'taken' | 'no-key-yet'
 
 /**
- * Decides how a request is answered, and tells of it if it is a delivery. Its body is hashed as it comes and
- * never held. A signed body that is not JSON is a delivery, too: it is genuine, and a refusal would disable the
- * webhook in the end.
+ * Decides the answer to a request, and reports it if it is a delivery. The body is hashed while it arrives
+ * and never stored. A signed body that is not JSON is a delivery, too: it is genuine, and refusals would
+ * disable the webhook in the end.
  */
 async function receive(request: IncomingMessage, tools: ReceiveTools): Promise<number> {
   const path = parseDeliveryPath(request.url ?? '', tools.prefix)
@@ -120,7 +125,7 @@ async function decided(
 ): Promise<Decision> {
   const refusal = headRefusal(headOf(request), bodyBytes)
   if (refusal !== undefined) return refusal
-  // Until the key is known the body stays with its sender.
+  // Until the key is known, the sender keeps the body.
   const known = hook.state === 'creating' ? await hooks.settled(nonce, keyMs) : hook
   if (known === undefined || known.state === 'creating') return 'no-key-yet'
   askForBody()
@@ -137,10 +142,10 @@ async function decided(
   return 'taken'
 }
 
-/** So much of a body is kept to see whether it is JSON; of longer ones it is not seen. */
+/** This much of a body is kept to check whether it is JSON; longer bodies are not checked. */
 const KEPT_BYTES = 16_384
 
-/** What is known of a body once it has gone by; undefined as soon as it is longer than `maxBytes`. */
+/** What is known about a body after it has passed; undefined if it is longer than `maxBytes`. */
 async function hashed(
   request: IncomingMessage,
   keys: readonly string[],
@@ -160,15 +165,15 @@ async function hashed(
   if (!isWhole) return undefined
   const claimed = claimedDigest(request.headers.authorization)
   const given = 'digest' in claimed ? Buffer.from(claimed.digest, 'base64') : Buffer.alloc(32)
-  // Each is compared, whatever the others say: the time tells nothing of the keys.
+  // All are compared, whatever the others return, so that the time says nothing about the keys.
   const fits = hashes.map((hash) => timingSafeEqual(hash.digest(), given))
   const isBroken = bytes <= KEPT_BYTES && tryParseJson(kept) === undefined
   return { isGenuine: fits.includes(true), isBroken }
 }
 
 /**
- * Calls `take` with each part as it comes, which answers whether it wants more; answers whether it took all. An
- * iterator would keep a part of each body waiting.
+ * Calls `take` with each part when it arrives; `take` returns whether it wants more. Returns whether it took
+ * all. An iterator would hold back a part of each body.
  */
 function eachPart(request: IncomingMessage, take: (part: Buffer) => boolean): Promise<boolean> {
   return new Promise((resolve, reject) => {
@@ -213,22 +218,24 @@ function deliveries(count: number, collection?: string): string {
 /** A page for GET and HEAD beside the deliveries, such as `/healthz`. */
 export type Page = () => PageContent | Promise<PageContent>
 
-/** What a page answers. */
+/** The answer of a page. */
 interface PageContent {
   readonly status: number
   readonly contentType: string
   readonly body: string
 }
 
-/** What a receiver is made of; for `limits` and `time` there are defaults. */
+/** Options of a receiver; `limits` and `time` have defaults. */
 export interface ReceiverSettings {
   readonly hooks: Hooks
-  /** Called once for each verified delivery, before it is answered. What it throws is answered 503. */
+  /**
+   * Called once for each verified delivery, before it is answered. If it throws, the answer is 503.
+   */
   onDelivery(collection: string): void
   readonly log: Log
-  /** By path, such as `/healthz`; they are no part of the public URL. */
+  /** By path, such as `/healthz`; pages are not below the public URL. */
   readonly pages?: ReadonlyMap<string, Page>
-  /** The path of the public URL, such as `/protime`; a proxy may pass it on or cut it off. */
+  /** The path of the public URL, such as `/protime`; a proxy may pass it on or remove it. */
   readonly prefix?: string
   readonly limits?: Partial<ReceiverLimits>
   readonly time?: Time
@@ -242,21 +249,21 @@ interface ReceiverLimits {
   readonly headersMs: number
   /** From the first byte of a request to its last. */
   readonly requestMs: number
-  /** How long a connection may be silent: without a request, or without its answers being read. */
+  /** How long a connection may be silent: without a request, or without reading its answers. */
   readonly idleMs: number
   /** How long a delivery waits for the key of a webhook that is being created. */
   readonly keyMs: number
-  /** How long requests under way may take once `close` is called. */
+  /** How long open requests may take after `close` is called. */
   readonly closeMs: number
 }
 
-/** A server of deliveries. */
+/** A server for deliveries. */
 export interface Receiver {
   /** Resolves when it listens; rejects with the system's error, such as EADDRINUSE. */
   listen(port: number, host: string): Promise<AddressInfo>
-  /** Accepts nothing more and resolves when the requests under way are answered. */
+  /** Accepts no new requests, and resolves when the open ones are answered. */
   close(): Promise<void>
-  /** Answers to everything but pages, by status code, since the start. */
+  /** Number of answers by status code since the start, without pages. */
   readonly counts: ReadonlyMap<number, number>
 }
 
@@ -266,15 +273,19 @@ const LIMITS: ReceiverLimits = {
   connections: 2000,
   headersMs: 10_000,
   requestMs: 20_000,
-  // Longer than proxies keep idle connections (nginx: 60 seconds), so that none sends into one that closes.
+  // Longer than proxies keep idle connections (nginx: 60 seconds), so that no proxy sends into a connection
+  // that is being closed.
   idleMs: 65_000,
   keyMs: 10_000,
   closeMs: 15_000,
 }
-/** Node looks every 30 seconds for slow requests unless told otherwise. */
+/** By default, Node checks for slow requests every 30 seconds. */
 const CHECK_SLOW_MS = 1000
 
-/** A server for the deliveries of webhooks: it verifies them, says of which collection they are, and forgets their bodies. */
+/**
+ * A server for the deliveries of webhooks: it verifies them, reports their collection, and discards their
+ * bodies.
+ */
 export function createReceiver(settings: ReceiverSettings): Receiver {
   const { hooks, onDelivery, log, pages = new Map<string, Page>(), time = REAL_TIME } = settings
   const limits = { ...LIMITS, ...settings.limits }
@@ -324,7 +335,7 @@ export function createReceiver(settings: ReceiverSettings): Receiver {
     const page = pages.get(request.url?.split('?', 1)[0] ?? '')
     const done = page === undefined ? deliver(request, response) : show(page, request, response)
     done.catch((error: unknown) => {
-      // The sender has hung up, or was too slow and has its answer.
+      // The sender has closed the connection, or was too slow and has its answer.
       if (request.destroyed && !request.complete) return
       quietLog.warn(
         'fault',
@@ -369,7 +380,10 @@ const STATUSES = new Map([
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
 ])
 
-/** Answers what is no whole request, and closes its connection. Returns the status, unless nobody is there. */
+/**
+ * Answers an incomplete request, and closes its connection. Returns the status, or undefined if the sender is
+ * gone.
+ */
 function answerFault(error: NodeJS.ErrnoException, socket: Duplex): number | undefined {
   const status = STATUSES.get(error.code ?? '') ?? 400
   if (!socket.writable || error.code === 'ECONNRESET') {

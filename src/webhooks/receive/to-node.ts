@@ -5,14 +5,14 @@ import { type Handler, toStderr } from './create-handler.ts'
 /** A request of node:http, or of Express, which changes `url` below a mounted path. */
 type NodeRequest = IncomingMessage & { readonly originalUrl?: string }
 
-/** Methods that the Fetch API has no requests of. */
+/** Methods for which the Fetch API has no requests. */
 const FORBIDDEN = /^(CONNECT|TRACE|TRACK)$/
 /** Methods whose requests have no body in the Fetch API. */
 const BODILESS = /^(GET|HEAD)$/
 
 /**
- * Makes a listener for node:http, or a handler for Express, of a Fetch handler. A request whose body
- * somebody else has read is answered 500 at once: mount this before body parsers.
+ * Converts a Fetch handler to a listener for node:http or a handler for Express. If another handler has
+ * already read the body, the request is answered with 500 at once: mount this before body parsers.
  */
 export function toNode(
   handler: Handler,
@@ -66,7 +66,7 @@ function headersOf({ headers }: IncomingMessage): Headers {
   return new Headers(pairs)
 }
 
-/** Of a request that stays open when its body is not read on: it has yet to be answered. */
+/** For a request that stays open after its body is no longer read: it must still be answered. */
 function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
   const chunks = request.iterator({ destroyOnReturn: false })
   return new ReadableStream(

@@ -1,4 +1,4 @@
-/** Why a body does not count as the service's. */
+/** Why a body does not count as sent by the service. */
 export type VerificationReason = 'no-header' | 'other-scheme' | 'no-key-fits'
 
 const MESSAGES: Readonly<Record<VerificationReason, string>> = {
@@ -9,7 +9,10 @@ const MESSAGES: Readonly<Record<VerificationReason, string>> = {
     'No key fits the signature: the body was changed on the way, it was signed by another sender, or the keys are those of another webhook',
 }
 
-/** The service has not signed a body, as far as the keys tell. Nothing of the body, the header or the keys is in it. */
+/**
+ * The service has not signed a body with these keys. The error contains nothing of the body, the header or
+ * the keys.
+ */
 export class VerificationError extends Error {
   override name = 'VerificationError'
   readonly reason: VerificationReason
@@ -25,7 +28,7 @@ const AUTHORIZATION = /^HMAC-SHA256 ([A-Za-z0-9+/]{43}=)$/
 const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' }
 const utf8 = new TextEncoder()
 
-/** The digest that an Authorization header claims, in base64, or why there is none. */
+/** The digest in an Authorization header, in base64, or why there is none. */
 export function claimedDigest(
   authorization: string | null | undefined,
 ): { readonly digest: string } | { readonly reason: VerificationReason } {
@@ -58,7 +61,7 @@ export async function verify(
   if (!(await Promise.all(fits)).includes(true)) throw new VerificationError('no-key-fits')
 }
 
-/** The Authorization header by which the service signs a body: for tests of a receiver. */
+/** The Authorization header with which the service signs a body: for tests of a receiver. */
 export async function sign(body: Uint8Array | string, key: string): Promise<string> {
   refuseParsed(body)
   refuseNoKeys([key])
@@ -70,7 +73,7 @@ async function imported(key: string) {
   return crypto.subtle.importKey('raw', utf8.encode(key), ALGORITHM, false, ['sign', 'verify'])
 }
 
-/** Bytes of their own: those that were given may be shared with another thread. */
+/** A copy: the given bytes may be shared with another thread. */
 function bytesOf(body: Uint8Array | string): Uint8Array<ArrayBuffer> {
   return typeof body === 'string' ? utf8.encode(body) : new Uint8Array(body)
 }
