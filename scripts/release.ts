@@ -61,7 +61,7 @@ function judge(isDry: boolean): void {
   for (const fault of faults) tell(`This could not be released. ${fault}`)
 }
 
-/** The npm package, the wheels, the bill of materials, the dbt package, the checksums of all, and the notes. */
+/** The npm package, the wheels, the bill of materials, the dbt package and its documentation, the checksums of all, and the notes. */
 function makePackages(isForAll: boolean): void {
   // The wheels first: the npm package is of the same build then, and dist/ is left whole.
   const packDuckDb = ['run', '--silent', 'pack:duckdb', '--', ...(isForAll ? OPTIONS.slice(1) : [])]
@@ -72,6 +72,7 @@ function makePackages(isForAll: boolean): void {
   run('npm', ['pack', '--silent', '--pack-destination', FOLDER])
   writeFileSync(join(FOLDER, 'sbom.cdx.json'), output('npm', ['run', '--silent', 'sbom']))
   archiveDbtPackage()
+  documentDbtPackage()
   const sums = readdirSync(FOLDER).map((name) => {
     const content = readFileSync(join(FOLDER, name))
     tell(`release/${name}, ${content.length} bytes`)
@@ -88,6 +89,13 @@ function archiveDbtPackage(): void {
   const file = join(FOLDER, `${name}.tar.gz`)
   const options = ['--format=tar.gz', `--prefix=${name}/`, '--add-file=LICENSE', `--output=${file}`]
   run('git', ['archive', ...options, 'HEAD:dbt'])
+}
+
+/** The documentation of the dbt package, one page for a browser, with what it makes of the demo's tenant. */
+function documentDbtPackage(): void {
+  run('npm', ['run', '--silent', 'demo'])
+  const page = output('npm', ['run', '--silent', 'dbt:site']).trim().split('\n').at(-1) ?? ''
+  copyFileSync(join(packageFolder, page), join(FOLDER, `dbt-protime-${packageVersion()}.html`))
 }
 
 /** All that the workflow publishes, a line each. */

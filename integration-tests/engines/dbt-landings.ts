@@ -3,17 +3,12 @@ import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'
 import { guideBlock } from '../../scripts/guide-blocks.ts'
 import { execute, expectSame, output } from './command.ts'
+import { dbtCommand, dbtPython } from './dbt-program.ts'
 import type { Tools } from './engine.ts'
 import type { PostgreSql } from './meltano/postgresql.ts'
 import { pyairbyte } from './pyairbyte.ts'
 import { pythonWith } from './python.ts'
 import type { Row } from './tenant.ts'
-
-/** dbt-core 1.12 needs a package that downloads from elsewhere when it is installed. */
-export const REQUIREMENTS = [
-  ...['dbt-core==1.11.16', 'dbt-duckdb==1.11.1', 'dbt-postgres==1.11.0'],
-  'duckdb==2.0.0',
-]
 
 /** A day of the emulator's people, and what they have for overtime. */
 const VARIABLES = { protime_now: '2026-11-19', protime_overtime_counters: ['Overtime'] }
@@ -126,7 +121,7 @@ for statement in sys.argv[2:]:
 function changing(file: string, schema: string): LoadedLanding['change'] {
   return (statement) =>
     output({
-      program: pythonWith('dbt', REQUIREMENTS),
+      program: dbtPython(),
       args: ['-c', RUN, file, `use ${schema}`, statement],
       folder: dirname(file),
     })
@@ -212,16 +207,9 @@ tail -n 1 states.jsonl > state.json`
   })
 }
 
-/** Runs dbt in a folder, which has its profile; answers with what it said, of failures, too. */
+/** Runs dbt in a folder; answers with what it said, of failures, too. */
 export async function runDbt(folder: string, ...words: readonly string[]): Promise<string> {
-  const interpreter = pythonWith('dbt', REQUIREMENTS)
-  const { stdout } = await execute({
-    program: interpreter,
-    args: [join(dirname(interpreter), 'dbt'), ...words],
-    folder,
-    environment: { DO_NOT_TRACK: '1', DBT_USE_COLORS: 'false', DBT_PROFILES_DIR: folder },
-  })
-  return stdout
+  return (await execute(dbtCommand(folder, words))).stdout
 }
 
 /** Runs dbt on a copy of the package, which nobody else has written into. */

@@ -19,11 +19,11 @@ import {
   type LandingParts,
   postgresTarget,
   protimeSync,
-  REQUIREMENTS,
   rowsOf,
   runDbt,
   writeProfile,
 } from './dbt-landings.ts'
+import { REQUIREMENTS } from './dbt-program.ts'
 import type { Engine, Tools } from './engine.ts'
 import { type PostgreSql, startPostgreSql } from './meltano/postgresql.ts'
 import { type Row, startTenant, type Tenant } from './tenant.ts'
@@ -37,7 +37,10 @@ export const dbt: Engine = {
   async run(tools) {
     const postgres = await tools.step('PostgreSQL started', () => startPostgreSql(tools.folder))
     if (postgres === undefined) return
-    const sql = guideBlock('sql dbt', join(tools.projectFolder, 'README.md'))
+    const pages = ['README.md', 'docs/warehouse.md']
+    const sql = pages
+      .map((page) => guideBlock('sql dbt', join(tools.projectFolder, page)))
+      .join(';')
     const rows = new Map<string, ReadonlySet<string>>()
     try {
       for (const [name, make] of Object.entries(LANDINGS)) {
@@ -58,6 +61,7 @@ export const dbt: Engine = {
             if (name === LOSES_ROWS) return
             expectInventory(lines, tenant)
             expectHours(lines, tenant)
+            expectPlanned(lines, tenant)
           })
           if (APPENDING.includes(name))
             await tools.step(`${name}: of appended versions the newest counts`, () =>
@@ -128,6 +132,19 @@ function expectHours(lines: readonly string[], { emulator }: Tenant): void {
   expectSame(
     [all?.['hours_due'], all?.['hours_present']],
     [hours('normalTimeDurationInMinutes'), hours('timePresentDurationInMinutes')],
+  )
+}
+
+/** And so is that to the query of docs/warehouse.md. */
+function expectPlanned(lines: readonly string[], { emulator }: Tenant): void {
+  const waiting = emulator
+    .all('absences')
+    .filter(({ date }) => String(date).startsWith('2026-12-'))
+    .filter(({ approvalLevel }) => approvalLevel === 'AwaitingApproval')
+  const told = answers(lines).map((row) => Number(row['to_approve'] ?? 0))
+  expectSame(
+    [waiting.length > 0, told.reduce((sum, count) => sum + count, 0)],
+    [true, waiting.length],
   )
 }
 

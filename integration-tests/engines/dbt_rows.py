@@ -1,8 +1,8 @@
-"""Prints the rows of the staging models and what a query is answered as lines of JSON: {"model": ..., "row": ...}.
+"""Prints the rows of the staging models and what queries are answered as lines of JSON: {"model": ..., "row": ...}.
 
 They have one form whoever has loaded them. dbt_rows.py duckdb FILE SCHEMA SQL NAME=FILE... | dbt_rows.py postgres URL SCHEMA SQL
 
-SCHEMA is that of the marts. DuckDB attaches further files by these names.
+SCHEMA is that of the marts, SQL one query or several with ; between them. DuckDB attaches further files by these names.
 """
 
 import datetime
@@ -47,7 +47,7 @@ def main(kind: str, place: str, schema: str, sql: str, *attached: str) -> None:
     cursor.execute(MODELS.format(schema + STAGING))
     models = [name for (name,) in cursor.fetchall()]
     selects = {model: f'select * from "{schema}{STAGING}"."{model}"' for model in models}
-    for model, select in {**selects, "answer": sql}.items():
+    for model, select in [*selects.items(), *(("answer", query) for query in sql.split(";"))]:
         cursor.execute(select)
         names = [column[0] for column in cursor.description]
         for row in cursor.fetchall():

@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { dbtPython } from '../../integration-tests/engines/dbt-program.ts'
 import { temporaryFolder } from '../../integration-tests/testing/files.ts'
 import { missingPieces, runDemo, shownPieces } from './listing.ts'
 import { packageFolder } from './paths.ts'
+import { table } from './table.ts'
 
 const DEMO_MS = 600_000
 
@@ -23,18 +25,46 @@ it('README shows what the demo prints, but for the seconds', () => {
   expect(missingPieces(pieces, printed, withoutSeconds)).toEqual([])
 })
 
-const questions = ['README.md', 'docs/warehouse.md'].map((page) => {
-  const question = /```sql demo\n(.*?)```\n\n```\n(.*?)```/s
-  const [, sql = '', answer = ''] = question.exec(readFileSync(page, 'utf8')) ?? []
-  return [page, sql, answer] as const
-})
+/** The query of a page, and the answer that stands below it. */
+function question(page: string): readonly [string, string] {
+  const found = /```sql dbt\n(.*?)```\n\n```\n(.*?)```/s.exec(readFileSync(page, 'utf8'))
+  const [, sql = '', answer = ''] = found ?? []
+  return [sql, answer]
+}
 
-it.each(questions)('%s shows what the warehouse answers', async (_page, sql, answer) => {
+/** Runs a program of the scripts, with the demo's files in the folder; answers with what it prints. */
+async function script(...program: readonly string[]): Promise<string> {
   const env = { ...process.env, DEMO_OUTPUT: folder.path }
-  const program = ['dist/scripts/ask.js', sql]
-  const { stdout } = await promisify(execFile)(process.execPath, program, { env })
-  expect(stdout).toBe(answer)
-})
+  return (await promisify(execFile)(process.execPath, program, { env })).stdout
+}
+
+const ASK = `import duckdb, json, sys
+answer = duckdb.connect(sys.argv[1], read_only=True).execute(sys.argv[2])
+print(json.dumps([[column[0] for column in answer.description], answer.fetchall()]))`
+
+/** What the models answer, as `npm run ask` would print it. */
+async function answerOf(sql: string): Promise<string> {
+  const program = ['-c', ASK, join(folder.path, 'dbt', 'analytics.duckdb'), sql]
+  const { stdout } = await promisify(execFile)(dbtPython(), program)
+  const [head, rows] = JSON.parse(stdout) as [string[], unknown[][]]
+  return `${table(
+    head,
+    rows.map((row) => row.map(String)),
+  )}\n`
+}
+
+it(
+  'README and docs/warehouse.md show what the models of dbt answer, which a page documents',
+  async () => {
+    const page = (await script('dist/scripts/dbt-site.js')).trim().split('\n').at(-1) ?? ''
+    for (const shown of ['README.md', 'docs/warehouse.md']) {
+      const [sql, answer] = question(shown)
+      expect([shown, await answerOf(sql)]).toEqual([shown, answer])
+    }
+    expect(readFileSync(join(packageFolder, page), 'utf8')).toContain('protime__person_history')
+  },
+  DEMO_MS,
+)
 
 it('the picture of README shows the words of protime sync, here of a small tenant', async () => {
   const file = join(folder.path, 'sync.svg')

@@ -11,6 +11,9 @@ export const outputFolder: string = process.env['DEMO_OUTPUT'] ?? join(packageFo
 /** The DuckDB file that the demo fills, and that `npm run ask` reads where no other is named. */
 export const warehouseFile: string = join(outputFolder, 'warehouse.duckdb')
 
+/** The dbt project of that warehouse, which `npm run dbt:site` makes. */
+export const dbtFolder: string = join(outputFolder, 'dbt')
+
 /** All that a demo writes. */
 const MADE: ReadonlySet<string> = new Set([
   'config.json',
