@@ -24,11 +24,12 @@ async function sync(script: Script, keepsDeleted = false) {
   expect(failures).toEqual([])
 }
 
-/** A complete reading, with a commit after each of its parts. */
+/** A complete reading, with a commit after each of its parts but for the last. */
 const reading =
   (generation: number, ...parts: readonly (readonly Sent[])[]): Script =>
   async (output) => {
-    await sendParts(output, generation, parts)
+    await sendParts(output, generation, parts.slice(0, -1))
+    await send(output, parts.at(-1) ?? [], generation)
     output.generationComplete(generation)
     await output.complete()
   }

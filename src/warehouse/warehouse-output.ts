@@ -98,11 +98,13 @@ export function createCommits(commit: () => Promise<void>, later = LATER): Commi
  * the sync began. As long as they do, no record takes the place of another one of this sync.
  */
 export interface RisingKeys {
-  /** Looks at the next records, which are all that come; without a batch: at anything else. */
-  observe(batch?: RecordBatch, generation?: number): void
   /** Whether they have risen so far. */
   readonly rise: boolean
-  /** The highest key before the last call; undefined once a key did not rise. */
+  /** Whether they do so in these records, which are all that come next. */
+  goOn(batch: RecordBatch, generation: number): boolean
+  /** Something else comes. */
+  end(): void
+  /** The highest key before the last call; undefined once they have ended. */
   take(): number | undefined
 }
 
@@ -115,14 +117,20 @@ export function createRisingKeys(highestGeneration: number): RisingKeys {
     get rise() {
       return rises
     },
-    observe(batch, generation = -1) {
-      if (batch === undefined || generation <= highestGeneration) rises = false
-      for (let i = 0; rises && i < (batch?.count ?? 0); i++) {
-        const key = batch?.keys[i] as number
+    goOn(batch, generation) {
+      if (!rises || generation <= highestGeneration) return false
+      let last = highest
+      for (let i = 0; i < batch.count; i++) {
+        const key = batch.keys[i] as number
         // Not a number where the key is no integer.
-        rises = batch?.ops[i] === UPSERT && key > highest
-        highest = key
+        if (batch.ops[i] !== UPSERT || !(key > last)) return false
+        last = key
       }
+      highest = last
+      return true
+    },
+    end() {
+      rises = false
     },
     take() {
       const before = taken
@@ -178,18 +186,19 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
     waiting: () => {},
     records(batch, { generation }) {
       count(batch)
-      keys.observe(batch, generation)
       onFirst()
-      const lines = batch.lines(LINE_PARTS)
-      const done = add(lines, generation)
-      releaseBuffer(lines)
-      return done
+      const addAll = () => {
+        const lines = batch.lines(LINE_PARTS)
+        const done = add(lines, generation)
+        releaseBuffer(lines)
+        return done
+      }
+      return keys.goOn(batch, generation) ? addAll() : afterRising(addAll)
     },
     deletes(gone, { generation }) {
       counts.deletes += gone.length
-      keys.observe()
       const lines = gone.map((key) => `{${key}${LINE_PARTS.deleteSuffix}`)
-      return add(Buffer.from(lines.join('')), generation)
+      return afterRising(() => add(Buffer.from(lines.join('')), generation))
     },
     checkpoint() {
       isChanged = true
@@ -218,6 +227,16 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
     onRecord(listener) {
       onFirst = listener
     },
+  }
+
+  /** What has risen is committed by itself first: only its rows are known to be new. */
+  function afterRising(go: () => Promise<void> | undefined): Promise<void> | undefined {
+    const isCommitted = !keys.rise || highestGeneration < 0
+    const end = () => {
+      keys.end()
+      return go()
+    }
+    return isCommitted ? end() : commits.now().then(end)
   }
 
   function add(lines: Uint8Array, generation: number): Promise<void> | undefined {

@@ -216,7 +216,13 @@ function createWarehouse(
   async function commitAll(loads: readonly Load[]): Promise<void> {
     // DuckDB renames no table in a transaction that has deleted from it: the last rows of a reading are there before. If
     // it ends here, the state has them still to come, and they take their own place.
-    const last = loads.filter((load) => knownOf(load.stream).hasNext && isOver(load))
+    const last = loads.filter(
+      (load) =>
+        knownOf(load.stream).hasNext &&
+        isOver(load) &&
+        load.files.length > 0 &&
+        load.risesFrom === undefined,
+    )
     if (last.length > 0) await commitTogether(last.map(withoutEnd))
     await commitTogether(loads.map((load) => (last.includes(load) ? { ...load, files: [] } : load)))
   }
