@@ -1,12 +1,12 @@
 import type { Webhook } from '../../client/service-client.ts'
 import { nonceOf, type StoredHook } from './store.ts'
 
-/** What the keeper decides by: its store, what the service lists, and the service's time. */
+/** The keeper's input: its store, the service's list, and the service's time. */
 export interface KeeperFacts {
   readonly hooks: readonly StoredHook[]
-  /** Those that are not deleted. */
+  /** The records that are not deleted. */
   readonly listed: readonly Webhook[]
-  /** The ids of those that are listed as Enabled although their deletion was answered. */
+  /** The ids of records that are listed as Enabled although their deletion was answered. */
   readonly remaining: ReadonlySet<string>
   readonly now: Date
 }
@@ -14,27 +14,32 @@ export interface KeeperFacts {
 export interface KeeperSettings {
   /** Without a slash at the end. */
   readonly publicUrl: string
-  /** To be subscribed, each with one live webhook. */
+  /** The collections to subscribe to, each with one live webhook. */
   readonly collections: readonly string[]
-  /** Whether webhooks below our public URL that the store does not know are deleted. */
+  /** Whether to delete webhooks below our public URL that are not in the store. */
   readonly adopt: boolean
 }
 
-/** One thing to do. All are safe to repeat: a crash between two of them is mended by the next plan. */
+/**
+ * One action. All actions are safe to repeat: after a crash between two of them, the next plan continues.
+ */
 export type KeeperAction =
-  /** Deletes a webhook at the service that the store does not hold, or no longer. */
+  /** Deletes a webhook at the service that is not, or no longer, in the store. */
   | {
       readonly do: 'delete'
       readonly id: string
       readonly collection: string
       readonly why: string
     }
-  /** Takes a webhook out of the store. */
+  /** Removes a webhook from the store. */
   | { readonly do: 'forget'; readonly hook: StoredHook }
-  /** Deletes a webhook at the service, and takes its repeated deliveries for a while. */
+  /** Deletes a webhook at the service, and accepts its repeated deliveries for a while. */
   | { readonly do: 'retire'; readonly hook: StoredHook; readonly why: string }
   | Creation
-  /** Tells what somebody should look at; `about` is a webhook of which it is said once, and again when it has changed. */
+  /**
+   * Warns about something that a person should check. For a webhook in `about` the warning is repeated only
+   * when the webhook has changed.
+   */
   | {
       readonly do: 'warn'
       readonly collection: string
@@ -46,9 +51,11 @@ export type KeeperAction =
 export interface Creation {
   readonly do: 'create'
   readonly collection: string
-  /** Undefined where the collection had none. */
+  /** Undefined if the collection had none. */
   readonly why: string | undefined
-  /** What delivers nothing any more: deleted first where the service takes one webhook per collection. */
+  /**
+   * Webhooks that no longer deliver: they are deleted first if the service allows one webhook per collection.
+   */
   readonly over: readonly StoredHook[]
   /** See `StoredHook`. */
   readonly tries: number
@@ -58,7 +65,7 @@ export interface Creation {
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-/** A service that refuses each new webhook at once must not be stormed. */
+/** Protects a service that refuses each new webhook at once from too many requests. */
 const CREATION_PAUSE = HOUR
 /** The pause doubles with each webhook that stays uninitialized, up to this. */
 const MAX_CREATION_PAUSE = 24 * HOUR
@@ -66,7 +73,7 @@ const MAX_CREATION_PAUSE = 24 * HOUR
 const FAILURE_PAUSE = MINUTE
 /** The service repeats a delivery for the last time 72 hours after the first attempt. */
 const RETIREMENT = 72 * HOUR
-/** A webhook that nobody has confirmed may still be made for so long by a request whose answer was lost. */
+/** For this long, a request whose answer was lost may still create its webhook. */
 const DOUBT = HOUR
 /** How long a new webhook may take to be initialized. */
 const INITIALIZATION = 10 * MINUTE
@@ -74,7 +81,7 @@ const INITIALIZATION = 10 * MINUTE
 const MARGIN_PART = 0.25
 const MAX_MARGIN = 24 * HOUR
 
-/** What is to be done now, in this order. To be asked again with the outcome when something was created. */
+/** The next actions, in this order. Call it again with the outcome after a creation. */
 export function planKeeping(situation: KeeperFacts, settings: KeeperSettings): KeeperAction[] {
   const { hooks } = situation
   const chosen = new Set(settings.collections)
@@ -95,15 +102,15 @@ export function planKeeping(situation: KeeperFacts, settings: KeeperSettings): K
   ]
 }
 
-/** What is wrong with a live webhook. */
+/** A problem of a live webhook. */
 interface Fault {
   /** Half a sentence. */
   readonly why: string
-  /** False while deliveries can be expected all the same. */
+  /** False while deliveries can still be expected. */
   readonly isOver: boolean
 }
 
-/** Undefined for a webhook that can be used, and for long enough. */
+/** Undefined for a webhook that is usable for long enough. */
 export function faultOf(
   hook: StoredHook,
   record: Webhook | undefined,
@@ -120,7 +127,9 @@ export function faultOf(
   return left < margin ? { why: `it expires at ${until.toISOString()}`, isOver: false } : undefined
 }
 
-/** The record of a webhook in the store, by its id, or by its address while the id is not known. */
+/**
+ * The service's record of a webhook of the store, by its id, or by its address while the id is not known.
+ */
 export function recordOf(
   { id, destinationUrl }: StoredHook,
   listed: readonly Webhook[],
@@ -131,8 +140,8 @@ export function recordOf(
 }
 
 /**
- * A crash, or an answer that was lost or said that nothing was made, between asking for a webhook and storing its
- * key. Whatever was answered, it may be made by and by, once or twice.
+ * There was a crash, a lost answer, or an answer that denied the creation, between the request for a webhook
+ * and storing its key. Whatever the answer was, the webhook may still be created, once or twice.
  */
 function unconfirmed(hook: StoredHook, { listed, now }: KeeperFacts): KeeperAction[] {
   const record = recordOf(hook, listed)
@@ -145,16 +154,16 @@ function unconfirmed(hook: StoredHook, { listed, now }: KeeperFacts): KeeperActi
 
 function retiring(hook: StoredHook, { listed, remaining, now }: KeeperFacts): KeeperAction[] {
   const record = recordOf(hook, listed)
-  // The request that was to delete it has failed.
+  // The earlier request to delete it has failed.
   if (record !== undefined) {
     return [{ do: 'delete', id: record.id, collection: hook.collection, why: 'it was replaced' }]
   }
-  // As long as it is listed as if it lived, we know that it does not.
+  // The list may still show it as live although it is deleted.
   const isKept = isWithin(RETIREMENT, hook.retiredAt, now) || remaining.has(hook.id ?? '')
   return isKept ? [] : [{ do: 'forget', hook }]
 }
 
-/** Keeps exactly one usable webhook of a collection. */
+/** Makes sure that a collection has exactly one usable webhook. */
 function keep(
   collection: string,
   { hooks, listed, now }: KeeperFacts,
@@ -192,7 +201,7 @@ function keep(
     const over = live.filter(({ fault }) => fault?.isOver).map(({ hook }) => hook)
     return [{ do: 'create', collection, why, over, tries, failures }]
   }
-  // Why it failed was said then.
+  // The reason was logged when it failed.
   if (paused.state === 'creating') return []
   const pause = pauseAfter(paused, recordOf(paused, listed)) / HOUR
   const reason = why === undefined ? 'There is no webhook' : `The webhook cannot be used: ${why}`
@@ -200,8 +209,8 @@ function keep(
   return [{ do: 'warn', collection, text }]
 
   /**
-   * The last creation, if it failed, and the one that the next has to wait after. What was made for another public
-   * URL says nothing of this one.
+   * The last creation, if it failed, and the creation after which the next one has to wait. Webhooks for
+   * another public URL do not count.
    */
   function attempts(): readonly (StoredHook | undefined)[] {
     const inOrder = hooks
@@ -223,8 +232,8 @@ function keep(
 }
 
 /**
- * Webhooks that have an address of ours and whose key is not in the store. One with the very address of another
- * was made by a request that somebody on the way has repeated.
+ * Webhooks with an address of ours whose key is not in the store. If one has exactly the address of another,
+ * a proxy has repeated the request that created it.
  */
 function strangers(
   { hooks, listed }: KeeperFacts,
@@ -246,7 +255,7 @@ function strangers(
   })
 }
 
-/** How long no webhook is made after this one. */
+/** How long to wait after this creation before the next one. */
 function pauseAfter(
   { state, tries = 0, failures = 0 }: StoredHook,
   record: Webhook | undefined,
@@ -257,7 +266,9 @@ function pauseAfter(
   return Math.min(MAX_CREATION_PAUSE, CREATION_PAUSE * 2 ** tries)
 }
 
-/** An address that this program makes: other programs may share the public URL's host. */
+/**
+ * Whether this program could have made the address: other programs may share the host of the public URL.
+ */
 function isBelow({ destinationUrl }: Pick<Webhook, 'destinationUrl'>, publicUrl: string): boolean {
   const path = destinationUrl.startsWith(publicUrl) ? destinationUrl.slice(publicUrl.length) : ''
   return /^\/hooks\/[a-z-]+\/[\w-]{20,}$/.test(path)
@@ -281,7 +292,10 @@ function isOfStatus(record: Webhook | undefined, status: string): boolean {
   return record?.status.toLowerCase() === status
 }
 
-/** Whether that time is not longer ago. A time far ahead is that of another clock, and none. */
+/**
+ * Whether the time is not longer ago than that. A time far in the future comes from another clock and does
+ * not count.
+ */
 function isWithin(ms: number, time: string | undefined, now: Date): boolean {
   const age = now.getTime() - timeOf(time, Number.NEGATIVE_INFINITY)
   return Math.abs(age) < ms

@@ -15,34 +15,37 @@ import {
 } from './keeper-plan.ts'
 import type { HookStore, StoredHook } from './store.ts'
 
-/** How a collection is subscribed. */
+/** The subscription of a collection. */
 interface Subscription {
-  /** The service's word, `Missing` without a webhook, `Refused` where none may be made, `Unknown` before the first round. */
+  /**
+   * The service's status; `Missing` without a webhook, `Refused` if none may be created, `Unknown` before the
+   * first round.
+   */
   readonly status: string
   readonly validUntil?: Date
-  /** What is wrong, in words. */
+  /** The problem as text. */
   readonly reason?: string
   /** Since when no delivery can be expected, by the service's clock. */
   readonly lackingSince?: Date
 }
 
-/** What the keeper knows of each collection, for those who ask between its rounds. */
+/** What the keeper knows about each collection, readable between its rounds. */
 export interface Keeping {
   readonly subscriptions: ReadonlyMap<string, Subscription>
-  /** The service's time, the local one before the first round. */
+  /** The service's time; the local time before the first round. */
   now(): Date
-  /** Rounds that failed since the last good one. */
+  /** Failed rounds since the last successful one. */
   failures: number
   found(hooks: readonly StoredHook[], listed: readonly Webhook[], now: Date): void
   refused(collection: string, reason: string): void
   accepted(collection: string): void
-  /** Says the same at most once per hour; of a webhook once, until it is gone or has changed. */
+  /** Repeats a message at most once per hour; for a webhook only when it has changed or is gone. */
   warn(text: string, now: Date, log: Log, about?: Webhook): void
 }
 
 const HOUR = 3_600_000
 
-/** The status before the first round, whose times are of the local clock. */
+/** The status before the first round; its times are from the local clock. */
 const UNKNOWN = 'Unknown'
 
 function createKeeping(
@@ -60,7 +63,7 @@ function createKeeping(
   )
   const refusals = new Map<string, string>()
   const warned = new Map<string, number>()
-  /** What webhooks were like when they were told of, by id. */
+  /** The state of each webhook when it was reported, by id. */
   const told = new Map<string, string>()
   return {
     failures: 0,
@@ -114,41 +117,43 @@ function createKeeping(
   }
 }
 
-/** What the keeper uses of the typed client. */
+/** The part of the typed client that the keeper uses. */
 export type WebhookService = Pick<ServiceClient, 'webhooks' | 'now' | 'close'>
 
 export interface KeeperTools {
   readonly settings: KeeperSettings
   readonly store: Pick<HookStore, 'hooks' | 'replace'>
-  /** A connection to the service for one round: its time is that of its first answer. */
+  /** A connection to the service for one round; its time is from its first answer. */
   readonly connect: () => WebhookService
-  /** Called when a webhook has its key and is stored. */
+  /** Called when a webhook is stored with its key. */
   readonly onCreated: (collection: string) => void
   readonly log: Log
-  /** Which scopes a webhook of the collection needs, by their full names. */
+  /** The scopes that a webhook of the collection needs, by their full names. */
   readonly scopesOf: (collection: string) => readonly string[]
 }
 
 /** Keeps one live webhook per collection at the service. */
 export interface Keeper {
   /**
-   * Looks at the webhooks once and mends what is wrong. What is refused for one collection leaves the
-   * others alone; throws when the service cannot be asked, or the store not be written.
+   * Checks the webhooks once and repairs what is wrong. If the service refuses one collection, the others
+   * continue. Throws if the service cannot be reached, or the store cannot be written.
    */
   round(): Promise<void>
-  /** What the last round has found. */
+  /** The result of the last round. */
   readonly keeping: Keeping
 }
 
-/** A round's view, which its own actions bring up to date. */
+/** The data of a round; its own actions update it. */
 interface Round {
   readonly client: WebhookService
   listed: Webhook[]
   /** See `KeeperFacts`. */
   remaining: ReadonlySet<string>
-  /** Collections whose webhook was asked for in this round: once is enough. */
+  /** Collections for which this round has requested a webhook: once is enough. */
   readonly asked: Set<string>
-  /** Whether a creation was answered by a failure: the list says whether it was made all the same. */
+  /**
+   * Whether a creation has failed: only the list says whether the webhook was created all the same.
+   */
   isInDoubt: boolean
   /** What a later round may do better. */
   failure: ClientError | undefined
@@ -157,7 +162,7 @@ interface Round {
 export function createKeeper(tools: KeeperTools): Keeper {
   const { settings, store, log } = tools
   const keeping = createKeeping(settings.collections, store.hooks)
-  /** The ids of webhooks whose deletion was answered, and that the store does not hold. */
+  /** The ids of webhooks whose deletion was answered and that are not in the store. */
   const deleted = new Set<string>()
   return { round, keeping }
 
@@ -168,7 +173,7 @@ export function createKeeper(tools: KeeperTools): Keeper {
       const view: Round = {
         ...{ client, ...seen, asked: new Set(), isInDoubt: false, failure: undefined },
       }
-      // A successor's predecessor is deleted by a second plan, as it would be after a crash.
+      // The predecessor is deleted by a second plan, as it would be after a crash.
       while (await carryOut(view)) {}
       if (view.isInDoubt) {
         Object.assign(view, await look(client))
@@ -181,7 +186,7 @@ export function createKeeper(tools: KeeperTools): Keeper {
     }
   }
 
-  /** What the service lists; a deletion that was answered is final, whatever the list says. */
+  /** The service's list, without webhooks whose deletion was answered, because that is final. */
   async function look(client: WebhookService): Promise<Pick<Round, 'listed' | 'remaining'>> {
     const records = await all(client.webhooks.list())
     const answered = store.hooks.filter(({ deletedAt }) => deletedAt !== undefined)
@@ -193,7 +198,7 @@ export function createKeeper(tools: KeeperTools): Keeper {
     }
   }
 
-  /** Answers whether something was created. */
+  /** Returns whether something was created. */
   async function carryOut(view: Round): Promise<boolean> {
     const { listed, remaining, client } = view
     const situation = { hooks: store.hooks, listed, remaining, now: client.now() }
@@ -254,7 +259,9 @@ export function createKeeper(tools: KeeperTools): Keeper {
     return true
   }
 
-  /** Some services take one webhook per collection: one that delivers nothing any more makes room then. */
+  /**
+   * Some services allow one webhook per collection: deleting one that no longer delivers makes room.
+   */
   async function made(
     { over }: Creation,
     { collection: collectionName, destinationUrl }: StoredHook,
@@ -273,8 +280,8 @@ export function createKeeper(tools: KeeperTools): Keeper {
   }
 
   /**
-   * Goes on without this collection where the service has answered. The store keeps what was asked for, whatever the
-   * answer says: where it was made all the same, a plan deletes it.
+   * If the service has answered, continues without this collection. The store keeps the request, whatever the
+   * answer was: if the webhook was created all the same, a plan deletes it.
    */
   async function refused(error: unknown, creating: StoredHook, view: Round): Promise<undefined> {
     if (!(error instanceof ClientError)) throw error
@@ -301,7 +308,9 @@ export function createKeeper(tools: KeeperTools): Keeper {
     keeping.warn(sentence, view.client.now(), log)
   }
 
-  /** Whoever does not know its key cannot use a webhook, and the next one is not made before an hour is over. */
+  /**
+   * A webhook without its key is useless, and the next one is created after an hour at the earliest.
+   */
   async function removeKeyless(creating: StoredHook, view: Round): Promise<void> {
     Object.assign(view, await look(view.client))
     await retire(creating, 'nobody has its key', view)
@@ -318,7 +327,7 @@ export function createKeeper(tools: KeeperTools): Keeper {
   }
 }
 
-/** The statuses by which a service may say that there is such a webhook already. */
+/** The statuses with which a service may say that there is such a webhook already. */
 function mayBeInTheWay(error: unknown): boolean {
   return error instanceof ClientError && [400, 409, 422].includes(error.status ?? 0)
 }
@@ -327,7 +336,9 @@ function isUsed(hook: StoredHook, { listed, client }: Round): boolean {
   return faultOf(hook, recordOf(hook, listed), client.now())?.isOver !== true
 }
 
-/** Deletes all webhooks of the store at the service, and empties it. Those of others are left alone. */
+/**
+ * Deletes all webhooks of the store at the service, and empties the store. Webhooks of others stay.
+ */
 export async function unsubscribe(
   store: KeeperTools['store'],
   { connect, log }: Pick<KeeperTools, 'connect' | 'log'>,
@@ -335,7 +346,7 @@ export async function unsubscribe(
   const client = connect()
   try {
     const listed = await all(client.webhooks.list())
-    // Also those that were made twice, or without their keys reaching the store.
+    // Including those that were created twice, or whose keys did not reach the store.
     const addresses = new Set(store.hooks.map(({ destinationUrl }) => destinationUrl))
     const ids = new Set(store.hooks.map(({ id }) => id))
     const ours = listed.filter((one) => ids.has(one.id) || addresses.has(one.destinationUrl))

@@ -3,13 +3,13 @@ import type { TriggerOutcome } from '../triggers/trigger.ts'
 import type { Keeping } from './keeper.ts'
 import { REASONS, type Reason, type Schedule } from './sync-scheduler.ts'
 
-/** What has happened since the start, for the pages. */
+/** The counters since the start, for the pages. */
 export interface Activity {
   readonly notifications: ReadonlyMap<Reason, number>
   readonly triggers: ReadonlyMap<TriggerOutcome['result'], number>
-  /** Of verified deliveries, by collection. */
+  /** Verified deliveries by collection. */
   readonly lastDelivery: ReadonlyMap<string, Date>
-  /** When the last successful sync began. */
+  /** When the last successful sync started. */
   readonly lastSync: Date | undefined
   notified(collections: readonly string[], reason: Reason): void
   triggered(result: TriggerOutcome['result'], beganAt: Date): void
@@ -38,7 +38,7 @@ export function createActivity(now: () => Date = () => new Date()): Activity {
   }
 }
 
-/** What the pages tell of. */
+/** The data of the pages. */
 export interface Facts {
   readonly keeping: Pick<Keeping, 'subscriptions' | 'now' | 'failures'>
   readonly schedule: Schedule
@@ -49,7 +49,7 @@ export interface Facts {
 
 const HOUR = 3_600_000
 
-/** `/healthz`: 503 once some collection has had no usable webhook for an hour. */
+/** `/healthz`: 503 if a collection has had no usable webhook for an hour. */
 export function healthPage({ keeping, schedule, activity }: Facts): ReturnType<Page> {
   const { subscriptions, failures: keeperFailures } = keeping
   const anHourAgo = keeping.now().getTime() - HOUR
@@ -87,7 +87,7 @@ interface Metric {
   readonly name: string
   readonly type: 'counter' | 'gauge'
   readonly help: string
-  /** Values by the label's value; without a label by an empty text. */
+  /** Values by the value of the label; without a label the key is an empty text. */
   readonly label?: string
   values(facts: Facts): Iterable<readonly [string | number, number]>
 }
@@ -158,7 +158,7 @@ export const METRICS: readonly Metric[] = [
   },
 ]
 
-/** Values that are there before something is counted, so that rates begin at 0. */
+/** Values that exist before anything is counted, so that rates start at 0. */
 function zeros<T extends string | number>(keys: readonly T[]): [T, number][] {
   return keys.map((key) => [key, 0])
 }

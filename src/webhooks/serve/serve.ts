@@ -22,45 +22,45 @@ export interface ServeSettings {
   /** Without a slash at the end. */
   readonly publicUrl: string
   readonly host: string
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number
   readonly storePath: string
   readonly collections: readonly string[]
-  /** The streams that the sync reads, where that is known. */
+  /** The streams that the sync reads, if known. */
   readonly chosen?: ReadonlySet<string>
   /** See KeeperSettings. */
   readonly adopt: boolean
-  /** Whether somebody else makes the webhooks and writes the store. */
+  /** Whether somebody else creates the webhooks and writes the store. */
   readonly keysOnly: boolean
-  /** Whether to end after the first sync that was done or has failed. */
+  /** Whether to end after the first sync, successful or failed. */
   readonly once: boolean
   readonly times: ScheduleTimes
-  /** From one round of the keeper to the next. */
+  /** The time between two rounds of the keeper. */
   readonly watchMs: number
   readonly trigger: Trigger
 }
 
 export interface ServeTools extends Pick<KeeperTools, 'connect' | 'scopesOf'> {
-  /** Takes keys and nonces, which must not appear in any text. */
+  /** Called with keys and nonces, which must not appear in any text. */
   readonly hide: (secret: string) => void
   readonly log: Log
-  /** Ends it: requests under way are answered, and a command that runs is ended. */
+  /** Ends the server: open requests are answered, and a running command is ended. */
   readonly signal: AbortSignal
 }
 
-/** A server that listens, and has created nothing yet. */
+/** A server that listens but has not created anything yet. */
 export interface WebhookServer {
   /**
-   * Receives deliveries, keeps the webhooks, and triggers syncs, until the signal is aborted. Answers
-   * whether the last sync was good. Throws a config error when the webhooks have never been looked after
+   * Receives deliveries, maintains the webhooks and triggers syncs, until the signal is aborted. Returns
+   * whether the last sync was successful. Throws a config error if no round of the keeper has succeeded
    * because the configuration is wrong.
    */
   run(): Promise<boolean>
 }
 
 /**
- * Throws a config error when the store cannot be used, the address cannot be listened at, or the trigger
- * can start no sync.
+ * Throws a config error if the store is not usable, the address is not free, or the trigger cannot start
+ * syncs.
  */
 export async function startServer(
   settings: ServeSettings,
@@ -103,7 +103,7 @@ export async function startServer(
   warnOfUnread(subscribed, settings.chosen, log)
   const address = await listen(receiver, settings)
   try {
-    // A store that cannot be written would cost a webhook's key.
+    // If the store could not be written, the key of a new webhook would be lost.
     if (!keysOnly) await store.replace(store.hooks)
   } catch (error) {
     await receiver.close()
@@ -130,7 +130,9 @@ export async function startServer(
     return store.hooks.some(({ state }) => state === 'live')
   }
 
-  /** Asks for a sync of everything that is subscribed, once: what happened before the start is not known. */
+  /**
+   * Requests a sync of everything that is subscribed, once: nobody knows what happened before the start.
+   */
   function start(): void {
     const made = store.hooks.filter(({ state }) => state !== 'creating')
     const subscribed = [...new Set(made.map(({ collection }) => collection))]
@@ -165,7 +167,7 @@ export async function startServer(
   }
 }
 
-/** What becomes of a sync that has ended so. */
+/** What happens after a sync with this result. */
 const NEXT: Readonly<Record<SyncResult, string>> = {
   done: '',
   failed: ', and is tried again',
@@ -173,7 +175,7 @@ const NEXT: Readonly<Record<SyncResult, string>> = {
   cancelled: ', and its streams wait for the next delivery',
 }
 
-/** Their deliveries cost a sync each, and bring nothing. */
+/** Each of their deliveries starts a sync without effect. */
 function warnOfUnread(
   subscribed: readonly string[],
   chosen: ServeSettings['chosen'],
@@ -186,7 +188,7 @@ function warnOfUnread(
   )
 }
 
-/** Answers with the address as a URL. */
+/** Returns the address as a URL. */
 async function listen(receiver: Receiver, { host, port }: ServeSettings): Promise<string> {
   try {
     const address = await receiver.listen(port, host)
@@ -207,29 +209,29 @@ async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort')
 }
 
-/** The pause after a round that failed; doubled by each further one, up to the usual pause. */
+/** The pause after a failed round; it doubles with each further one, up to the usual pause. */
 const RETRY_MS = 60_000
-/** So much of a pause is random, so that many receivers do not ask in step. */
+/** This part of a pause is random, so that many receivers do not send requests at the same time. */
 const JITTER = 0.1
-/** How often a store that somebody else writes is looked at. */
+/** How often to check a store that somebody else writes. */
 const FOLLOW_MS = 1000
 
 interface KeepSettings {
   readonly keeper: Keeper
-  /** Whether deliveries can come before the first good round. */
+  /** Whether deliveries can arrive before the first successful round. */
   readonly hasLive: () => boolean
   readonly watchMs: number
-  /** Called after each round, also after one that failed. */
+  /** Called after each round, including failed ones. */
   readonly onRound: () => void
   readonly log: Log
   readonly signal: AbortSignal
 }
 
 /**
- * Runs the keeper's rounds until the signal is aborted. Throws a config error that comes before the first
- * good round of a server without webhooks: whoever starts it with a wrong secret is there to mend it, and a
- * service that is down is no such error. With webhooks, and later, it is a warning, and deliveries are taken all
- * the same: the answer may be that of one bad moment.
+ * Runs the keeper's rounds until the signal is aborted. Throws a config error that occurs before the first
+ * successful round of a server without webhooks: somebody who starts it with a wrong secret is there to
+ * correct it, and a service that is down does not cause a config error. With webhooks, or later, it is a
+ * warning, and deliveries are still accepted: the error may be temporary.
  */
 async function keepWebhooks(settings: KeepSettings): Promise<void> {
   const { keeper, hasLive, watchMs, onRound, log, signal } = settings
@@ -266,13 +268,15 @@ async function keepWebhooks(settings: KeepSettings): Promise<void> {
 interface FollowSettings {
   readonly store: HookStore
   readonly path: string
-  /** Called at once with all collections of the store, and later with those whose keys have changed. */
+  /**
+   * Called at once with all collections of the store, and later with the collections whose keys have changed.
+   */
   readonly onChanged: (collections: readonly string[]) => void
   readonly log: Log
   readonly signal: AbortSignal
 }
 
-/** Takes over what others write to the store, until the signal is aborted. */
+/** Reads what others write to the store, until the signal is aborted. */
 async function followStore({ store, path, onChanged, log, signal }: FollowSettings): Promise<void> {
   let seen = await fingerprint(path)
   warnIfEmpty()

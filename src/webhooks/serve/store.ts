@@ -3,29 +3,29 @@ import { ConnectorError } from '../../ground/errors.ts'
 import { replacePrivateFile } from '../../ground/private-file.ts'
 import type { Hook, Hooks } from '../receive/delivery.ts'
 
-/** The store's version, which an older program refuses. */
+/** The version of the store; an older program refuses a newer version. */
 const VERSION = 1
 
 /**
- * One webhook of ours. `creating`: asked for, and its key is not known yet; `live`: it has a key;
- * `retiring`: deleted at the service, whose repeated deliveries are still taken for a while.
+ * One of our webhooks. `creating`: requested, and its key is not known yet; `live`: it has a key; `retiring`:
+ * deleted at the service, but its repeated deliveries are still accepted for a while.
  */
 export interface StoredHook {
   readonly collection: string
-  /** Ends with a nonce, which tells the receiver the webhook that a delivery belongs to. */
+  /** Ends with a nonce, by which the receiver finds the webhook of a delivery. */
   readonly destinationUrl: string
   readonly state: 'creating' | 'live' | 'retiring'
   readonly id?: string
   readonly key?: string
-  /** These are times of the service's clock, as ISO 8601. */
+  /** Times of the service's clock, as ISO 8601. */
   readonly validUntil?: string
   readonly createdAt?: string
   readonly retiredAt?: string
-  /** When the service answered its deletion: it is not asked for again. */
+  /** When the service answered its deletion, which is not requested again. */
   readonly deletedAt?: string
-  /** How many before it have stayed uninitialized, one after the other. */
+  /** How many webhooks before it in a row have stayed uninitialized. */
   readonly tries?: number
-  /** Of one that is asked for: how many creations before it have failed, one after the other. */
+  /** For a requested webhook: how many creations before it in a row have failed. */
   readonly failures?: number
 }
 
@@ -35,8 +35,8 @@ export function nonceOf({ destinationUrl }: Pick<StoredHook, 'destinationUrl'>):
 }
 
 /**
- * The webhooks in a store; a file that is missing is an empty one. Throws a config error for a file
- * that cannot be read, is damaged, or was written by a later version.
+ * The webhooks in a store; a missing file counts as empty. Throws a config error for a file that cannot be
+ * read, is damaged, or was written by a later version.
  */
 export async function readStore(path: string): Promise<StoredHook[]> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -47,8 +47,8 @@ export async function readStore(path: string): Promise<StoredHook[]> {
 }
 
 /**
- * Replaces the store in one step that survives a loss of power, readable by its owner only. Throws a
- * config error when that is not possible.
+ * Replaces the store in one step that survives a power failure; only its owner can read it. Throws a config
+ * error if that is not possible.
  */
 export async function writeStore(path: string, hooks: readonly StoredHook[]): Promise<void> {
   const text = `${JSON.stringify({ version: VERSION, webhooks: hooks }, null, 2)}\n`
@@ -85,7 +85,9 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A hook of the file; one that somebody wrote by hand needs a collection, an address and a key. */
+/**
+ * A webhook of the file; one that somebody wrote by hand needs a collection, an address and a key.
+ */
 function stored(entry: unknown): StoredHook | undefined {
   if (typeof entry !== 'object' || entry === null) return undefined
   const { state = 'live', tries, failures, ...rest } = entry as Record<string, unknown>
@@ -120,19 +122,19 @@ function unusable(path: string, what: string, remedy: string): ConnectorError {
   return new ConnectorError('config', 'store-not-usable', `The store ${path} ${what}. ${remedy}`)
 }
 
-/** The webhooks in memory as they are in the file, for the keeper and for the receiver. */
+/** The webhooks of the file, kept in memory for the keeper and the receiver. */
 export interface HookStore extends Hooks {
   readonly hooks: readonly StoredHook[]
-  /** Writes the file, then takes effect. Throws what `writeStore` throws, and has changed nothing then. */
+  /** Writes the file, then updates the memory. If `writeStore` throws, nothing has changed. */
   replace(hooks: readonly StoredHook[]): Promise<void>
-  /** Takes over what somebody else has written to the file. Throws what `readStore` throws. */
+  /** Reads what somebody else has written to the file. Throws what `readStore` throws. */
   reload(): Promise<void>
 }
 
 /** Opens the file, which need not exist. */
 export async function openHookStore(
   path: string,
-  /** Takes the keys and nonces, which must not appear in any text. */
+  /** Called with the keys and nonces, which must not appear in any text. */
   hide: (secret: string) => void,
 ): Promise<HookStore> {
   let hooks: readonly StoredHook[] = []

@@ -1,12 +1,14 @@
 import type { Time } from '../../http/clock.ts'
 
-/** Why a sync is asked for, the weightiest first: the first of them among the notifications is the trigger's. */
+/**
+ * The reasons for a sync, the most important first: a trigger gets the first one among its notifications.
+ */
 export const REASONS = ['start', 'renewal', 'delivery'] as const
 export type Reason = (typeof REASONS)[number]
 
 /** The waits between notifications and syncs, in milliseconds. */
 export interface ScheduleTimes {
-  /** A trigger waits until no notification has come for so long, */
+  /** A trigger waits until there has been no notification for this long, */
   readonly debounceMs: number
   /** but no longer than this after the first one, */
   readonly maxWaitMs: number
@@ -16,7 +18,7 @@ export interface ScheduleTimes {
   readonly retryMs: number
 }
 
-/** What a trigger is asked to sync, and how many deliveries asked for it. */
+/** What a trigger has to sync, and how many deliveries led to it. */
 export interface TriggerBatch {
   readonly collections: readonly string[]
   readonly reason: Reason
@@ -24,28 +26,31 @@ export interface TriggerBatch {
 }
 
 /**
- * `busy`: a sync is running that we did not start, and ours has not begun. `cancelled`: somebody has ended it,
- * and does not want it to begin anew.
+ * `busy`: another sync is running, and ours has not started. `cancelled`: somebody has ended it and does not
+ * want it to be restarted.
  */
 export type SyncResult = 'done' | 'failed' | 'busy' | 'cancelled'
 
-/** Notifications that wait for a trigger, or that it has taken. Times are milliseconds of a monotonic clock. */
+/**
+ * Notifications that wait for a trigger, or that a trigger handles. Times are milliseconds of a monotonic
+ * clock.
+ */
 interface Notifications extends TriggerBatch {
   readonly firstAt: number
   readonly lastAt: number
 }
 
-/** Everything that decides when the next trigger begins. */
+/** Everything that determines the start of the next trigger. */
 export interface Schedule {
   readonly waiting: Notifications | undefined
   readonly running: Notifications | undefined
-  /** What a cancelled trigger has not synced: the next notification takes it along. */
+  /** Work of a cancelled trigger: the next notification includes it. */
   readonly postponed: Notifications | undefined
-  /** When a trigger last began; one that was busy has not. */
+  /** When a trigger last started; a busy trigger has not started. */
   readonly startedAt: number
   readonly previousStart: number
   readonly heldUntil: number
-  /** Triggers that failed since the last good one. */
+  /** Failed triggers since the last successful one. */
   readonly failures: number
 }
 
@@ -62,7 +67,7 @@ export const IDLE: Schedule = {
   failures: 0,
 }
 
-/** The state after a notification of these collections; one of none changes nothing. */
+/** The state after a notification for these collections; without collections it does not change. */
 export function notified(
   state: Schedule,
   collections: readonly string[],
@@ -75,7 +80,7 @@ export function notified(
   return { ...state, ...taken(state.postponed, merged(state.waiting, latest)) }
 }
 
-/** What waits takes along what was postponed, and is due no earlier for it. */
+/** Waiting work includes postponed work, but is not due earlier because of it. */
 function taken(
   postponed: Notifications | undefined,
   waiting: Notifications,
@@ -84,7 +89,7 @@ function taken(
   return { waiting: { ...merged(postponed, waiting), firstAt, lastAt }, postponed: undefined }
 }
 
-/** When the next trigger is to begin; undefined while one runs, and when nothing waits. */
+/** When the next trigger starts; undefined while one runs, and if nothing waits. */
 export function dueAt(state: Schedule, times: ScheduleTimes): number | undefined {
   const { waiting, running, startedAt, heldUntil } = state
   if (waiting === undefined || running !== undefined) return undefined
@@ -92,7 +97,7 @@ export function dueAt(state: Schedule, times: ScheduleTimes): number | undefined
   return Math.max(calm, startedAt + times.minIntervalMs, heldUntil)
 }
 
-/** The state in which a trigger runs with all that waited. */
+/** The state in which a trigger handles everything that waited. */
 export function begin(state: Schedule, now: number): Schedule {
   return {
     ...state,
@@ -103,7 +108,7 @@ export function begin(state: Schedule, now: number): Schedule {
   }
 }
 
-/** The state after the trigger that runs has ended: what a trigger has not synced waits again. */
+/** The state after the running trigger has ended: what it has not synced waits again. */
 export function end(
   state: Schedule,
   result: SyncResult,
@@ -146,10 +151,12 @@ function merged(
 
 /** Notifications that lead to syncs: the loop over schedule.ts. */
 export interface SyncScheduler {
-  /** Asks for a sync of these collections that begins after this call. */
+  /** Requests a sync of these collections that starts after this call. */
   notify(collections: readonly string[], reason: Reason): void
   readonly state: Schedule
-  /** Triggers one batch after the other until the signal is aborted; then the last one has ended. */
+  /**
+   * Starts one trigger after the other until the signal is aborted; resolves when the last one has ended.
+   */
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -157,8 +164,8 @@ export interface SyncSchedulerSettings {
   readonly times: ScheduleTimes
   readonly time: Pick<Time, 'now' | 'sleep'>
   /**
-   * Syncs these collections. Answers when the sync has ended, or soon after the signal is aborted;
-   * never throws.
+   * Syncs these collections. Resolves when the sync has ended, or soon after the signal is aborted; never
+   * throws.
    */
   readonly trigger: (batch: TriggerBatch, signal: AbortSignal) => Promise<SyncResult>
 }

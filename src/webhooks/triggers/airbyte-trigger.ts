@@ -9,7 +9,7 @@ export interface AirbyteSettings {
   readonly clientId: string
   readonly clientSecret: string
   readonly connectionId: string
-  /** From one question for the status of a job to the next. */
+  /** The time between two requests for the status of a job. */
   readonly pollMs: number
   /** How long a job may be pending before its sync counts as failed. */
   readonly pendingMs: number
@@ -20,24 +20,25 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** How long a start waits for Airbyte to say whether it knows us. */
+/** How long the start waits for Airbyte to accept our credentials. */
 const CHECK_MS = 5000
-/** Statuses of a job that has ended; every other one may still change. */
+/** Final statuses of a job; every other one may still change. */
 const ENDED: ReadonlyMap<unknown, TriggerOutcome['result']> = new Map([
   ['succeeded', 'done'],
   ['failed', 'failed'],
   ['cancelled', 'cancelled'],
 ])
-/** Its answers have a few hundred bytes. */
+/** Its answers have only a few hundred bytes. */
 const MAX_BYTES = 1_048_576
 
 /**
- * Starts a sync of an Airbyte connection and waits for the end of its job, which may take hours once it has
- * begun. A job that Airbyte runs already is busy. Where the answer to the start was lost, the next try finds it so.
+ * Starts a sync of an Airbyte connection and waits for the end of its job, which may take hours. If Airbyte
+ * already runs a job, the result is busy. If the answer to the start was lost, the next attempt finds the job
+ * and is busy.
  */
 export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
   const { url, clientId, clientSecret, connectionId, pollMs, pendingMs } = settings
-  /** Used until it is refused: tokens live for minutes only. */
+  /** The token is used until it is refused: tokens are valid for minutes only. */
   let token: string | undefined
   return Object.assign(sync, { check })
 
@@ -59,7 +60,7 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
   async function check(signal: AbortSignal): Promise<void> {
     const soon = AbortSignal.any([signal, AbortSignal.timeout(CHECK_MS)])
     token = await newToken(soon).catch((error: unknown) => {
-      // Airbyte that is down, or starts together with this program, is asked again by each sync.
+      // If Airbyte is down, or starts at the same time as this program, each sync tries again.
       if (!(error instanceof TokenError) || error.status >= 500 || error.status === 429)
         return undefined
       throw new ConnectorError(
@@ -80,13 +81,13 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
       const result = ENDED.get(status)
       if (result !== undefined) return { result, detail: `job ${id} ${status}` }
       if (status === 'pending' && performance.now() > late) {
-        // The next try finds it so, and is busy.
+        // The next attempt finds the job running, and is busy.
         return failed(
           `job ${id} is still pending after ${pendingMs / 1000} seconds: check whether Airbyte has a free worker`,
         )
       }
       await sleep(pollMs, undefined, { signal })
-      // A job goes on while its status cannot be asked.
+      // A job continues while its status is not available.
       const answer = await request('GET', `/v1/jobs/${id}`, undefined, signal).catch(
         (error: unknown) => {
           if (signal.aborted || isRefusal(error)) throw error
@@ -138,12 +139,12 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
   }
 }
 
-/** Whether asking again would not help. */
+/** Whether another attempt cannot help. */
 function isFinal(status: number): boolean {
   return status >= 300 && status < 500 && status !== 429
 }
 
-/** Airbyte answered the request for a token without one. */
+/** Airbyte's answer to the token request has no token. */
 class TokenError extends Error {
   readonly status: number
 

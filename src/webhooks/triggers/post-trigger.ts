@@ -3,34 +3,34 @@ import { CERTIFICATE, codeOf, ProxyFailure } from '../../http/network-error.ts'
 import { createTransport, type Reply } from '../../http/transport.ts'
 import { sentence, type Trigger } from './trigger.ts'
 
-/** One request to whoever runs syncs. */
+/** One request to a scheduler. */
 export interface TriggerRequest {
   readonly method: 'GET' | 'POST'
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly body?: object | undefined
-  /** JSON, sent as it is. */
+  /** JSON, sent unchanged. */
   readonly text?: string | undefined
   readonly signal: AbortSignal
   /** How long the whole answer may take. */
   readonly withinMs?: number
-  /** How much of an answer's body is read; nothing if left out. */
+  /** How much of the body of an answer to read; by default nothing. */
   readonly maxBytes?: number
 }
 
 export interface TriggerAnswer {
   readonly status: number
-  /** Empty where the body is not read. */
+  /** Empty if the body is not read. */
   readonly text: string
 }
 
 const WITHIN_MS = 30_000
 
 /**
- * Sends it as the requests to the service go, through the same proxies and with the same certificate
- * authorities, and follows no redirection. Throws a ConnectorError when there is no answer, or one that is
- * too large, or the signal's reason.
+ * Sends it like the requests to the service, through the same proxies and with the same certificate
+ * authorities, and follows no redirect. Throws a ConnectorError if there is no answer or it is too large, or
+ * the signal's reason.
  */
 export async function request(order: TriggerRequest): Promise<TriggerAnswer> {
   const { method, body, headers, signal, withinMs = WITHIN_MS, maxBytes } = order
@@ -70,7 +70,7 @@ export async function request(order: TriggerRequest): Promise<TriggerAnswer> {
   }
 }
 
-/** The code of a connection that failed; undefined where the error says itself what to do about it. */
+/** The code of a failed connection; undefined if the error itself says what to do about it. */
 function reasonOf({ cause }: Error): string | undefined {
   const isKnown = cause instanceof ProxyFailure || CERTIFICATE.test(codeOf(cause))
   return isKnown ? undefined : `(${codeOf(cause)})`
@@ -87,7 +87,7 @@ async function textOf({ body }: Reply, { host }: URL, maxBytes: number): Promise
   return Buffer.concat(parts).toString()
 }
 
-/** An answer of which no more is read. */
+/** An answer whose rest is not read. */
 class TooLarge extends ConnectorError {
   constructor(host: string, maxBytes: number) {
     super(
@@ -98,20 +98,23 @@ class TooLarge extends ConnectorError {
   }
 }
 
-/** Statuses by which a scheduler says that a sync is running already, or that it is asked too often. */
+/**
+ * Statuses with which a scheduler says that a sync is already running, or that there are too many requests.
+ */
 const BUSY: ReadonlySet<number> = new Set([409, 423, 429])
 
-/** Where syncs are ordered. */
+/** The address that starts syncs. */
 export interface PostSettings {
-  /** A user in it signs in with the password. */
+  /** The password for a user name in the address. */
   readonly url: string
   readonly password?: string | undefined
-  /** How long an answer may take; 30 seconds if left out. */
+  /** How long an answer may take; by default 30 seconds. */
   readonly withinMs?: number
 }
 
 /**
- * Posts `{streams, reason}` as JSON to a scheduler. A 2xx takes over: the end of the sync is not known here.
+ * Posts `{streams, reason}` as JSON to a scheduler. With a 2xx the scheduler accepts the sync; how the sync
+ * ends is not known here.
  */
 export function createPostTrigger({ password, withinMs, ...settings }: PostSettings): Trigger {
   const { url, headers } = signedIn(settings.url, password)
@@ -129,7 +132,7 @@ export function createPostTrigger({ password, withinMs, ...settings }: PostSetti
   }
 }
 
-/** An address without its user, which stands in a header. */
+/** An address without its user name, which goes into a header. */
 function signedIn(address: string, password = ''): Pick<TriggerRequest, 'url'> & Headed {
   const url = new URL(address)
   const user = decodeURIComponent(url.username)

@@ -3,29 +3,29 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Trigger, TriggerOutcome } from './trigger.ts'
 
-/** How long what is asked to end may take. */
+/** How long processes may take to end after SIGTERM. */
 const STOP_MS = 15_000
-/** How long the system may take to end what is killed. */
+/** How long the system may take to end killed processes. */
 const KILLED_MS = 1000
-/** How often it is looked at meanwhile. */
+/** How often to check meanwhile. */
 const LOOK_MS = 100
-/** How often it is seen whether something that outlives its shell is still there. */
+/** How often to check for processes that outlive their shell. */
 const LOOK_AFTER_MS = 1000
 
 /**
- * Runs a command by `sh -c`, which has synced when it exits with 0. What it writes goes to stderr. When
- * the signal is aborted, the command and all that it started get a SIGTERM, and after 15 seconds a SIGKILL,
- * whether the shell has ended before or not.
+ * Runs a command with `sh -c`; it has synced if its exit code is 0. Its output goes to stderr. When the
+ * signal is aborted, the command and all processes that it started get a SIGTERM, and after 15 seconds a
+ * SIGKILL, even if the shell has already ended.
  */
 export function createRunTrigger(command: string, stopMs: number = STOP_MS): Trigger {
-  /** Of the commands whose shells have ended, what they have left behind. */
+  /** Processes that ended shells have left behind. */
   const left = new Set<ProcessGroup>()
   return Object.assign(run, { stopped })
 
   function run(...[{ streams, reason }, signal]: Parameters<Trigger>): ReturnType<Trigger> {
     return new Promise((resolve) => {
       const child = spawn('sh', ['-c', command], {
-        // A process group of its own: a signal for us is not one for it before we pass it on.
+        // A separate process group: a signal for us reaches it only when we pass it on.
         detached: true,
         stdio: ['ignore', process.stderr, process.stderr],
         env: { ...process.env, PROTIME_STREAMS: streams.join(','), PROTIME_REASON: reason },
@@ -53,11 +53,11 @@ export function createRunTrigger(command: string, stopMs: number = STOP_MS): Tri
   }
 }
 
-/** A command and all that it has started. */
+/** A command and all processes that it has started. */
 interface ProcessGroup {
-  /** Resolves when all of it has ended, or was killed. */
+  /** Resolves when all of them have ended or were killed. */
   readonly over: Promise<void>
-  /** Notices from now on that it has ended: its shell has. */
+  /** From now on, checks whether it has ended: its shell has. */
   watch(): void
 }
 
@@ -98,7 +98,7 @@ async function gone(group: number, withinMs: number): Promise<void> {
   while (isAlive(group) && performance.now() < late) await sleep(LOOK_MS)
 }
 
-/** Answers whether somebody is there to get it. */
+/** Returns whether a process got it. */
 function send(group: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-group, signal)
@@ -108,14 +108,14 @@ function send(group: number, signal: NodeJS.Signals | 0): boolean {
 }
 
 /**
- * Whether some process of a group has not ended. In a container whose first process is this one nobody
- * collects what has ended there, and signals reach it as before.
+ * Whether some process of a group has not ended. If this process is the first one of a container, nothing
+ * collects ended processes, and signals still reach them.
  */
 function isAlive(group: number): boolean {
   return send(group, 0) && (processGroups()?.has(group) ?? true)
 }
 
-/** The groups of all processes that have not ended, where the system tells of them in `/proc`. */
+/** The groups of all processes that have not ended, if the system has `/proc`. */
 function processGroups(): Set<number> | undefined {
   try {
     const stats = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? statOf(name) : []))
@@ -128,11 +128,11 @@ function processGroups(): Set<number> | undefined {
 function statOf(pid: string): { readonly state: string; readonly group: number }[] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // Behind the name of the program, which may hold blanks and brackets.
+    // After the name of the program, which may contain spaces and parentheses.
     const [, state = '', , group] = text.slice(text.lastIndexOf(')')).split(' ')
     return [{ state, group: Number(group) }]
   } catch {
-    // It has just ended.
+    // The process has just ended.
     return []
   }
 }

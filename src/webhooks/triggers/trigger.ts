@@ -1,6 +1,6 @@
 import type { SyncResult } from '../serve/sync-scheduler.ts'
 
-/** What a trigger is to sync. */
+/** What a trigger has to sync. */
 export interface Order {
   /** Names of streams, such as `access_clockings`. */
   readonly streams: readonly string[]
@@ -9,19 +9,19 @@ export interface Order {
 
 export interface TriggerOutcome {
   readonly result: SyncResult
-  /** What happened, in words, without a full stop. */
+  /** What happened, as text without a full stop. */
   readonly detail: string
 }
 
 /**
- * Starts a sync and answers when it has ended, or when it is known not to have begun. Once the signal
- * is aborted it answers soon. Never throws.
+ * Starts a sync and resolves when it has ended, or when it is certain that it has not started. It resolves
+ * soon after the signal is aborted, and never throws.
  */
 export interface Trigger {
   (order: Order, signal: AbortSignal): Promise<TriggerOutcome>
-  /** Throws a config error when it can be known already that no sync will ever start; within seconds. */
+  /** Throws a config error, within seconds, if it is certain that no sync can start. */
   check?(signal: AbortSignal): Promise<void>
-  /** Resolves when what earlier syncs have left behind is gone, once their signal was aborted. */
+  /** Resolves when all processes of earlier syncs are gone, after their signal was aborted. */
   stopped?(): Promise<void>
 }
 

@@ -4,19 +4,19 @@ import { statusIs } from '../../../http/status.ts'
 import type { WebhookService } from '../keeper.ts'
 import type { HookStore, StoredHook } from '../store.ts'
 
-/** The process dies here. */
+/** The process dies at this point. */
 export class Crash extends Error {}
 
 const lost = (mayHaveHappened: boolean) =>
   new ClientError('transient', 'x-test', 'The connection broke.', { mayHaveHappened })
 
-/** What goes wrong at a step of the keeper: a request to the service, or a change of the store. */
+/** A failure at a step of the keeper: of a request to the service, or of a change of the store. */
 export type Mishap = 'crash-before' | 'crash-after' | 'lost-before' | 'lost-after' | undefined
 
-/** A webhook as the service knows it, with what only the service knows. */
+/** A webhook with the data that only the service has. */
 type Record = { -readonly [K in keyof CreatedWebhook]: CreatedWebhook[K] }
 
-/** A service whose webhooks live, expire and are disabled in the test's hands. */
+/** A service whose webhooks are created, expire and are disabled by the test. */
 export interface FakeWebhookService {
   readonly records: Record[]
   /** When a keeper got a new webhook, as the test notes it. */
@@ -32,29 +32,29 @@ export interface FakeWebhookService {
   readonly refusing: Set<string>
   /** Refuses a webhook of a collection that has one, whatever its status. */
   isOnePerCollection: boolean
-  /** What a creation is answered although it was done: a status that says that it was not. */
+  /** The status with which a creation is answered although it was done. */
   answersInstead: number | undefined
-  /** How many creations were asked for. */
+  /** The number of requested creations. */
   asked: number
-  /** The status with which deleted webhooks stay in the list; undefined takes them out. */
+  /** The status of deleted webhooks in the list; undefined removes them from it. */
   deletedStatus: string | undefined
   /** The ids of the DELETEs that were answered. */
   readonly deletions: string[]
   /** Deleted webhooks that are listed. */
   readonly gone: Record[]
-  /** Taken one by one by the keeper's steps. */
+  /** The keeper's steps use them one by one. */
   mishaps: Mishap[]
   /** Called before a webhook is deleted. */
   onRemove: (record: Webhook) => void
   connect(): WebhookService
-  /** A store of which a crash leaves what was written last. */
+  /** A store that keeps what was last written before a crash. */
   openStore(): Pick<HookStore, 'hooks' | 'replace'>
 }
 
 export function createFakeService(): FakeWebhookService {
   let written: readonly StoredHook[] = []
   let ids = 0
-  /** What a process has begun cannot go on after its crash, whatever catches the error. */
+  /** After a crash, a process cannot continue what it has started, even if it catches the error. */
   let isCrashed = false
   const service: FakeWebhookService = {
     records: [],
@@ -111,7 +111,7 @@ export function createFakeService(): FakeWebhookService {
       yield record
   }
 
-  /** Does what is asked, unless something happens to it. */
+  /** Executes the request, unless a failure happens to it. */
   async function step<T>(isRequest: boolean, act: () => T): Promise<T> {
     const mishap = isCrashed ? 'crash-before' : service.mishaps.shift()
     isCrashed = mishap === 'crash-before' || mishap === 'crash-after'
