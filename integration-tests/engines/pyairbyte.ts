@@ -15,7 +15,7 @@ const CHANGES = { inserts: 60, updates: 60, deletes: 40, softDeletes: 5 }
 const NOWHERE = {
   type: 'custom',
   base_url: 'https://does-not-exist.invalid',
-  auth_url: 'https://does-not-exist.invalid/tenants/acme',
+  auth_url: 'https://does-not-exist.invalid/tenants/demo',
 }
 
 /** PyAirbyte: Airbyte without the platform, into its DuckDB cache; the connector is the one that pip installs. */
