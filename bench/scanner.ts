@@ -1,7 +1,7 @@
 import { createPageScanner } from '../src/page/create-page-scanner.ts'
 import type { PageScanner } from '../src/page/page-scanner.ts'
 import { type LineParts, releaseBuffer } from '../src/records/record-batch.ts'
-import { clocking } from './clocking.ts'
+import { clocking } from './connector.ts'
 
 // What the record path costs without network and pipe: the scanner, and parse plus stringify take turns
 // over the same pages, so that a busy machine slows both alike.

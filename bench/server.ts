@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { clocking } from './clocking.ts'
+import { clocking } from './connector.ts'
 
 /**
  * The service as far as a benchmark needs it. Its pages are made before the first request, so that

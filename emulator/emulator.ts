@@ -29,7 +29,7 @@ import {
 import { exactFieldsOf } from './store/digits.ts'
 import { createStore, type Fields, fieldsOf, type Id } from './store/store.ts'
 import { createDeliveries } from './webhooks/deliveries.ts'
-import { createDeliveryFaults } from './webhooks/delivery-faults.ts'
+import { createDeliveryFaults } from './webhooks/delivery.ts'
 import { createWebhookControls } from './webhooks/webhook-controls.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 import { asWritten } from './writes/body.ts'

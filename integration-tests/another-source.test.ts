@@ -9,8 +9,7 @@ import { runSinger } from '../src/protocol/singer/tap.ts'
 import type { Stamp, StreamOutput } from '../src/protocol/stream-output.ts'
 import { createJsonBatch, DELETE, type RecordBatch } from '../src/records/record-batch.ts'
 import { configuredCatalog } from './testing/files.ts'
-import { parseLines } from './testing/run.ts'
-import { runConnector } from './testing/run-connector.ts'
+import { parseLines, runConnector } from './testing/run.ts'
 
 const integers = { type: 'object', properties: { id: { type: 'integer' } } } as const
 

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { startTenant, type Tenant } from './engines/tenant.ts'
-import { ask, protime, startProtime } from './testing/protime.ts'
-import { verifiedDifferences } from './testing/verify.ts'
+import { ask, protime, startProtime, verifiedDifferences } from './testing/protime.ts'
 
 const CHANGES = { inserts: 40, updates: 40, deletes: 30, softDeletes: 5 }
 

@@ -5,8 +5,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startTenant, type Tenant } from './engines/tenant.ts'
 import { temporaryFolder } from './testing/files.ts'
-import { ask, protime, withDuckDb } from './testing/protime.ts'
-import { verify } from './testing/verify.ts'
+import { ask, protime, verify, withDuckDb } from './testing/protime.ts'
 
 const STREAMS = ['absences', 'activity_definitions', 'clockings', 'contracts', 'people', 'sectors']
 

@@ -4,8 +4,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { temporaryFolder } from './testing/files.ts'
-import { protime, withDuckDb } from './testing/protime.ts'
-import { verify } from './testing/verify.ts'
+import { protime, verify, withDuckDb } from './testing/protime.ts'
 
 const STREAMS = ['clockings', 'jobs', 'people', 'sectors', 'external_references']
 /** Streams whose rows a sync leaves alone unless a delta tells of them. */

@@ -5,8 +5,7 @@ import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { configOf } from './hostile/scenario.ts'
 import { temporaryFolder } from './testing/files.ts'
 import { expected, startMarkedService } from './testing/marked-service.ts'
-import { protime, withDuckDb } from './testing/protime.ts'
-import { deltasOf, verify } from './testing/verify.ts'
+import { deltasOf, protime, verify, withDuckDb } from './testing/protime.ts'
 
 let folder: ReturnType<typeof temporaryFolder>
 beforeEach(() => {

@@ -3,8 +3,15 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startTenant, type Tenant } from './engines/tenant.ts'
 import { temporaryFolder } from './testing/files.ts'
-import { ask, protime, startProtime, withDuckDb } from './testing/protime.ts'
-import { deltasOf, type VerifyRun, verify } from './testing/verify.ts'
+import {
+  ask,
+  deltasOf,
+  protime,
+  startProtime,
+  type VerifyRun,
+  verify,
+  withDuckDb,
+} from './testing/protime.ts'
 
 const STREAMS = ['people', 'jobs', 'sectors', 'clockings', 'external_references']
 

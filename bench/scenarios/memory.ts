@@ -7,8 +7,7 @@ import {
   repeated,
   reply,
 } from '../../integration-tests/hostile/wire.ts'
-import { clocking } from '../clocking.ts'
-import { withConnector } from '../connector.ts'
+import { clocking, withConnector } from '../connector.ts'
 import {
   type Cost,
   here,

@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pythonWith } from '../../integration-tests/engines/python.ts'
-import { clocking } from '../clocking.ts'
-import { PROJECT, withConnector } from '../connector.ts'
+import { clocking, PROJECT, withConnector } from '../connector.ts'
 import {
   type Cost,
   further,

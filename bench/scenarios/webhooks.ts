@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deliveryPath } from '../../src/webhooks/receive/delivery.ts'
 import { sign } from '../../src/webhooks/receive/testing/sign.ts'
-import { clocking } from '../clocking.ts'
+import { clocking } from '../connector.ts'
 import { type Cost, here, type Judged, peakLine } from '../measure.ts'
 
 /** Where deliveries go. */

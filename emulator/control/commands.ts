@@ -8,7 +8,7 @@ import {
   type DeliveryFaultKind,
   type DeliveryFaultOptions,
   deliveryFaultKinds,
-} from '../webhooks/delivery-faults.ts'
+} from '../webhooks/delivery.ts'
 import type { WebhookChoice } from '../webhooks/webhook-controls.ts'
 import type { Controls } from './controls.ts'
 import { liveOptions } from './option-facts.ts'

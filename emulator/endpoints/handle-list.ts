@@ -1,9 +1,8 @@
 import { collections, offers } from '../collections/collections.ts'
 import type { CollectionFacts } from '../collections/documented-collections.ts'
 import { type ChangeItem, changesSince, type Delta, type DeltaPosition } from '../delta/deltas.ts'
-import { checkFilter, everything, type Filter } from '../filter/check.ts'
+import { checkFilter, everything, type Filter, parseFilter } from '../filter/check.ts'
 import { checkDeltaDates, checkListDates } from '../filter/date-rules.ts'
-import { parseFilter } from '../filter/parse.ts'
 import {
   json,
   notValid,

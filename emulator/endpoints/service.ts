@@ -7,7 +7,7 @@ import type { ResolvedOptions } from '../options.ts'
 import type { References } from '../references/references.ts'
 import type { Id, Store } from '../store/store.ts'
 import type { Deliveries } from '../webhooks/deliveries.ts'
-import type { DeliveryFaults } from '../webhooks/delivery-faults.ts'
+import type { DeliveryFaults } from '../webhooks/delivery.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 
 /** The parts of a query in order; left-out values are not written. */

@@ -5,9 +5,9 @@ import {
   schemaCollections,
 } from '../collections/collections.ts'
 import type { Fields } from '../store/store.ts'
-import { type Context, link, type Make } from './context.ts'
 import { dated } from './dated.ts'
 import { personal } from './people.ts'
+import { type Context, link, type Make } from './random.ts'
 import { referenceData } from './reference-data.ts'
 
 /**

@@ -1,7 +1,6 @@
 import { addDays, daysBetween } from '../clock.ts'
 import type { Fields, Id, Store } from '../store/store.ts'
-import { type Context, type Make, person } from './context.ts'
-import type { Random } from './random.ts'
+import { type Context, type Make, person, type Random } from './random.ts'
 import {
   anyonesNames,
   lastNames,

@@ -1,7 +1,6 @@
 import type { Fields } from '../store/store.ts'
-import { type Context, link, type Make } from './context.ts'
-import { newName } from './names.ts'
-import { sometimes, streets, towns } from './words.ts'
+import { type Context, link, type Make } from './random.ts'
+import { newName, sometimes, streets, towns } from './words.ts'
 
 /** The version of the activity structure that the tenant uses. */
 export const structureVersion = '0f4c2a54-6f0e-4b57-9c66-5b1f0c7d2e11'

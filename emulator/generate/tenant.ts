@@ -3,14 +3,21 @@ import { addDays, dateOf, daysBetween } from '../clock.ts'
 import { collections, schemaCollections } from '../collections/collections.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { References } from '../references/references.ts'
-import { openBytes } from '../store/blocks.ts'
 import type { Fields, Store } from '../store/store.ts'
-import type { Context } from './context.ts'
-import { clockingAt, dated, otherKind, plannedAbsence, totalsOf } from './dated.ts'
-import { dueOn, minutesBetween, wholeDay } from './hours.ts'
+import { openBytes } from '../store/versions.ts'
+import {
+  clockingAt,
+  dated,
+  dueOn,
+  minutesBetween,
+  otherKind,
+  plannedAbsence,
+  totalsOf,
+  wholeDay,
+} from './dated.ts'
 import { makeRecord } from './make-record.ts'
 import { hiredOn, histories, historyOf, mostDaysInService } from './people.ts'
-import { createRandom, type Random } from './random.ts'
+import { type Context, createRandom, type Random } from './random.ts'
 import { referenceData } from './reference-data.ts'
 
 /** Adds a record to the tenant. */

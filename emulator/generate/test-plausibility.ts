@@ -1,6 +1,6 @@
 import { addDays } from '../clock.ts'
 import type { Fields } from '../store/store.ts'
-import { presence } from './hours.ts'
+import { presence } from './dated.ts'
 import { mensNames, womensNames } from './words.ts'
 
 /** All records of a collection. */

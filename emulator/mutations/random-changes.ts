@@ -1,7 +1,6 @@
 import { addDays } from '../clock.ts'
 import { collections, relations, schemaCollections } from '../collections/collections.ts'
-import { clockingAt, dated } from '../generate/dated.ts'
-import { isInOut, timeOf, timesInAndOut } from '../generate/hours.ts'
+import { clockingAt, dated, isInOut, timeOf, timesInAndOut } from '../generate/dated.ts'
 import { hiredOn, histories, openPeriod } from '../generate/people.ts'
 import { createRandom, type Random } from '../generate/random.ts'
 import { fieldsOf, type Store, type StoredRecord } from '../store/store.ts'

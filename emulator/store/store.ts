@@ -1,8 +1,8 @@
 import { collections } from '../collections/collections.ts'
 import type { ResolvedOptions } from '../options.ts'
-import { Blocks } from './blocks.ts'
 import { textOf } from './digits.ts'
 import {
+  Blocks,
   type Fields,
   firstWith,
   type Id,

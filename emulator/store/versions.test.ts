@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { Blocks, openBytes } from './blocks.ts'
-import { Texts } from './versions.ts'
+import { Blocks, openBytes, Texts } from './versions.ts'
 
 const added = Array.from({ length: 700 }, (_, i) => JSON.stringify({ id: i, name: `“${i}”,\n` }))
 

@@ -1,3 +1,4 @@
+import { createRandom } from '../generate/random.ts'
 import type { Change } from '../store/store.ts'
 import type { Webhook } from './webhooks.ts'
 
@@ -49,5 +50,90 @@ export function deliveryView({ number, webhook, change, status, attempts, due }:
     status,
     attempts: attempts.map((attempt) => ({ ...attempt, at: iso(attempt.at) })),
     ...(due !== undefined && { nextAttempt: iso(due) }),
+  }
+}
+
+/** What happens to an event, in place of one delivery at once. */
+const eventKinds = ['lose', 'duplicate', 'delay', 'reorder'] as const
+
+/** What happens to one attempt, after the body has been made. */
+const attemptKinds = ['tamper', 'wrong-key', 'other-scheme', 'unsigned'] as const
+
+/** Ways in which deliveries go wrong. `early` is about the creation of a webhook. */
+export const deliveryFaultKinds = [...eventKinds, ...attemptKinds, 'early'] as const
+
+/** A kind of fault of deliveries. */
+export type DeliveryFaultKind = (typeof deliveryFaultKinds)[number]
+
+/** Details of a fault of deliveries. */
+export interface DeliveryFaultOptions {
+  /** Only deliveries of this collection; left out: of all. */
+  readonly collection?: string
+  /** How often; left out: until it is cleared. For `reorder`: how many events are turned around. */
+  readonly times?: number
+  /** How many that match pass first. */
+  readonly skip?: number
+  /** The share of those that match which are hit, from 0 to 1. @default 1 */
+  readonly share?: number
+  /** How many more copies `duplicate` sends. @default 1 */
+  readonly copies?: number
+  /** How much later `delay` sends. @default 1 */
+  readonly minutes?: number
+  /** How long the answer to a creation waits for the answer to an `early` delivery. @default 1000 */
+  readonly ms?: number
+}
+
+/** A fault that hits a delivery. */
+export interface DeliveryFault {
+  readonly kind: DeliveryFaultKind
+  readonly options: DeliveryFaultOptions
+}
+
+/** The faults that wait for deliveries. */
+export interface DeliveryFaults {
+  /** Throws when the details do not fit the kind. */
+  add(kind: DeliveryFaultKind, options?: DeliveryFaultOptions): void
+  /** The first one that hits an event of this collection, which counts as one of its times. */
+  ofEvent(collection: string): DeliveryFault | undefined
+  ofAttempt(collection: string): DeliveryFault | undefined
+  ofCreation(collection: string): DeliveryFault | undefined
+  clear(): void
+}
+
+interface Waiting extends DeliveryFault {
+  times: number
+  skip: number
+}
+
+/** Starts without faults. The shares of the same seed hit the same deliveries. */
+export function createDeliveryFaults(seed: number): DeliveryFaults {
+  const random = createRandom(seed)
+  const waiting: Waiting[] = []
+  const isHit = (one: Waiting, kinds: readonly DeliveryFaultKind[], collection: string) => {
+    const { collection: wanted = collection, share = 1 } = one.options
+    if (one.times <= 0 || !kinds.includes(one.kind) || wanted !== collection) return false
+    if (one.skip > 0) {
+      one.skip -= 1
+      return false
+    }
+    return random.chance(share)
+  }
+  const take = (kinds: readonly DeliveryFaultKind[]) => (collection: string) => {
+    const hit = waiting.find((one) => isHit(one, kinds, collection))
+    if (hit) hit.times -= 1
+    return hit
+  }
+  return {
+    add(kind, options = {}) {
+      const { times = Number.POSITIVE_INFINITY, skip = 0 } = options
+      if (kind === 'reorder' && !(times >= 2 && times < Number.POSITIVE_INFINITY)) {
+        throw new RangeError('reorder needs times: how many events are turned around, 2 or more')
+      }
+      waiting.push({ kind, options, times, skip })
+    },
+    ofEvent: take(eventKinds),
+    ofAttempt: take(attemptKinds),
+    ofCreation: take(['early']),
+    clear: () => void waiting.splice(0),
   }
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-import type { DeliveryFaultKind } from './delivery-faults.ts'
+import type { DeliveryFaultKind } from './delivery.ts'
 
 /** Where a delivery is sent: an address on this machine, and the host that its header names. */
 export interface Address {

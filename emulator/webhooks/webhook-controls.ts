@@ -1,8 +1,7 @@
 import type { Span } from '../clock.ts'
 import type { Service } from '../endpoints/service.ts'
 import type { Fields } from '../store/store.ts'
-import { deliveryView } from './delivery.ts'
-import type { DeliveryFaultKind, DeliveryFaultOptions } from './delivery-faults.ts'
+import { type DeliveryFaultKind, type DeliveryFaultOptions, deliveryView } from './delivery.ts'
 import { fieldsOfWebhook, type Webhook } from './webhooks.ts'
 
 /** Which webhooks are meant: one, those of a collection, or all. */

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { packageFolder } from '../../scripts/demo/paths.ts'
 import { type Service, startService } from '../../scripts/demo/service.ts'
 import { table } from '../../scripts/demo/table.ts'
-import { verifiedDifferences } from '../testing/verify.ts'
+import { verifiedDifferences } from '../testing/protime.ts'
 import {
   createDagster,
   type Dagster,

@@ -5,7 +5,7 @@ import { packageFolder } from '../../scripts/demo/paths.ts'
 import { startService } from '../../scripts/demo/service.ts'
 import { guideBlock } from '../../scripts/guide-blocks.ts'
 import { execute, expectSame, output } from '../engines/command.ts'
-import { verifiedDifferences } from '../testing/verify.ts'
+import { verifiedDifferences } from '../testing/protime.ts'
 
 const PAGE = join(packageFolder, 'docs', 'schedule.md')
 const BIN = join(packageFolder, 'bin')

@@ -7,7 +7,7 @@ import { packageVersion } from '../../src/ground/project-files.ts'
 import { expectSame } from '../engines/command.ts'
 import type { Tenant } from '../engines/tenant.ts'
 import type { Steps } from '../steps.ts'
-import { verifiedDifferences } from '../testing/verify.ts'
+import { verifiedDifferences } from '../testing/protime.ts'
 import { type Buildah, type ImageConfig, runContained, type Sandbox } from './container.ts'
 import { HOME } from './files.ts'
 

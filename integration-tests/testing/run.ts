@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
+import { onTestFinished } from 'vitest'
 import type { RetryPolicy } from '../../src/http/retry.ts'
 import { shortRetryPolicy } from '../../src/http/testing/virtual-time.ts'
 import { airbyteFaults } from '../../src/protocol/acceptance/airbyte-faults.ts'
@@ -14,7 +15,7 @@ import { createConnector } from '../../src/source/source-connector.ts'
 import { streamSpec, streams } from '../../src/streams/streams.ts'
 import { type Child, startChild } from './child.ts'
 import { type Files, namesOf, temporaryFolder, writeFiles } from './files.ts'
-import { createCollector, createCutOutput } from './output.ts'
+import { type Collector, createCollector, createCutOutput } from './output.ts'
 import { lastState } from './singer-messages.ts'
 
 interface RunOptions extends Files {
@@ -262,4 +263,35 @@ export function parseLines<T = Message>(stdout: string): T[] {
 
 function firstLines(text: string, lines: number): string {
   return text.split('\n').slice(0, lines).concat('').join('\n')
+}
+
+/** What a program of a connector runs with, beside the process's own. */
+interface Surroundings {
+  readonly stdout?: Collector
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Runs a program of a connector in this process; objects among the words are written to files. */
+export async function runConnector<Connector, More extends object = object>(
+  program: (
+    argv: readonly string[],
+    connector: Connector,
+    io: Required<Surroundings> & More & { readonly stderr: Collector },
+  ) => Promise<number>,
+  connector: Connector,
+  words: readonly (string | object)[],
+  { stdout = createCollector(), env = {}, ...more }: Surroundings & More = {} as More,
+) {
+  const folder = temporaryFolder()
+  onTestFinished(folder.remove)
+  const argv = words.map((word, i) => {
+    if (typeof word === 'string') return word
+    const file = join(folder.path, `${i}.json`)
+    writeFileSync(file, JSON.stringify(word))
+    return file
+  })
+  const stderr = createCollector()
+  const io = { ...(more as unknown as More), stdout, stderr, env }
+  const exitCode = await program(argv, connector, io)
+  return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
 }

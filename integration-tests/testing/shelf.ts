@@ -4,7 +4,7 @@ import type { runAirbyteDestination } from '../../src/protocol/airbyte/entrypoin
 import type { Destination, DestinationConnector } from '../../src/protocol/destination.ts'
 import type { runSingerTarget } from '../../src/protocol/singer/target.ts'
 import type { Collector } from './output.ts'
-import { runConnector } from './run-connector.ts'
+import { runConnector } from './run.ts'
 
 /** How a shelf is written. */
 export interface ShelfConfig {

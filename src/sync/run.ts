@@ -3,12 +3,14 @@ import { asConnectorError, ConnectorError } from '../ground/errors.ts'
 import { HttpError } from '../http/http-error.ts'
 import { createSession, type Session, type SessionSettings } from '../http/session.ts'
 import { hasScope, notEntitled } from '../http/token.ts'
-import type { Failure, Log, SyncFacts, SyncObserver } from '../protocol/connector.ts'
+import type { Failure, Log, SyncFacts, SyncObserver, SyncTraffic } from '../protocol/connector.ts'
 import { OutputClosedError } from '../protocol/line-writer.ts'
+import { effortOf, many, rowsInWords, rowsOf, totalOf } from '../protocol/progress/sync-progress.ts'
+import { createJsonBatch } from '../records/record-batch.ts'
 import { INVENTORY, readScopes } from '../streams/streams.ts'
 import { refuseLateStart } from './days.ts'
+import { emitDeletes } from './emit.ts'
 import { createIdBudget, type IdBudget } from './id-budget.ts'
-import { emitInventory } from './inventory.ts'
 import {
   createExpiredDeltas,
   createStreamWarnings,
@@ -22,9 +24,9 @@ import { createPageReader } from './page-reader.ts'
 import { createPages } from './pages.ts'
 import { continuesDelta, type Decision, decide, plan, startOf, storedCharacters } from './plan.ts'
 import { readStream } from './read-stream.ts'
-import { createStreamAccount, type StreamAccount } from './stream-account.ts'
+import { createStreamAccount, type InventoryRow, type StreamAccount } from './stream-account.ts'
+import type { StreamContext } from './stream-state.ts'
 import { createDeltaBarrier, inOrder, isDelta, type StreamTask } from './stream-task.ts'
-import { summary } from './summary.ts'
 import { createSummedRows } from './summed-rows.ts'
 
 export interface RunSettings extends SessionSettings {
@@ -293,4 +295,70 @@ function inContext(error: ConnectorError): ConnectorError {
     `${error.message} Ask the operator of the service for the permission, or deselect the stream.`,
     { cause: error },
   )
+}
+
+/**
+ * One line at the end of a sync: what failed, what was written, and what it took. Zeros are left
+ * out. A failure without a stream is one of all streams.
+ */
+export function summary(
+  tasks: readonly StreamTask[],
+  failures: readonly Failure[],
+  traffic: SyncTraffic,
+  seconds: number,
+): string {
+  const streams = tasks.map(({ stream, output: { counts } }) => ({ name: stream.stream, counts }))
+  const each = streams
+    .filter(({ counts }) => rowsOf(counts) > 0)
+    .map(({ name, counts }) => `${name} ${rowsInWords(counts)}`)
+  const total = rowsInWords(totalOf(streams))
+  const what = each.length === 0 ? total : `${total} (${each.join(', ')})`
+  const effort = [...effortOf(traffic), `${seconds.toFixed(1)} s`].join(', ')
+  return `${verdict(streams, failures)} ${what}; ${effort}.${untracked(tasks)}`
+}
+
+function untracked(tasks: readonly StreamTask[]): string {
+  const names = tasks
+    .filter(({ output }) => !output.counts.isTracked)
+    .map(({ stream }) => stream.stream)
+  return names.length === 0
+    ? ''
+    : ` Rows that vanish are not deleted, because the state cannot hold the ids: ${names.join(', ')}.`
+}
+
+function verdict(streams: readonly { name: string }[], failures: readonly Failure[]): string {
+  if (failures.length === 0) return `Sync finished: ${many(streams.length, 'stream')},`
+  const names = failures.flatMap(({ stream }) => stream ?? streams.map(({ name }) => name))
+  const all = new Set([...names, ...streams.map(({ name }) => name)])
+  if (all.size > 1 && names.length === all.size)
+    return `Sync failed for all ${all.size} streams. Handed over:`
+  return `Sync failed for ${names.length} of ${many(all.size, 'stream')}: ${names.join(', ')}. Handed over:`
+}
+
+/** Writes the inventory whole; rows of an earlier one that it has no more are deleted. */
+async function emitInventory(
+  { state, output, clock }: Pick<StreamContext, 'state' | 'output' | 'clock'>,
+  rows: readonly InventoryRow[],
+): Promise<void> {
+  const { keys, mode } = state
+  output.started(() => state.blob())
+  if (!state.isRefreshed) await write()
+  output.running()
+  await output.complete()
+
+  async function write(): Promise<void> {
+    // Whatever an earlier sync came to, it is made anew.
+    if (state.isContinued) state.beginAnew(clock.now())
+    const batch = createJsonBatch(
+      rows.map((row) => ({
+        json: JSON.stringify(row),
+        key: JSON.stringify([row.stream, row.part]),
+      })),
+    )
+    state.addRows(batch.count)
+    if (mode === 'incremental') keys.observe(batch, 'window')
+    await output.records(batch, state.stamp(clock.now()))
+    state.moveTo({ phase: 'complete', next: 'list' })
+    await emitDeletes({ state, output, clock })
+  }
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ConnectorError } from '../ground/errors.ts'
+import { summary } from './run.ts'
 import type { StreamTask } from './stream-task.ts'
-import { summary } from './summary.ts'
 
 /** Tasks that have emitted so many records and deletes. */
 function tasks(

@@ -3,8 +3,8 @@ import type { StateSource, StreamOutput } from '../protocol/stream-output.ts'
 import { releaseBuffer } from '../records/record-batch.ts'
 import { LINE_PARTS } from '../warehouse/row-encoder.ts'
 import { type Difference, printedKey } from './difference.ts'
-import type { HeldRows, VerifiedStream } from './held-rows.ts'
 import { dayNumber, NO_DAY, type RowKey } from './row-digest.ts'
+import type { HeldRows, VerifiedStream } from './row-table.ts'
 
 const NEWLINE = 0x0a
 

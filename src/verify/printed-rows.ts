@@ -2,10 +2,9 @@ import type { Readable } from 'node:stream'
 import { ConnectorError } from '../ground/errors.ts'
 import { isJsonObject } from '../ground/json.ts'
 import { readLines } from '../protocol/input-messages.ts'
-import type { Held, HeldRows, VerifiedStream } from './held-rows.ts'
 import { createLooseReader, markOf, type RecordReader } from './record-reader.ts'
 import type { RowKey } from './row-digest.ts'
-import { RowTable } from './row-table.ts'
+import { type Held, type HeldRows, RowTable, type VerifiedStream } from './row-table.ts'
 
 interface Printed {
   readonly stream: VerifiedStream

@@ -1,9 +1,8 @@
 import type { Failure } from '../protocol/connector.ts'
 import type { Found } from './compare-stream.ts'
 import type { Difference } from './difference.ts'
-import type { Held, VerifiedStream } from './held-rows.ts'
 import type { RowKey } from './row-digest.ts'
-import { RowTable } from './row-table.ts'
+import { type Held, RowTable, type VerifiedStream } from './row-table.ts'
 import type { Verified } from './verify.ts'
 
 /** A reading that fails now and then may have left a row out, and a row may come and go while it runs: both look twice. */

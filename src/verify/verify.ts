@@ -2,7 +2,7 @@ import { ConnectorError } from '../ground/errors.ts'
 import type { Failure, Log, Source, SyncFacts, SyncObserver, Tools } from '../protocol/connector.ts'
 import { readStreams, type StreamReading } from '../protocol/read-run.ts'
 import { type Comparison, compareStream, type Found } from './compare-stream.ts'
-import type { Held, VerifiedStream } from './held-rows.ts'
+import type { Held, VerifiedStream } from './row-table.ts'
 
 export interface VerifySettings<Config> {
   readonly source: Source<Config>

@@ -7,11 +7,10 @@ import { storedColumns } from '../warehouse/known-tables.ts'
 import { isOwned, type Owner } from '../warehouse/owner.ts'
 import { presentTables } from '../warehouse/present-tables.ts'
 import { literal, quoted } from '../warehouse/sql.ts'
-import type { Held, HeldRows, VerifiedStream } from './held-rows.ts'
 import { JsonDigest } from './json-digest.ts'
 import { createExactReader, type RecordReader } from './record-reader.ts'
 import { dayNumber, keyOf, NO_DAY, type RowKey } from './row-digest.ts'
-import { RowTable } from './row-table.ts'
+import { type Held, type HeldRows, RowTable, type VerifiedStream } from './row-table.ts'
 import { createCollector } from './small-heap.ts'
 
 export interface WarehouseRowsSettings {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { runConnector } from '../../../integration-tests/testing/run-connector.ts'
+import { runConnector } from '../../../integration-tests/testing/run.ts'
 import { createJsonBatch } from '../../records/record-batch.ts'
 import { runAirbyte } from '../airbyte/entrypoint.ts'
 import type { Connector } from '../connector.ts'
