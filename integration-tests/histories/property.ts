@@ -44,7 +44,7 @@ const few = { minLength: 2, maxLength: 3 }
 /** Streams of which the first has columns of numbers, days and the like, which a warehouse has types for. */
 const typed = fc
   .tuple(
-    fc.constantFrom('contracts', 'activity_durations', 'clockings', 'absences'),
+    fc.constantFrom('contracts', 'contracts', 'activity_durations', 'clockings'),
     fc.shuffledSubarray(documented, { minLength: 1, maxLength: 2 }),
   )
   .map((streams) => [...new Set(streams.flat())])

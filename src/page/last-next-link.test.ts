@@ -25,6 +25,7 @@ describe('the next link at the end of a page', () => {
     ['stands before the records', `{"nextLink":"${LINK}","value":[]}`],
     ['is only a record’s', `{"value":[{"nextLink":"${LINK}"}]}`],
     ['is only a text of a record', `{"value":[{"id":",\\"nextLink\\":\\"${LINK}\\"}"}]}`],
+    ['is only the end of another name', `{"value":[],"x\\"nextLink":"${LINK}"}`],
     ['is cut off', `{"value":[],"nextLink":"${LINK}`],
     ['is longer than any link', `{"value":[],"nextLink":"${'x'.repeat(5000)}"}`],
   ])('is left to the scanner where it %s', (_how, page) => {

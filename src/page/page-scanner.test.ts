@@ -150,6 +150,10 @@ describe('the page scanner', () => {
     expect(highest).toEqual([expected])
   })
 
+  it('counts the bytes of a byte order mark where it says at which one a body is no JSON', async () => {
+    await expect(read('\ufeff{"value":!}', [])).rejects.toThrow('not JSON at byte 12')
+  })
+
   it('tolerates a byte order mark, even in pieces', async () => {
     expect((await read('\ufeff{"value":[]}', [1, 2])).end).toEqual({ count: 0 })
   })

@@ -13,6 +13,10 @@ describe('the list of references', () => {
       { Value: [{ ReferenceName: 'hr-id', ExternalReference: 'A1', InternalReference: 5 }] },
     ],
     ['an id', [{ name: 'hr-id', value: 'A1', id: 5 }]],
+    [
+      'the longest names',
+      [{ externalReferenceName: 'hr-id', externalReferenceValue: 'A1', id: 5 }],
+    ],
     ['lists by name', { 'hr-id': [{ value: 'A1', internalReference: '5' }] }],
     ['values and ids by name', { value: { 'hr-id': { A1: '5' } } }],
     ['values and objects by name', { 'hr-id': { A1: { internalReference: 5 } } }],
@@ -50,6 +54,11 @@ describe('the list of references', () => {
   it('may leave out the internal id', () => {
     const { references } = parseReferencePage('[{"name":"hr-id","value":"A1"}]', 'people')
     expect(references).toEqual([{ ...ONE, internalReference: null }])
+  })
+
+  it('may go on at another page where it has its references by name', () => {
+    const body = JSON.stringify({ nextLink: '/next', 'hr-id': { A1: '5' } })
+    expect(parseReferencePage(body, 'people')).toEqual({ references: [ONE], nextLink: '/next' })
   })
 
   it.each(['nextLink', 'NextLink'])('may go on at another page (%s)', (name) => {

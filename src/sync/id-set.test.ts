@@ -50,8 +50,9 @@ describe('a set of ids', () => {
     const set = createIdSet()
     set.addIntegers(Float64Array.of(3, Number.NaN, 2 ** 40))
     set.addIntegers(Float64Array.of(1, 2))
+    set.addIntegers(Float64Array.of(2 ** 32))
     set.deleteIntegers(Float64Array.of(2, Number.NaN))
-    expect([...set.keys()]).toEqual([1, 3, 2 ** 40])
+    expect(new Set(set.keys())).toEqual(new Set([1, 3, 2 ** 40, 2 ** 32]))
   })
 
   it('is nothing when it is empty', () => {
@@ -108,5 +109,14 @@ describe('a set of ids', () => {
     const set = createIdSet()
     set.add(1)
     expect(() => createIdSet((set.encode() ?? '').slice(0, -8))).toThrow()
+  })
+
+  it('is refused when it is cut off between two ids', () => {
+    const set = createIdSet()
+    for (const id of [1, 100_000, 200_000]) set.add(id)
+    const bytes = Buffer.from(String(set.encode()).slice(1), 'base64')
+    expect(String.fromCharCode(bytes[0] ?? 0)).toBe('g')
+    const cut = `r${bytes.subarray(0, 10).toString('base64')}`
+    expect(() => createIdSet(cut)).toThrow('the set of ids is cut off')
   })
 })

@@ -95,6 +95,20 @@ describe('live keys', () => {
     expect(living(keys)).toEqual([1])
   })
 
+  it('leaves out of a full refresh the row with which a page ended and the next one begins', () => {
+    const keys = liveKeys()
+    keys.leaveOutSent(batch({ id: 1 }, { id: 2 }))
+    const next = batch({ id: 2 }, { id: 3 })
+    keys.leaveOutSent(next)
+    expect([...next.ops]).toEqual([SKIP, UPSERT])
+  })
+
+  it('keeps the highest version that it has met', () => {
+    const keys = liveKeys()
+    for (const version of ['A', 'C', 'B']) keys.observe(batch({ id: 1, version }), 'window')
+    expect(keys.highestVersion).toBe('C')
+  })
+
   it('keeps the rows of a part that could not be listed', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1, version: 'A' }, { id: 2, version: 'B' }), 'window')
@@ -124,6 +138,18 @@ describe('live keys', () => {
     expect(keys.isBackfillInDoubt).toBe(true)
     keys.beginBackfill()
     expect(deletes(keys)).toEqual([1])
+  })
+
+  it('deletes nothing of a broken page while the history is in doubt', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1 }), 'backfill')
+    keys.observe(batch({ id: 2 }), 'window', true)
+    keys.pageInterrupted()
+    keys.observe(batch({ id: 1, kind: DELETE }), 'window')
+    expect([keys.goneCount, deletes(keys)]).toEqual([0, []])
+    keys.beginBackfill()
+    keys.observe(batch({ id: 1 }), 'backfill')
+    expect([keys.goneCount, deletes(keys)]).toEqual([1, [2]])
   })
 
   it('doubts the history when a change puts a row of it into the window', () => {

@@ -117,7 +117,8 @@ describe('a bookmark that contradicts itself', () => {
   it.each([
     ['until', '2026-02-31'],
     ['backfilled_at', 'tomorrow'],
-    ['generation', 2 ** 40],
+    ['generation', 2 ** 32 + 1],
+    ['requested', null],
     ['pending', '[{"keys":1}]'],
     ['pending', 'nonsense'],
     ['audited_parts', '{"2026-09":7}'],

@@ -182,6 +182,16 @@ describe('a complete reading of what the warehouse has already', () => {
     expect(await ask(file(), comments)).toEqual([{ comment: 'One job.' }])
   })
 
+  it('tells of a deleted row when it was deleted, whatever is read later', async () => {
+    const at = 'SELECT epoch_us(_deleted_at)::VARCHAR AS names FROM jobs WHERE id = 1'
+    await sync(reading(1, named('old', 1, 2)), true)
+    await sync(reading(2, named('new', 2)), true)
+    const deletedAt = await names(file(), at)
+    expect(deletedAt).toMatch(/^\d+$/)
+    await sync(reading(3, named('newer', 2)), true)
+    expect(await names(file(), at)).toBe(deletedAt)
+  })
+
   it('keeps deleted rows from where it is told to', async () => {
     await sync(reading(1, named('old', 1, 2)))
     await sync((output) => sendParts(output, 2, [named('new', 2)]))

@@ -55,6 +55,12 @@ describe('a value that its column does not hold', () => {
       '"2026-02-28T10:00:00Z"',
       '"2026-02-28T10:00Z"',
     ],
+    [
+      'a time that nanoseconds do not reach',
+      TIME,
+      '"2261-12-31T10:00:00Z"',
+      '"2262-12-31T10:00:00Z"',
+    ],
     ['a number among texts', TEXT, '"a"', '5'],
     ['an object among texts', TEXT, '"a"', String.raw`{"é":["\n"]}`],
   ])('is null there, and as it came beside it: %s', async (_what, schema, good, bad) => {
