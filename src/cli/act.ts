@@ -21,9 +21,9 @@ import {
   UsageError,
 } from './command.ts'
 
-/** What an action is run with. */
+/** The tools of an action. */
 export interface ActSettings {
-  /** The file of `--config`; undefined is the one that `protime init` writes. */
+  /** The file of `--config`; undefined means the file that `protime init` writes. */
   readonly file: string | undefined
   readonly writer: LineWriter
   readonly signal: AbortSignal

@@ -8,38 +8,38 @@ import type { Io, Program } from '../protocol/program.ts'
 import { red, type Screen } from '../protocol/progress/screen.ts'
 import type { Asked } from './questions.ts'
 
-/** How a command of `protime` ends. */
+/** The exit codes of `protime`. */
 export const EXIT = {
   done: 0,
-  /** The service refused, or could not be asked. */
+  /** The service refused, or could not be reached. */
   failed: 1,
-  /** The command line is not one. */
+  /** The command line is wrong. */
   usage: 2,
-  /** Only a person can mend it: whoever schedules the command does not try again. */
+  /** Only a person can correct it: a scheduler should not try again. */
   misconfigured: 2,
-  /** Two things that should be equal differ. */
+  /** A comparison found differences. */
   differs: 3,
-  /** What was asked for does not exist. */
+  /** The requested item does not exist. */
   notFound: 4,
 } as const
 
 /** One of the exit codes. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** What was asked for cannot be started here until somebody mends what the sentence says. */
+/** The command cannot start until somebody corrects what the message says. */
 export class StartError extends ConnectorError {
   override name = 'StartError'
 }
 
-/** A command line that asks for nothing sensible; nothing was done. */
+/** A command line that makes no sense; nothing was done. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }
 
-/** What a command of `protime` works with. */
+/** The tools of a command of `protime`. */
 export interface ActionTools {
   readonly config: Config
-  /** The JSON of `--config`, for parts that have settings of their own in it. */
+  /** The JSON of `--config`, for parts that have their own settings in it. */
   readonly input: unknown
   /** The folder of `--config`. */
   readonly folder: string
@@ -47,55 +47,55 @@ export interface ActionTools {
   say(value: unknown): Promise<void> | undefined
   /** Writes lines of text to stdout, for people. */
   print(text: string): Promise<void> | undefined
-  /** Words on stderr. Secrets are masked. */
+  /** The log on stderr. Secrets are masked. */
   readonly log: CommandLog
   readonly mask: Mask
-  /** Aborted when the process is to stop, or when its output is closed. */
+  /** Aborted when the process has to stop, or when its output is closed. */
   readonly signal: AbortSignal
   /** See `Program.allowToEnd`. */
   readonly allowToEnd: Program['allowToEnd']
-  /** Where a sync shows how far it is. */
+  /** The screen for the progress of a sync. */
   readonly screen: Screen
-  /** Whether warnings, errors and the result are all that is to be told. */
+  /** Whether to write only warnings, errors and the result. */
   readonly isQuiet: boolean
   readonly env: Io['env']
 }
 
 export interface CommandLog extends Log {
-  /** Of what has failed while the command goes on, or is told in its result. */
+  /** For failures while the command continues, or that are in its result. */
   error(message: string): void
 }
 
-/** What a command does; answers with the exit code. */
+/** Executes a command; returns the exit code. */
 export type CommandAction = (tools: ActionTools) => Promise<ExitCode>
 
-/** What a command makes of a configuration that cannot be used; answers with the exit code. */
+/** Handles an unusable configuration; returns the exit code. */
 export type Refuse = (
   error: ConnectorError,
   tools: Pick<ActionTools, 'say' | 'log' | 'mask' | 'screen' | 'isQuiet' | 'env'>,
 ) => ExitCode | Promise<ExitCode>
 
 /**
- * Runs the action of the command that the command line names, with the configuration of `--config`. One
- * that cannot be used is an error of the program, unless `refuse` makes something else of it.
+ * Runs the action of the command line, with the configuration of `--config`. An unusable configuration is an
+ * error of the program, unless `refuse` handles it.
  */
 export type Act = (action: CommandAction, refuse?: Refuse) => Promise<void>
 
-/** What a command works with that needs no configuration. */
+/** The tools of a command that needs no configuration. */
 export type BareTools = Pick<ActionTools, 'log' | 'mask' | 'signal' | 'print'> & Asked
 
 /** Runs an action that needs no configuration. */
 export type BareAct = (action: (tools: BareTools) => Promise<ExitCode>) => Promise<void>
 
-/** The configuration that `protime init` writes, and the others read, where `--config` names none. */
+/** The default of `--config`, which `protime init` writes and the other commands read. */
 export const CONFIG_FILE = 'config.json'
 
-/** The end of a help text: command lines that can be copied. */
+/** The end of a help text: command lines to copy. */
 export function examples(...lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ protime ${line}`).join('\n')}\n`
 }
 
-/** The parts of `NAME=VALUE`; the value may be empty and may hold further equals signs. */
+/** The parts of `NAME=VALUE`; the value may be empty and may contain further equals signs. */
 export function keyAndValue(text: string): readonly [key: string, value: string] {
   const at = text.indexOf('=')
   if (at <= 0) throw new InvalidArgumentError('It must have the form NAME=VALUE.')
@@ -116,14 +116,14 @@ interface CommandLogSettings {
   readonly mask: Mask
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Asked at each line, because the command line is parsed after the log is made. */
+  /** Evaluated at each line, because the command line is parsed after the log is created. */
   readonly isDebug: () => boolean
   readonly isQuiet: () => boolean
 }
 
 /**
- * The log of `protime` on stderr, a line each: the time in UTC, the level, the message. It is the same on a
- * terminal, where a server may run for days and whoever asks for help copies what stands there.
+ * The log of `protime` on stderr, one line each: the time in UTC, the level, the message. It is the same on a
+ * terminal, where a server may run for days and users copy the lines when they ask for help.
  */
 export function createCommandLog(settings: CommandLogSettings): CommandLog {
   const { screen, mask, now, isDebug, isQuiet } = settings

@@ -7,11 +7,11 @@ import { type BareTools, EXIT, type ExitCode, UsageError } from './command.ts'
 export interface DbtInitOptions {
   /** The file of `protime sync`. */
   readonly warehouse: string
-  /** The folder of the dbt project, which is made where it is missing. */
+  /** The folder of the dbt project; it is created if it is missing. */
   readonly project: string
 }
 
-/** The package of models, which the project has a copy of: the program may lie in a cache. */
+/** The package of models. The project gets a copy of it, because the program may be in a cache. */
 const PACKAGE = 'packages/protime'
 const LINK = 'dbt_packages/protime'
 
@@ -34,7 +34,7 @@ export async function dbtInit(
     throw new UsageError(`${join(project, known)} exists already, so nothing was written`)
   await mkdir(join(project, dirname(LINK)), { recursive: true })
   await cp(join(packageFolder(), 'dbt'), join(project, PACKAGE), { recursive: true })
-  // As dbt deps makes it, which needs no call for a build then.
+  // The copy that dbt deps would make, so that a build need not call it.
   await symlink(join('..', PACKAGE), join(project, LINK), 'junction')
   for (const [name, text] of Object.entries(files)) await writeFile(join(project, name), text)
   log.info(`The dbt project is written${project === '.' ? '' : ` to ${project}`}. Next: dbt build`)

@@ -45,7 +45,7 @@ async function askSettings({ ask, askSecret }: Questions, { mask }: BareTools): 
   }
 }
 
-/** People give the whole address, too: it is what they see in their browser. */
+/** People also enter the whole address, because they see it in their browser. */
 function tenantOf(answer: string): string {
   return answer.replace(/^https?:\/\//, '').replace(/[./].*$/, '')
 }

@@ -4,7 +4,7 @@ import { changeJobCategory, keptInWords } from '../write/apply-job-categories.ts
 import { type ActionTools, EXIT, type ExitCode, UsageError } from './command.ts'
 import { isDryRun, sayAll, sayDry, withClient } from './with-client.ts'
 
-/** What of a job category is to change, and by which reference it is named. */
+/** The fields of a job category to change, and the reference that identifies it. */
 export interface JobCategoryOptions {
   readonly reference?: string
   readonly name?: string
@@ -35,7 +35,7 @@ export async function get(
   return EXIT.done
 }
 
-/** Changes what is given, keeps the rest, and prints what the job category has then. */
+/** Changes the given fields, keeps the others, and prints the resulting job category. */
 export async function put(
   tools: ActionTools,
   ref: string,
@@ -70,7 +70,7 @@ export async function put(
   }
 }
 
-/** What names a job category on the command line: an id, or a text together with --reference. */
+/** The key of a job category on the command line: an id, or a text together with --reference. */
 function keyOf(ref: string, reference: string | undefined): RecordKey {
   if (reference !== undefined) return { name: reference, value: ref }
   if (idFault('job-categories', ref) === undefined) return { id: ref }

@@ -4,8 +4,8 @@ import { referencedCollections } from '../streams/collections.ts'
 import { UsageError } from './command.ts'
 
 /**
- * The name, if it is one of these. Else throws a UsageError of what there is not, such as `there is no
- * stream`, and of the name that was probably meant.
+ * The name, if it is one of these. Otherwise throws a UsageError that says what does not exist, such as
+ * `there is no stream`, and which name was probably meant.
  */
 export function knownName(name: string, names: readonly string[], lack: string): string {
   if (names.includes(name)) return name
@@ -25,7 +25,7 @@ export function webhookCollection(text: string): string {
   return knownName(collectionName(text), webhookCollections, 'there are no webhooks of')
 }
 
-/** The service's spelling, also where a stream was named: `access-clockings`. */
+/** The service's spelling, even if a stream was named: `access-clockings`. */
 function collectionName(text: string): string {
   return text.trim().replaceAll('_', '-')
 }

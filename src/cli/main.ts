@@ -30,8 +30,8 @@ import {
 import { addDbt, addInit, addPreview, addStatus, addSync, addVerify } from './sync-commands.ts'
 
 /**
- * Runs one command of `protime` and answers with the exit code. Never throws; every error is a sentence
- * on stderr. What is left out of `io` is the process's own.
+ * Runs one command of `protime` and returns the exit code. Never throws; every error is a message on stderr.
+ * `io` defaults to the process's own streams.
  */
 export async function runProtime(
   argv: readonly string[],
@@ -85,13 +85,13 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => void writer.write(text),
-      // What it says of a command line that it refuses is said once, by the error below.
+      // Its message about a wrong command line is written once, by the error below.
       writeErr: (text) => {
         help += text
       },
     })
     .exitOverride()
-  // Of an action alone is loaded what it needs: help and version answer at once.
+  // Only the code of the action is loaded, so that help and version answer at once.
   const act: Act = async (action, refuse) => {
     const { act: run } = await import('./act.ts')
     const { config: file } = program.opts<{ config?: string }>()
@@ -105,7 +105,7 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
   try {
     await program.parseAsync([...argv], { from: 'user' })
   } catch (error) {
-    // A noun without a verb: its help says which there are.
+    // A command without a subcommand: its help lists them.
     if (error instanceof CommanderError && error.code === 'commander.help') {
       stderr.write(help)
       return EXIT.usage
@@ -115,7 +115,7 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
   return exitCode
 }
 
-/** One line each: the command line of a noun, whose verbs load what they do when they are called. */
+/** One line each: the command line of a command, whose actions are loaded when they are called. */
 function addCommands(program: Command, act: Act, bare: BareAct): void {
   addInit(program, bare)
   addPreview(program, act)

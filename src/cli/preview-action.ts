@@ -12,8 +12,9 @@ const LONGEST = 32
 const GAP = 2
 
 /**
- * Records, given as JSON texts, as a table that is not wider than `width`: a line per record, a column
- * per member, those of objects named `person.id`. Columns that do not fit are named below it.
+ * Records, given as JSON texts, as a table that is not wider than `width`: a row per record, a column per
+ * member; members of objects have names such as `person.id`. Columns that do not fit are listed below the
+ * table.
  */
 export function recordTable(records: readonly string[], width: number): string {
   const rows = records.map((record) => new Map(membersOf(JSON.parse(record) as object)))
@@ -54,7 +55,7 @@ function padded(text: string, width: number): string {
   return text + ' '.repeat(width - widthOf(text))
 }
 
-/** One at least, however narrow the terminal is. */
+/** At least one, however narrow the terminal is. */
 function countOfFitting(widths: readonly number[], width: number): number {
   let used = 0
   for (const [i, one] of widths.entries()) {
@@ -65,13 +66,13 @@ function countOfFitting(widths: readonly number[], width: number): number {
 }
 
 interface Choice {
-  /** All streams when there are none. */
+  /** All streams if there are none. */
   readonly streams: readonly string[]
   readonly limit: number
   readonly isJson: boolean
 }
 
-/** Columns of a terminal that nobody can ask. */
+/** The width of a terminal that does not report it. */
 const WIDTH = 120
 
 /** Prints the first records of each stream, and why some have none. */

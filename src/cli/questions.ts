@@ -2,23 +2,23 @@ import { createInterface } from 'node:readline'
 import { type Readable, Writable } from 'node:stream'
 import { ConnectorError } from '../ground/errors.ts'
 
-/** A terminal, or anything else that says one answer per line. */
+/** A terminal, or any input with one answer per line. */
 export interface Asked {
   readonly stdin: Readable & { readonly isTTY?: boolean }
   readonly stderr: Writable
   readonly signal: AbortSignal
 }
 
-/** Questions that are asked one after another. */
+/** Asks questions one after another. */
 export interface Questions {
-  /** Asks until there is an answer, or takes the fallback for an empty one. */
+  /** Asks until there is an answer, or uses the fallback for an empty one. */
   ask(question: string, fallback?: string): Promise<string>
-  /** The same, but what is typed is not shown. */
+  /** The same, without showing what is typed. */
   askSecret(question: string): Promise<string>
   close(): void
 }
 
-/** Asks on stderr; stdout stays for results. */
+/** Asks on stderr, because stdout is for results. */
 export function createQuestions({ stdin, stderr, signal }: Asked): Questions {
   const terminal = stdin.isTTY === true
   let isHidden = false
@@ -53,7 +53,7 @@ export function createQuestions({ stdin, stderr, signal }: Asked): Questions {
 
   async function next(): Promise<string> {
     const { value, done } = await iterator.next()
-    // Only a terminal shows the end of an answer by itself.
+    // Only a terminal itself shows the end of an answer.
     if (!terminal || isHidden || done === true) stderr.write('\n')
     if (done === true) {
       signal.throwIfAborted()

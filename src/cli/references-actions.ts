@@ -10,7 +10,7 @@ type Address = Omit<Reference, 'internalReference'>
 const READ = ['external-references.read']
 const WRITE = ['external-references.write']
 
-/** Prints all references of a collection, or those of one name; exit code 4 when the service knows none. */
+/** Prints all references of a collection, or those with one name; exit code 4 if there are none. */
 export async function list(
   tools: ActionTools,
   given: string,

@@ -7,7 +7,8 @@ import type { CreateOptions } from './webhooks-actions.ts'
 import type { TestOptions } from './webhooks-test-action.ts'
 import type { WorkLocationToCreate } from './write-action.ts'
 
-// The command lines of what the service has that is no stream; what they do is loaded when one of them is called.
+// The command lines for the resources of the service that are not streams; their actions are loaded when they
+// are called.
 
 /** `protime references`: custom external references, one at a time. */
 export function addReferences(program: Command, act: Act): void {
@@ -156,7 +157,7 @@ export function addWrite(program: Command, act: Act): void {
     )
 }
 
-/** `protime webhooks`: which changes the service sends, and to which URL. Answers with the noun. */
+/** `protime webhooks`: which changes the service sends, and to which URL. Returns the command. */
 export function addWebhooks(program: Command, act: Act): Command {
   const noun = program
     .command('webhooks')

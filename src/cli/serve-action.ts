@@ -33,8 +33,8 @@ import type { ServeWords } from './serve-options.ts'
 import { isDryRun } from './with-client.ts'
 
 /**
- * The names of the streams that a catalog chooses: a configured catalog of Airbyte, or a catalog of
- * Singer. Throws a config error when the file cannot be read or is neither.
+ * The names of the streams that a catalog selects: a configured catalog of Airbyte, or a catalog of Singer.
+ * Throws a config error if the file cannot be read or is neither.
  */
 export async function readChosenStreams(file: string): Promise<ReadonlySet<string>> {
   const input = await readMessagesOption('--catalog', file)
@@ -44,7 +44,7 @@ export async function readChosenStreams(file: string): Promise<ReadonlySet<strin
   return new Set(streams.map(({ name }) => name))
 }
 
-/** There a stream has its name beside its schema; Airbyte has an object for it. */
+/** In Singer's, a stream has its name beside its schema; Airbyte has an object for it. */
 function isSinger(input: unknown): boolean {
   const streams: unknown = (input as { streams?: unknown } | null)?.streams
   if (!Array.isArray(streams)) return false
@@ -58,7 +58,7 @@ const POST_PASSWORD = 'PROTIME_POST_PASSWORD'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The settings of a server; throws a UsageError with a sentence for words that make no sense. */
+/** The settings of a server; throws a UsageError for options that make no sense. */
 export function parseServeWords(words: ServeWords, environment: Environment): ServeSettings {
   return {
     trigger: triggerOf(words, environment),
@@ -79,13 +79,13 @@ export function parseServeWords(words: ServeWords, environment: Environment): Se
   }
 }
 
-/** The value of an option that cannot be left out. */
+/** The value of a required option. */
 function required(value: string | undefined, option: string): string {
   if (value === undefined || value === '') throw new UsageError(`the option ${option} is missing`)
   return value
 }
 
-/** The one way to sync that the words choose. */
+/** The way to start a sync that the options choose. */
 function triggerOf(words: ServeWords, environment: Environment): Trigger {
   const { run, airbyteConnection, post } = words
   const chosen = [run, airbyteConnection, post].filter((word) => word !== undefined)
@@ -109,7 +109,7 @@ function triggerOf(words: ServeWords, environment: Environment): Trigger {
   })
 }
 
-/** Longer than Airbyte takes to begin a sync while a worker is free. */
+/** Longer than Airbyte takes to start a sync while a worker is free. */
 const PENDING_MS = 30 * 60_000
 
 function postSettings(post: string, environment: Environment): PostSettings {
@@ -122,7 +122,7 @@ function postSettings(post: string, environment: Environment): PostSettings {
   return { url: url.href, password: environment[POST_PASSWORD] }
 }
 
-/** The address of who runs the syncs: what is sent there holds a secret, or may. */
+/** The address of the scheduler: requests to it may contain a secret. */
 function schedulerUrl(text: string, option: string): URL {
   const url = urlOf(text, option)
   if (url.protocol === 'https:' || isLoopback(url.hostname)) return url
@@ -135,7 +135,7 @@ function usualInterval({ run }: ServeWords): string {
   return run === undefined ? '300' : '60'
 }
 
-/** Without a slash at the end; empty where webhooks are somebody else's matter. */
+/** Without a slash at the end; empty if somebody else manages the webhooks. */
 function publicUrlOf({ publicUrl, keysOnly }: ServeWords): string {
   if (publicUrl === undefined && keysOnly) return ''
   const url = urlOf(required(publicUrl, '--public-url <url>'), '--public-url')
@@ -151,7 +151,7 @@ function publicUrlOf({ publicUrl, keysOnly }: ServeWords): string {
 function urlOf(text: string, option: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url !== undefined && /^https?:$/.test(url.protocol)) return url
-  // Without the text, which may hold a password.
+  // The message does not repeat the text, which may contain a password.
   throw new UsageError(`${option} is not an http or https address`)
 }
 
@@ -170,17 +170,17 @@ function collectionsOf(text: string | undefined): readonly string[] {
 
 function milliseconds(text: string, option: string): number {
   const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
-  // Longer than a timer can wait.
+  // Longer than the longest timer.
   if (seconds <= 2_000_000) return seconds * 1000
   throw new UsageError(`${option} takes a number of seconds, not ${text}`)
 }
 
-/** A server stops within 20 seconds: the command that syncs has 15, requests under way as long. */
+/** A server stops within 20 seconds: the command that syncs and open requests have 15. */
 const STOP_MS = 20_000
-/** A round is repeated soon: a request of it need not outlast what the sync's do. */
+/** Rounds are repeated soon, so their requests need no longer timeouts than those of a sync. */
 const ROUND_MS = 30_000
 
-/** Runs the server, or deletes its webhooks, as the words of the command line say. */
+/** Runs the server, or deletes its webhooks, as the command line says. */
 export function serveAction(words: ServeWords): CommandAction {
   return async (tools) => {
     const { log, mask, signal, env: environment } = tools
@@ -203,7 +203,7 @@ export function serveAction(words: ServeWords): CommandAction {
     const { catalog } = words
     const chosen =
       catalog === undefined ? {} : { chosen: await orStartError(readChosenStreams(catalog)) }
-    // Who only reads the store needs it for nobody else.
+    // A server that only reads the store needs no lock.
     return words.keysOnly ? serve() : locked(storePath, serve)
 
     async function serve(): Promise<ExitCode> {
@@ -215,12 +215,15 @@ export function serveAction(words: ServeWords): CommandAction {
   }
 }
 
-/** Two names of one store are one: its lock stands beside the file, which a link does not leave when it is replaced. */
+/**
+ * Two paths of the same store count as one: its lock is beside the real file, and a link that is replaced
+ * does not move the file.
+ */
 function storeOf({ store }: ServeWords): string {
   return fileBehind(required(store, '--store <file>'))
 }
 
-/** Works with a store that no other process may write meanwhile. */
+/** Locks a store against other processes, then works with it. */
 async function locked<T>(storePath: string, work: () => Promise<T>): Promise<T> {
   const lock = await orStartError(
     lockFile(storePath, {
@@ -236,7 +239,7 @@ async function locked<T>(storePath: string, work: () => Promise<T>): Promise<T> 
   }
 }
 
-/** What keeps webhooks of these collections, and may do nothing else. */
+/** A client for the webhooks of these collections, with no other rights. */
 function connection(
   { config, signal, log }: ActionTools,
   collections: readonly string[],
@@ -246,7 +249,7 @@ function connection(
     connect: () =>
       createServiceClient(config, {
         scopes: ['webhooks.read', ...webhookScopes(collections)],
-        // Each round has a token of its own, which need not be remembered for long.
+        // Each round has its own token, which need not be kept for long.
         mask: createMask(LINK_TOKENS),
         signal,
         log,
@@ -257,7 +260,7 @@ function connection(
   }
 }
 
-/** What cannot be started is no failure of the service: somebody has to mend it first. */
+/** A server that cannot start is not a failure of the service: somebody has to correct it first. */
 async function orStartError<T>(starting: Promise<T>): Promise<T> {
   try {
     return await starting

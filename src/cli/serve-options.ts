@@ -1,6 +1,6 @@
 import { Option } from 'commander'
 
-/** The words of the command line as they were given. */
+/** The values of the command line, unparsed. */
 export interface ServeWords {
   readonly publicUrl?: string
   readonly listen: string

@@ -8,7 +8,7 @@ import { recordTable } from './preview-action.ts'
 /** The service forgets a delta this long after its last request. */
 const LINK_MS = 72 * 3_600_000
 const HOUR_MS = 3_600_000
-/** Columns of a terminal that nobody can ask. */
+/** The width of a terminal that does not report it. */
 const WIDTH = 120
 
 /** Prints how old the rows of each stream are, and how the next sync will read it. */
@@ -54,7 +54,7 @@ function ageOf(time: string | undefined, now: Date): string {
   return hours < 48 ? `${Math.floor(hours)} h` : `${Math.floor(hours / 24)} days`
 }
 
-/** How the next sync reads a stream, as far as its age tells. */
+/** How the next sync will read a stream, as far as its age shows that. */
 function nextOf(
   { stream, lastComplete }: Pick<StreamAge, 'stream' | 'lastComplete'>,
   now: Date,

@@ -30,12 +30,12 @@ export interface SyncOptions {
   readonly metrics?: string
 }
 
-/** How soon the end of the parent is noticed. */
+/** How often to check whether the parent is gone. */
 const PARENT_MS = 1_000
 
 /**
  * One sync into a warehouse. The last line of stdout is its result; the exit code says whether another
- * attempt may mend what has failed.
+ * attempt may succeed.
  */
 export function syncAction(options: SyncOptions, parent: number): CommandAction {
   return async ({ config, input, signal, ...tools }) => {
@@ -56,7 +56,8 @@ export function syncAction(options: SyncOptions, parent: number): CommandAction 
         keepsDeleted: options.keepDeleted === true,
         owner: ownerOf(config),
         rewrites: options.rewrite === true,
-        // What one command does not name is still wanted, unless the configuration says otherwise.
+        // Streams that this command line does not name are still wanted, unless the configuration says
+        // otherwise.
         mayLeaveOut: options.streams === undefined,
         waitMs: options.wait ?? 0,
         publish: options.publish,
@@ -76,7 +77,7 @@ export function syncAction(options: SyncOptions, parent: number): CommandAction 
   }
 }
 
-/** A configuration that cannot be used is a result, too. */
+/** An unusable configuration is a result, too. */
 export function refuseSync(options: SyncOptions): Refuse {
   return async (error, tools) => {
     const failures = await observed(shownBy(options, tools), async () => [{ error }])
@@ -95,7 +96,7 @@ function shownBy(
   }
 }
 
-/** How progress is shown; on a terminal the block and the table say what the log would say in lines. */
+/** How to show progress; on a terminal, the progress and the table replace lines of the log. */
 export function progressOf({
   log,
   screen,
@@ -119,7 +120,7 @@ function failed(error: unknown): WarehouseSync {
   return { records: 0, commits: 0, failures: [{ error: asConnectorError(error) }] }
 }
 
-/** A sync during which whatever DuckDB makes beside the file is its owner's alone. */
+/** A sync in which only the owner can read the files that DuckDB makes beside the warehouse. */
 export function syncPrivately(
   settings: Parameters<typeof syncWarehouse>[0],
 ): Promise<WarehouseSync> {
@@ -127,7 +128,7 @@ export function syncPrivately(
   return syncWarehouse(settings).finally(() => process.umask(mask))
 }
 
-/** Whose a warehouse is, and how its records are treated. */
+/** The tenant of a warehouse, and the treatment of its records. */
 export function ownerOf(config: ActionTools['config']): Owner {
   return { ...config, redaction: settingsFingerprint(config.privacy) }
 }
@@ -142,7 +143,7 @@ function report(
   return exitCodeOf(failures)
 }
 
-/** Logs failures; answers with them as a result has them. */
+/** Logs failures; returns them in the form of the result. */
 export function tellFailures(
   failures: readonly Failure[],
   { log, mask }: Pick<ActionTools, 'log' | 'mask'>,
@@ -160,14 +161,14 @@ function subject(stream: string | undefined, { message }: ConnectorError): strin
   return stream === undefined ? message : `${stream}: ${message}`
 }
 
-/** Whether another attempt may mend what has failed. */
+/** Whether another attempt may succeed. */
 export function exitCodeOf(failures: readonly Failure[]): ExitCode {
   if (failures.length === 0) return EXIT.done
   const isForPerson = failures.every(({ error }) => error.failure === 'config')
   return isForPerson ? EXIT.misconfigured : EXIT.failed
 }
 
-/** What a shell says of a program that was ended by a signal. */
+/** The exit code of a shell for a program that was ended by a signal. */
 function signalCode(stopped: unknown): number | undefined {
   const number =
     stopped instanceof InterruptedError && constants.signals[stopped.message as 'SIGTERM']
@@ -194,7 +195,9 @@ export function streamNames(
   )
 }
 
-/** A scheduler that is killed cannot end what it has started, and the next run would find it there. */
+/**
+ * A killed scheduler cannot end the sync that it has started, and the next run would find it still there.
+ */
 function endWith(parent: number): void {
   const look = () => {
     if (process.ppid !== parent) process.kill(process.pid, 'SIGTERM')

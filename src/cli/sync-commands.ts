@@ -5,7 +5,7 @@ import type { DbtInitOptions } from './dbt-init-action.ts'
 import type { SyncOptions } from './sync-action.ts'
 import type { VerifyOptions } from './verify-action.ts'
 
-// The command lines of what reads a tenant; what they do is loaded when one of them is called.
+// The command lines that read a tenant; their actions are loaded when they are called.
 
 /** `protime init`: a configuration file from a few questions. */
 export function addInit(program: Command, act: BareAct): void {
@@ -60,7 +60,7 @@ ${examples('check', 'check --config acme.json')}`,
     )
 }
 
-/** `protime preview`: what a tenant has, before anything is synced. */
+/** `protime preview`: shows a tenant's data before a sync. */
 export function addPreview(program: Command, act: Act): void {
   program
     .command('preview [stream...]')
@@ -111,7 +111,7 @@ export function addSync(program: Command, act: Act): void {
     )
     .option('--end-with-parent', 'stop, as after SIGTERM, when the parent process is gone')
     .action(async (options: SyncOptions) => {
-      // The parent may be gone before anything else is loaded.
+      // The parent may end before anything else is loaded.
       const parent = process.ppid
       const { refuseSync, syncAction } = await import('./sync-action.ts')
       await act(syncAction(options, parent), refuseSync(options))
@@ -129,7 +129,7 @@ function milliseconds(text: string): number {
   return Number(count) * size
 }
 
-/** `protime verify`: whether a warehouse holds what the service has. */
+/** `protime verify`: compares a warehouse with the service. */
 export function addVerify(program: Command, act: Act): void {
   program
     .command('verify')
@@ -168,7 +168,7 @@ function wholeNumber(text: string): number {
   return Number(text)
 }
 
-/** `protime dbt init`: a dbt project over a warehouse of `protime sync`. */
+/** `protime dbt init`: a dbt project for a warehouse of `protime sync`. */
 export function addDbt(program: Command, act: BareAct): void {
   program
     .command('dbt')

@@ -72,14 +72,14 @@ export function verifyAction(options: VerifyOptions): CommandAction {
   }
 }
 
-/** A configuration that cannot be used is a result, too. */
+/** An unusable configuration is a result, too. */
 export const refuseVerify: Refuse = (error, tools) =>
   report({ ...NOTHING, failures: [{ error }] }, tools)
 
 interface Outcome extends Verified {
   readonly differences: number
   readonly pending: number
-  /** Differences that no later sync will mend. */
+  /** Differences that no later sync will repair. */
   readonly isDifferent: boolean
 }
 
@@ -94,7 +94,7 @@ const NOTHING: Outcome = {
   bytes: 0,
 }
 
-/** One look, at the rows that are there now. */
+/** One comparison with the present rows. */
 async function once(
   options: VerifyOptions,
   streams: readonly VerifiedStream[],
@@ -116,7 +116,9 @@ async function once(
   return report({ ...verified, ...counts, isDifferent: real > 0 }, tools)
 }
 
-/** A difference of a row that an earlier look named: what is as it was then, no sync since has mended. */
+/**
+ * A difference that an earlier comparison found: if it has not changed since, no sync has repaired it.
+ */
 function seenAgain(difference: Difference, earlier: Earlier): Difference | undefined {
   const seen = earlier.find(difference)
   if (seen === undefined) return undefined
@@ -129,7 +131,7 @@ async function earlierLook(file: string | undefined): Promise<Earlier | undefine
   return earlierOf([await readMessagesOption('--again', file)].flat())
 }
 
-/** Looks between syncs of the file, so that what has changed meanwhile is no difference. */
+/** Compares between two syncs of the file, so that changes in the meantime are no differences. */
 async function betweenSyncs(
   options: VerifyOptions,
   streams: readonly VerifiedStream[],
@@ -199,7 +201,7 @@ function readFile(
   })
 }
 
-/** Lists the service and compares; progress is told as that of a sync is. */
+/** Lists the service and compares; shows progress like a sync. */
 async function list(
   streams: readonly VerifiedStream[],
   held: Held,
@@ -218,7 +220,9 @@ async function list(
   return done.verified as Verified
 }
 
-/** The streams of the command line or the configuration, or all; with what a comparison knows of them. */
+/**
+ * The streams of the command line or the configuration, or all, with their data for a comparison.
+ */
 function chosenStreams(options: VerifyOptions, { config, input }: ActionTools): VerifiedStream[] {
   const source = createSource()
   const dateFields = new Map(
@@ -235,7 +239,7 @@ function chosenStreams(options: VerifyOptions, { config, input }: ActionTools): 
       )
       throw new StartError(failure, id, `${name}: ${message}`)
     }
-  // The inventory is none of the service's.
+  // The inventory is not a stream of the service.
   return specs
     .filter(({ name }) => dateFields.has(name) && (names === undefined || names.includes(name)))
     .map((spec) => ({ ...spec, dateField: dateFields.get(spec.name) }))
@@ -256,7 +260,7 @@ function report(
     failures: told,
   })
   if (isDifferent) return EXIT.differs
-  // What nobody compared is not equal.
+  // A stream that was not compared does not count as equal.
   if (failures.length === 0 && notVerified.size > 0) return EXIT.failed
   return exitCodeOf(failures)
 }

@@ -13,7 +13,7 @@ import { type ActionTools, EXIT, type ExitCode, UsageError } from './command.ts'
 import { referencedCollection, webhookCollection } from './known-name.ts'
 import { isDryRun, sayAll, sayDry, withClient } from './with-client.ts'
 
-/** What `protime webhooks create` asks for. */
+/** The options of `protime webhooks create`. */
 export interface CreateOptions {
   readonly collection: string
   readonly url: string
@@ -24,7 +24,7 @@ export interface CreateOptions {
 const READ = ['webhooks.read']
 const WRITE = ['webhooks.write']
 
-/** Creates a webhook; its key is on the disk before anything is said of it. */
+/** Creates a webhook; its key is on the disk before the webhook is printed. */
 export async function create(tools: ActionTools, options: CreateOptions): Promise<ExitCode> {
   const { url, keyFile } = options
   const collection = webhookCollection(options.collection)
@@ -65,7 +65,7 @@ async function createOnce(
   }
 }
 
-/** Before anything else is done, so that no webhook is made whose key has no place. */
+/** First of all, so that no webhook is created whose key cannot be stored. */
 async function checkKeyFile(path: string): Promise<void> {
   try {
     await checkNewFile(path)
@@ -81,7 +81,7 @@ async function checkKeyFile(path: string): Promise<void> {
   }
 }
 
-/** A webhook whose key is lost is of no use to anybody: it is deleted. */
+/** A webhook without its key is useless: it is deleted. */
 async function keep(
   { id, key }: CreatedWebhook,
   keyFile: string,
@@ -136,7 +136,7 @@ export async function remove(tools: ActionTools, id: string): Promise<ExitCode> 
   return EXIT.done
 }
 
-/** A webhook as it is printed: without its key. */
+/** A webhook in the printed form: without its key. */
 function shown({ id, collectionName, destinationUrl, status, ...rest }: Webhook): object {
   const { validUntil, externalReferences } = rest
   return { id, collectionName, destinationUrl, status, validUntil, externalReferences }

@@ -7,13 +7,13 @@ import { type ActionTools, EXIT, type ExitCode, UsageError } from './command.ts'
 import { webhookCollection } from './known-name.ts'
 import { isDryRun } from './with-client.ts'
 
-/** What `protime webhooks test` asks for. */
+/** The options of `protime webhooks test`. */
 export interface TestOptions {
   readonly store: string
   readonly collection?: readonly string[]
 }
 
-/** Blanks and letters that a proxy changes if it parses what it passes on. */
+/** Spaces and letters that a proxy changes if it parses and rewrites the body. */
 const BODY = '{ "id": 0, "test": "Zoë \\u20ac" }\n'
 const MAX_BYTES = 65_536
 const WITHIN_MS = 15_000
@@ -22,8 +22,8 @@ const WITHIN_MS = 15_000
 type LiveHook = StoredHook & { readonly key: string }
 
 /**
- * Delivers to each live webhook of the store through its public address, as the service does, and tells what
- * came of it. The server takes it for a delivery, and starts a sync.
+ * Sends a delivery to each live webhook of the store through its public address, as the service does, and
+ * prints the results. For the server these are normal deliveries, so it starts a sync.
  */
 export async function test(tools: ActionTools, options: TestOptions): Promise<ExitCode> {
   const { say, mask, log } = tools
@@ -59,7 +59,7 @@ export async function test(tools: ActionTools, options: TestOptions): Promise<Ex
   return failures === 0 ? EXIT.done : EXIT.failed
 }
 
-/** What is wrong with the way to a webhook, in a sentence; undefined for a way that is right. */
+/** The problem of the connection to a webhook; undefined if it works. */
 async function faultOnTheWay(
   { destinationUrl: url, key }: LiveHook,
   signal: AbortSignal,
@@ -70,7 +70,7 @@ async function faultOnTheWay(
     return request({ method: 'POST', url, headers, text: BODY, ...limits })
   }
   try {
-    // Who takes what nobody has signed is not our server.
+    // A server that accepts an unsigned delivery is not ours.
     const stranger = await deliver(randomBytes(16).toString('hex'))
     if (stranger.status !== 401) return faultOf(stranger)
     const { status } = await deliver(key)

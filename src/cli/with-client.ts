@@ -5,8 +5,8 @@ import { withoutWrites } from '../write/write-client.ts'
 import { type ActionTools, EXIT, type ExitCode } from './command.ts'
 
 /**
- * Works with a client that has these scopes and tells why it waits; closes it at the end. With `dry_run` in the
- * configuration its writes do nothing, whatever asks for them.
+ * Calls an action with a client that has these scopes and logs why it waits; closes the client at the end.
+ * With `dry_run` in the configuration, its writes do nothing.
  */
 export async function withClient<T>(
   tools: ActionTools,
@@ -24,7 +24,9 @@ export async function withClient<T>(
   }
 }
 
-/** Nothing that a command forgets can change the service: a webhook could not even seem to be made. */
+/**
+ * A safeguard for commands that forget `dry_run`: it also prevents that a webhook seems to be created.
+ */
 function withoutAnyWrites(client: ServiceClient): ServiceClient {
   const { references, jobCategories, workLocations } = withoutWrites(client)
   const refuse = () =>
@@ -38,19 +40,19 @@ function withoutAnyWrites(client: ServiceClient): ServiceClient {
   }
 }
 
-/** Whether the configuration says that nothing is to be changed. */
+/** Whether the configuration has `dry_run`. */
 export function isDryRun({ input }: Pick<ActionTools, 'input'>): boolean {
   return parseWriteSettings(input).dryRun
 }
 
-/** Prints what a command would have done without `dry_run`. */
+/** Prints what a command would do without `dry_run`. */
 export async function sayDry({ say, log }: ActionTools, value: object): Promise<ExitCode> {
   await say({ ...value, dryRun: true })
   log.info('Nothing was changed: dry_run is set.')
   return EXIT.done
 }
 
-/** Writes everything of a list to stdout, as fast as it is read there. */
+/** Writes a whole list to stdout, as fast as the reader accepts it. */
 export async function sayAll<T>(
   { say }: ActionTools,
   list: AsyncIterable<T>,

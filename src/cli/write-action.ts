@@ -11,7 +11,7 @@ import { type ActionTools, EXIT, type ExitCode, UsageError, type WriteOptions } 
 import { knownName } from './known-name.ts'
 import { sayAll, withClient } from './with-client.ts'
 
-/** A line of the input; one that is no record has a fault, and no data. */
+/** A line of the input; a line that is not a record has a fault and no data. */
 interface InputRecord extends Pick<WriteRecord, 'data' | 'isDelete' | 'fault'> {
   /** The first one is 1. */
   readonly line: number
@@ -44,7 +44,7 @@ async function checkFile(path: string): Promise<void> {
   throw new UsageError(`--from names a folder: ${path}; name a file, or - for stdin`)
 }
 
-/** A table, a list, and an object over several lines have no record in their first line. */
+/** A table, a list, or an object over several lines has no record in its first line. */
 function refuseOtherForms(text: string): void {
   if (text.startsWith('{') && text !== '{') return
   const what = text.startsWith('[') ? 'is a JSON array' : 'does not begin with a JSON object'
@@ -67,7 +67,7 @@ function unreadable(fault: string): Omit<InputRecord, 'line'> {
   return { data: {}, isDelete: false, fault }
 }
 
-/** Writes the records of a file or of stdin; one JSON line per record says what became of it. */
+/** Writes the records of a file or of stdin; prints one JSON line per record with its outcome. */
 export async function write(
   tools: ActionTools,
   name: string,
@@ -82,7 +82,7 @@ export async function write(
     ...Object(tools.input),
     ...(maxDeletes && { max_deletes: maxDeletes }),
   })
-  // Nothing but the option says that this input is complete.
+  // Only the option says that this input is complete.
   if (given.mirror && !mirror)
     tools.log.warn(
       'The setting mirror is for the destination and the target: here --mirror says that the input is complete, and nothing is deleted without it.',
@@ -93,11 +93,11 @@ export async function write(
   return writeRecords(tools, object, { records, settings, showValues: showValues ?? false })
 }
 
-/** What `protime work-locations create` asks for. */
+/** The options of `protime work-locations create`. */
 export interface WorkLocationToCreate {
   readonly name: string
   readonly description?: string
-  /** The custom reference by which it is known again. */
+  /** The custom reference that identifies it. */
   readonly as: readonly [name: string, value: string]
 }
 
@@ -109,7 +109,7 @@ export async function listWorkLocations(tools: ActionTools): Promise<ExitCode> {
   return EXIT.done
 }
 
-/** Creates a work location unless there is one with its reference; prints what became of it. */
+/** Creates a work location unless there is one with its reference; prints the outcome. */
 export async function createWorkLocation(
   tools: ActionTools,
   { as: [reference, value], ...fields }: WorkLocationToCreate,
@@ -144,7 +144,7 @@ async function writeRecords(
       onOutcome,
       signal: tools.signal,
       showValues,
-      // A mirror is judged as a whole before anything is changed.
+      // A mirror is checked as a whole before anything is changed.
       ...(settings.mirror && { batchSize: Number.POSITIVE_INFINITY }),
     })
     const { summary } = writer
@@ -174,7 +174,7 @@ function objectOf(name: string): ObjectName {
   return knownName(name, Object.keys(objects), 'nothing can be written as') as ObjectName
 }
 
-/** A dry run asks for nothing that the client may not do, so that its outcomes do not tell. */
+/** A dry run sends no writes, so its outcomes cannot show missing permissions. */
 function warnOfScopes(missing: readonly string[], { log }: ActionTools): void {
   if (missing.length === 0) return
   log.warn(
@@ -182,7 +182,7 @@ function warnOfScopes(missing: readonly string[], { log }: ActionTools): void {
   )
 }
 
-/** The outcome with the line of its record in place of the ordinal. */
+/** The outcome, with the line of its record instead of the ordinal. */
 function lineOf({ ordinal, object: _, ...outcome }: Outcome): object {
   return ordinal === undefined ? outcome : { line: ordinal, ...outcome }
 }

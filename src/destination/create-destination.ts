@@ -24,18 +24,18 @@ import {
 import { createWriter, lockObject, type Writer } from '../write/writer.ts'
 import { SYNC_MODES } from './destination-spec.ts'
 
-/** The file that rejected records are appended to, one JSON line each, to be mended and written again. */
+/** The file for rejected records, one JSON line each, to be corrected and written again. */
 interface RejectedRecords {
-  /** Keeps a record until its outcome is told. */
+  /** Keeps a record until its outcome is known. */
   remember(ordinal: number, data: Readonly<Record<string, unknown>>): void
-  /** Appends the record of an outcome, with why it was rejected. */
+  /** Appends the record of an outcome, with the reason of its rejection. */
   write(outcome: Outcome): void
-  /** Ends the wait for an outcome. */
+  /** Discards the record of an outcome. */
   forget(ordinal: number): void
   close(): void
 }
 
-/** Without a file, nothing is kept. The file is for its owner alone: records may name people. */
+/** Without a file, nothing is kept. Only the owner can read the file: records may name people. */
 function createRejectedRecords(path: string | undefined): RejectedRecords {
   if (path === undefined) return { remember() {}, write() {}, forget() {}, close() {} }
   const file = open(path)
@@ -56,7 +56,7 @@ function createRejectedRecords(path: string | undefined): RejectedRecords {
 function open(path: string): number {
   try {
     const file = openSync(path, 'a', 0o600)
-    // One that exists has kept its mode.
+    // An existing file keeps its mode.
     fchmodSync(file, 0o600)
     return file
   } catch (error) {
@@ -69,13 +69,13 @@ function open(path: string): number {
   }
 }
 
-/** The configuration of what writes: that of the connection, and the writer's own. */
+/** The configuration for writing: that of the connection, and the writer's settings. */
 export interface DestinationConfig {
   readonly service: Config
   readonly writing: WriteSettings
 }
 
-/** A writer of one object, over a client whose token allows that alone. */
+/** A writer of one object, with a client whose token allows only that object. */
 interface ObjectWriter {
   readonly lock: ProcessLock
   readonly client: ServiceClient
@@ -83,8 +83,8 @@ interface ObjectWriter {
 }
 
 /**
- * Opens a run of writing. Each object has a client of its own, made when its first record comes, so that the
- * permissions that are asked for are those of the records.
+ * Opens a run of writing. Each object has its own client, created at its first record, so that only the
+ * permissions for these records are requested.
  */
 function openWriteSession(
   { service, writing }: DestinationConfig,
@@ -96,7 +96,7 @@ function openWriteSession(
   const rejectedRecords = createRejectedRecords(
     writing.dryRun ? undefined : writing.rejectedRecords,
   )
-  // All that a run leaves on a disk is there, so that two runs meet there.
+  // This file is all that a run leaves on a disk, so two runs meet in its folder.
   const isLocked = writing.rejectedRecords !== undefined && !writing.dryRun
   const folder = isLocked ? dirname(writing.rejectedRecords) : undefined
   return {
@@ -172,7 +172,7 @@ function openWriteSession(
       if (isRefusal(outcome)) log.warn(inWords(outcome))
       return
     }
-    // The failure of the object is told once, in place of a rejection per record.
+    // The failure of the object is reported once, instead of a rejection per record.
     const isFailed = writers.get(object)?.writer.summary.failures.has(object) === true
     const rejection = isRefusal(outcome) && !isFailed ? reasonOf(outcome) : undefined
     if (rejection !== undefined) {
@@ -181,7 +181,8 @@ function openWriteSession(
       rejectedRecords.write(outcome)
     }
     rejectedRecords.forget(ordinal)
-    // Covered by a state of a run that fails, it would not come again, and a second attempt would look as if all were well.
+    // If a failing run covered it by a state, it would not come again, and a second attempt would look
+    // successful.
     const isPending = rejection !== undefined && kind === 'unknown'
     const isTolerated = rejection !== undefined && !isPending
     onOutcome({ ordinal, rejection, isPending, isTolerated })
@@ -212,7 +213,7 @@ function inWords({ object, key, outcome, dryRun, reason }: Outcome): string {
   return reason === undefined ? words : `${words}: ${reason}`
 }
 
-/** What is read of each object to see that it is there. */
+/** A read of each object, to check that it is available. */
 const LISTS: Readonly<Record<ObjectName, readonly string[]>> = {
   external_references: ['external-references', 'people'],
   job_categories: ['job-categories'],
