@@ -361,6 +361,16 @@ describe('protime webhooks create', () => {
     ])
     expect(asked).toEqual(['POST '])
   })
+
+  it.each([
+    ['key', RECORD, 'the webhook w1 without its key'],
+    ['id', {}, 'a webhook without saying which'],
+  ])('says once what to do with a webhook that came without its %s', async (_, body, which) => {
+    const { webhooks, keyFile } = await open((_request, response) => reply(response, 201, body))
+    const { exitCode, stderr } = await webhooks(...CREATE, '--key-file', keyFile)
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(which)])
+    expect(stderr.match(/delete it/g)).toHaveLength(1)
+  })
 })
 
 describe('protime webhooks', () => {

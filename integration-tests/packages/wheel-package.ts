@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { guideBlock } from '../../scripts/guide-blocks.ts'
 import { packageVersion } from '../../src/ground/project-files.ts'
@@ -15,9 +15,10 @@ import {
   expectSame,
   output,
 } from '../engines/command.ts'
-import { type InstalledWheel, installWheel, packedWheel } from '../engines/python.ts'
+import { type InstalledWheel, installWheel, packedWheel, pythonWith } from '../engines/python.ts'
 import { leftBehind, type Trial } from './trial.ts'
 
+const TWINE = ['twine==7.0.0']
 const LARGEST_BYTES = 3_000_000
 /** When most schedulers send SIGKILL after SIGTERM. */
 const KILL_MS = 10_000
@@ -76,10 +77,18 @@ async function tryWithDuckDb(wheel: InstalledWheel, { project, folder, tenant, s
     const { exitCode, stderr } = await type(sync)
     expectSame([exitCode, stderr.includes(`Run: ${missing}`)], [2, true])
   })
+  const found = join(project, 'python', 'duckdb', 'dist')
+  await step('npm run pack:duckdb makes a wheel for this platform', async () => {
+    await output({ program: 'npm', args: ['run', '--silent', 'pack:duckdb'], folder: project })
+    expectSame(readdirSync(found).length, 1)
+  })
+  await step('PyPI takes the metadata and the pages of both wheels', async () => {
+    const duckDb = readdirSync(found).map((name) => join(found, name))
+    const args = ['-m', 'twine', 'check', '--strict', packedWheel(project), ...duckDb]
+    await output({ program: pythonWith('twine', TWINE), args, folder })
+  })
   await step('pip install brings DuckDB by the name of an extra', async () => {
     expectSame([install, init, sync], [missing, 'protime init', 'protime sync'])
-    await output({ program: 'npm', args: ['run', '--silent', 'pack:duckdb'], folder: project })
-    const found = join(project, 'python', 'duckdb', 'dist')
     const here = install.replace('source-protime', packedWheel(project))
     answersOk(await type(here.replace('install', `install --quiet --find-links ${found}`)))
   })
