@@ -7,15 +7,15 @@ import { type ByReference, NAMELESS, type WantedNamed } from './read-record.ts'
 import { groupBy, type TaskPool } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 
-/** What can be written of a record with a name, in one form: equal records are equal as JSON. */
+/** The writable fields of a record with a name, in one form: equal records have equal JSON. */
 export interface NamedFields {
   readonly defaultName: string
-  /** Without empty ones, in the order of their languages. */
+  /** Without empty ones, ordered by language. */
   readonly translations: Readonly<Record<string, string>>
   readonly text: string
 }
 
-/** Fields as the service has them; undefined for a record that is to be created. */
+/** The service's fields; undefined for a record that is to be created. */
 export interface CurrentNamed {
   readonly name?: Partial<TranslatedText> | null
   readonly text?: string | null | undefined
@@ -31,8 +31,8 @@ export function fieldsOf({ name, text }: CurrentNamed): NamedFields {
 }
 
 /**
- * The fields that a record wants. What it leaves out stays as it is (`keep`), each translation too, or
- * becomes empty (`empty`); what is null or an empty text becomes empty.
+ * The fields of a record merged with those of the service. Fields and translations that the record leaves out
+ * stay as they are (`keep`), or become empty (`empty`); null or an empty text becomes empty.
  */
 export function mergeNamed(
   current: NamedFields,
@@ -51,7 +51,9 @@ export function mergeNamed(
 /** The fields of a record that does not exist yet. */
 export const EMPTY: NamedFields = { defaultName: '', translations: {}, text: '' }
 
-/** Whether a record would change nothing but, where it is folded, blanks at an end and the form of characters. */
+/**
+ * Whether a record would change nothing; if folded, spaces at the ends and the Unicode form are ignored.
+ */
 export function differenceOf(a: NamedFields, b: NamedFields): 'none' | 'folded' | 'real' {
   const [one, other] = [JSON.stringify(a), JSON.stringify(b)]
   if (one === other) return 'none'
@@ -68,7 +70,7 @@ function foldedFields({ defaultName, translations, text }: NamedFields): NamedFi
   }
 }
 
-/** The name as the service takes it, without translations where there are none. */
+/** The name in the service's form, without translations if there are none. */
 export function nameOf({ defaultName, translations }: NamedFields): TranslatedText {
   const hasTranslations = Object.keys(translations).length > 0
   return { default: defaultName, ...(hasTranslations && { translations }) }
@@ -82,8 +84,8 @@ function sorted(texts: Readonly<Record<string, string | null>>): Readonly<Record
 }
 
 /**
- * What became of a job category, and what it has now; `absent`: there is none with the key; `kept`: the service
- * has kept fields that a PUT has left out, and done the rest.
+ * The outcome for a job category, and its fields now; `absent`: there is none with the key; `kept`: the
+ * service has kept fields that a PUT has left out, and changed the rest.
  */
 export type JobCategoryChange =
   | { readonly outcome: 'absent' | 'nameless' }
@@ -92,7 +94,7 @@ export type JobCategoryChange =
       readonly outcome: 'written' | 'skipped'
       readonly id: string
       readonly body: JobCategoryBody
-      /** What is equal is so but for blanks at an end and the form of characters. */
+      /** The fields are equal except for spaces at the ends and the Unicode form. */
       readonly isFolded: boolean
     }
 
@@ -102,10 +104,10 @@ export function keptInWords(fields: readonly string[]): string {
 }
 
 /**
- * Reads a job category, merges what is wanted with it, and puts it whole where they differ: a PUT empties
- * what it leaves out. What was read is what is put: by its id, whatever it was found by. Reads and merges once
- * more where somebody else wrote it in between, and reads what was to be emptied. A job category that would lose
- * its name is left as it is (`nameless`). Throws what the client throws.
+ * Reads a job category, merges the wanted fields, and puts all fields if they differ: a PUT empties what it
+ * leaves out. It puts by the id that it has read, whatever key was used. It reads and merges once more if
+ * somebody else wrote in between, and reads again to check the fields that it emptied. A job category that
+ * would lose its name is not changed (`nameless`). Throws what the client throws.
  */
 export async function changeJobCategory(
   jobCategories: Pick<JobCategories, 'get' | 'put'>,
@@ -126,7 +128,7 @@ export async function changeJobCategory(
     const body = { name: nameOf(merged), ...(merged.text !== '' && { externalCode: merged.text }) }
     const difference = differenceOf(current, merged)
     const change = { id, body, isFolded: difference === 'folded' }
-    // What was put and answered by 412 may be ours: the answer to the first attempt was lost then.
+    // A PUT that is answered with 412 may be ours, if the answer to the first attempt was lost.
     if (difference !== 'real') return { outcome: isSecond ? 'written' : 'skipped', ...change }
     try {
       await jobCategories.put({ id }, body, etag)
@@ -138,7 +140,7 @@ export async function changeJobCategory(
     return kept.length === 0 ? { outcome: 'written', ...change } : { outcome: 'kept', kept }
   }
 
-  /** What was to be emptied and is there all the same. */
+  /** Fields that should be empty and are not. */
   async function keptOf(id: string, before: NamedFields, after: NamedFields): Promise<string[]> {
     const emptied = fieldsLost(before, after)
     if (emptied.length === 0) return []
@@ -150,7 +152,7 @@ export async function changeJobCategory(
   }
 }
 
-/** The fields that have a value before and none after. */
+/** The fields that have a value before and none afterwards. */
 function fieldsLost(before: NamedFields, after: NamedFields): string[] {
   const languages = Object.keys(before.translations).filter(
     (language) => after.translations[language] === undefined,
@@ -161,27 +163,27 @@ function fieldsLost(before: NamedFields, after: NamedFields): string[] {
   ]
 }
 
-/** Somebody else wrote it since it was read; the documents name 409 for it, HTTP 412. */
+/** Somebody else has written it since it was read; the documents name 409 for it, HTTP 412. */
 function isOutdated(error: unknown): boolean {
   return error instanceof ClientError && statusIs(error.status, 'outdated')
 }
 
-/** What one record asks for. */
+/** The change that one record wants. */
 export interface NamedChange {
   readonly ordinal: number
   readonly wanted: WantedNamed
 }
 
-/** What changes of job categories are applied with. */
+/** The tools to apply changes of job categories. */
 export interface JobCategoryTools {
   readonly client: WriteClient
   readonly pool: TaskPool
   readonly missingFields: 'keep' | 'empty'
-  /** Told once for each record, when its verdict is final. */
+  /** Called once for each record, when its verdict is final. */
   readonly settle: (ordinal: number, verdict: Verdict) => void
 }
 
-/** Reads each job category, merges the record with it, and writes it whole where they differ. */
+/** Reads each job category, merges the record with it, and writes it completely if they differ. */
 export async function applyJobCategories(
   changes: readonly NamedChange[],
   tools: JobCategoryTools,
@@ -193,7 +195,7 @@ export async function applyJobCategories(
 
   async function change(wanted: WantedNamed): Promise<Verdict> {
     const { defaultName } = wanted
-    // Known without a request.
+    // This needs no request.
     if (defaultName === '' || (defaultName === undefined && missingFields === 'empty'))
       return NAMELESS
     try {
@@ -237,8 +239,8 @@ const ABSENT: Verdict = {
 }
 
 /**
- * The changes as sequences that may run side by side. Keys of one kind name different records if they
- * differ; an id and a reference may name the same one, so that mixed changes are one sequence.
+ * The changes as sequences that may run in parallel. Different keys of one kind identify different records,
+ * but an id and a reference may identify the same one, so mixed changes form one sequence.
  */
 function inOrderOfKey(changes: readonly NamedChange[]): readonly (readonly NamedChange[])[] {
   const kinds = new Set(changes.map(({ wanted: { key } }) => ('id' in key ? '' : key.name)))

@@ -20,8 +20,8 @@ import { groupBy, type TaskPool } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 
 /**
- * The changes in groups that have no value and no record in common, neither by what they ask for nor by
- * the links that are in their way. Each group can be applied without the others.
+ * The changes in groups that have no value and no record in common, neither in what they want nor in the old
+ * links that they replace. Each group can be applied without the others.
  */
 function independentChanges(
   changes: readonly ReferenceChange[],
@@ -30,7 +30,7 @@ function independentChanges(
   const parents = new Map<string, string>()
   for (const { value, id } of changes) {
     const [linkedId, otherValue] = [links.idOf(value), id && links.valueOfId(id)]
-    // A service that folds case or blanks takes them for one value, which only its answers tell.
+    // A service that ignores case or spaces treats them as one value, which only its answers show.
     join(ofValue(value), ofFolded(value))
     for (const alike of links.alike(value)) {
       join(ofValue(value), ofValue(alike))
@@ -52,7 +52,7 @@ function independentChanges(
     let root = node
     for (let parent = parents.get(root); parent !== undefined; parent = parents.get(root))
       root = parent
-    // What is looked up again is found at once.
+    // A second lookup is fast.
     for (let at = node; at !== root; ) {
       const next = parents.get(at) ?? root
       parents.set(at, root)
@@ -74,7 +74,7 @@ function ofId(id: string): string {
   return `id ${id}`
 }
 
-/** What changes of one name of one collection are applied with. */
+/** The tools to apply changes of one name of one collection. */
 export interface ReferenceTools {
   readonly client: WriteClient
   readonly collection: string
@@ -83,15 +83,15 @@ export interface ReferenceTools {
   readonly pool: TaskPool
   readonly relink: boolean
   readonly isDryRun: boolean
-  /** Told once for each record, when its verdict is final. */
+  /** Called once for each record, when its verdict is final. */
   readonly settle: (ordinal: number, verdict: Verdict) => void
 }
 
 type PutOfRecord = ReferencePut & { readonly ordinal: number }
 
 /**
- * Applies changes of one name of one collection, in groups that do not touch each other: a run that is
- * killed leaves no more of them half done than there are requests at a time.
+ * Applies changes of one name of one collection, in independent groups: a killed run leaves at most as many
+ * of them half done as there are parallel requests.
  */
 export async function applyReferences(
   changes: readonly ReferenceChange[],
@@ -99,16 +99,17 @@ export async function applyReferences(
 ): Promise<void> {
   const { links, pool } = tools
   const groups = independentChanges(changes, links)
-  // Of links that nobody has listed it is not known whether groups touch each other: one after another.
+  // If the links are not listed, it is not known whether groups are independent: then they run one after
+  // another.
   const rounds = links.isComplete ? [groups] : groups.map((group) => [group])
   for (const round of rounds) await pool.each(round, (group) => applyGroup(group, tools))
 }
 
 /**
- * Plans, requests all deletes and then all puts, one after another, and plans again without the records
- * that were refused. So a link that was deleted for a record that is refused comes back. No link is
- * deleted for a record before the service was asked to put it all the same: what it refuses for another
- * reason than the link, such as a record that is not there, deletes nothing.
+ * Plans, requests all deletes and then all puts, one after another, and plans again without the refused
+ * records. So a link that was deleted for a refused record is restored. Before a link is deleted for a
+ * record, the service is asked to put the record: if it refuses for another reason than the link, such as a
+ * missing record, nothing is deleted.
  */
 async function applyGroup(
   asGiven: readonly ReferenceChange[],
@@ -116,7 +117,7 @@ async function applyGroup(
 ): Promise<void> {
   const { client, collection, name, links } = tools
   let changes = asGiven
-  // What turns out to have been there is this group's alone: another one may have changed it meanwhile.
+  // Links that are discovered belong to this group: another group may have changed them meanwhile.
   const start = changesOf(links)
   const current = changesOf(start)
   const deletions = new Set(changes.filter(({ id }) => id === undefined).map((c) => c.ordinal))
@@ -124,15 +125,17 @@ async function applyGroup(
   const refused = new Set<number>()
   /** Records whose put was requested at least once. */
   const asked = new Set<number>()
-  /** Records whose value was asked for because it turned out not to be what was known. */
+  /** Records whose value was read because it turned out to be different from what was known. */
   const reread = new Set<number>()
-  /** Records whose value differs in case or blanks alone from one that the service takes for the same. */
+  /**
+   * Records whose value differs only in case or spaces from one that the service treats as equal.
+   */
   const respelled = new Set<number>()
-  /** Values that were asked for because another one of the input differs in case or blanks alone. */
+  /** Values that were read because another one of the input differs only in case or spaces. */
   const askedInForm = new Set<string>()
   /** See `CachedLinks.claims`; those of this group. */
   let claims = new Map<string, readonly Claim[]>()
-  /** The record that each value lost its link for. */
+  /** The record for which each value lost its link. */
   const lostFor = new Map<string, number>()
   let isDone = false
   if (links.foldsMore) respell(links.spelled)
@@ -145,7 +148,7 @@ async function applyGroup(
     }
     for (const [ordinal, verdict] of verdicts) settle(ordinal, verdict)
   } catch (error) {
-    // What was requested is done; of the others the next run decides.
+    // Requested changes are done; the next run decides about the others.
     for (const [ordinal, verdict] of verdicts) if (isWritten(ordinal)) settle(ordinal, verdict)
     throw error
   } finally {
@@ -168,12 +171,12 @@ async function applyGroup(
     }
     const unasked = tools.isDryRun ? [] : plan.puts.filter(isUnasked)
     for (const one of unasked) await ask(one)
-    // The answers may change what is to be deleted.
+    // The answers may change what has to be deleted.
     isDone = unasked.length === 0
     if (!isDone) return
     for (const one of plan.deletes) await remove(one)
     for (const one of plan.puts) await put(one)
-    // A dry run cannot ask for the service's words.
+    // A dry run cannot get the service's own message.
     if (!tools.isDryRun) for (const one of plan.refusals) await put(one)
   }
 
@@ -221,7 +224,10 @@ async function applyGroup(
     }
   }
 
-  /** Puts; false where the service has kept the value that the record had, because it differs in case or blanks alone. */
+  /**
+   * Puts a reference; false if the service has kept the record's old value, because it differs only in case
+   * or spaces.
+   */
   async function link(value: string, id: string): Promise<boolean> {
     const former = current.valueOfId(id)
     await client.references.put({ collection, name, value, internalReference: id })
@@ -237,8 +243,8 @@ async function applyGroup(
   }
 
   /**
-   * Asks for a value that is not linked, where one is that differs in case or blanks alone and the input has both: what
-   * is found then is that one.
+   * Reads a value that is not linked, if a linked one differs only in case or spaces and the input has both:
+   * the service may treat them as the same.
    */
   async function askForForm(): Promise<void> {
     for (const group of groupBy(changes, ({ value }) => foldedMost(value))) {
@@ -255,7 +261,10 @@ async function applyGroup(
     }
   }
 
-  /** The service has told that the other one is this one to it: so are all that differ as these do. */
+  /**
+   * The service has shown that it treats the other value as equal; so it does for all that differ in the same
+   * way.
+   */
   function takeForOne(value: string, other: string): void {
     links.takeForOne(value, other)
     respell((one) => (links.fold(one) === links.fold(value) ? value : one))
@@ -272,8 +281,8 @@ async function applyGroup(
   }
 
   /**
-   * Two records with texts that are one value to the service, and with two ids, would take the value from each other in
-   * every run: the earlier one keeps it, also where that came in another batch.
+   * Two records with different ids, and with texts that the service treats as one value, would take the value
+   * from each other in every run: the earlier one keeps it, also if it was in another batch.
    */
   function refuseContradictions(): void {
     claims = new Map()
@@ -298,9 +307,10 @@ async function applyGroup(
     const known = id === undefined ? undefined : current.valueOfId(id)
     const isInOtherForm = known !== undefined && differInForm(known, value)
     if (isInOtherForm) takeForOne(value, known)
-    // What we have linked ourselves was not there before.
+    // A link that this run has made was not there before.
     const isOurs = isInOtherForm && id !== undefined && start.valueOfId(id) !== known
-    // We have made it free ourselves. Else it was linked when it was put, and somebody has ended that since.
+    // This run has freed the value. Otherwise it was linked when it was put, and somebody has removed the
+    // link since.
     if (id === undefined && lostFor.has(value)) return false
     for (const view of isOurs ? [current] : [start, current]) {
       if (id === undefined) view.unlink(value)
@@ -310,7 +320,7 @@ async function applyGroup(
     return true
   }
 
-  /** Where not even that is answered, the refusal of the put counts. */
+  /** If not even that is answered, the refusal of the put counts. */
   function lookUp(value: string): Promise<FoundReference> {
     return lookUpReference(client, collection, name, value)
   }
@@ -321,7 +331,7 @@ async function applyGroup(
     isDone = false
   }
 
-  /** The link that a refused record replaced does not come back. */
+  /** The link that a refused record replaced could not be restored. */
   function giveUp(value: string): void {
     start.unlink(value)
     current.unlink(value)
@@ -333,7 +343,7 @@ async function applyGroup(
     verdicts.set(ordinal, { ...verdict, reason })
   }
 
-  /** Whether a request was made for the record: later rounds have nothing to add. */
+  /** Whether a request was made for the record: then later rounds have nothing to add. */
   function isWritten(ordinal: number): boolean {
     const outcome = verdicts.get(ordinal)?.outcome
     return outcome === 'written' || outcome === 'deleted'
@@ -355,7 +365,7 @@ function written({ isRelink, takenFrom, replaces }: ReferencePut): Verdict {
   }
 }
 
-/** The service's words may name the value, and the one that the record has. */
+/** The service's message may contain the value, and the record's old value. */
 function redacted(verdict: Verdict, values: readonly (string | undefined)[]): Verdict {
   const known = values.filter((value) => value !== undefined)
   return { ...verdict, reason: withoutValues(verdict.reason ?? '', known) }

@@ -16,19 +16,19 @@ import { NAMELESS, type WantedNamed } from './read-record.ts'
 import type { CachedLinks, ServiceCache } from './service-cache.ts'
 import type { WriteClient } from './write-client.ts'
 
-/** What records of work locations are applied with. */
+/** The tools to apply records of work locations. */
 export interface WorkLocationTools {
   readonly client: WriteClient
   readonly cache: ServiceCache
-  /** Told once for each record, when its verdict is final. */
+  /** Called once for each record, when its verdict is final. */
   readonly settle: (ordinal: number, verdict: Verdict) => void
 }
 
 const COLLECTION = 'work-locations'
 
 /**
- * Creates each work location once, and knows it again by its custom reference. One after another: so a
- * lost answer leaves at most one work location that has no reference yet.
+ * Creates each work location once, and recognises it by its custom reference. It works one after another, so
+ * a lost answer leaves at most one work location without its reference.
  */
 export async function applyWorkLocations(
   changes: readonly NamedChange[],
@@ -53,7 +53,7 @@ export async function applyWorkLocations(
     async function byReference(creation: Creation): Promise<Verdict> {
       const id = links.idOf(value)
       if (id !== undefined) return compare(locations.get(id), wanted)
-      // Nothing is created before the service itself has said that the reference is free.
+      // Nothing is created before the service has confirmed that the reference is free.
       const found = await client.references.get(COLLECTION, creation.name, value)
       if (found === undefined) return adoptOrCreate(creation)
       if (found.internalReference === null) return UNREADABLE
@@ -62,7 +62,7 @@ export async function applyWorkLocations(
     }
   }
 
-  /** References beside the id have to be those of the same work location. */
+  /** References beside the id must belong to the same work location. */
   async function compareById(id: string, wanted: WantedNamed): Promise<Verdict> {
     for (const { name, value } of wanted.also) {
       const links = await cache.links(COLLECTION, name)
@@ -99,10 +99,12 @@ export async function applyWorkLocations(
     })
   }
 
-  /** Asks for a creation once, and looks for it where the answer does not tell what became of it. */
+  /**
+   * Requests a creation once, and looks for the work location if the answer does not say what happened.
+   */
   async function create(creation: Creation): Promise<Verdict> {
     const { fields } = creation
-    // Nobody could tell the two apart later.
+    // Later, the two could not be distinguished.
     if (cache.unconfirmed.has(folded(fields.defaultName))) {
       cache.unconfirmed.add(textOf(creation))
       return UNCONFIRMED_NAMESAKE
@@ -132,7 +134,7 @@ export async function applyWorkLocations(
     return register(creation, id, { outcome: 'created' })
   }
 
-  /** Reads the list once more; one that fails says nothing, and is met again by the next record. */
+  /** Reads the list once more; if that fails, the next record meets the failure again. */
   async function isListed(): Promise<boolean> {
     try {
       await cache.readWorkLocations()
@@ -143,7 +145,9 @@ export async function applyWorkLocations(
     }
   }
 
-  /** Work locations of the same name that may be the one that is wanted: nobody else's of the key. */
+  /**
+   * Work locations with the same name that may be the wanted one: without a reference of another key.
+   */
   async function namesakesOf({ fields, links }: Creation): Promise<WorkLocation[]> {
     const locations = await cache.workLocations()
     return [...locations.values()].filter(
@@ -174,7 +178,7 @@ export async function applyWorkLocations(
     return verdict
   }
 
-  /** The work location that has the reference by now; undefined where not even that is answered. */
+  /** The work location that has the reference now; undefined if that is not answered. */
   async function holderOf({ name, value }: Creation): Promise<string | undefined> {
     try {
       const found = await client.references.get(COLLECTION, name, value)
@@ -186,7 +190,7 @@ export async function applyWorkLocations(
   }
 }
 
-/** A work location that has to be there under a reference. */
+/** A work location that must exist under a reference. */
 interface Creation {
   readonly name: string
   readonly value: string

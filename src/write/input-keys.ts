@@ -3,7 +3,7 @@ import { ConnectorError } from '../ground/errors.ts'
 import { folded } from '../ground/text.ts'
 import type { CachedLinks, ServiceCache } from './service-cache.ts'
 
-/** A reference that would be deleted because the input does not have it. */
+/** A reference that would be deleted because it is not in the input. */
 export interface Surplus {
   readonly collection: string
   readonly name: string
@@ -13,7 +13,7 @@ export interface Surplus {
   readonly links: CachedLinks
 }
 
-/** References beyond the input, and why they must not be deleted. */
+/** References that are not in the input, and why they must not be deleted. */
 interface SurplusOfInput {
   readonly surplus: readonly Surplus[]
   readonly refusal: ConnectorError | undefined
@@ -21,29 +21,31 @@ interface SurplusOfInput {
 
 /** The keys of references in the input so far. */
 export interface InputKeys {
-  /** Adds a record; without a value for one that deletes. It counts whether or not it could be written. */
+  /**
+   * Adds a record; without a value for a deletion. It counts whether or not it could be written.
+   */
   add(collection: string, name: string, value: string | undefined): void
   /** Adds a record whose key could not be read. */
   addUnreadable(): void
-  /** Lets the mirror be refused for this reason. */
+  /** Makes the mirror refuse for this reason. */
   refuse(reason: string): void
   /**
-   * The references beyond the input, within its collections and names, and a config error when there
-   * are too many to be believed, or when it is not known what the input or the service has.
+   * The references that are not in the input, within its collections and names, and a config error if there
+   * are too many to be plausible, or if the input or the service's list is not known completely.
    */
   surplus(cache: ServiceCache): Promise<SurplusOfInput>
 }
 
-/** So many links of a name may always go: a fifth of a few is less than one. */
+/** This many links of a name may always be removed, because a fifth of a few is less than one. */
 const HANDFUL = 5
 
-/** How many of the links under a name a mirror may take away. */
+/** How many of the links under a name a mirror may remove. */
 export function mayBeTaken(initialSize: number, most: MaxDeletes): number {
   if ('count' in most) return most.count
   return most.percent === 0 ? 0 : Math.max(HANDFUL, (initialSize * most.percent) / 100)
 }
 
-/** Says that so many links of those under a name are more than a mirror may take away. */
+/** The message that a mirror would remove too many of the links under a name. */
 export function tooManyTaken(
   taken: number,
   { initialSize }: CachedLinks,
@@ -55,7 +57,7 @@ export function tooManyTaken(
   return `${taken} of ${initialSize} references of ${group} (${part} %) would be deleted or moved, and max_deletes allows ${limit}`
 }
 
-/** Makes an empty collection of keys, for a mirror that may take so much away under each name. */
+/** Creates an empty collection of keys, for a mirror that may remove this much under each name. */
 export function createInputKeys(most: MaxDeletes): InputKeys {
   const groups = new Map<string, { collection: string; name: string; values: Set<string> }>()
   let unreadable = 0

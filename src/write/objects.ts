@@ -1,25 +1,25 @@
 import type { JsonSchema } from '../records/stream-spec.ts'
 
-/** What can be written; the name of the stream that reads it, too. */
+/** An object that can be written; also the name of the stream that reads it. */
 export type ObjectName = 'external_references' | 'job_categories' | 'work_locations'
 
-/** What is particular to one object. */
+/** The properties of one object. */
 export interface WriteObject {
   /** One sentence for people who choose objects. */
   readonly description: string
-  /** Alternatives of members that tell its records apart. */
+  /** Alternative sets of members that identify its records. */
   readonly keys: readonly (readonly string[])[]
-  /** JSON schemas of the members that are taken; others are ignored. */
+  /** JSON schemas of the accepted members; others are ignored. */
   readonly properties: Readonly<Record<string, JsonSchema>>
-  /** Members without which a record is rejected. */
+  /** Required members. */
   readonly required: readonly string[]
   /** Middle and last part of the scopes that writing it needs, such as `job-categories.write`. */
   readonly scopes: readonly string[]
   /** Whether its records can be deleted. */
   readonly isDeletable: boolean
-  /** What is requested to write a record, after it was read whether that is needed. */
+  /** The write requests for a record, after reads have shown that they are needed. */
   readonly requests: string
-  /** What the service limits, in words. */
+  /** The limits of the service, as text. */
   readonly limits: readonly string[]
 }
 
@@ -46,7 +46,7 @@ const externalReferences: JsonSchema = {
   additionalProperties: { type: ['string', 'integer', 'null'] },
 }
 
-/** What can be written, in the order in which a batch is written. */
+/** All objects, in the order in which a batch is written. */
 export const objects: Readonly<Record<ObjectName, WriteObject>> = {
   external_references: {
     description: 'Custom external references: a value of yours that names a record of the service.',
@@ -121,7 +121,7 @@ export const objects: Readonly<Record<ObjectName, WriteObject>> = {
   },
 }
 
-/** The scopes that writing these objects needs, each once. */
+/** The scopes needed to write these objects, without duplicates. */
 export function scopesOf(names: readonly ObjectName[]): readonly string[] {
   return [...new Set(names.flatMap((name) => objects[name].scopes))]
 }

@@ -4,15 +4,14 @@ import { statusIs } from '../http/status.ts'
 import type { ObjectName } from './objects.ts'
 
 /**
- * What became of a record. `skipped`: the service has it already, or a later record of the same key
- * counts; `absent`: what is to be deleted is not there; `adopted`: an existing work location got the
- * reference; `rejected`: `reason` says why, and what was changed if anything was; `ambiguous`: several records
- * of the service may be the one that is meant, and nothing was changed; `unknown`: the service may have done it
- * and did not say so.
+ * The outcome of a record. `skipped`: the service has the same already, or a later record has the same key;
+ * `absent`: what should be deleted does not exist; `adopted`: an existing work location got the reference;
+ * `rejected`: `reason` says why, and what was changed, if anything; `ambiguous`: several records of the
+ * service match, and nothing was changed; `unknown`: the service may have done it but did not say so.
  */
 type OutcomeKind = keyof typeof NONE
 
-/** Every outcome, in the order in which they are counted for people. */
+/** Every outcome, in the order of the summary. */
 const NONE = {
   written: 0,
   skipped: 0,
@@ -25,65 +24,69 @@ const NONE = {
   unknown: 0,
 }
 
-/** What became of a record, without what the record says itself. */
+/** The outcome of a record, without the record's own data. */
 export interface Verdict {
   readonly outcome: OutcomeKind
-  /** One sentence or more; always there when rejected, ambiguous or unknown. */
+  /** One or more sentences; always present for rejected, ambiguous and unknown. */
   readonly reason?: string
   /** The status with which the service refused the record. */
   readonly status?: number
-  /** It took the place of another link: the value named another record, or the record had another value. */
+  /**
+   * It replaced another link: the value belonged to another record, or the record had another value.
+   */
   readonly relinked?: true
-  /** The id that the value named before. */
+  /** The id to which the value was linked before. */
   readonly takenFrom?: string
   /** A later record of the input has another id for its value, or another value for its id. */
   readonly replaced?: true
   /** An earlier record of the input, which was written, has another id for its value, or another value for its id. */
   readonly replaces?: true
   /**
-   * The record and the service differ, in blanks at an end, in the form of characters (NFC) or, where the service
-   * folds it, in case alone.
+   * The record and the service differ only in spaces at the ends, in the Unicode form (NFC) or, if the
+   * service ignores it, in case.
    */
   readonly folded?: true
-  /** The records of the service that the reason tells of. */
+  /** The records of the service that the reason mentions. */
   readonly ids?: readonly string[]
 }
 
-/** Whether the record still waits to be written: somebody has to mend it, or a later run to look for it. */
+/**
+ * Whether the record is not yet written: somebody has to correct it, or a later run has to look for it.
+ */
 export function isRefusal({ outcome }: Pick<Verdict, 'outcome'>): boolean {
   return outcome === 'rejected' || outcome === 'ambiguous' || outcome === 'unknown'
 }
 
 /**
- * The final outcome of one record, or of one deletion of the mirror. `reason` holds no value of an
+ * The final outcome of one record, or of one deletion of the mirror. `reason` contains no value of an
  * external reference unless values are shown.
  */
 export interface Outcome extends Verdict {
-  /** That of the record; undefined for a deletion of the mirror, which no record asked for. */
+  /** The ordinal of the record; undefined for a deletion of the mirror, which has no record. */
   readonly ordinal: number | undefined
   readonly object: ObjectName
   /**
-   * What the record is found by, as far as it could be read; that of an external reference is without
-   * its value unless values are shown.
+   * The key of the record, as far as it could be read; for an external reference without its value unless
+   * values are shown.
    */
   readonly key: Readonly<Record<string, string>>
-  /** Nothing was changed: this is what would have become of the record. */
+  /** Nothing was changed: this is what would happen to the record. */
   readonly dryRun?: true
 }
 
-/** How many records had which outcome. */
+/** The number of records by outcome. */
 type OutcomeCounts = Readonly<Record<OutcomeKind, number>>
 
-/** What a run has done so far. */
+/** The counts of a run so far. */
 export interface OutcomeSummary {
   readonly counts: OutcomeCounts
-  /** How many of them are worth a look although nothing failed. */
+  /** How many of them should be checked although nothing failed. */
   readonly remarkable: Readonly<Record<'relinked' | 'taken' | 'replaced' | 'folded', number>>
 }
 
 /**
- * Why a run, or one after a dry run, fails by its outcomes, in sentences: more records are rejected than
- * `max_rejected` allows, or it is not known what became of some. Undefined when it does not.
+ * Why a run, or the run after a dry run, fails because of its outcomes: more records are rejected than
+ * `max_rejected` allows, or the outcome of some is unknown. Undefined if it does not fail.
  */
 export function failureInWords(
   {
@@ -114,8 +117,8 @@ function unknownOutcomes(unknown: number): string {
 }
 
 /**
- * Counts for people, such as `3 written, 1 rejected; 1 of them relinked`, or of a dry run `3 would be written`;
- * empty when there were no records.
+ * The counts as text, such as `3 written, 1 rejected; 1 of them relinked`, or for a dry run `3 would be
+ * written`; empty if there were no records.
  */
 export function countsInWords(
   { counts, remarkable: { relinked, replaced } }: OutcomeSummary,
@@ -131,7 +134,7 @@ export function countsInWords(
   return more.length === 0 ? words : `${words}; of these ${more.join(', ')}`
 }
 
-/** What somebody should look at although it is no failure, one sentence each. */
+/** Warnings about outcomes that are not failures, one sentence each. */
 export function warningsOf({ remarkable }: OutcomeSummary): readonly string[] {
   const { taken, replaced, folded } = remarkable
   const sentences = [
@@ -160,7 +163,7 @@ export interface OutcomeReporter {
 }
 
 export interface OutcomeReporterOptions {
-  /** Told of each outcome. */
+  /** Called for each outcome. */
   readonly onOutcome: (outcome: Outcome) => void
   readonly showValues?: boolean
   readonly isDryRun: boolean
@@ -189,7 +192,7 @@ export function createOutcomeReporter({
   }
 }
 
-/** The value of a reference may name a person. */
+/** The value of a reference may identify a person. */
 function withoutValue({ value: _, ...key }: Readonly<Record<string, string>>) {
   return key
 }
@@ -202,12 +205,12 @@ export function refusalOf(error: unknown): Verdict {
   return { outcome: 'rejected', reason, ...(status !== undefined && { status }) }
 }
 
-/** Nothing of an object can be written, while others may be: the service refuses whatever is asked for. */
+/** An object cannot be written, while others may be: the service refuses every request for it. */
 export class ObjectRefusal extends ConnectorError {
   override name = 'ObjectRefusal'
 }
 
-/** Whether an error means that nothing of this object can be written, while others may be. */
+/** Whether an error means that this object cannot be written, while others may be. */
 export function isOfObject(error: unknown): error is ConnectorError {
   if (error instanceof ObjectRefusal) return true
   if (!(error instanceof ClientError)) return false
@@ -217,6 +220,6 @@ export function isOfObject(error: unknown): error is ConnectorError {
 function isOfRecord(error: ClientError): boolean {
   if (error.isMissingScope) return false
   if (error.status !== undefined) return statusIs(error.status, 'of record')
-  // The client itself sends nothing that cannot be right; other errors without a status have a cause.
+  // The client itself refuses invalid requests; other errors without a status have a cause.
   return error.failure === 'config' && error.cause === undefined
 }

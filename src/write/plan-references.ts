@@ -1,38 +1,42 @@
 import type { Verdict } from './outcome.ts'
 import { changesOf, type LinkChanges, type Links } from './service-cache.ts'
 
-/** What one record asks for, under one name of one collection. */
+/** The change that one record wants, under one name of one collection. */
 export interface ReferenceChange {
   readonly ordinal: number
-  /** As the service has it, or as the record does. */
+  /** In the form of the service, or of the record. */
   readonly value: string
-  /** As the record has it. */
+  /** In the form of the record. */
   readonly text: string
-  /** The id that the value is to be linked to; undefined deletes the value. */
+  /** The id to which the value should be linked; undefined deletes the value. */
   readonly id: string | undefined
 }
 
-/** A request, and the record that it is made for; undefined: it undoes what a rejected one began. */
+/**
+ * A request, and the record for which it is made; undefined: it undoes what a rejected record started.
+ */
 export interface ReferenceDelete {
   readonly value: string
   readonly ordinal: number | undefined
 }
-/** A put, as `ReferenceDelete` a delete. */
+/** A put, like `ReferenceDelete` for a delete. */
 export interface ReferencePut extends ReferenceDelete {
   readonly id: string
-  /** A link that was in the way is deleted first. */
+  /** An old link that prevents this one is deleted first. */
   readonly isRelink: boolean
-  /** The id that the value named before. */
+  /** The id to which the value was linked before. */
   readonly takenFrom?: string
-  /** An earlier record of the input has made the link whose place it takes. */
+  /** An earlier record of the input has made the link that it replaces. */
   readonly replaces?: true
 }
 
-/** What is to be requested: all deletes, then all puts. */
+/** The requests: all deletes, then all puts. */
 export interface ReferencePlan {
   readonly deletes: readonly ReferenceDelete[]
   readonly puts: readonly ReferencePut[]
-  /** Puts that the service will refuse, in its own words, because its link is not to be deleted. */
+  /**
+   * Puts that the service will refuse, with its own message, because the old link must not be deleted.
+   */
   readonly refusals: readonly ReferencePut[]
   /** Records that need no request, by their ordinals. */
   readonly settled: ReadonlyMap<number, Verdict>
@@ -42,17 +46,17 @@ export interface ReferencePlan {
 export interface ReferencePlanInput {
   /** The links before any of the changes. */
   readonly start: Links
-  /** The links of this moment: an earlier attempt may have done a part. */
+  /** The present links: an earlier attempt may have done a part. */
   readonly current: Links & { changed(): Iterable<string> }
-  /** In the order of the input: of two changes of one key the later one counts. */
+  /** In the order of the input: if two changes have the same key, the later one counts. */
   readonly changes: readonly ReferenceChange[]
-  /** Whether links that are in the way are deleted. */
+  /** Whether old links that prevent new ones are deleted. */
   readonly relink: boolean
 }
 
 /**
- * Compares the links that the changes lead to, one after another, with those of this moment. Whatever
- * the order of the changes, deletes before puts never meet a value or a record that is taken.
+ * Compares the links that result from the changes with the present ones. Because deletes come before puts, no
+ * put meets a value or a record that is taken, whatever the order of the changes.
  */
 export function planReferences(input: ReferencePlanInput): ReferencePlan {
   const { start, current, changes } = input
@@ -94,12 +98,12 @@ const IS_LINKED: Verdict = {
   reason: 'The value is linked to another internalReference, and relink is off.',
 }
 
-/** Where changes lead, one after another. */
+/** The links after the changes, one after another. */
 export function targetOf(input: Omit<ReferencePlanInput, 'current'>): LinkChanges {
   return fold(input).target
 }
 
-/** Where the changes lead, and the last record that touched each value. */
+/** The resulting links, and the last record that changed each value. */
 function fold({ start, changes, relink }: Omit<ReferencePlanInput, 'current'>) {
   const target = changesOf(start)
   const owners = new Map<string, number>()

@@ -4,7 +4,7 @@ import { folded, nearest } from '../ground/text.ts'
 import { referencedCollections } from '../streams/collections.ts'
 import type { Verdict } from './outcome.ts'
 
-/** What a record asks for, or why it cannot be sent. */
+/** The content of a record, or why it cannot be sent. */
 export type RecordReading<T> = { readonly wanted: T } | { readonly rejection: Verdict }
 
 class Rejection extends Error {}
@@ -25,8 +25,8 @@ function read<T>(reader: () => T): RecordReading<T> {
 }
 
 /**
- * A member as text; whole numbers are taken too, because warehouses have codes and ids in columns of
- * numbers. Undefined when it is missing, null when it is null.
+ * A member as text; whole numbers are accepted too, because warehouses have codes and ids in numeric columns.
+ * Undefined if it is missing, null if it is null.
  */
 function textOf(
   data: Readonly<Record<string, unknown>>,
@@ -43,7 +43,7 @@ function textOf(
   return value
 }
 
-/** A member that is an object; undefined when it is missing, null when it is null. */
+/** A member that is an object; undefined if it is missing, null if it is null. */
 function objectOf(
   data: Readonly<Record<string, unknown>>,
   member: string,
@@ -55,40 +55,39 @@ function objectOf(
   return value as Readonly<Record<string, unknown>>
 }
 
-/** A key that is no id. */
+/** A key that is not an id. */
 export type ByReference = Exclude<RecordKey, { readonly id: string }>
 
 /** The optional text of a record beside its name. */
 type TextField = 'externalCode' | 'description'
 
 /**
- * A record of job_categories or work_locations, as far as it is well formed. Undefined stands for what
- * it leaves out, null or an empty text for what is to be empty; the default name never is, so that null
- * leaves it out.
+ * A valid record of job_categories or work_locations. Undefined means left out; null or an empty text means
+ * that the field should become empty. The default name is never emptied, so null leaves it out.
  */
 export interface WantedNamed {
   readonly key: RecordKey
-  /** References that the record has beside its id: they have to name the same record. */
+  /** References of the record beside its id: they must identify the same record. */
   readonly also: readonly ByReference[]
   readonly defaultName: string | undefined
   readonly translations: Readonly<Record<string, string | null>> | null | undefined
   readonly text: string | null | undefined
 }
 
-/** What is particular to records of one object. */
+/** The properties of the records of one object. */
 export interface NamedRules {
   /** The member beside the name. */
   readonly textField: TextField
   /** The custom reference that is the key of records without an id. */
   readonly reference: string | undefined
-  /** The setting that names it. */
+  /** The setting with its name. */
   readonly setting: string
 }
 
-/** The verdict on a record that would leave what it writes without a name. */
+/** The verdict on a record that would leave its target without a name. */
 export const NAMELESS: Verdict = { outcome: 'rejected', reason: 'The record has no name.default.' }
 
-/** In code points: the service does not say what it counts, and may allow fewer. */
+/** In code points: the service does not say what counts as a character, and may allow fewer. */
 const MAX_EXTERNAL_CODE = 50
 
 /** Reads a record; one that cannot be sent is rejected with the reason. */
@@ -136,7 +135,7 @@ function readKeys(
     if (!/^(0|[1-9]\d*)$/.test(id)) throw rejected('The id is not a whole number.')
     const also = names.flatMap((name) => {
       const value = textOf(given, name)
-      // What the service has built in is no key of ours.
+      // A predefined reference cannot be our key.
       return value && nameFault(name) === undefined ? [{ name, value }] : []
     })
     return { key: { id }, also }
@@ -154,7 +153,7 @@ function readKeys(
   return { key: { name, value }, also: [] }
 }
 
-/** A record of external_references, as far as it is well formed. */
+/** A valid record of external_references. */
 export interface WantedReference {
   readonly collection: string
   readonly name: string
@@ -163,12 +162,12 @@ export interface WantedReference {
   readonly id: string | undefined
 }
 
-/** What a record is found by, as far as it can be, and what it names; with a value it is complete. */
+/** The key of a record, as far as it could be read, and the value; with a value it is complete. */
 export type ReferenceKey = Partial<
   Record<'collection' | 'name' | 'value' | 'internalReference', string>
 >
 
-/** The only collection whose ids are no numbers. */
+/** The only collection whose ids are not numbers. */
 const GUID_COLLECTION = 'activity-definitions'
 
 /** Reads a record; one that cannot be sent is rejected with the reason. */
@@ -195,7 +194,7 @@ export function readReference(
   return { ...reading, key }
 }
 
-/** Why a name is that of no collection, where it is like one; the service judges the others. */
+/** Why a name is not a collection, if it is similar to one; the service judges all others. */
 function collectionFault(name: string): string | undefined {
   const known: readonly string[] = referencedCollections
   if (known.includes(name)) return undefined
@@ -203,7 +202,7 @@ function collectionFault(name: string): string | undefined {
   return meant && `There are no references of ${name}; did you mean ${meant}?`
 }
 
-/** An id in the one form in which ids are compared. */
+/** An id in the form in which ids are compared. */
 export function canonicalId(collection: string, id: string): string {
   return collection === GUID_COLLECTION ? id.toLowerCase() : id
 }

@@ -15,28 +15,28 @@ import { canonicalId } from './read-record.ts'
 import type { WriteClient } from './write-client.ts'
 
 /**
- * Which value names which record, under one reference name of one collection. The service keeps at most
- * one value per record and one record per value.
+ * The links between values and records, under one name of one collection. The service keeps at most one value
+ * per record and one record per value.
  */
 export interface Links {
-  /** The id that a value is linked to; undefined when it is free, or when that is not known. */
+  /** The id to which a value is linked; undefined if it is free, or if that is not known. */
   idOf(value: string): string | undefined
-  /** The value that a record has; undefined when it has none, or when that is not known. */
+  /** The value of a record; undefined if it has none, or if that is not known. */
   valueOfId(id: string): string | undefined
-  /** Whether it is known what the value is linked to, if to anything. */
+  /** Whether it is known to what the value is linked. */
   isKnown(value: string): boolean
-  /** Whether the value was linked by this run. */
+  /** Whether this run has linked the value. */
   isOurs(value: string): boolean
-  /** Links both; what either was linked to before loses its link. */
+  /** Links both, and removes the old links of both. */
   link(value: string, id: string): void
   unlink(value: string): void
 }
 
-/** The links of the service, as they were read and as they were changed since. */
+/** The links of the service, as they were read and as this run has changed them. */
 export interface CachedLinks extends Links {
-  /** False when the service's list could not be read: then only our own changes are known. */
+  /** False if the service's list could not be read: then only our own changes are known. */
   readonly isComplete: boolean
-  /** How many there were when they were read. */
+  /** How many there were when the list was read. */
   readonly initialSize: number
   values(): Iterable<string>
   /**
@@ -50,11 +50,11 @@ export interface CachedLinks extends Links {
   fold(value: string): string
   /** Whether the service folds more than it is taken to fold without being asked. */
   readonly foldsMore: boolean
-  /** The service has told that it takes both for one. */
+  /** The service has shown that it treats both as equal. */
   takeForOne(value: string, other: string): void
   /** What the records of this run have asked for, by their values as `foldedMost` has them. */
   readonly claims: Map<string, readonly Claim[]>
-  /** How many links of those that were read would be gone, or lead elsewhere, after these changes. */
+  /** How many of the links in the list would be removed or moved by these changes. */
   takenAfter(changes: LinkChanges): number
   /** How many are now. */
   readonly taken: number
@@ -72,7 +72,7 @@ interface ListedLink {
   readonly id: string | null
 }
 
-/** Links as they were listed; `isComplete` is false where the list could not be read. */
+/** Links from the list; `isComplete` is false if the list could not be read. */
 function createLinks(listed: readonly ListedLink[], isComplete: boolean): CachedLinks {
   const ids = new Map<string, string | null>()
   const values = new Map<string, string>()
@@ -86,7 +86,7 @@ function createLinks(listed: readonly ListedLink[], isComplete: boolean): Cached
     if (!spellings.has(folded(value))) spellings.set(folded(value), value)
   }
   const initial = new Map(ids)
-  /** Values that were listed and lead elsewhere now. */
+  /** Listed values that are linked to another record now. */
   const moved = new Set<string>()
   const links: CachedLinks = {
     isComplete,
@@ -217,13 +217,13 @@ export function changesOf(base: Links): LinkChanges {
   }
 }
 
-/** What the service has, read once per run. Whoever changes the service changes the cache too. */
+/** The service's data, read once per run. Code that changes the service also changes the cache. */
 export interface ServiceCache {
   /** The references under one name of one collection. */
   links(collection: string, name: string): Promise<CachedLinks>
   /** All work locations by id. */
   workLocations(): Promise<Map<string, WorkLocation>>
-  /** Reads the work locations anew. */
+  /** Reads the work locations again. */
   readWorkLocations(): Promise<Map<string, WorkLocation>>
   /** Keys and names of work locations that wait because a creation was not confirmed: the service may still be at work. */
   readonly unconfirmed: Set<string>
@@ -231,7 +231,7 @@ export interface ServiceCache {
   readonly refused: Set<string>
 }
 
-/** Makes an empty cache; it reads by this client. */
+/** Creates an empty cache that reads with this client. */
 export function createServiceCache(client: WriteClient): ServiceCache {
   const lists = new Map<string, Promise<CachedLinks>>()
   let locations: Promise<Map<string, WorkLocation>> | undefined
@@ -253,7 +253,7 @@ export function createServiceCache(client: WriteClient): ServiceCache {
     try {
       for await (const reference of client.references.list(collection, name)) {
         const { value, internalReference } = reference
-        // A service that does not filter by name answers with all.
+        // If the service does not filter by name, it returns all.
         if (folded(reference.name) !== folded(name)) continue
         const id = internalReference === null ? null : canonicalId(collection, internalReference)
         listed.push({ value, id })
@@ -293,13 +293,15 @@ function isUnreadable(error: unknown): boolean {
   )
 }
 
-/** What a value names, and how the service has it; `unanswered` where it does not tell. */
+/**
+ * The id of a value, and the service's form of the value; `unanswered` if the service does not say.
+ */
 export type FoundReference =
   | { readonly id: string; readonly value: string }
   | 'unanswered'
   | undefined
 
-/** Asks for one value. Throws what ends the object. */
+/** Reads one value. Throws errors that end the object. */
 export async function lookUpReference(
   { references }: WriteClient,
   collection: string,
@@ -317,7 +319,7 @@ export async function lookUpReference(
   }
 }
 
-/** Whether texts differ in case and in blanks, and in nothing else. */
+/** Whether texts differ only in case and spaces. */
 export function differInForm(a: string, b: string): boolean {
   return a !== b && foldedMost(a) === foldedMost(b)
 }
@@ -342,7 +344,7 @@ export async function learnFolding(
     const there = links.valueOfId(id)
     if (there === undefined || !differInForm(there, value)) continue
     const found = await lookUpReference(client, collection, name, value)
-    // The list does not have it: what is found is what the list has.
+    // The list does not have it: a single read finds what the list has.
     if (found === 'unanswered' || found?.id !== id) return
     links.takeForOne(value, there)
   }

@@ -1,10 +1,15 @@
-/** Begins tasks in the order in which they were given, a limited number at a time. */
+/** Starts tasks in the order in which they were given, a limited number at a time. */
 export interface TaskPool {
-  /** Runs a task for each item and waits for all. After one has failed, none is begun; throws its error. */
+  /**
+   * Runs a task for each item and waits for all. After a failure no further task is started; throws the
+   * error.
+   */
   each<T>(items: readonly T[], task: (item: T) => Promise<void>): Promise<void>
 }
 
-/** Makes a pool that runs `count` tasks at a time. Once `signal` is aborted, none is begun. */
+/**
+ * Creates a pool that runs `count` tasks at a time. After `signal` is aborted, no task is started.
+ */
 export function createTaskPool(count: number, signal: AbortSignal): TaskPool {
   const waiting: (() => void)[] = []
   let free = count
@@ -32,7 +37,7 @@ export function createTaskPool(count: number, signal: AbortSignal): TaskPool {
   }
 }
 
-/** Items by a key, the groups and their items in the order in which they came. */
+/** Groups items by a key; groups and their items keep their order. */
 export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): T[][] {
   const groups = new Map<string, T[]>()
   for (const item of items) {

@@ -13,25 +13,25 @@ import { type CachedLinks, learnFolding, type ServiceCache } from './service-cac
 import { createTaskPool, groupBy } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 
-/** Requests at a time, beside what the limiter of the client allows. */
+/** Parallel requests, in addition to the limiter of the client. */
 export const CONCURRENCY = 4
 
-/** What a batch is written with. */
+/** The tools to write a batch. */
 export interface BatchTools {
-  /** What each object is written by. */
+  /** The function that writes each object. */
   readonly clients: Readonly<Record<ObjectName, WriteClient>>
   readonly settings: WriteSettings
   readonly cache: ServiceCache
   readonly inputKeys: InputKeys
   readonly reporter: OutcomeReporter
   readonly signal: AbortSignal
-  /** Objects that cannot be written at all; one that turns out to be is added. */
+  /** Objects that cannot be written; more are added when they turn out to be unwritable. */
   readonly failures: Map<ObjectName, ConnectorError>
 }
 
 type Key = Readonly<Record<string, string>>
 
-/** Writes records, the objects one after another, and tells the outcome of each, in their order. */
+/** Writes records, one object after another, and reports the outcome of each, in their order. */
 export async function writeBatch(
   records: readonly WriteRecord[],
   tools: BatchTools,
@@ -81,7 +81,7 @@ function rejectionBy({ message }: ConnectorError): Verdict {
 interface ObjectTools extends BatchTools {
   readonly client: WriteClient
   readonly settle: (ordinal: number, verdict: Verdict) => void
-  /** What each record is found by, as far as it could be read. */
+  /** The key of each record, as far as it could be read. */
   readonly keys: Map<number, Key>
 }
 
@@ -124,7 +124,7 @@ async function writeReferences(records: readonly WriteRecord[], tools: ObjectToo
       )
       const settleFolded = (ordinal: number, verdict: Verdict) =>
         settle(ordinal, spellings.has(ordinal) ? { ...verdict, folded: true } : verdict)
-      // What a mirror takes away is counted, which needs the list.
+      // A mirror counts what it removes, and needs the list for that.
       const relink = settings.relink && (!mirror || links.isComplete)
       const refusal = mirror
         ? refusalOfMirror(changes, { links, relink, collection, name }, tools)
@@ -149,7 +149,7 @@ async function writeReferences(records: readonly WriteRecord[], tools: ObjectToo
           })
     }),
   )
-  // All requests have ended by now, those of the other groups too.
+  // All requests have ended now, including those of the other groups.
   for (const end of ends) if (end.status === 'rejected') throw end.reason
 }
 
@@ -160,7 +160,9 @@ interface MirroredGroup {
   readonly name: string
 }
 
-/** Why changes of one name must not be made by a mirror: too many of its links would go or lead elsewhere. */
+/**
+ * Why a mirror must not make the changes of one name: too many of its links would be removed or moved.
+ */
 function refusalOfMirror(
   changes: readonly ReferenceChange[],
   { links, relink, collection, name }: MirroredGroup,

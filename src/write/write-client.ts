@@ -9,7 +9,7 @@ import type {
 import { statusIs } from '../http/status.ts'
 import { ObjectRefusal } from './outcome.ts'
 
-/** What the writer asks of the client of the service. */
+/** The methods of the client that the writer uses. */
 export interface WriteClient {
   readonly references: References
   readonly jobCategories: Pick<JobCategories, 'get' | 'put'>
@@ -17,8 +17,8 @@ export interface WriteClient {
 }
 
 /**
- * A client that reads as the given one does, and whose writes do nothing and succeed; a job category is read as if
- * they had been done.
+ * A client that reads like the given one, and whose writes do nothing and succeed; it reads job categories as
+ * if they had been written.
  */
 export function withoutWrites({
   references,
@@ -54,12 +54,12 @@ export function withoutWrites({
   }
 }
 
-/** So many records in a row that the client has no access to are taken for all of them. */
+/** After this many refused records in a row, all records of the object count as refused. */
 const MOST_WITHOUT_ACCESS = 3
 
 /**
- * A client for the records of one object that ends it when nothing of it can be written: after three refusals
- * for want of access (403) without any write that was done. A single one is about its record.
+ * A client for the records of one object. It ends the object if nothing of it can be written: after three 403
+ * in a row without any successful write. A single 403 only concerns its record.
  */
 export function endedByRefusals(client: WriteClient): WriteClient {
   const { references, jobCategories, workLocations } = client

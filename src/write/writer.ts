@@ -18,12 +18,12 @@ import { endedByRefusals, type WriteClient, withoutWrites } from './write-client
 /** Writes records in the order in which they are added; calls must not overlap. */
 export interface Writer {
   /**
-   * Takes one record, its members under any spelling that databases give their columns
-   * (`internal_reference`, `INTERNALREFERENCE`); may wait until others are written. Its outcome is told at the latest before
-   * `flush` resolves. Throws a ConnectorError for what must stop everything.
+   * Accepts one record. Its members may have any spelling that databases give their columns
+   * (`internal_reference`, `INTERNALREFERENCE`). May wait until others are written. Its outcome is reported
+   * at the latest before `flush` resolves. Throws a ConnectorError if everything has to stop.
    */
   add(record: WriteRecord): Promise<void>
-  /** Resolves when every record that was added has its final outcome. Throws as `add` does. */
+  /** Resolves when every added record has its final outcome. Throws like `add`. */
   flush(): Promise<void>
   /**
    * Deletes what the service has beyond the records of an object, all of which have been added:
@@ -35,33 +35,35 @@ export interface Writer {
   readonly summary: WriteSummary
 }
 
-/** What a writer has done so far. */
+/** The counts of a writer so far. */
 interface WriteSummary extends OutcomeSummary {
   /**
-   * Objects that cannot be written at all, such as for a missing scope. Their records are rejected with
+   * Objects that cannot be written, for example because of a missing scope. Their records are rejected with
    * this reason: a state that follows them must not be confirmed.
    */
   readonly failures: ReadonlyMap<ObjectName, ConnectorError>
 }
 
-/** What a writer is made of. */
+/** The options of a writer. */
 export interface WriterOptions {
   readonly client: WriteClient
   readonly settings: WriteSettings
-  /** Told once for each record, by batch, and once for each deletion of the mirror. */
+  /** Called once for each record, by batch, and once for each deletion of the mirror. */
   readonly onOutcome: (outcome: Outcome) => void
   readonly signal: AbortSignal
-  /** Whether outcomes show values of external references, which may name people. */
+  /** Whether outcomes show values of external references, which may identify people. */
   readonly showValues?: boolean
-  /** So many records are planned together: more take more memory, and are no faster. */
+  /** This many records are planned together: more would need more memory and be no faster. */
   readonly batchSize?: number
-  /** Told once of each member that no object has; if left out, records with one are rejected. */
+  /**
+   * Called once for each unknown member; by default, records with an unknown member are rejected.
+   */
   readonly onUnknownMember?: (object: ObjectName, words: string) => void
 }
 
 const BATCH_SIZE = 1000
 
-/** Makes a writer; see Writer. What the service has is read once, when it is first needed. */
+/** Creates a writer. The service's data is read once, when it is first needed. */
 export function createWriter(options: WriterOptions): Writer {
   const { settings, signal, batchSize = BATCH_SIZE, onUnknownMember } = options
   const client = settings.dryRun ? withoutWrites(options.client) : options.client
@@ -134,17 +136,17 @@ export function createWriter(options: WriterOptions): Writer {
 
 type Data = Readonly<Record<string, unknown>>
 
-/** A record under the names of its object's members, or why it cannot be told which member is which. */
+/** A record with the names of its object's members, or why they are ambiguous. */
 type NamedData = { readonly data: Data } | { readonly fault: string }
 
 /**
- * A record with its members under the names of its object: databases fold the case of columns, and people write
- * them with underscores (`internalreference`, `INTERNAL_REFERENCE`). Columns for one member have to be equal.
- * An underscore at an end is part of the name: `_id` is the key of a table, and not `id`.
+ * A record with the names of its object's members: databases change the case of columns, and people write
+ * them with underscores (`internalreference`, `INTERNAL_REFERENCE`). Several columns for one member must be
+ * equal. An underscore at either end is part of the name: `_id` is the key of a table, not `id`.
  */
 function withNames(data: Data, object: ObjectName): NamedData {
   const names = membersOf(object)
-  // Without a prototype: a column __proto__ is a column, and gives the record no members.
+  // Without a prototype: a column `__proto__` is a normal column, and gives the record no members.
   const renamed: Record<string, unknown> = Object.create(null)
   const sources = new Map<string, string>()
   for (const [column, value] of Object.entries(data)) {
@@ -160,13 +162,15 @@ function withNames(data: Data, object: ObjectName): NamedData {
   return { data: renamed }
 }
 
-/** A member that no object has, and the one that was probably meant. */
+/** An unknown member, and the name that was probably meant. */
 interface UnknownMember {
   readonly name: string
   readonly meant: string | undefined
 }
 
-/** The members of a record, under the names of its object, that neither an object nor the stream has. */
+/**
+ * The members of a record that neither its object nor the stream has, with the names of the object.
+ */
 function unknownMembers(data: Data, object: ObjectName): readonly UnknownMember[] {
   const known = knownMembers(object)
   const missing = Object.keys(objects[object].properties).filter(
@@ -177,7 +181,7 @@ function unknownMembers(data: Data, object: ObjectName): readonly UnknownMember[
   )
 }
 
-/** Says which members of a record nobody knows. */
+/** The message about unknown members of a record. */
 function unknownInWords(members: readonly UnknownMember[]): string {
   const names = members.map(({ name, meant }) =>
     meant ? `${name} (did you mean ${meant}?)` : name,
@@ -190,14 +194,14 @@ function meantBy(name: string, missing: readonly string[]): string | undefined {
   return missing.find((one) => fold(one) === meant)
 }
 
-/** The names of an object's members by what columns of databases make of them. */
+/** The names of an object's members, by the spelling that databases give columns. */
 function membersOf(object: ObjectName): ReadonlyMap<string, string> {
   return new Map(Object.keys(objects[object].properties).map((name) => [fold(name), name]))
 }
 
 const KNOWN = new Map<ObjectName, ReadonlySet<string>>()
 
-/** What can be written of any object, and what the stream of this one has besides. */
+/** The writable members of all objects, and the other members of this object's stream. */
 function knownMembers(object: ObjectName): ReadonlySet<string> {
   const known = KNOWN.get(object) ?? new Set(readMembers(object).map(fold))
   KNOWN.set(object, known)
@@ -217,9 +221,9 @@ function fold(name: string): string {
 }
 
 /**
- * Lets no other process on this machine write an object of a tenant by a lock in the same folder: two that create
- * at once make everything twice. Throws a LockedError while one does. There is no lock where the folder cannot be
- * written or has no sockets, or where there is none.
+ * Locks an object of a tenant against other processes on this machine, in the given folder: two processes
+ * that create work locations at the same time would create everything twice. Throws a LockedError if the lock
+ * is taken. There is no lock if the folder is not writable, does not support sockets, or does not exist.
  */
 export async function lockObject(
   folder: string | undefined,
@@ -238,7 +242,7 @@ export async function lockObject(
     })
   } catch (error) {
     if (error instanceof LockedError) throw error
-    // What is mounted for a container may be read-only, or know no sockets.
+    // A folder that is mounted into a container may be read-only, or may not support sockets.
     if (error instanceof ConnectorError || (error as NodeJS.ErrnoException).code !== undefined)
       return none
     throw error
