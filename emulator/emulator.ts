@@ -37,7 +37,7 @@ import { deleteReference, putReference } from './writes/references.ts'
 
 export type { EmulatorOptions } from './options.ts'
 
-/** The endpoints of the service on loopback, with all that a test can do to them. */
+/** The endpoints of the service on loopback, with all controls for tests. */
 export interface Emulator extends Controls {
   /** The origin of both hosts, for example `http://127.0.0.1:43111`. */
   readonly url: string
@@ -55,7 +55,7 @@ export interface Emulator extends Controls {
   close(): Promise<void>
 }
 
-/** Makes a tenant and serves it on 127.0.0.1 until `close`. */
+/** Creates a tenant and serves it on 127.0.0.1 until `close`. */
 export async function startEmulator(given: EmulatorOptions = {}): Promise<Emulator> {
   const options = resolveOptions(given)
   checkTenantSize(options)
@@ -182,13 +182,15 @@ function configOf(options: ResolvedOptions, url: string): Record<string, unknown
     client_id: client?.id,
     client_secret: client?.secret,
     start_date: startDate(options),
-    // Nobody of this tenant lives, so that the warehouse may have all of it.
+    // The people of this tenant are invented, so the warehouse may have everything.
     personal_data: 'complete',
     ...(options.dialect === 'documentation' && { activity_structures: activityStructures }),
   }
 }
 
-/** The first day of dated records; the latest one that a delta can begin on where that is later. */
+/**
+ * The first day of dated records, or the latest day on which a delta can start if that is later.
+ */
 function startDate(options: ResolvedOptions): string {
   const latest = addDays(dateOf(new Date(options.now)), -2)
   const first = firstDay(options)

@@ -11,8 +11,8 @@ const flagWidth = 25
 const flags = Object.entries(optionFacts).filter(([, { hasNoFlag }]) => !hasNoFlag)
 
 /**
- * Runs the emulator until SIGTERM or SIGINT; a wrong flag or a busy port is a sentence on stderr
- * and exit code 1.
+ * Runs the emulator until SIGTERM or SIGINT; for a wrong flag or a busy port it prints a message on stderr
+ * and ends with exit code 1.
  */
 export async function main(args: readonly string[]): Promise<void> {
   try {
@@ -38,8 +38,7 @@ export async function main(args: readonly string[]): Promise<void> {
 }
 
 /**
- * The options that the flags name: `--page-size 5` is `{ pageSize: 5 }`. Throws a sentence for a
- * wrong value.
+ * The options of the flags: `--page-size 5` is `{ pageSize: 5 }`. Throws an error for a wrong value.
  */
 export function optionsOf(given: Readonly<Record<string, string | boolean>>): EmulatorOptions {
   const entries = Object.entries(given).map(([flag, text]) => {
@@ -112,8 +111,8 @@ function wrapped(text: string): string[] {
 }
 
 /**
- * Writes the configuration to a file that only its owner may read. A file that says something else stays as it
- * is, because it may be the configuration of a real tenant: the emulator ends then.
+ * Writes the configuration to a file that only its owner may read. A file with other content is not changed,
+ * because it may be the configuration of a real tenant: the emulator ends then.
  */
 function writeConfig(emulator: Emulator, file: string): void {
   const text = configText(emulator)

@@ -1,6 +1,6 @@
 /**
- * How webhooks behave where the documents of the service leave that open. `webhookOptionFacts` says
- * what each option means, `defaultWebhookOptions` has the defaults.
+ * How webhooks behave where the service's documents leave that open. `webhookOptionFacts` describes each
+ * option, `defaultWebhookOptions` has the defaults.
  */
 export interface WebhookOptions {
   eventShape?: 'record' | 'envelope'
@@ -46,7 +46,9 @@ function defaultWebhookOptions(
   }
 }
 
-/** How the service writes where its texts leave that open; `writeOptionFacts` says what each means. */
+/**
+ * How the service writes where its texts leave that open; `writeOptionFacts` describes each option.
+ */
 export interface WriteOptions {
   secondValue?: 'replaces' | 'conflict'
   unknownRecord?: 'not-found' | 'not-valid' | 'accepted'
@@ -88,17 +90,17 @@ export interface ClientOptions {
   readonly scopes?: readonly string[] | 'all'
 }
 
-/** A token bucket: `bucket` requests at once, `perSecond` more each second; 429 beyond. */
+/** A token bucket: `bucket` requests at once, `perSecond` more each second; 429 beyond that. */
 export interface RateLimit {
   readonly perSecond: number
   readonly bucket: number
-  /** Whether a 429 carries `Retry-After`. @default true */
+  /** Whether a 429 has `Retry-After`. @default true */
   readonly retryAfter?: boolean
 }
 
 /**
- * What the emulated service holds, and how it behaves where its documents leave that open.
- * `optionFacts` says what each option means, `resolveOptions` has the defaults.
+ * The data of the emulated service, and its behaviour where the documents leave that open. `optionFacts`
+ * describes each option, `resolveOptions` has the defaults.
  */
 export interface EmulatorOptions extends WriteOptions, WebhookOptions {
   seed?: number
@@ -124,7 +126,7 @@ export interface EmulatorOptions extends WriteOptions, WebhookOptions {
   staleDeletes?: boolean
   clients?: readonly ClientOptions[]
   port?: number
-  /** False: there is no control endpoint. */
+  /** False means no control endpoint. */
   controlPort?: number | false
   rateLimit?: RateLimit | undefined
   latencyMs?: number

@@ -9,16 +9,16 @@ import {
   plain,
 } from './documented-collections.ts'
 
-/** A collection of which the emulator knows nothing but the schema of its records. */
+/** A collection for which the emulator knows only the schema of its records. */
 export interface SchemaCollection {
   readonly facts: CollectionFacts
-  /** The collections that the objects with an id inside of its records belong to, by property. */
+  /** The collections of the nested objects with an id, by property. */
   readonly relations: Readonly<Record<string, string>>
-  /** Records to make others from; at least one. */
+  /** Example records; at least one. */
   readonly examples: readonly Readonly<Record<string, unknown>>[]
 }
 
-/** A JSON Schema as far as it says something about a collection. */
+/** The parts of a JSON Schema that describe a collection. */
 export interface RecordSchema {
   readonly type?: string | readonly string[]
   readonly description?: string
@@ -27,12 +27,12 @@ export interface RecordSchema {
   readonly examples?: readonly Readonly<Record<string, unknown>>[]
 }
 
-// Sources and compiled files find the folder alike.
+// Sources and compiled files find the same folder.
 const packageFile = createRequire(import.meta.url).resolve('#package')
 
 /**
- * The collections of the schemas in a folder that are not documented, by name. A schema without `id`
- * is not of a collection.
+ * The collections of the schemas in a folder that are not documented, by name. A schema without `id` is not a
+ * collection.
  */
 export function readSchemaCollections(
   folder = join(dirname(packageFile), 'schemas'),
@@ -53,11 +53,10 @@ export function readSchemaCollections(
 }
 
 /**
- * Derives the facts of a collection from its schema. With a `date` it needs a filter on that date; with
- * a `from` alone it takes one. It has soft deletes when its `status` can be `Deleted`. It refers to the
- * collections that its descriptions join to (`joins to people.id`). It has a list, a delta, and the
- * external references of all these collections, because a schema does not tell. Throws when there is
- * no example.
+ * Derives the facts of a collection from its schema. With a `date`, lists need a filter on that date; with
+ * only a `from`, the filter is optional. If its `status` can be `Deleted`, it has soft deletes. It refers to
+ * the collections in its descriptions (`joins to people.id`). It has a list, a delta, and the external
+ * references of all these collections, because a schema does not say. Throws if there is no example.
  */
 export function schemaCollection(name: string, schema: RecordSchema): SchemaCollection {
   const { properties = {}, examples = [] } = schema
@@ -113,12 +112,12 @@ export const collections: Readonly<Record<string, CollectionFacts>> = {
   ),
 }
 
-/** Whether records of a collection are kept; circles and groups exist as targets of references only. */
+/** Whether the collection has records; circles and groups exist only as targets of references. */
 export function hasRecords(collection: string): boolean {
   return collection in collections || collection === 'terminals'
 }
 
-/** The collections that the objects with an id inside of records belong to, by property. */
+/** The collections of the nested objects with an id, by property. */
 export const relations: Readonly<Record<string, string>> = Object.assign(
   {},
   ...Object.values(schemaCollections).map((collection) => collection.relations),
@@ -146,17 +145,15 @@ export function offers(dialect: Dialect, operation: Operation, collection: strin
   return operation === 'delta' ? facts.delta : facts.single !== 'none'
 }
 
-/**
- * Middle parts of the scopes that open a collection. In the specification it is always the name.
- */
+/** The middle parts of the scopes of a collection. In the specification it is always the name. */
 export function scopesOf(dialect: Dialect, collection: string): readonly string[] {
   if (dialect === 'specification') return [collection]
   return collections[collection]?.scopes ?? [collection]
 }
 
 /**
- * The middle parts of the scope names of all that can be read. Webhooks are not among them, nor is
- * the general `all`. The specification names terminals as a collection, though nothing lists them.
+ * The middle parts of the scope names for everything that can be read, without webhooks and without the
+ * general `all`. The specification names terminals as a collection, although nothing lists them.
  */
 export function scopeNames(dialect: Dialect): string[] {
   const names = Object.keys(collections).flatMap((name) => scopesOf(dialect, name))

@@ -1,15 +1,15 @@
-/** What the service offers for one collection, and under which rules. */
+/** The properties of one collection, and its rules. */
 export interface CollectionFacts {
-  /** Middle parts of the scope names that open it; one of them is enough. */
+  /** The middle parts of its scope names; one of them is enough. */
   readonly scopes: readonly string[]
-  /** Under which key a single record is found, if there is such an endpoint. */
+  /** The key of the endpoint for single records, if there is one. */
   readonly single: 'id' | 'reference' | 'none'
   readonly delta: boolean
-  /** Set where ids are GUIDs, not integers. */
+  /** Set if ids are GUIDs, not integers. */
   readonly hasGuids?: true
   /** The property behind the filter `date`, which lists and deltas require when it is set. */
   readonly dateField?: 'date' | 'from'
-  /** Set where that filter can be left out. */
+  /** Set if that filter is optional. */
   readonly isDateOptional?: true
   /** Whether a list's range of dates is limited to one year. */
   readonly yearOnly: boolean
@@ -24,7 +24,7 @@ export interface CollectionFacts {
   /** Predefined reference names and the properties behind them. */
   readonly predefined: Readonly<Record<string, string>>
   readonly custom: boolean
-  /** A deleted record stays, with the status Deleted. */
+  /** A deleted record remains, with the status Deleted. */
   readonly softDeletes: boolean
   /** Saving one record saves all of the collection. */
   readonly savedTogether: boolean
@@ -32,7 +32,7 @@ export interface CollectionFacts {
   readonly unknownToken: 400 | 409
 }
 
-/** The facts of a collection about which nothing is particular. */
+/** The facts of a collection without particularities. */
 export const plain: CollectionFacts = {
   scopes: [],
   single: 'none',

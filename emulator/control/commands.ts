@@ -13,7 +13,7 @@ import type { WebhookChoice } from '../webhooks/webhook-controls.ts'
 import type { Controls } from './controls.ts'
 import { liveOptions } from './option-facts.ts'
 
-/** One argument of a command: a property of the JSON object that is posted. */
+/** One argument of a command: a property of the posted JSON object. */
 export interface Argument {
   readonly takes: 'collection' | 'id' | 'text' | 'number' | 'object' | readonly (string | number)[]
   readonly text: string
@@ -23,20 +23,20 @@ export interface Argument {
 /** The posted object; its properties have been checked against the arguments. */
 type Given = Fields & { readonly collection: string; readonly id: Id; readonly path: string }
 
-/** What can be posted to a path of the control endpoint. */
+/** A command of the control endpoint. */
 export interface Command {
   readonly text: string
-  /** Left out where the command checks its properties itself. */
+  /** Left out if the command checks its properties itself. */
   readonly takes?: Readonly<Record<string, Argument>>
-  /** Runs on a tenant of the default size. */
+  /** An example for a tenant of the default size. */
   readonly example: Fields
   run(controls: Controls, given: Given): unknown
 }
 
-/** What can be read with GET. */
+/** A view, which is read with GET. */
 export interface View {
   readonly text: string
-  /** Below the path, if it takes a collection. */
+  /** The rest of the path, if the view has a collection. */
   readonly example?: string
   show(controls: Controls, collection: string): unknown
 }
@@ -53,7 +53,7 @@ const webhookId: Argument = {
   isOptional: true,
 }
 
-/** The commands about webhooks by path. */
+/** The commands for webhooks, by path. */
 const webhookCommands: Readonly<Record<string, Command>> = {
   '/delivery-fault': {
     text: 'Makes deliveries to webhooks fail. An event is not sent (`lose`), sent more than once (`duplicate`), sent later (`delay`), or held until there are `times` events, which are then sent one by one from the newest to the oldest (`reorder`). The version in the body of an attempt has another digit than was signed (`tamper`), or the signature is by another key (`wrong-key`), with HMAC-SHA512 (`other-scheme`) or missing (`unsigned`). The answer to the creation of a webhook is sent after an event of its collection was delivered (`early`).',
@@ -87,7 +87,7 @@ const webhookCommands: Readonly<Record<string, Command>> = {
   },
 }
 
-/** The views of webhooks by name. */
+/** The views of webhooks, by name. */
 const webhookViews: Readonly<Record<string, View>> = {
   webhooks: {
     text: 'every webhook since the start with its key, including deleted ones',
@@ -138,7 +138,7 @@ const effectMs: Argument = {
   isOptional: true,
 }
 
-/** Every command by its path, in an order in which their examples can be run. */
+/** Every command by its path; their examples can be run in this order. */
 export const commands: Readonly<Record<string, Command>> = {
   '/insert': {
     text: 'Adds a record; missing properties are invented. Returns the record.',
@@ -318,7 +318,9 @@ export const views: Readonly<Record<string, View>> = {
   config: { text: 'a configuration for the connector', show: (controls) => controls.config() },
 }
 
-/** Runs the command at a path; throws a sentence when an argument is wrong, missing or unknown. */
+/**
+ * Runs the command of a path; throws an error with a sentence if an argument is wrong, missing or unknown.
+ */
 export function runCommand(controls: Controls, command: Command, given: unknown): unknown {
   const fields = Object(given) as Given
   if (command.takes) checkArguments(command.takes, fields)

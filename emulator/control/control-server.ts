@@ -9,13 +9,13 @@ interface ControlResponse {
   readonly status: number
   /** Sent as JSON. */
   readonly body?: unknown
-  /** Sent as it is, in place of a body. */
+  /** Sent unchanged, instead of a body. */
   readonly text?: string
 }
 
 /**
- * Opens the control endpoint on loopback: the controls over HTTP, for programs in other processes. It
- * has no password. A command that throws is a 400 with the message. `GET /` lists what there is.
+ * Opens the control endpoint on loopback: the controls over HTTP, for other processes. It has no password. If
+ * a command throws, the answer is a 400 with the message. `GET /` lists the commands.
  */
 export function listenForControl(controls: Controls, port: number): Promise<Server> {
   const server = createServer(async (message, response) => {

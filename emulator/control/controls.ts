@@ -21,25 +21,25 @@ import type { Fields, Id } from '../store/store.ts'
 import type { WebhookControls } from '../webhooks/webhook-controls.ts'
 
 /**
- * What can be made to go wrong. Paths are those below the API's prefix (`/people`, `/delta/people`) or
- * `/connect/token`; `Faults` says how texts and patterns match. Without `times` a fault lasts until it
- * is cleared.
+ * The failures that can be set. Paths are those below the API's prefix (`/people`, `/delta/people`) or
+ * `/connect/token`; `Faults` says how texts and patterns match. Without `times`, a fault lasts until it is
+ * cleared.
  */
 export interface Disturbances {
-  /** Responds with this status in place of the service, so nothing else happens. */
+  /** Answers with this status instead of the service, so nothing else happens. */
   fail(path: string | RegExp, status: number, options?: FailOptions): void
-  /** Breaks the request or its response on the wire, or leaves records out of a list. */
+  /** Breaks the connection of a request, or leaves records out of a list. */
   fault(path: string | RegExp, kind: FaultKind, options?: FaultOptions): void
-  /** Responds with what the handler returns; undefined leaves the request to the service. */
+  /** Answers with the handler's result; undefined leaves the request to the service. */
   respond(path: string | RegExp, handler: Handler, options?: Occurrence): void
-  /** Answers 403 to whoever reads or writes this record by itself, or writes a reference of it. */
+  /** Answers 403 to requests that read or write this single record, or write a reference of it. */
   forbid(collection: string, id: Id): void
   clearFaults(): void
   /** Expires all access tokens: 401. */
   expireTokens(): void
   /** Ends all deltas, or those of one collection: 410. */
   expireDelta(collection?: string): void
-  /** Expires all continuation tokens given so far; default status 409. */
+  /** Expires all continuation tokens issued so far; default status 409. */
   expireContinuations(status?: 400 | 409 | 410): void
   /**
    * Starts a delta as a second consumer with the same credentials: the delta of the first one ends,
@@ -48,7 +48,7 @@ export interface Disturbances {
   stealDelta(collection: string): void
 }
 
-/** Makes the disturbances, and the faults that the server consults for each request. */
+/** Creates the disturbances, and the faults that the server checks for each request. */
 export function createDisturbances(service: Service): {
   readonly disturbances: Disturbances
   readonly faults: Faults
@@ -81,7 +81,7 @@ export function createDisturbances(service: Service): {
           const query = { client, collection, filter: everything, pairs: [], startedAt }
           deltas.start({ ...query, parameters: new Map() })
         } catch (error) {
-          // A refused second start changes nothing, which is what `secondStart` asks for.
+          // A refused second start changes nothing, as `secondStart` demands.
           if (!(error instanceof ServiceError)) throw error
         }
       }
@@ -90,9 +90,9 @@ export function createDisturbances(service: Service): {
   return { disturbances, faults }
 }
 
-/** What can be done to a running emulator and seen of it, by a test or by the control endpoint. */
+/** The controls of a running emulator, for tests and the control endpoint. */
 export interface Controls extends Mutations, Disturbances, WebhookControls {
-  /** Live: a change takes effect with the next request. */
+  /** A change takes effect with the next request. */
   readonly options: ResolvedOptions
   /** Every request since the start, in the order of arrival. */
   readonly requests: readonly LoggedRequest[]
@@ -100,24 +100,29 @@ export interface Controls extends Mutations, Disturbances, WebhookControls {
   config(host?: '127.0.0.1' | 'localhost'): Record<string, unknown>
   /** The time of the virtual clock. */
   now(): Date
-  /** Moves the clock at once; deliveries that become due by it are attempted afterwards. */
+  /** Moves the clock at once; deliveries that become due are attempted afterwards. */
   advance(by: Span): void
   /**
-   * What a collection holds, ascending by id, without softly deleted records; with the wanted
-   * external references where they belong.
+   * The records of a collection, ascending by id, without soft-deleted ones; with the wanted external
+   * references in their places.
    */
   all(collection: string, wanted?: readonly ReferencePair[]): Fields[]
-  /** What `stored` answers, with numbers of which a double does not hold every digit as `{ "$digits": "…" }`. */
+  /**
+   * The same as `stored`, with numbers that a double cannot keep exactly as `{ "$digits": "…" }`.
+   */
   exact(collection: string): Fields[]
-  /** Everything that a collection holds, softly deleted records too. */
+  /** All records of a collection, including soft-deleted ones. */
   stored(collection: string): Fields[]
   /**
-   * Makes many plausible changes, spread over all collections; the same seed on the same tenant
-   * repeats them.
+   * Makes many plausible changes in all collections; the same seed on the same tenant repeats them.
    */
   randomChanges(wanted: WantedChanges): ChangeCounts
-  /** Registers a custom reference as a PUT does, and throws what a PUT refuses (`putReference`). */
+  /**
+   * Registers a custom reference like a PUT; throws if the PUT would be refused (`putReference`).
+   */
   setReference(collection: string, name: string, value: string, id: Id): void
-  /** Removes a custom reference as a DELETE does; one that is not registered is no error. */
+  /**
+   * Removes a custom reference like a DELETE; it is no error if the reference is not registered.
+   */
   removeReference(collection: string, name: string, value: string): void
 }

@@ -1,10 +1,10 @@
 import type { EmulatorOptions, WebhookOptions, WriteOptions } from '../options.ts'
 import { isLoopbackOrigin } from '../webhooks/post-event.ts'
 
-/** What one option means, and which values it takes; `resolveOptions` has its default. */
+/** The meaning of one option, and its values; `resolveOptions` has its default. */
 export interface OptionFacts {
   readonly text: string
-  /** `count` is a whole number from 0 on, `size` one from 1 on; a list holds all allowed texts. */
+  /** `count` is a whole number from 0 on, `size` one from 1 on; a list has all allowed texts. */
   readonly takes:
     | 'count'
     | 'size'
@@ -15,15 +15,14 @@ export interface OptionFacts {
     | 'object'
     | 'loopback'
     | readonly string[]
-  /** Set where there is no flag for the command line. */
+  /** Set if the command line has no flag for it. */
   readonly hasNoFlag?: true
-  /** Set where the option has no effect after the start. */
+  /** Set if the option has no effect after the start. */
   readonly isFixed?: true
 }
 
 /**
- * Throws a sentence that names the option and what was `given`, when the option does not take the
- * value.
+ * Throws an error that names the option and what was `given`, if the option does not accept the value.
  */
 export function checkValue(
   name: string,
@@ -35,7 +34,7 @@ export function checkValue(
   throw new RangeError(`${name} takes ${wordsFor(takes)}, not ${JSON.stringify(given)}`)
 }
 
-/** What an option takes, in few words. */
+/** The values of an option, in few words. */
 export function wordsFor(takes: OptionFacts['takes']): string {
   return typeof takes === 'string' ? words[takes] : takes.join(' or ')
 }
@@ -142,7 +141,7 @@ const webhookOptionFacts: Readonly<Record<keyof WebhookOptions, OptionFacts>> = 
   },
 }
 
-/** What the texts leave open about writing, by option. */
+/** The options for open questions about writing. */
 const writeOptionFacts: Readonly<Record<keyof WriteOptions, OptionFacts>> = {
   secondValue: {
     text: 'a second value for a record under the same reference name: replaces the first, or is a 400',
@@ -287,7 +286,7 @@ export function flagOf(name: string): string {
 
 /**
  * Options for a running emulator from unknown JSON, checked one by one; null clears `rateLimit` and
- * `deliverTo`. Throws a sentence for an unknown one, a wrong value, and one that is fixed at the start.
+ * `deliverTo`. Throws an error for an unknown option, a wrong value, or an option that is fixed at the start.
  */
 export function liveOptions(given: Readonly<Record<string, unknown>>): EmulatorOptions {
   const entries = Object.entries(given).map(([name, value]) => {

@@ -6,7 +6,7 @@ import type { ResolvedOptions } from '../options.ts'
 import type { ReferencePair } from '../references/references.ts'
 import type { Change, StoredRecord } from '../store/store.ts'
 
-/** One client's reading of one collection: once as a whole, then its changes. */
+/** One client's delta of one collection: first all records, then the changes. */
 export interface Delta {
   readonly id: string
   readonly client: string
@@ -19,13 +19,13 @@ export interface Delta {
   readonly startedAt: number
 }
 
-/** What a delta is started with. */
+/** The parameters of a new delta. */
 type DeltaQuery = Omit<Delta, 'id'>
 
-/** What a delta token reads next: more of the whole set, or the changes since. */
+/** What a delta token reads next: more of the first phase, or the changes since. */
 type Phase = 'load' | 'changes'
 
-/** A request that carries a delta token. */
+/** A request with a delta token. */
 interface DeltaTokenQuery {
   readonly client: string
   readonly collection: string
@@ -34,13 +34,13 @@ interface DeltaTokenQuery {
 }
 
 /**
- * Where a delta token stands: after the change `cursor`, and between two pages of changes after the
- * change `after`.
+ * The position of a delta token: after the change `cursor`, and between two pages of changes after the change
+ * `after`.
  */
 export interface DeltaPosition {
   readonly cursor: number
   readonly after: number
-  /** The consumer may have been told of the records that were created up to this change. */
+  /** The consumer may have received records that were created up to this change. */
   readonly told: number
 }
 
@@ -51,11 +51,11 @@ export interface Deltas {
    * (`secondStart`).
    */
   start(query: DeltaQuery): Delta
-  /** The text that stands for a position in a phase of a delta. */
+  /** The token for a position in a phase of a delta. */
   token(delta: Delta, phase: Phase, position: DeltaPosition): string
   /**
-   * The delta of a token, which counts as a use. Throws 400 for a text that is no token of this phase,
-   * 410 for a delta that has ended or belongs to another client.
+   * The delta of a token, which counts as a use. Throws 400 if the text is not a token of this phase, 410 if
+   * the delta has ended or belongs to another client.
    */
   resume(query: DeltaTokenQuery): { readonly delta: Delta; readonly position: DeltaPosition }
   /** Counts the use of a delta link; 409 or 410 for the second one if `usedDeltaLink` says so. */
@@ -77,7 +77,7 @@ interface TokenText {
   readonly Cursor: number
   readonly After: number
   readonly Told: number
-  /** Tells tokens of one position and moment apart. */
+  /** Distinguishes tokens of the same position and time. */
   readonly Serial: number
   readonly Utc: string
 }
@@ -155,7 +155,7 @@ function parse(token: string, phase: Phase): TokenText {
     const text = JSON.parse(Buffer.from(token, 'base64').toString()) as TokenText
     if (typeof text.Id === 'string' && text.Phase === phase) return text
   } catch {
-    // Refused below, like any other text that is no token.
+    // Refused below, like any other invalid text.
   }
   throw new ServiceError(400, 'The delta token is not valid')
 }
@@ -168,10 +168,9 @@ export interface ChangeItem {
 }
 
 /**
- * What a delta reports of the changes of its collection since its cursor: the latest state of each
- * changed id (with `deltaLog` every change), ordered by version, from the position of the page on. A
- * record is reported when the filter of the start matches its latest state, or a state that the
- * consumer may have seen.
+ * The changes of its collection that a delta reports since its cursor: the latest state of each changed id
+ * (with `deltaLog` every change), ordered by version, from the position of the page on. A record is reported
+ * if the filter of the start matches its latest state, or a state that the consumer may have seen.
  */
 export function changesSince(
   history: readonly Change[],
@@ -194,7 +193,7 @@ export function changesSince(
     .sort((a, b) => a.sequence - b.sequence)
 }
 
-/** Whether a record is gone that the consumer cannot have been told of. */
+/** Whether a record is gone that the consumer cannot have received. */
 function cameAndWent(group: readonly Change[], told: number): boolean {
   const [first] = group as readonly [Change]
   return first.before === undefined && first.sequence > told && group.at(-1)?.after === undefined

@@ -13,7 +13,7 @@ import { asWritten } from '../writes/body.ts'
 import { pageBody } from './page.ts'
 import type { Service } from './service.ts'
 
-/** The header of a record's version, where the service has ETags. */
+/** The header with a record's version, if the service has ETags. */
 function etagOf(
   record: StoredRecord,
   { etags }: ResolvedOptions,
@@ -86,8 +86,8 @@ function ownPair(pairs: readonly ReferencePair[], collection: string): Reference
 }
 
 /**
- * The record with this id, or with this value of the reference when there is a pair; a 400 for a text
- * that is no id, a 403 for a record that is forbidden.
+ * The record with this id, or with this value of the reference if there is a pair. A 400 for a text that is
+ * not an id, a 403 for a forbidden record.
  */
 export function findRecord(
   { store, references, options, forbidden }: Service,

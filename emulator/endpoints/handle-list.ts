@@ -123,7 +123,7 @@ function listPage(
   return json(pageBody(shown.map(decorated), links, options.dialect))
 }
 
-/** Where the next page of a list begins, in any way of paging. */
+/** The start of the next page of a list, for any way of paging. */
 interface Place {
   /** The way in which the list is paged since its first page. */
   readonly paging: ResolvedOptions['paging']
@@ -170,7 +170,7 @@ function nextLink(service: Service, query: ListQuery, place: Place, delta?: Delt
   ])
 }
 
-/** What a continuation token belongs to: a path with its filter, or one delta. */
+/** The owner of a continuation token: a path with its filter, or one delta. */
 function listOf({ request: { path, parameters } }: ListQuery, delta?: Delta): string {
   return delta ? `${path} ${delta.id}` : `${path} ${parameters.get('filter') ?? ''}`
 }
@@ -218,7 +218,7 @@ export function handleDeltaLink(
   const items = changesSince(store.changes(collection, position.cursor), delta, position, options)
   const size = options.deltaPageSize || items.length
   const taken = items.slice(0, size)
-  // What a fault leaves out no later answer tells of.
+  // No later answer reports what a fault leaves out.
   const texts = leftBy(request.listFault, taken).map((item) => write(service, delta, item))
   const links = linksAfter(service, delta, position, items.length > size ? taken : undefined)
   return json(pageBody(texts, links, options.dialect))

@@ -10,7 +10,7 @@ export interface Page {
 
 type Dialect = ResolvedOptions['dialect']
 
-/** The links of a page to what follows. */
+/** The links of a page to the next one. */
 interface Links {
   readonly nextLink?: string | undefined
   readonly deltaLink?: string | undefined
@@ -26,7 +26,7 @@ interface PagedRecords {
 interface PageChoice {
   /** The position of the first record that may be on it. */
   readonly start: number
-  /** How many matching ones are passed over from there. */
+  /** How many matching records to skip from there. */
   readonly skip?: number
   readonly size: number
 }
@@ -51,7 +51,7 @@ export function takePage(
   return { positions, more: false }
 }
 
-/** What a fault leaves of the items of a page. */
+/** The items that a fault leaves on a page. */
 export function leftBy<T>(fault: ListFault | undefined, items: readonly T[]): readonly T[] {
   if (fault?.kind === 'empty') return []
   if (fault?.kind === 'short') return items.filter((_, i) => i % 2 === 1)

@@ -15,9 +15,8 @@ export interface Route {
 }
 
 /**
- * Handles a request by the method that its route has for it. Who has no scope of the path does not
- * learn whether the method exists: 401 and 403 come before 405. A HEAD is a GET whose body is not
- * sent.
+ * Handles a request by the method of its route. A client without a scope of the path does not learn whether
+ * the method exists: 401 and 403 come before 405. A HEAD is a GET without a body in the answer.
  */
 export function handleByMethod(
   { collection, methods }: Route,

@@ -35,7 +35,7 @@ export function handleRequest(everywhere: Service, request: ServiceRequest): Ser
   return handleByMethod(route, request, grant, service.options)
 }
 
-/** The service with the addresses under which a request has reached it: its links lead back there. */
+/** The service with the addresses of a request: its links lead back there. */
 function reachedBy(service: Service, { headers: { host } }: ServiceRequest): Service {
   if (host === undefined) return service
   const url = () => `http://${host}`
@@ -63,7 +63,7 @@ function authenticate(service: Service, request: ServiceRequest): ServiceRespons
 
 function routeOf(service: Service, request: ServiceRequest): Route | undefined {
   const parts = request.path.slice(1).split('/')
-  // Servers resolve dots that are not encoded, which leads to another path.
+  // Servers resolve dots that are not encoded, which changes the path.
   if (parts.some((part) => ['', '.', '..'].includes(part))) return undefined
   const [first = '', ...rest] = parts.map(decode)
   if (first === 'external-references') return referenceRoute(service, request, rest)

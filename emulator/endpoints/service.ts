@@ -48,7 +48,7 @@ function raw(value: string): string {
   return value.replace(/[%&#]/g, encodeURIComponent)
 }
 
-/** The tokens that say where the next page of a list starts: a place, as plain JSON. */
+/** Continuation tokens: a position as plain JSON. */
 export interface Continuations {
   /** A token for a place in a list. */
   give(list: string, place: unknown): string
@@ -60,11 +60,10 @@ export interface Continuations {
   expire(status: 400 | 409 | 410): void
 }
 
-// Makes plus signs and slashes likely in the Base64 text, which clients must not decode or encode
-// twice.
+// Makes plus signs and slashes likely in the Base64 text: clients must neither decode it nor encode it twice.
 const prefix = '~~~???'
 
-/** Starts without tokens. They contain their meaning, so none is stored. */
+/** Starts without tokens. They contain their position, so none is stored. */
 export function createContinuations(): Continuations {
   let given = 0
   let expired = 0
@@ -101,7 +100,7 @@ function parse(token: string): unknown[] | undefined {
   }
 }
 
-/** Records that no client may read by themselves or write, nor their references. */
+/** Records that no client may read or write, and whose references it may not write. */
 export interface Forbidden {
   add(collection: string, id: Id): void
   /** Throws 403 for a record that is forbidden. */

@@ -1,6 +1,6 @@
 import type { ListFault, ServiceRequest, ServiceResponse } from './messages.ts'
 
-/** Ways in which an exchange goes wrong on the wire. */
+/** Failures of the connection. */
 export type WireFaultKind =
   /** The connection breaks before the service has seen the request. */
   | 'reset'
@@ -15,22 +15,22 @@ export type WireFaultKind =
   | 'after-last-byte'
   /** The body arrives slowly, in small parts. */
   | 'slow'
-  /** An HTML page, as of a proxy, in place of JSON, with status 200. */
+  /** An HTML page like that of a proxy, instead of JSON, with status 200. */
   | 'html'
   /** The request is never answered. */
   | 'hang'
 
-/** Ways in which an exchange goes wrong; `repeat`: a proxy sends the request twice. */
+/** Failures of an exchange; `repeat`: a proxy sends the request twice. */
 export type FaultKind = WireFaultKind | ListFault['kind'] | 'repeat'
 
 const listFaultKinds: readonly FaultKind[] = ['short', 'empty', 'stale']
 
-/** What the service has not seen when the client gives up. */
+/** Failures in which the service has not seen the request when the client gives up. */
 const unseenKinds: readonly FaultKind[] = ['reset', 'html', 'hang']
 
 /** Whether a request takes effect although its answer does not say so. */
 interface Effect {
-  /** So many real milliseconds after the answer, 0 before it; left out: never. */
+  /** This many real milliseconds after the answer, or before it with 0; left out: never. */
   readonly effectMs?: number | undefined
 }
 
@@ -61,17 +61,20 @@ export interface FaultOptions extends Occurrence, Effect {
   readonly changes?: number
 }
 
-/** Makes the response to a request, or returns undefined to leave it to the service. */
+/** Creates the response to a request; undefined leaves it to the service. */
 export type Handler = (request: ServiceRequest) => ServiceResponse | undefined
 
-/** What happens to one request in place of the ordinary response. */
+/** What happens to one request instead of the ordinary response. */
 export type Disturbance =
   | ({ readonly type: 'response'; readonly handler: Handler } & Effect)
   | { readonly type: 'fault'; readonly kind: WireFaultKind; readonly options: FaultOptions }
   | { readonly type: 'list'; readonly fault: ListFault }
   | { readonly type: 'repeat' }
 
-/** What a fault does to one request. Throws for an effect of a request that the service handles anyway. */
+/**
+ * The effect of a fault on one request. Throws if an effect of the request is set although the service
+ * handles it anyway.
+ */
 export function faultOf(kind: FaultKind, options: FaultOptions): Disturbance {
   if (options.effectMs !== undefined && !unseenKinds.includes(kind)) {
     throw new RangeError(`effectMs goes with ${unseenKinds.join(', ')}, not with ${kind}`)
@@ -81,7 +84,7 @@ export function faultOf(kind: FaultKind, options: FaultOptions): Disturbance {
   return { type: 'list', fault: { kind, changes: options.changes ?? 1 } }
 }
 
-/** After how many real milliseconds a disturbed request takes effect beside its answer, if it does. */
+/** After how many real milliseconds a disturbed request has its effect, if it has one. */
 export function effectOf(disturbance: Disturbance | undefined): number | undefined {
   if (disturbance?.type === 'repeat') return 0
   if (disturbance?.type === 'response') return disturbance.effectMs
@@ -99,7 +102,7 @@ export interface Faults {
    * the decoded path and query begin. A pattern is tested against the decoded path and query.
    */
   add(path: string | RegExp, disturbance: Disturbance, occurrence: Occurrence): void
-  /** The first one that applies to this request, which counts as one of its times. */
+  /** The first disturbance that applies to this request; it counts as one of its times. */
   take(request: ServiceRequest): Disturbance | undefined
   clear(): void
 }

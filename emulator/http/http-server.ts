@@ -42,7 +42,7 @@ export function originOf(server: Server): string {
 /** The 429 for a request that comes too early, otherwise undefined. */
 export type RateLimiter = () => ServiceResponse | undefined
 
-/** A token bucket in real time; each request follows the options of its moment. */
+/** A token bucket in real time; each request uses the present options. */
 export function createRateLimiter(options: ResolvedOptions): RateLimiter {
   let level: number | undefined
   let last = performance.now()
@@ -92,8 +92,8 @@ function weightOf(part: string): [name: string, weight: number] {
 }
 
 /**
- * A response with what is added on its way: the time of the service, the encoding that the client
- * accepts, and a fault.
+ * A response with what the server adds: the service's time, the encoding that the client accepts, and a
+ * fault.
  */
 interface OutgoingResponse {
   readonly answer: ServiceResponse
@@ -180,7 +180,7 @@ function encode(body: Buffer, accepted: string | undefined): { body: Buffer; enc
   return { body: encoding === 'br' ? brotli(body) : gzipSync(body, { level: 1 }), encoding }
 }
 
-/** Node's default takes as much time for a page as all else of a sync. */
+/** Node's default takes as much time for a page as everything else in a sync. */
 function brotli(body: Buffer): Buffer {
   return brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })
 }
@@ -200,7 +200,7 @@ export interface LoggedRequest {
   readonly userAgent: string | undefined
 }
 
-/** What the server is made of. */
+/** The options of the server. */
 export interface ServerParts {
   readonly options: ResolvedOptions
   readonly clock: Clock
@@ -216,7 +216,7 @@ export interface ServerParts {
 
 const largestBody = 1_048_576
 
-// A request line that is too long is answered by the service, with 414, and not by the parser.
+// If a request line is too long, the service answers 414, not the parser.
 const largestHead = 1_048_576
 
 /** Opens the service's socket on loopback and resolves when it listens. */
@@ -272,7 +272,7 @@ async function respond(
   })
 }
 
-/** Lets a request do its work, now or later, whatever it is answered. */
+/** Executes a request, now or later, whatever the answer is. */
 function takeEffect(parts: ServerParts, request: ServiceRequest, ms: number | undefined): void {
   if (ms === undefined) return
   const handle = () => void handled(parts, request)
@@ -296,7 +296,7 @@ function ordinaryResponse(parts: ServerParts, request: ServiceRequest): ServiceR
   return limited ?? handled(parts, request)
 }
 
-/** The service's answer, also to what it refuses. */
+/** The service's answer, including refusals. */
 function handled(parts: ServerParts, request: ServiceRequest): ServiceResponse {
   try {
     return parts.handle(request)

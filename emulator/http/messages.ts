@@ -1,14 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** How a list is wrong though its answer looks right: status 200, and a link if it has one. */
+/**
+ * How a list is wrong although its answer looks right: with status 200, and with a link if it has one.
+ */
 export interface ListFault {
-  readonly kind: /** Every second record of the page is left out, from the first one on. */
+  readonly kind: /** The page lacks every second record, starting with the first. */
     | 'short'
-    /** No record is on the page, and no other page follows. */
+    /** The page is empty, and no other page follows. */
     | 'empty'
     /** The page, and those that follow it, are as they were before the latest changes. */
     | 'stale'
-  /** How many changes of the collection a stale list lacks. */
+  /** How many changes of the collection are missing from a stale list. */
   readonly changes: number
 }
 
@@ -23,7 +25,7 @@ export interface ServiceRequest {
    * The path, as sent, below the API's prefix (`/people`) or the tenant's root (`/connect/token`).
    */
   readonly path: string
-  /** The host of the real service that it is meant for; undefined for a path of neither. */
+  /** The host of the real service for which it is meant; undefined for other paths. */
   readonly host: 'api' | 'authentication' | undefined
   /** The tenant in the path of the authentication host. */
   readonly tenant: string | undefined
@@ -32,7 +34,7 @@ export interface ServiceRequest {
   readonly parameters: ReadonlyMap<string, string>
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  /** How the list that answers it is wrong. */
+  /** How the list in the answer is wrong. */
   readonly listFault?: ListFault | undefined
 }
 
@@ -63,12 +65,12 @@ const codes: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailable',
 }
 
-/** What an answer that refuses a request has beside its status and its sentence. */
+/** The parts of a refusal besides its status and sentence. */
 interface Refusal {
   readonly reasons?: readonly string[]
   /** Headers beside the content type. */
   readonly headers?: Readonly<Record<string, string>>
-  /** In place of the usual body. */
+  /** Instead of the usual body. */
   readonly body?: string
 }
 

@@ -90,19 +90,19 @@ function plausibleChange(correction: Correction): Fields {
 
 /** Changes of the tenant, as its users and the service's own calculations make them. */
 export interface Mutations {
-  /** Makes up missing properties; returns the record as it is stored. */
+  /** Invents missing properties; returns the stored record. */
   insert(collection: string, fields?: Fields): Fields
   /** Without a patch, makes a plausible change. */
   update(collection: string, id: Id, patch?: Fields): Fields
   /** Deletes a record, so that a delta reports a Delete. */
   remove(collection: string, id: Id): void
-  /** Marks a record as deleted, where the collection does so. */
+  /** Marks a record as deleted, if the collection has soft deletes. */
   softDelete(collection: string, id: Id): void
-  /** Puts a record with its old id back. */
+  /** Restores a record with its old id. */
   restore(collection: string, record: Fields): void
 }
 
-/** What is changed, and by what time and chance. */
+/** The data, clock and random source of changes. */
 interface Parts {
   readonly store: Store
   readonly references: References
@@ -169,8 +169,8 @@ export function createMutations({ store, references, options, clock, random }: P
 }
 
 /**
- * Brings the totals of a person's day in line with the clockings of that day, as the service's own
- * calculations do. Returns whether there was a total to change.
+ * Recalculates the totals of a person's day from the clockings of that day, like the service. Returns whether
+ * there was a total to change.
  */
 export function recalculate(store: Store, mutations: Mutations, clocking: Fields): boolean {
   const person = (clocking['person'] as Fields | undefined)?.['id']

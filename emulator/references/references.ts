@@ -12,8 +12,7 @@ export interface ReferencePair {
 }
 
 /**
- * Predefined reference names of a collection with the properties behind them; undefined when it
- * takes no references.
+ * Predefined reference names of a collection with their properties; undefined if it has no references.
  */
 export function predefinedOf(collection: string): Readonly<Record<string, string>> | undefined {
   const facts = collections[collection]
@@ -84,7 +83,7 @@ interface Names {
 /** Starts without references. */
 function createCustomReferences(options: Pick<ResolvedOptions, 'referenceCase'>): CustomReferences {
   const all = new Map<string, Names>()
-  // Lists are asked for page by page, and sorting many takes long.
+  // Lists are requested page by page, and sorting many takes long.
   const lists = new Map<string, readonly CustomReference[]>()
 
   const key = (collection: string, name: string) => `${collection} ${name}`
@@ -225,7 +224,7 @@ export function createReferences(
   }
 }
 
-/** Parses each version of a record once, because references of the same few are asked for often. */
+/** Parses each version of a record once, because references of the same few are requested often. */
 function createParsed(): (collection: string, record: StoredRecord) => Fields {
   const tables = new Map<string, Map<Id, { readonly version: string; readonly fields: Fields }>>()
   return (collection, record) => {
@@ -246,7 +245,7 @@ function recordOf(store: Store, collection: string, id: Id): StoredRecord | unde
 
 const guid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** The id that a text stands for in a collection, an integer or a GUID; undefined for any other text. */
+/** The id in a text for a collection, an integer or a GUID; undefined for any other text. */
 export function parseId(collection: string, text: string): Id | undefined {
   if (collections[collection]?.hasGuids) return guid.test(text) ? text.toLowerCase() : undefined
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined

@@ -1,17 +1,17 @@
 import type { Fields } from './versions.ts'
 
 /**
- * Records of which every digit counts. A number that a double does not hold is a property
- * `{ "$digits": "9007199254740993" }` among the fields, and these digits in the text.
+ * Records that keep every digit. A number that a double cannot keep is a property `{ "$digits":
+ * "9007199254740993" }` among the fields, and these digits in the text.
  */
 
-// A text that begins so cannot be inside of another text, where its quotes would be escaped.
+// Text with this beginning cannot be inside another text, where its quotes would be escaped.
 const marked = /\{"\$digits":"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"\}/g
 
-// An escaped character, the begin or end of a text, or what is a number outside of texts.
+// An escaped character, the start or end of a text, or a number outside of texts.
 const tokens = /\\.|"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
-// What may be more than a double holds, because reading each number by itself takes long.
+// Numbers that a double may not keep, because parsing each number separately takes long.
 const long = /\d[\d.]{15}|[:,[]-?[\d.]+[eE]/
 
 /** The text of fields; `keep` is the replacer of `JSON.stringify`. */
@@ -31,7 +31,7 @@ export function exactFieldsOf(text: string): Fields {
   return JSON.parse(exact)
 }
 
-/** Whether a property is a number of which every digit counts. */
+/** Whether a property is a number with `$digits`. */
 export function isExactNumber(value: unknown): boolean {
   return Object.hasOwn(Object(value), '$digits')
 }

@@ -14,8 +14,8 @@ import {
 } from './versions.ts'
 
 /**
- * The present records of a collection, ascending by id. A record is made when it is asked for, so
- * that two of one version are not the same object.
+ * The present records of a collection, ascending by id. A record is created when it is read, so two reads of
+ * one version are not the same object.
  */
 class Records implements Iterable<StoredRecord> {
   readonly #versions: Versions
@@ -27,7 +27,7 @@ class Records implements Iterable<StoredRecord> {
     this.#present = present
   }
 
-  /** The records as they were before these changes, the latest of all. */
+  /** The records before these changes, which are the latest of all. */
   before(changes: readonly Change[]): Records {
     const earlier = new Records(this.#versions, this.#present.copy())
     for (const { id, before } of changes.toReversed()) {
@@ -138,7 +138,7 @@ export interface Change {
   readonly after: StoredRecord | undefined
 }
 
-/** Is told of a change of a collection. */
+/** Called for a change of a collection. */
 type ChangeListener = (collection: string, change: Change) => void
 
 /**
@@ -154,11 +154,9 @@ export interface Store {
   find(collection: string, id: Id): StoredRecord | undefined
   /** The number of the latest change in any collection. */
   sequence(): number
-  /** An id greater than all given so far. */
+  /** An id greater than all issued so far. */
   newId(collection: string): number
-  /**
-   * Adds a record that is not in the changes: part of the tenant as it was before the start.
-   */
+  /** Adds a record without a change: part of the tenant before the start. */
   load(collection: string, fields: Fields): StoredRecord
   /** Inserts or replaces the record with this id, under a new version. */
   put(collection: string, id: Id, fields: Fields): StoredRecord
@@ -274,8 +272,8 @@ function without({ id: _id, changeVersion: _version, ...rest }: Fields): Fields 
 }
 
 /**
- * Gives the positions in a record 21 decimals, as a service with decimal columns prints them: more
- * than a double holds.
+ * Gives coordinates in a record 21 decimals, like a service with decimal columns: more than a double can
+ * keep.
  */
 function withDecimals(text: string): string {
   if (!text.includes('"geolocation"')) return text

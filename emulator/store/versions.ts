@@ -1,8 +1,8 @@
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'
 
-/** So many bytes are held as they are; what comes later is compressed to a tenth. */
+/** This many bytes are kept uncompressed; later ones are compressed to a tenth. */
 export const openBytes = 1024 ** 3
-/** So many compressed blocks are kept for the next page after they were read. */
+/** This many decompressed blocks are kept for the next page. */
 const RECENT_BLOCKS = 64
 const COMMA = 0x2c
 const LINE_END = 0x0a
@@ -180,7 +180,7 @@ const TEXTS_PER_BLOCK = 256
 export class Texts {
   readonly #keeper: Blocks
   readonly #blocks: Block[] = []
-  /** Those that are no block yet. */
+  /** Texts that are not in a block yet. */
   #last: string[] = []
 
   constructor(keeper: Blocks) {
@@ -253,7 +253,7 @@ export interface NewVersion extends Omit<StoredRecord, 'version'> {
  */
 export class Versions {
   readonly #ids = new Numbers(Float64Array)
-  /** The ids that are no numbers. */
+  /** The ids that are not numbers. */
   readonly #guids = new Map<number, string>()
   readonly #sequences = new Numbers(Uint32Array)
   readonly #dates = new RepeatedValues<string | undefined>()
@@ -348,7 +348,7 @@ class Version implements StoredRecord {
   }
 }
 
-/** The first index below `length` for which this holds, where it holds for all that follow too. */
+/** The first index below `length` for which this is true, if it is true for all that follow. */
 export function firstWith(length: number, holds: (index: number) => boolean): number {
   let low = 0
   let high = length

@@ -11,9 +11,9 @@ import type { Webhook, Webhooks } from './webhooks.ts'
 interface DeliveryOrder {
   /** Schedules a delivery, or holds it until the earlier ones of its webhook have ended. */
   admit(delivery: Delivery, due?: number): void
-  /** Holds a delivery until as many are there as the fault turns around. */
+  /** Holds a delivery until there are as many as the fault reverses. */
   turn(delivery: Delivery, fault: DeliveryFault): void
-  /** Schedules what is still to be turned around, as it is. */
+  /** Schedules the held deliveries of `reorder` in their present order. */
   release(): void
   /** For when an attempt has ended, whatever its result. */
   attempted(delivery: Delivery): void
@@ -27,7 +27,7 @@ interface Queue {
   readonly behind: Delivery[]
 }
 
-/** What an order is made of. */
+/** The options of an order. */
 interface DeliveryOrderParts {
   /** Whether newer events wait for older ones of their webhook. */
   isHeld(): boolean
@@ -85,7 +85,7 @@ function createDeliveryOrder({ isHeld, schedule }: DeliveryOrderParts): Delivery
   }
 }
 
-/** What the body of an event depends on beside the change. */
+/** What the body of an event depends on besides the change. */
 interface EventContext {
   readonly collection: string
   readonly pairs: readonly ReferencePair[]
@@ -94,8 +94,8 @@ interface EventContext {
 }
 
 /**
- * The JSON text that tells a webhook of a change, with the external references that it asks for;
- * undefined for a deletion that is not told. The digits of the record are those of the store.
+ * The JSON text of a change for a webhook, with the external references that it wants; undefined for a
+ * deletion without an event. The digits of the record are those of the store.
  */
 function eventBody(change: Change, context: EventContext): string | undefined {
   const { options } = context
@@ -124,7 +124,7 @@ function envelope(changeType: 'InsertOrUpdate' | 'Delete', data: string): string
   return `{"changeType":"${changeType}","data":${data}}`
 }
 
-// The text is edited, not parsed: a number of it can have more digits than a double holds.
+// The text is edited, not parsed: its numbers can have more digits than a double can keep.
 function withStatus(text: string, status: string): string {
   const has = Object.hasOwn(JSON.parse(text), 'status')
   if (!has) return `${text.slice(0, -1)},"status":"${status}"}`
@@ -149,9 +149,9 @@ export interface Deliveries extends Pick<Scheduler, 'wake' | 'elapse'> {
   raise(collection: string, change: Change): void
   /** Delivers the collection's first record, as if it had just changed; resolves after the attempt. */
   sendFirst(webhook: Webhook): Promise<void>
-  /** Drops what waits for webhooks that have ended. */
+  /** Drops the waiting deliveries of webhooks that have ended. */
   purge(): void
-  /** Sends what a fault holds back. */
+  /** Sends the deliveries that a fault holds back. */
   release(): void
   close(): void
 }
@@ -193,7 +193,7 @@ export function createDeliveries(parts: DeliveryParts): Deliveries {
   }
   const purge = () => {
     const takeEnded = () => scheduler.removeAll(({ webhook }) => !webhooks.isLive(webhook))
-    // The end of one can let others follow, which have ended too.
+    // When one ends, others may follow, which may have ended too.
     for (let ended = takeEnded(); ended.length > 0; ended = takeEnded()) {
       for (const delivery of ended) end(delivery, 'purged')
     }
@@ -209,7 +209,7 @@ export function createDeliveries(parts: DeliveryParts): Deliveries {
     end(delivery, 'failed')
     purge()
   }
-  /** The body for the next attempt; undefined when there is nothing to tell any more. */
+  /** The body for the next attempt; undefined if there is nothing left to report. */
   const present = ({ webhook, change, attempts, body }: Delivery) => {
     if (options.retriedBody === 'snapshot' || attempts.length === 0) return body
     const { collection } = webhook

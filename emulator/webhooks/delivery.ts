@@ -11,9 +11,8 @@ interface Attempt {
 }
 
 /**
- * What became of a delivery. `held`: another one comes first; `purged`: its webhook ended before;
- * `failed`: all retries failed; `lost`: a fault left it out; `unsent`: its destination is not on this
- * machine.
+ * The state of a delivery. `held`: another one comes first; `purged`: its webhook ended before; `failed`: all
+ * retries failed; `lost`: a fault left it out; `unsent`: its destination is not on this machine.
  */
 export type DeliveryStatus =
   | 'waiting'
@@ -53,13 +52,13 @@ export function deliveryView({ number, webhook, change, status, attempts, due }:
   }
 }
 
-/** What happens to an event, in place of one delivery at once. */
+/** What happens to an event instead of one delivery at once. */
 const eventKinds = ['lose', 'duplicate', 'delay', 'reorder'] as const
 
 /** What happens to one attempt, after the body has been made. */
 const attemptKinds = ['tamper', 'wrong-key', 'other-scheme', 'unsigned'] as const
 
-/** Ways in which deliveries go wrong. `early` is about the creation of a webhook. */
+/** Failures of deliveries. `early` is about the creation of a webhook. */
 export const deliveryFaultKinds = [...eventKinds, ...attemptKinds, 'early'] as const
 
 /** A kind of fault of deliveries. */
@@ -69,11 +68,11 @@ export type DeliveryFaultKind = (typeof deliveryFaultKinds)[number]
 export interface DeliveryFaultOptions {
   /** Only deliveries of this collection; left out: of all. */
   readonly collection?: string
-  /** How often; left out: until it is cleared. For `reorder`: how many events are turned around. */
+  /** How often; left out: until it is cleared. For `reorder`: how many events are reversed. */
   readonly times?: number
-  /** How many that match pass first. */
+  /** How many matching events pass first. */
   readonly skip?: number
-  /** The share of those that match which are hit, from 0 to 1. @default 1 */
+  /** The share of matching events that fail, from 0 to 1. @default 1 */
   readonly share?: number
   /** How many more copies `duplicate` sends. @default 1 */
   readonly copies?: number

@@ -43,8 +43,8 @@ const webhookCollections: readonly string[] = [
 ]
 
 /**
- * Handles `POST /webhooks`. The client needs the scope for reading the collection too. The key is in
- * this answer and in no other.
+ * Handles `POST /webhooks`. The client also needs the scope to read the collection. The key is only in this
+ * answer.
  */
 function createWebhook(service: Service, request: ServiceRequest): ServiceResponse {
   const { webhooks, options, tokens } = service

@@ -9,7 +9,7 @@ export interface Address {
   readonly host: string
 }
 
-/** Why a text is no destination of a webhook, or undefined. */
+/** Why a text is not a valid destination of a webhook; undefined if it is. */
 export function destinationFault(text: string): string | undefined {
   const url = read(text)
   if (!url) return 'is no absolute URL'
@@ -17,8 +17,8 @@ export function destinationFault(text: string): string | undefined {
 }
 
 /**
- * The address that stands for a destination: its own on loopback, otherwise `deliverTo` in place of
- * its origin. Undefined without one: nothing is ever sent beyond loopback.
+ * The address that gets the deliveries of a destination: its own on loopback, otherwise `deliverTo` with its
+ * path. Undefined without one: nothing is ever sent beyond loopback.
  */
 export function addressOf(destination: string, deliverTo: string | undefined): Address | undefined {
   const wanted = new URL(destination)
@@ -48,7 +48,7 @@ interface EventPost {
   readonly body: Buffer
   /** The header of the signature, if there is one. */
   readonly authorization: string | undefined
-  /** Real milliseconds until the answer must be there. */
+  /** Timeout for the answer, in real milliseconds. */
   readonly timeoutMs: number
 }
 
@@ -124,7 +124,7 @@ export interface Signed {
   readonly authorization: string | undefined
 }
 
-/** Signs the body of a delivery, or does so wrongly in the way of a fault. */
+/** Signs the body of a delivery, or signs it wrongly for a fault. */
 export function sign(text: string, key: string, fault?: DeliveryFaultKind): Signed {
   const body = Buffer.from(text)
   if (fault === 'unsigned') return { body, authorization: undefined }

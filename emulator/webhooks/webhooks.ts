@@ -4,7 +4,7 @@ import type { ResolvedOptions } from '../options.ts'
 import type { ReferencePair } from '../references/references.ts'
 import type { Fields, StoredRecord } from '../store/store.ts'
 
-/** What a webhook is created with; nothing of it ever changes. */
+/** The fields of a new webhook; they never change. */
 export interface NewWebhook {
   readonly collection: string
   readonly destination: string
@@ -32,7 +32,7 @@ export interface Webhooks {
   /** All of them, deleted ones too, ascending by id. */
   list(): readonly Webhook[]
   statusOf(webhook: Webhook): WebhookStatus
-  /** Whether it has events now: neither deleted nor expired, and Enabled. */
+  /** Whether it gets events now: neither deleted nor expired, and Enabled. */
   isLive(webhook: Webhook): boolean
   /** Marks one as deleted: it has no more events, and stays. */
   remove(webhook: Webhook): void
@@ -64,7 +64,7 @@ export function createWebhooks(options: ResolvedOptions, clock: Clock): Webhooks
       const entry: Entry = {
         ...wanted,
         id: randomUUID(),
-        // It looks like Base64, so that a receiver notices when it decodes what is a plain text.
+        // It looks like Base64, so that a receiver that decodes it notices the mistake.
         key: randomBytes(32).toString('base64'),
         createdAt: time(),
         validUntil: time() + options.webhookDays * dayInMs,

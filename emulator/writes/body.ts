@@ -2,7 +2,7 @@ import { ServiceError, type ServiceRequest } from '../http/messages.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { Fields } from '../store/store.ts'
 
-/** What is wrong with one property of a body; the empty text is the body as a whole. */
+/** The fault of one property of a body; the empty text means the body as a whole. */
 export interface BodyError {
   readonly property: string
   readonly message: string
@@ -15,7 +15,7 @@ export function readBody({ body }: ServiceRequest): Fields {
   throw bodyNotValid([{ property: '', message: 'The body is no JSON object' }])
 }
 
-/** A 400 in the form that is documented for bodies; the fields of its items are not. */
+/** A 400 in the documented form for bodies; the fields of its items are not documented. */
 export function bodyNotValid(errors: readonly BodyError[]): ServiceError {
   const texts = errors.map(({ property, message }) => `${property}: ${message}`)
   const body = JSON.stringify({ validationErrors: errors })
@@ -35,15 +35,15 @@ function parse(text: string): unknown {
   }
 }
 
-/** What is wrong with the value of a property; null and left out come as undefined. */
+/** The fault of a property's value; null and missing values are undefined. */
 type Rule = (value: unknown, property: string, options: ResolvedOptions) => BodyError[]
 
 /** The writable properties of a collection, each with its rule. */
 export type Rules = Readonly<Record<string, Rule>>
 
 /**
- * The writable properties that a body has. Null counts as left out, and what cannot be written (`id`,
- * `changeVersion`, anything unknown) is ignored. Throws a 400 that lists all that is wrong.
+ * The writable properties of a body. Null counts as missing, and properties that cannot be written (`id`,
+ * `changeVersion`, unknown ones) are ignored. Throws a 400 that lists all faults.
  */
 export function writableFields(body: Fields, rules: Rules, options: ResolvedOptions): Fields {
   const given = Object.keys(rules).map((property): [string, unknown] => [
@@ -58,7 +58,7 @@ export function writableFields(body: Fields, rules: Rules, options: ResolvedOpti
   return asWritten(Object.fromEntries(known), options)
 }
 
-/** A value as the service keeps it: `writtenText` says what becomes of its texts. */
+/** A value in the form in which the service stores it: `writtenText` says how its texts change. */
 export function asWritten<T>(value: T, options: Pick<ResolvedOptions, 'writtenText'>): T
 export function asWritten(value: unknown, options: Pick<ResolvedOptions, 'writtenText'>): unknown {
   if (typeof value === 'string') return changes[options.writtenText](value)
@@ -74,11 +74,11 @@ const changes: Readonly<Record<ResolvedOptions['writtenText'], (text: string) =>
   'lower-case': (text) => text.toLowerCase(),
 }
 
-/** A text that may be left out. */
+/** An optional text. */
 export const text: Rule = (value, property) =>
   value === undefined || typeof value === 'string' ? [] : [{ property, message: 'is no text' }]
 
-/** A text of at most 50 characters that may be left out. */
+/** An optional text of at most 50 characters. */
 export const code: Rule = (value, property, options) => {
   if (typeof value !== 'string') return text(value, property, options)
   return [...value].length > 50 ? [{ property, message: 'is longer than 50 characters' }] : []

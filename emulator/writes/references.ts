@@ -10,14 +10,14 @@ import { parseId, predefinedOf } from '../references/references.ts'
 import type { Id } from '../store/store.ts'
 import { bodyNotValid, readBody } from './body.ts'
 
-/** What the path of one reference names. */
+/** The parts of the path of one reference. */
 export interface ReferencePath {
   readonly collection: string
   readonly name: string
   readonly value: string
 }
 
-/** What writing references needs of the service. */
+/** The parts of the service that writing references needs. */
 type Parts = Pick<Service, 'references' | 'store' | 'options'>
 
 /**
@@ -40,14 +40,14 @@ export function putReference(service: Parts, path: ReferencePath, internal: stri
   }
   const before = references.valueOf(path, id)
   if (before === value) return
-  // Where case does not matter, another spelling of its value is no second value.
+  // If case does not matter, another spelling of its value is not a second value.
   if (before !== undefined && linked === undefined && options.secondValue === 'conflict') {
     throw notValid(`${id} has the ${name} ${before} already: delete that reference first`)
   }
   references.set(collection, name, value, id)
 }
 
-/** Removes a reference; false when it is not registered. Throws like `putReference` for the path. */
+/** Removes a reference; false if it is not registered. Throws like `putReference` for the path. */
 export function deleteReference(service: Parts, path: ReferencePath): boolean {
   const { references } = service
   checkCustom(path.collection, path.name)

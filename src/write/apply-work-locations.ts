@@ -146,7 +146,7 @@ export async function applyWorkLocations(
   }
 
   /**
-   * Work locations with the same name that may be the wanted one: without a reference of another key.
+   * Work locations with the same name that may be the wanted one: those that have no value of the reference.
    */
   async function namesakesOf({ fields, links }: Creation): Promise<WorkLocation[]> {
     const locations = await cache.workLocations()
