@@ -4,8 +4,11 @@
  * bookmark holds.
  */
 const ALL_CHARACTERS = 1_900_000
-/** What each stream may take whatever the others do. */
+/** What each stream may take whatever the others do, */
 const CHARACTERS_PER_STREAM = 20_000
+/** if the whole state has room for that, beside what else a bookmark holds. */
+const WHOLE_STATE = 2_000_000
+const REST_OF_BOOKMARK = 2_000
 
 /** Shares the room that the state has for ids among the streams of a sync, by what each needs. */
 export interface IdBudget {
@@ -22,18 +25,17 @@ export interface IdBudget {
  */
 export function createIdBudget(stored: ReadonlyMap<string, number>, kept = 0): IdBudget {
   const taken = new Map(stored)
-  const shared = ALL_CHARACTERS - kept - taken.size * CHARACTERS_PER_STREAM
+  const left = Math.floor((WHOLE_STATE - kept) / taken.size) - REST_OF_BOOKMARK
+  const own = Math.max(0, Math.min(CHARACTERS_PER_STREAM, left))
+  const aboveOwn = (characters: number) => Math.max(0, characters - own)
+  const shared = ALL_CHARACTERS - kept - taken.size * own
   return {
     take(stream, characters) {
       taken.set(stream, 0)
       const others = [...taken.values()].reduce((sum, size) => sum + aboveOwn(size), 0)
-      const fits = characters <= CHARACTERS_PER_STREAM || others + aboveOwn(characters) <= shared
+      const fits = characters <= own || others + aboveOwn(characters) <= shared
       if (fits) taken.set(stream, characters)
       return fits
     },
   }
-}
-
-function aboveOwn(characters: number): number {
-  return Math.max(0, characters - CHARACTERS_PER_STREAM)
 }

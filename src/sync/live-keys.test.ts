@@ -261,6 +261,18 @@ describe('the room that the state has for ids', () => {
     expect(budget.take('people', 300_000)).toBe(true)
   })
 
+  it('leaves room for the bookmarks themselves where those states take nearly all', () => {
+    const streams = ['people', 'clockings', 'jobs']
+    const kept = 1_985_000
+    const budget = createIdBudget(new Map(streams.map((stream) => [stream, 0])), kept)
+    const taken = streams.map((stream) => {
+      const sizes = Array.from({ length: 200 }, (_, i) => 20_000 - 100 * i)
+      return sizes.find((size) => budget.take(stream, size)) ?? 0
+    })
+    expect(Math.min(...taken)).toBeGreaterThan(1000)
+    expect(kept + taken.reduce((sum, size) => sum + size + 2000, 0)).toBeLessThanOrEqual(2_000_000)
+  })
+
   it('is free again when a stream needs less', () => {
     const budget = createIdBudget(
       new Map([
