@@ -303,6 +303,17 @@ describe('a list that is older than what the delta has reported', () => {
     expect(differences()).toEqual([])
   })
 
+  it('is known by the first audit, too, after audit_days was set', async () => {
+    const { emulator, sync, differences, settings } = await startJobs()
+    delete settings['audit_days']
+    emulator.update('jobs', 3, { name: { default: 'New' } })
+    await sync()
+    settings['audit_days'] = 1
+    lag(9)
+    expect((await sync()).warnings).toEqual([expect.stringMatching(BEHIND)])
+    expect(differences()).toEqual([])
+  })
+
   it('is known by another change where the latest one is of a row that came and went', async () => {
     const { sync, differences } = await told(() => {
       scenario.emulator.update('jobs', 3, { name: { default: 'New' } })
@@ -332,6 +343,29 @@ describe('a list that is older than what the delta has reported', () => {
     expect(differences()).toEqual([])
   })
 
+  it('is believed at the next audit, when a row has come back in silence', async () => {
+    const { emulator, sync, differences } = await told(() => scenario.emulator.remove('jobs', 3))
+    await unheard(() => emulator.insert('jobs', { id: 3 }))
+    expect((await sync()).warnings).toEqual([expect.stringMatching(BEHIND)])
+    emulator.advance({ hours: 25 })
+    await sync()
+    expect(differences()).toEqual([])
+  })
+
+  it('puts back no row that the delta has told to be gone between two lists', async () => {
+    const { emulator, sync, differences } = await startJobs(4)
+    emulator.fault('/jobs', 'stale', { skip: 1, times: 9 })
+    let isListed = false
+    await sync({
+      onRequest() {
+        const { path = '' } = emulator.requests.at(-1) ?? {}
+        if (path.startsWith('/delta') && isListed) emulator.remove('jobs', 4)
+        isListed = path.startsWith('/jobs')
+      },
+    })
+    expect(differences()).toEqual([])
+  })
+
   it('is no reason to look again while the delta tells of what happens meanwhile', async () => {
     const { emulator, sync } = await told(() => scenario.emulator.insert('jobs'))
     const { requests } = await sync({
@@ -355,6 +389,45 @@ describe('a row beyond future_days', () => {
     const { deleted, warnings } = await sync()
     expect([deleted, warnings]).toEqual([[], []])
     expect(differences()).toEqual([])
+  })
+})
+
+describe('a row that has moved to another month in silence', () => {
+  it('is written by the audit that finds it by itself, because its list was not whole', async () => {
+    scenario = await startScenario(['clockings'], { people: 0 })
+    const { emulator, sync, differences } = scenario
+    const days = ['2026-08-01', '2026-08-02', '2026-08-03', '2026-11-01', '2026-11-02']
+    for (const date of days) emulator.insert('clockings', { date })
+    await sync()
+    dueNow()
+    await sync()
+    await unheard(() => emulator.update('clockings', 1, { date: '2026-11-04' }))
+    emulator.fault(/^\/clockings/, 'short', { times: 2 })
+    await sync()
+    expect(differences()).toEqual([])
+  })
+})
+
+describe('a row that has left the days of a list in silence', () => {
+  it.each([
+    ['before the start date', '2025-12-01', []],
+    ['beyond future_days', '2028-11-25', ['2028-11-25']],
+  ])('is found by itself and written: %s', async (_where, date, days) => {
+    scenario = await startScenario(['clockings'], { people: 0 })
+    const { emulator, sync, settings } = scenario
+    Object.assign(settings, { start_date: '2026-01-01', future_days: 10 })
+    for (const day of ['2026-11-01', '2026-11-02']) emulator.insert('clockings', { date: day })
+    await sync()
+    emulator.update('clockings', 2, { date })
+    emulator.fault('/delta', 'empty', { times: 1 })
+    await sync()
+    dueNow()
+    const { records } = await sync()
+    const last = records.filter(({ id }) => id === 2)
+    expect(
+      last.filter((row) => row['_ab_cdc_deleted_at'] === null).map((row) => row['date']),
+    ).toEqual(days)
+    expect(last).toHaveLength(1)
   })
 })
 

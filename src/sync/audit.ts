@@ -52,12 +52,19 @@ export async function audit(
     return
   }
   const lives = keys.isTracked ? keys.has : () => true
+  // What a backfill has decided is written first: an older second list must not show it to be there.
+  await deleteVanished(context)
   await writeParts(rows.choose(state.auditedParts, lives), range, context)
-  // As after any reading: a page may have been read twice, or a backfill have decided.
-  await confirmDeletes(context)
-  await emitDeletes(context)
+  // A page may have been read twice.
+  await deleteVanished(context)
   await mend(context)
   state.endAudit(begunAt, rows.fingerprints(lives))
+}
+
+/** As after any reading. */
+async function deleteVanished(context: StreamContext): Promise<void> {
+  await confirmDeletes(context)
+  await emitDeletes(context)
 }
 
 /** Writes nothing of the list. False, which is said, where there is none that can be compared. */

@@ -14,7 +14,7 @@ import type { Place, PlaceOf } from './live-keys.ts'
 import { DeadLinkError, type LinkKind } from './page-failures.ts'
 import type { Link } from './position.ts'
 import type { Slice } from './slices.ts'
-import type { StreamContext } from './stream-state.ts'
+import type { StreamContext, StreamState } from './stream-state.ts'
 
 /** Deletes are written so many at a time. */
 const CHUNK = 1000
@@ -113,16 +113,16 @@ export async function* emitPages(
       if (!isSecond) state.addRows(batch.count)
       order.settle(batch)
       if (audit === 'second') rows.leaveOutOthers(batch)
-      else rows.take(batch)
       if (mode === 'full_refresh') keys.leaveOutSent(batch)
       if (isTracked) {
         mark?.(batch)
-        if (kind === 'delta') noteChanges(batch, context)
+        if (kind === 'delta') noteChanges(batch, state)
         if (isSecond) keys.leaveOutMet(batch)
         const where = typeof place === 'function' ? place(batch) : place
         keys.observe(batch, where, event.type === 'records' && mayOmit)
         if (isSecond) state.addRows(written(batch))
       }
+      if (audit !== 'second') rows.take(batch)
       await output.records(batch, state.stamp(clock.now()))
     }
     if (event.type === 'records') continue
@@ -132,15 +132,12 @@ export async function* emitPages(
   }
 }
 
-/** What audits compare their lists with. */
-function noteChanges(batch: RecordBatch, { state, config }: StreamContext): void {
-  const { latestChanges, stream } = state
+/** What audits compare their lists with, also the first one after `audit_days` was set. */
+function noteChanges(batch: RecordBatch, { latestChanges, stream }: StreamState): void {
   const { dateField } = stream
-  if (config.auditDays === 0) latestChanges.forget()
-  else
-    latestChanges.note(batch, (i) =>
-      dateField === undefined ? null : dayIn(batch.received(i), dateField),
-    )
+  latestChanges.note(batch, (i) =>
+    dateField === undefined ? null : dayIn(batch.received(i), dateField),
+  )
 }
 
 function written({ ops, count }: RecordBatch): number {

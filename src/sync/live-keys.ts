@@ -142,7 +142,8 @@ export function createLiveKeys(
     leaveOutMet(batch) {
       for (let i = 0; i < batch.count; i++) {
         const key = keyAt(batch, i)
-        if (window.has(key) || backfill.has(key) || toldGone.has(key)) batch.ops[i] = SKIP
+        const isMet = (window.has(key) || backfill.has(key)) && !unaudited.has(key)
+        if (isMet || toldGone.has(key)) batch.ops[i] = SKIP
       }
     },
     leaveOutSent,

@@ -60,7 +60,7 @@ export interface SummedRows {
   begin(range: DayRange | null): void
   /** Rows are listed while this is given, and not told of; rows that are told of are no surprise. */
   compareWith(known: KnownRows | undefined): void
-  /** Takes the records of a batch that live, and of a listing those of rows that lived until now. */
+  /** Takes the records of a batch that are written, and of a listing those that tell of the end of a row. */
   take(batch: RecordBatch): void
   /** The version of a watched row in the listing, empty if it has none; undefined where the listing has no such row. */
   listedVersion(key: Key): string | undefined
@@ -94,6 +94,8 @@ export function createSummedRows(stream: Stream): SummedRows {
   const parts: string[] = []
   let places = new Map<Key, number>()
   let numbers = new Uint32Array()
+  /** Where those of the next row begin. */
+  let free = 0
   let isOn = false
   let range: DayRange | null = null
   let known: KnownRows | undefined
@@ -120,8 +122,10 @@ export function createSummedRows(stream: Stream): SummedRows {
       if (!isOn) return
       for (let i = 0; i < batch.count; i++) {
         const key = keyAt(batch, i)
-        const isEnd = batch.ops[i] === SOFT_DELETE && known?.has(key) === true
-        if (batch.ops[i] === UPSERT || isEnd) keep(key, textOfRecord(batch, i))
+        const op = batch.ops[i]
+        const isEnd = op === SOFT_DELETE && known?.has(key) === true
+        if (op === UPSERT || isEnd) keep(key, textOfRecord(batch, i))
+        else if (op !== SKIP) places.delete(key)
       }
     },
     listedVersion: (key) => listed.get(key),
@@ -180,6 +184,7 @@ export function createSummedRows(stream: Stream): SummedRows {
   function forget(): void {
     places = new Map()
     numbers = new Uint32Array()
+    free = 0
     isOn = false
     known = undefined
     listed = new Map()
@@ -201,7 +206,8 @@ export function createSummedRows(stream: Stream): SummedRows {
       version,
       ...columns.map(({ paths, type }) => textOf(firstOf(record, paths), type)),
     ].join(SEPARATOR)
-    const at = before ?? FIELDS * places.size
+    const at = before ?? free
+    if (at === free) free += FIELDS
     if (at === numbers.length) numbers = doubled(numbers)
     places.set(key, at)
     const part = partOf(record)
