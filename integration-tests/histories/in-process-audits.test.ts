@@ -8,7 +8,7 @@ import '../testing/property-seed.ts'
 /** A change of one record of a collection, by its place among those that live. */
 const changes = fc.record({
   collection: fc.constantFrom('jobs' as const, 'clockings' as const),
-  kind: fc.constantFrom('insert', 'update', 'remove'),
+  kind: fc.constantFrom('insert', 'update', 'remove', 'return'),
   row: fc.nat(20),
   day: fc.constantFrom('2024-03-01', '2025-06-01', '2026-11-18', '2027-02-01'),
 })
@@ -67,6 +67,8 @@ const lateStories = fc.record({
   syncs: fc.array(
     fc.record({
       changes: fc.array(changes, { maxLength: 20 }),
+      /** What happens while the sync reads, request by request. */
+      during: fc.array(fc.option(changes), { maxLength: 8 }),
       lag: fc.option(lags),
       times: fc.constantFrom(3, 10, 1000),
       hours: fc.constantFrom(1, 25, 60),
@@ -128,7 +130,7 @@ async function playLate({ options, first, syncs }: LateStory): Promise<void> {
     await scenario.sync()
     // A list is no older than what the last complete reading met, or the last audit that found its list old.
     const since = { jobs: 0, clockings: 0 }
-    for (const { changes, lag, times, hours } of syncs) {
+    for (const { changes, during, lag, times, hours } of syncs) {
       emulator.advance({ hours })
       for (const change of changes) {
         happen(change, emulator)
@@ -140,10 +142,18 @@ async function playLate({ options, first, syncs }: LateStory): Promise<void> {
         emulator.fault(`/${collection}`, 'stale', { ...lag, times, changes: missed })
         since[collection] = 0
       }
-      const { errors } = await scenario.sync()
-      const wrong = [...errors, ...scenario.differences()]
-      if (wrong.length > 0) throw new Error(wrong.join('\n'))
+      const { errors } = await scenario.sync({
+        onRequest: (n) => {
+          const change = during[n]
+          if (change) happen(change, emulator)
+        },
+      })
       emulator.clearFaults()
+      // What happened behind the last answer of the delta the next one tells, without an audit.
+      emulator.advance({ hours: 1 })
+      const next = await scenario.sync()
+      const wrong = [...errors, ...next.errors, ...scenario.differences()]
+      if (wrong.length > 0) throw new Error(wrong.join('\n'))
     }
   } finally {
     await emulator.close()
@@ -154,9 +164,18 @@ function happen({ collection, kind, row, day }: Change, emulator: Emulator): voi
   const [, ...all] = emulator.all(collection)
   const id = all[row % Math.max(1, all.length)]?.['id'] as number | undefined
   const fields = collection === 'jobs' ? { name: { default: day } } : { date: day }
-  if (kind === 'insert' || id === undefined) emulator.insert(collection, fields)
-  else if (kind === 'update') emulator.update(collection, id, fields)
+  const gone = kind === 'return' ? firstGone(emulator, collection) : undefined
+  if (gone !== undefined) emulator.insert(collection, { ...fields, id: gone })
+  else if (kind === 'insert' || id === undefined) emulator.insert(collection, fields)
+  else if (kind !== 'remove') emulator.update(collection, id, fields)
   else emulator.remove(collection, id)
+}
+
+/** The lowest id that a row has had which is gone. */
+function firstGone(emulator: Emulator, collection: string): number | undefined {
+  const ids = new Set(emulator.all(collection).map(({ id }) => Number(id)))
+  for (let id = 1; id < Math.max(...ids); id++) if (!ids.has(id)) return id
+  return undefined
 }
 
 it(
