@@ -1,0 +1,118 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { changeInSilence, startDueJobs } from './histories/audited.ts'
+import type { Scenario } from './histories/scenario.ts'
+
+let scenario: Scenario
+afterEach(() => scenario.emulator.close())
+
+const startJobs = async (rows?: number) => (scenario = await startDueJobs(rows))
+const unheard = (change: () => void) => changeInSilence(scenario, change)
+
+describe('a list that is older than what the delta has reported', () => {
+  const BEHIND =
+    /^jobs: the list of the audit is older than what the delta has reported: it lacks \d+ changes? of the latest, and so did the one before it\./
+  const lag = (times: number, changes = 1) =>
+    scenario.emulator.fault('/jobs', 'stale', { times, changes })
+
+  /** A change that the delta tells of, a sync before the audit. */
+  async function told(change: () => void): Promise<Scenario> {
+    await startJobs()
+    change()
+    await scenario.sync()
+    scenario.emulator.advance({ hours: 25 })
+    return scenario
+  }
+
+  it.each([
+    ['an older version', () => scenario.emulator.update('jobs', 3, { name: { default: 'New' } })],
+    ['a row that is gone', () => scenario.emulator.remove('jobs', 3)],
+    ['the lack of a row', () => scenario.emulator.insert('jobs')],
+  ])('puts back %s for nobody', async (_what, change) => {
+    const { sync, differences } = await told(change)
+    lag(9)
+    const { warnings, deleted, records } = await sync()
+    expect(warnings).toEqual([expect.stringMatching(BEHIND)])
+    expect([deleted, records]).toEqual([[], []])
+    expect(differences()).toEqual([])
+  })
+
+  it('is listed once more, which may be enough', async () => {
+    const { sync, differences } = await told(() => scenario.emulator.remove('jobs', 3))
+    lag(1)
+    expect(await sync()).toMatchObject({ warnings: [], deleted: [] })
+    expect(differences()).toEqual([])
+  })
+
+  it('is known by the first audit, too, after audit_days was set', async () => {
+    const { emulator, sync, differences, settings } = await startJobs()
+    delete settings['audit_days']
+    emulator.update('jobs', 3, { name: { default: 'New' } })
+    await sync()
+    settings['audit_days'] = 1
+    lag(9)
+    expect((await sync()).warnings).toEqual([expect.stringMatching(BEHIND)])
+    expect(differences()).toEqual([])
+  })
+
+  it('is known by another change where the latest one is of a row that came and went', async () => {
+    const { sync, differences } = await told(() => {
+      scenario.emulator.update('jobs', 3, { name: { default: 'New' } })
+      scenario.emulator.insert('jobs')
+      scenario.emulator.remove('jobs', 13)
+    })
+    lag(9, 3)
+    expect((await sync()).warnings).toEqual([expect.stringMatching(BEHIND)])
+    expect(differences()).toEqual([])
+  })
+
+  it('is believed at the next audit, when the newest row was gone in silence', async () => {
+    const { emulator, sync, differences } = await told(() => scenario.emulator.insert('jobs'))
+    await unheard(() => emulator.remove('jobs', 13))
+    expect((await sync()).warnings).toEqual([expect.stringMatching(BEHIND)])
+    emulator.advance({ hours: 25 })
+    expect((await sync()).deleted).toEqual([13])
+    expect(differences()).toEqual([])
+  })
+
+  it('is noticed when it is the second one', async () => {
+    const { emulator, sync, differences } = await told(() =>
+      scenario.emulator.update('jobs', 3, { name: { default: 'New' } }),
+    )
+    emulator.fault('/jobs', 'stale', { skip: 3 })
+    await sync()
+    expect(differences()).toEqual([])
+  })
+
+  it('is believed at the next audit, when a row has come back in silence', async () => {
+    const { emulator, sync, differences } = await told(() => scenario.emulator.remove('jobs', 3))
+    await unheard(() => emulator.insert('jobs', { id: 3 }))
+    expect((await sync()).warnings).toEqual([expect.stringMatching(BEHIND)])
+    emulator.advance({ hours: 25 })
+    await sync()
+    expect(differences()).toEqual([])
+  })
+
+  it('puts back no row that the delta has told to be gone between two lists', async () => {
+    const { emulator, sync, differences } = await startJobs(4)
+    emulator.fault('/jobs', 'stale', { skip: 1, times: 9 })
+    let isListed = false
+    await sync({
+      onRequest() {
+        const { path = '' } = emulator.requests.at(-1) ?? {}
+        if (path.startsWith('/delta') && isListed) emulator.remove('jobs', 4)
+        isListed = path.startsWith('/jobs')
+      },
+    })
+    expect(differences()).toEqual([])
+  })
+
+  it('is no reason to look again while the delta tells of what happens meanwhile', async () => {
+    const { emulator, sync } = await told(() => scenario.emulator.insert('jobs'))
+    const { requests } = await sync({
+      onRequest(n) {
+        if (n === 4) emulator.remove('jobs', 13)
+      },
+    })
+    expect(requests.filter((text) => text === '/jobs?').length).toBeLessThanOrEqual(2)
+  })
+})
