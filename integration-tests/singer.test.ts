@@ -1,7 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest'
-import type { SingerMessage, SingerState } from '../src/protocol/acceptance/messages.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { SingerState } from '../src/protocol/acceptance/messages.ts'
 import { startTenant, type Tenant } from './engines/tenant.ts'
-import { tap } from './testing/run.ts'
+import { type SingerRun, tap } from './testing/run.ts'
 import { createSingerWarehouse, differences } from './testing/warehouse.ts'
 
 type Value = Readonly<Record<string, unknown>>
@@ -29,78 +29,71 @@ function isObject(value: unknown): value is Value {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-let tenant: Tenant
-afterEach(() => tenant.emulator.close())
-
 const CHANGES = { inserts: 30, updates: 30, deletes: 30, softDeletes: 3 }
 
-/** Two targets, each asked for all streams after each sync. */
-function targets() {
-  const warehouses = [createSingerWarehouse(true), createSingerWarehouse(false)]
-  return {
-    load: (messages: readonly SingerMessage[]) => {
-      for (const warehouse of warehouses) warehouse.load(messages)
-    },
-    async faults(): Promise<string[]> {
-      const faults: string[] = []
-      for (const stream of tenant.streams) {
-        const truth = await tenant.truth(stream)
-        for (const warehouse of warehouses)
-          faults.push(...differences(stream, warehouse.rows(stream), truth))
-      }
-      return faults
-    },
-  }
+/** What is in two targets and differs from the service, of all streams. */
+async function faultsOf(
+  warehouses: readonly ReturnType<typeof createSingerWarehouse>[],
+  { streams, truth }: Tenant,
+): Promise<string[]> {
+  const faults: string[] = []
+  for (const stream of streams)
+    for (const warehouse of warehouses)
+      faults.push(...differences(stream, warehouse.rows(stream), await truth(stream)))
+  return faults
 }
 
 describe('a whole tenant over Singer', () => {
-  it('is in both kinds of target after the first sync, after changes, and after every link has died', async () => {
+  let tenant: Tenant
+  /** From the beginning, after changes, and after every link has died; at last without a state. */
+  let runs: SingerRun[]
+  let faults: string[][]
+  beforeAll(async () => {
     tenant = await startTenant()
     const { config, emulator } = tenant
-    const { load, faults } = targets()
-    const synced = async (state?: SingerState) => {
-      const result = await tap({ in: 'process', config, state })
-      expect([result.exitCode, result.stderr.includes('ERROR')]).toEqual([0, false])
-      load(result.messages)
-      expect(await faults()).toEqual([])
-      return result.state
+    const targets = [createSingerWarehouse(true), createSingerWarehouse(false)]
+    runs = []
+    faults = []
+    const sync = async (state?: SingerState) => {
+      const run = await tap({ in: 'process', config, state })
+      runs.push(run)
+      for (const target of targets) target.load(run.messages)
+      faults.push(await faultsOf(targets, tenant))
+      return run.state
     }
-    const first = await synced()
+    const first = await sync()
     emulator.randomChanges(CHANGES)
-    const second = await synced(first)
+    const second = await sync(first)
     emulator.randomChanges({ ...CHANGES, seed: 2 })
     emulator.advance({ hours: 73 })
-    await synced(second)
+    await sync(second)
+    await sync()
+  })
+  afterAll(() => tenant.emulator.close())
+
+  it('is in both kinds of target after the first sync, after changes, and after every link has died', () => {
+    for (const { exitCode, stderr } of runs)
+      expect([exitCode, stderr.includes('ERROR')]).toEqual([0, false])
+    expect(faults.slice(0, 3)).toEqual([[], [], []])
   })
 
   it('loses its ghosts by ACTIVATE_VERSION when it is read again without a state', async () => {
-    tenant = await startTenant()
-    const { config, emulator } = tenant
     const warehouse = createSingerWarehouse(true)
-    warehouse.load((await tap({ in: 'process', config })).messages)
-    emulator.randomChanges(CHANGES)
-    emulator.advance({ hours: 1 })
-    warehouse.load((await tap({ in: 'process', config })).messages)
-    for (const stream of tenant.streams) {
-      expect(differences(stream, warehouse.rows(stream), await tenant.truth(stream))).toEqual([])
-    }
+    const [first, , , again] = runs
+    for (const run of [first, again]) warehouse.load(run?.messages ?? [])
+    expect(await faultsOf([warehouse], tenant)).toEqual([])
   })
 
-  it('has a state that survives the merge of Meltano, with the same keys at each line', async () => {
-    tenant = await startTenant()
-    const { config, emulator } = tenant
-    const first = await tap({ in: 'process', config })
-    emulator.randomChanges(CHANGES)
-    emulator.advance({ hours: 73 })
-    const second = await tap({ in: 'process', config, state: first.state })
-    const states = [...first.messages, ...second.messages].flatMap((message) =>
-      message.type === 'STATE' ? [message.value] : [],
-    )
+  it('has a state that survives the merge of Meltano, with the same keys at each line', () => {
+    const states = runs
+      .slice(0, 3)
+      .flatMap(({ messages }) => messages)
+      .flatMap((message) => (message.type === 'STATE' ? [message.value] : []))
     const shapes = states.flatMap(({ bookmarks }) =>
       Object.values(bookmarks).map((bookmark) => Object.keys(bookmark).toSorted().join()),
     )
     expect(new Set(shapes).size).toBe(1)
     const merged = states.reduce((all, state) => meltanoMerge({ ...state }, all), {})
-    expect(merged).toEqual(second.state)
+    expect(merged).toEqual(runs[2]?.state)
   })
 })
