@@ -25,6 +25,7 @@ const KEY_SUMS = 'dbt/models/intermediate/int_protime__key_sums.sql'
 const ROW_SUMS = 'dbt/models/intermediate/int_protime__row_sums.sql'
 const VECTORS = 'dbt/integration_tests/macros/checksum_vectors.sql'
 const PROJECT = 'dbt/dbt_project.yml'
+const README = 'dbt/README.md'
 const HEAD = 'Made by `npm run docs` from schemas/'
 
 /** All that has a table. */
@@ -52,14 +53,16 @@ export function dbtFiles(): Map<string, string> {
   const models = TABLES.map(
     (stream) => [`${STAGING}/${modelOf(stream.stream)}.sql`, stagingModel(stream)] as const,
   )
-  const project = readFileSync(PROJECT, 'utf8')
+  const versioned = (path: string, place: RegExp) =>
+    [path, readFileSync(path, 'utf8').replace(place, packageVersion())] as const
   return new Map([
     ...models,
     [`${STAGING}/staging.yml`, properties()],
     [KEY_SUMS, sums(keySums)],
     [ROW_SUMS, sums(rowSums)],
     [VECTORS, vectors()],
-    [PROJECT, project.replace(/^version: .*$/m, `version: ${packageVersion()}`)],
+    versioned(PROJECT, /(?<=^version: ).*$/m),
+    versioned(README, /(?<=^ *revision: v).*$/m),
   ])
 }
 

@@ -1,7 +1,7 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { guideBlock } from '../../scripts/guide-blocks.ts'
-import { expectSame } from './command.ts'
+import { expectSame, output } from './command.ts'
 import {
   AUDIT,
   expectAgeTold,
@@ -37,7 +37,7 @@ export const dbt: Engine = {
   async run(tools) {
     const postgres = await tools.step('PostgreSQL started', () => startPostgreSql(tools.folder))
     if (postgres === undefined) return
-    const pages = ['README.md', 'docs/warehouse.md']
+    const pages = ['README.md', 'docs/warehouse.md', 'dbt/README.md']
     const sql = pages
       .map((page) => guideBlock('sql dbt', join(tools.projectFolder, page)))
       .join(';')
@@ -74,6 +74,7 @@ export const dbt: Engine = {
       }
       await compared(rows, tools)
       await asExpected(tools, postgres)
+      await installed(tools)
       await ofParts(tools)
       await inTenant(tools, 'keys', (parts, tenant) =>
         tools.step('without an audit faults of keys are found, and how old they are', async () => {
@@ -207,6 +208,30 @@ async function asExpected(tools: Tools, postgres: PostgreSql): Promise<void> {
       // Of the values that do not fit, which two seeds have for that.
       expectSame(/PASS=\d+ WARN=2 ERROR=0/.test(said.at(-1) ?? ''), true)
     })
+}
+
+/** The lines of dbt/README.md install the package, here of this clone in place of the published one. */
+async function installed(tools: Tools): Promise<void> {
+  await tools.step('dbt deps installs the package as its README says', async () => {
+    const folder = join(tools.folder, 'project')
+    mkdirSync(folder)
+    const clone = join(tools.folder, 'clone.git')
+    const git = (...args: readonly string[]) => output({ program: 'git', args, folder })
+    await git('clone', '--quiet', '--bare', tools.projectFolder, clone)
+    const revision = (await git('-C', clone, 'rev-parse', 'HEAD')).trim()
+    const packages = guideBlock('yaml packages', join(tools.projectFolder, 'dbt/README.md'))
+      .replace(/git: .*/, `git: file://${clone}`)
+      .replace(/revision: .*/, `revision: ${revision}`)
+    writeFileSync(join(folder, 'packages.yml'), packages)
+    writeFileSync(
+      join(folder, 'dbt_project.yml'),
+      'name: mine\nversion: "1.0.0"\nprofile: protime\n',
+    )
+    writeProfile(folder, { type: 'duckdb', path: 'mine.duckdb' })
+    const said = await runDbt(folder, 'deps')
+    expectSame(/and subdirectory dbt/.test(said), true)
+    expectSame(existsSync(join(folder, 'dbt_packages/protime/dbt_project.yml')), true)
+  })
 }
 
 /** What a mart says of two tenants with equal ids. */
