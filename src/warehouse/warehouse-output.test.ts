@@ -22,14 +22,18 @@ describe('commits', () => {
     expect(count).toBe(2)
   })
 
+  const RISING = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
+
   it.each([
-    ['rows that are new at 48 MB', [1, 2, 3, 4, 5, 6], [5]],
+    ['rows that are new at 48 MB', RISING, 4, [12]],
     [
       'rows that may take the place of others at 16 MB, and before the first',
-      [6, 5, 4, 3, 2, 1],
-      [2, 3, 5],
+      RISING.toReversed(),
+      4,
+      [2, 5, 9],
     ],
-  ])('begin for %s', async (_, ids, after) => {
+    ['rows of long records at 16 MB', RISING.slice(0, 5), 10, [2, 4]],
+  ])('begin for %s', async (_, ids, megabytes, after) => {
     const begun: number[] = []
     let sent = 0
     const output = createWarehouseOutput({
@@ -37,7 +41,7 @@ describe('commits', () => {
       rows: {
         columns: [],
         misfits: [],
-        add: () => 10 * 1024 * 1024,
+        add: () => megabytes * 1024 * 1024,
         take: () => ({ files: [], count: 1 }),
       },
       keys: createRisingKeys(-1),

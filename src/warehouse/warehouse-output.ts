@@ -13,6 +13,8 @@ import { type StreamRows, unwritable } from './stream-rows.ts'
 const COMMIT_BYTES = 48 * 1024 * 1024
 /** Rows that may take the place of others are in memory until they are committed: each of their bytes counts for so many. */
 const REPLACING = 3
+/** So do rows of records that are this long: DuckDB has each several times in memory. */
+const LONG_BYTES = 8 * 1024 * 1024
 /** A kill costs no more than what was read in this time, */
 const COMMIT_MS = 5_000
 /** and one soon after the start does not cost the start. */
@@ -243,7 +245,8 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
     if (failure !== undefined) return Promise.reject(failure)
     isChanged = true
     highestGeneration = Math.max(highestGeneration, generation)
-    return commits.wrote(rows.add(lines, generation) * (keys.rise ? 1 : REPLACING))
+    const bytes = rows.add(lines, generation)
+    return commits.wrote(bytes * (keys.rise && bytes < LONG_BYTES ? 1 : REPLACING))
   }
 
   function wrote(bytes: number): Promise<void> | undefined {
