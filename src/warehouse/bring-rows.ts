@@ -80,7 +80,7 @@ export async function bringRows(
   async function addTo(into: Table): Promise<AddedRows> {
     if (risesFrom !== undefined && (goesNext || highest < 0)) {
       await run(connection, append(into, files))
-      return addedAbove(into, risesFrom)
+      return addedAbove(isOver(load) ? table : into, risesFrom)
     }
     await run(connection, [...readFiles(files, table.columns), ...deduplicate(table)])
     const [[isPlain] = []] = await texts(connection, IS_PLAIN)

@@ -171,6 +171,27 @@ describe('a complete reading of what the warehouse has already', () => {
     await withDuckDb(file(), (connection) => connection.run(look))
   })
 
+  it.each([
+    ['rise', [3], [4]],
+    ['fall', [4], [3]],
+  ])(
+    'shows the members of open objects that its last rows have, when keys %s',
+    async (_, ...parts) => {
+      const open = streamOf('jobs', { references: { type: ['object', 'null'] } })
+      const syncs = async (script: Script) =>
+        expect((await syncLists(file(), new Map([[open, script]]))).failures).toEqual([])
+      const [first, last] = parts.map((ids) =>
+        ids.map((id) => JSON.stringify({ id, references: { [`r${id}`]: 'x' } })),
+      )
+      await syncs(reading(1, ['{"id":1}']))
+      await syncs(reading(2, first ?? [], last ?? []))
+      expect(await ask(file(), 'SELECT r3, r4 FROM flat.jobs ORDER BY id')).toEqual([
+        { r3: 'x', r4: null },
+        { r3: null, r4: 'x' },
+      ])
+    },
+  )
+
   it('leaves what the schema says of the table and its columns', async () => {
     const [spec, comments] = [
       { ...jobs, schema: { ...jobs.schema, description: 'One job.' } },
