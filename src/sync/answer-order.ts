@@ -2,24 +2,25 @@ import { DELETE, type RecordBatch, SKIP } from '../records/record-batch.ts'
 import { type Key, keyAt } from './id-set.ts'
 
 /**
- * Decides which record of a row counts where an answer of the service has several. What is written last
- * counts for every destination, but an answer does not promise the order of its records.
+ * Decides which record counts if an answer of the service has several records of a row. Destinations keep the
+ * record that is written last, but an answer does not promise the order of its records.
  */
 export interface AnswerOrder {
   /**
-   * Sets the op of every record to SKIP that another one of the answer supersedes: of two upserts the one
-   * with the lower version; whatever stands before a Delete; and a Delete that an upsert follows. What has
-   * no version counts by its place.
+   * Sets the op of superseded records to SKIP: of two upserts the one with the lower version, everything
+   * before a Delete, and a Delete that an upsert follows. Records without a version count by their place.
    */
   settle(batch: RecordBatch): void
 }
 
-/** The versions of so many rows are remembered: an answer with more changed rows is in its own order. */
+/**
+ * The versions of this many rows are remembered; an answer with more changed rows keeps its own order.
+ */
 const MOST_ROWS = 100_000
 
 /**
- * For answers of which each batch stands for itself: those of lists and of a delta's first phase, which have a row
- * again only when it has changed meanwhile.
+ * For answers whose batches are independent: lists and the first phase of a delta, which have a row again
+ * only if it has changed meanwhile.
  */
 export const BATCH_ORDER: AnswerOrder = {
   settle(batch) {
@@ -27,7 +28,7 @@ export const BATCH_ORDER: AnswerOrder = {
   },
 }
 
-/** For the answer to a delta link, which may tell of each change of a row, over several pages. */
+/** For the answer to a delta link, which may report each change of a row, over several pages. */
 export function createChangeOrder(mostRows = MOST_ROWS): AnswerOrder {
   let versions: Map<Key, string> | undefined = new Map()
   return {
@@ -39,10 +40,10 @@ export function createChangeOrder(mostRows = MOST_ROWS): AnswerOrder {
   }
 }
 
-/** `versions` has the highest one of each row that was met, since its last Delete. */
+/** `versions` has the highest version of each met row since its last Delete. */
 function settle(batch: RecordBatch, versions: Map<Key, string>): void {
   const { count, ops } = batch
-  /** Which record of the batch counts, of each row so far. */
+  /** The record of the batch that counts so far, by row. */
   const counting = new Map<Key, number>()
   for (let i = 0; i < count; i++) {
     const key = keyAt(batch, i)
@@ -60,13 +61,13 @@ function settle(batch: RecordBatch, versions: Map<Key, string>): void {
   }
 }
 
-/** Whether a batch may have a row twice. Rising keys are the common case and the fast one. */
+/** Whether a batch may have a row twice. Rising keys are the common and fast case. */
 function hasRepeats({ count, keys }: RecordBatch): boolean {
   if (isRising(keys, count)) return false
   return !isRising(keys.slice().sort(), count)
 }
 
-/** NaN, which stands for a key that is no integer, is not above anything. */
+/** NaN, which means a key that is not an integer, is not above anything. */
 function isRising(keys: Float64Array, count: number): boolean {
   for (let i = 0; i < count; i++) if (!((keys[i] as number) > (keys[i - 1] ?? -1))) return false
   return true

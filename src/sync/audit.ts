@@ -10,14 +10,16 @@ import { type Slice, slicesOf } from './slices.ts'
 import { lastDay, type StreamContext } from './stream-state.ts'
 import type { DayRange } from './summed-rows.ts'
 
-/** Whether the last audit of a delta, or its last complete reading, is older than the configuration wants. */
+/**
+ * Whether the last audit or complete read of a stream with a delta is older than the configuration wants.
+ */
 export function isAuditDue({ state, config, clock }: StreamContext): boolean {
   const { position, mode, auditedAt, generation } = state
   if (config.auditDays === 0 || mode !== 'incremental') return false
   if (position.phase !== 'complete' || position.next === 'list') return false
   const isLongAgo = (time: number) => {
     const days = (clock.now().getTime() - time) / 86_400_000
-    // One of tomorrow was made under another clock.
+    // A time in the future comes from another clock.
     return days >= config.auditDays || days < -1
   }
   return [auditedAt?.getTime() ?? 0, generation * 1000].every(isLongAgo)

@@ -5,18 +5,18 @@ import { keyOf } from '../streams/streams.ts'
 /** See `Key` in id-set.ts. */
 type Key = number | string
 
-/** Between the parts of a text that is summed. */
+/** The separator of the parts of a summed text. */
 export const SEPARATOR = '\u001f'
 /** Stands for null. */
 const NULL = '\u001e'
-/** Squares of remainders by this prime tell apart sets of ids that have one sum. */
+/** Squares of remainders by this prime distinguish sets of ids with the same sum. */
 const PRIME = 1_000_003
-/** So many squares of remainders add up to less than 2^53. */
+/** This many squares of remainders add up to less than 2^53. */
 const MOST_EXACT = 4096
 
 /**
- * Two sums that do not depend on the order of what is summed, as a text `a:b`. SQL computes the same: see the vectors
- * in checksum-vectors.json.
+ * Two sums that do not depend on order, as a text `a:b`. SQL computes the same: see the vectors in
+ * checksum-vectors.json.
  */
 interface KeySum {
   add(keys: Uint32Array | readonly Key[]): void
@@ -42,7 +42,7 @@ export function createIntegerSum(): KeySum {
       const id = keys[i] as number
       const rest = id % PRIME
       someSquares += rest * rest
-      // What a double could not hold any more is set aside.
+      // The part that a double could no longer keep exactly.
       if (some + id > Number.MAX_SAFE_INTEGER) {
         ids += BigInt(some)
         some = 0
@@ -98,7 +98,7 @@ export function createKeySum(stream: Stream): KeySum {
   }
 }
 
-/** The text of a key: that of several columns has their values in their order. */
+/** The text of a key; for several columns, their values in order. */
 export function keyText(key: Key): string {
   if (typeof key === 'number') return String(key)
   const value: unknown = JSON.parse(key)
@@ -108,17 +108,19 @@ export function keyText(key: Key): string {
 /** The types of single values, by the schema of their stream. */
 export type ValueType = 'integer' | 'number' | 'boolean' | 'date' | 'text'
 
-/** How a number is written, for databases do not agree on that either. */
+/** How a number is written: databases differ in that, too. */
 const NUMBER = /^-?\d{1,200}(\.\d+)?([eE][+-]?\d{1,2})?$/
-/** Of greater ones a double, or an integer of a database, may not have the millionths. */
+/** A double, or an integer of a database, may not have the millionths of greater numbers. */
 const LARGEST = 9_007_199_254
 
-/** A single value of a record as it is summed; a number that is none, or a greater one than others can have, is null. */
+/**
+ * A single value of a record in its summed form; an invalid number, or one above the limit, is null.
+ */
 export function textOf(value: unknown, type: ValueType): string {
   if (value === undefined || value === null) return NULL
   if (type === 'date') return String(value).slice(0, 10)
   if (type !== 'number') return typeof value === 'object' ? JSON.stringify(value) : String(value)
   if (!NUMBER.test(String(value)) || Math.abs(Number(value)) > LARGEST) return NULL
-  // Rounded in this way everywhere: databases do not agree on halves.
+  // Rounded in the same way everywhere: databases differ in how they round halves.
   return String(Math.floor(Number(value) * 1e6 + 0.5))
 }

@@ -9,13 +9,13 @@ import { LIST } from './position.ts'
 import { referencePairs, type Slice, sliceAfter, slicesOf } from './slices.ts'
 import { lastDay, type StreamContext } from './stream-state.ts'
 
-/** So many rows are asked for one by one, or as many as the reading had pages. */
+/** This many rows are requested one by one, or as many as the read had pages. */
 const MOST_SINGLE = 100
 
 /**
- * Looks a second time for what a complete reading did not meet, before it is deleted: a list may be short
- * once. Few rows are asked for one by one, where the collection has single records; else what could hold
- * them is listed once more. What is found is written, and lives.
+ * Looks a second time for rows that a complete read did not meet, before they are deleted, because a list may
+ * be incomplete once. Few rows are requested one by one, if the collection has single records; otherwise the
+ * lists that could have them are read once more. Rows that are found are live and are written.
  */
 export async function confirmDeletes(context: StreamContext): Promise<void> {
   const { state, log } = context
@@ -75,40 +75,44 @@ async function look(context: StreamContext): Promise<boolean> {
   return isListed ?? (await listAgain(context))
 }
 
-/** A full refresh knows no row that could have vanished, but an empty list costs no more than another. */
+/**
+ * A full refresh has no rows that could have vanished, but a second list costs little if the first one was
+ * empty.
+ */
 async function refreshAgain(context: StreamContext): Promise<void> {
   const { state, log } = context
   log.info(
     `${state.stream.stream}: this full refresh found no row at all, so it is listed once more.`,
   )
   const { position } = state
-  // It is not complete before that list has been read: whoever goes on after a failure reads it.
+  // The refresh is not complete before that list has been read: a sync that continues after a failure reads
+  // it.
   state.moveTo(LIST)
   await listAgain(context, { place: 'window' })
   state.moveTo(position)
 }
 
-/** How rows of any day are written that the reading has not met. */
+/** How to write rows of any day that the read has not met. */
 function secondLook({ state }: StreamContext): EmitSettings {
   const { stream, start } = state
   return { ...changedRows(stream.dateField, start, windowOf(state)), mayOmit: true, isSecond: true }
 }
 
-/** The first day of the delta's window; null where the stream has been listed, or has no days. */
+/** The first day of the delta's window; null if the stream has been listed, or has no days. */
 function windowOf({ position }: StreamContext['state']): string | null {
   return position.phase === 'complete' && position.next !== 'list' ? position.next.window : null
 }
 
 /**
- * Asks for each row by itself. False where that tells nothing: a row that was met must be found in this way, or
- * any row where none was met, because a collection without single records answers as if there were none; and an
- * answer must be a record.
+ * Requests each row. False if the answers prove nothing: a row that the read met must be found in this way,
+ * or any row if it met none, because a collection without single records answers as if they did not exist;
+ * and an answer must be a record.
  */
 async function askEach(context: StreamContext, asked: readonly Key[]): Promise<boolean> {
   const { state, config, endpoints } = context
   const { keys, stream } = state
   const references = referencePairs(stream, config)
-  // With a reference of its own collection the end of the path would be a value of that.
+  // With a reference of its own collection, the end of the path would be read as a value of that reference.
   const isReference = references.some(([collection]) => collection === stream.collection)
   const met = keys.someMet()
   if (asked.length === 0) return true
@@ -133,7 +137,7 @@ async function askEach(context: StreamContext, asked: readonly Key[]): Promise<b
   return found > 0
 }
 
-/** Lists what could hold the rows once more; false where the service offers no list. */
+/** Reads the lists that could have the rows once more; false if the service offers no list. */
 async function listAgain(context: StreamContext, settings = secondLook(context)): Promise<boolean> {
   const { output } = context
   try {
@@ -151,7 +155,8 @@ function slicesConcerned(context: StreamContext): Slice[] {
   const { state, config, endpoints } = context
   const { stream, start, isSettled, isAuditing, keys } = state
   const window = windowOf(state)
-  // What a settled reading looks for is what its lists of the days before the window did not have.
+  // After a settled read, the missing rows are those that its lists of the days before the window did not
+  // have.
   const isHistory = isSettled && window !== null && !isAuditing
   const until = isHistory ? addDays(window, -1) : lastDay(context)
   const slices = slicesOf(

@@ -12,21 +12,21 @@ export function addDays(day: Day, days: number): Day {
 }
 
 /**
- * The earliest day at which a delta may start now: 1 January of the previous year, in the time zone in
- * which it is latest, because it is not documented by which zone the service judges.
+ * The earliest day on which a delta may start now: 1 January of the previous year, in the time zone in which
+ * it is latest, because the documents do not say which zone the service uses.
  */
 export function earliestDeltaStart(now: Date): Day {
   const furthestEast = new Date(now.getTime() + 14 * 3_600_000)
   return `${furthestEast.getUTCFullYear() - 1}-01-01`
 }
 
-/** The first day of a delta that starts now and stands for everything from `start` on. */
+/** The first day of a delta that starts now and covers everything from `start` on. */
 export function deltaWindow(start: Day | null, now: Date): Day | null {
   const earliest = earliestDeltaStart(now)
   return start !== null && start < earliest ? earliest : start
 }
 
-/** The range cut into slices of at most `length` days, both ends counted, oldest first. */
+/** The range in slices of at most `length` days, including both ends, oldest first. */
 export function windows(from: Day, until: Day, length: number): { from: Day; until: Day }[] {
   const slices: { from: Day; until: Day }[] = []
   for (let at = from; at <= until; at = addDays(at, length)) {
@@ -37,8 +37,8 @@ export function windows(from: Day, until: Day, length: number): { from: Day; unt
 }
 
 /**
- * Throws a config error for a start date after the day before yesterday: a delta has to begin on a day
- * that is past in the service's time zone, which may be half a day away. `now` is the service's time.
+ * Throws a config error for a start date after the day before yesterday: a delta has to start on a day that
+ * is past in the service's time zone, which may be half a day away. `now` is the service's time.
  */
 export function refuseLateStart(start: Day | undefined, now: Date): void {
   const latest = addDays(dayOf(now), -2)

@@ -16,17 +16,17 @@ import type { Link } from './position.ts'
 import type { Slice } from './slices.ts'
 import type { StreamContext, StreamState } from './stream-state.ts'
 
-/** Deletes are written so many at a time. */
+/** Deletes are written in batches of this size. */
 const CHUNK = 1000
 
-/** Deletes what a complete reading did not meet, and so completes the generation. */
+/** Deletes the rows that a complete read did not meet, which completes the generation. */
 export async function emitDeletes(
   context: Pick<StreamContext, 'state' | 'output' | 'clock'>,
 ): Promise<void> {
   const { state, output, clock } = context
   const { keys, stream, mode, generation } = state
   if (mode === 'incremental') {
-    // The records before the deletes do not leave without a STATE.
+    // The records before the deletes are only sent together with a STATE.
     let isFirst = true
     for (const chunk of chunks(keys.gone())) {
       if (isFirst) await output.checkpoint()
@@ -47,7 +47,7 @@ function members(key: Key, stream: Stream): KeyMembers {
   return columns.map((column, i) => `${JSON.stringify(column)}:${values[i]}`).join(',')
 }
 
-/** The JSON texts of a key of several columns, which the sets hold as a JSON array. */
+/** The JSON texts of a key with several columns, which the sets keep as a JSON array. */
 function texts(key: Key): string[] {
   return (JSON.parse(String(key)) as unknown[]).map((value) => JSON.stringify(value))
 }
@@ -64,21 +64,21 @@ function* chunks(keys: Iterable<Key>): Generator<Key[]> {
   if (chunk.length > 0) yield chunk
 }
 
-/** How the records of pages are written. */
+/** Settings for writing the records of pages. */
 export interface EmitSettings {
-  /** Where their rows live; left out when no account of them is kept. */
+  /** Where their rows live; left out if that is not tracked. */
   readonly place?: Place | ((batch: RecordBatch) => Place | PlaceOf)
-  /** Takes what is none of the stream's any more for deleted. */
+  /** Marks rows that no longer belong to the stream as deleted. */
   readonly mark?: (batch: RecordBatch) => void
-  /** Which of several records of a row counts; by the batch alone if left out. */
+  /** Decides which of several records of a row counts; by default batch by batch. */
   readonly order?: AnswerOrder
-  /** False when a page that is requested again tells of all its rows again, as a delta link does. */
+  /** False if a repeated page has all its rows again, as for a delta link. */
   readonly mayOmit?: boolean
-  /** The slice of a list that the pages belong to. */
+  /** The slice of a list to which the pages belong. */
   readonly slice?: string
   /** See `Pages.read`. */
   readonly of?: string
-  /** Set for a second look: what the reading has met is left out. */
+  /** Set for a second look: rows that the read has met are left out. */
   readonly isSecond?: boolean
   /** Set for an audit: its first listing is only taken note of, and of its second what that has chosen is written. */
   readonly audit?: 'first' | 'second'
@@ -172,7 +172,7 @@ export function changedRows(
         const op = batch.ops[i]
         const day = op === UPSERT ? dayOf(batch, i) : undefined
         if (op === DELETE || (day !== undefined && day < window)) onLeft()
-        // A row that has moved before the start date is none of those that the warehouse stands for.
+        // A row that has moved before the start date is no longer part of the warehouse.
         if (day !== undefined && day < start) batch.ops[i] = SOFT_DELETE
       }
     },
@@ -190,7 +190,9 @@ function dayIn(record: Uint8Array, field: 'date' | 'from'): string {
   return String((JSON.parse(text.toString('utf8')) as Record<string, unknown>)[field])
 }
 
-/** The link that a page of a delta ends with: to its next page, or, of the last, to what changes from now on. */
+/**
+ * The link at the end of a page of a delta: to the next page, or on the last page to later changes.
+ */
 interface DeltaEnd {
   readonly link: Link
   readonly isLast: boolean
@@ -222,9 +224,9 @@ function isConflict(error: unknown): error is HttpError {
 }
 
 /**
- * What the conflict 409 of a delta means. It is another consumer's doing, and starting over would take
- * the delta away from it; unless this very link may have been requested before, and its answer lost:
- * then it is used up, and nobody else can mend that.
+ * The meaning of a conflict (409) on a delta. It is caused by another consumer, and starting over would take
+ * the delta away from it. But if this link may have been requested before and its answer lost, it is used up,
+ * and only starting over helps.
  */
 async function conflictError(
   conflict: HttpError,
@@ -245,7 +247,7 @@ async function conflictError(
   )
 }
 
-/** A stored link may be none of a delta, which a reading from the beginning mends. */
+/** A stored link may not be a delta link; reading from the beginning corrects that. */
 function withoutDeltaLink(isContinued: boolean): Error {
   const what = 'The service answered a delta without a link to its changes.'
   if (isContinued) return new DeadLinkError('unusable', what)
@@ -256,13 +258,16 @@ function withoutDeltaLink(isContinued: boolean): Error {
   )
 }
 
-/** Where a listing stands: its slice and the page of it, null for the first. */
+/** The position of a listing: its slice and page, null for the first page. */
 export interface Listing {
   readonly slice: string | null
   readonly page: Link | null
 }
 
-/** Writes the records of lists from where the listing stands, and yields where it stands after each page. */
+/**
+ * Writes the records of lists from the position of the listing on, and yields the new position after each
+ * page.
+ */
 export async function* emitSlices(
   slices: readonly Slice[],
   { slice: at, page: stored }: Listing,
@@ -286,9 +291,9 @@ export async function* emitSlices(
         yield { slice: key, page: { url: end.nextLink, at: context.clock.now() } }
       }
     } catch (error) {
-      // Not every collection that has references is documented to list them here.
+      // Not every collection with references is documented to list them here.
       if (stream.nested !== 'referenced_collections' || !isUnknown(error)) throw error
-      // Refused everywhere is not offered; an empty list would delete all that there was.
+      // If all collections are refused, the stream is not offered; an empty list would delete everything.
       if (++refusals === slices.length) throw error
       keepReferences(key, error, context)
     }
@@ -302,7 +307,9 @@ function isUnknown(error: unknown): error is HttpError {
   return error instanceof HttpError && error.is('unknown')
 }
 
-/** What was not listed may live: its rows stay, those that a generation would end included. */
+/**
+ * Rows that were not listed may be live: they stay, including those that a new generation would remove.
+ */
 function keepReferences(collection: string, error: HttpError, { state, log }: StreamContext): void {
   const { stream, keys, mode, startsNoDelta } = state
   const kept = keys.keepUnseen('window', (key) => JSON.parse(String(key))[0] === collection)

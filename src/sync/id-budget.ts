@@ -1,7 +1,6 @@
 /**
- * What the sets of ids of all streams may take of the state together, in characters. Orchestrators
- * pass the whole state of a connection in messages of at most 2 MB; the rest is for what else a
- * bookmark holds.
+ * The space in the state for the sets of ids of all streams together, in characters. Orchestrators pass the
+ * whole state of a connection in messages of at most 2 MB; the rest is for the other fields of the bookmarks.
  */
 const ALL_CHARACTERS = 1_900_000
 /** What each stream may take whatever the others do, */
@@ -10,18 +9,18 @@ const CHARACTERS_PER_STREAM = 20_000
 const WHOLE_STATE = 2_000_000
 const REST_OF_BOOKMARK = 2_000
 
-/** Shares the room that the state has for ids among the streams of a sync, by what each needs. */
+/** Divides the space for ids in the state among the streams of a sync, by what each one needs. */
 export interface IdBudget {
   /**
-   * Takes so many characters for a stream in place of what it had before. False, and it has none,
-   * when the others leave no room for them.
+   * Reserves this many characters for a stream instead of its earlier ones. False, and the stream has none,
+   * if the others leave no space.
    */
   take(stream: string, characters: number): boolean
 }
 
 /**
- * `stored` has what each stream of the sync takes at its beginning; `kept` is what the states of other streams
- * take, all of it.
+ * `stored` has the characters of each stream of the sync at its start; `kept` those in the states of all
+ * other streams.
  */
 export function createIdBudget(stored: ReadonlyMap<string, number>, kept = 0): IdBudget {
   const taken = new Map(stored)

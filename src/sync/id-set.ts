@@ -3,8 +3,8 @@ import { RoaringBitmap32 } from 'roaring-wasm'
 import type { RecordBatch } from '../records/record-batch.ts'
 
 /**
- * Rising 32-bit integers as the gaps between them, seven bits a byte, the lowest first. For ids that
- * are scattered this is half of what a bitmap takes.
+ * Rising 32-bit integers, stored as the gaps between them, seven bits per byte, the lowest first. For
+ * scattered ids this takes half the space of a bitmap.
  */
 function encodeGaps(ids: Uint32Array): Buffer {
   const bytes = Buffer.allocUnsafe(ids.length * 5)
@@ -19,7 +19,9 @@ function encodeGaps(ids: Uint32Array): Buffer {
   return bytes.subarray(0, at)
 }
 
-/** Adds the integers of `encodeGaps` to a bitmap, some at a time; throws a RangeError when the last one is cut off. */
+/**
+ * Adds the integers of `encodeGaps` to a bitmap, in parts; throws a RangeError if the last one is cut off.
+ */
 function decodeGaps(bytes: Uint8Array, bitmap: RoaringBitmap32): RoaringBitmap32 {
   const ids = new Uint32Array(Math.min(bytes.length, DECODED_AT_ONCE))
   let count = 0
@@ -54,36 +56,38 @@ export function keyAt(batch: Pick<RecordBatch, 'keys' | 'keyText'>, index: numbe
 }
 
 /**
- * A set of record keys that stays small: integers in compressed bitmaps (one for each 2^32), other
- * keys as text. Its encoding is what a bookmark carries.
+ * A compact set of record keys: integers in compressed bitmaps (one for each 2^32), other keys as text.
+ * Bookmarks contain its encoding.
  */
 export interface IdSet {
   readonly size: number
   has(key: Key): boolean
   add(key: Key): void
   delete(key: Key): void
-  /** Adds the integers among `keys`; NaN stands for a key that is no integer and is passed over. */
+  /** Adds the integers among `keys`; NaN means a key that is not an integer and is skipped. */
   addIntegers(keys: Float64Array): void
   deleteIntegers(keys: Float64Array): void
   addAll(other: IdSet): void
   clear(): void
   keys(): Generator<Key>
-  /** The same, many at a time: short integers as such, all others one after another. */
+  /** The same, many at a time: short integers as numbers, all others one after another. */
   chunks(): Generator<Uint32Array | readonly Key[]>
   /** Base64 of the compressed set, or null for an empty one. */
   encode(): string | null
 }
 
 const WORD = 2 ** 32
-/** A bitmap that takes more bytes an id than this is sparse: gaps take about two. */
+/** A bitmap with more bytes per id than this is sparse: gaps take about two. */
 const SPARSE_BYTES = 2.5
 const HEAD_BYTES = 9
 const SMALL_BYTES = 1024
-/** No set that we encode is larger; a damaged state must not fill the memory. */
+/** No encoded set is larger; a damaged state must not fill the memory. */
 const MAX_DECODED = 16 * 1024 * 1024
 const DECODED_AT_ONCE = 65_536
 
-/** An empty set, or what `encode` answered; throws when that is damaged or stands for more than `most` ids. */
+/**
+ * An empty set, or the set that `encode` encoded; throws if the text is damaged or has more than `most` ids.
+ */
 export function createIdSet(encoded: string | null = null, most = Number.POSITIVE_INFINITY): IdSet {
   const bitmaps = new Map<number, RoaringBitmap32>()
   const texts = new Set<string>()
@@ -205,7 +209,7 @@ function low(key: number): number {
   return key % WORD
 }
 
-/** The keys as 32-bit integers when all of them are, which is the common case and the fast one. */
+/** The keys as 32-bit integers if all of them are, which is the common and fast case. */
 function shortIntegers(keys: Float64Array): Uint32Array | undefined {
   const short = new Uint32Array(keys.length)
   for (let i = 0; i < keys.length; i++) {

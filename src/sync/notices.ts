@@ -4,11 +4,11 @@ import type { RetryCause } from '../http/exchange.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 
-/** The deltas that ended before the service's 72 hours were over, of all streams of a sync. */
+/** The deltas of all streams of a sync that ended before the service's 72 hours were over. */
 export interface ExpiredDeltas {
-  /** `isLive` when the delta had answered in this very sync. */
+  /** `isLive` if the delta had answered in this sync. */
   add(stream: string, isLive: boolean): void
-  /** What the operator is to do about them, in one message for all; undefined when there are none. */
+  /** The advice to the operator, in one message for all; undefined if there are none. */
   advice(): string | undefined
 }
 
@@ -44,13 +44,13 @@ export function createExpiredDeltas(continued: number): ExpiredDeltas {
 }
 
 /**
- * The warnings of the streams of a sync. What happens to one stream often happens to all: the first
- * one's warning is told at once, and the same warning of others in one line at the end.
+ * The warnings of the streams of a sync. A warning often applies to many streams: it is logged at once for
+ * the first one, and for all others in one line at the end.
  */
 export interface StreamWarnings {
   /** A log that puts the name of the stream before each message. */
   of(stream: string): StreamLog
-  /** To be called once, when no stream is read any more. */
+  /** Call it once, after all streams have been read. */
   tellRest(): void
 }
 
@@ -77,22 +77,22 @@ export function createStreamWarnings(log: Log): StreamWarnings {
 }
 
 const MINUTE_MS = 60_000
-/** How exactly the minutes are kept. */
+/** The precision of the minutes. */
 const TICK_MS = 10_000
 
-/** Says so each minute as long as something is waited for. */
+/** Logs each minute while something waits. */
 export interface Waiting {
-  /** The minutes count from now: what is waited for from here on is something new. */
+  /** Restarts the minutes: the next wait is a new one. */
   restart(): void
-  /** Work that is waited for begins. */
+  /** A wait starts. */
   begin(): void
   /** It has ended. */
   end(): void
-  /** Must be called when nothing will be waited for any more. */
+  /** Must be called when nothing waits any more. */
   close(): void
 }
 
-/** One for many waits: a timer for each would cost more than most of them take. */
+/** One timer for many waits: a timer for each would cost more than most waits take. */
 export function createWaiting(time: Time = REAL_TIME, say: () => void): Waiting {
   let isWaiting = false
   let sayAt = time.now() + MINUTE_MS
@@ -115,7 +115,7 @@ export function createWaiting(time: Time = REAL_TIME, say: () => void): Waiting 
   }
 }
 
-/** Told what a stream waits for. */
+/** Called with the reason why a stream waits. */
 export interface WaitListener {
   /** The service asks to wait. */
   rateLimited(until: Date): void
@@ -123,7 +123,7 @@ export interface WaitListener {
   waiting(retryCause: RetryCause | undefined): void
 }
 
-/** Tells the platform and the operator that a stream waits, and why. */
+/** Informs the platform and the operator that a stream waits, and why. */
 export function createWaitReport(stream: string, output: StreamOutput, log: Log): WaitListener {
   return {
     rateLimited: (until) => output.rateLimited(until),
@@ -135,7 +135,7 @@ export function createWaitReport(stream: string, output: StreamOutput, log: Log)
   }
 }
 
-/** Who waits, and in a second sentence why if that is known. */
+/** Which stream waits, and if known why, in a second sentence. */
 export function stillWaiting(who: string, retryCause: RetryCause | undefined): string {
   return retryCause === undefined
     ? warningOf('still-waiting', `${who}: still waiting for an answer of the service.`)

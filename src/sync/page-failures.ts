@@ -4,18 +4,18 @@ import { HttpError } from '../http/http-error.ts'
 import { createFailureCount, type FailureCount, type RetryPolicy, waitMs } from '../http/retry.ts'
 import { MalformedPageError, RecordTooLargeError, TextTooLongError } from '../page/page-scanner.ts'
 
-/** Said of a request of ours: the collection does not have this operation here. */
+/** For a request made by the connector: the collection does not have this operation. */
 export function isNotOffered(error: unknown): error is HttpError {
   return error instanceof HttpError && error.is('not offered')
 }
 
 /**
- * The service has forgotten what the link stands for; or the link was used up by a request whose
- * answer was lost; or it is none that the service or we can follow.
+ * The service no longer knows the link; or a request whose answer was lost has used it up; or neither the
+ * service nor the connector can follow it.
  */
 export type WhyDead = 'expired' | 'used' | 'unusable'
 
-/** A link of the service that it does not answer any more: the reading has to begin anew. */
+/** A link that the service no longer answers: the stream has to start over. */
 export class DeadLinkError extends Error {
   override name = 'DeadLinkError'
   readonly why: WhyDead
@@ -26,17 +26,17 @@ export class DeadLinkError extends Error {
   }
 }
 
-/** A large page whose connection broke while it was written. */
+/** A large page whose connection broke while it was being written. */
 export class InterruptedPageError extends Error {
   override name = 'InterruptedPageError'
 }
 
-/** Whether a page failed because it was damaged: what the service sent is not what was asked for. */
+/** Whether a page failed because its content was damaged. */
 export function isDamaged(error: unknown): boolean {
   return error instanceof ConnectorError && error.cause instanceof MalformedPageError
 }
 
-/** The failure of a page as the operator is to read it; what is no page's failure passes. */
+/** The failure of a page in the form for the operator; other errors are returned unchanged. */
 export function pageFailure(error: unknown): unknown {
   if (!(error instanceof MalformedPageError)) {
     return error instanceof InterruptedPageError
@@ -59,7 +59,7 @@ export function pageFailure(error: unknown): unknown {
   )
 }
 
-/** The failure of a body that does not end. */
+/** The failure for an endless body. */
 export function endlessBody(): ConnectorError {
   return new ConnectorError(
     'system',
@@ -68,7 +68,7 @@ export function endlessBody(): ConnectorError {
   )
 }
 
-/** The failure of a page that would have to be in memory whole. */
+/** The failure for a page that would need too much memory. */
 export function pageTooLarge(most: number): ConnectorError {
   return new ConnectorError(
     'system',
@@ -77,7 +77,7 @@ export function pageTooLarge(most: number): ConnectorError {
   )
 }
 
-/** The failure of a chain of pages that does not end, or that is a circle. */
+/** The failure for an endless or circular chain of pages. */
 export function endlessChain(isRepeated: boolean): ConnectorError {
   return isRepeated
     ? new ConnectorError(
@@ -92,7 +92,7 @@ export function endlessChain(isRepeated: boolean): ConnectorError {
       )
 }
 
-/** A conflict on a list that stayed when it was requested again. */
+/** A conflict on a list that remained after repeated requests. */
 function listConflict(refusal: HttpError, tries: number): ConnectorError {
   return new ConnectorError(
     'transient',
@@ -103,12 +103,12 @@ function listConflict(refusal: HttpError, tries: number): ConnectorError {
 }
 
 /**
- * Where a link comes from: the first of a list, the start of a delta or a record by itself, which are made by
- * us; a next link of the service, or its delta link.
+ * The origin of a link. The connector makes the first link of a list, the start of a delta and the link of a
+ * single record; next links and delta links come from the service.
  */
 export type LinkKind = 'list' | 'start' | 'single' | 'next' | 'delta'
 
-/** What a page that failed has been through. */
+/** The attempts for a failed page. */
 export interface Tries {
   readonly failures: FailureCount
   conflicts: number
@@ -119,7 +119,7 @@ export function createTries(time: Time): Tries {
   return { failures: createFailureCount(time), conflicts: 0, isRepeat: false }
 }
 
-/** The wait before a page is requested again; throws what the reading is to see of another failure. */
+/** The wait before a page is requested again; throws if the failure should not be repeated. */
 export function pauseAfter(
   error: unknown,
   kind: LinkKind,
@@ -135,7 +135,7 @@ export function pauseAfter(
   return pause
 }
 
-/** Undefined when a repetition would not help. */
+/** Undefined if a repetition would not help. */
 function pauseMs(
   error: unknown,
   kind: LinkKind,
@@ -156,7 +156,7 @@ function conflictOf(error: unknown): HttpError | undefined {
   return error instanceof HttpError && error.is('conflict') ? error : undefined
 }
 
-/** What a page failed with, as the reading of the stream is to see it. */
+/** The failure of a page in the form for the read of the stream. */
 function failure(error: unknown, kind: LinkKind, conflicts: number): unknown {
   if (!(error instanceof HttpError)) return pageFailure(error)
   if (kind === 'list' && error.is('conflict')) return listConflict(error, conflicts)

@@ -31,17 +31,17 @@ import { createSummedRows } from './summed-rows.ts'
 
 export interface RunSettings extends SessionSettings {
   readonly log: Log
-  /** Streams that were asked for and cannot be read; they are reported with those that fail. */
+  /** Requested streams that cannot be read; they are reported together with failed ones. */
   readonly refused?: readonly Failure[]
   /** See `ReadTools.keptStates`. */
   readonly keptStates?: readonly unknown[]
-  /** Is told how far the sync is. */
+  /** Gets the progress of the sync. */
   readonly observer?: SyncObserver
 }
 
 /**
- * Reads all streams, at most `concurrency` at a time. One that fails does not stop the others; all failures
- * come back. Throws only when the process is to stop.
+ * Reads all streams, at most `concurrency` at a time. A failing stream does not stop the others; all failures
+ * are returned. Throws only if the process has to stop.
  */
 export async function runSync(
   tasks: readonly StreamTask[],
@@ -67,7 +67,7 @@ export async function runSync(
   }
 }
 
-/** What is known of the sync before its first request. */
+/** What is known about the sync before its first request. */
 function factsOf(tasks: readonly StreamTask[], { client }: Session, { tenant }: Config): SyncFacts {
   return {
     subject: `tenant ${tenant}`,
@@ -78,11 +78,11 @@ function factsOf(tasks: readonly StreamTask[], { client }: Session, { tenant }: 
   }
 }
 
-/** What the streams of a sync know of each other. */
+/** The data that the streams of a sync share. */
 interface Shared {
-  /** What is noted of each for the inventory; empty where none is written. */
+  /** The account of each stream for the inventory; empty if none is written. */
   readonly accounts: ReadonlyMap<StreamTask, StreamAccount>
-  /** From where each is read: decided once, by the service's time. */
+  /** Where each one continues: decided once, by the service's time. */
   readonly decisions: ReadonlyMap<StreamTask, Decision>
   readonly ids: IdBudget
   readonly expiredDeltas: ExpiredDeltas
@@ -152,7 +152,7 @@ function isInventory({ stream }: StreamTask): boolean {
   return stream === INVENTORY
 }
 
-/** The inventory is of what this sync has read, so it comes last. */
+/** The inventory describes what this sync has read, so it comes last. */
 async function writeInventory(
   task: StreamTask,
   { clock }: Session,
@@ -176,7 +176,7 @@ async function writeInventory(
   await output.flush()
 }
 
-/** How many characters stored states have. */
+/** The number of characters of stored states. */
 function charactersOf(states: readonly unknown[] = []): number {
   return states.reduce<number>((sum, state) => sum + (JSON.stringify(state)?.length ?? 0), 0)
 }
@@ -197,7 +197,7 @@ async function work(
 ): Promise<Failure[]> {
   const failures: Failure[] = []
   const gate = createDeltaBarrier(tasks)
-  // Shared by the workers: each takes the next task that nobody has taken.
+  // Shared by the workers: each takes the next free task.
   const queue = inOrder(tasks).values()
   const worker = async () => {
     for (const task of queue) {
@@ -207,7 +207,7 @@ async function work(
       shared.accounts.get(task)?.ended(session.clock.now(), error !== undefined)
       settings.observer?.ended(stream, error)
       if (error !== undefined) failures.push({ stream, error })
-      // What the gate promises is about what has left the process.
+      // The gate waits until the record has left the process.
       await task.output.flush()
       gate.finished(task)
     }
@@ -216,7 +216,9 @@ async function work(
   return failures
 }
 
-/** Reads one stream and turns its failure into a value; what stops the whole process passes. */
+/**
+ * Reads one stream and returns its failure as a value; errors that stop the whole process are thrown.
+ */
 async function isolate(
   task: StreamTask,
   session: Session,
@@ -261,7 +263,7 @@ async function isolate(
   } catch (error) {
     if (error instanceof OutputClosedError) throw error
     if (signal.aborted) {
-      // What has been read need not be read again.
+      // The rows that were read need not be read again.
       void output.checkpoint()
       throw signal.reason
     }
@@ -298,8 +300,8 @@ function inContext(error: ConnectorError): ConnectorError {
 }
 
 /**
- * One line at the end of a sync: what failed, what was written, and what it took. Zeros are left
- * out. A failure without a stream is one of all streams.
+ * One line at the end of a sync: failures, written rows, and requests. Zeros are left out. A failure without
+ * a stream applies to all streams.
  */
 export function summary(
   tasks: readonly StreamTask[],
@@ -335,7 +337,7 @@ function verdict(streams: readonly { name: string }[], failures: readonly Failur
   return `Sync failed for ${names.length} of ${many(all.size, 'stream')}: ${names.join(', ')}. Handed over:`
 }
 
-/** Writes the inventory whole; rows of an earlier one that it has no more are deleted. */
+/** Writes the whole inventory; rows of an earlier one that it no longer has are deleted. */
 async function emitInventory(
   { state, output, clock }: Pick<StreamContext, 'state' | 'output' | 'clock'>,
   rows: readonly InventoryRow[],
@@ -347,7 +349,7 @@ async function emitInventory(
   await output.complete()
 
   async function write(): Promise<void> {
-    // Whatever an earlier sync came to, it is made anew.
+    // It is made again, whatever the result of an earlier sync was.
     if (state.isContinued) state.beginAnew(clock.now())
     const batch = createJsonBatch(
       rows.map((row) => ({

@@ -3,14 +3,17 @@ import { dateRange, type Endpoints, requestUrl } from '../http/endpoints.ts'
 import { referencedCollections, type Stream } from '../streams/collections.ts'
 import { addDays, type Day, windows } from './days.ts'
 
-/** One list of several that make up a whole; they are read one after another. */
+/** One of several lists that together cover the stream; they are read one after another. */
 export interface Slice {
-  /** Names the slice in a bookmark: all of it, because the configuration may cut others next time. */
+  /**
+   * Identifies the slice in a bookmark by all its data, because a changed configuration may make other
+   * slices.
+   */
   readonly key: string
   readonly link: string
 }
 
-/** The lists that make up a stream: one, or a window of days each, or one for each path below it. */
+/** The lists that cover a stream: one list, or one per window of days, or one per nested path. */
 export function slicesOf(
   stream: Stream,
   range: { readonly from: Day; readonly until: Day } | undefined,
@@ -49,7 +52,7 @@ export function sliceAfter(stream: Stream, day: Day, config: Config, endpoints: 
   return { key: `${from}/`, link }
 }
 
-/** The link that starts a delta, from a day on where the collection is dated. */
+/** The link that starts a delta, with a first day if the collection is dated. */
 export function deltaStart(
   stream: Stream,
   window: Day | null,

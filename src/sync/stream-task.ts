@@ -3,15 +3,15 @@ import type { StreamRequest } from '../protocol/connector.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 import type { Stream } from '../streams/collections.ts'
 
-/** A stream that is to be read, with what an earlier sync left, and where its records go. */
+/** A stream to be read, with the result of an earlier sync, and its output. */
 export interface StreamTask
   extends Pick<StreamRequest, 'mode' | 'startOver' | 'refresh' | 'byLists'> {
   readonly stream: Stream
   /** The stored state of the stream, unchecked. */
   readonly storedState: unknown
-  /** What becomes of the personal data of its records. */
+  /** The treatment of personal data in its records. */
   readonly redaction: Pick<Redaction, 'rules' | 'rulesOf' | 'fingerprint'>
-  /** The paths of the fields that its records may have; undefined where they may have any. */
+  /** The paths of the fields that its records may have; undefined if any are allowed. */
   readonly fields: readonly string[] | undefined
   readonly output: StreamOutput
 }
@@ -21,7 +21,7 @@ export function isDelta({ stream, mode }: StreamTask): boolean {
   return stream.replication === 'delta' && mode === 'incremental'
 }
 
-/** Streams without a delta first: a short run then ends before it has touched one. */
+/** Streams without a delta first: so a short run ends before it has touched a delta. */
 export function inOrder(tasks: readonly StreamTask[]): StreamTask[] {
   return [...tasks].sort((a, b) => Number(isDelta(a)) - Number(isDelta(b)))
 }
@@ -33,8 +33,8 @@ export interface DeltaBarrier {
 }
 
 /**
- * A barrier that opens when a record has been written, or no stream without a delta is left:
- * whoever only tests for a first record (`meltano config test`) must not start a delta.
+ * A gate that opens when a record has been written, or when no stream without a delta is left: a program that
+ * only waits for a first record (`meltano config test`) must not start a delta.
  */
 export function createDeltaBarrier(tasks: readonly StreamTask[]): DeltaBarrier {
   const lists = new Set(tasks.filter((task) => !isDelta(task)))
