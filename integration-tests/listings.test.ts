@@ -67,6 +67,18 @@ describe('a listing that was interrupted', () => {
   )
 })
 
+describe('a listing of the days before the window', () => {
+  it('is made once, and not at each sync, after the clock was set back', async () => {
+    const { emulator, sync, settings } = await start(['clockings'], { people: 1 })
+    Object.assign(settings, { start_date: '2024-01-01', history_refresh_days: 7 })
+    await sync()
+    expect((await sync()).requests).toHaveLength(1)
+    emulator.advance({ hours: -72 })
+    expect((await sync()).requests.length).toBeGreaterThan(1)
+    expect((await sync()).requests).toHaveLength(1)
+  })
+})
+
 describe('a list of references that is refused', () => {
   const NAMES = ['people', 'departments', 'jobs'] as const
 
@@ -90,6 +102,16 @@ describe('a list of references that is refused', () => {
       expect(scenario.differences()).toEqual([])
     },
   )
+
+  it('fails the stream where it is refused everywhere, and deletes nothing', async () => {
+    const { emulator, sync } = await withReferences()
+    await sync()
+    emulator.fail(/^\/external-references\//, 404, { times: 18 })
+    expect(await sync()).toMatchObject({ exitCode: 1, deleted: [] })
+    emulator.clearFaults()
+    expect(await sync()).toMatchObject({ exitCode: 0, deleted: [] })
+    expect(scenario.differences()).toEqual([])
+  })
 
   it('says nothing more than INFO where there never were any', async () => {
     const { emulator, sync } = await withReferences()
