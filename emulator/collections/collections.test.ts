@@ -1,5 +1,10 @@
-import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Emulator } from '../emulator.ts'
+import { connect, type TestClient } from '../test-client.ts'
 import { readSchemaCollections, schemaCollection } from './collections.ts'
 import { documentedCollections, documentedRelations } from './documented-collections.ts'
 
@@ -41,4 +46,115 @@ it('only a collection that is not documented is read from its schema', () => {
 it('a schema without examples is refused by its name', () => {
   const schema = { properties: { id: { type: 'integer' } } }
   expect(() => schemaCollection('shift-swaps', schema)).toThrow('shift-swaps has no examples')
+})
+
+const person = { id: { type: ['integer', 'null'], description: 'joins to people.id.' } }
+const shiftSwaps = {
+  properties: {
+    id: { type: 'integer' },
+    changeVersion: { type: ['string', 'null'] },
+    person: { properties: person },
+    replacement: { properties: person },
+    date: { type: ['string', 'null'], format: 'date' },
+    requestedOn: { type: ['string', 'null'], format: 'date' },
+    status: { type: ['string', 'null'], description: 'Known values: Agreed, Deleted.' },
+    comment: { type: ['string', 'null'] },
+  },
+  examples: [
+    {
+      id: 7,
+      changeVersion: '00000A1000005C20001F',
+      person: { id: 41, externalReferences: { '@badge-number': '1' } },
+      replacement: { id: 42 },
+      date: '2026-03-16',
+      requestedOn: '2026-03-14',
+      status: 'Agreed',
+      comment: 'For the wedding',
+    },
+  ],
+}
+
+let root: string
+let start: (options: object) => Promise<Emulator>
+let emulator: Emulator
+let client: TestClient
+
+// A package of the emulator alone: it needs none of the connector's files but the schemas.
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'emulator-'))
+  cpSync('dist/emulator', join(root, 'dist/emulator'), { recursive: true })
+  cpSync('package.json', join(root, 'package.json'))
+  mkdirSync(join(root, 'schemas'))
+  writeFileSync(join(root, 'schemas/shift_swaps.json'), JSON.stringify(shiftSwaps))
+  const main = pathToFileURL(join(root, 'dist/emulator/emulator.js')).href
+  start = (await import(/* @vite-ignore */ main)).startEmulator
+})
+afterAll(() => rmSync(root, { recursive: true }))
+
+beforeEach(async () => {
+  emulator = await start({ people: 5, months: 1 })
+  client = await connect(emulator)
+})
+afterEach(() => emulator.close())
+
+const filter = "filter=date ge '2026-10-20'"
+
+describe('a collection of which only the schema is there', () => {
+  it('has records like the example, of the people and the days of the tenant', () => {
+    const records = emulator.all('shift-swaps')
+    const people = emulator.all('people').map(({ id }) => id)
+    expect(records.length).toBeGreaterThan(20)
+    for (const { date, requestedOn, ...record } of records) {
+      expect(record).toMatchObject({ status: 'Agreed', comment: 'For the wedding' })
+      expect(Date.parse(String(date)) - Date.parse(String(requestedOn))).toBe(2 * 86_400_000)
+      const someone = people.map((id) => ({ id }))
+      expect(someone).toContainEqual(record['person'])
+      expect(someone).toContainEqual(record['replacement'])
+    }
+  })
+
+  it('does not change the rest of the tenant', async () => {
+    const { startEmulator } = await import('../emulator.ts')
+    const without = await startEmulator({ people: 5, months: 1 })
+    for (const name of ['people', 'clockings', 'departments'])
+      expect(emulator.all(name)).toEqual(without.all(name))
+    await without.close()
+  })
+
+  it('has a list, which needs a filter on date, and shows the references of both people', async () => {
+    expect(await client.get('/shift-swaps')).toMatchObject({ status: 400 })
+    const wanted = 'externalReferences=(people,@badge-number)'
+    const { items } = await client.walk(`/shift-swaps?${filter}&${wanted}`)
+    const references = [{ collection: 'people', name: '@badge-number' }]
+    expect(items).toEqual(emulator.all('shift-swaps', references))
+    expect(items[0]?.person.externalReferences).toBeDefined()
+  })
+
+  it('has a delta, which tells of inserts, updates, soft deletes and deletes', async () => {
+    const { items, deltaLink = '' } = await client.walk(`/shift-swaps?delta&${filter}`)
+    const [updated, marked, removed] = items.map(({ id }) => id) as [number, number, number]
+    const { id: inserted } = emulator.insert('shift-swaps')
+    const [before] = emulator.all('shift-swaps')
+    const after = emulator.update('shift-swaps', updated)
+    expect(after).not.toEqual({ ...before, changeVersion: after['changeVersion'] })
+    emulator.softDelete('shift-swaps', marked)
+    emulator.remove('shift-swaps', removed)
+    const told = (await client.walk(deltaLink)).items
+    expect(told.map(({ changeType, data }) => [changeType, data.id])).toEqual([
+      ['InsertOrUpdate', inserted],
+      ['InsertOrUpdate', updated],
+      ['InsertOrUpdate', marked],
+      ['Delete', removed],
+    ])
+  })
+
+  it('takes part in changes all over the tenant', () => {
+    const counts = emulator.randomChanges({ inserts: 300, updates: 300, deletes: 100 })
+    expect(counts['shift-swaps']).toEqual({
+      inserts: expect.any(Number),
+      updates: expect.any(Number),
+      deletes: expect.any(Number),
+      softDeletes: 0,
+    })
+  })
 })
