@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { ConnectorError } from '../src/ground/errors.ts'
 import { airbyteFaults, type SourceCommand } from '../src/protocol/acceptance/airbyte-faults.ts'
 import type { ProgramRun, SingerMessage } from '../src/protocol/acceptance/messages.ts'
@@ -8,7 +10,7 @@ import type { Connector, Source } from '../src/protocol/connector.ts'
 import { runSinger } from '../src/protocol/singer/tap.ts'
 import type { Stamp, StreamOutput } from '../src/protocol/stream-output.ts'
 import { createJsonBatch, DELETE, type RecordBatch } from '../src/records/record-batch.ts'
-import { configuredCatalog } from './testing/files.ts'
+import { configuredCatalog, temporaryFolder } from './testing/files.ts'
 import { parseLines, runConnector } from './testing/run.ts'
 
 const integers = { type: 'object', properties: { id: { type: 'integer' } } } as const
@@ -127,6 +129,21 @@ describe('a source of another kind, over Singer', () => {
     ])
   })
 
+  it('has a line for each stream and metrics, although it tells nothing of its sync', async () => {
+    const folder = temporaryFolder()
+    onTestFinished(folder.remove)
+    const file = join(folder.path, 'numbers.prom')
+    const env = { TAP_NUMBERS_LOG_LEVEL: 'info' }
+    const words = ['--config', CONFIG, '--metrics', file]
+    const { stderr } = await runConnector(runSinger, numbers, words, { env })
+    expect(stderr).toMatch(
+      /INFO numbers: 3 records in \d+\.\d s, from the beginning: first sync\.\n/,
+    )
+    expect(readFileSync(file, 'utf8')).toMatch(
+      /^numbers_sync_stream_rows\{program="tap-numbers",stream="numbers"\} 3$/m,
+    )
+  })
+
   it('is told of the bookmarks of streams that are not read', async () => {
     const state = { bookmarks: { letters: { count: 1 }, numbers: { count: 1 } } }
     const { stdout } = await run(runSinger, ['--config', CONFIG, '--state', state])
@@ -184,12 +201,25 @@ describe('a source that does not keep its part', () => {
       errors: messages.flatMap(({ trace }) => (trace?.error ? [trace.error.message] : [])),
       failures: messages.flatMap(({ trace }) => trace?.error?.failure_type ?? []),
       log: singer.stderr,
+      told: messages.flatMap(({ log }) => log?.message ?? []),
       records: messages.filter(({ type }) => type === 'RECORD').length,
       singerRecords: parseLines<SingerMessage>(singer.stdout).filter(
         ({ type }) => type === 'RECORD',
       ),
     }
   }
+
+  it('has a line in the log for the stream that it leaves, too', async () => {
+    const { told } = await outcomeOf(
+      reading(async (_config, [request]) => {
+        request?.output.started()
+        throw new ConnectorError('transient', 'x-away', 'The numbers are away.')
+      }),
+    )
+    expect(told).toContainEqual(
+      expect.stringMatching(/^numbers: failed after no records in \d+\.\d s\.$/),
+    )
+  })
 
   it.each<[what: string, read: Read]>([
     ['does nothing at all', async () => []],

@@ -84,7 +84,7 @@ export class WasmBatch implements RecordBatch {
     return this.#bytes.subarray(this.#word(index, CAME_START), this.#word(index, CAME_END))
   }
 
-  lines(parts: LineParts): Uint8Array<ArrayBuffer> {
+  lines(parts: LineParts): Uint8Array {
     const { prefix, suffix, deleteSuffix } = parts
     const sizes = [prefix.length, suffix.length, deleteSuffix.length] as const
     const out = acquireBuffer(this.#wasm.lineBytes(...sizes))

@@ -50,7 +50,7 @@ export interface SyncFacts {
  * written, and who wants to know looks at the counts.
  */
 export interface SyncObserver {
-  /** The sync begins. Without it nothing else is told. */
+  /** The sync begins. Where the source does not call it, rows and times are told from what its outputs are told. */
   begun(facts: SyncFacts): void
   /** From where each stream will be read, by its name: the source has decided. */
   planned(starts: ReadonlyMap<string, StreamStart>): void
@@ -116,7 +116,7 @@ export interface ReadTools extends Tools {
   readonly refused: readonly Failure[]
   /** The stored states of streams that are not read: the platform keeps them beside the new ones. */
   readonly keptStates?: readonly unknown[]
-  /** Is told how far the sync is, by sources that tell it. */
+  /** Is told how far the sync is, by a source that knows more than its outputs are told: requests, and where it starts. */
   readonly observer?: SyncObserver
 }
 

@@ -1,7 +1,8 @@
-import { ConnectorError } from '../ground/errors.ts'
+import { asConnectorError, ConnectorError } from '../ground/errors.ts'
 import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import type { Failure, ReadTools, Source, StreamRequest } from './connector.ts'
+import { createOwnProgress, type OwnProgress } from './own-progress.ts'
 import type { KeyMembers, Stamp, StateSource, StreamOutput } from './stream-output.ts'
 import { MOST_GENERATION } from './sync-columns.ts'
 
@@ -21,21 +22,33 @@ export async function readStreams<Config>(
   tools: ReadTools,
 ): Promise<readonly Failure[]> {
   if (readings.length === 0) return []
-  const outputs: CheckedOutput[] = []
-  const requests = readings.map(({ spec, mode, state, output, ...reading }): StreamRequest => {
-    const checked = new CheckedOutput(spec, output)
-    outputs.push(checked)
+  const wanted = readings.map(({ spec, mode, state, ...reading }) => {
     const { name, isIncremental = false } = spec
     const continued = isIncremental
       ? { mode, state }
       : ({ mode: 'full_refresh', state: undefined } as const)
-    return { ...reading, name, ...continued, output: checked }
+    return { ...reading, spec, name, ...continued }
+  })
+  const progress = tools.observer && createOwnProgress(tools.observer, wanted)
+  const outputs = wanted.map(({ spec, output }) => new CheckedOutput(spec, output, progress))
+  const requests = wanted.map(({ spec: _, ...request }, i): StreamRequest => {
+    return { ...request, output: outputs[i] ?? request.output }
   })
   try {
-    const failures = await source.read(config, requests, tools)
+    const failures = await source.read(config, requests, {
+      ...tools,
+      ...(progress && { observer: progress.observer }),
+    })
     const unfinished = outputs.filter(({ isComplete }) => !isComplete)
     if (unfinished.length > 0) tools.signal.throwIfAborted()
-    return [...failures, ...unfinished.flatMap((output) => failureOf(output, failures))]
+    const all = [...failures, ...unfinished.flatMap((output) => failureOf(output, failures))]
+    for (const { name } of unfinished)
+      progress?.ended(name, all.find(({ stream = name }) => stream === name)?.error)
+    return all
+  } catch (error) {
+    if (!tools.signal.aborted)
+      for (const { name } of outputs) progress?.ended(name, asConnectorError(error))
+    throw error
   } finally {
     // Whoever stops a sync goes on from its states; nobody reads what else is said of it.
     if (!tools.signal.aborted) for (const output of outputs) output.end()
@@ -61,13 +74,19 @@ class CheckedOutput implements StreamOutput {
   readonly selection: StreamOutput['selection']
   readonly #spec: StreamReading['spec']
   readonly #output: StreamOutput
+  readonly #progress: OwnProgress | undefined
   #phase: 'queued' | 'open' | 'complete' | 'incomplete' = 'queued'
   /** Why something was not passed on; after that nothing is, and the stream cannot be complete. */
   fault: ConnectorError | undefined
 
-  constructor(spec: StreamReading['spec'], output: StreamOutput) {
+  constructor(
+    spec: StreamReading['spec'],
+    output: StreamOutput,
+    progress: OwnProgress | undefined,
+  ) {
     this.#spec = spec
     this.#output = output
+    this.#progress = progress
     this.counts = output.counts
     this.selection = output.selection
   }
@@ -89,6 +108,7 @@ class CheckedOutput implements StreamOutput {
 
   started(state?: StateSource): void {
     if (this.#phase === 'queued') this.#phase = 'open'
+    this.#progress?.started(this.name)
     this.#output.started(state)
   }
 
@@ -147,6 +167,7 @@ class CheckedOutput implements StreamOutput {
   complete(): Promise<void> | undefined {
     this.#assertOpen()
     this.#phase = 'complete'
+    this.#progress?.ended(this.name)
     return this.#output.complete()
   }
 

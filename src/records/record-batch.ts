@@ -135,7 +135,7 @@ const lent = new WeakSet<ArrayBufferLike>()
 const free: ArrayBuffer[] = []
 
 /** A buffer of `bytes` with any content. It stays the caller's, unless `releaseBuffer` gets it. */
-export function acquireBuffer(bytes: number): Buffer<ArrayBuffer> {
+export function acquireBuffer(bytes: number): Buffer {
   if (bytes > LARGEST_BYTES) return Buffer.allocUnsafeSlow(bytes)
   const index = free.findIndex((buffer) => buffer.byteLength >= bytes)
   const [found] = index < 0 ? [] : free.splice(index, 1)

@@ -180,7 +180,7 @@ class RewrittenBatch implements RecordBatch {
     return this.#batch.received(index)
   }
 
-  lines({ prefix, suffix, deleteSuffix }: LineParts): Uint8Array<ArrayBuffer> {
+  lines({ prefix, suffix, deleteSuffix }: LineParts): Uint8Array {
     const parts: Uint8Array[] = []
     for (let index = 0; index < this.count; index++) {
       const op = this.ops[index]

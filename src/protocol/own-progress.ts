@@ -1,0 +1,63 @@
+import type { ConnectorError } from '../ground/errors.ts'
+import type { RowCounts, StreamRequest, StreamStart, SyncObserver } from './connector.ts'
+
+/** Tells how far a sync is from what its outputs are told, for a source that does not tell it itself. */
+export interface OwnProgress {
+  /** What the source is given in place of the observer: once it tells its sync, nothing is told for it. */
+  readonly observer: SyncObserver
+  started(stream: string): void
+  /** Once for each stream; without an error it is complete. */
+  ended(stream: string, error?: ConnectorError): void
+}
+
+/** Nothing is known of the requests of such a source. */
+const NO_TRAFFIC = { requests: 0, retries: 0, refusals: 0, bytes: 0, answerMs: 0 }
+
+/** The progress of a sync of these streams, told to `observer`. */
+export function createOwnProgress(
+  observer: SyncObserver,
+  streams: readonly (Pick<StreamRequest, 'name' | 'mode' | 'state'> & {
+    readonly output: { readonly counts: RowCounts }
+  })[],
+): OwnProgress {
+  const starts = new Map(streams.map((stream) => [stream.name, startOf(stream)]))
+  const running = new Set<string>()
+  let teller: 'nobody' | 'source' | 'outputs' = 'nobody'
+  return {
+    observer: {
+      ...observer,
+      begun(facts) {
+        teller = 'source'
+        observer.begun(facts)
+      },
+    },
+    started(name) {
+      if (teller === 'nobody') begin()
+      const start = starts.get(name)
+      if (teller !== 'outputs' || start === undefined) return
+      running.add(name)
+      observer.started(name, start)
+    },
+    ended(name, error) {
+      if (teller === 'outputs' && running.delete(name)) observer.ended(name, error)
+    },
+  }
+
+  function begin(): void {
+    teller = 'outputs'
+    observer.begun({
+      subject: '',
+      labels: {},
+      streams: streams.map(({ name, output }) => ({ name, counts: output.counts })),
+      traffic: NO_TRAFFIC,
+      retryCause: () => undefined,
+    })
+  }
+}
+
+function startOf({ mode, state }: Pick<StreamRequest, 'mode' | 'state'>): StreamStart {
+  if (mode === 'full_refresh') return { kind: 'whole', how: 'full refresh' }
+  return state === undefined
+    ? { kind: 'begins', how: 'from the beginning: first sync' }
+    : { kind: 'changes', how: 'incremental' }
+}
