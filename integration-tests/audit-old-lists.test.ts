@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { changeInSilence, startDueJobs } from './histories/audited.ts'
-import type { Scenario } from './histories/scenario.ts'
+import { changeInSilence, makeDue, startDueJobs } from './histories/audited.ts'
+import { type Scenario, startScenario } from './histories/scenario.ts'
 
 let scenario: Scenario
 afterEach(() => scenario.emulator.close())
@@ -103,6 +103,33 @@ describe('a list that is older than what the delta has reported', () => {
         isListed = path.startsWith('/jobs')
       },
     })
+    expect(differences()).toEqual([])
+  })
+
+  it('puts back no row that a backfill did not meet between two lists', async () => {
+    scenario = await startScenario(['clockings'], { people: 0 })
+    const { emulator, settings, sync, differences } = scenario
+    settings['start_date'] = '2024-01-01'
+    for (const date of ['2024-03-01', '2024-03-02', '2024-03-03', '2026-11-02'])
+      emulator.insert('clockings', { date })
+    await sync()
+    makeDue(scenario)
+    emulator.fault(/^\/clockings.*2024-03-31/, 'stale', { changes: 2, times: 9 })
+    let [isListed, isTold] = [false, false]
+    const { requests } = await sync({
+      onRequest() {
+        const { path = '' } = emulator.requests.at(-1) ?? {}
+        if (path.startsWith('/delta') && isListed && !isTold) {
+          isTold = true
+          // It moves into the delta's window, so the days before it are listed; the other one is not reported.
+          emulator.update('clockings', 1, { date: '2026-11-03' })
+          emulator.remove('clockings', 2)
+        }
+        isListed = path.startsWith('/clockings')
+      },
+    })
+    expect(requests.at(-1)).toContain('2026-11-30')
+    expect(requests.filter((text) => text.includes('2024-03-31'))).not.toEqual([])
     expect(differences()).toEqual([])
   })
 

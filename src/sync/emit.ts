@@ -112,7 +112,7 @@ export async function* emitPages(
     } else if (batch.count > 0) {
       if (!isSecond) state.addRows(batch.count)
       order.settle(batch)
-      if (audit === 'second') rows.leaveOutOthers(batch)
+      if (audit === 'second') rows.leaveOutOthers(batch, keys.isTracked ? keys.has : () => true)
       if (mode === 'full_refresh') keys.leaveOutSent(batch)
       if (isTracked) {
         mark?.(batch)

@@ -68,8 +68,8 @@ export interface SummedRows {
   readonly highestListed: string
   /** Chooses the parts that are to be written again, and answers with them: those that are not as they were, or have a row that was not told of. */
   choose(before: Fingerprints, lives: (key: Key) => boolean): ReadonlySet<string>
-  /** Of a second listing: sets the op to SKIP of each record that is of no chosen part, or not as it was taken. */
-  leaveOutOthers(batch: RecordBatch): void
+  /** Of a second listing: sets the op to SKIP of each record that is of no chosen part, not as it was taken, or of a row that is gone since. */
+  leaveOutOthers(batch: RecordBatch, lives: (key: Key) => boolean): void
   /** How many rows of a kind the second listing has confirmed. */
   untold(kind: Untold): number
   /** Of all parts but those of which the second listing did not confirm each row. */
@@ -140,10 +140,12 @@ export function createSummedRows(stream: Stream): SummedRows {
       ])
       return chosen
     },
-    leaveOutOthers(batch) {
+    leaveOutOthers(batch, lives) {
       for (let i = 0; i < batch.count; i++) {
-        const at = places.get(keyAt(batch, i))
-        if (at !== undefined && isAsTaken(batch, i, at)) numbers[at + CONFIRMED] = 1
+        const key = keyAt(batch, i)
+        const at = places.get(key)
+        const isThere = at !== undefined && (lives(key) || numbers[at + UNTOLD] !== 0)
+        if (isThere && isAsTaken(batch, i, at)) numbers[at + CONFIRMED] = 1
         else batch.ops[i] = SKIP
       }
     },
