@@ -11,13 +11,13 @@ export interface SyncEnd {
   readonly failures: ReadonlyMap<string, string>
 }
 
-/** What the file tells of the syncs that wrote it: how old its rows are, and what went wrong. */
+/** The file's account of its syncs: how old its rows are, and what went wrong. */
 export const ACCOUNT = [
   'CREATE TABLE IF NOT EXISTS _protime.syncs (began TIMESTAMPTZ, ended TIMESTAMPTZ, exit INTEGER, records BIGINT)',
   'CREATE TABLE IF NOT EXISTS _protime.streams (stream VARCHAR, last_complete TIMESTAMPTZ, rows BIGINT, failure VARCHAR)',
 ]
 
-/** A sync has begun that reads these streams. One that is killed has no end. */
+/** A sync of these streams has started. A killed sync has no end. */
 export function begin(streams: readonly string[], at: Date): string[] {
   return [
     `INSERT INTO _protime.syncs (began) VALUES (${time(at)})`,
@@ -27,7 +27,9 @@ export function begin(streams: readonly string[], at: Date): string[] {
   ]
 }
 
-/** Rows of a stream were committed; `complete` is when it was read to its end, if it was. */
+/**
+ * Rows of a stream were committed; `complete` is the time when it was read to its end, if it was.
+ */
 export function committed({ name, keepsDeleted }: Table, complete: Date | undefined): string {
   const living = keepsDeleted ? ` WHERE source.${DELETED_AT} IS NULL` : ''
   const ended = complete === undefined ? '' : `, last_complete = ${time(complete)}, failure = NULL`
@@ -35,7 +37,7 @@ export function committed({ name, keepsDeleted }: Table, complete: Date | undefi
     WHERE stream = ${literal(name)}`
 }
 
-/** The sync that began then has ended. */
+/** The sync with this start has ended. */
 export function end(began: Date, { at, exit, records, failures }: SyncEnd): string[] {
   return [
     `UPDATE _protime.syncs SET ended = ${time(at)}, exit = ${exit}, records = ${records}

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../records/stream-spec.ts'
 
-/** DuckDB's types, as far as columns have them. JSON takes every value as it came. */
+/** The DuckDB types of columns. JSON accepts every value unchanged. */
 export type ColumnType =
   | 'BIGINT'
   | 'DOUBLE'
@@ -14,26 +14,26 @@ export type ColumnType =
 export interface Column {
   /** The member of the records. */
   readonly property: string
-  /** Its name in SQL, which does not tell names apart by case. */
+  /** Its name in SQL, which ignores the case of names. */
   readonly name: string
   readonly type: ColumnType
-  /** The name of the column whose values this one has where they do not fit it. */
+  /** The name of the column whose unfitting values this one has. */
   readonly variantOf?: string | undefined
 }
 
-/** Columns of ours in each table. */
+/** The connector's own columns in each table. */
 export const GENERATION = '_generation'
 export const DELETED_AT = '_deleted_at'
-/** Columns of ours that rows have on their way into a table. */
+/** The connector's own columns until rows are in a table. */
 export const HELPER = {
   op: '_protime_op',
   row: '_protime_row',
   content: '_protime_content',
   isGone: '_protime_is_gone',
 } as const
-/** No member takes these names. */
+/** Names that no member gets. */
 const OWN = [GENERATION, DELETED_AT, ...Object.values(HELPER)]
-/** A name of the service is cut to so many characters. */
+/** Names of the service are cut to this many characters. */
 const LONGEST_NAME = 200
 
 /** The columns of a schema, one per property and in its order. */
@@ -46,7 +46,7 @@ export function columnsOf({ properties = {} }: JsonSchema): Column[] {
   }))
 }
 
-/** The type that holds every value of a schema; mixtures, objects and lists stay JSON. */
+/** The type that can store every value of a schema; mixtures, objects and lists are JSON. */
 export function columnType({ type = [], format }: JsonSchema): ColumnType {
   const [first, ...others] = [type].flat().filter((one) => one !== 'null')
   if (others.length > 0) return 'JSON'
@@ -58,7 +58,7 @@ export function columnType({ type = [], format }: JsonSchema): ColumnType {
   return format === 'date-time' ? 'TIMESTAMP_NS' : 'VARCHAR'
 }
 
-/** The column beside a typed one, for values that do not fit it. */
+/** The second column of a typed one, for values that do not fit it. */
 export function variantOf({ property, name }: Column, taken: Set<string>): Column {
   const own = freeName(`${name}_json`, taken)
   return { property, name: own, type: 'JSON', variantOf: name }
@@ -83,12 +83,12 @@ export function freeName(wanted: string, taken: Set<string>): string {
 }
 
 const QUOTE = 0x22
-/** DuckDB takes no zone behind a time without seconds. */
+/** DuckDB accepts no time zone after a time without seconds. */
 const TIME = /^(\d{4})-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?)?$/
 
 /**
- * Whether a column of this type holds a JSON value without loss: from `start` to `end`, quotes
- * included, and not null.
+ * Whether a column of this type can store a JSON value without loss: from `start` to `end`, quotes included,
+ * and not null.
  */
 export function fits(type: ColumnType, bytes: Buffer, start: number, end: number): boolean {
   if (type === 'JSON') return true
@@ -125,7 +125,7 @@ export function normalised(text: string): string {
   return `${text.startsWith('-') ? '-' : ''}${significant}e${power}`
 }
 
-/** There is no such day where the time is one of another day. */
+/** The date does not exist if the resulting time is on another day. */
 function isDay(text: string): boolean {
   const time = Date.parse(text)
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
@@ -133,7 +133,7 @@ function isDay(text: string): boolean {
 
 function isTime(text: string): boolean {
   const [, year] = TIME.exec(text) ?? []
-  // What nanoseconds since 1970 reach.
+  // The range of nanoseconds since 1970.
   const isInRange = Number(year) >= 1678 && Number(year) <= 2261
   return isInRange && isDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text))
 }

@@ -4,10 +4,10 @@ import { run, texts } from './duckdb.ts'
 import { type Description, type OpenMember, openObjects } from './flat-view.ts'
 import { type AddedRows, literal, quoted, type Table } from './sql.ts'
 
-/** An open object with more members than this has them in its JSON only. */
+/** Members of an open object with more members than this are only in its JSON. */
 const MAX_MEMBERS = 100
 
-/** What a file knows of its tables and their views, and the states that belong to their rows. */
+/** The file's account of its tables, their views, and the states of their rows. */
 export const KNOWN_TABLES = [
   'CREATE TABLE IF NOT EXISTS _protime.states (stream VARCHAR PRIMARY KEY, state JSON NOT NULL)',
   // A property is its JSON text: no other has half of a surrogate pair.
@@ -16,7 +16,7 @@ export const KNOWN_TABLES = [
   'CREATE TABLE IF NOT EXISTS _protime.described (stream VARCHAR, digest VARCHAR)',
 ]
 
-/** What the views are that are there. */
+/** The existing views. */
 export const DIGESTS = `SELECT described.stream, described.digest FROM _protime.described AS described
   JOIN duckdb_views() AS present ON present.schema_name = 'flat' AND present.view_name = described.stream`
 
@@ -49,7 +49,7 @@ export async function storedMembers(
   return members
 }
 
-/** Writes down the columns of a table where they are others than before. */
+/** Stores the columns of a table if they have changed. */
 export function writeDown({ name, columns }: Table, before: readonly Column[]): string[] {
   if (columns.length === before.length) return []
   const stream = literal(name)
@@ -65,7 +65,7 @@ export function writeDown({ name, columns }: Table, before: readonly Column[]): 
   ]
 }
 
-/** The members of open objects that only the records of `rows` have; they are written down. */
+/** The members of open objects that only the records of `rows` have; they are stored. */
 export async function newMembers(
   connection: DuckDBConnection,
   { spec, table, members }: Description,

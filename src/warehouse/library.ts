@@ -1,31 +1,34 @@
-// What others import as `source-protime/warehouse`; everything else is no interface.
+// The exports of `source-protime/warehouse`; everything else is internal.
 
 import { createMask } from '../ground/mask.ts'
 import { secretsOf } from '../ground/settings-schema.ts'
 import type { Connector, Failure, Log } from '../protocol/connector.ts'
 import { syncWarehouse } from './sync-warehouse.ts'
 
-/** What is synced, and into which file. */
+/** The source, the file and the options of a sync. */
 export interface DuckdbSync {
   /** The settings of the connector: any JSON, which its `configure` checks. */
   readonly settings: unknown
-  /** The DuckDB file; it is made if it is not there. */
+  /** The DuckDB file; it is created if it does not exist. */
   readonly path: string
-  /** The streams to read; all of them if left out. */
+  /** The streams to read; by default all. */
   readonly streams?: readonly string[]
-  /** Deleted rows stay, with the time in `_deleted_at`. */
+  /** Keeps deleted rows, with the time in `_deleted_at`. */
   readonly keepsDeleted?: boolean
-  /** Tells accounts of one connector apart: a file that has the rows of another is refused. */
+  /**
+   * Distinguishes accounts of one connector: a file with the rows of another account is refused.
+   */
   readonly account?: string
-  /** stderr if left out. Secrets of the settings are masked. */
+  /** By default stderr. Secrets of the settings are masked. */
   readonly log?: Log
   readonly signal?: AbortSignal
 }
 
 /**
- * Syncs a connector into a DuckDB file from where the file stands: rows and states are committed together, so that the
- * file is right after each commit, whatever ends the sync. Answers with the streams that could not be read to their end.
- * Throws what concerns the settings or the file, and the reason of `signal`. Needs the package `@duckdb/node-api`.
+ * Syncs a connector into a DuckDB file and continues where the last sync ended. Rows and states are committed
+ * together, so the file is correct after each commit, however the sync ends. Returns the streams that could
+ * not be read to their end. Throws errors of the settings or the file, and the reason of `signal`. Needs the
+ * package `@duckdb/node-api`.
  */
 export async function syncDuckdb<Config>(
   connector: Connector<Config>,

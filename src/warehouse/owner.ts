@@ -2,11 +2,11 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../ground/errors.ts'
 import { literal } from './sql.ts'
 
-/** Whose rows a file has: a tenant, and the environment that tells tenants of one name apart. */
+/** The owner of a file: a tenant, and the environment that distinguishes tenants of one name. */
 export interface Owner {
   readonly tenant: string
   readonly environment: string
-  /** Stands for the settings that say which data is left out: the same for settings that do the same. */
+  /** A fingerprint of the settings that leave data out: equal for settings with the same effect. */
   readonly redaction: string
 }
 
@@ -17,8 +17,8 @@ const TABLES = `SELECT table_name FROM duckdb_tables()
   WHERE database_name = current_database() AND schema_name = '_protime'`
 
 /**
- * Whether the file has an owner yet. Throws a config error for one of another owner, of another form, or filled under
- * other settings; only reads.
+ * Whether the file has an owner yet. Throws a config error for a file of another owner or of another form, or
+ * if it was filled with other settings; only reads.
  */
 export async function isOwned(
   connection: DuckDBConnection,
@@ -27,7 +27,7 @@ export async function isOwned(
 ): Promise<boolean> {
   const tables = (await connection.runAndReadAll(TABLES)).getRows().map(([name]) => name)
   if (!tables.includes('owner')) {
-    // Until there were owners, each file had states.
+    // Before files had owners, each file had states.
     if (tables.includes('states')) throw ofAnotherVersion(path, 'earlier')
     return false
   }
@@ -49,7 +49,7 @@ export async function isOwned(
   )
 }
 
-/** What makes a file the owner's. */
+/** Makes the tenant the owner of the file. */
 export function claim({ tenant, environment, redaction }: Owner): string[] {
   const owner = [tenant, environment, redaction].map(literal).join(', ')
   return [
@@ -58,7 +58,7 @@ export function claim({ tenant, environment, redaction }: Owner): string[] {
   ]
 }
 
-/** The file is the owner's, and was filled under other settings. */
+/** The file belongs to the owner, and was filled with other settings. */
 export class RedactedOtherwise extends ConnectorError {
   override name = 'RedactedOtherwise'
 

@@ -5,15 +5,17 @@ import { type Column, GENERATION } from './column.ts'
 import { texts } from './duckdb.ts'
 import { createTable, literal, nextOf, quoted, type Table } from './sql.ts'
 
-/** What somebody who opens the file sees in it, in names of small letters: SQL does not tell names apart by case. */
+/**
+ * The visible tables and views of the file, by names in lower case: SQL ignores the case of names.
+ */
 export interface PresentTables {
-  /** The columns that the table, or view, of this name has in `main`; undefined where there is none. */
+  /** The columns of the table or view with this name in `main`; undefined if there is none. */
   columnsOf(name: string): ReadonlySet<string> | undefined
-  /** What has this name and is in the way of a table or view of ours, as SQL names it. */
+  /** The object with this name that prevents a table or view of ours, by its SQL name. */
   inTheWayOf(name: string): string | undefined
 }
 
-/** Looks what is there: others may have changed the file since the last sync. */
+/** Reads what exists: others may have changed the file since the last sync. */
 export async function presentTables(connection: DuckDBConnection): Promise<PresentTables> {
   const columns = new Map<string, Set<string>>()
   for (const [table = '', column = ''] of await texts(connection, COLUMNS)) {
@@ -29,13 +31,15 @@ export async function presentTables(connection: DuckDBConnection): Promise<Prese
 
 const COLUMNS = `SELECT lower(table_name), lower(column_name) FROM duckdb_columns()
   WHERE database_name = current_database() AND schema_name = 'main'`
-/** Views where tables of ours are, and tables where views of ours are. */
+/** Views in the place of our tables, and tables in the place of our views. */
 const OTHERS = `SELECT lower(schema_name || '.' || view_name) FROM duckdb_views()
     WHERE database_name = current_database() AND schema_name = 'main'
   UNION ALL SELECT lower(schema_name || '.' || table_name) FROM duckdb_tables()
     WHERE database_name = current_database() AND schema_name = 'flat'`
 
-/** Throws a config error where the name of a stream is taken in the file, of whose table `before` is known. */
+/**
+ * Throws a config error if the name of a stream is taken in the file; `before` are the known tables.
+ */
 export function assertNameIsFree(
   name: string,
   before: readonly Column[],
@@ -51,7 +55,7 @@ export function assertNameIsFree(
   )
 }
 
-/** The columns that a sync has made, and somebody has taken away, with the whole table perhaps. */
+/** The columns that a sync has created and somebody has removed, perhaps with the whole table. */
 export function lostColumns(
   name: string,
   before: readonly Column[],
@@ -63,7 +67,7 @@ export function lostColumns(
   )
 }
 
-/** What is said of a table that lacks columns. */
+/** The message about a table that lacks columns. */
 export function warningOfLost(
   name: string,
   lost: readonly string[],
@@ -77,7 +81,9 @@ export function warningOfLost(
   )
 }
 
-/** Makes what is lost again. The stream is then read from the beginning, which replaces each row that is left. */
+/**
+ * Creates what is lost again. The stream is then read from the beginning, which replaces all remaining rows.
+ */
 export function makeAgain(
   table: Table,
   before: readonly Column[],
@@ -87,7 +93,7 @@ export function makeAgain(
   const stream = literal(table.name)
   const types = new Map(before.map((column) => [column.name, column.type as string]))
   return [
-    // What is kept of deleted rows is added as to any table.
+    // The columns for deleted rows are added as to any table.
     createTable({ ...table, columns: before, keepsDeleted: false }),
     ...lost.map(
       (column) =>

@@ -14,13 +14,13 @@ import {
 import { dirname, resolve } from 'node:path'
 import { ConnectorError } from '../ground/errors.ts'
 
-/** Nobody writes into a copy, and whose it is decides who else reads it. */
+/** Nobody can write into a copy; its owner decides who else reads it. */
 const MODE = 0o400
 
-/** What DuckDB and a sync call what they make beside a warehouse. */
+/** The names of the files that DuckDB and a sync create beside a warehouse. */
 const BESIDE = ['.wal', '.tmp', '.sync', '.rewrite', '.rewrite.wal', '.rewrite.sync']
 
-/** Throws a config error where no copy of the file can be left. */
+/** Throws a config error if the file cannot be copied to this path. */
 export function assertPublishable(file: string, copy: string): void {
   if (resolve(file) === resolve(copy))
     throw new ConnectorError(
@@ -44,8 +44,9 @@ export function assertPublishable(file: string, copy: string): void {
 }
 
 /**
- * Leaves a copy of a file, in place of the one before and with its mode, in one step: whoever reads the one before goes
- * on with it. Nobody may write the file meanwhile. Throws a ConnectorError, and the copy is as it was.
+ * Atomically replaces the previous copy of a file, and keeps its mode: processes that read the previous copy
+ * continue with it. Nobody may write the file meanwhile. If it throws a ConnectorError, the copy has not
+ * changed.
  */
 export function publish(file: string, copy: string): void {
   const fresh = `${copy}.new`

@@ -5,18 +5,18 @@ import { openDatabase, type Patience, texts } from './duckdb.ts'
 import { isOwned, type Owner, RedactedOtherwise } from './owner.ts'
 import { unwritable } from './stream-rows.ts'
 
-/** A file that is filled in order to take the place of another one. */
+/** A file that will replace another one. */
 export interface Replacement {
   readonly path: string
-  /** Puts it there, with the mode of the other one; a transient error where a process has that open. */
+  /** Replaces the other file and keeps its mode; a transient error if a process has that open. */
   takePlace(): Promise<void>
 }
 
 /**
- * Prepares to fill a file from the beginning and to put it in the place of a warehouse, so that no byte of what that has
- * is left. The warehouse stays as it is meanwhile. What an earlier attempt has filled under the same settings is gone on
- * with. Throws a config error for a warehouse of another owner, and for one that has a table of `kept`, streams that
- * would be missing from the new one.
+ * Prepares a file that is filled from the beginning and then replaces a warehouse, so that no byte of the old
+ * one is left. Meanwhile the warehouse does not change. If an earlier attempt has filled a file with the same
+ * settings, it continues. Throws a config error for a warehouse of another owner, and if the warehouse has a
+ * table of `kept`, streams that would be missing from the new one.
  */
 export async function prepareReplacement(
   path: string,
@@ -33,11 +33,11 @@ export async function prepareReplacement(
   return {
     path: fresh,
     async takePlace() {
-      // A sync of the old file would go on in it, and leave a log of changes beside the new one.
+      // A sync of the old file would continue in it, and leave a write-ahead log beside the new one.
       const old = existsSync(path) ? await patience(() => openDatabase(path)) : undefined
       try {
         if (existsSync(path)) chmodSync(fresh, statSync(path).mode & 0o777)
-        // What a process that was killed has left of the old file would be read as a part of the new one.
+        // Files that a killed process has left for the old file would be read as a part of the new one.
         rmSync(`${path}.wal`, { force: true })
         renameSync(fresh, path)
       } catch (error) {
@@ -49,7 +49,9 @@ export async function prepareReplacement(
   }
 }
 
-/** Whether it is the owner's under the same settings; throws for one of another owner. */
+/**
+ * Whether it belongs to the owner with the same settings; throws if it belongs to another owner.
+ */
 function isOwnedUnder(path: string, owner: Owner, patience: Patience): Promise<boolean> {
   return lookInto(path, patience, (connection) => isOwned(connection, path, owner)).catch(
     (error) => {

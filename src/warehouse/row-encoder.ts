@@ -11,14 +11,14 @@ const ROW_END = 0x0a
 export const NULL = 0x01
 export const QUOTING = 0x02
 
-/** What the first column of a row says of it: the row as it is, */
+/** The first column of a row: an ordinary row, */
 export const PRESENT = 0x30
-/** the key of a row that is gone, */
+/** the key of a deleted row, */
 export const GONE = 0x31
-/** or a row that is gone, with its last content. */
+/** or a deleted row with its last content. */
 const CONTENT = 0x32
 
-/** What makes a line of a record: one that is deleted has a mark behind its brace. */
+/** The parts of a record's line: a deleted record has a mark after its brace. */
 export const LINE_PARTS = {
   prefix: Buffer.alloc(0),
   suffix: Buffer.from('}\n'),
@@ -82,7 +82,7 @@ class RowText {
     )
   }
 
-  /** A JSON value as it came. */
+  /** A JSON value, unchanged. */
   json(start: number, end: number, hasEscape: boolean): void {
     const isText = !hasEscape || !SURROGATE.test(this.#from.toString('latin1', start, end))
     if (isText) this.plain(start, end)
@@ -133,7 +133,7 @@ class RowText {
   }
 }
 
-/** Half of a surrogate pair is valid JSON, but no text. */
+/** Half of a surrogate pair is valid JSON, but not valid text. */
 function withoutHalves(json: string): string {
   return json.replace(ESCAPES, (one, half) => (half === undefined ? one : '\\ufffd'))
 }
@@ -165,9 +165,12 @@ export interface RowFile {
   readonly path: string
   readonly columns: readonly Column[]
   readonly count: number
-  /** How long its longest row is, in bytes. */
+  /** The length of its longest row, in bytes. */
   readonly longest: number
-  /** Whether a text separates or quotes values as rows do: read from its middle on, it could be taken for rows. */
+  /**
+   * Whether a text contains separators or quotes like rows: read from its middle, it could be mistaken for
+   * rows.
+   */
   readonly imitatesRows: boolean
 }
 
@@ -180,7 +183,7 @@ export interface Encoded {
   readonly longest: number
   /** See `RowFile`. */
   readonly imitatesRows: boolean
-  /** Where the next line begins that is not encoded yet. */
+  /** The start of the next line that is not encoded yet. */
   readonly end: number
   /** The column that the next row needs and the table does not have. */
   readonly added: Column | undefined
@@ -305,7 +308,7 @@ export function createRowEncoder(
     isEscaped[index] = hasEscape ? 1 : 0
   }
 
-  /** A member that comes twice in a record counts as it came last. */
+  /** If a member comes twice in a record, the last one counts. */
   function countMisfits(): void {
     variants.forEach((variant, index) => {
       if (variant < 0 || starts[variant] === 0) return
@@ -332,7 +335,7 @@ export function createRowEncoder(
     return { property, name: freeName(property, takenNames(columns, others)), type: 'JSON' }
   }
 
-  /** Whether a record says more of its row than which one it is, and its version. */
+  /** Whether a record has more than its key and its version. */
   function hasContent(): boolean {
     let members = 0
     for (const start of starts) if (start !== 0) members++

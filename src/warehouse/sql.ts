@@ -1,32 +1,32 @@
 import { type Column, DELETED_AT, GENERATION, HELPER } from './column.ts'
 import { GONE, NULL, PRESENT, QUOTING, type RowFile, SEPARATOR } from './row-encoder.ts'
 
-/** A name as SQL has it. */
+/** A name in SQL. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** A text as SQL has it. A statement ends at a NUL, so that is no part of a literal. */
+/** A text in SQL. A statement ends at a NUL, so a literal cannot contain one. */
 export function literal(text: string): string {
   const parts = text.split('\0').map((part) => `'${part.replaceAll("'", "''")}'`)
   return parts.length === 1 ? String(parts[0]) : `(${parts.join(' || chr(0) || ')})`
 }
 
-/** What a statement about a stream's table has to know. */
+/** What a statement needs to know about a stream's table. */
 export interface Table {
   readonly name: string
   readonly columns: readonly Column[]
-  /** The members that tell rows apart. */
+  /** The members of the primary key. */
   readonly keys: readonly string[]
-  /** Deleted rows stay, with the time in `_deleted_at`. */
+  /** Keeps deleted rows, with the time in `_deleted_at`. */
   readonly keepsDeleted: boolean
 }
 
-/** Rows by the name `added`: what a statement selects from. */
+/** Rows with the alias `added`: the source of a statement. */
 export type AddedRows = string
 
-// The service chooses names of columns, so each column of ours is named with the table that it is in: a name
-// of another table, an alias or a pseudo column is never meant by it.
+// The service chooses names of columns, so each of our own columns is qualified with its table: then no name
+// of another table, alias or pseudo column can be meant instead.
 const { op: OP, row: ROW, content: CONTENT, isGone: IS_GONE } = HELPER
 const BATCH = 'temp._protime_batch'
 const LAST = 'temp._protime_last'
@@ -39,7 +39,10 @@ export function createTable({ name, columns, keepsDeleted }: Table): string {
   return `CREATE TABLE IF NOT EXISTS main.${quoted(name)} (${all.join(', ')})`
 }
 
-/** What makes the columns of a table those of now: some are new at the end, variants may have gone. */
+/**
+ * Statements that bring the columns of a table up to date: new ones are added at the end, variants may be
+ * dropped.
+ */
 export function alterTable(
   name: string,
   before: readonly Column[],
@@ -87,7 +90,9 @@ export function addedAbove(table: Table, above: number): AddedRows {
 /** The rows of the batch. */
 export const BATCH_ROWS: AddedRows = `${BATCH} AS added WHERE true`
 
-/** The columns that tell rows apart: a value of a key is in one of two where it has a variant. */
+/**
+ * The columns of the primary key: a value of a key is in one of two columns if it has a variant.
+ */
 function keyColumns({ columns, keys }: Table): string[] {
   return columns.filter(({ property }) => keys.includes(property)).map(({ name }) => quoted(name))
 }
@@ -103,7 +108,7 @@ function valuesOf({ columns }: RowFile, now: readonly Column[]): string {
   return [...values, `file.${GENERATION} AS ${GENERATION}`].join(', ')
 }
 
-/** Columns of a file have numbers, so that no name of the service is in its way. */
+/** Columns of a file are numbered, so no name of the service can conflict. */
 function rowsOf({ path, columns, longest, imitatesRows }: RowFile): string {
   const types = [
     `${OP}: 'VARCHAR'`,
@@ -130,13 +135,13 @@ export function deduplicate(table: Table): string[] {
   ]
 }
 
-/** Whether the batch has each key once, and no row that is gone, as most have. */
+/** Whether the batch has each key once and no deleted row, as most batches have. */
 export const IS_PLAIN = `SELECT count(*) FILTER (NOT last.${IS_GONE}) = (SELECT count(*) FROM ${BATCH})
   FROM ${LAST} AS last`
 
 /**
- * Brings the batch into a table: the last row of a key counts, and a row that is gone goes, or stays as it
- * was last and is marked.
+ * Writes the batch into a table: the last row of a key counts. A deleted row is removed, or stays with its
+ * last content and a mark.
  */
 export function merge(table: Table, isPlain: boolean): string[] {
   const { columns, keepsDeleted } = table

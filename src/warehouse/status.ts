@@ -1,16 +1,16 @@
 import { ConnectorError } from '../ground/errors.ts'
 import { closingOnError, openDatabase, type Patience, texts } from './duckdb.ts'
 
-/** What a warehouse tells of the syncs that wrote it. */
+/** A warehouse's account of its syncs. */
 export interface WarehouseAge {
   readonly tenant: string
   readonly environment: string
-  /** The last sync; undefined where none has begun. */
+  /** The last sync; undefined if there was none. */
   readonly sync: SyncAccount | undefined
   readonly streams: readonly StreamAge[]
 }
 
-/** A sync as the file knows it; times are ISO texts in UTC. */
+/** A sync in the file's account; times are ISO texts in UTC. */
 interface SyncAccount {
   readonly began: string
   /** Undefined for a sync that was killed. */
@@ -30,7 +30,10 @@ export interface StreamAge {
 const FORM = "'%Y-%m-%dT%H:%M:%SZ'"
 const utc = (column: string) => `coalesce(strftime(${column} AT TIME ZONE 'UTC', ${FORM}), '')`
 
-/** How old the rows of a DuckDB file of `protime sync` are. The file is only read; throws for any other file. */
+/**
+ * Reads the age of the rows in a DuckDB file of `protime sync`. The file is only read; throws for any other
+ * file.
+ */
 export async function readStatus(path: string, patience: Patience): Promise<WarehouseAge> {
   const database = await patience(() => openDatabase(path))
   const { connection } = database

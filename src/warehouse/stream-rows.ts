@@ -3,7 +3,7 @@ import { ConnectorError } from '../ground/errors.ts'
 import type { Column } from './column.ts'
 import { createRowEncoder, type Encoded, type RowFile } from './row-encoder.ts'
 
-/** Whatever was thrown while rows or tables were written, as a failure of the warehouse. */
+/** Converts any error while writing rows or tables to a failure of the warehouse. */
 export function unwritable(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error
   return new ConnectorError(
@@ -21,13 +21,13 @@ function reason(error: unknown): string {
 
 /** Rows of a stream that wait for the next commit, in their order. */
 export interface StreamRows {
-  /** The columns of the rows that come next. */
+  /** The columns of the next rows. */
   readonly columns: readonly Column[]
   /** How many values did not fit each column so far. */
   readonly misfits: readonly number[]
-  /** Adds records in the form of `LINE_PARTS`; answers how many bytes their rows have. */
+  /** Adds records in the form of `LINE_PARTS`; returns the size of their rows in bytes. */
   add(lines: Uint8Array, generation: number): number
-  /** What has come since the last call. The files are the caller's from then on. */
+  /** The rows since the last call. Their files then belong to the caller. */
   take(): { readonly files: readonly RowFile[]; readonly count: number }
 }
 
@@ -38,11 +38,14 @@ export interface StreamRowsSettings {
   readonly others?: ReadonlySet<string>
   /** A path for each file. */
   readonly nextPath: () => string
-  /** Told of columns that the table does not have. */
+  /** Called with columns that the table does not have. */
   readonly onAdded: (column: Column) => void
 }
 
-/** Rows are in files, so that memory does not depend on how many wait; DuckDB reads them side by side. */
+/**
+ * Rows are in files, so memory does not depend on the number of waiting rows; DuckDB reads the files in
+ * parallel.
+ */
 export function createStreamRows(settings: StreamRowsSettings): StreamRows {
   const encoder = createRowEncoder(settings.columns, settings.keys, settings.others)
   let files: RowFile[] = []
@@ -55,7 +58,7 @@ export function createStreamRows(settings: StreamRowsSettings): StreamRows {
       const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.length)
       let size = 0
       for (let at = 0; at < bytes.length; ) {
-        // Rows before a column is added have those of before.
+        // Rows that were encoded before a column was added have only the older columns.
         const columns = open?.file.columns ?? [...encoder.columns]
         const encoded = encoder.encode(bytes, at, generation)
         at = encoded.end

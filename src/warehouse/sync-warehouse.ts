@@ -23,31 +23,33 @@ import {
 export interface WarehouseSyncSettings<Config> {
   readonly source: Source<Config>
   readonly config: Config
-  /** The DuckDB file; `<file>.sync` beside it is a folder of ours while a sync runs. */
+  /** The DuckDB file; a sync creates a folder `<file>.sync` beside it while it runs. */
   readonly path: string
-  /** The streams to read; all of the configuration if left out. */
+  /** The streams to read; by default all of the configuration. */
   readonly streams?: readonly string[] | undefined
-  /** Deleted rows stay, with the time in `_deleted_at`. */
+  /** Keeps deleted rows, with the time in `_deleted_at`. */
   readonly keepsDeleted: boolean
-  /** Whose rows the file has: it is asked before anything is written, whatever streams are read. */
+  /** The owner of the rows: it is checked before anything is written, for any choice of streams. */
   readonly owner: Owner
-  /** Reads everything into a new file, which takes the place of this one once it is complete. */
+  /** Reads everything into a new file, which replaces this one when it is complete. */
   readonly rewrites?: boolean
-  /** Whether that file may lack streams which this one has and the source still offers; true if left out. */
+  /**
+   * Whether that file may lack streams which this one has and the source still offers; by default true.
+   */
   readonly mayLeaveOut?: boolean
   /** See `StreamRequest.startOver`; of all streams. */
   readonly startOver?: StreamRequest['startOver']
-  /** Waits so long for a file that another process has open. */
+  /** How long to wait for a file that another process has open. */
   readonly waitMs?: number
-  /** Where a copy is left after a sync that read everything. */
+  /** The path of a copy after a sync that read everything. */
   readonly publish?: string | undefined
-  /** The exit code of the program after such a sync; the file tells of it. */
+  /** The exit code of the program after such a sync, for the file's account. */
   readonly exitCodeOf: (sync: Pick<WarehouseSync, 'failures' | 'stopped'>) => number
   readonly now?: () => Date
   readonly tools: Tools & Pick<ReadTools, 'observer'>
 }
 
-/** What a sync did. */
+/** The result of a sync. */
 export interface WarehouseSync {
   /** Records that were committed, deletes included. */
   readonly records: number
@@ -58,9 +60,9 @@ export interface WarehouseSync {
 }
 
 /**
- * Reads a source into a warehouse from where it stands, and commits rows and states together as the
- * source goes. Whatever ends it, the file is the tenant as of the last commit, and the next sync
- * continues there. Throws what concerns the file itself.
+ * Reads a source into a warehouse, continuing where the last sync ended, and commits rows and states together
+ * as the source proceeds. However it ends, the file is the tenant as of the last commit, and the next sync
+ * continues there. Throws errors of the file itself.
  */
 export async function syncWarehouse<Config>(
   given: WarehouseSyncSettings<Config>,
@@ -81,7 +83,7 @@ export async function syncWarehouse<Config>(
   return done
 }
 
-/** The streams that a new file may not lack. */
+/** The streams that a new file must have. */
 function keptBy<Config>({
   source,
   config,
@@ -115,7 +117,7 @@ async function syncFile<Config>(settings: WarehouseSyncSettings<Config>): Promis
   const { log } = tools
   const warehouse = await openWarehouse({ path, folder, keepsDeleted, owner, patience, log })
   try {
-    // Nobody else has the warehouse open, so a folder that is there was left behind.
+    // Nobody else has the warehouse open, so an existing folder was left behind.
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder, { mode: 0o700 })
     return await sync(settings, { specs, folder, warehouse })
@@ -165,7 +167,7 @@ async function sync<Config>(
     throw unwritable(error)
   })
   const { isUnwritable, ...done } = await read(settings, scene, columns, now)
-  // A file that cannot be written cannot tell of it.
+  // A file that cannot be written cannot record the failure.
   if (isUnwritable) return done
   const failures = specs.flatMap(({ name }) => {
     const failure = done.failures.find(({ stream = name }) => stream === name)
@@ -228,7 +230,7 @@ async function read<Config>(
     if (tools.signal.aborted) stopped = error
     else failures = [{ error: asConnectorError(error) }]
   } finally {
-    // What was read need not be read again, whatever has ended it.
+    // The rows that were read need not be read again, however the sync ended.
     await commits.now().catch(() => {})
     await commits.stop()
   }
@@ -260,7 +262,10 @@ async function read<Config>(
   }
 }
 
-/** The file's failure is that of all streams; a stream that was not committed has failed, however it was read. */
+/**
+ * A failure of the file is a failure of all streams; a stream that was not committed has failed, even if it
+ * was read.
+ */
 function allFailures(
   read: readonly Failure[],
   uncommitted: ReadonlyMap<string, ConnectorError>,
@@ -271,7 +276,7 @@ function allFailures(
   return [...others, ...[...uncommitted].map(([stream, error]) => ({ stream, error }))]
 }
 
-/** A sentence for each column that did not hold each of its values. */
+/** A sentence for each column that could not store all of its values. */
 function misfitsIn({ columns, misfits }: StreamRows): string[] {
   return columns.flatMap(({ name, type }, i) => {
     const count = misfits[i] ?? 0
