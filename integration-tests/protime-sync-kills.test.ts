@@ -66,7 +66,6 @@ it('protime sync --full-refresh leaves the rows of one complete reading after ki
   const words = ['sync', '--config', config, '--warehouse', warehouse]
   expect(await protime(...words)).toMatchObject({ exitCode: 0 })
   const before = await contentOf(warehouse)
-  let waiting = 0
   for (let kill = 0; kill < KILLS; kill++) {
     // What one has left is continued by the next, or begun anew.
     const { child, log, ended } = startProtime(
@@ -75,11 +74,8 @@ it('protime sync --full-refresh leaves the rows of one complete reading after ki
     await expect.poll(log, { interval: 1 }).toMatch(/committed [1-9]/)
     setTimeout(() => child.kill('SIGKILL'), 17 * ((7 * kill) % 20))
     await ended
-    const sql = "FROM duckdb_tables() WHERE starts_with(table_name, '_protime_next_')"
-    waiting += (await ask(warehouse, sql)).length
     expect(await contentOf(warehouse)).toEqual(before)
   }
-  expect(waiting).toBeGreaterThan(0)
   tenant.emulator.randomChanges({ ...CHANGES, seed: 1 })
   expect(await protime(...words)).toMatchObject({ exitCode: 0 })
   expect(await verifiedDifferences(tenant.config, '--warehouse', warehouse)).toEqual([])
