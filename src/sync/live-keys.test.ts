@@ -228,7 +228,7 @@ describe('the room that the state has for ids', () => {
         ['clockings', 0],
       ]),
     )
-    expect(budget.take('clockings', 1_800_000)).toBe(true)
+    expect(budget.take('clockings', 1_700_000)).toBe(true)
     expect(budget.take('people', 20_000)).toBe(true)
   })
 
@@ -248,7 +248,7 @@ describe('the room that the state has for ids', () => {
     const budget = createIdBudget(
       new Map([
         ['people', 0],
-        ['clockings', 1_880_000],
+        ['clockings', 1_780_000],
       ]),
     )
     expect(budget.take('people', 20_001)).toBe(false)
@@ -277,7 +277,7 @@ describe('the room that the state has for ids', () => {
     const budget = createIdBudget(
       new Map([
         ['people', 0],
-        ['clockings', 1_880_000],
+        ['clockings', 1_780_000],
       ]),
     )
     budget.take('clockings', 1000)
@@ -294,7 +294,7 @@ describe('a reading in the middle', () => {
     atRest.observe(half(0), 'window')
     atRest.observe(half(1), 'window')
     const size = charactersOf(atRest.encode())
-    const others = ['others', 1_900_000 - size] as const
+    const others = ['others', 1_800_000 - size] as const
     const keys = liveKeys(atRest.encode(), createIdBudget(new Map([['people', 0], others])))
     keys.beginReading()
     keys.observe(half(0), 'window')

@@ -156,7 +156,7 @@ function refreshOtherwise(message: string): ConnectorError {
   return new ConnectorError(
     'config',
     'refresh-begun-otherwise',
-    `An earlier attempt of this full refresh has written rows, but ${message}. The destination would keep the rows of both attempts, so nothing is read. Sync again: the next job has another generation_id, and reads everything anew.`,
+    `An earlier attempt of this full refresh has written rows, but ${message}. The destination would keep the rows of both attempts, so nothing is read. Sync again: the next job has another generation_id, and reads everything again. If your platform gives each job the same one, clear the state of the stream.`,
   )
 }
 
