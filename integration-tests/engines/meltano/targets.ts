@@ -147,7 +147,11 @@ export async function storedDifferences(comparison: Comparison): Promise<string[
     return rows.map((row) => JSON.stringify({ stream, row }))
   })
   const file = join(project.folder, 'rows.jsonl')
-  const { stdout: queries } = await protime('verify', '--sql', 'postgres', ...words)
+  const config = join(project.folder, 'verify.json')
+  writeFileSync(config, JSON.stringify(tenant.config), { mode: 0o600 })
+  const { stdout: queries } = await protime(
+    ...['verify', '--sql', 'postgres', '--config', config, ...words],
+  )
   writeFileSync(file, (await target.printed?.(queries)) ?? lines.join('\n'))
   const differences = await verifiedDifferences(tenant.config, ...words, '--rows', file)
   for (const name of [...names, '']) {
