@@ -219,7 +219,9 @@ describe('the dialect of the specification', () => {
     expect(result.errors).toEqual([])
     for (const name of names) {
       expect(result.records(name)).toHaveLength(service.emulator.all(name).length)
-      expect(result.logs.join('\n')).toContain(`WARN ${name}: the service offers no list of it`)
+      expect(result.logs.join('\n')).toContain(
+        `WARN ${name}: the service offers no list of this stream`,
+      )
     }
   })
 })

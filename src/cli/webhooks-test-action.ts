@@ -42,7 +42,7 @@ export async function test(tools: ActionTools, options: TestOptions): Promise<Ex
   if (isDryRun(tools)) {
     for (const { collection } of hooks)
       await say({ collection, outcome: 'delivered', dryRun: true })
-    log.info('Nothing was delivered: dry_run is set.')
+    log.info('Nothing was delivered, and nothing was changed: dry_run is set.')
     return EXIT.done
   }
   let failures = 0
