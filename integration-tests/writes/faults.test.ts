@@ -114,7 +114,7 @@ describe('a run', () => {
         {
           outcome: 'rejected',
           ids: [holder, made],
-          reason: expect.stringMatching(`for work location ${holder} .* Work location ${made},`),
+          reason: expect.stringMatching(`for work location ${holder}\\. Work location ${made},`),
         },
       ],
     ])
