@@ -1,5 +1,6 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { keyOf, streams } from '../../src/streams/streams.ts'
+import { literal, quoted } from '../../src/warehouse/sql.ts'
 
 /** A row that is not the same on both sides. */
 export interface Difference {
@@ -153,12 +154,4 @@ export async function* tableRows(
     `SELECT json_object(${members.join(', ')})::VARCHAR FROM main."${stream}" WHERE ${condition}`,
   )
   for await (const batch of result.yieldRows()) yield* batch.map(([text]) => String(text))
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
-}
-
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
 }
