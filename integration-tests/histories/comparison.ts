@@ -1,3 +1,4 @@
+import { offers } from '../../emulator/collections/collections.ts'
 import type { Emulator } from '../../emulator/emulator.ts'
 import type { ReferencePair } from '../../emulator/references/references.ts'
 import type { ObjectRules } from '../../src/records/record-batch.ts'
@@ -150,15 +151,17 @@ export function isCompared(row: Row, stream: Stream, comparison: Comparison): bo
 
 /**
  * Where a continuation token is a number of records, a row that leaves while the first phase of a delta is read hides
- * another one. A list finds that, but not on a day that no list has.
+ * another one. A list finds that, but not on a day that no list has, and some collections have no list at all.
  */
 function mayBeHidden(
   row: Row,
-  { replication, dateField }: Stream,
+  { collection, replication, dateField }: Stream,
   comparison: Comparison,
 ): boolean {
   const { emulator, lastDay } = comparison
-  if (emulator.options.paging !== 'offset' || replication !== 'delta') return false
+  const { paging, dialect } = emulator.options
+  if (paging !== 'offset' || replication !== 'delta') return false
+  if (!offers(dialect, 'list', collection)) return true
   return dateField !== undefined && !isBefore(row, addDays(lastDay, 1))
 }
 
