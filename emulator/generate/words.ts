@@ -236,8 +236,9 @@ export function newName(scope: NameScope): Fields {
   return localized(unused(scope, partsOf(scope).names), scope.random)
 }
 
-/** Another name for the same thing: "R&D" becomes "R&D – Gent". */
-export function renamed(scope: NameScope, name: Fields): Fields {
+/** Another name for the same thing: "R&D" becomes "R&D – Gent"; any where it has none. */
+export function renamed(scope: NameScope, name: Fields | null): Fields {
+  if (name === null) return newName(scope)
   const { names, qualifiers } = partsOf(scope)
   const [stem = ''] = String(name['default']).split(separator)
   const known = names.find(([english]) => english === stem) ?? [stem]

@@ -81,7 +81,7 @@ function plausibleChange(correction: Correction): Fields {
       ['name', 'friendlyName', 'externalCode'].filter((one) => one in record),
     )
     if (changed !== 'externalCode')
-      return { [changed]: renamed(correction, record[changed] as Fields) }
+      return { [changed]: renamed(correction, record[changed] as Fields | null) }
   }
   if ('lastName' in record) return { mobile: `+32 471 ${random.int(100_000, 999_999)}` }
   if (collection.endsWith('-histories')) return relinked(collection, record, correction)
