@@ -236,9 +236,8 @@ export function newName(scope: NameScope): Fields {
   return localized(unused(scope, partsOf(scope).names), scope.random)
 }
 
-/** Another name for the same thing: "R&D" becomes "R&D – Gent"; any where it has none. */
-export function renamed(scope: NameScope, name: Fields | null): Fields {
-  if (name === null) return newName(scope)
+/** Another name for the same thing: "R&D" becomes "R&D – Gent". */
+export function renamed(scope: NameScope, name: Fields): Fields {
   const { names, qualifiers } = partsOf(scope)
   const [stem = ''] = String(name['default']).split(separator)
   const known = names.find(([english]) => english === stem) ?? [stem]

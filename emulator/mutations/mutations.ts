@@ -52,6 +52,11 @@ const minutes = [
   'contractHoursInMinutes',
 ]
 
+/** Records may have null in its place, or what is no name. */
+function isName(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'default' in value
+}
+
 /** A record, and what a correction of it is made from. */
 interface Correction {
   readonly collection: string
@@ -76,12 +81,12 @@ function plausibleChange(correction: Correction): Fields {
     const step = random.int(1, 15) * (before > 700 ? -1 : 1)
     return { [corrected]: before + step, ...original }
   }
-  if ('name' in record) {
-    const changed = random.pick(
-      ['name', 'friendlyName', 'externalCode'].filter((one) => one in record),
-    )
+  const names = ['name', 'friendlyName'].filter((one) => isName(record[one]))
+  if (names.length > 0) {
+    const codes = ['externalCode'].filter((one) => one in record)
+    const changed = random.pick([...names, ...codes])
     if (changed !== 'externalCode')
-      return { [changed]: renamed(correction, record[changed] as Fields | null) }
+      return { [changed]: renamed(correction, record[changed] as Fields) }
   }
   if ('lastName' in record) return { mobile: `+32 471 ${random.int(100_000, 999_999)}` }
   if (collection.endsWith('-histories')) return relinked(collection, record, correction)

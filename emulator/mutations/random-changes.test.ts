@@ -30,14 +30,19 @@ it('makes the same changes again for the same seed', async () => {
   expect([truth(two), two.counts]).toEqual([truth(one), one.counts])
 })
 
-it('gives a name to a record that has none', async () => {
-  const emulator = await startEmulator({ people: 0, months: 0 })
-  emulators.push(emulator)
-  const { id } = emulator.insert('job-categories', { name: null, externalCode: null })
-  for (let i = 0; i < 20; i++) emulator.update('job-categories', id as number)
-  const [stored] = emulator.stored('job-categories').filter((one) => one['id'] === id)
-  expect(stored).toMatchObject({ name: { default: expect.any(String) } })
-})
+it.each(['job-categories', 'job-histories'])(
+  'changes something else of a record of %s whose name is null',
+  async (collection) => {
+    const emulator = await startEmulator({ people: 1, months: 1 })
+    emulators.push(emulator)
+    const { id } = emulator.insert(collection, { name: null })
+    const before = emulator.stored(collection).find((one) => one['id'] === id)
+    emulator.update(collection, id as number)
+    const after = emulator.stored(collection).find((one) => one['id'] === id)
+    expect(after).not.toEqual(before)
+    expect(after).toMatchObject({ name: null })
+  },
+)
 
 it('leaves no link to a record that does not exist', async () => {
   const { emulator } = await changed()
