@@ -2,7 +2,7 @@ import { knowsFlags, setFlag } from '../ground/v8-flags.ts'
 
 // undici's parser is WebAssembly, one function of 33 KB. V8 optimises it after the first answer: that takes
 // a third of all memory and a tenth of a second of a core, and saves less than a percent of a long sync. See
-// docs/decisions/the-http-parser-is-not-optimised.md.
+// docs/decisions/speed.md.
 
 type Stage = 'never' | 'before' | 'under way' | 'after'
 let stage: Stage = 'never'

@@ -23,7 +23,7 @@ const CATCH_UP_MS = 250
 
 /**
  * A limiter without a limit until the service refuses a request. From then on it follows the rate
- * at which it was last refused (docs/decisions/adaptive-limiter.md). `requestsPerMinute` is an upper
+ * at which it was last refused (docs/decisions/requests.md). `requestsPerMinute` is an upper
  * bound that holds from the start.
  */
 export function createRateLimiter(
