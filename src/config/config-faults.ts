@@ -6,24 +6,27 @@ import { nearest } from '../ground/text.ts'
 
 const require = createRequire(import.meta.url)
 
-/** A text given in place of a number is shown up to this length. */
+/** A string in place of a number is quoted up to this length. */
 const SHOWN = 20
-/** What may be shown of a day in a wrong form: nothing that a secret is made of. */
+/** Matches values that may be quoted although they are no valid date, because no secret looks like them. */
 const DATE_LIKE = /^[\d\s./:TZ+-]{1,30}$/
 
-/** What the build makes of the schemas of the settings: their checks as code, which loads at once. */
+/**
+ * The validators that the build compiles from the schemas of the settings, because compiled code loads faster than
+ * ajv.
+ */
 const validators = () => require('#validators') as Record<'config' | 'write', ValidateFunction>
 
 /**
- * Fills in the defaults of settings and answers with one sentence for each fault. Sentences show
- * numbers and days, but no other text: people paste secrets into the wrong field.
+ * Fills in the defaults of the settings and returns one sentence per fault. A sentence quotes numbers and dates, but
+ * no other values: people paste secrets into the wrong field.
  */
 export function applyDefaults(settings: unknown, which: 'config' | 'write'): string[] {
   const check = validators()[which]
   return check(settings) ? [] : (check.errors ?? []).map(sentence)
 }
 
-/** The error for what is wrong in a configuration, in sentences. */
+/** The error for an invalid configuration; `faults` are sentences. */
 export function notValid(faults: string): ConnectorError {
   return new ConnectorError(
     'config',
@@ -51,7 +54,7 @@ function sentence({ instancePath, keyword, params, parentSchema, data }: ErrorOb
       return `${subject} must have the form: ${schema['pattern_descriptor']}${shownDate(data, schema)}.`
     case 'enum':
       return `${subject} must be one of ${params['allowedValues'].join(', ')}${suggestion(data, params['allowedValues'])}`
-    // The alternatives of an object, told by one of its members.
+    // One of several alternatives, which a member such as `type` selects.
     case 'discriminator': {
       const { tag, tagValue } = params
       if (tagValue === undefined) return `${at}.${tag} is missing.`
@@ -67,7 +70,7 @@ function alternatives({ oneOf = [] }: SettingsSchema, tag: string): string[] {
   return oneOf.map((option) => String(option.properties?.[tag]?.['const']))
 }
 
-/** What a setting must be, by its type and bounds. */
+/** Describes the type and the limits of a setting. */
 function expected({ type, minimum, maximum }: SettingsSchema, data: unknown): string {
   if (type === 'integer' || type === 'number') {
     const isFraction = type === 'integer' && typeof data === 'number' && !Number.isInteger(data)

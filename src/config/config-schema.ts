@@ -7,7 +7,7 @@ export function configSchema(): SettingsSchema {
   return spec.connectionSpecification
 }
 
-/** The alternative of `environment` that a configuration names by its `type`. */
+/** The alternative of `environment` that a configuration selects with its `type`. */
 export function chosenEnvironment(
   schema: SettingsSchema,
   config: unknown,

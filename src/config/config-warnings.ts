@@ -5,29 +5,30 @@ import { collections, referencedCollections } from '../streams/collections.ts'
 import { chosenEnvironment, configSchema } from './config-schema.ts'
 import { writeSettingsSchema } from './write-settings.ts'
 
-/** Settings that one program alone knows. */
+/** Settings that only one program has. */
 type OwnSettings = NonNullable<SettingsSchema['properties']>
 
 /**
- * What a configuration says without any effect, one sentence each: `unknownSettings`, and references that no record
- * can have. Takes any JSON, valid or not.
+ * One sentence for each part of a configuration that has no effect: unknown settings, and references that no record
+ * can have. Accepts any JSON, valid or not.
  */
 export function configWarnings(input: unknown): string[] {
   return [...unknownSettings(input), ...referencesWithoutRecords(input)]
 }
 
 /**
- * A sentence for each setting that does not exist, at any depth. Names that begin with `_` are comments, or additions
- * of a platform such as Airbyte's `__injected_declarative_manifest`. Takes any JSON, valid or not.
+ * One sentence for each setting that does not exist, at any depth. Names that begin with `_` are ignored: they are
+ * comments, or additions of a platform such as Airbyte's `__injected_declarative_manifest`. Accepts any JSON, valid
+ * or not.
  */
 export function unknownSettings(input: unknown, own: OwnSettings = {}): string[] {
-  // One file configures reading and writing, so that neither complains of the other's settings.
+  // One file can configure both reading and writing, so the settings of both are known.
   const [reading, writing] = [configSchema(), writeSettingsSchema()]
   const properties = { ...reading.properties, ...writing.properties, ...own }
   return unknownIn(input, { ...reading, properties })
 }
 
-/** Collections whose references the service adds to records of some stream. */
+/** The collections whose references the service adds to records of some stream. */
 const embedded: ReadonlySet<string> = new Set(
   Object.values(collections).flatMap((facts) => ('references' in facts ? facts.references : [])),
 )
@@ -69,7 +70,7 @@ function unknownIn(input: unknown, schema: SettingsSchema): string[] {
   }
 }
 
-/** The members of a schema and of all its alternatives. */
+/** The properties of a schema and of all its alternatives. */
 function propertiesOf({
   properties = {},
   oneOf = [],
@@ -84,7 +85,7 @@ function pathsOf(schema: SettingsSchema, prefix: string): string[] {
   ])
 }
 
-/** A sentence for each collection whose references are asked for though no record can have them. */
+/** One sentence for each collection whose references are requested although no record can have them. */
 export function referencesWithoutRecords(input: unknown): string[] {
   const choices = (input as { external_references?: unknown } | null)?.external_references
   if (!Array.isArray(choices)) return []

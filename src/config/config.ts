@@ -10,18 +10,18 @@ import { referencedCollections } from '../streams/collections.ts'
 import { applyDefaults, notValid } from './config-faults.ts'
 import { configWarnings, referencesWithoutRecords, unknownSettings } from './config-warnings.ts'
 
-/** The first day that the service's dates and ours are sure to agree on. */
+/** The first day that the service and the connector are sure to treat alike. */
 const EARLIEST = '1970-01-01'
 
-/** The day of a point in time: other taps start at one, and Meltano makes one of `yesterday`. */
+/** A timestamp: other taps start at one, and Meltano turns `yesterday` into one. */
 const POINT_IN_TIME = /^(\d{4}-\d{2}-\d{2})T\d{2}:[\d:.]+(?:Z|[+-]\d{2}:?\d{2})?$/
 
-/** The same without its time, if it has one; anything else as it is. */
+/** The date of a timestamp; any other text is returned unchanged. */
 function withoutTime(text: string): string {
   return POINT_IN_TIME.exec(text)?.[1] ?? text
 }
 
-/** A text of the form YYYY-MM-DD; throws a config error unless it is a day that records can have. */
+/** Checks a text of the form YYYY-MM-DD. Throws a config error unless it is a date on or after 1970-01-01. */
 function startDate(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const date = new Date(`${text}T00:00:00Z`)
@@ -31,7 +31,7 @@ function startDate(text: string | undefined): string | undefined {
   return text
 }
 
-/** References to ask for: names of one collection. */
+/** External references to request: the names for one collection. */
 export interface ReferenceChoice {
   readonly collection: string
   readonly names: readonly string[]
@@ -43,48 +43,48 @@ interface ActivityStructure {
   readonly level: number
 }
 
-/** The configuration, complete: every default of spec.json is filled in. */
+/** The complete configuration: every default of spec.json is filled in. */
 export interface Config {
   readonly tenant: string
   /**
-   * The domain of the environment, `custom` where its addresses are given alone. Tenants of one name in two
-   * environments are two tenants.
+   * The domain of the environment, or `custom` if the configuration has only addresses. Tenants with the same name in
+   * two environments are different tenants.
    */
   readonly environment: string
-  /** Address of the tenant's host, without a slash at the end. */
+  /** The address of the tenant's host, without a slash at the end. */
   readonly baseUrl: string
-  /** Address of the token service, `/connect/token` is below it. */
+  /** The address of the token service; `/connect/token` is below it. */
   readonly authUrl: string
   readonly apiName: string
   readonly clientId: string
   readonly clientSecret: string
-  /** YYYY-MM-DD; undefined means that it follows the service's own bound, 1 January of last year. */
+  /** YYYY-MM-DD. If it is undefined, syncs start at the service's own limit, 1 January of last year. */
   readonly startDate: string | undefined
   readonly company: string | undefined
   readonly externalReferences: readonly ReferenceChoice[]
   readonly activityStructures: readonly ActivityStructure[]
   readonly privacy: PrivacySettings
-  /** Whether messages leave out the service's own words but for its codes: they may name people. */
+  /** Whether messages leave out the service's texts, except for its codes, because a text may name people. */
   readonly hidesServiceWords: boolean
   readonly concurrency: number
   readonly requestsPerMinute: number | undefined
   readonly windowDays: number
   readonly futureDays: number
   readonly historyRefreshDays: number
-  /** 0: never. */
+  /** 0 means never. */
   readonly auditDays: number
   readonly requestTimeoutSeconds: number
   readonly retryMinutes: number
   readonly maxRecordMb: number
-  /** Singer only: whether a complete reading ends with ACTIVATE_VERSION. */
+  /** Singer only: whether a complete read ends with ACTIVATE_VERSION. */
   readonly emitsActivateVersions: boolean
 }
 
 type Json = Record<string, unknown>
 
 /**
- * As `parseConfig`, and warns of what has no effect; also where it throws, because that may tell why. A platform may
- * add settings, so that they are no faults.
+ * Parses a configuration of a platform, and warns about parts that have no effect, also if it is invalid, because
+ * they may be the reason. Unknown settings are only warnings, because a platform may add settings.
  */
 export function configure(input: unknown, log: { warn(message: string): void }): Config {
   for (const warning of configWarnings(input)) log.warn(warning)
@@ -94,12 +94,12 @@ export function configure(input: unknown, log: { warn(message: string): void }):
   return config
 }
 
-/** What a file says that people write and no platform adds to; its member `streams` names those of a sync. */
+/** Settings that only a configuration file has. `streams` names the streams of a sync. */
 const OWN_SETTINGS = { streams: { type: 'array', items: { type: 'string' } } }
 
 /**
- * As `configure`, for a file that people write and no platform adds to: settings that do not exist are faults, and
- * so are rules that fit nothing, because who mistypes `personal_data` wants something left out.
+ * Parses a configuration file that people write. Unknown settings are errors, because no platform adds any. So are
+ * rules that match nothing, because whoever mistypes a rule wants to keep something out of the data.
  */
 export function configureFile(input: unknown, log: { warn(message: string): void }): Config {
   const unknown = unknownSettings(input, OWN_SETTINGS)
@@ -124,13 +124,12 @@ function warnOfLeftOut(
   for (const warning of leftOutReferences(externalReferences, privacy)) log.warn(warning)
 }
 
-/** Domains of the vendor's environments. */
+/** The domains of the vendor's environments. */
 const DOMAINS = { production: 'myprotime.eu', sandbox: 'myprotimesandbox.eu' } as const
 
 /**
- * Turns unknown JSON into a complete configuration, once: validates it against spec.json, applies
- * its defaults, and derives the addresses. Throws a config error with one sentence per fault, which
- * never shows a secret.
+ * Validates unknown JSON against spec.json, fills in the defaults, and derives the addresses. Throws a config error
+ * with one sentence per fault, which never quotes a secret.
  */
 export function parseConfig(input: unknown): Config {
   const config = structuredClone(input) as Json
@@ -170,7 +169,7 @@ function addresses(
 ): Pick<Config, 'environment' | 'baseUrl' | 'authUrl'> {
   const type = environment['type'] as 'production' | 'sandbox' | 'custom'
   const domain = type === 'custom' ? environment['environment_url'] : DOMAINS[type]
-  // Only the custom environment has overrides; elsewhere the names are unknown keys.
+  // Only the custom environment has these settings.
   const { base_url, auth_url } = type === 'custom' ? environment : {}
   const base = base_url ?? (domain && `https://${tenant}.${domain}`)
   const auth = auth_url ?? (domain && `https://authentication.${domain}/tenants/${tenant}`)
@@ -191,7 +190,10 @@ function addresses(
   }
 }
 
-/** Its token would read the tenant of the address, and the rows would be called those of `tenant`. */
+/**
+ * Refuses a token service of another tenant: its tokens would read that tenant, and the rows would be stored as those
+ * of `tenant`.
+ */
 function refuseTokensOfAnother(tenant: string, authUrl: string): void {
   const [, named = tenant] = /\/tenants\/([\w.-]+)$/.exec(authUrl) ?? []
   if (named.toLowerCase() === tenant.toLowerCase()) return
@@ -214,7 +216,7 @@ function address(name: string, text: string): string {
   return url.href.replace(/\/+$/, '')
 }
 
-/** Whether a host of a URL is this machine. */
+/** Whether the host of a URL is this machine. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
 }

@@ -2,39 +2,39 @@ import { readProjectJson } from '../ground/project-files.ts'
 import type { SettingsSchema } from '../ground/settings-schema.ts'
 import { applyDefaults, notValid } from './config-faults.ts'
 
-/** How many links a mirror may take away under one name. */
+/** The most links that a mirror may delete under one name. */
 export type MaxDeletes = { readonly count: number } | { readonly percent: number }
 
-/** What the writer can be told by the configuration, complete. */
+/** The settings of the writer, with all defaults filled in. */
 export interface WriteSettings {
-  /** Whether a link that is in the way of a wanted one is deleted; else the record is rejected. */
+  /** Whether a link is deleted if it is in the way of a wanted one; otherwise the record is rejected. */
   readonly relink: boolean
-  /** What becomes of the fields that a record leaves out. */
+  /** What happens to the fields that a record leaves out. */
   readonly missingFields: 'keep' | 'empty'
-  /** Whether complete input also deletes the references that it does not have. */
+  /** Whether complete input also deletes the references that it does not contain. */
   readonly mirror: boolean
-  /** What a mirror never exceeds. */
+  /** The limit for the deletions of a mirror. */
   readonly maxDeletes: MaxDeletes
-  /** A run with more rejected records than this fails, after all others are written. */
+  /** The run fails if it rejects more records than this; all others are written nevertheless. */
   readonly maxRejected: number
-  /** Tells what would be done, and changes nothing. */
+  /** Reports what would be done, and changes nothing. */
   readonly dryRun: boolean
   /** The custom reference that is the key of job categories without an id. */
   readonly jobCategoryReference: string | undefined
   /** The custom reference that is the key of work locations. */
   readonly workLocationReference: string | undefined
-  /** The file that rejected records are appended to; only the destination and the target have one. */
+  /** The file to which rejected records are appended; only the destination and the target have one. */
   readonly rejectedRecords: string | undefined
 }
 
-/** The schema of the settings of the writer; they are in the same configuration as the reader's. */
+/** The schema of the writer's settings. They are in the same configuration as the reader's. */
 export function writeSettingsSchema(): SettingsSchema {
   return readProjectJson('#write-settings') as SettingsSchema
 }
 
 /**
- * Takes the settings of the writer from a configuration, with their defaults; the reader's are left
- * alone. Throws a config error with one sentence per fault.
+ * Parses the writer's settings in a configuration, with their defaults, and ignores those of the reader. Throws a
+ * config error with one sentence per fault.
  */
 export function parseWriteSettings(input: unknown): WriteSettings {
   const schema = writeSettingsSchema()
@@ -56,7 +56,7 @@ export function parseWriteSettings(input: unknown): WriteSettings {
   }
 }
 
-/** Reads `10` or `20%`, which the schema has seen to be one of them. */
+/** Parses `10` or `20%`; the schema has checked the form. */
 function maxDeletesOf(text: string): MaxDeletes {
   const number = Number.parseInt(text, 10)
   return text.endsWith('%') ? { percent: number } : { count: number }

@@ -2,27 +2,27 @@ import type { FailureId } from './message-ids.ts'
 import { nearest } from './text.ts'
 
 /**
- * Who has to act on a failure. The words are those of the Airbyte protocol's `failure_type`
- * without their suffix: the user must change something, time will help, or the connector or the
- * service broke its contract.
+ * Who has to act on a failure, in the words of the Airbyte protocol's `failure_type` without their suffix. `config`:
+ * the user has to change something. `transient`: a later attempt can succeed. `system`: the connector or the service
+ * broke its contract.
  */
 export type FailureType = 'config' | 'transient' | 'system'
 
-/** What else is known of a failure. */
+/** Optional details of a failure. */
 interface ConnectorErrorOptions extends ErrorOptions {
   readonly retryAfterMs?: number | undefined
 }
 
 /**
- * A failure with a sentence for the operator: what happened, to what, and what to do.
- * The developer's detail is the `cause`. Neither holds a secret.
+ * A failure with a message for the operator: what happened, to which stream or setting, and what to do. The details
+ * for developers are in `cause`. Neither contains a secret.
  */
 export class ConnectorError extends Error {
   override name = 'ConnectorError'
   readonly failure: FailureType
-  /** Names the message, and stays when its words change. */
+  /** Identifies the message; it stays the same when the wording changes. */
   readonly id: FailureId
-  /** For how long the service asks to be left alone; undefined where it does not say. */
+  /** How long the service asks clients to wait; undefined if it does not say. */
   readonly retryAfterMs: number | undefined
 
   constructor(
@@ -38,12 +38,12 @@ export class ConnectorError extends Error {
   }
 }
 
-/** The process was asked to stop (SIGTERM), or its reader is gone: nothing is to be reported. */
+/** The process was asked to stop (SIGTERM), or the reader of its output is gone. It is not reported as a failure. */
 export class InterruptedError extends Error {
   override name = 'InterruptedError'
 }
 
-/** Any thrown value as a failure of this family; what nobody foresaw is the connector's own fault. */
+/** Converts any thrown value to a `ConnectorError`. An unexpected one is the connector's own fault: `system`. */
 export function asConnectorError(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error
   const text = error instanceof Error ? error.message : String(error)
@@ -52,7 +52,10 @@ export function asConnectorError(error: unknown): ConnectorError {
   })
 }
 
-/** The failure of a stream that was asked for and that is not among those `offered`. */
+/**
+ * The error for a requested stream that is not among the `offered` ones. It suggests a similar name, or appends
+ * `hint`.
+ */
 export function unknownStream(
   name: string,
   offered: Iterable<string>,

@@ -1,17 +1,17 @@
-/** A JSON object, of which nothing is known yet. */
+/** A JSON object with unknown members. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Whether a value of JSON is an object: neither null nor a list. */
+/** Whether a JSON value is an object, that is neither null nor an array. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The text of a body in UTF-8, without the byte order mark that some programs write before it. */
+/** Decodes a body as UTF-8, without the byte order mark that some programs write at the start. */
 export function textOfBody(parts: readonly Buffer[]): string {
   return new TextDecoder().decode(Buffer.concat(parts))
 }
 
-/** The value of a JSON text; undefined for what is no JSON. */
+/** Parses a JSON text; undefined if it is not valid JSON. */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -20,16 +20,16 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-/** What a value begins with: a mark, or a whole number, word or text. */
+/** The tokens that a value can begin with: a bracket, or a complete number, literal or string. */
 const VALUE = ['{', '[', 'scalar', 'text'] as const
 const TOKEN =
   /([{}[\],:])|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)|("[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[ !#-[\]-\uffff]*)*")/y
 const SPACE = /[ \t\r\n]*/y
 
 /**
- * Where a text that JSON.parse refuses stops being JSON: the index of the first word that cannot stand
- * there, or of the end of the text. JSON.parse itself tells the place in some cases only, and repeats
- * parts of the text, which may hold secrets.
+ * The index at which a text that JSON.parse rejects stops being JSON: that of the first token that is not allowed
+ * there, or the end of the text. JSON.parse itself reports the position only sometimes, and quotes parts of the text,
+ * which may be secrets.
  */
 export function jsonFault(text: string): number {
   const open: string[] = []
@@ -46,7 +46,7 @@ export function jsonFault(text: string): number {
   }
 }
 
-/** What may follow a token within the innermost object or list. */
+/** The tokens that may follow a token, inside of the innermost object or array. */
 function next(token: string, inside: string | undefined): readonly string[] {
   if (token === '{') return ['text', '}']
   if (token === '[') return [...VALUE, ']']
@@ -62,12 +62,12 @@ function skipSpace(text: string, from: number): number {
   return SPACE.lastIndex
 }
 
-/** The texts and marks of a valid JSON; what stands between them is numbers and words. */
+/** Matches the strings and punctuation of a valid JSON text; between them are numbers, literals and white space. */
 export const TEXTS_AND_MARKS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]/g
 
 /**
- * The path of a member that comes twice in one object, of which JSON.parse takes the last; undefined if there is
- * none. The JSON has to be valid.
+ * The path of a member that an object has twice, of which JSON.parse keeps the last; undefined if there is none. The
+ * JSON has to be valid.
  */
 export function repeatedMember(json: string): readonly string[] | undefined {
   const open: { readonly names: Set<string>; name: string | undefined }[] = []
@@ -88,7 +88,7 @@ export function repeatedMember(json: string): readonly string[] | undefined {
   return undefined
 }
 
-/** Says that a record has a member twice. */
+/** The message for a record that has a member twice. */
 export function repeatedInWords(path: readonly string[]): string {
   return `The member ${path.join('.')} comes twice, and it is not clear which one counts.`
 }

@@ -1,31 +1,37 @@
 import { folded } from './text.ts'
 
-/** Replaces secrets by their value in texts that leave the process. */
+/** Replaces secrets in texts that leave the process. */
 export interface Mask {
-  /** Takes a value that must not appear in any text from now on; short ones are ignored. */
+  /** Hides a value in all texts from now on. A value of fewer than 4 characters is ignored. */
   add(secret: string): void
-  /** The text with every secret, as is or in an encoded form, replaced by `****`. */
+  /** Replaces every secret in a text, plain or encoded, by `****`. */
   text(text: string): string
 }
 
-/** Below this length a value would also hide innocent words. */
+/** Shorter values would also hide ordinary words. */
 const SHORTEST = 4
-/** So long, what a secret is in base64 is no word. */
+/** The base64 of a secret is hidden if it has at least this length: shorter ones may be part of a word. */
 const SHORTEST_BASE64 = 6
-/** Of longer secrets letters and digits are not looked for as escapes: tokens are long, and nobody escapes those. */
+/**
+ * In longer secrets, letters and digits are not searched for as escapes: long secrets are tokens, which nobody
+ * escapes.
+ */
 const LONGEST_ESCAPED = 256
 
-/** OAuth's own names of values that give access. */
+/** OAuth's names of parameters that give access. */
 const OAUTH_PARAMETERS = ['access_token', 'client_secret']
 
-/** Credentials of a header; a word behind "Basic" or "Bearer" in a sentence has small letters alone. */
+/**
+ * The credentials of a header. In a sentence, the word after "Basic" or "Bearer" has only small letters and is not
+ * hidden.
+ */
 const CREDENTIALS =
   /\b([Bb]asic|BASIC|[Bb]earer|BEARER)(\s+|%20|\+)(?=[\w.~+/-]+[A-Z\d])[\w.~+/-]{6,}=*/g
 
 /**
- * A mask that also hides the values of these parameters of URLs and members of JSON, whatever they
- * are. Their names are plain words; OAuth's `access_token` and `client_secret` are always hidden, and so
- * are the credentials of headers.
+ * Creates a mask. Besides added secrets, it hides the values of the given parameters of URLs and members of JSON, of
+ * OAuth's `access_token` and `client_secret`, and the credentials of headers. Names of parameters are plain words,
+ * without characters that are special in a regular expression.
  */
 export function createMask(parameters: readonly string[] = []): Mask {
   const secrets = new Map<string, Patterns>()
@@ -39,7 +45,7 @@ export function createMask(parameters: readonly string[] = []): Mask {
   function add(secret: string): void {
     const lines = secret.split(/[\r\n]+/)
     const added = [secret, ...lines].filter((one) => one.length >= SHORTEST && !secrets.has(one))
-    // What is to be hidden again and again, the keys of a store for example, must cost nothing.
+    // Return early: some secrets, such as the keys of a store, are added again and again.
     if (added.length === 0) return
     for (const value of added) secrets.set(value, patternsOf(value))
     // Longest first: a secret may contain another one.
@@ -54,14 +60,14 @@ export function createMask(parameters: readonly string[] = []): Mask {
     let masked = text
     for (const form of forms) masked = masked.replaceAll(form, '****')
     for (const pattern of inBase64) masked = masked.replace(pattern, '****')
-    // What has no escapes needs no search for them, which takes much longer.
+    // Only texts with an escape character are searched for escapes, because that search is slow.
     if (/[%&\\+]/.test(masked))
       for (const pattern of escaped) masked = masked.replace(pattern, '****')
     return masked.replace(parameter, '$1$2****').replace(CREDENTIALS, '$1$2****')
   }
 }
 
-/** What finds a secret. It is made once for each: a server of webhooks has dozens. */
+/** The patterns that find a secret. They are compiled once per secret, because a server of webhooks has dozens. */
 interface Patterns {
   readonly forms: readonly string[]
   readonly inBase64: readonly RegExp[]
@@ -76,15 +82,16 @@ function patternsOf(secret: string): Patterns {
   }
 }
 
-/** A secret as it is, in capitals, in small letters and in hexadecimal digits. */
+/** A secret as it is, in upper case, in lower case, and in hexadecimal. */
 function formsOf(secret: string): string[] {
   const hex = Buffer.from(secret).toString('hex')
   return [secret, secret.toUpperCase(), secret.toLowerCase(), hex, hex.toUpperCase()]
 }
 
 /**
- * What finds a secret in the base64 of a longer text, in which so many bytes of a group of three stand before
- * it. The digit that it shares with what follows goes with it; the one before it tells 4 bits at most.
+ * Patterns for a secret within the base64 of a longer text, one for each position (0, 1 or 2) in a group of three
+ * bytes. A match includes the digit that the secret shares with the text after it, but not the one that it shares
+ * with the text before it, which reveals 4 bits at most.
  */
 function base64Forms(secret: string): RegExp[] {
   return [0, 1, 2].flatMap((before) => {
@@ -99,12 +106,12 @@ function base64Forms(secret: string): RegExp[] {
   })
 }
 
-/** What finds a secret whose characters are escaped, all or some. */
+/** Patterns for a secret of which some or all characters are escaped. */
 function escapedForms(secret: string): RegExp[] {
   const isLong = secret.length > LONGEST_ESCAPED
   const patternOf = (formsOf: typeof escapesOf) =>
     [...secret].map((character) => `(?:${formsOf(character, isLong)})`).join('')
-  // Two patterns, because in one a backslash that may stand for one or two takes time without bound.
+  // Two patterns, because one in which a backslash may stand for one or two takes exponential time.
   return [...new Set([patternOf(jsonOf), patternOf(escapesOf)])].map(
     (pattern) => new RegExp(pattern, 'g'),
   )
@@ -118,7 +125,10 @@ const NAMED: Readonly<Record<string, string>> = {
   "'": 'apos',
 }
 
-/** A character as it is, or by its number, or as URLs, forms and HTML write it; a percent sign may be encoded again. */
+/**
+ * A pattern for a character, unescaped or as JavaScript, URLs, forms and HTML escape it; a percent sign may itself be
+ * encoded.
+ */
 function escapesOf(character: string, isLong: boolean): string {
   const code = character.codePointAt(0) ?? 0
   const units = [...Array(character.length).keys()].map((i) => character.charCodeAt(i))
@@ -133,12 +143,12 @@ function escapesOf(character: string, isLong: boolean): string {
   ]
   if (name !== undefined) forms.unshift(`&${name};`)
   if (character === ' ') forms.push('\\+')
-  // Half a character is sent as the one that stands for none.
+  // Half a surrogate pair is sent as the replacement character.
   if (/\p{Surrogate}/u.test(character)) forms.push('\ufffd', '%[eE][fF]%[bB][fF]%[bB][dD]')
   return forms.join('|')
 }
 
-/** The same in a text of JSON. */
+/** Like `escapesOf`, with the escapes of JSON. */
 function jsonOf(character: string, isLong: boolean): string {
   const escapes = escapesOf(character, isLong)
   if (character === '/') return `${escapes}|\\\\/`
@@ -148,15 +158,15 @@ function jsonOf(character: string, isLong: boolean): string {
   return `${text.replaceAll('\\', '\\\\')}|${escapes.replace(itself, '')}`
 }
 
-/** A hexadecimal number, in capitals or not. */
+/** A pattern for a hexadecimal number in upper or lower case. */
 function digits(number: number, least = 1): string {
   const text = number.toString(16).padStart(least, '0')
   return text.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
 }
 
 /**
- * A text with `****` in place of values that may name people, as they are or encoded, in whatever case and Unicode
- * form; they are only replaced where they stand as words.
+ * Replaces values that may name people by `****`: plain or encoded, in any case and Unicode form, but only as whole
+ * words.
  */
 export function withoutValues(text: string, values: readonly string[]): string {
   const forms = values

@@ -1,6 +1,6 @@
 /**
- * Messages by their ids, which stay when the words change. What a sync can fail with, by who has to act: the
- * runbook of docs/operations.md has a row for each.
+ * The ids of messages, which stay the same when the wording changes. These are the failures of a sync, by who has to
+ * act. The runbook in docs/operations.md has a row for each.
  */
 export const SYNC_FAILURES = {
   config: [
@@ -95,7 +95,7 @@ export const SYNC_FAILURES = {
   ],
 } as const
 
-/** What a sync warns of, and goes on. The runbook has a row for each of them too. */
+/** Warnings, after which the sync goes on. The runbook has a row for each of these, too. */
 export const SYNC_WARNINGS = [
   'starts-over',
   'deltas-ended-early',
@@ -123,7 +123,7 @@ export const SYNC_WARNINGS = [
   'output-not-written',
 ] as const
 
-/** What only those programs fail with that write, receive webhooks, or ask for single records. */
+/** Failures of only those programs that write, receive webhooks, or request single records. */
 export const OTHER_FAILURES = [
   'answer-not-understood',
   'answers-ended',
@@ -154,13 +154,13 @@ export const OTHER_FAILURES = [
   'webhook-incomplete',
 ] as const
 
-/** The id of a failure; those of other connectors begin with `x-`. */
+/** The id of a failure; the ids of other connectors begin with `x-`. */
 export type FailureId =
   | (typeof SYNC_FAILURES)[keyof typeof SYNC_FAILURES][number]
   | (typeof OTHER_FAILURES)[number]
   | `x-${string}`
 
-/** Names the message of a warning; answers with its text. */
+/** Returns the text of a warning; `_id` makes sure that it has an id. */
 export function warningOf(_id: (typeof SYNC_WARNINGS)[number], text: string): string {
   return text
 }

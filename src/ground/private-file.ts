@@ -3,18 +3,21 @@ import { existsSync, realpathSync } from 'node:fs'
 import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Rejects with the system's error, such as EEXIST, where no new file of this name can be made; leaves nothing behind. */
+/**
+ * Checks that a new file of this name can be created, and leaves nothing behind. Rejects with the system's error,
+ * such as EEXIST.
+ */
 export async function checkNewFile(path: string): Promise<void> {
   await (await open(path, 'wx', 0o600)).close()
   await rm(path)
 }
 
-/** Of file systems without a second name for a file. */
+/** The errors of file systems without hard links. */
 const NO_LINKS: readonly string[] = ['EPERM', 'ENOTSUP', 'ENOSYS', 'EOPNOTSUPP']
 
 /**
- * Makes a file with a text, readable by its owner alone, in one step: there is a whole one or none. One that exists is
- * never written over. Rejects with the system's error, such as EEXIST.
+ * Creates a file that only its owner can read. Either the whole file exists afterwards or none, and an existing file
+ * is never overwritten. Rejects with the system's error, such as EEXIST.
  */
 export async function createPrivateFile(path: string, text: string): Promise<void> {
   const fresh = `${path}.${randomBytes(6).toString('hex')}.new`
@@ -31,12 +34,12 @@ export async function createPrivateFile(path: string, text: string): Promise<voi
 }
 
 /**
- * Replaces a file, or makes it, in one step that survives a loss of power; its owner alone may read it.
- * Rejects with the system's error, and the file is as it was.
+ * Creates or replaces a file that only its owner can read, in one step that survives a power failure. Rejects with
+ * the system's error; then the file is unchanged.
  */
 export async function replacePrivateFile(path: string, text: string): Promise<void> {
   const fresh = `${path}.new`
-  // A crash may have left one.
+  // A crash may have left this file.
   await rm(fresh, { force: true })
   await writeNew(fresh, text)
   try {
@@ -48,7 +51,7 @@ export async function replacePrivateFile(path: string, text: string): Promise<vo
   await syncFolder(dirname(path))
 }
 
-/** The text is on the disk when this is done; if it fails, there is no file. */
+/** Creates a file and waits until the text is on the disk; if this fails, there is no file. */
 async function writeNew(path: string, text: string): Promise<void> {
   const file = await open(path, 'wx', 0o600)
   try {
@@ -62,29 +65,32 @@ async function writeNew(path: string, text: string): Promise<void> {
   }
 }
 
-/** Others than owner and group may read or write. */
+/** The bits by which users other than owner and group may read or write. */
 const OPEN_TO_OTHERS = 0o006
 
-/** Warns of a file that holds secrets or personal data and that every user of the machine can read; one that is missing is none. */
+/**
+ * Warns if every user of the machine can read or write a file that holds secrets or personal data. A missing file is
+ * ignored.
+ */
 export async function warnOfReaders(
   path: string,
   log: { warn(message: string): void },
 ): Promise<void> {
-  // Windows has no such modes.
+  // Windows has no file modes.
   if (process.platform === 'win32') return
   const { mode } = await stat(path).catch(() => ({ mode: 0 }))
   if ((mode & OPEN_TO_OTHERS) !== 0)
     log.warn(`Every user of this machine can read ${path}. Run chmod o-rwx on it.`)
 }
 
-/** The name of a new file is on the disk when its folder is. */
+/** Writes the folder to the disk, and with it the names of new files. */
 async function syncFolder(path: string): Promise<void> {
   let folder: FileHandle | undefined
   try {
     folder = await open(path, 'r')
     await folder.sync()
   } catch (error) {
-    // Windows, and some file systems over a network, have no such thing.
+    // Windows and some network file systems cannot sync a folder.
     const { code } = error as NodeJS.ErrnoException
     if (!['EISDIR', 'EPERM', 'EINVAL', 'EACCES'].includes(code ?? '')) throw error
   } finally {
@@ -92,7 +98,9 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** The file that a path leads to, by links perhaps: what is beside it, and takes its place, is not beside the link. */
+/**
+ * Resolves symbolic links, so that temporary files are created beside the file itself and replace it, not the link.
+ */
 export function fileBehind(path: string): string {
   return existsSync(path) ? realpathSync(path) : path
 }

@@ -9,18 +9,18 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConnectorError } from './errors.ts'
 
-/** A file, or what it stands for, that no other process on this machine may write. */
+/** A lock on a file; no other process of this machine can have it at the same time. */
 export interface ProcessLock {
   release(): Promise<void>
 }
 
-/** How messages speak of what is locked. */
+/** How messages name the locked file and its user. */
 export interface LockWords {
-  /** Such as `The store /var/lib/hooks.json`. */
+  /** For example `The store /var/lib/hooks.json`. */
   readonly subject: string
-  /** Who else uses it, such as `protime webhooks serve`. */
+  /** The program that uses it, for example `protime webhooks serve`. */
   readonly user: string
-  /** What to do while another process has it, in a sentence. */
+  /** One sentence that says what to do while another process has the lock. */
   readonly advice: string
 }
 
@@ -29,7 +29,7 @@ export class LockedError extends ConnectorError {
   override name = 'LockedError'
 }
 
-/** Who answers at a lock. */
+/** What a process says of itself at its socket. */
 interface Owner {
   readonly id: string
   readonly isHolder: boolean
@@ -38,22 +38,22 @@ interface Owner {
   readonly since: string
 }
 
-/** Whether a process listens at a socket, and which one if it says so. */
+/** Whether a process listens at a socket; if it says so, which one. */
 type Presence = Owner | 'absent' | 'silent'
 
-/** How long a process may take to say who it is, and a start that is under way to come to its end. */
+/** How long a process has to identify itself, and how long a process that is starting has to finish. */
 const ANSWER_MS = 5000
 const ASK_AGAIN_MS = 50
 
 /**
- * Locks a file, which need not exist. Each process listens at a socket of its own beside it, and only then looks for the
- * sockets of others: of two processes, at least one sees the other. The kernel refuses connections to the
- * socket of a dead process, whatever it died of, so what is left of one is told apart and removed. Of
- * processes that start at the same time, the one with the smallest random id goes on. Throws a LockedError
- * while another process has the lock, and a config error when the folder cannot be written or has no sockets.
+ * Locks a file, which need not exist. Each process listens at its own socket beside the file, and only then looks for
+ * other sockets: of two processes, at least one sees the other. The kernel refuses connections to the socket of a
+ * dead process, whatever it died of, so leftover sockets are recognized and removed. If several processes start at
+ * the same time, the one with the smallest random id gets the lock. Throws a LockedError while another process has
+ * the lock, and a config error if the folder cannot be written or does not support sockets.
  */
 export async function lockFile(path: string, words: LockWords): Promise<ProcessLock> {
-  // There sockets have no names in folders.
+  // On Windows, sockets have no names in folders.
   if (process.platform === 'win32') return { release: async () => {} }
   const folder = await openFolder(path, words)
   const id = randomBytes(8).toString('hex')
@@ -61,7 +61,7 @@ export async function lockFile(path: string, words: LockWords): Promise<ProcessL
   const owner = { id, pid: process.pid, host: hostname(), since: new Date().toISOString() }
   let isHolder = false
   const server = createServer((socket) => {
-    // Whoever asked may have gone, or be suspended: nobody waits for them.
+    // The asking process may be gone or suspended; nothing waits for it.
     socket.on('error', () => {}).unref()
     socket.end(JSON.stringify({ ...owner, isHolder }))
   })
@@ -80,7 +80,10 @@ export async function lockFile(path: string, words: LockWords): Promise<ProcessL
     throw error
   }
 
-  /** Its name is there only when it can be connected to: one that cannot counts as dead. */
+  /**
+   * Listens under a temporary name and then renames the socket: a socket that refuses connections would count as
+   * dead.
+   */
   async function appear(server: Server, name: string): Promise<void> {
     try {
       server.listen({ path: folder.path(`${name}.new`), writableAll: true }).unref()
@@ -125,19 +128,20 @@ export async function lockFile(path: string, words: LockWords): Promise<ProcessL
 
   async function presence(name: string): Promise<Presence> {
     const found = await ask(folder.path(name))
-    // The name is of that process alone, so nobody else can have taken it meanwhile.
+    // Only that process could have this name, so no other process can have taken it since.
     if (found === 'absent') await rm(folder.path(name), { force: true })
     return found
   }
 }
 
-/** The folder of a file, with addresses for sockets in it. */
+/** Opens the folder of a file, and returns addresses for sockets in it. */
 async function openFolder(file: string, { subject }: LockWords) {
   const folder = dirname(file)
   try {
     await access(folder, constants.W_OK)
     const handle = await open(folder, 'r')
-    // An address has about 100 bytes, and a longer one is cut off; on Linux an open folder has a short name.
+    // A socket address can have about 100 bytes, and a longer one is cut off. On Linux, an open folder has a short
+    // path.
     const short = process.platform === 'linux' ? `/proc/self/fd/${handle.fd}` : folder
     return { path: (name: string) => join(short, name), close: () => handle.close() }
   } catch (error) {

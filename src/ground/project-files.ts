@@ -6,8 +6,8 @@ const require = createRequire(import.meta.url)
 const files = new Map<string, unknown>()
 
 /**
- * Reads a JSON file of the package by its name in `imports` of package.json (`#spec`, `#schemas/people`),
- * so that sources and compiled files find it alike. It is read once, and nobody may change it.
+ * Reads a JSON file of the package by its name in `imports` of package.json (`#spec`, `#schemas/people`), so that
+ * sources and compiled files find the same one. The content is cached; callers must not change it.
  */
 export function readProjectJson(name: `#${string}`): unknown {
   const known = files.get(name)
@@ -17,17 +17,17 @@ export function readProjectJson(name: `#${string}`): unknown {
   return content
 }
 
-/** The folder of the package, in a clone or where it is installed. */
+/** The folder of the package, in a clone or an installation. */
 export function packageFolder(): string {
   return dirname(require.resolve('#package'))
 }
 
-/** The version of the package, the only place where it stands. */
+/** The version of the package, from package.json. */
 export function packageVersion(): string {
   return (readProjectJson('#package') as { version: string }).version
 }
 
-/** What the package is, in one sentence. */
+/** The description of the package, in one sentence. */
 export function packageDescription(): string {
   return (readProjectJson('#package') as { description: string }).description
 }

@@ -1,4 +1,4 @@
-/** A JSON Schema of settings, as far as it is walked. */
+/** The parts of a settings' JSON Schema that the connector reads. */
 export interface SettingsSchema {
   readonly title?: string
   readonly description?: string
@@ -12,7 +12,7 @@ export interface SettingsSchema {
   readonly [keyword: string]: unknown
 }
 
-/** The texts of settings that are marked as secrets, of settings that may not be valid. */
+/** The values of all settings that the schema marks as secrets. The settings may be invalid. */
 export function secretsOf(schema: SettingsSchema, settings: unknown): string[] {
   if (typeof settings === 'string')
     return schema.airbyte_secret === true && settings !== '' ? [settings] : []

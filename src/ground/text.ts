@@ -1,20 +1,20 @@
-/** Longest line of a log. */
+/** The longest line of a log, in characters. */
 const MOST = 1000
-/** An answer or a failure may have a sentence for each stream. */
+/** The limit for messages that may have one sentence per stream. */
 export const LONGEST_ANSWER = 10_000
 
 /**
- * Controls (line ends, ESC and C1 among them), marks that turn the direction of a text or cannot be seen,
- * separators of lines, and halves of characters.
+ * Control characters (line breaks, ESC and C1 among them), format characters that change the direction of a text or
+ * are invisible, line separators, and lone surrogates.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu
 
 /**
- * A text as one line that a terminal and a log can be given, whoever wrote it: nothing in it moves a cursor,
- * changes what stands around it or begins a line of its own. What is longer than `most` characters is cut.
+ * Returns a text of any origin as one line that is safe for terminals and logs: it cannot move the cursor, change the
+ * text around it, or start a new line. If it has more than `most` characters, the rest is cut off.
  */
 export function clean(text: string, most = MOST): string {
-  // A character has two units at most, and what is cut need not be looked at.
+  // A character has at most two UTF-16 units, and what is cut off need not be cleaned.
   const line = text.slice(0, most * 4).replace(UNPRINTABLE, ' ')
   const characters = line.length > most || text.length > most * 4 ? [...line] : undefined
   if (characters === undefined || characters.length <= most) return line
@@ -22,41 +22,43 @@ export function clean(text: string, most = MOST): string {
 }
 
 /**
- * A text as it is compared with one that the service has kept: without blanks at its ends, its characters
- * composed (NFC). A service may do the same to what it is sent.
+ * Normalizes a text before it is compared with one that the service has stored: composes its characters (NFC) and
+ * removes blanks at both ends, as a service may have done.
  */
 export function folded(text: string): string {
   return text.normalize('NFC').trim()
 }
 
-/** The same without regard to case, which only some services heed. */
+/** Like `folded`, and ignores case, as some services do. */
 export function caseFolded(text: string): string {
   return folded(text).toLowerCase()
 }
 
-/** What some services do besides to a text that they keep. */
+/** Changes that some services make to the texts that they store, in addition to `folded`. */
 export interface Folding {
-  /** Whether they take texts that differ in case alone for one. */
+  /** Whether texts that differ only in case are the same text. */
   readonly case: boolean
-  /** What they do to blanks within a text. */
+  /** What happens to blanks inside of a text. */
   readonly blanks: 'kept' | 'joined' | 'left out'
 }
 
-/** As `folded` does it. */
+/** Nothing in addition to `folded`. */
 export const NO_FOLDING: Folding = { case: false, blanks: 'kept' }
 
-/** A text as a service that folds so compares it. */
+/** Normalizes a text as a service with this folding does. */
 export function foldedBy(text: string, { case: isCase, blanks }: Folding): string {
   const whole = isCase ? caseFolded(text) : folded(text)
   return blanks === 'kept' ? whole : whole.replace(/\s+/gu, blanks === 'joined' ? ' ' : '')
 }
 
-/** A text as no service folds it more. */
+/** Applies the strongest folding: two texts that differ afterwards differ for every service. */
 export function foldedMost(text: string): string {
   return foldedBy(text, { case: true, blanks: 'left out' })
 }
 
-/** The least folding that does what `known` does and makes two texts one that `foldedMost` makes one. */
+/**
+ * The weakest folding that includes `known` and makes `a` and `b` equal. They have to be equal under `foldedMost`.
+ */
 export function foldingOf(a: string, b: string, known: Folding): Folding {
   const blanks = ['kept', 'joined', 'left out'] as const
   const all = blanks.flatMap((one) => [
@@ -72,7 +74,7 @@ export function foldingOf(a: string, b: string, known: Folding): Folding {
   return enough ?? { case: true, blanks: 'left out' }
 }
 
-/** The name that a mistyped one was probably meant to be; undefined when none is like it. */
+/** The name that is most similar to a mistyped one; undefined if none is similar enough. */
 export function nearest(mistyped: string, names: Iterable<string>): string | undefined {
   const farthest = Math.max(1, Math.floor(mistyped.length / 3))
   const ranked = [...names]
@@ -82,7 +84,10 @@ export function nearest(mistyped: string, names: Iterable<string>): string | und
   return ranked[0]?.name
 }
 
-/** How many letters must be added, removed or replaced, or neighbours exchanged (optimal string alignment). */
+/**
+ * The number of edits between two texts: letters added, removed or replaced, or neighbours exchanged (optimal string
+ * alignment).
+ */
 function editsBetween(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)]
   const cell = (i: number, j: number) => rows[i]?.[j] ?? Number.POSITIVE_INFINITY

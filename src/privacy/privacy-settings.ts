@@ -3,54 +3,58 @@ import type { ValueReplacement } from '../records/record-batch.ts'
 import type { JsonSchema } from '../records/stream-spec.ts'
 
 /**
- * What a field tells of a person, `x-privacy` in its schema. `none`: nothing. `personal`: something of
- * somebody who is known by an id only. `identifying`: who it is; names, home addresses, numbers, and free
- * text, which can name people. `sensitive`: health, location, pay, origin, family. `secret`: what lets
- * somebody act in another's name, at a terminal or a bank.
+ * How much a field reveals of a person, `x-privacy` in its schema.
+ *
+ * - `none`: nothing.
+ * - `personal`: something about a person who is known only by an id.
+ * - `identifying`: who the person is: names, home addresses, numbers, and free text, which can name people.
+ * - `sensitive`: health, location, pay, origin, family.
+ * - `secret`: what lets others act in the person's name, at a terminal or a bank.
  */
 export type PrivacyClass = 'none' | 'personal' | 'identifying' | 'sensitive' | 'secret'
 
-/** The class of a field; `personal` for one that the service adds to a record without telling. */
+/** The class of a field; `personal` if it has none, as fields that the service adds without notice. */
 export function privacyClassOf(field: JsonSchema): PrivacyClass {
   return (field['x-privacy'] as PrivacyClass | undefined) ?? 'personal'
 }
 
 /**
- * What the values of a field mean, `x-meaning` in its schema: fields whose values can be joined have the same word,
- * and equal hashes of equal values. A field without a word shares its meaning with no other one. That of a map of
- * references is their collection; `{collection}` and `{name}` stand for the members of an external reference.
+ * What the values of a field mean, `x-meaning` in its schema. Fields whose values can be joined have the same
+ * meaning, so that equal values get equal hashes; a field without `x-meaning` shares its meaning with no other field.
+ * For a map of references it is their collection. `{collection}` and `{name}` stand for those members of an external
+ * reference.
  */
 export function meaningOf(field: JsonSchema): string | undefined {
   return field['x-meaning'] as string | undefined
 }
 
-/** The setting `personal_data`. */
+/** The values of the setting `personal_data`. */
 export type PrivacyMode = 'complete' | 'without_secrets' | 'pseudonymised' | 'minimal'
 
-/** What becomes of a field. */
+/** What happens to a field. */
 export type FieldAction = 'keep' | 'drop' | 'hash' | 'null'
 
-/** An exception to the mode: one of the setting `field_rules`. */
+/** An exception to the mode, from the setting `field_rules`. */
 export interface FieldRule {
-  /** The name of a stream; `*` stands for any text. */
+  /** The name of a stream; `*` matches any text. */
   readonly stream: string
-  /** Names of members from the record inwards, joined by dots; `*` stands for any text without a dot. */
+  /** The names of members from the record inwards, joined by dots; `*` matches any text within one name. */
   readonly path: string
   readonly rule: FieldAction
-  /** Whether it is meant for a field that the schemas do not know. */
+  /** Whether the rule is meant for a field that the schemas do not have. */
   readonly unknown?: boolean
 }
 
 /** How personal data is treated. */
 export interface PrivacySettings {
   readonly mode: PrivacyMode
-  /** There whenever something is hashed. */
+  /** Always set if anything is hashed. */
   readonly pseudonyms: PseudonymSettings | undefined
   readonly rules: readonly FieldRule[]
   readonly unknownFields: 'keep' | 'drop'
 }
 
-/** What a mode does with the classes that do not stay. */
+/** What each mode does to the classes that it does not keep. */
 const ACTIONS: Readonly<Record<PrivacyMode, Partial<Record<PrivacyClass, FieldAction>>>> = {
   complete: {},
   without_secrets: { secret: 'drop' },
@@ -59,17 +63,20 @@ const ACTIONS: Readonly<Record<PrivacyMode, Partial<Record<PrivacyClass, FieldAc
   minimal: { identifying: 'drop', sensitive: 'drop', secret: 'drop' },
 }
 
-/** Whether names of people are passed on; where they are not, a text that may hold one is not either. */
+/** Whether a mode passes on names of people. If not, texts that may contain one are not passed on either. */
 export function namesPeople(mode: PrivacyMode): boolean {
   return modeAction(mode, 'identifying') === 'keep'
 }
 
-/** What a mode does with a field of a class. */
+/** What a mode does to fields of a class. */
 export function modeAction(mode: PrivacyMode, privacyClass: PrivacyClass): FieldAction {
   return ACTIONS[mode][privacyClass] ?? 'keep'
 }
 
-/** The settings in a configuration that is valid by its schema, or a sentence that says what is wrong. */
+/**
+ * Parses the settings of a configuration that is valid by its schema; returns a sentence if they contradict each
+ * other.
+ */
 export function parsePrivacySettings(
   config: Readonly<Record<string, unknown>>,
 ): PrivacySettings | string {
@@ -88,7 +95,7 @@ export function parsePrivacySettings(
   return { mode, pseudonyms: key === undefined ? undefined : { key, tenant }, rules, unknownFields }
 }
 
-/** The same for settings that leave out the same; tells nothing of the key. */
+/** A fingerprint that is equal for settings with the same effect. It reveals nothing of the key. */
 export function settingsFingerprint(settings: PrivacySettings): string {
   const { mode, rules, unknownFields, pseudonyms } = settings
   const texts = rules.map(({ stream, path, rule }) => [stream, path, rule])
@@ -102,19 +109,21 @@ function hashes({ mode, rules }: Pick<PrivacySettings, 'mode' | 'rules'>): boole
   return mode === 'pseudonymised' || rules.some(({ rule }) => rule === 'hash')
 }
 
-/** Rules for the fields of one stream. */
+/** The rules for the fields of one stream. */
 export interface FieldPatterns {
-  /** What the last rule says that fits a path or an object around it; undefined when none does. */
+  /** The action of the last rule that matches a path or an object around it; undefined if none does. */
   actionOf(path: readonly string[]): FieldAction | undefined
-  /** Whether the last rule that fits `path` or an object around it comes after the last one that fits `other`. */
+  /**
+   * Whether the last rule that matches `path` or an object around it comes after the last one that matches `other`.
+   */
   isLater(path: readonly string[], other: readonly string[]): boolean
-  /** Whether a rule may fit a path inside of this one. */
+  /** Whether a rule may match a path inside of this one. */
   reachesInto(path: readonly string[]): boolean
-  /** The rules, as they were given. */
+  /** The rules of this stream, each as its path and its action. */
   readonly texts: readonly string[]
 }
 
-/** The rules that fit a stream; of several that fit a field the last one counts. */
+/** The rules that match a stream. If several match a field, the last one counts. */
 export function patternsOf(stream: string, rules: readonly FieldRule[]): FieldPatterns {
   const patterns = rules
     .filter((rule) => fits(rule.stream, stream))
@@ -130,32 +139,34 @@ export function patternsOf(stream: string, rules: readonly FieldRule[]): FieldPa
   }
 }
 
-/** Whether a pattern and a path agree as far as both go. */
+/** Whether a pattern and a path match in all parts that both have. */
 function beginsAlike(pattern: readonly string[], path: readonly string[]): boolean {
   return pattern.every((part, i) => path[i] === undefined || fits(part, path[i]))
 }
 
-/** Whether a name fits a pattern in which `*` stands for any text. */
+/** Whether a name matches a pattern in which `*` matches any text. */
 function fits(pattern: string, name: string): boolean {
   const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
   return new RegExp(`^${parts.join('.*')}$`, 'su').test(name)
 }
 
-/** What pseudonyms are made with. */
+/** The key and the tenant that pseudonyms depend on. */
 export interface PseudonymSettings {
   readonly key: string
-  /** Equal values of different tenants differ; undefined makes them equal under the same key. */
+  /**
+   * Makes equal values of different tenants get different codes; undefined gives them equal codes under the same key.
+   */
   readonly tenant: string | undefined
 }
 
-/** Replaces values by codes: HMAC-SHA256 in hexadecimal, under a key of their meaning. */
+/** Replaces values by codes: HMAC-SHA256 in hexadecimal, with a key derived from the meaning of the values. */
 export interface Pseudonyms {
   /**
-   * What replaces a text, a number or a boolean of a meaning. What is written alike gets the same code wherever
-   * the meaning is the same, so that joins still hold, and nowhere else. Null and an empty text stay.
+   * A function that replaces strings, numbers and booleans of a meaning. Equal texts get equal codes if their meaning
+   * is the same, so that joins still work, and different codes otherwise. Null and an empty string stay.
    */
   of(meaning: string): ValueReplacement
-  /** Tells two keys or tenants apart, and nothing of them. */
+  /** Differs between keys and between tenants, but reveals nothing of them. */
   readonly fingerprint: string
 }
 
@@ -167,7 +178,7 @@ export function createPseudonyms({ key, tenant }: PseudonymSettings): Pseudonyms
       const keyOfMeaning = keyed([tenant ?? null, meaning]).digest()
       return (json) => {
         if (json === 'null' || json === '""') return json
-        // A number has all of its digits in the text; a text is known by what it says, however it is escaped.
+        // A number is hashed with all of its digits; of a string, the value is hashed, however it is escaped.
         const text = json.startsWith('"') ? (JSON.parse(json) as string) : json
         return `"${createHmac('sha256', keyOfMeaning).update(text).digest('hex')}"`
       }
@@ -176,10 +187,10 @@ export function createPseudonyms({ key, tenant }: PseudonymSettings): Pseudonyms
   }
 }
 
-/** Fewer different characters than this are a pattern, not a key. */
+/** A key with fewer different characters is a pattern, not a key. */
 const LEAST_CHARACTERS = 8
 
-/** Whether a key can be guessed because it has few different characters. */
+/** Whether a key can be guessed because it has too few different characters. */
 export function isGuessable(key: string): boolean {
   return new Set(key).size < LEAST_CHARACTERS
 }

@@ -16,54 +16,54 @@ import {
 } from './privacy-settings.ts'
 import { namesSecret, SECRET_NAMES } from './secret-names.ts'
 
-/** Cuts a day to 1 January of its year; what is no day becomes null. */
+/** Replaces a date by 1 January of its year; anything else becomes null. */
 export function yearOf(json: string): string {
   return /^"\d{4}-/.test(json) ? `${json.slice(0, 5)}-01-01"` : 'null'
 }
 
-/** What becomes of a field; `year` is what hashing makes of a date. */
+/** What happens to a field; `year` is the result of hashing a date. */
 export type FieldOutcome = FieldAction | 'year'
 
 /** How the personal data of one stream is treated. */
 export interface Redaction {
-  /** What is done to its records; undefined lets them pass as they came. */
+  /** The rules for its records; undefined passes them unchanged. */
   readonly rules: ObjectRules | undefined
   /**
-   * In place of `rules` for records that are one external reference each; `drop` leaves out the record, because its
-   * name is that of a secret.
+   * Replaces `rules` for records that are one external reference each. `drop` leaves out the whole record, because
+   * its name says that it is a secret.
    */
   readonly rulesOf?: (reference: ReferenceName) => ObjectRules | 'drop' | undefined
-  /** The schema of what is left, without the classes. */
+  /** The schema of the remaining fields, without their classes. */
   readonly schema: JsonSchema
-  /** What becomes of each field that does not stay as it is, by its path. */
+  /** What happens to each field that is changed or left out, by its path. */
   readonly outcomes: ReadonlyMap<string, FieldOutcome>
-  /** The paths of the fields that are left; undefined where fields stay that no schema knows. */
+  /** The paths of the remaining fields; undefined if fields that no schema has are kept. */
   readonly fields: readonly string[] | undefined
-  /** The same for two redactions that do the same; empty when nothing is done. Tells nothing of the key. */
+  /** Equal for redactions with the same effect; empty if nothing is changed. It reveals nothing of the key. */
   readonly fingerprint: string
 }
 
-/** What an external reference is of, and its name. */
+/** The collection of an external reference, and its name. */
 type ReferenceName = Readonly<Record<'collection' | 'name', string>>
 
-/** Told of a field that the schema does not know, once or more, by its path. */
+/** Called at least once for a field that the schema does not have, with its path. */
 export type OnUnknown = (field: string, isLeftOut: boolean) => void
 
-/** What the redaction of a stream follows from. */
+/** Everything that the redaction of a stream depends on. */
 export interface RedactionSettings extends PrivacySettings {
   readonly stream: string
   /**
-   * Columns that tell records apart or order them. Rules do not count for them: deletes carry them as
-   * the service sent them.
+   * The columns of the key and the version. Rules do not apply to them, because deletes carry them as the service
+   * sent them.
    */
   readonly fixed: readonly string[]
-  /** Told of an unknown field, unless a rule says what becomes of it. */
+  /** Called for an unknown field, unless a rule decides what happens to it. */
   readonly onUnknown?: OnUnknown | undefined
-  /** What a record is of that is one external reference: its values have the meaning of this name. */
+  /** Set if a record is one external reference: its values have the meaning of this name. */
   readonly reference?: ReferenceName
 }
 
-/** The redaction of a stream, by the schema of its records with the classes of their fields. */
+/** Creates the redaction of a stream from the schema of its records, which has the classes of the fields. */
 export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Redaction {
   const { mode, rules, stream, fixed, unknownFields, onUnknown, reference } = settings
   const patterns = patternsOf(stream, rules)
@@ -89,7 +89,7 @@ export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Re
     return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
   }
 
-  /** `around` is what becomes of the object that the field is in, unless that stays. */
+  /** The redaction of one field. `around` is the action for the object that contains it, unless that is kept. */
   function field(node: JsonSchema, path: Path, around: FieldAction | undefined): Redacted {
     const privacyClass = privacyClassOf(node)
     const isFixed = path.length === 1 && fixed.includes(path[0] ?? '')
@@ -133,7 +133,7 @@ export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Re
       (around ?? unknownFields) === 'keep' &&
       !patterns.reachesInto(path) &&
       fields.every(([, { rule }]) => rule === 'keep')
-    // A text in place of an object, as an object in place of a text, is something unknown.
+    // A string in place of an object is as unknown as an object in place of a string.
     const ofValues = isObject ? unknownFields : 'keep'
     const left = fields.flatMap(([name, member]) =>
       member.schema === undefined ? [] : [[name, member.schema] as const],
@@ -154,7 +154,7 @@ export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Re
       const alike = spelled.get(spelling(name))
       const decided = patterns.actionOf(inner) ?? around
       if (decided !== undefined) {
-        // A rule for the known field counts where it comes after the broader one that fits the name as it was sent.
+        // A rule for the known field wins if it comes after the broader one that matches the name as it was sent.
         if (alike !== undefined && patterns.isLater([...path, alike.name], inner)) return alike.rule
         return undescribed(inner, unhashed(decided, namesSecret(name)), wordFor({}, inner))
       }
@@ -167,7 +167,7 @@ export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Re
     }
   }
 
-  /** What becomes of a map of any names to texts: an object among these is something that no schema knows. */
+  /** The rules for a map of arbitrary names to strings. An object among the values is unknown to all schemas. */
   function mapOfTexts(path: Path, meaning: string): ObjectRules {
     return {
       values: 'keep',
@@ -189,7 +189,7 @@ export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Re
     }
   }
 
-  /** What becomes of a value whose members no schema names. Secrets are found in it by their names. */
+  /** The rule for a value whose members no schema names. Secrets in it are found by their names. */
   function undescribed(path: Path, action: FieldAction, meaning: string): MemberRule {
     if (!patterns.reachesInto(path)) {
       if (action === 'drop') return 'drop'
@@ -214,7 +214,7 @@ export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Re
     return action === 'hash' ? pseudonyms.of(meaning) : toNull
   }
 
-  /** What the values of a field mean; a field without a word in the schema shares its meaning with no other. */
+  /** The meaning of a field's values. A field without `x-meaning` shares its meaning with no other. */
   function wordFor(node: JsonSchema, path: Path): string {
     const word = meaningOf(node) ?? `${stream}.${path.join('.')}`
     return reference === undefined
@@ -223,23 +223,26 @@ export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Re
   }
 }
 
-/** Whether something can be in a value, by its schema, of which a rule can say more. */
+/** Whether a value can have members, by its schema, to which a more specific rule may apply. */
 function canHold({ type, properties, items }: JsonSchema): boolean {
   return properties !== undefined || items !== undefined || [type].flat().includes('object')
 }
 
-/** Values that stay, but for secrets in them. */
+/** Keeps everything except secrets. */
 const WITHOUT_SECRETS: ObjectRules = {
   ruleOf: (name) => (namesSecret(name) ? 'drop' : WITHOUT_SECRETS),
   values: 'keep',
 }
 
-/** Few values are possible of most secrets, so a hash would tell them. */
+/** Drops secrets instead of hashing them: most have few possible values, so that the hash would reveal them. */
 function unhashed(action: FieldAction, isSecret: boolean): FieldAction {
   return action === 'hash' && isSecret ? 'drop' : action
 }
 
-/** Names with the same spelling are the same field: the service has changed the capitals of names before. */
+/**
+ * Normalizes a name. Names with the same spelling are the same field: the service has changed the case of names
+ * before.
+ */
 function spelling(name: string): string {
   return name.toLowerCase().replace(/[\s_-]+/g, '')
 }
@@ -252,14 +255,14 @@ type Path = readonly string[]
 
 interface Redacted {
   readonly rule: MemberRule
-  /** What is left of its schema; nothing when it is left out. */
+  /** The remaining schema; missing if the field is left out. */
   readonly schema?: JsonSchema
 }
 
-/** Values become texts; an object keeps its form. */
+/** The schema of a hashed field: values become strings, and an object keeps its members. */
 function pseudonym(node: JsonSchema): JsonSchema {
   const types = [node['type']].flat()
-  // A hash is shown as no day.
+  // A hash cannot be shown as a date.
   const { 'x-view': _, ...said } = withSentence(node, 'Replaced by a keyed hash.')
   if (types.includes('object')) return said
   return { ...said, type: types.includes('null') ? ['string', 'null'] : 'string' }
@@ -273,7 +276,7 @@ function withoutPrivacy({ 'x-privacy': _, 'x-meaning': __, ...node }: JsonSchema
   return node
 }
 
-/** The redaction of a stream's records; `onUnknown` is told of fields that the schema does not know. */
+/** The redaction of a stream's records; `onUnknown` is called for fields that the schema does not have. */
 export function redactionOfStream(
   stream: Stream,
   privacy: PrivacySettings,
@@ -281,7 +284,7 @@ export function redactionOfStream(
 ): Redaction {
   const { schema, key, version } = streamSpec(stream)
   const columns = version === undefined ? key : [...key, version]
-  // An external reference gets its key from the record as it is left, so that a hash may be part of it.
+  // The key of an external reference is made of the redacted record, so it may contain a hash.
   const fixed = stream.key === undefined ? columns : columns.filter((column) => column !== 'value')
   const settings = { ...privacy, stream: stream.stream, fixed, onUnknown }
   const redaction = redactionOf(schema, settings)
@@ -290,7 +293,7 @@ export function redactionOfStream(
     : redaction
 }
 
-/** The rules of external references by what they are of, each made once. */
+/** The rules for external references, created once per collection and name. */
 function rulesOfReferences(
   schema: JsonSchema,
   settings: RedactionSettings,
@@ -313,7 +316,7 @@ function rulesOfReferences(
   }
 }
 
-/** What the catalogs tell of a stream that is redacted. */
+/** The specification of a stream for catalogs, after redaction. */
 export function redactedSpec(stream: Stream, privacy: PrivacySettings): StreamSpec {
   let redaction: Redaction | undefined
   const redacted = () => {
@@ -333,22 +336,22 @@ export function redactedSpec(stream: Stream, privacy: PrivacySettings): StreamSp
   }
 }
 
-/** Whether records of a stream still have a key; without one the stream is not offered. */
+/** Whether the records of a stream still have a key; a stream without one is not offered. */
 export function keepsKey(stream: Stream, privacy: PrivacySettings): boolean {
   if (stream.key === undefined) return true
   const { outcomes } = redactionOfStream(stream, privacy)
   return stream.key.every((column) => ['keep', 'hash', undefined].includes(outcomes.get(column)))
 }
 
-/** The fields of all streams of a sync that the schemas do not know. */
+/** Collects the fields of all streams of a sync that the schemas do not have. */
 export interface UnknownFields {
-  /** Takes those of a stream. */
+  /** The callback for one stream. */
   of(stream: string): OnUnknown
-  /** What the operator is to know of them, in one line; undefined when there are none. */
+  /** A one-line warning for the operator; undefined if there are no such fields. */
   sentence(): string | undefined
 }
 
-/** Fields of one fate that are named; a service that sends a new one in each record must not fill the log. */
+/** The most fields that are named per list: a service that sends a new field in each record must not fill the log. */
 const MOST = 100
 
 export function createUnknownFields(): UnknownFields {

@@ -4,10 +4,13 @@ import { readStreamSchema, streams } from '../streams/streams.ts'
 import { type FieldRule, modeAction, type PrivacySettings, patternsOf } from './privacy-settings.ts'
 import { namesSecret } from './secret-names.ts'
 
-/** What tells records apart and orders them. */
+/** The key and the version, to which no rule applies. */
 const ALWAYS_THERE = ['id', 'changeVersion']
 
-/** A sentence for each rule that fits no stream, no field that a schema knows, or what cannot be left out. */
+/**
+ * One sentence for each rule that matches no stream or no field in the schemas, or that changes a field that has to
+ * stay.
+ */
 export function ruleFaults(rules: readonly FieldRule[]): string[] {
   return rules.flatMap((rule, i) => {
     const patterns = [...streams.keys()].map(
@@ -43,13 +46,15 @@ export function ruleFaults(rules: readonly FieldRule[]): string[] {
   })
 }
 
-/** What the setting `external_references` asks for. */
+/** An entry of the setting `external_references`. */
 interface AskedReferences {
   readonly collection: string
   readonly names: readonly string[]
 }
 
-/** A sentence that names the references that are asked for and left out of every record; none where there are none. */
+/**
+ * A sentence that names the requested references that are left out of every record; no sentence if there are none.
+ */
 export function leftOutReferences(
   asked: readonly AskedReferences[],
   { mode, rules }: PrivacySettings,
@@ -68,7 +73,7 @@ export function leftOutReferences(
   ]
 }
 
-/** Whether a rule lets the references of a name pass in records of some stream. */
+/** Whether a rule keeps or hashes the references of a name in the records of some stream. */
 function isPassedByRule(name: string, rules: readonly FieldRule[]): boolean {
   if (rules.length === 0) return false
   return [...streams.keys()].some((stream) => {
@@ -82,7 +87,7 @@ function isPassedByRule(name: string, rules: readonly FieldRule[]): boolean {
 
 interface Place {
   readonly path: readonly string[]
-  /** True of an object that holds members by any name. */
+  /** Whether it is an object with arbitrary members. */
   readonly isOpen: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the name of a field says of a secret when it is written together in small letters, in the languages of the
- * service's tenants. Long enough to be part of no other word.
+ * Parts of field names that indicate a secret, in the languages of the service's tenants. They are compared with the
+ * name in lower case and without separators, and are long enough not to occur in other words.
  */
 const PARTS = [
   ...['pincode', 'codepin', 'badgenumber', 'badgecode', 'badgenummer', 'cardnumber', 'creditcard'],
@@ -11,18 +11,21 @@ const PARTS = [
   ...['clientsecret', 'accesstoken', 'apikey', 'privatekey'],
 ]
 
-/** The same as a word of its own; in others these letters mean nothing: `shippingDate`, `className`. */
+/**
+ * Words that indicate a secret only if they are whole words: `shippingDate` and `className` contain some of these
+ * letters, too.
+ */
 const WORDS = [
   ...['pin', 'puk', 'otp', 'badge', 'ssn', 'bsn', 'niss', 'insz', 'inss', 'nrn', 'nino', 'svnr'],
   ...['cvc', 'cvv', 'pwd', 'passwd', 'secret', 'token'],
 ]
 
-/** Names that stand for these lists: two versions of the connector with equal ones leave out the same. */
+/** Identifies the version of these lists: connectors with equal lists leave out the same fields. */
 export const SECRET_NAMES: readonly string[] = [...PARTS, ...WORDS]
 
 /**
- * Whether a field of this name lets somebody act or pay in another's name, whatever the schemas say of it: capitals,
- * blanks and punctuation do not count (`pinCode`, `PIN_CODE`, `Pin-code 2`).
+ * Whether the name of a field says that its value lets others act or pay in a person's name, whatever the schemas
+ * say. Case, blanks, punctuation and digits do not matter: `pinCode`, `PIN_CODE`, `Pin-code 2`.
  */
 export function namesSecret(name: string): boolean {
   const words = name

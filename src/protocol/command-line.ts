@@ -3,17 +3,17 @@ import type { Command } from 'commander'
 import { ConnectorError } from '../ground/errors.ts'
 import { jsonFault, repeatedMember } from '../ground/json.ts'
 
-/** Whether every request is logged as well: `LOG_LEVEL=debug`, or the option `--debug` once it was parsed. */
+/** Whether every request is logged, too: `LOG_LEVEL=debug`, or the option `--debug` after it was parsed. */
 export interface DebugSwitch {
   isOn: boolean
 }
 
-/** The switch as the environment has it. */
+/** Creates the switch with the setting of the environment. */
 export function debugSwitch(env: Readonly<Record<string, string | undefined>>): DebugSwitch {
   return { isOn: env['LOG_LEVEL']?.toLowerCase() === 'debug' }
 }
 
-/** Gives a command the option `--debug`, which turns the switch on. */
+/** Adds the option `--debug` to a command, which turns the switch on. */
 export function withDebug<C extends Command>(command: C, debug: DebugSwitch): C {
   return command
     .option('--debug', 'log every request as well, as LOG_LEVEL=debug does')
@@ -22,7 +22,7 @@ export function withDebug<C extends Command>(command: C, debug: DebugSwitch): C 
     })
 }
 
-/** The config error for a command line that the parser of options refused. */
+/** The config error for a command line that the parser rejects. */
 export function refusedCommandLine(error: unknown): ConnectorError {
   const text = error instanceof Error ? error.message : String(error)
   const reason = text
@@ -36,7 +36,10 @@ export function refusedCommandLine(error: unknown): ConnectorError {
   )
 }
 
-/** An option that a command needs. The parser would miss it before it names one that is mistyped. */
+/**
+ * Returns the value of a required option, or throws a config error. The parser does not do this check, because it
+ * would report a missing option before a mistyped one.
+ */
 export function requiredOption(option: string, file: string | undefined): string {
   if (file !== undefined) return file
   throw new ConnectorError(
@@ -47,8 +50,8 @@ export function requiredOption(option: string, file: string | undefined): string
 }
 
 /**
- * The text of a file that an option names, in UTF-8, or in UTF-16 with a byte order mark as Windows'
- * PowerShell writes it; throws a config error.
+ * Reads the file that an option names, as UTF-8, or as UTF-16 with a byte order mark, which PowerShell on Windows
+ * writes. Throws a config error if the file cannot be read.
  */
 export async function readOption(option: string, file: string): Promise<string> {
   try {
@@ -65,7 +68,7 @@ export async function readOption(option: string, file: string): Promise<string> 
   }
 }
 
-/** The JSON of a file that an option names; throws a config error without a word of its content. */
+/** Reads a JSON file that an option names. Throws a config error that quotes nothing of the content. */
 export async function readJsonOption(option: string, file: string): Promise<unknown> {
   const text = await readOption(option, file)
   const value = parseJson(text, (place) => notJson(option, file, place))
@@ -79,17 +82,16 @@ export async function readJsonOption(option: string, file: string): Promise<unkn
 }
 
 /**
- * As `readJsonOption`; a file that holds several messages, one per line as a program prints them, is the
- * list of them.
+ * Like `readJsonOption`, but a file with several messages, one per line as a program prints them, becomes an array.
  */
 export async function readMessagesOption(option: string, file: string): Promise<unknown> {
   return parseMessages(await readOption(option, file), (place) => notJson(option, file, place))
 }
 
-/** Throws the error for a text that is not JSON; `place` is "line 3, column 5". */
+/** Throws the error for a text that is not JSON; `place` is for example "line 3, column 5". */
 type Refuse = (place: string) => never
 
-/** The value of a JSON text. */
+/** Parses a JSON text. */
 function parseJson(text: string, refuse: Refuse): unknown {
   try {
     return JSON.parse(text)
@@ -98,7 +100,7 @@ function parseJson(text: string, refuse: Refuse): unknown {
   }
 }
 
-/** The value of a JSON text; of a text with a value per line the list of all values. */
+/** Parses a JSON text. If each line is a JSON text, the result is an array of all values. */
 export function parseMessages(text: string, refuse: Refuse): unknown {
   const [first = '', second] = text.split('\n', 2)
   if (second === undefined || !isJson(first)) return parseJson(text, refuse)

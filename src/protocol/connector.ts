@@ -4,161 +4,170 @@ import type { SettingsSchema } from '../ground/settings-schema.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import type { StreamOutput } from './stream-output.ts'
 
-/** From where a stream is read. */
+/** Where the reading of a stream starts. */
 export interface StreamStart {
   /**
-   * `changes` since an earlier sync, or a reading that an earlier one `continues`; a reading that `begins`
-   * anew, or that of a `whole` list, which is read at each sync.
+   * `changes`: reads what changed since an earlier sync. `continues`: continues a read that an earlier sync began.
+   * `begins`: begins a new read. `whole`: reads a whole list, as at each sync.
    */
   readonly kind: 'changes' | 'continues' | 'begins' | 'whole'
   /** The same in a few words: "incremental", "from the beginning: first sync". */
   readonly how: string
-  /** How many rows are still to come, by the count of an earlier sync. */
+  /** How many rows are still expected, from the count of an earlier sync. */
   readonly expected?: number | undefined
 }
 
-/** What was handed over so far. It grows while the sync runs. */
+/** The rows that were written to an output so far. It changes while the sync runs. */
 export interface RowCounts {
   readonly records: number
   readonly deletes: number
 }
 
-/** What the requests of a sync added up to. It grows while the sync runs. */
+/** Totals of the requests of a sync. They change while the sync runs. */
 export interface SyncTraffic {
   readonly requests: number
   readonly retries: number
   readonly refusals: number
   readonly bytes: number
-  /** The time from each request to the head of its answer, summed up. */
+  /** The total time from each request to the headers of its response. */
   readonly answerMs: number
 }
 
-/** A sync as its source knows it before it reads. */
+/** What a source knows of a sync before it reads. */
 export interface SyncFacts {
-  /** What is read: "tenant acme". */
+  /** What the sync reads: "tenant acme". */
   readonly subject: string
-  /** Tell the metrics of this sync from those of others: `{ tenant: 'acme' }`. */
+  /** Distinguish the metrics of this sync from those of others: `{ tenant: 'acme' }`. */
   readonly labels: Readonly<Record<string, string>>
   readonly streams: readonly { readonly name: string; readonly counts: RowCounts }[]
   readonly traffic: SyncTraffic
-  /** Why some request waits at this moment, in a sentence. */
+  /** A sentence that says why some request is waiting now; undefined if none is. */
   retryCause(): string | undefined
 }
 
 /**
- * What a source tells of its sync while it reads. Nobody is told of rows: they are counted where they are
- * written, and who wants to know looks at the counts.
+ * Gets the progress of a sync from its source. There is no call per row: rows are counted where they are written, and
+ * an observer reads the counts when it needs them.
  */
 export interface SyncObserver {
-  /** The sync begins. Where the source does not call it, rows and times are told from what its outputs are told. */
+  /** The sync begins. If the source does not call this, the progress is derived from the calls to its outputs. */
   begun(facts: SyncFacts): void
-  /** From where each stream will be read, by its name: the source has decided. */
+  /** The source has decided where each stream starts; the keys are names of streams. */
   planned(starts: ReadonlyMap<string, StreamStart>): void
-  /** A stream is being read; once more when its reading begins anew. */
+  /** A stream is being read. Called again if the read starts over. */
   started(stream: string, start: StreamStart): void
-  /** A stream has been read, or has failed. */
+  /** A stream has been read completely, or has failed. */
   ended(stream: string, error?: ConnectorError): void
 }
 
-/** What a connector says of itself: enough for its specification, its version and its help. */
+/** The facts that a connector needs for its specification, its version and its help. */
 export interface ConnectorFacts {
-  /** In lower case; the programs are `source-<name>` and `tap-<name>`, or `destination-<name>` and `target-<name>`. */
+  /**
+   * In lower case. The programs are called `source-<name>` and `tap-<name>`, or `destination-<name>` and
+   * `target-<name>`.
+   */
   readonly name: string
   readonly version: string
   /** One sentence. */
   readonly description: string
-  /** Airbyte's ConnectorSpecification; its settings are those of Singer too. */
+  /** Airbyte's ConnectorSpecification. The Singer programs have the same settings. */
   readonly spec: {
     readonly connectionSpecification: SettingsSchema
     readonly [key: string]: unknown
   }
-  /** Parameters of URLs and members of JSON whose values must not be printed, whatever they are. */
+  /** Parameters of URLs and members of JSON whose values must never be printed. */
   readonly secretParameters?: readonly string[]
 }
 
-/** A connector that reads. `runAirbyte` and `runSinger` make programs of it. */
+/** A connector that reads. `runAirbyte` and `runSinger` turn it into programs. */
 export interface Connector<Config> extends ConnectorFacts {
-  /** Loads what reads; called once, by the commands that need it. */
+  /** Loads the code that reads. Called once, and only by commands that need it. */
   load(): Promise<Source<Config>>
 }
 
-/** What a connector does. `Config` is its configuration as it works with it. */
+/** A loaded source. `Config` is the configuration in the form that the connector works with. */
 export interface Source<Config> {
-  /** Turns any JSON into a configuration, once; throws a config error that says what is wrong. */
+  /** Parses the configuration, which is any JSON. Throws a config error that says what is wrong. */
   configure(input: unknown, log: Log): Config
-  /** What can be read with a configuration; without one, what every configuration can read. */
+  /** The streams that can be read with a configuration; without one, those that any configuration can read. */
   streams(config?: Config): readonly StreamSpec[]
-  /** Said to those whose catalog names a stream that is not among `streams`, after the reason. */
+  /** Appended to the error for a stream of the catalog that is not among `streams`. */
   readonly unknownStreamHint?: string
-  /** Throws only for what must stop the process; what cannot be read is a result. */
+  /** Checks the configuration. It throws only what must stop the process; problems are part of the result. */
   check(config: Config, tools: Tools): Promise<CheckResult>
-  /** Reads streams into their outputs; answers with those that it could not read to their end. */
+  /** Reads streams into their outputs. Returns a failure for each stream that it could not read completely. */
   read(
     config: Config,
     requests: readonly StreamRequest[],
     tools: ReadTools,
   ): Promise<readonly Failure[]>
-  /** Singer only: whether a complete reading ends with ACTIVATE_VERSION; it does if left out. */
+  /** Singer only: whether a complete read ends with ACTIVATE_VERSION. Default: true. */
   activatesVersions?(config: Config): boolean
 }
 
-/** What a command works with. */
+/** What every command gets. */
 export interface Tools {
   readonly log: Log
   readonly mask: Mask
-  /** Aborted with InterruptedError when the process is to stop, or its output is closed. */
+  /** Aborted with an InterruptedError when the process has to stop or its output is closed. */
   readonly signal: AbortSignal
 }
 
-/** What a reading works with. */
+/** What `read` gets. */
 export interface ReadTools extends Tools {
-  /** Streams that the catalog names and that cannot be read; they are reported without the source. */
+  /** Streams of the catalog that cannot be read; they are reported without the source. */
   readonly refused: readonly Failure[]
-  /** The stored states of streams that are not read: the platform keeps them beside the new ones. */
+  /** The stored states of streams that are not read. The platform keeps them beside the new ones. */
   readonly keptStates?: readonly unknown[]
-  /** Is told how far the sync is, by a source that knows more than its outputs are told: requests, and where it starts. */
+  /**
+   * Gets the progress of the sync, from a source that knows more than its outputs: the requests, and where each
+   * stream starts.
+   */
   readonly observer?: SyncObserver
 }
 
-/** A stream that is to be read. */
+/** A stream to read. */
 export interface StreamRequest {
   readonly name: string
-  /** `full_refresh` reads all of it; `incremental` continues from `state`. */
+  /** `full_refresh` reads everything; `incremental` continues from `state`. */
   readonly mode: 'full_refresh' | 'incremental'
-  /** The bookmark that the last sync ended with, as it was stored: any JSON, or undefined. */
+  /** The stored state of the last sync: any JSON, or undefined. */
   readonly state: unknown
-  /** Set where it is to be read from the beginning although its state may fit: what is then not met is deleted. */
+  /**
+   * Set if the stream must be read from the beginning although its state may be valid; then rows that are not found
+   * are deleted.
+   */
   readonly startOver?: 'full refresh' | undefined
   /**
-   * Numbers the full refresh to which a sync belongs: the destination keeps what all syncs of one number wrote, and
-   * no more. Undefined where nothing is known of it.
+   * The number of the full refresh that the sync belongs to: the destination keeps only the rows that syncs with this
+   * number wrote. Undefined if it is unknown.
    */
   readonly refresh?: number | undefined
   /**
-   * Set for a full refresh that must start no delta, whatever the service offers; with the days that it is to cover
-   * at least, where its records have days.
+   * Set for a full refresh that must not start a delta, whatever the service offers. If records have dates, it covers
+   * at least these days.
    */
   readonly byLists?: { readonly from: string | null; readonly until: string | null } | undefined
-  /** The paths of the fields that are selected; undefined where all are, those too that no schema knows. */
+  /** The paths of the selected fields; undefined if all fields are selected, those that no schema has included. */
   readonly fields?: readonly string[] | undefined
-  /** Where the records go. */
+  /** Where the records are written. */
   readonly output: StreamOutput
 }
 
-/** A stream that was not read to its end; without a name all of them. */
+/** A stream that was not read completely; without a name, all streams. */
 export interface Failure {
   readonly stream?: string | undefined
   readonly error: ConnectorError
 }
 
-/** The outcome of a check: what can be read or written, in words, or why nothing can. */
+/** The result of a check: what can be read or written, or why nothing can. */
 export interface CheckResult {
   /** Whether anything can be read or written with the configuration. */
   readonly isUsable: boolean
   readonly message: string
 }
 
-/** Words for the operator. Secrets are masked by whoever writes them out. */
+/** Messages for the operator. Whoever prints them masks secrets. */
 export interface Log {
   info(message: string): void
   warn(message: string): void

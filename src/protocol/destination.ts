@@ -2,84 +2,90 @@ import type { ConnectorError } from '../ground/errors.ts'
 import type { JsonSchema } from '../records/stream-spec.ts'
 import type { CheckResult, ConnectorFacts, Failure, Log, Tools } from './connector.ts'
 
-/** A connector that writes. `runAirbyteDestination` and `runSingerTarget` make programs of it. */
+/** A connector that writes. `runAirbyteDestination` and `runSingerTarget` turn it into programs. */
 export interface DestinationConnector<Config> extends ConnectorFacts {
-  /** Loads what writes; called once, by the commands that need it. */
+  /** Loads the code that writes. Called once, and only by commands that need it. */
   load(): Promise<Destination<Config>>
 }
 
-/** What a destination does. `Config` is its configuration as it works with it. */
+/** A loaded destination. `Config` is the configuration in the form that the connector works with. */
 export interface Destination<Config> {
-  /** Turns any JSON into a configuration, once; throws a config error that says what is wrong. */
+  /** Parses the configuration, which is any JSON. Throws a config error that says what is wrong. */
   configure(input: unknown, log: Log): Config
-  /** What can be written with a configuration. */
+  /** The objects that can be written with a configuration. */
   objects(config: Config): readonly ObjectSpec[]
-  /** Writes nothing. Throws only for what must stop the process; what cannot be written is a result. */
+  /**
+   * Checks the configuration without writing. It throws only what must stop the process; problems are part of the
+   * result.
+   */
   check(config: Config, tools: Tools): Promise<CheckResult>
   open(config: Config, tools: WriteTools): Promise<WriteSession>
 }
 
-/** The words of the Airbyte protocol for what a record does to its object. */
+/** The Airbyte protocol's names for what a record does to its object. */
 export type DestinationSyncMode = 'append' | 'overwrite' | 'append_dedup' | 'update' | 'soft_delete'
 
-/** A kind of object that records can be written to. A stream of its name is written to it. */
+/** A kind of object that can be written. The stream of the same name is written to it. */
 export interface ObjectSpec {
   readonly name: string
   /** The schema of a record, of type object. */
   readonly schema: JsonSchema
-  /** Paths of members by which a record finds its object. */
+  /** The members by which a record finds its object, as paths. */
   readonly matchingKeys: readonly (readonly string[])[]
-  /** The ways it can be written; the first one is the usual one. */
+  /** The supported modes; the first one is the default. */
   readonly modes: readonly DestinationSyncMode[]
 }
 
-/** What a session of writing works with. */
+/** What a write session gets. */
 export interface WriteTools extends Tools {
-  /** To be told once of each record that was added. */
+  /** To be called once for each record that was added. */
   onOutcome(outcome: RecordOutcome): void
 }
 
-/** A record that is to be written. */
+/** A record to write. */
 export interface WrittenRecord {
-  /** Rises by one with each record of a session, from 0. */
+  /** The number of the record in its session, from 0. */
   readonly ordinal: number
   readonly object: string
   readonly data: Readonly<Record<string, unknown>>
-  /** Whether the record says that its object is gone. */
+  /** Whether the record deletes its object. */
   readonly isDelete: boolean
-  /** Why it is not clear what the record asks for: it is to be rejected with this sentence. */
+  /** Why it is unclear what the record asks for. The record has to be rejected with this sentence. */
   readonly fault?: string
 }
 
-/** What became of a record; it is final. */
+/** The final outcome of a record. */
 export interface RecordOutcome {
   readonly ordinal: number
-  /** Why it was refused, in a sentence that holds no value of the record; left out if it was not. */
+  /** Why the record was rejected, in a sentence without values of the record; undefined if it was not. */
   readonly rejection?: string | undefined
-  /** Whether the record has to come again: no state that covers it is passed on. */
+  /** Whether the record has to be sent again: then no state that covers it is passed on. */
   readonly isPending?: boolean
   /**
-   * Whether the record may be refused as long as the run succeeds: a state that covers it is passed on at the end, and
-   * not when the run fails, so that a repetition of the run counts the record again.
+   * Whether a run can succeed although it rejected the record. A state that covers the record is passed on only at
+   * the end, and not if the run fails, so that the next run counts the record again.
    */
   readonly isTolerated?: boolean
 }
 
-/** One run of writing. */
+/** One run that writes. */
 export interface WriteSession {
-  /** Nothing is written: no state may be passed on, or the next run would leave out what was planned here. */
+  /**
+   * Whether nothing is written. Then no state may be passed on: the next run would skip records that were only
+   * planned here.
+   */
   readonly isDryRun?: boolean
-  /** Takes a record; may wait. Throws only what must stop everything. */
+  /** Adds a record; may wait. Throws only errors that must stop everything. */
   add(record: WrittenRecord): Promise<void>
-  /** Ends when the outcome of every record that was added is told. */
+  /** Resolves when the outcomes of all added records have been reported. */
   flush(): Promise<void>
   /**
-   * Objects that could not be written as a whole, for example for want of a permission. The states of
-   * their streams are held back, so that their records come again.
+   * Objects that cannot be written at all, for example because a permission is missing. The states of their streams
+   * are held back, so that their records are sent again.
    */
   readonly failed: ReadonlyMap<string, ConnectorError>
-  /** Every record of this object has been added and flushed: what it has beyond them may go. */
+  /** All records of this object have been added and flushed, so a mirror may delete the other ones. */
   complete(object: string): Promise<void>
-  /** Ends the session, after everything else; answers with what makes the run a failure besides `failed`. */
+  /** Ends the session; nothing may be called afterwards. Returns the failures of the run other than `failed`. */
   close(): Promise<readonly Failure[]>
 }

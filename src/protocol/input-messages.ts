@@ -11,20 +11,20 @@ import {
 
 const LINE_FEED = 10
 
-/** A message of the input. */
+/** One message of the input. */
 export interface InputMessage {
-  /** Its place in the input, from 1. */
+  /** The line number in the input, from 1. */
   readonly line: number
-  /** The line as it came. */
+  /** The unchanged line. */
   readonly text: string
   readonly value: JsonObject
-  /** The path of a member that comes twice in one object of it. */
+  /** The path of a member that an object in the message has twice. */
   readonly repeated: readonly string[] | undefined
 }
 
 /**
- * Why the record of a message cannot be taken, which stands there at this path: a member that comes twice. Throws an
- * InputFault where the message has another one twice.
+ * The fault of a message's record, which is at `path` in the message: a member that an object has twice; undefined if
+ * there is none. Throws an InputFault if the repeated member is outside of the record.
  */
 export function recordFault(
   { line, repeated }: Pick<InputMessage, 'line' | 'repeated'>,
@@ -43,36 +43,36 @@ function hasTwice(line: number, path: readonly string[]): InputFault {
 /** The messages of an input, one JSON object per line. */
 export interface InputMessages {
   /**
-   * The next message, undefined at the end. Throws an InputFault for a line that is none, and
-   * what `signal` was aborted with.
+   * The next message; undefined at the end. Throws an InputFault for a line that is not a message, and the reason
+   * with which `signal` was aborted.
    */
   next(): Promise<InputMessage | undefined>
-  /** Whether the next line has been read already. */
+  /** Whether the next line has already been read. */
   readonly isReady: boolean
 }
 
-/** A line that is not empty; without a text it is not UTF-8. */
+/** A line that is not empty. `text` is undefined if the line is not UTF-8. */
 interface InputLine {
-  /** Its place in the input, from 1. */
+  /** The line number in the input, from 1. */
   readonly line: number
   readonly text: string | undefined
 }
 
-/** The lines of an input that are not empty. */
+/** The lines of an input, without empty ones. */
 export interface InputLines {
-  /** The next line, undefined at the end. Throws what `signal` was aborted with. */
+  /** The next line; undefined at the end. Throws the reason with which `signal` was aborted. */
   next(): Promise<InputLine | undefined>
-  /** Whether the next line has been read already. */
+  /** Whether the next line has already been read. */
   readonly isReady: boolean
 }
 
-/** Reads lines from stdin, or from what stands for it. */
+/** Reads lines from stdin or another stream. */
 export function readLines(input: Readable, signal: AbortSignal): InputLines {
   const chunks = input[Symbol.asyncIterator]() as AsyncIterator<Buffer | string>
   const decoder = new TextDecoder('utf-8', { fatal: true })
   const interrupted = new Promise<never>((_resolve, reject) => {
     const stop = () => {
-      // Nobody waits for the rest of it, and an open input would keep the process alive.
+      // Nobody reads the rest, and an open input would keep the process alive.
       input.destroy()
       reject(signal.reason)
     }
@@ -80,7 +80,7 @@ export function readLines(input: Readable, signal: AbortSignal): InputLines {
     else signal.addEventListener('abort', stop, { once: true })
   })
   interrupted.catch(() => {})
-  /** Lines without their ends, and the beginning of the next one. */
+  /** Complete lines without line breaks, and the beginning of the next one. */
   let lines: Buffer[] = []
   let rest: Buffer[] = []
   let at = 0
@@ -102,7 +102,7 @@ export function readLines(input: Readable, signal: AbortSignal): InputLines {
 
   async function nextLine(): Promise<Buffer | undefined> {
     while (at >= lines.length) {
-      // What aborts the signal also ends the iteration.
+      // The abort also ends the iteration.
       const { done, value } = await Promise.race([interrupted, chunks.next()])
       if (signal.aborted) throw signal.reason
       if (done) return lastLine()
@@ -142,7 +142,7 @@ export function readLines(input: Readable, signal: AbortSignal): InputLines {
   }
 }
 
-/** Reads messages from stdin, or from what stands for it. */
+/** Reads messages from stdin or another stream. */
 export function readMessages(input: Readable, signal: AbortSignal): InputMessages {
   const lines = readLines(input, signal)
   return {
@@ -156,7 +156,7 @@ export function readMessages(input: Readable, signal: AbortSignal): InputMessage
       if (text === undefined) throw new InputFault(line, 'is not UTF-8')
       const value = parsed(line, text)
       const repeated = repeatedMember(text)
-      // Not even its type is clear; what is within is for those who read it.
+      // If the message itself has a member twice, its type may be unclear. The handler checks members further inside.
       if (repeated?.length === 1) throw hasTwice(line, repeated)
       return { line, text, value, repeated }
     },
@@ -175,8 +175,8 @@ function parsed(line: number, text: string): JsonObject {
 }
 
 /**
- * A line of the input that cannot be used; the sentence holds no word of the line. What came before it is
- * written and passed on, nothing behind it is.
+ * A line of the input that cannot be used. The message quotes nothing of the line. Everything before the line is
+ * written and its states are passed on, but nothing after it.
  */
 export class InputFault extends ConnectorError {
   constructor(line: number, reason: string) {
@@ -189,8 +189,8 @@ export class InputFault extends ConnectorError {
 }
 
 /**
- * The text of a member of an object, as it stands in the JSON: numbers that JSON.parse would round keep all
- * their digits. Undefined if there is none; of several the last one, as JSON.parse takes it. The JSON has to
+ * The JSON text of a member, exactly as it is written, so that numbers keep digits that JSON.parse would round.
+ * Undefined if there is none; if the object has the member twice, the last one, as JSON.parse does. The JSON has to
  * be valid.
  */
 export function memberText(json: string, name: string): string | undefined {

@@ -1,4 +1,4 @@
-// What others import as `source-protime/protocol`; everything else is no interface.
+// What other packages import as `source-protime/protocol`. Nothing else is public.
 
 export { ConnectorError, type FailureType } from '../ground/errors.ts'
 export type { Mask } from '../ground/mask.ts'

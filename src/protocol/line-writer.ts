@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import { releaseBuffer } from '../records/record-batch.ts'
 
-/** One promise for all who wait for the same thing; nobody has to look at it. */
+/** One promise for all callers that wait for the same event. A rejection that nobody handles is ignored. */
 class DrainSignal {
   #waiting: PromiseWithResolvers | undefined
 
@@ -38,7 +38,7 @@ function withResolvers(): PromiseWithResolvers {
   return { promise, resolve, reject }
 }
 
-/** A rejected promise that may be left alone. */
+/** A rejected promise that need not be handled. */
 function rejected(reason: Error): Promise<void> {
   const promise = Promise.reject(reason)
   promise.catch(ignore)
@@ -47,9 +47,12 @@ function rejected(reason: Error): Promise<void> {
 
 function ignore(): void {}
 
-/** Small writes are put together up to this size: single lines would cost a system call each. */
+/** Small writes are combined up to this size, because each write costs a system call. */
 const BATCH_BYTES = 64 * 1024
-/** So much may be on its way before anybody has to wait: a page is worked on while another one leaves. */
+/**
+ * The bytes that may wait in the stream before a caller has to wait: the next page is processed while the last one is
+ * written.
+ */
 const MAX_UNDER_WAY_BYTES = 512 * 1024
 const GONE_CODES = new Set([
   'EPIPE',
@@ -58,7 +61,7 @@ const GONE_CODES = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
 ])
 
-/** The program that reads our output has ended: nothing more can be said to it. */
+/** The program that reads the output has ended, so nothing more can be written. */
 export class OutputClosedError extends Error {
   override name = 'OutputClosedError'
 
@@ -70,30 +73,30 @@ export class OutputClosedError extends Error {
 }
 
 /**
- * The one owner of an output stream. What one call writes stays together; calls keep their order.
- * Its promises may be left alone: a failure that nobody awaits is no unhandled rejection.
+ * The only writer of an output stream. The lines of one call stay together, and calls keep their order. Its promises
+ * need not be awaited: they never cause an unhandled rejection.
  */
 export interface LineWriter {
   /**
-   * Writes whole lines, those of one call at once. Bytes belong to the writer from then on, and may
-   * be overwritten once they are out. Returns undefined if there is no need to wait, else a promise
-   * that ends when the reader has caught up; it rejects with OutputClosedError, or with the error of the
-   * stream (a full disk).
+   * Writes whole lines; those of one call are written together. The buffers belong to the writer from then on, and
+   * may be overwritten after they were written. Returns undefined if there is no need to wait, otherwise a promise
+   * that resolves when the reader has caught up. It rejects with OutputClosedError, or with the error of the stream,
+   * such as a full disk.
    */
   write(...lines: readonly (Uint8Array | string)[]): Promise<void> | undefined
-  /** Ends when everything written before has left the process; rejects as `write` does. */
+  /** Resolves when everything written before has left the process; rejects as `write` does. */
   flush(): Promise<void>
-  /** Whether the reader has gone away, or the output has failed: all writes reject. */
+  /** Whether the reader is gone or the output has failed. Then all writes reject. */
   readonly gone: boolean
 }
 
-/** What a line writer may tell. */
+/** Options of a line writer. */
 export interface LineWriterOptions {
-  /** Called once when the output has ended early, to stop the work behind it. */
+  /** Called once if the output fails or its reader goes away, so that the work can be stopped. */
   readonly onGone?: () => void
 }
 
-/** Takes over a stream, for example `process.stdout`. */
+/** Creates the writer of a stream, for example `process.stdout`. */
 export function createLineWriter(stream: Writable, options: LineWriterOptions = {}): LineWriter {
   return new StreamLineWriter(stream, options.onGone)
 }
@@ -103,11 +106,14 @@ class StreamLineWriter implements LineWriter {
   readonly #onGone: (() => void) | undefined
   #batch: Uint8Array[] = []
   #batchBytes = 0
-  /** A stream over a file descriptor is done with bytes when it says so; others may pass them on. */
+  /**
+   * A stream over a file descriptor no longer needs the bytes when its callback is called; other streams may pass the
+   * same buffer on.
+   */
   readonly #reusesBuffers: boolean
-  /** Bytes that the stream has not finished. */
+  /** Bytes that the stream has not finished writing. */
   #underWay = 0
-  /** Ends when the stream has finished everything that it was given. */
+  /** Resolves when the stream has finished everything written so far. */
   #finished: Promise<void> = Promise.resolve()
   #scheduled = false
   #failure: Error | undefined
@@ -132,7 +138,7 @@ class StreamLineWriter implements LineWriter {
     const pieces = lines.map((line) => (typeof line === 'string' ? Buffer.from(line) : line))
     const size = pieces.reduce((sum, { length }) => sum + length, 0)
     if (size >= BATCH_BYTES) {
-      // Corked writes leave together.
+      // Writes between cork and uncork leave the process together.
       this.#stream.cork()
       this.#sendBatch()
       for (const piece of pieces) if (piece.length > 0) this.#send(piece)
@@ -175,7 +181,9 @@ class StreamLineWriter implements LineWriter {
     this.#finished.catch(() => {})
   }
 
-  /** A quiet stream must not be held back: its lines leave with this turn of the event loop. */
+  /**
+   * Sends the batch at the end of this turn of the event loop, so that the lines of a slow stream are not held back.
+   */
   #sendSoon(): void {
     if (this.#scheduled) return
     this.#scheduled = true
@@ -204,14 +212,14 @@ function joined(batch: readonly Uint8Array[], size: number): Uint8Array {
   return bytes
 }
 
-/** Lines that wait for what is to leave in the same write. */
+/** Lines that are held back, to be written together with later ones. */
 export interface HeldLines {
   readonly isEmpty: boolean
-  /** Lets go of what is held and holds these lines. */
+  /** Writes the held lines, and holds these instead. */
   hold(lines: Uint8Array | string): Promise<void> | undefined
-  /** Holds a line behind what is held. */
+  /** Adds a line to the held ones. */
   append(line: string): void
-  /** Writes what is held, and `more` behind it, in one write. */
+  /** Writes the held lines and then `more`, in one write. */
   release(...more: readonly string[]): Promise<void> | undefined
 }
 

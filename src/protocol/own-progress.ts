@@ -1,19 +1,19 @@
 import type { ConnectorError } from '../ground/errors.ts'
 import type { RowCounts, StreamRequest, StreamStart, SyncObserver } from './connector.ts'
 
-/** Tells how far a sync is from what its outputs are told, for a source that does not tell it itself. */
+/** Derives the progress of a sync from the calls to its outputs, for a source that does not report it. */
 export interface OwnProgress {
-  /** What the source is given in place of the observer: once it tells its sync, nothing is told for it. */
+  /** The observer to pass to the source. Once the source calls `begun`, nothing is derived any more. */
   readonly observer: SyncObserver
   started(stream: string): void
-  /** Once for each stream; without an error it is complete. */
+  /** Called once for each stream; without an error, the stream is complete. */
   ended(stream: string, error?: ConnectorError): void
 }
 
-/** Nothing is known of the requests of such a source. */
+/** Nothing is known of the requests of these sources. */
 const NO_TRAFFIC = { requests: 0, retries: 0, refusals: 0, bytes: 0, answerMs: 0 }
 
-/** The progress of a sync of these streams, told to `observer`. */
+/** Creates the progress of a sync of these streams, which is reported to `observer`. */
 export function createOwnProgress(
   observer: SyncObserver,
   streams: readonly (Pick<StreamRequest, 'name' | 'mode' | 'state'> & {

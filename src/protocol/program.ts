@@ -4,30 +4,30 @@ import { InterruptedError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { createLineWriter, type LineWriter, OutputClosedError } from './line-writer.ts'
 
-/** How long queued lines may take to leave once a signal has come. */
+/** How long queued lines may take to be written after a signal. */
 const MAX_FLUSH_MS = 1500
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 type Signal = (typeof SIGNALS)[number]
 
-/** What a signal does to a command that has asked for it. */
+/** Lets a command decide how signals end it. */
 export interface Signals {
-  /** Ends the process by the signal that came, if one did. */
+  /** Ends the process with the signal that it received, if there was one. */
   finish(): void
   /**
-   * From now on a signal lets the command end by itself, with an exit code of its own, in so many
-   * milliseconds; only one that takes longer ends by the signal.
+   * Lets the command handle signals: after a signal it has this many milliseconds to end with its own exit code; only
+   * after that the signal ends the process.
    */
   allow(ms: number): void
 }
 
-/** The part of `process` that signals need. */
+/** The parts of `process` that are needed for signals. */
 export type SignalledProcess = Pick<NodeJS.Process, 'on' | 'off' | 'kill' | 'exit' | 'pid'>
 
 /**
- * Calls `stop` at the first SIGTERM or SIGINT. The process ends by that signal, as shells and PyAirbyte
- * expect: by `finish`, which is called when the last lines are out; after 1.5 seconds also when they
- * cannot leave, because `meltano config test` stops reading and waits for the end; at once at a second
- * signal. No state is lost by that: only a STATE that was read counts.
+ * Calls `stop` at the first SIGTERM or SIGINT. The process then ends with this signal, as shells and PyAirbyte
+ * expect: when `finish` is called after the last lines; after 1.5 seconds even if lines cannot be written, because
+ * `meltano config test` stops reading and waits for the end; and at once at a second signal. This loses no state:
+ * only a STATE that was read counts.
  */
 export function onSignals(
   stop: (signal: Signal) => void,
@@ -57,7 +57,7 @@ export function onSignals(
 
   function leave(signal: Signal): void {
     release()
-    // The kernel keeps signals without a handler from the first process of a container.
+    // In a container, the kernel does not deliver signals without a handler to the first process.
     if (self.pid === 1) self.exit(128 + constants.signals[signal])
     else self.kill(self.pid, signal)
   }
@@ -79,7 +79,7 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** What is given, and for the rest that of the process. */
+/** Fills in the missing parts from `process`. */
 export function processOr({
   stdout = process.stdout,
   stderr = process.stderr,
@@ -88,23 +88,22 @@ export function processOr({
   return { stdout, stderr, env }
 }
 
-/** What a command of either protocol runs with. */
+/** What a command of either protocol gets. */
 export interface Program {
   readonly writer: LineWriter
-  /** Aborted with `InterruptedError` on SIGTERM, SIGINT, or when the reader of stdout is gone. */
+  /** Aborted with an `InterruptedError` on SIGTERM, on SIGINT, or when the reader of stdout is gone. */
   readonly signal: AbortSignal
-  /** For a server: see `Signals.allow`. */
+  /** For servers: see `Signals.allow`. */
   readonly allowToEnd: (ms: number) => void
 }
 
-/** What a sync over a protocol goes on from, for whoever stopped it. */
+/** Where the next sync of a protocol continues, for whoever stopped this one. */
 export const NEXT_FROM_STATE = 'The next sync continues from the last state that was stored.'
 
 /**
- * Runs a command that owns stdout and answers with its exit code. An error that `run` throws goes to
- * `report`, unless it is only the end that somebody asked for; everything that was said is written
- * out before the process ends, by the signal that stopped it if there was one. `whenUnwritten` is what a
- * reader of an output that cannot be written has to know.
+ * Runs a command that owns stdout, and returns its exit code. An error of `run` goes to `report`, unless the command
+ * was interrupted. All output is written before the process ends, with the signal that stopped it if there was one.
+ * `whenUnwritten` is appended to the message for an output that cannot be written.
  */
 export async function runProgram(
   { stdout, stderr }: Pick<Io, 'stdout' | 'stderr'>,
@@ -121,11 +120,11 @@ export async function runProgram(
     exitCode = await run(program)
   } catch (error) {
     exitCode = 1
-    // An output that has failed is told once, below.
+    // A failure of the output is reported once, below.
     if (!(error instanceof InterruptedError) && !writer.gone) report(error, program)
   }
   await writer.flush().catch((error) => {
-    // A reader that has left wants to hear nothing; the exit code tells its shell.
+    // If the reader is gone, there is nobody to report it to; the exit code is enough.
     exitCode = 1
     if (!(error instanceof OutputClosedError))
       stderr.write(`${unwritten(error)} ${whenUnwritten}\n`)

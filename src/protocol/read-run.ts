@@ -6,14 +6,14 @@ import { createOwnProgress, type OwnProgress } from './own-progress.ts'
 import type { KeyMembers, Stamp, StateSource, StreamOutput } from './stream-output.ts'
 import { MOST_GENERATION } from './sync-columns.ts'
 
-/** A stream that is to be read, and what its source says of it. */
+/** A stream to read, with the specification from its source. */
 export interface StreamReading extends Omit<StreamRequest, 'name'> {
   readonly spec: Pick<StreamSpec, 'name' | 'isIncremental' | 'hasDeletes' | 'hasGenerations'>
 }
 
 /**
- * Reads streams, and holds the source to what it owes their outputs: whatever it does, each stream ends, and one that
- * is not complete is among the failures that come back. Throws what the source throws, after the streams have ended.
+ * Reads streams, and checks how the source uses their outputs. Whatever the source does, each stream ends, and each
+ * incomplete one has a failure in the result. Rethrows what the source throws, after all streams have ended.
  */
 export async function readStreams<Config>(
   source: Source<Config>,
@@ -50,12 +50,12 @@ export async function readStreams<Config>(
       for (const { name } of outputs) progress?.ended(name, asConnectorError(error))
     throw error
   } finally {
-    // Whoever stops a sync goes on from its states; nobody reads what else is said of it.
+    // If the sync was stopped, the next one continues from the states; nobody reads further messages.
     if (!tools.signal.aborted) for (const output of outputs) output.end()
   }
 }
 
-/** The failure of a stream that is not complete, unless its source has told one. */
+/** The failure of an incomplete stream, unless the source has reported one. */
 function failureOf({ name, fault }: CheckedOutput, told: readonly Failure[]): Failure[] {
   if (told.some(({ stream = name }) => stream === name)) return []
   const error =
@@ -68,7 +68,7 @@ function failureOf({ name, fault }: CheckedOutput, told: readonly Failure[]): Fa
   return [{ stream: name, error }]
 }
 
-/** Passes on what a source says of a stream, as long as it is what an output can be told. */
+/** Checks the calls of a source, and passes the valid ones on. */
 class CheckedOutput implements StreamOutput {
   readonly counts: StreamOutput['counts']
   readonly selection: StreamOutput['selection']
@@ -76,7 +76,7 @@ class CheckedOutput implements StreamOutput {
   readonly #output: StreamOutput
   readonly #progress: OwnProgress | undefined
   #phase: 'queued' | 'open' | 'complete' | 'incomplete' = 'queued'
-  /** Why something was not passed on; after that nothing is, and the stream cannot be complete. */
+  /** Set at the first invalid call. After that no call is passed on, and the stream cannot be complete. */
   fault: ConnectorError | undefined
 
   constructor(
@@ -128,7 +128,7 @@ class CheckedOutput implements StreamOutput {
   records(batch: RecordBatch, stamp: Stamp): Promise<void> | undefined {
     this.#assertOpen()
     this.#assertStamp(stamp)
-    // One that somebody made by hand has none.
+    // A hand-made batch has no `fault`.
     if (batch.fault !== null) this.#refuse(batch.fault ?? 'its batch is of an unknown kind')
     if (!this.#spec.hasDeletes && batch.ops.some((op) => op !== UPSERT && op !== SKIP))
       this.#refuse('it has deletes, and its specification does not say so (hasDeletes)')
@@ -208,7 +208,10 @@ class CheckedOutput implements StreamOutput {
   }
 }
 
-/** Whether a text is the members of an object on one line, without braces. Numbers are the rule. */
+/**
+ * Whether a text is the members of a JSON object on one line, without braces. Most keys are numbers, so these are
+ * matched first.
+ */
 function isKey(members: KeyMembers): boolean {
   if (/^"\w+":\d+$/.test(members)) return true
   try {

@@ -1,27 +1,27 @@
 import { ConnectorError } from '../ground/errors.ts'
 import { parseMessages } from './command-line.ts'
 
-/** All STATEs above the small size together may take this much, */
+/** All STATEs above the small size may together take this many bytes, */
 const FREE_BYTES = 768 * 1024
-/** plus one byte for this many bytes of records. */
+/** plus one byte per this many bytes of records. */
 const RECORD_BYTES_PER_STATE_BYTE = 60
-/** Platforms and destinations hold STATEs until the rows before them are committed, which takes minutes. */
+/** Platforms and destinations keep STATEs in memory until the rows before them are committed, which takes minutes. */
 const MOST_BYTES_PER_MINUTE = 8_000_000
-/** After this long a STATE is worth its size. */
+/** After this time a STATE is written whatever its size. */
 const LONGEST_MS = 60_000
 
-/** Decides which pages a STATE follows: every one while STATEs are small, fewer as they grow. */
+/** Decides after which pages a STATE is written: after each one while STATEs are small, less often as they grow. */
 export interface StateBudget {
-  /** Records of so many bytes have been written. */
+  /** Called when records of this many bytes have been written. */
   onRecords(bytes: number): void
-  /** A STATE has been written; `bytes` is its whole line. */
+  /** Called when a STATE has been written; `bytes` is the size of its whole line. */
   onState(bytes: number): void
-  /** Whether another STATE of the last one's size may be written now. */
+  /** Whether another STATE of the same size as the last one may be written now. */
   allows(): boolean
 }
 
 /**
- * `smallBytes` is the size up to which a STATE follows every page. `now` gives milliseconds of a
+ * Creates the budget of a sync. Up to `smallBytes`, a STATE follows every page. `now` returns milliseconds of a
  * monotonic clock.
  */
 export function createStateBudget(
@@ -32,7 +32,7 @@ export function createStateBudget(
   let stateBytes = 0
   let lastBytes = 0
   let lastAt = now()
-  /** Large STATEs of the last minute. */
+  /** The large STATEs of the last minute. */
   let recent: { readonly at: number; readonly bytes: number }[] = []
   return {
     onRecords(bytes) {
@@ -58,18 +58,18 @@ export function createStateBudget(
   }
 }
 
-/** The protocols by the names of their programs; each keeps states in a form of its own. */
+/** The protocols, named after their programs. Each has its own form of state. */
 type Protocol = 'source' | 'tap'
 
-/** Who reads a state file: `source-<connector>` or `tap-<connector>`. */
+/** The program that reads a state file: `source-<connector>` or `tap-<connector>`. */
 export interface StateReader {
   readonly protocol: Protocol
   readonly connector: string
 }
 
 /**
- * The JSON of a state file, null for an empty one; messages that were copied from the output, one per
- * line, are a list. Throws a config error when it is not JSON, or when the other program wrote it.
+ * Parses a state file; null for an empty one, and an array for messages that were copied from the output, one per
+ * line. Throws a config error if it is not JSON or was written by the program of the other protocol.
  */
 export function parseStateJson(text: string, { protocol, connector }: StateReader): unknown {
   if (text.trim() === '') return null
@@ -84,7 +84,7 @@ export function parseStateJson(text: string, { protocol, connector }: StateReade
   )
 }
 
-/** Throws the config error for a state file that cannot be used; `reason` is half a sentence. */
+/** Throws the config error for a state file that cannot be used. `reason` is a clause without a full stop. */
 export function refuseState(reason: string): never {
   throw new ConnectorError(
     'config',
@@ -93,7 +93,7 @@ export function refuseState(reason: string): never {
   )
 }
 
-/** Which program wrote a state, if its form tells: Singer has bookmarks, Airbyte a type per entry. */
+/** The program that wrote a state, if its form tells: Singer has bookmarks, Airbyte a type per entry. */
 function writerOf(item: unknown): Protocol | undefined {
   if (typeof item !== 'object' || item === null) return undefined
   const { type, value, state, stream, global, bookmarks } = item as Record<string, unknown>

@@ -1,77 +1,77 @@
 import type { ObjectRules, RecordBatch } from '../records/record-batch.ts'
 
-/** A row that is gone: the JSON text of its key columns, without braces, such as `"id":7`. */
+/** The key of a deleted row: the JSON text of its key columns without braces, for example `"id":7`. */
 export type KeyMembers = string
 
-/** Where a later sync continues, of everything that has been emitted when it is called. */
+/** Returns the state from which a later sync continues after everything that was emitted so far. */
 export type StateSource = () => object
 
-/** What rows get beside what they are. */
+/** The values of the columns that are added to records. */
 export interface Stamp {
-  /** Which complete reading of the stream they come from; rises with each. */
+  /** The complete read that the rows belong to; it increases with each. */
   readonly generation: number
   /**
-   * Rises with everything that is written of the stream, also from sync to sync: of two records of a row the one
-   * with the higher cursor counts. Microseconds since 1970, about.
+   * Increases with everything that is written of the stream, also from sync to sync: of two records of a row, the one
+   * with the higher cursor counts. About the microseconds since 1970.
    */
   readonly cursor: number
-  /** The service's time: that of a deletion. */
+  /** The time at the service, for the column of a deletion. */
   readonly now: Date
 }
 
 /**
- * What a sync says of one stream; each protocol turns it into its own messages.
+ * The output of one stream; each protocol writes its own messages.
  *
- * Order: `started`, then anything, then `complete` or `incomplete`. A promise that is returned
- * must be awaited before the next call: it is the reader's back-pressure.
+ * The order of calls is `started`, then any others, then `complete` or `incomplete`. The caller must await a returned
+ * promise before the next call: it is the back-pressure of the reader.
  */
 export interface StreamOutput {
   /**
-   * The stream is being read. From the first call with a `state` on, a STATE of the stream may be
-   * written at any time. Otherwise later calls change nothing.
+   * The stream is being read. After the first call with a `state`, a STATE of the stream may be written at any time.
+   * Other repeated calls have no effect.
    */
   started(state?: StateSource): void
-  /** The first page has been read, also an empty one; `complete` implies it. Later calls change nothing. */
+  /** The first page has been read, even if it is empty; `complete` implies it. Later calls have no effect. */
   running(): void
-  /** The service asks to wait. */
+  /** The service asked the connector to wait until this time. */
   rateLimited(until: Date): void
-  /** The stream has waited for the service for a while, and still waits. */
+  /** The stream has been waiting for the service for a while, and still is. */
   waiting(): void
   /**
-   * Records as lines, in order; entries that the caller set to SKIP are left out. They leave with
-   * the next call, so that a `checkpoint` leaves in the same write.
+   * Writes records as lines, in their order, without those set to SKIP. The lines are written with the next call, so
+   * that the STATE of a `checkpoint` is in the same write.
    */
   records(batch: RecordBatch, stamp: Stamp): Promise<void> | undefined
-  /** Rows that are gone. */
+  /** Writes deletions. */
   deletes(rows: readonly KeyMembers[], stamp: Stamp): Promise<void> | undefined
   /**
-   * Everything that was emitted before need not be read again: writes a STATE, unless it would
-   * cost more than it is worth. Other streams with records since their last STATE write one too,
-   * because a destination may commit their rows with this one.
+   * Everything emitted so far need not be read again. Writes a STATE unless that costs more than it is worth. Other
+   * streams with records since their last STATE write one, too, because a destination may commit their rows together
+   * with these.
    */
   checkpoint(): Promise<void> | undefined
-  /** A checkpoint whose STATE is written at any size, and has left the process when this ends. */
+  /** A checkpoint whose STATE is always written; resolves when it has left the process. */
   state(): Promise<void>
-  /** Ends when everything that was emitted has left the process. */
+  /** Resolves when everything that was emitted has left the process. */
   flush(): Promise<void>
-  /** Every record that belongs to this generation has been emitted, deletes included. */
+  /** Every record of this generation has been emitted, deletions included. */
   generationComplete(generation: number): void
-  /** Everything of this sync has been emitted; what the next one continues from goes with it. */
+  /** Everything of this sync has been emitted; writes the final STATE. */
   complete(): Promise<void> | undefined
   incomplete(): void
   /**
-   * The state cannot hold the ids of the stream, so rows that vanish without a Delete of the service
-   * are not deleted. Said at each sync while it is so; later calls change nothing.
+   * The state has no room for the ids of the stream, so rows that disappear without a Delete of the service are not
+   * deleted. Called at each sync while this is so; repeated calls have no effect.
    */
   untracked(): void
   /**
-   * What its catalog leaves of each record. A source may hand over batches that are under it, and say so
-   * (`RecordBatch.selection`); any other batch is rewritten.
+   * The fields that the catalog selects. A source may apply them itself, and pass batches that say so
+   * (`RecordBatch.selection`); all other batches are rewritten.
    */
   readonly selection?: ObjectRules | undefined
   /** Calls `listener` once, when the first record has been emitted. */
   onRecord(listener: () => void): void
-  /** What was emitted so far. */
+  /** The rows that were emitted so far. */
   readonly counts: {
     readonly records: number
     readonly deletes: number

@@ -1,66 +1,66 @@
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
 import type { Stamp } from './stream-output.ts'
 
-// The columns that are added to records.
+// The columns that the connector adds to records.
 export const CDC_DELETED_AT = '_ab_cdc_deleted_at'
 export const GENERATION = '_generation'
 export const CDC_CURSOR = '_ab_cdc_cursor'
 
-/** Seconds since 1970 pass what 32 bits with a sign hold in 2038; a larger generation is no such time. */
+/** The limit of a generation. Generations are seconds since 1970, which exceed a signed 32-bit integer in 2038. */
 export const MOST_GENERATION = 2 ** 32
 
-// Some targets make columns of 32 bits unless they are told how large a number may be.
+// Some targets create 32-bit columns unless the schema states the maximum.
 const cursor = {
   type: ['integer', 'null'],
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
   description:
-    'The order in which records were sent: of two records of one row the one with the higher cursor counts. It rises from sync to sync.',
+    'The order in which records were sent. Of several records of a row, the one with the highest cursor is valid. It increases from sync to sync.',
 } as const
 
 const generation = { type: ['integer', 'null'], minimum: 0, maximum: MOST_GENERATION } as const
 
-/** Destinations understand the first as "this row is deleted". */
+/** Destinations recognize `_ab_cdc_deleted_at` as the mark of a deleted row. */
 const AIRBYTE_COLUMNS = {
   [CDC_DELETED_AT]: {
     type: ['string', 'null'],
     format: 'date-time',
     airbyte_type: 'timestamp_with_timezone',
-    description: 'When the deletion of the record was noticed; null while it lives.',
+    description: 'When the connector noticed that the record was deleted; null if it was not deleted.',
   },
   [GENERATION]: {
     ...generation,
     description:
-      'Which complete reading of the stream the record was sent by, in seconds since 1970. It rises each time the stream is read from the beginning.',
+      'The generation of the record: the complete read of the stream that it belongs to, in seconds since 1970. It increases each time the stream is read from the beginning.',
   },
   [CDC_CURSOR]: cursor,
 } as const
 
 export const SDC_DELETED_AT = '_sdc_deleted_at'
 
-/** The first is the name that Singer's targets know for deleted rows. */
+/** Singer targets recognize `_sdc_deleted_at` as the mark of a deleted row. */
 const SINGER_COLUMNS = {
   [SDC_DELETED_AT]: {
     type: ['string', 'null'],
     format: 'date-time',
-    description: 'When the deletion of the record was noticed; null while it lives.',
+    description: 'When the connector noticed that the record was deleted; null if it was not deleted.',
   },
   [GENERATION]: {
     ...generation,
     description:
-      'Which complete reading of the stream the record was sent by, in seconds since 1970: the version of its RECORD message. It rises each time the stream is read from the beginning.',
+      'The generation of the record: the complete read of the stream that it belongs to, in seconds since 1970. It is the version of the RECORD message, and increases each time the stream is read from the beginning.',
   },
   [CDC_CURSOR]: cursor,
 } as const
 
 type Columns = Readonly<Record<string, JsonSchema>>
 
-/** The columns that records of a stream get over the Airbyte protocol, with their schemas. */
+/** The columns that the Airbyte protocol adds to records of a stream, with their schemas. */
 export function airbyteColumns(spec: StreamSpec): Columns {
   return ofStream(spec, CDC_DELETED_AT, AIRBYTE_COLUMNS as unknown as Columns)
 }
 
-/** The columns that records of a stream get over Singer, with their schemas. */
+/** The columns that Singer adds to records of a stream, with their schemas. */
 export function singerColumns(spec: StreamSpec): Columns {
   return ofStream(spec, SDC_DELETED_AT, SINGER_COLUMNS as unknown as Columns)
 }
@@ -78,13 +78,13 @@ function ofStream(
   return Object.fromEntries(Object.entries(columns).filter(([name]) => isOf.get(name)))
 }
 
-/** What ends the JSON of a record: its own brace, behind the columns that are added to it. */
+/** The end of a record's JSON: the added columns and the closing brace. */
 export interface RecordEnds {
   readonly live: string
   readonly deleted: string
 }
 
-/** The ends of records of a stream; `deletedAt` is the column that tells of deletes. */
+/** The ends of live and deleted records of a stream; `deletedAt` is the column that marks deletions. */
 export function recordEnds(
   { isIncremental, hasDeletes, hasGenerations }: StreamSpec,
   deletedAt: string,
@@ -100,18 +100,18 @@ export function recordEnds(
   }
 }
 
-/** The columns by which Airbyte and Singer say that a row is gone. */
+/** The columns by which Airbyte and Singer mark deleted rows. */
 const DELETED_AT: readonly string[] = [CDC_DELETED_AT, SDC_DELETED_AT]
-/** The column of tables that somebody made by hand. */
+/** The column of tables that were made by hand. */
 const DELETED = '_deleted'
 
-/** What a record says of its object: that it lives or is gone, or, by a fault, nothing that can be understood. */
+/** Whether a record deletes its object, or why that is unclear. */
 export type Life = { readonly isDeleted: boolean } | { readonly fault: string }
 
 /**
- * Whether a record says that its object is gone, in the words of Airbyte or of Singer: a table that one of
- * them loaded may be written by the other. Databases fold the case of columns, and have their own words for true
- * and false; what is neither these nor a time is a fault, because either guess could do harm.
+ * Reads from a record whether its object is deleted, by the columns of Airbyte or Singer: a table that one of them
+ * loaded may be written by the other. Databases change the case of column names and have their own words for true and
+ * false. A value that is neither a boolean nor a time is a fault, because guessing wrong could do harm.
  */
 export function lifeOf(data: Readonly<Record<string, unknown>>): Life {
   let isDeleted = false
@@ -128,13 +128,13 @@ export function lifeOf(data: Readonly<Record<string, unknown>>): Life {
   return { isDeleted }
 }
 
-/** ISO 8601 and what databases print of a time. */
+/** ISO 8601, and the forms of a time that databases print. */
 const TIME =
   /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?(?:Z|UTC|[+-]\d\d(?::?\d\d)?))?)?$/i
-/** Smaller numbers are no time since 1970, whatever their unit. */
+/** Smaller numbers are no time since 1970 in any unit. */
 const FIRST_TIME = 1_000_000_000
 
-/** True for a mark of deletion, false for none, undefined for what is not clear. */
+/** True for a mark of deletion, false for none, undefined if it is unclear. */
 function markOf(value: unknown): boolean | undefined {
   switch (typeof value === 'string' ? value.toLowerCase() : value) {
     case undefined:

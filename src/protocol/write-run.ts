@@ -5,50 +5,52 @@ import type { Destination, RecordOutcome, WriteSession } from './destination.ts'
 import { InputFault, type InputMessage, type InputMessages } from './input-messages.ts'
 import { lifeOf } from './sync-columns.ts'
 
-/** A stream of the input, and the object that its records are written to. */
+/** A stream of the input, and the object to which its records are written. */
 export interface WrittenStream {
   readonly name: string
   readonly object: string
 }
 
-/** The records of one stream between two of its states; both numbers are final once it is settled. */
+/** Counts the records of one stream between two of its states. The counts are final after `settle`. */
 export interface Tally {
   records: number
   rejected: number
 }
 
-/** The records of an input on their way to the destination, and the states that wait for them. */
+/** The records that are being written, and the states that wait for them. */
 export interface WriteRun {
   readonly session: WriteSession
-  /** Adds a record of a stream to the session, and to the stream's tally; with a fault it is rejected. */
+  /** Adds a record to the session and to the tally of its stream. A record with a fault is rejected. */
   add(stream: WrittenStream, data: JsonObject, fault?: string): Promise<void>
-  /** The tally of a stream since this was called last. It changes until it is settled. */
+  /** Returns and resets the tally of a stream. The returned tally changes until it is settled. */
   takeTally(stream: WrittenStream): Tally
   /**
-   * Calls `pass` when every record that was added before has its final outcome; never in a dry run, nor when one of
-   * these streams has a record among them that has to come again. Where one was refused that the run tolerates, it is
-   * called at the end.
+   * Calls `pass` when every record added before has its final outcome. Never calls it in a dry run, or if a record of
+   * one of these streams has to be sent again. If a rejected record is tolerated, it is called at the end of the run.
    */
   hold(streams: readonly WrittenStream[], pass: () => void): void
-  /** Whether a state waits. */
+  /** Whether a state is waiting. */
   readonly isHolding: boolean
-  /** Waits for the outcomes of all records, and passes the states on that are settled by then. */
+  /** Waits for the outcomes of all records, and passes on the states that they settle. */
   settle(): Promise<void>
-  /** Passes the states on that are settled already: when the rest cannot be written, these need not come again. */
+  /**
+   * Passes on the states that are already settled, so that their records are not sent again if the rest cannot be
+   * written.
+   */
   passSettled(): void
-  /** Passes the states on that cover records which a run that succeeds may refuse. */
+  /** Passes on the states that wait because of tolerated rejections. Called if the run succeeds. */
   passTolerated(): void
 }
 
 /** A state that waits for the outcomes of the records before it. */
 interface HeldState {
   readonly streams: readonly WrittenStream[]
-  /** How many records were added before it. */
+  /** The number of records that were added before the state. */
   readonly behind: number
   readonly pass: () => void
 }
 
-/** What a run is made of. */
+/** What a run needs. */
 export interface WriteRunSettings<Config> {
   readonly destination: Destination<Config>
   readonly config: Config
@@ -60,9 +62,9 @@ export async function openWriteRun<Config>(settings: WriteRunSettings<Config>): 
   const { destination, config, tools } = settings
   const tallies = new Map<WrittenStream, Tally>()
   const unsettled = new Map<number, { readonly stream: WrittenStream; readonly tally: Tally }>()
-  /** The first record of each stream that has to come again. */
+  /** For each stream, the first record that has to be sent again. */
   const pending = new Map<WrittenStream, number>()
-  /** The first record of each stream that may be refused if the run succeeds, and the states that cover one. */
+  /** For each stream, the first record whose rejection is tolerated, and the states that cover one. */
   const tolerated = new Map<WrittenStream, number>()
   const late: HeldState[] = []
   let held: HeldState[] = []
@@ -158,18 +160,18 @@ export async function openWriteRun<Config>(settings: WriteRunSettings<Config>): 
   }
 }
 
-/** How a protocol reads its input. */
+/** How a protocol interprets its input. */
 export interface InputReader {
-  /** Takes one message; may wait. */
+  /** Handles one message; may wait. */
   handle(message: InputMessage): Promise<void> | undefined
-  /** Asked at the end: the objects of which all records came in this run. */
+  /** Called at the end: the objects of which this run got all records. */
   completeObjects(): readonly string[]
 }
 
 /**
- * Reads an input to its end, completes what can be, and closes the session; answers with what the session
- * says then. The states of what has been read together are passed on together, before anything more is
- * waited for. Of an input with a damaged line everything before the line is passed on.
+ * Reads an input to its end, completes the objects that can be completed, and closes the session; returns the
+ * failures that the session reports then. When no further line is ready, it settles the records that were read and
+ * passes on their states before it waits for more input. If a line is damaged, everything before it is settled first.
  */
 export async function writeInput(
   input: InputMessages,

@@ -2,13 +2,13 @@ import type { MemberRule, ObjectRules } from './record-batch.ts'
 import { rewriteRecord } from './record-rewriter.ts'
 import type { JsonSchema } from './stream-spec.ts'
 
-/** Where a field is: `['properties', 'person', 'properties', 'id']`. */
+/** The path of a field: `['properties', 'person', 'properties', 'id']`. */
 export type Breadcrumb = readonly string[]
 
 /**
- * What a selection of fields leaves of a record; undefined when it leaves everything. Once a field of
- * an object is deselected, only those stay that the schema knows and the catalog selects: one that
- * nobody has documented yet may be what was to be left out.
+ * The rules that apply a selection of fields to a record; undefined if everything is selected. If a field of an
+ * object is deselected, only those fields pass that the schema has and the catalog selects: an undocumented field may
+ * be a new name of the deselected one.
  */
 export function selectionRules(
   schema: JsonSchema,
@@ -35,12 +35,12 @@ export function selectionRules(
   }
 }
 
-/** In place of an object whose fields were chosen: what is in it may be what was left out. */
+/** Replaces a value that should be an object with selected fields: it may contain what was deselected. */
 function toNull(): string {
   return 'null'
 }
 
-/** Rules that do what two do one after the other, in one go. */
+/** Combines two rules into one that does the same as the first and then the second. */
 export function inTurn(
   first: ObjectRules | undefined,
   second: ObjectRules | undefined,
@@ -65,14 +65,14 @@ function ruleOfBoth(first: MemberRule, second: MemberRule): MemberRule {
   return (json) => valueUnder(valueUnder(json, first), second)
 }
 
-/** A value by itself under a rule that is not to drop it. */
+/** Applies a rule other than `drop` to a single value. */
 function valueUnder(json: string, rule: MemberRule): string {
   if (typeof rule === 'function') return rule(json)
   const around = { ruleOf: () => rule, values: 'keep' } as const
   return rewriteRecord(Buffer.from(`{"":${json}}`), around).slice('{"":'.length, -1)
 }
 
-/** The schema of what rules leave. A member that is replaced keeps its schema. */
+/** The schema of records under rules. A member with a replaced value keeps its schema. */
 export function schemaUnder(schema: JsonSchema, rules: ObjectRules | undefined): JsonSchema {
   if (rules === undefined) return schema
   const { properties, items, ...rest } = schema
@@ -83,7 +83,7 @@ export function schemaUnder(schema: JsonSchema, rules: ObjectRules | undefined):
   }
 }
 
-/** The paths of all fields of a schema, of objects and of what is in them. */
+/** The paths of all fields of a schema, objects and their members included. */
 export function fieldsOf(schema: JsonSchema, at = ''): string[] {
   const inside = Object.entries(schema.items?.properties ?? schema.properties ?? {})
   return inside.flatMap(([name, field]) => [`${at}${name}`, ...fieldsOf(field, `${at}${name}.`)])

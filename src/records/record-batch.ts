@@ -1,86 +1,90 @@
-/** What becomes of one member: it stays as it is, is left out, or is written anew. */
+/** What happens to a member: it is kept, left out, or rewritten. */
 export type MemberRule = 'keep' | 'drop' | ValueReplacement | ObjectRules
 
-/** The new JSON text of a value whose JSON text is given. */
+/** Returns the new JSON text for the JSON text of a value. */
 export type ValueReplacement = (json: string) => string
 
 /**
- * What becomes of the members of an object, or of each object in a list. `ruleOf` answers the same for the same name;
- * a scanner asks once per name, more or less.
+ * What happens to the members of an object, or of each object in an array. `ruleOf` always returns the same rule for
+ * the same name; a scanner calls it about once per name.
  */
 export interface ObjectRules {
   readonly ruleOf: (name: string) => MemberRule
-  /** What becomes of anything that stands there and is no object. */
+  /** What happens to a value that should be an object but is none. */
   readonly values: 'keep' | ValueReplacement
 }
 
 /** What a record says of its row, in `RecordBatch.ops`. */
 export const UPSERT = 0
-/** The row is gone. */
+/** The row was deleted. */
 export const DELETE = 1
-/** The row is still sent, with a mark that it is deleted. */
+/** The row is still sent, marked as deleted. */
 export const SOFT_DELETE = 2
-/** Written by the caller: `lines` leaves the record out. */
+/** Set by the caller: `lines` leaves the record out. */
 export const SKIP = 3
 
 /**
- * What a line is made of: `prefix`, the record without its final brace, and a suffix. A suffix
- * begins with a comma and closes the object and the line.
+ * The parts around a record in a line: `prefix`, the record without its final brace, and a suffix. A suffix begins
+ * with a comma and closes the object and the line.
  */
 export interface LineParts {
   readonly prefix: Uint8Array
-  /** Behind a live record. */
+  /** After a live record. */
   readonly suffix: Uint8Array
-  /** Behind a record of a row that is deleted. */
+  /** After a deleted record, hard or soft. */
   readonly deleteSuffix: Uint8Array
 }
 
 /**
- * The elements of `value` that one chunk completed, in their order. Everything but the answer of
- * `lines` is valid until the next `push` or `begin` of its scanner.
+ * The elements of the array `value` that one chunk of a page completed, in their order. Everything except the result
+ * of `lines` is valid only until the next `push` or `begin` of the scanner.
  */
 export interface RecordBatch {
   readonly count: number
   /** UPSERT, DELETE or SOFT_DELETE for each record; the caller may overwrite an entry with SKIP. */
   readonly ops: Uint8Array
-  /** Keys that are written as an integer from 0 to 2^53 - 1; NaN for any other. */
+  /** The numeric keys: integers from 0 to 2^53 - 1; NaN for any other key. */
   readonly keys: Float64Array
-  /** The key as it stands in the body: `12`, `"a-b"`. */
+  /** The key as it is written in the body: `12`, `"a-b"`. */
   keyText(index: number): string
   /** The version without quotes and escapes; undefined if it is missing or not a string. */
   versionText(index: number): string | undefined
-  /** The highest version of the batch by comparison of strings, skipped records included. */
+  /** The highest version in the batch, compared as strings; skipped records count, too. */
   readonly highestVersion: string | undefined
   /**
-   * The bytes of the record; line breaks between its tokens are spaces, and a lone object is in an
-   * array where the source wants one.
+   * The bytes of a record. Line breaks between its tokens are replaced by spaces, and where the source expects an
+   * array, a single object is wrapped in one.
    */
   record(index: number): Uint8Array
-  /** The record before rules left anything out of it: to decide by, never to be passed on. */
+  /** The record before rules left out anything: only for decisions, never for an output. */
   received(index: number): Uint8Array
   /**
-   * What is wrong with its records, in a few words; null for records that were checked and are one JSON object each.
-   * An output takes no others.
+   * What is wrong with the batch, in a few words; null if every record was checked to be one JSON object. An output
+   * rejects a batch with a fault.
    */
   readonly fault: string | null
-  /** The rules of a catalog's selection that its records are under already. */
+  /** The rules of a catalog's selection that were already applied to the records. */
   readonly selection?: ObjectRules | undefined
   /**
-   * The lines of all records that are not SKIP, in a buffer of their own: the caller may keep it,
-   * or hand it to a line writer, which uses it again for other lines.
+   * The lines of all records that are not SKIP, in a new buffer. The caller may keep the buffer, or pass it to a line
+   * writer, which reuses it for other lines.
    */
   lines(parts: LineParts): Uint8Array
 }
 
-/** A record as JSON text, with the JSON text of its key beside it. */
+/** A record as JSON text, with the JSON text of its key. */
 export interface JsonRecord {
-  /** An object with a member at least, on one line, without white space around it: what JSON.stringify makes. */
+  /**
+   * A JSON object with at least one member, on one line, without white space around it, as JSON.stringify writes it.
+   */
   readonly json: string
-  /** The JSON text of the key, `null` if left out; of several columns, an array of their values. */
+  /** The JSON text of the key, by default `null`; for a key of several columns, an array of their values. */
   readonly key?: string
 }
 
-/** A batch of records that are texts. Each is parsed once, so that none that is damaged reaches a destination. */
+/**
+ * Creates a batch from JSON texts. Each text is parsed once, so that a damaged record never reaches a destination.
+ */
 export function createJsonBatch(records: readonly JsonRecord[]): RecordBatch {
   const ops = new Uint8Array(records.length).fill(UPSERT)
   const at = (index: number) => records[index] ?? { json: '{}' }
@@ -108,7 +112,7 @@ export function createJsonBatch(records: readonly JsonRecord[]): RecordBatch {
   }
 }
 
-/** What is wrong with the first record that cannot be passed on; none of its values. */
+/** Describes the first record that is not valid, without any of its values. */
 function faultOf(records: readonly JsonRecord[]): string | null {
   const at = records.findIndex(({ json }) => !isOneObject(json))
   return at < 0 ? null : `record ${at + 1} of ${records.length} is not one JSON object on one line`
@@ -123,8 +127,8 @@ function isOneObject(json: unknown): boolean {
   }
 }
 
-// Fresh memory costs more than filling it: a page of lines touches some 80 new memory pages of the
-// system, each a fault. So the buffers that lines are written to go round and round.
+// Allocating a buffer costs more than filling it: the lines of a page touch some 80 new memory pages, each of which
+// is a page fault. So the buffers of lines are reused.
 
 const STEP_BYTES = 64 * 1024
 /** Larger buffers are left to the garbage collector. */
@@ -134,7 +138,7 @@ const MOST_FREE = 8
 const lent = new WeakSet<ArrayBufferLike>()
 const free: ArrayBuffer[] = []
 
-/** A buffer of `bytes` with any content. It stays the caller's, unless `releaseBuffer` gets it. */
+/** A buffer of `bytes` with arbitrary content. It belongs to the caller until it is passed to `releaseBuffer`. */
 export function acquireBuffer(bytes: number): Buffer {
   if (bytes > LARGEST_BYTES) return Buffer.allocUnsafeSlow(bytes)
   const index = free.findIndex((buffer) => buffer.byteLength >= bytes)
@@ -145,7 +149,7 @@ export function acquireBuffer(bytes: number): Buffer {
   return Buffer.from(buffer, 0, bytes)
 }
 
-/** Takes back a buffer whose bytes nobody will look at again; anything else is ignored. */
+/** Takes back a buffer that nobody will read again. A buffer that did not come from `acquireBuffer` is ignored. */
 export function releaseBuffer({ buffer }: Uint8Array): void {
   if (!(buffer instanceof ArrayBuffer) || !lent.delete(buffer)) return
   if (free.length < MOST_FREE) free.push(buffer)

@@ -8,20 +8,21 @@ import {
 } from './record-batch.ts'
 
 /**
- * One record under rules, as text. It is not parsed: what stays is copied, so that numbers keep every digit. The
- * scanner does the same to the records of its pages (`page/wasm/rewrite.ts`); this is for records that come in other ways.
+ * Applies rules to one record. The record is not parsed: members that stay are copied, so that numbers keep every
+ * digit. For the records of pages the scanner does the same (`page/wasm/rewrite.ts`); this function is for all
+ * others.
  */
 export function rewriteRecord(record: Uint8Array, rules: ObjectRules): string {
   return rewritten(record, rules).toString('utf8')
 }
 
-/** A value that was rewritten, with the position behind it in the text that it comes from. */
+/** A rewritten value, and the position after the original one. */
 interface Rewritten {
   readonly json: string
   readonly end: number
 }
 
-/** Works on a text in which each character is a byte. */
+/** Works on latin1, in which each character is one byte. */
 function rewritten(record: Uint8Array, rules: ObjectRules): Buffer {
   const text = Buffer.from(record.buffer, record.byteOffset, record.length).toString('latin1')
   return Buffer.from(object(text, 0, rules).json, 'latin1')
@@ -29,7 +30,7 @@ function rewritten(record: Uint8Array, rules: ObjectRules): Buffer {
 
 function object(text: string, start: number, rules: ObjectRules): Rewritten {
   const members: string[] = []
-  // Neighbours that stay are copied together, with what is between them.
+  // Adjacent members that stay are copied together, with the text between them.
   let run = -1
   let runEnd = 0
   let at = skipSpace(text, start + 1)
@@ -59,7 +60,7 @@ function object(text: string, start: number, rules: ObjectRules): Rewritten {
   return { json: `{${members.join(',')}}`, end: at + 1 }
 }
 
-/** Whether a rule for objects says nothing of the value that begins so, because it is none. */
+/** Whether a rule for objects leaves a value unchanged because it is neither an object nor an array. */
 function staysWhole(rule: MemberRule, first: string | undefined): boolean {
   return first !== '{' && first !== '[' && typeof rule === 'object' && rule.values === 'keep'
 }
@@ -90,9 +91,9 @@ function fromBytes(text: string): string {
   return Buffer.from(text, 'latin1').toString('utf8')
 }
 
-// What is no JSON ends with a RangeError.
+// Everything below throws a RangeError if the text is not JSON.
 
-/** The position behind what a pattern takes from a position on, which is not the end of the text. */
+/** The position after the match of a sticky pattern; throws at the end of the text. */
 function behind(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at
   if (!pattern.test(text)) throw new RangeError('a record is no JSON')
@@ -100,9 +101,9 @@ function behind(pattern: RegExp, text: string, at: number): number {
 }
 
 const SPACE = /[ \t\n\r]*(?=.)/sy
-/** A number or a word. */
+/** A number, `true`, `false` or `null`. */
 const WORD = /[^\s,\]}]+/y
-/** Plain characters of a string, and those between the brackets and strings of a container. */
+/** The characters of a string that need no attention, and those between the brackets and strings of a container. */
 const IN_STRING = /[^"\\]*(?=.)/sy
 const IN_CONTAINER = /[^"[\]{}]*(?=.)/sy
 
@@ -116,7 +117,7 @@ function endOfString(text: string, start: number): number {
   return at + 1
 }
 
-/** Brackets are counted and strings stepped over. */
+/** Finds the end of a container by counting brackets, without looking into strings. */
 function endOfValue(text: string, start: number): number {
   const first = text[start]
   if (first === '"') return endOfString(text, start)
@@ -132,8 +133,8 @@ function endOfValue(text: string, start: number): number {
 }
 
 /**
- * Rewrites batches by rules: of their records, and of nothing else. Their `ops` are shared. A batch that comes under
- * these rules, as `selection`, passes as it is.
+ * Applies rules to the records of batches; the `ops` are shared with the original batch. A batch whose `selection` is
+ * these rules passes unchanged.
  */
 export function createBatchRewriter(
   rules: ObjectRules | undefined,
@@ -142,7 +143,7 @@ export function createBatchRewriter(
   return (batch) => (batch.selection === rules ? batch : new RewrittenBatch(batch, rules))
 }
 
-/** A class, because a literal with a getter has a shape of its own each time, which the garbage collector keeps. */
+/** A class, because each object literal with a getter gets a shape of its own, which the garbage collector keeps. */
 class RewrittenBatch implements RecordBatch {
   readonly count: number
   readonly ops: Uint8Array

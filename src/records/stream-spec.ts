@@ -1,31 +1,31 @@
-/** A stream as the catalogs of both protocols tell of it. */
+/** A stream as both protocols' catalogs describe it. */
 export interface StreamSpec {
   readonly name: string
-  /** The schema of its records, of type object. */
+  /** The schema of a record, of type object. */
   readonly schema: JsonSchema
-  /** The columns that tell its records apart. */
+  /** The columns of the primary key. */
   readonly key: readonly string[]
-  /** The member that orders the versions of a record, if there is one; no choice of columns leaves it out. */
+  /** The member that orders the versions of a record, if there is one. It cannot be deselected. */
   readonly version?: string | undefined
-  /** Fields that its source leaves out, by names joined with dots. */
+  /** Fields that the source leaves out, as paths joined with dots. */
   readonly leftOut?: readonly string[]
   /**
-   * Whether a sync continues from the state of the one before. A stream that does not is offered as a full refresh
-   * alone, and never gets a state. False if left out.
+   * Whether a sync continues from the state of the previous one. Other streams are offered as full refreshes only and
+   * never get a state. Default: false.
    */
   readonly isIncremental?: boolean
-  /** Whether its source tells of rows that are gone; its records get a column that says so. False if left out. */
+  /** Whether the source reports deletions; then records get a column for it. Default: false. */
   readonly hasDeletes?: boolean
   /**
-   * Whether a complete reading replaces the rows of the one before: `generationComplete` ends it, and records get a
-   * column that tells which one they come from. False if left out.
+   * Whether a complete read replaces the rows of the previous one: it ends with `generationComplete`, and records get
+   * a column with their generation. Default: false.
    */
   readonly hasGenerations?: boolean
-  /** What Singer calls how its changes come; if left out, INCREMENTAL or FULL_TABLE, as `isIncremental` says. */
+  /** Singer's replication method; by default INCREMENTAL or FULL_TABLE, depending on `isIncremental`. */
   readonly replication?: 'LOG_BASED' | 'INCREMENTAL' | 'FULL_TABLE'
 }
 
-/** A JSON Schema, draft 7, as far as a catalog walks it. */
+/** The parts of a JSON Schema (draft 7) that catalogs use. */
 export interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly items?: JsonSchema
