@@ -26,7 +26,8 @@ const AIRBYTE_COLUMNS = {
     type: ['string', 'null'],
     format: 'date-time',
     airbyte_type: 'timestamp_with_timezone',
-    description: 'When the connector noticed that the record was deleted; null if it was not deleted.',
+    description:
+      'When the connector noticed that the record was deleted; null if it was not deleted.',
   },
   [GENERATION]: {
     ...generation,
@@ -43,7 +44,8 @@ const SINGER_COLUMNS = {
   [SDC_DELETED_AT]: {
     type: ['string', 'null'],
     format: 'date-time',
-    description: 'When the connector noticed that the record was deleted; null if it was not deleted.',
+    description:
+      'When the connector noticed that the record was deleted; null if it was not deleted.',
   },
   [GENERATION]: {
     ...generation,
