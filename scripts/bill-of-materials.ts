@@ -158,3 +158,6 @@ ${text('LICENSE')}
 }
 
 const RULE = '-'.repeat(80)
+
+/** `npm run --silent sbom`: what image and wheel are made of, as CycloneDX on stdout. */
+if (process.argv[1] === import.meta.filename) process.stdout.write(billOfMaterials())

@@ -111,3 +111,9 @@ export function readCoverage(): { sections: CoverageSection[]; shown: Shown[] } 
       .flatMap((file) => taggedTests(file, readFileSync(file, 'utf8'))),
   }
 }
+
+/** `npm run coverage`: the rules of the service's specification, and the tests that show each. */
+if (process.argv[1] === import.meta.filename) {
+  const { sections, shown } = readCoverage()
+  process.stdout.write(coverageText(sections, shown))
+}

@@ -11,8 +11,8 @@ import {
   type ListedSpecification,
   type MetadataFacts,
   withFacts,
+  withSettings,
 } from './listings.ts'
-import { withSettings } from './meltano-settings.ts'
 import { RECORD_TYPES, recordTypes } from './record-types.ts'
 import { releasesOf } from './release-faults.ts'
 

@@ -13,7 +13,7 @@ import {
   withPackage,
   withVersion,
 } from './guide-blocks.ts'
-import { pluginSettings, type Specification } from './meltano-settings.ts'
+import { pluginSettings, type Specification } from './listings.ts'
 
 const guide = readFileSync(INSTALL_GUIDE, 'utf8')
 

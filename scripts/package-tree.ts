@@ -88,3 +88,10 @@ function openToAll(path: string): void {
   chmodSync(path, isFolder || (facts.mode & 0o100) !== 0 ? 0o755 : 0o644)
   if (isFolder) for (const name of readdirSync(path)) openToAll(join(path, name))
 }
+
+/** `node dist/scripts/package-tree.js FOLDER`, for the Dockerfile. */
+if (process.argv[1] === import.meta.filename) {
+  const [folder] = process.argv.slice(2)
+  if (folder === undefined) throw new Error('Name the folder to lay the package out in.')
+  layOutPackage(folder)
+}

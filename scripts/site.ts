@@ -1,12 +1,97 @@
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname, join, posix } from 'node:path'
 import { pythonOf } from '../integration-tests/engines/python.ts'
+import { packageVersion } from '../src/ground/project-files.ts'
 import { packageFolder } from './demo/paths.ts'
-import { decisionsPage, siteFiles, sitePage } from './site-pages.ts'
 
+const REPOSITORY = 'https://github.com/source-protime/source-protime'
+const DECISIONS = 'docs/decisions'
 const PAGES = join(packageFolder, 'dist/site/pages')
+
+/** Pages that stand elsewhere than in `docs/`, and what they are called on the site. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'README.md': 'index.md',
+  'dbt/README.md': 'dbt.md',
+  'CHANGELOG.md': 'changelog.md',
+  'CONTRIBUTING.md': 'contributing.md',
+  'icon.svg': 'icon.svg',
+}
+
+/** Every file that the site takes from the repository, with its place on the site. */
+export function siteFiles(): ReadonlyMap<string, string> {
+  const docs = readdirSync(join(packageFolder, 'docs'), { recursive: true, encoding: 'utf8' })
+    .map((name) => `docs/${name.replaceAll('\\', '/')}`)
+    .filter((file) => statSync(join(packageFolder, file)).isFile())
+  return new Map([
+    ...Object.entries(ELSEWHERE),
+    ...docs.map((file) => [file, file.replace('docs/', '')] as const),
+  ])
+}
+
+/** The list of all decisions, which the repository shows as a folder: its pages, and the sections of each. */
+export function decisionsPage(): string {
+  const pages = readdirSync(join(packageFolder, DECISIONS)).toSorted()
+  const items = pages.flatMap((page) => {
+    const text = readFileSync(join(packageFolder, DECISIONS, page), 'utf8')
+    return [...text.matchAll(/^(##?) (.*)$/gm)].map(([, marks, heading = '']) =>
+      marks === '#'
+        ? `- [${heading}](${page})`
+        : `    - [${heading}](${page}#${anchorOf(heading)})`,
+    )
+  })
+  return `# Decisions\n\nChoices that a newcomer would question, by subject.\n\n${items.join('\n')}\n`
+}
+
+/** The anchor of a heading, as MkDocs and GitHub make it. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, '')
+    .replaceAll(/\s+/g, '-')
+}
+
+/**
+ * A page as the site takes it. Its links lead to the pages of the site, and from what is no page to the file in the
+ * repository at this version. A fence keeps its language alone; what tests call it by is left out.
+ */
+export function sitePage(text: string, file: string, files = siteFiles()): string {
+  return text
+    .split(/^(```[\s\S]*?^```$)/m)
+    .map((part) =>
+      part.startsWith('```')
+        ? part.replace(/^(```\S*) .*/, '$1')
+        : part.replace(/`[^`\n]*`|(\[[^\]]*\]\()([^)\s]+)(?=\))/g, (whole, before, target) =>
+            before === undefined ? whole : `${before}${onSite(target, file, files)}`,
+          ),
+    )
+    .join('')
+    .replaceAll('<details>', '<details markdown>')
+}
+
+function onSite(target: string, file: string, files: ReadonlyMap<string, string>): string {
+  if (/^(https?:|#)/.test(target)) return target
+  const [path = '', anchor] = target.split('#')
+  const suffix = anchor === undefined ? '' : `#${anchor}`
+  const meant = posix.join(dirname(file), path).replace(/\/$/, '')
+  const from = dirname(files.get(file) ?? '')
+  const page = meant === DECISIONS ? 'decisions/index.md' : files.get(meant)
+  if (page !== undefined) return `${posix.relative(from, page)}${suffix}`
+  // Left as it is, it fails the build of the site.
+  if (!existsSync(join(packageFolder, meant))) return target
+  const kind = statSync(join(packageFolder, meant)).isDirectory() ? 'tree' : 'blob'
+  return `${REPOSITORY}/${kind}/v${packageVersion()}/${meant}${suffix}`
+}
 
 /** `npm run site`: builds the documentation site in `dist/site/html`; a link or an anchor that leads nowhere fails it. */
 function main(): void {
@@ -38,4 +123,4 @@ function copy(source: string, place: string): void {
   copyFileSync(source, join(PAGES, place))
 }
 
-main()
+if (process.argv[1] === import.meta.filename) main()

@@ -1,7 +1,7 @@
 import nock from 'nock'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { referencedCollections } from '../../src/streams/collections.ts'
-import { allReferences, createReferenceWriter } from './references.ts'
+import { allReferences, createReferenceWriter } from './service.ts'
 
 const ORIGIN = 'http://service.invalid'
 const PATH = '/connector/protimeapi/api/v1/external-references'

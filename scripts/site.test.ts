@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { packageVersion } from '../src/ground/project-files.ts'
-import { decisionsPage, siteFiles, sitePage } from './site-pages.ts'
+import { decisionsPage, siteFiles, sitePage } from './site.ts'
 
 const REPOSITORY = 'https://github.com/source-protime/source-protime'
 

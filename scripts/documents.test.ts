@@ -1,0 +1,132 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { parseConfig } from '../src/config/config.ts'
+
+const ABSENT =
+  /\b(?:api|design|specification)\.md\b|\bcollections\.json\b|\bdesign (?:D|section )\d+|\(specification, ["]/g
+const PRESENT = /\bdocs\/[\w/-]+\.md(?:, "[^"]+")?/g
+
+/** The tracked files whose names match. */
+function tracked(...patterns: readonly string[]): string[] {
+  const files = String(execFileSync('git', ['ls-files', '-z', ...patterns])).split('\0')
+  return files.filter(existsSync)
+}
+
+/** What the tracked files cite by a pattern, as `file: citation`; a citation may span two lines. */
+function citations(pattern: RegExp): string[] {
+  return tracked('*.ts', '*.mjs', '*.md', '*.json', '*.yml').flatMap((file) => {
+    const text = readFileSync(file, 'utf8').replace(/\n\s*(?:\*|\/\/)?\s*/g, ' ')
+    return [...text.matchAll(pattern)].map(([found]) => `${file}: ${found}`)
+  })
+}
+
+it('no file cites a document that the repository does not have', () => {
+  expect(citations(ABSENT)).toEqual([])
+})
+
+it('every document and section that a file cites exists', () => {
+  const wrong = citations(PRESENT).filter((citation) => {
+    const [, path = '', , section = ''] = /: (docs\/[^,]+)(, "([^"]+)")?$/.exec(citation) ?? []
+    return !existsSync(path) || !headings(path).includes(section)
+  })
+  expect(wrong).toEqual([])
+})
+
+it('every source file that a document names exists', () => {
+  const sources = tracked('*.ts', '*.mjs').map((file) => `/${file}`)
+  const named = tracked('*.md').flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(/`([\w/.-]+\.(?:ts|mjs))`/g)].map(([, file]) => ({
+      page,
+      file,
+    })),
+  )
+  expect(named.length).toBeGreaterThan(20)
+  expect(
+    named.filter(({ file }) => !sources.some((source) => source.endsWith(`/${file}`))),
+  ).toEqual([])
+})
+
+/** The headings of a document without number and anchor; the empty one stands for all of it. */
+function headings(path: string): string[] {
+  const lines = readFileSync(path, 'utf8').matchAll(/^#+ (?:[\d.]+ )?(?:<a[^>]*><\/a>)?(.*)$/gm)
+  return ['', ...[...lines].map(([, heading = '']) => heading)]
+}
+
+const security = readFileSync('docs/security.md', 'utf8')
+
+/** The rows of the table of docs/security.md between two marks, without its head; each a list of its cells. */
+function table(mark: string): string[][] {
+  const [, inside = ''] = security.split(`<!-- ${mark} -->`)
+  const [rows = ''] = inside.split('<!-- end -->')
+  const lines = rows.split('\n').filter((line) => line.startsWith('|'))
+  return lines.slice(2).map((line) =>
+    line
+      .split('|')
+      .map((cell) => cell.trim())
+      .slice(1, -1),
+  )
+}
+
+const quoted = (text = '') => [...text.matchAll(/`([^`]+)`/g)].map(([, inner = '']) => inner)
+
+describe('docs/security.md', () => {
+  it('names for each promise a test that there is', () => {
+    const promises = table('promises')
+    expect(promises.length).toBeGreaterThan(20)
+    const missing = promises.filter(([, file, title]) => {
+      const [[path = ''], [words = '']] = [quoted(file), quoted(title)]
+      return !existsSync(path) || words === '' || !readFileSync(path, 'utf8').includes(words)
+    })
+    expect(missing).toEqual([])
+  })
+
+  it('names the hosts that a configuration leads to, for the firewall', () => {
+    const told = table('egress').map(([environment, hosts]) => [
+      ...quoted(environment),
+      quoted(hosts),
+    ])
+    const asked = ['production', 'sandbox'].map((type) => {
+      const client = { client_id: 'a', client_secret: 'a secret of acme' }
+      const { baseUrl, authUrl } = parseConfig({ tenant: 'acme', environment: { type }, ...client })
+      const hosts = [baseUrl, authUrl].map((address) => new URL(address).hostname)
+      return [type, hosts.map((host) => host.replace('acme', '<tenant>'))]
+    })
+    expect(told.slice(0, -1)).toEqual(asked)
+  })
+
+  it('verifies a signature of the workflow that signs', () => {
+    const [, workflow = ''] =
+      /certificate-identity \S+\/source-protime\/(\.github\S+)@/.exec(security) ?? []
+    expect(readFileSync(workflow, 'utf8')).toContain(' sign --yes ')
+  })
+})
+
+/** The variables of our own that a file names. */
+const variables = (file: string) => {
+  const text = readFileSync(file, 'utf8')
+  return new Set(text.match(/\bPROTIME_[A-Z_]+\b/g))
+}
+
+/** The tests alone are in such a hurry. */
+const OF_TESTS = 'PROTIME_SENSOR_SECONDS'
+
+describe('docs/many-tenants.md', () => {
+  it('names every variable of the Dagster project, and no other', () => {
+    const known = variables('deploy/dagster/protime_tenants.py')
+    known.delete(OF_TESTS)
+    expect(variables('docs/many-tenants.md')).toEqual(known)
+  })
+})
+
+/** The words that are accepted everywhere, and those that only tests may write. */
+const everywhere = readFileSync('cspell-words.txt', 'utf8').trim().split('\n')
+const inTests = (
+  JSON.parse(readFileSync('cspell.json', 'utf8')) as { overrides: { words?: string[] }[] }
+).overrides.flatMap(({ words = [] }) => words)
+
+it('the accepted words are sorted, and each is in one list', () => {
+  expect(everywhere).toEqual(everywhere.toSorted())
+  expect(inTests).toEqual(inTests.toSorted())
+  expect(inTests.filter((word) => everywhere.includes(word))).toEqual([])
+})
