@@ -53,14 +53,13 @@ export async function audit(
     state.endAudit(begunAt)
     return
   }
-  const lives = keys.isTracked ? keys.has : () => true
   // What a backfill has decided is written first: an older second list must not show it to be there.
   await deleteVanished(context)
-  await writeParts(rows.choose(state.auditedParts, lives), range, context)
+  await writeParts(rows.choose(state.auditedParts, keys.mayHave), range, context)
   // A page may have been read twice.
   await deleteVanished(context)
   await mend(context)
-  state.endAudit(begunAt, rows.fingerprints(lives))
+  state.endAudit(begunAt, rows.fingerprints(keys.mayHave))
 }
 
 /** As after any reading. */
@@ -82,8 +81,7 @@ async function listBetweenChanges(
     const { highestVersion } = keys
     keys.beginAudit()
     rows.begin(range)
-    const has = keys.isTracked ? keys.has : () => true
-    rows.compareWith({ has, highestVersion, watched: expected })
+    rows.compareWith({ mayHave: keys.mayHave, highestVersion, watched: expected })
     const isListed = await listAll(range, 'first', context)
     rows.compareWith(undefined)
     if (!isListed) {

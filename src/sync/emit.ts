@@ -112,7 +112,7 @@ export async function* emitPages(
     } else if (batch.count > 0) {
       if (!isSecond) state.addRows(batch.count)
       order.settle(batch)
-      if (audit === 'second') rows.leaveOutOthers(batch, keys.isTracked ? keys.has : () => true)
+      if (audit === 'second') rows.leaveOutOthers(batch, keys.mayHave)
       if (mode === 'full_refresh') keys.leaveOutSent(batch)
       if (isTracked) {
         mark?.(batch)
@@ -181,7 +181,8 @@ export function changedRows(
 
 /** The day by which the service filters a record. */
 function dayIn(record: Uint8Array, field: 'date' | 'from'): string {
-  const text = Buffer.from(record.buffer, record.byteOffset, record.length)
+  const text =
+    record instanceof Buffer ? record : Buffer.from(record.buffer, record.byteOffset, record.length)
   const name = `"${field}":"`
   // The quotes of a name inside a text are escaped, so this is a member, and the only one.
   const at = text.indexOf(name)

@@ -18,7 +18,10 @@ const MOST = 8
  * however old it is.
  */
 export interface LatestChanges {
-  /** Takes what the answer to a delta link tells; `dayOf` answers the day of a record that lives. */
+  /**
+   * Takes note of a batch of the answer to a delta link, in which one record of each row counts. `dayOf` answers the day
+   * of a living record; it is asked for a few records only.
+   */
   note(batch: RecordBatch, dayOf: (index: number) => Day | null): void
   forget(): void
   /** Those that are known now. */
@@ -32,15 +35,14 @@ export function createLatestChanges(stored: string | null): LatestChanges {
   let changes = new Map(stored === null ? [] : readLatestChanges(stored))
   return {
     note(batch, dayOf) {
+      const noted = worthNoting(batch)
       for (let i = 0; i < batch.count; i++) {
-        const op = batch.ops[i]
-        if (op === SKIP) continue
-        const key = keyAt(batch, i)
-        // What is told last comes last.
-        changes.delete(key)
-        const isGone = op !== UPSERT
-        const version = isGone ? null : (batch.versionText(i) ?? '')
-        changes.set(key, { version, day: isGone ? null : dayOf(i) })
+        if (batch.ops[i] !== SKIP) changes.delete(keyAt(batch, i))
+      }
+      for (const i of noted) {
+        const isGone = batch.ops[i] !== UPSERT
+        const version = isGone ? null : versionAt(batch, i)
+        changes.set(keyAt(batch, i), { version, day: isGone ? null : dayOf(i) })
       }
       if (changes.size > 2 * MOST) changes = latestOf(changes)
     },
@@ -71,6 +73,36 @@ export function readLatestChanges(text: string): [Key, LatestChange][] | undefin
   } catch {
     return undefined
   }
+}
+
+/**
+ * The records of a batch that may be among the latest changes: the living ones with the highest versions and the last
+ * deletes, in the order of the batch.
+ */
+function worthNoting(batch: RecordBatch): number[] {
+  const gone: number[] = []
+  /** By falling version. */
+  const living: { readonly index: number; readonly version: string }[] = []
+  // Versions mostly rise, so from the end on a few comparisons decide.
+  for (let index = batch.count - 1; index >= 0; index--) {
+    const op = batch.ops[index]
+    if (op === SKIP) continue
+    if (op !== UPSERT) {
+      if (gone.length < MOST) gone.push(index)
+      continue
+    }
+    const version = versionAt(batch, index)
+    const lowest = living[MOST - 1]
+    if (lowest !== undefined && version <= lowest.version) continue
+    const place = living.findIndex((other) => other.version < version)
+    living.splice(place < 0 ? living.length : place, 0, { index, version })
+    living.length = Math.min(living.length, MOST)
+  }
+  return [...living.map(({ index }) => index), ...gone].sort((a, b) => a - b)
+}
+
+function versionAt(batch: RecordBatch, index: number): string {
+  return batch.versionText(index) ?? ''
 }
 
 function latestOf(changes: ReadonlyMap<Key, LatestChange>): Map<Key, LatestChange> {

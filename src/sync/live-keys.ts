@@ -76,6 +76,8 @@ export interface LiveKeys {
   living(): Iterable<Uint32Array | readonly Key[]>
   /** Whether a row is one of them. */
   has(key: Key): boolean
+  /** Whether a row may be one of them: any row may, when the keys are not tracked. */
+  mayHave(key: Key): boolean
   /** See `StoredKeys.highestVersion`. */
   readonly highestVersion: string | null
   /** An audit begins: what lives is to be met once more, or told of. Bookmarks know nothing of that. */
@@ -157,7 +159,8 @@ export function createLiveKeys(
       for (const set of [window, backfill])
         for (const keys of set.chunks()) yield doAll ? keys : keys.filter(lives)
     },
-    has: (key) => (window.has(key) || backfill.has(key)) && lives(key),
+    has,
+    mayHave: (key) => !isTracked || has(key),
     get highestVersion() {
       return highest
     },
@@ -292,6 +295,10 @@ export function createLiveKeys(
     const all = createIdSet(first?.keys, mostIds)
     for (const { keys } of others) all.addAll(createIdSet(keys, mostIds))
     return all
+  }
+
+  function has(key: Key): boolean {
+    return (window.has(key) || backfill.has(key)) && lives(key)
   }
 
   function lives(key: Key): boolean {

@@ -41,8 +41,8 @@ type Untold = 'missing' | 'newer'
 
 /** What rows are compared with while they are listed. */
 interface KnownRows {
-  /** Whether the warehouse has a row; every row where its keys are not known. */
-  has(key: Key): boolean
+  /** See `LiveKeys.mayHave`. */
+  mayHave(key: Key): boolean
   /** The highest version that was met so far; null for none. */
   readonly highestVersion: string | null
   /** Of these rows `listedVersion` is asked. */
@@ -123,7 +123,7 @@ export function createSummedRows(stream: Stream): SummedRows {
       for (let i = 0; i < batch.count; i++) {
         const key = keyAt(batch, i)
         const op = batch.ops[i]
-        const isEnd = op === SOFT_DELETE && known?.has(key) === true
+        const isEnd = op === SOFT_DELETE && known?.mayHave(key) === true
         if (op === UPSERT || isEnd) keep(key, textOfRecord(batch, i))
         else if (op !== SKIP) places.delete(key)
       }
@@ -253,7 +253,7 @@ export function createSummedRows(stream: Stream): SummedRows {
     if (known === undefined) return 0
     // A row that is listed twice is as surprising as it was.
     if (before !== undefined) return numbers[before + UNTOLD] as number
-    if (!known.has(key)) return KINDS.indexOf('missing')
+    if (!known.mayHave(key)) return KINDS.indexOf('missing')
     const { highestVersion } = known
     const isNewer = highestVersion !== null && versionOf(record) > highestVersion
     return isNewer ? KINDS.indexOf('newer') : 0
