@@ -6,12 +6,12 @@ import { type Message, messagesOf, type ProgramRun, tellsSecret } from './messag
 export type SourceCommand = keyof typeof ACCEPTED
 
 /**
- * What a run of a source breaks of the rules of the Airbyte protocol and of those who run it: the protocol's own
- * definition, Airbyte's acceptance tests, the platform, PyAirbyte. One sentence for each fault.
+ * Checks a run of a source against the rules of the Airbyte protocol and of the programs that use it: the protocol's
+ * own definition, Airbyte's acceptance tests, the platform, and PyAirbyte. Returns one sentence per fault.
  */
 export function airbyteFaults(run: ProgramRun, command: SourceCommand): string[] {
   const { messages: all, faults } = messagesOf<Message>(run)
-  // What is no message of the protocol is told once.
+  // A message that is not valid is reported once, and no other rule is applied to it.
   const ofMessages = all.map(protocolFaults)
   const messages = all.filter((_message, i) => ofMessages[i] === '')
   const { isCut = false, catalog = { streams: [] } } = run
@@ -32,7 +32,7 @@ export function airbyteFaults(run: ProgramRun, command: SourceCommand): string[]
   ]
 }
 
-/** What the platform takes from each command; the first of the list is the answer. */
+/** The messages that the platform accepts from each command; the first one is the answer. */
 const ACCEPTED = {
   spec: ['SPEC', 'LOG', 'TRACE'],
   check: ['CONNECTION_STATUS', 'LOG', 'TRACE'],
@@ -40,10 +40,10 @@ const ACCEPTED = {
   read: ['RECORD', 'STATE', 'LOG', 'TRACE'],
 } as const
 
-/** What a catalog says of a stream, as far as records are held to it. */
+/** The parts of a stream in a catalog that its records are checked against. */
 interface DescribedStream {
   readonly name: string
-  /** The paths of its key. */
+  /** The paths of the primary key. */
   readonly key: readonly (readonly string[])[]
   readonly hasCursor: boolean
 }
@@ -60,7 +60,10 @@ function describedStream(entry: object): DescribedStream {
   return { name, key: source_defined_primary_key ?? [], hasCursor }
 }
 
-/** The platform logs stderr as errors. */
+/**
+ * Checks the types of messages, that no secret is printed, and that stderr is empty, because the platform logs stderr
+ * as errors.
+ */
 function outputFaults(
   messages: readonly Message[],
   run: ProgramRun,
@@ -72,7 +75,7 @@ function outputFaults(
     .filter(({ type }) => !accepted.includes(type))
     .map(({ type }) => `${command} answers with a ${type}`)
   if (!isCut && stderr !== '') faults.push(`${command} wrote to stderr: ${stderr.slice(0, 200)}`)
-  // Records are the service's own data, and a state must hold its links as they are.
+  // Secrets may occur in records, which are the service's data, and in states, which contain its links.
   const told = messages.filter(({ type }) => type !== 'RECORD' && type !== 'STATE')
   if (
     [...told.map((message) => JSON.stringify(message)), stderr].some((text) =>
@@ -83,10 +86,10 @@ function outputFaults(
   return faults
 }
 
-/** Milliseconds of a time before that of every service; seconds are below it. */
+/** Milliseconds. Every record is later; a time in seconds is below it. */
 const EARLIEST = Date.UTC(2000)
 
-/** The platform fails a sync at the record of another stream, drops an empty one, and needs keys. */
+/** Checks records: the platform fails a sync at a record of another stream, drops empty records, and needs keys. */
 function recordFaults(messages: readonly Message[], streams: readonly DescribedStream[]): string[] {
   const faults = new Set<string>()
   const described = new Map(streams.map((stream) => [stream.name, stream]))
@@ -124,7 +127,7 @@ function valueAt(path: readonly string[], data: unknown): unknown {
   )
 }
 
-/** States of the present form, which count the records since the one before exactly. */
+/** Checks states: they have the current form, and count exactly the records since the previous one. */
 function stateFaults(messages: readonly Message[], streams: readonly string[]): string[] {
   const faults: string[] = []
   const pending = new Map<string, number>()
@@ -145,7 +148,9 @@ function stateFaults(messages: readonly Message[], streams: readonly string[]): 
   return faults
 }
 
-/** Statuses in their order, and nothing of a stream before its first or after its last one. */
+/**
+ * Checks that statuses come in order, and that nothing of a stream comes before its first or after its last status.
+ */
 function traceFaults(messages: readonly Message[], streams: readonly string[]): string[] {
   const faults = new Set<string>()
   const open = new Set<string>()
@@ -164,7 +169,10 @@ function traceFaults(messages: readonly Message[], streams: readonly string[]): 
   return [...faults]
 }
 
-/** A stream ends once; a complete one has said that it runs, and has a state after all its records. */
+/**
+ * Checks the end of a stream: it ends once; a complete one has had the status RUNNING, and a state after its last
+ * record.
+ */
 function endFaults(stream: string, messages: readonly Message[]): string[] {
   const faults: string[] = []
   const order = messages
@@ -188,7 +196,9 @@ function endFaults(stream: string, messages: readonly Message[]): string[] {
   return faults
 }
 
-/** The exit code alone decides: an error with 0 makes the platform swap half a table in. */
+/**
+ * Checks the exit code, because the platform looks only at it: if an error ends with 0, it publishes half a table.
+ */
 function exitFaults(messages: readonly Message[], { exitCode }: ProgramRun): string[] {
   const isFailed = messages.some(
     ({ trace }) => trace?.error !== undefined || trace?.stream_status?.status === 'INCOMPLETE',
@@ -198,7 +208,7 @@ function exitFaults(messages: readonly Message[], { exitCode }: ProgramRun): str
     : [`exit code ${exitCode} ${isFailed ? 'after a failure' : 'without an error that says why'}`]
 }
 
-/** `spec`, `check` and `discover` answer once, or say why they cannot. */
+/** `spec`, `check` and `discover` answer once, or fail with an error. */
 function answerFaults(
   messages: readonly Message[],
   { exitCode }: ProgramRun,
@@ -212,8 +222,8 @@ function answerFaults(
 }
 
 /**
- * PyAirbyte stops at the first error, so they come last; the platform retries by the first failure,
- * so one that a retry would cure comes before those that it would not.
+ * Checks the order of errors. They come last, because PyAirbyte stops at the first one. Those that a retry can cure
+ * come before the others, because the platform decides by the first one whether it retries.
  */
 function errorFaults(messages: readonly Message[]): string[] {
   const faults: string[] = []
@@ -227,11 +237,11 @@ function errorFaults(messages: readonly Message[]): string[] {
   return faults
 }
 
-/** What the build makes of the protocol's own definition. */
+/** The validator that the build compiles from the protocol's own definition. */
 type Validate = ((message: unknown) => boolean) & { readonly errors?: readonly object[] | null }
 let validate: Validate | undefined
 
-/** The faults of a message against the protocol's own definition; an empty text means none. */
+/** Validates a message against the protocol's own definition; an empty string means that it is valid. */
 export function protocolFaults(message: unknown): string {
   validate ??= createRequire(import.meta.url)('#airbyte-message') as Validate
   return validate(message) ? '' : JSON.stringify(validate.errors)

@@ -1,21 +1,24 @@
-/** What a program was run with and what came of it, for those who judge it by the rules of its protocol. */
+/** A run of a program: its input and its output, as the rules of its protocol check them. */
 export interface ProgramRun {
-  /** Null for a process that was ended by a signal. */
+  /** Null if the process was ended by a signal. */
   readonly exitCode: number | null
   readonly stdout: string
   readonly stderr: string
   /**
-   * Of a source over the Airbyte protocol: the streams of its catalog, as `discover` offers them or around them a choice. Their
-   * schemas and keys are what records are held to; a stream that has none is held to nothing there.
+   * Only for Airbyte sources: the streams of the catalog, as `discover` prints them or as entries of a configured
+   * catalog. Records are checked against their schemas and keys, where they have them.
    */
   readonly catalog?: { readonly streams: readonly object[] }
-  /** Values of the configuration that only records and states may tell. */
+  /** Values of the configuration that may occur only in records and states. */
   readonly secrets?: readonly string[]
-  /** Its output was cut off: only the rules that hold for every beginning of an output are kept. */
+  /** Whether the output was cut off. Then only rules that hold for every beginning of an output are checked. */
   readonly isCut?: boolean
 }
 
-/** The messages of an output, one per line, and how many lines are none. What a cut output ends with is left out. */
+/**
+ * Parses the messages of an output, one per line, and reports lines that are no messages. The incomplete last line of
+ * a cut output is ignored.
+ */
 export function messagesOf<T>({ stdout, isCut }: ProgramRun): {
   readonly messages: readonly T[]
   readonly faults: readonly string[]
@@ -40,10 +43,10 @@ function parsed(line: string): unknown {
   }
 }
 
-/** Shorter ones are found in any text. */
+/** Shorter secrets occur in any text. */
 const SHORTEST = 8
 
-/** Whether a text holds a secret: as it is, or escaped for JSON or a URL. */
+/** Whether a text contains a secret, plain or escaped for JSON or a URL. */
 export function tellsSecret(text: string, { secrets = [] }: ProgramRun): boolean {
   return secrets
     .filter(({ length }) => length >= SHORTEST)
@@ -51,7 +54,7 @@ export function tellsSecret(text: string, { secrets = [] }: ProgramRun): boolean
     .some((form) => text.includes(form))
 }
 
-/** A message of the Airbyte protocol, as far as the rules look into it. */
+/** The parts of an Airbyte message that the rules check. */
 export interface Message {
   readonly type: string
   readonly record?: {
@@ -102,7 +105,7 @@ export interface CatalogStream {
   readonly [field: string]: unknown
 }
 
-/** A message of Singer, as far as the rules look into it. */
+/** The parts of a Singer message that the rules check. */
 export type SingerMessage =
   | {
       readonly type: 'SCHEMA'
@@ -123,7 +126,7 @@ export type SingerMessage =
 
 export type SingerRow = Readonly<Record<string, unknown>>
 
-/** What a STATE message carries and a runner stores. */
+/** The value of a STATE message, which the runner stores. */
 export interface SingerState {
   readonly bookmarks: Readonly<Record<string, SingerRow>>
   readonly currently_syncing: null

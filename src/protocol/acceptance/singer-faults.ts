@@ -6,7 +6,7 @@ const TEXTS = { type: 'array', items: { type: 'string' } }
 const OBJECT = { type: 'object' }
 const STREAM = { type: 'string' }
 
-/** What each message has, by its type. */
+/** The schema of each type of message. */
 const SHAPES: Readonly<Record<string, object>> = {
   SCHEMA: {
     required: ['stream', 'schema', 'key_properties'],
@@ -25,7 +25,7 @@ const SHAPES: Readonly<Record<string, object>> = {
   },
 }
 
-/** What is wrong with a message by itself. */
+/** The faults of a single message. */
 function shapeFaults(message: SingerMessage): string[] {
   const { type } = message
   const shape = SHAPES[type]
@@ -34,7 +34,7 @@ function shapeFaults(message: SingerMessage): string[] {
   return validate(message) ? [] : [`a ${type}: ${JSON.stringify(validate.errors)}`]
 }
 
-/** What a target of any family would stumble over in the output of a tap, one sentence for each fault. */
+/** Checks the output of a tap for everything that targets cannot handle. Returns one sentence per fault. */
 export function singerFaults(run: ProgramRun): string[] {
   const { messages, faults: ofLines } = messagesOf<SingerMessage>(run)
   const { stderr, isCut = false } = run
@@ -98,7 +98,7 @@ const FORMATS = {
   uri: (text: string) => URL.canParse(text),
 }
 
-/** Whether there is such a day: JavaScript takes 30 February for one in March. */
+/** Whether the day exists: JavaScript converts 30 February to a day in March. */
 function isDay(text: string): boolean {
   const day = new Date(`${text}T00:00:00Z`)
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)
@@ -108,7 +108,10 @@ const ajv = new Ajv({ strict: false, formats: FORMATS, logger: false })
 const validators = new WeakMap<object, ValidateFunction>()
 const validatorsByText = new Map<string, ValidateFunction>()
 
-/** To compile a schema takes longer than the run that has it, and most runs have those of runs before. */
+/**
+ * Compiles a schema. The result is cached, because compiling takes longer than the run itself, and most runs have the
+ * same schemas.
+ */
 function compiled(schema: object): ValidateFunction {
   const known = validators.get(schema)
   if (known !== undefined) return known

@@ -1,15 +1,15 @@
 import type { FailureType } from '../../ground/errors.ts'
 
-/** One line of the Airbyte protocol 0.18.0, without its line break. */
+/** One message of the Airbyte protocol 0.18.0, without its line break. */
 export type AirbyteLine = string
 
-/** Levels of LOG messages. */
+/** The levels of LOG messages. */
 export type Level = 'FATAL' | 'ERROR' | 'WARN' | 'INFO' | 'DEBUG' | 'TRACE'
 
-/** The states of a stream within a sync, in their order. */
+/** The statuses of a stream in a sync, in their order. */
 export type StreamStatus = 'STARTED' | 'RUNNING' | 'COMPLETE' | 'INCOMPLETE'
 
-/** The platform cuts error messages at this length. */
+/** The platform truncates error messages to this length. */
 const MAX_MESSAGE = 50_000
 const MAX_STACK = 100_000
 
@@ -31,12 +31,12 @@ export function catalog(streams: readonly object[]): AirbyteLine {
   return line('CATALOG', { catalog: { streams } })
 }
 
-/** What can be done to the objects of a destination. */
+/** The operations that a destination supports for its objects. */
 export function destinationCatalog(operations: readonly object[]): AirbyteLine {
   return line('DESTINATION_CATALOG', { destination_catalog: { operations } })
 }
 
-/** A checkpoint; `recordCount` is the number of records of the stream since its previous one. */
+/** A checkpoint. `recordCount` is the number of the stream's records since its previous checkpoint. */
 export function state(stream: string, blob: object, recordCount: number): AirbyteLine {
   return line('STATE', {
     state: {
@@ -47,7 +47,7 @@ export function state(stream: string, blob: object, recordCount: number): Airbyt
   })
 }
 
-/** A status; `quotaReset` tells that the service asks to wait until then (RATE_LIMITED). */
+/** A status of a stream. `quotaReset` is set if the service asked to wait until then (RATE_LIMITED). */
 export function streamStatus(stream: string, status: StreamStatus, quotaReset?: Date): AirbyteLine {
   const reasons =
     quotaReset === undefined
@@ -60,7 +60,7 @@ export function streamStatus(stream: string, status: StreamStatus, quotaReset?: 
   })
 }
 
-/** What an error tells: the sentence for people, and for developers what is behind it. */
+/** The parts of an error: a message for people, and details for developers. */
 export interface ErrorFacts {
   readonly message: string
   readonly failure: FailureType
@@ -81,12 +81,12 @@ export function error({ message, failure, stream, internal, stack }: ErrorFacts)
   })
 }
 
-/** How many rows of a stream are to come in this sync, about. */
+/** About how many rows of a stream this sync will read. */
 export function estimate(stream: string, rows: number): AirbyteLine {
   return trace('ESTIMATE', { estimate: { name: stream, type: 'STREAM', row_estimate: rows } })
 }
 
-/** An event that a platform counts; `type` is one of a fixed set. */
+/** An event that the platform counts; `type` is one of a fixed set. */
 export function analytics(type: string, value: string): AirbyteLine {
   return trace('ANALYTICS', { analytics: { type, value } })
 }

@@ -13,29 +13,32 @@ import type { Stamp, StateSource, StreamOutput } from '../stream-output.ts'
 import { CDC_DELETED_AT, recordEnds } from '../sync-columns.ts'
 import * as messages from './airbyte-messages.ts'
 
-/** What the output of one stream is made of. */
+/** What the output of one stream needs. */
 export interface AirbyteOutputSettings {
   readonly spec: StreamSpec
-  /** Which columns the catalog chooses; undefined lets records pass as they came. */
+  /** The columns that the catalog selects; undefined passes records unchanged. */
   readonly rules?: ObjectRules | undefined
   readonly writer: LineWriter
-  /** Shared by the streams of a sync. */
+  /** Shared by all streams of a sync. */
   readonly states: AirbyteStates
 }
 
 /**
- * The STATE messages of a sync, one stream beside the other. A destination may commit the rows of
- * all streams when it sees the STATE of one; rows that no STATE of their own covers are unknown to
- * the next sync, which can then not delete them.
+ * The STATE messages of a sync, across its streams. When a destination gets the STATE of one stream, it may commit
+ * the rows of all streams. Rows without a STATE of their own are unknown to the next sync, which could then not
+ * delete them.
  */
 export interface AirbyteStates {
-  /** `unsaved` answers the STATE line of a stream with records since its last STATE, else nothing. */
+  /**
+   * Registers a stream. `unsaved` returns its STATE line if it has records since its last STATE, otherwise an empty
+   * string.
+   */
   add(unsaved: () => string): void
   /** The STATE lines of all streams that need one. */
   unsaved(): string
 }
 
-/** The states of one sync. */
+/** Creates the states of one sync. */
 export function createAirbyteStates(): AirbyteStates {
   const streams: (() => string)[] = []
   return {
@@ -44,10 +47,10 @@ export function createAirbyteStates(): AirbyteStates {
   }
 }
 
-/** STATEs up to this size follow every page. */
+/** Up to this size, a STATE follows every page. */
 const SMALL_STATE_BYTES = 4096
 
-/** Turns what a sync says of one stream into the messages of the Airbyte protocol. */
+/** Writes the output of one stream as messages of the Airbyte protocol. */
 export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutput {
   const { spec, rules, writer, states } = settings
   const { name: stream } = spec
@@ -77,7 +80,7 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
     waiting: () => status('RUNNING'),
     complete() {
       running()
-      // The platform wants a state of every stream.
+      // The platform requires a state for every stream.
       source ??= () => ({})
       const complete = `${messages.streamStatus(stream, 'COMPLETE')}\n`
       return held.release(stateLine(), states.unsaved(), complete)
@@ -126,7 +129,7 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
     return budget.allows() ? held.release(stateLine(), states.unsaved()) : held.release()
   }
 
-  /** Counts the records that leave with it or left before it. */
+  /** The STATE line; it counts all records since the last one, including held ones. */
   function stateLine(): string {
     if (source === undefined) return ''
     const line = `${messages.state(stream, source(), sinceState)}\n`
@@ -156,7 +159,7 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
 
   function parts(stamp: Stamp): LineParts {
     const { cursor, now } = stamp
-    // Never below the time of the cursor, which does not fall from sync to sync.
+    // Never earlier than the cursor, which does not decrease from sync to sync.
     const emittedAt = Math.max(now.getTime(), Math.floor(cursor / 1000))
     const { live, deleted } = recordEnds(spec, CDC_DELETED_AT, stamp)
     return {

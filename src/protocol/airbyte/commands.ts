@@ -8,10 +8,10 @@ import type { CheckResult, ConnectorFacts, Failure } from '../connector.ts'
 import * as messages from './airbyte-messages.ts'
 import { type CommandTools, report } from './report.ts'
 
-/** The exit code of a program that was called without a command. */
+/** The exit code if no command was given. */
 const USAGE = 2
 
-/** The options of a command: mostly files. */
+/** The options of a command; most of them name files. */
 export interface Files {
   readonly config?: string
   readonly catalog?: string
@@ -26,24 +26,24 @@ type FilesCommand = Command & { action(run: (files: Files) => Promise<void>): Fi
 
 /** The commands of a connector. */
 export interface Commands {
-  /** Adds a command that works with files. */
+  /** Adds a command with the option --config. */
   add(name: string, description: string): FilesCommand
-  /** Adds `check`; a configuration that cannot be used is a result too. */
+  /** Adds `check`. An invalid configuration is a result, not an error. */
   addCheck(check: (settings: unknown) => Promise<CheckResult>): void
-  /** The JSON of the option --config; its secrets are masked from now on. */
+  /** Reads the JSON file of the option --config. Its secrets are masked from then on. */
   settings(files: Files): Promise<unknown>
   /** Writes a message. */
   say(line: messages.AirbyteLine): void
-  /** Tells failures; the exit code is then 1. */
+  /** Reports failures; the exit code is then 1. */
   fail(failures: readonly Failure[]): void
   /**
-   * Parses the command line and runs the command that it names. Answers with the exit code; throws a config
-   * error for a command line that is not one.
+   * Parses the command line and runs its command. Returns the exit code; throws a config error if the command line is
+   * not valid.
    */
   run(argv: readonly string[]): Promise<number>
 }
 
-/** The commands of a program, with `spec` among them. */
+/** Creates the commands of a program; `spec` is already among them. */
 export function createCommands(
   name: string,
   { version, spec }: ConnectorFacts,
@@ -53,7 +53,7 @@ export function createCommands(
   const { mask, writer, debug } = tools
   let exitCode = 0
   const program = new Command(name).version(version).exitOverride()
-  // What it would say of a command line that it refuses is said once, by the error below.
+  // The error below reports an invalid command line, so the parser itself prints nothing.
   program.configureOutput({ writeOut: (text) => void writer.write(text), writeErr: () => {} })
   withDebug(program.command('spec'), debug)
     .description('print the specification of the configuration')
@@ -96,7 +96,7 @@ export function createCommands(
     } catch (error) {
       if (!(error instanceof CommanderError)) throw error
       if (error.code === 'commander.help') {
-        // Without a command nothing was asked of the protocol: its stdout stays empty.
+        // Without a command, stdout stays empty.
         stderr.write(program.helpInformation())
         return USAGE
       }
@@ -112,7 +112,7 @@ function asResult(error: unknown): CheckResult {
   throw error
 }
 
-/** Errors come last and in this order, because the first one decides whether the platform retries. */
+/** The order of errors: the first one decides whether the platform retries. */
 const ORDER: readonly FailureType[] = ['transient', 'system', 'config']
 
 function byFailure(a: Failure, b: Failure): number {

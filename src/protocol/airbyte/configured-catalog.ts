@@ -4,7 +4,7 @@ import type { ObjectRules } from '../../records/record-batch.ts'
 import type { StreamSpec } from '../../records/stream-spec.ts'
 import { airbyteColumns, CDC_CURSOR } from '../sync-columns.ts'
 
-/** The stream as `discover` offers it. */
+/** A stream as `discover` prints it. */
 export function airbyteStream(spec: StreamSpec): object {
   const { name, schema, key, isIncremental = false } = spec
   const { examples: _examples, properties, ...rest } = schema
@@ -18,26 +18,29 @@ export function airbyteStream(spec: StreamSpec): object {
   }
 }
 
-/** A stream that the user has chosen. */
+/** A stream that the user has selected. */
 export interface ConfiguredStream {
   readonly name: string
   readonly syncMode: string
-  /** The columns that the catalog has of it; undefined where it does not say. */
+  /** The columns in the catalog; undefined if the catalog has no schema. */
   readonly fields?: ReadonlySet<string> | undefined
-  /** See `StreamRequest.refresh`; left out where the platform knows no generations, or earlier ones stay beside it. */
+  /**
+   * See `StreamRequest.refresh`. Missing if the platform has no generations, or if the destination keeps earlier
+   * ones.
+   */
   readonly refresh?: number
 }
 
 /** The streams to read. */
 export interface ConfiguredCatalog {
   readonly streams: readonly ConfiguredStream[]
-  /** True when it is no configured catalog but what `discover` prints: then all of it is read. */
+  /** Whether the input was the output of `discover` instead of a configured catalog: then all streams are read. */
   readonly isDiscovered: boolean
 }
 
 /**
- * The chosen streams of a configured catalog. Takes the output of `discover` as well, a list of its
- * messages or the catalog alone: all streams, incrementally. Throws a config error for anything else.
+ * Parses a configured catalog. Also accepts the output of `discover`, as a list of messages or only the catalog: then
+ * all streams are read incrementally. Throws a config error for anything else.
  */
 export function parseConfiguredCatalog(input: unknown): ConfiguredCatalog {
   const streams = (catalogOf(input) as { streams?: unknown } | null)?.streams
@@ -51,14 +54,14 @@ export function parseConfiguredCatalog(input: unknown): ConfiguredCatalog {
   return { streams: chosen, isDiscovered }
 }
 
-/** The catalog in the messages of `discover`; anything else is one itself. */
+/** The catalog among the messages of `discover`; any other input is the catalog itself. */
 function catalogOf(input: unknown): unknown {
   const messages: readonly unknown[] = Array.isArray(input) ? input : [input]
   const message = messages.find((one) => (one as { type?: unknown } | null)?.type === 'CATALOG')
   return message === undefined ? input : (message as { catalog?: unknown }).catalog
 }
 
-/** Whether an entry is a stream as `discover` offers it, without a choice around it. */
+/** Whether an entry is a stream as `discover` prints it, not one of a configured catalog. */
 function isOffered(entry: unknown): entry is { readonly name: string } {
   const { name, stream } = (entry ?? {}) as { name?: unknown; stream?: unknown }
   return typeof name === 'string' && stream === undefined
@@ -74,11 +77,11 @@ function configured(entry: unknown): ConfiguredStream {
   if (typeof stream?.name !== 'string') throw notACatalog('one of its streams has no name')
   if (typeof sync_mode !== 'string') throw notACatalog(`its stream ${stream.name} has no sync mode`)
   const columns = Object.keys(stream.json_schema?.properties ?? {})
-  // Programs that make catalogs by hand leave the schema empty.
+  // Programs that create catalogs leave the schema empty.
   const fields = columns.length === 0 ? undefined : new Set(columns)
   const chosen = { name: stream.name, syncMode: sync_mode, fields }
-  // The destination then has this generation alone, and all of it: what several attempts wrote. A minimum of 0 leaves
-  // all generations, as the protocol says.
+  // If both are equal, the destination keeps only this generation, which may consist of several attempts. By the
+  // protocol, a minimum of 0 keeps all generations.
   const isAlone =
     Number.isSafeInteger(generation_id) &&
     generation_id === minimum_generation_id &&
@@ -86,7 +89,7 @@ function configured(entry: unknown): ConfiguredStream {
   return isAlone ? { ...chosen, refresh: generation_id as number } : chosen
 }
 
-/** What the choice of columns leaves of a stream's records; undefined when it leaves everything. */
+/** The rules that apply the selection of columns to records; undefined if all columns are selected. */
 export function chosenFields(
   { schema, key, version }: StreamSpec,
   { fields }: ConfiguredStream,

@@ -23,7 +23,7 @@ import * as messages from './airbyte-messages.ts'
 import { createCommands } from './commands.ts'
 import type { CommandTools } from './report.ts'
 
-/** What `discover` offers of an object: one operation per way in which it can be written. */
+/** The operations that `discover` lists for an object, one per mode. */
 function operationsOf({ name, schema, matchingKeys, modes }: ObjectSpec): object[] {
   return modes.map((mode) => ({
     object_name: name,
@@ -33,20 +33,20 @@ function operationsOf({ name, schema, matchingKeys, modes }: ObjectSpec): object
   }))
 }
 
-/** A stream of a configured catalog, and the object that it is written to. */
+/** A stream of a configured catalog, and the object to which it is written. */
 interface ConfiguredStream {
   readonly name: string
   readonly namespace: string | undefined
   readonly object: string
-  /** Whether each sync sends all records; else only those that changed. */
+  /** Whether each sync sends all records, instead of only the changed ones. */
   readonly isFullRefresh: boolean
-  /** Why it cannot be written. */
+  /** Why the stream cannot be written. */
   readonly refusal?: ConnectorError
 }
 
 /**
- * The streams of a configured catalog. One that cannot be written as the catalog has it says why; the
- * others can be. Throws a config error for what is no configured catalog.
+ * Parses a configured catalog. A stream that cannot be written as configured has a `refusal`; the others can be
+ * written. Throws a config error if the input is not a configured catalog.
  */
 function parseDestinationCatalog(
   input: unknown,
@@ -61,7 +61,7 @@ function parseDestinationCatalog(
   return configured
 }
 
-/** Tells streams apart: the same name may be in several namespaces. */
+/** Identifies a stream: several namespaces may have streams of the same name. */
 function streamKey({ name, namespace }: { name?: unknown; namespace?: unknown }): string {
   return JSON.stringify([namespace ?? null, name])
 }
@@ -84,7 +84,7 @@ function parseStream(entry: unknown, objects: readonly ObjectSpec[]): Configured
     : { ...stream, refusal: new ConnectorError('config', 'stream-not-writable', reason) }
 }
 
-/** Why a stream cannot be written, in a sentence. */
+/** Why a stream cannot be written, in one sentence; undefined if it can. */
 function refusalOf(
   { destination_sync_mode, destination_object_name, primary_key }: Record<string, unknown>,
   objects: readonly ObjectSpec[],
@@ -98,7 +98,7 @@ function refusalOf(
   const mode = destination_sync_mode ?? 'append'
   if (!spec.modes.includes(mode as DestinationSyncMode))
     return `The destination sync mode ${String(mode)} cannot be used here. Choose one of ${spec.modes.join(', ')}.`
-  // Elsewhere the key is the source's, which says nothing of the object.
+  // Without a destination object, the key is that of the source, which says nothing about the object.
   if (!destination_object_name || !Array.isArray(primary_key)) return undefined
   const offered = spec.matchingKeys.map((path) => JSON.stringify(path))
   const strange = primary_key.find((path) => !offered.includes(JSON.stringify(path)))
@@ -115,17 +115,17 @@ function notACatalog(reason: string): ConnectorError {
   )
 }
 
-/** What is to be written, and from where. */
+/** The streams to write, and the input with their records. */
 interface Writing {
   readonly streams: readonly ConfiguredStream[]
   readonly input: InputMessages
-  /** Which attempt of the platform's job this is; the first one is 0. */
+  /** The attempt of the platform's job; the first one is 0. */
   readonly attempt: number
 }
 
 /**
- * Writes the records of an input and passes its states on; answers with the streams that could not be
- * written. Nothing is asked of an object that no stream of the catalog is for.
+ * Writes the records of an input and passes on its states; returns the streams that could not be written. An object
+ * without a stream in the catalog is not requested at all.
  */
 async function write<Config>(
   destination: Destination<Config>,
@@ -183,7 +183,7 @@ async function write<Config>(
     const only = stream ? known.get(streamKey(stream.stream_descriptor ?? {})) : undefined
     if (stream && only === undefined)
       throw new InputFault(line, 'is a state of a stream that is not in the catalog')
-    // A state that names no stream is one of all streams.
+    // A state without a stream covers all streams.
     const covered = only === undefined ? streams : [only]
     const tallies = covered.map(run.takeTally)
     run.hold(covered, () => {
@@ -205,13 +205,13 @@ async function write<Config>(
     return refusal !== undefined || session.failed.has(object)
   }
 
-  /** Whether all records that the sources of an object have came in this run. */
+  /** Whether this run got all records of all streams of an object. */
   function isComplete(object: string): boolean {
     const sources = streams.filter((stream) => stream.object === object)
     if (!sources.every((stream) => stream.isFullRefresh && complete.has(stream))) return false
     if (sources.some(isFailed)) return false
     if (attempt === 0) return true
-    // A source that resumes sends only what the attempts before this one did not send.
+    // A source that resumes sends only what earlier attempts did not send.
     log.info(
       `${object}: this is attempt ${attempt + 1} of a job, so its records may not be complete.`,
     )
@@ -219,7 +219,10 @@ async function write<Config>(
   }
 }
 
-/** The state as it came, with what became of its records: the platform holds the sum against its own count. */
+/**
+ * Appends to an unchanged state how many of its records were written and rejected; the platform compares the sum with
+ * its own count.
+ */
 function stateLine(state: string, tallies: readonly Tally[]): string {
   const records = sum(tallies.map(({ records }) => records))
   const rejectedRecordCount = sum(tallies.map(({ rejected }) => rejected))
@@ -233,17 +236,17 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }
 
-/** What of the process the commands use. */
+/** The parts of the process that the commands use. */
 export interface CommandIo {
   readonly stderr: Writable
   readonly env: Io['env']
-  /** Opened by the command that reads it. */
+  /** Opened only by the command that reads it. */
   stdin(): Readable
 }
 
 /**
- * Parses the command line of a destination and runs the command that it names. Answers with the exit code;
- * throws a config error for a command line that is not one.
+ * Parses the command line of a destination and runs its command. Returns the exit code; throws a config error if the
+ * command line is not valid.
  */
 export function runDestinationCommand<Config>(
   argv: readonly string[],

@@ -9,9 +9,9 @@ import * as messages from './airbyte-messages.ts'
 import { type CommandTools, createLog, report } from './report.ts'
 
 /**
- * Runs one command of the Airbyte protocol and answers with the exit code: 0 only when the command
- * did all it was asked for. Never throws; every error becomes a TRACE message. What is left out of
- * `io` is the process's own.
+ * Runs one command of the Airbyte protocol and returns the exit code, which is 0 only if the command did everything
+ * that it was asked for. Never throws: every error becomes a TRACE message. The missing parts of `io` are those of
+ * the process.
  */
 export function runAirbyte<Config>(
   argv: readonly string[],
@@ -24,7 +24,7 @@ export function runAirbyte<Config>(
   })
 }
 
-/** The frame of both kinds of connectors; `run` is called for every command but `spec`. */
+/** The shared part of sources and destinations. `run` is called for every command except `spec`. */
 export async function runConnector(
   argv: readonly string[],
   facts: ConnectorFacts,
@@ -43,7 +43,7 @@ export async function runConnector(
   return runProgram(
     { stdout, stderr },
     async (program) => {
-      // Platforms ask for the specification again and again: nothing else is loaded for it.
+      // Platforms request the specification often, so nothing else is loaded for it.
       if (argv.length === 1 && argv[0] === 'spec') {
         void program.writer.write(`${messages.spec(facts.spec)}\n`)
         return 0
@@ -55,9 +55,8 @@ export async function runConnector(
 }
 
 /**
- * Runs one command of an Airbyte destination and answers with the exit code: 0 only when all was written
- * that had to be. Never throws; every error becomes a TRACE message. What is left out of `io` is the
- * process's own.
+ * Runs one command of an Airbyte destination and returns the exit code, which is 0 only if everything was written.
+ * Never throws: every error becomes a TRACE message. The missing parts of `io` are those of the process.
  */
 export function runAirbyteDestination<Config>(
   argv: readonly string[],

@@ -5,14 +5,14 @@ import type { Failure, Log, Tools } from '../connector.ts'
 import type { LineWriter } from '../line-writer.ts'
 import * as messages from './airbyte-messages.ts'
 
-/** What a command works with. */
+/** What a command gets. */
 export interface CommandTools extends Tools {
   readonly writer: LineWriter
-  /** Whether the log has DEBUG messages. */
+  /** Whether DEBUG messages are logged. */
   readonly debug: DebugSwitch
 }
 
-/** Writes a failure as a TRACE ERROR, secrets masked. */
+/** Writes a failure as a TRACE ERROR with masked secrets. */
 export function report({ stream, error }: Failure, { mask, writer }: CommandTools): void {
   const { cause, failure, message, stack } = error
   const subject = stream === undefined ? '' : `${stream}: `
@@ -31,7 +31,7 @@ function causeStack(cause: unknown): string | undefined {
   return cause instanceof Error ? cause.stack : undefined
 }
 
-/** LOG messages on stdout; DEBUG only while the switch is on. */
+/** Writes LOG messages to stdout; DEBUG messages only while the switch is on. */
 export function createLog(writer: LineWriter, mask: Mask, debug: DebugSwitch): Log {
   const say = (level: messages.Level) => (message: string) =>
     void writer.write(`${messages.log(level, clean(mask.text(message)))}\n`)

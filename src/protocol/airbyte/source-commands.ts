@@ -19,16 +19,16 @@ import {
 } from './configured-catalog.ts'
 import type { CommandTools } from './report.ts'
 
-/** What is to be read. */
+/** The streams to read. */
 interface ReadSelection {
   readonly chosen: readonly ConfiguredStream[]
-  /** The stored bookmarks, by stream. */
+  /** The stored states by stream. */
   readonly states: ReadonlyMap<string, unknown>
 }
 
 /**
- * Reads the chosen streams. One that cannot be read as the catalog has it begins and ends as
- * incomplete, and is among the failures that come back; the others are read.
+ * Reads the selected streams. A stream that cannot be read as configured starts and ends as incomplete and is among
+ * the returned failures; the others are read.
  */
 async function read<Config>(
   source: Source<Config>,
@@ -66,7 +66,7 @@ async function read<Config>(
   }
 }
 
-/** Tells the platform how many rows are to come of a stream that was counted before. */
+/** Reports to the platform the expected number of rows of each stream that an earlier sync has counted. */
 function createEstimates({ writer }: Pick<CommandTools, 'writer'>): ProgressListener {
   return {
     started({ name, start }) {
@@ -85,10 +85,10 @@ function unknownMode(mode: string): ConnectorError {
 }
 
 /**
- * The states of streams in a state file, by name. Takes every form that a platform or PyAirbyte may
- * pass: an empty file or list, STREAM and GLOBAL messages, and the legacy object of streams; and STATE
- * messages as `read` prints them, of which the last of each stream counts.
- * What a blob holds is not looked at here. Throws a config error for a file that has no such form.
+ * Parses a state file: the states by stream. Accepts every form that a platform or PyAirbyte may pass: an empty file
+ * or list, STREAM and GLOBAL messages, and the legacy object of streams. Also accepts STATE messages as `read` prints
+ * them, of which the last one per stream is used. The states themselves are not checked. Throws a config error for
+ * any other form.
  */
 export function parseStateFile(text: string, connector: string): ReadonlyMap<string, unknown> {
   const input = parseStateJson(text, { protocol: 'source', connector })
@@ -123,7 +123,7 @@ function streamEntry(stream: unknown): Entry {
 }
 
 function legacy(input: object): ReadonlyMap<string, unknown> {
-  // A single message that somebody saved by hand is taken as well.
+  // Also accepts a single message that was saved by hand.
   if ('type' in input && ('stream' in input || 'global' in input || 'state' in input))
     return new Map(entries(input))
   return new Map(Object.entries(input))
@@ -135,8 +135,8 @@ interface ReadOptions extends Files {
 }
 
 /**
- * Parses the command line of a source and runs the command that it names. Answers with the exit code;
- * throws a config error for a command line that is not one.
+ * Parses the command line of a source and runs its command. Returns the exit code; throws a config error if the
+ * command line is not valid.
  */
 export function runCommand<Config>(
   argv: readonly string[],
@@ -184,7 +184,7 @@ export function runCommand<Config>(
     }
   }
 
-  /** The messages are on stdout: a block has a terminal for itself, or there is none. */
+  /** Messages are written to stdout, so the progress block is shown only if stdout is not the same terminal. */
   function shownBy({
     metrics = env[metricsVariable(connector.name)],
     quiet,

@@ -18,11 +18,11 @@ export interface LogLinesSettings {
   readonly clock: ProgressClock
   /** Name and version: "tap-x 1.2.3". */
   readonly program: string
-  /** Said of a sync that was stopped: what a later one continues from. */
+  /** What to say if the sync is stopped: where a later one continues. */
   readonly kept: string
 }
 
-/** Says how far a sync is: at its start, each minute, and when a stream ends. */
+/** Logs the progress of a sync: at its start, each minute, and when a stream ends. */
 export function createLogLines(settings: LogLinesSettings): ProgressListener {
   const { log, clock, program, kept } = settings
   const rates = createRates(clock.now)
@@ -37,7 +37,7 @@ export function createLogLines(settings: LogLinesSettings): ProgressListener {
       log.info(`${program}, ${sync.subject}, ${startsInWords(sync.streams)}.`)
     },
     ended({ name, status, isBegun, counts, seconds, start }) {
-      // What could not even be asked for is told by its error.
+      // A stream that was never requested is reported by its error.
       if (!isBegun || start === undefined) return
       const what = `${rowsInWords(counts)} in ${seconds.toFixed(1)} s`
       log.info(
@@ -51,12 +51,12 @@ export function createLogLines(settings: LogLinesSettings): ProgressListener {
   }
 }
 
-/** A failure as a line: what, why, and who has to act. */
+/** A failure as one line: the stream, the message, and its type. */
 export function inWords({ stream, error }: Failure): string {
   return `${stream === undefined ? '' : `${stream}: `}${error.message} (${error.failure})`
 }
 
-/** What a sync that was stopped leaves. */
+/** Describes what a stopped sync has done. */
 export function stopInWords(
   sync: SyncProgress | undefined,
   stoppedBy: string,
@@ -75,7 +75,7 @@ const STARTS: readonly (readonly [kinds: readonly StreamStart['kind'][], words: 
   [['whole'], 'as whole lists'],
 ]
 
-/** "3 streams: 1 to continue, 2 from the beginning". */
+/** For example "3 streams: 1 to continue, 2 from the beginning". */
 function startsInWords(streams: readonly StreamProgress[]): string {
   const parts = STARTS.map(([kinds, words]) => {
     const count = streams.filter(({ start }) => start && kinds.includes(start.kind)).length

@@ -10,10 +10,10 @@ import type {
 } from './sync-progress.ts'
 
 export interface MetricsFacts {
-  /** Undefined for a sync that failed before it began. */
+  /** Undefined if the sync failed before it began. */
   readonly sync: SyncProgress | undefined
   readonly outcome: SyncOutcome
-  /** When each stream was complete before this sync, see `completionsIn`. */
+  /** When each stream was last complete before this sync: see `completionsIn`. */
   readonly completions: ReadonlyMap<LabelText, number>
   readonly prefix: string
   readonly program: string
@@ -21,13 +21,13 @@ export interface MetricsFacts {
   readonly at: Date
 }
 
-/** Labels as they stand between the braces. */
+/** The labels of a metric, as they are written between the braces. */
 export type LabelText = string
 
 const LAST_COMPLETE = 'stream_last_complete_timestamp_seconds'
 const FAILURES: readonly FailureType[] = ['config', 'transient', 'system']
 
-/** How a sync went, in Prometheus' text format. */
+/** The metrics of a sync in Prometheus' text format. */
 export function metricsText(facts: MetricsFacts): string {
   const { sync, outcome, at } = facts
   const { failures } = outcome
@@ -40,12 +40,12 @@ export function metricsText(facts: MetricsFacts): string {
     failures.filter(({ error }) => error.failure === kind).length
   const labels = { program: facts.program, ...sync?.labels }
   const metric = writerOf(facts.prefix, labels)
-  // Where the sync did not begin, nobody knows what it would have read.
+  // If the sync did not begin, its tenant is unknown, so the completions of all tenants are kept.
   const own = sync === undefined ? '' : labelText(labels)
   const labelsOf = (name: string) => labelText({ ...labels, stream: name })
   const asked = new Set(streams.map(({ name }) => labelsOf(name)))
   const completions = new Map([
-    // The beginning of time, for one that has never been complete: a gap would raise no alert.
+    // A stream that was never complete gets 0: if its metric were missing, no alert would be raised.
     ...[...asked].map((text): [string, number] => [text, 0]),
     ...[...facts.completions].filter(([text]) => text.startsWith(own)),
     ...streams
@@ -97,7 +97,10 @@ export function metricsText(facts: MetricsFacts): string {
   ].join('')
 }
 
-/** When each stream was complete last, as an earlier file says, by its labels; nothing for any other text. */
+/**
+ * The times at which streams were last complete, by their labels, as an earlier metrics file states them. Other lines
+ * are ignored.
+ */
 export function completionsIn(text: string, prefix: string): Map<LabelText, number> {
   const line = new RegExp(`^${prefix}_${LAST_COMPLETE}\\{(.*stream="[^"]+")\\} (\\d+(?:\\.\\d+)?)$`)
   const found = text.split('\n').map((one) => line.exec(one))
@@ -105,7 +108,7 @@ export function completionsIn(text: string, prefix: string): Map<LabelText, numb
 }
 
 type Labels = Readonly<Record<string, string>>
-/** Labels beside those of the sync, or the text of all of them. */
+/** Labels in addition to those of the sync, or the text of all labels. */
 type Sample = readonly [labels: Labels | LabelText, value: number]
 type MetricWriter = (name: string, help: string, samples: readonly Sample[]) => string
 
@@ -120,7 +123,10 @@ function trafficMetrics(sync: SyncProgress | undefined, metric: MetricWriter): s
   ]
 }
 
-/** Writes a metric with the labels of the sync. All are gauges: they are of one sync and start anew with it. */
+/**
+ * Creates a function that writes metrics with the labels of the sync. All metrics are gauges, because they start
+ * again with each sync.
+ */
 function writerOf(prefix: string, own: Labels): MetricWriter {
   return (name, help, samples) => {
     if (samples.length === 0) return ''
@@ -145,20 +151,20 @@ function escaped(text: string): string {
 
 export interface MetricsFileSettings {
   readonly path: string
-  /** Begins the name of each metric. */
+  /** The prefix of all metric names. */
   readonly prefix: string
   /** The value of the label `program`. */
   readonly program: string
   readonly now?: () => Date
 }
 
-/** A file of metrics in Prometheus' text format, as the textfile collector of its node exporter reads it. */
+/** A metrics file in Prometheus' text format, for the textfile collector of the node exporter. */
 export interface MetricsFile extends ProgressListener {
-  /** Throws a config error when the file could not be written later. */
+  /** Throws a config error if the file cannot be written. */
   assertWritable(): Promise<void>
   /**
-   * Writes how the sync went, in one piece: a reader sees the old file or the new one. When a stream was
-   * complete last is kept from the old one. Throws a config error.
+   * Writes the metrics of the sync in one step, so that a reader sees either the old file or the new one. The times
+   * of the last completions are kept from the old file. Throws a config error.
    */
   write(): Promise<void>
 }
@@ -181,10 +187,10 @@ export function createMetricsFile(settings: MetricsFileSettings): MetricsFile {
     async write() {
       const completions = completionsIn(await textOf(path), prefix)
       const text = metricsText({ sync, outcome, completions, prefix, program, at: now() })
-      // Beside the file, because only within one file system a rename is one step. The collector reads *.prom.
+      // In the same folder, because a rename is atomic only within a file system. The collector reads only *.prom.
       const partial = `${path}.${process.pid}.tmp`
       try {
-        // Whatever is in its place, a link too, is removed and not followed.
+        // A leftover file or link is removed, not followed.
         await rm(partial, { force: true })
         await writeFile(partial, text, { flag: 'wx' })
         await rename(partial, path)
@@ -196,7 +202,7 @@ export function createMetricsFile(settings: MetricsFileSettings): MetricsFile {
   }
 }
 
-/** The text of the last sync's file; empty when there is none. */
+/** The content of the previous metrics file; empty if there is none. */
 async function textOf(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')

@@ -12,39 +12,41 @@ import {
 } from './sync-progress.ts'
 import { createTerminal } from './terminal.ts'
 
-/** How a program shows its sync. */
+/** How a program shows the progress of a sync. */
 export interface ObservedSettings {
-  /** "tap-x". */
+  /** For example "tap-x". */
   readonly program: string
   readonly version: string
-  /** Begins the names of the metrics: "x" makes `x_sync_success`. */
+  /** The prefix of metric names: "x" results in `x_sync_success`. */
   readonly name: string
   readonly log: Log
-  /** Where the block is drawn; undefined where none is to be. */
+  /** Where the progress block is drawn; undefined for none. */
   readonly screen: Screen | undefined
-  /** False where the log shows the lines on the same terminal as the block. */
+  /** False if the log shows the same lines on the terminal of the block. */
   readonly logsBesideBlock: boolean
-  /** False where the program says on stderr itself what failed. */
+  /** False if the program itself reports failures on stderr. */
   readonly tellsFailures: boolean
-  /** Where metrics are written, if they are. */
+  /** The path of the metrics file, if there is one. */
   readonly metrics: string | undefined
-  /** Leaves out the block and the lines. */
+  /** Shows neither the block nor the log lines. */
   readonly isQuiet: boolean
-  /** Said of a sync that was stopped: what a later one continues from. */
+  /** What to say if the sync is stopped: where a later one continues. */
   readonly kept: string
-  /** More that listens. */
+  /** Additional listeners. */
   readonly listeners?: readonly ProgressListener[]
   readonly clock?: ProgressClock
 }
 
-/** The environment variable that names the metrics file, for runners without options: `X_METRICS_FILE`. */
+/**
+ * The environment variable for the path of the metrics file, for runners that cannot pass options: `X_METRICS_FILE`.
+ */
 export function metricsVariable(name: string): string {
   return `${name.toUpperCase().replaceAll('-', '_')}_METRICS_FILE`
 }
 
 /**
- * Does a sync and shows how far it is: a block on a terminal, lines in the log, metrics at its end, also
- * where it fails. What `work` answers or throws is passed on.
+ * Runs a sync and shows its progress: as a block on a terminal, as lines in the log, and as metrics at its end, even
+ * if it fails. Returns or throws what `work` does.
  */
 export async function observed(
   settings: ObservedSettings,
@@ -65,7 +67,7 @@ export async function observed(
     progress.finish(outcomeOf(error))
     throw error
   } finally {
-    // The sync is what it is without them: whoever watches the metrics sees that they are old.
+    // Metrics that cannot be written do not fail the sync: whoever watches them sees that they are old.
     await metrics?.write().catch((error) => log.warn(asConnectorError(error).message))
   }
 }

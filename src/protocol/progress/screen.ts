@@ -2,16 +2,16 @@ import type { Mask } from '../../ground/mask.ts'
 import { clean } from '../../ground/text.ts'
 import type { Io } from '../program.ts'
 
-/** A terminal, or what stands in its place: lines that stay, and below them a block that changes. */
+/** A terminal or another output: permanent lines, and below them a block that is redrawn. */
 export interface Screen {
-  /** True when a block can be drawn. */
+  /** Whether a block can be drawn. */
   readonly isTerminal: boolean
   readonly isColoured: boolean
   readonly columns: number
   readonly rows: number
   /** Writes whole lines above the block. */
   write(text: string): void
-  /** Draws the block in place of the one before it; no lines take it away. */
+  /** Replaces the block; an empty array removes it. */
   draw(lines: readonly string[]): void
 }
 
@@ -20,11 +20,11 @@ const UP = '\u001b[A'
 const ERASE_BELOW = '\u001b[J'
 const ERASE_LINE = '\u001b[K'
 
-/** The size of a terminal that does not tell it. */
+/** The size of a terminal that does not report one. */
 const COLUMNS = 80
 const ROWS = 24
 
-/** `stderr` as a screen; what the mask knows is not shown. `TERM=dumb` moves no cursor. */
+/** Creates the screen of `stderr`; secrets are masked. With `TERM=dumb` no cursor is moved. */
 export function createScreen(stderr: Io['stderr'], env: Io['env'], mask: Mask): Screen {
   let block: readonly string[] = []
   const isTerminal = stderr.isTTY === true && env['TERM'] !== 'dumb'
@@ -48,10 +48,10 @@ export function createScreen(stderr: Io['stderr'], env: Io['env'], mask: Mask): 
   }
   return screen
 
-  /** Takes the block away, and leaves the cursor where it began. */
+  /** The control sequences that erase the block and move the cursor to its start. */
   function erasing(): string {
     if (block.length === 0) return ''
-    // A terminal that was made narrower since has broken its lines.
+    // A terminal that has become narrower has wrapped its lines.
     const height = block.reduce(
       (sum, { length }) => sum + Math.max(1, Math.ceil(length / screen.columns)),
       0,
@@ -64,7 +64,7 @@ export function createScreen(stderr: Io['stderr'], env: Io['env'], mask: Mask): 
   }
 }
 
-/** The text in red where colours are wanted. */
+/** The text in red, if the screen shows colours. */
 export function red(text: string, { isColoured }: Pick<Screen, 'isColoured'>): string {
   return isColoured ? `\u001b[31m${text}\u001b[0m` : text
 }

@@ -8,10 +8,10 @@ import type {
   SyncTraffic,
 } from '../connector.ts'
 
-/** Milliseconds of a monotonic clock, and its ticks. */
+/** A monotonic clock in milliseconds, and its timers. */
 export interface ProgressClock {
   now(): number
-  /** Calls `tick` whenever so much time has passed, until the returned function is called. */
+  /** Calls `tick` every `ms` milliseconds until the returned function is called. */
   every(ms: number, tick: () => void): () => void
 }
 
@@ -23,20 +23,20 @@ export const PROGRESS_CLOCK: ProgressClock = {
   },
 }
 
-/** How far a stream is. */
+/** The progress of a stream. */
 export interface StreamProgress {
   readonly name: string
   readonly status: 'queued' | 'working' | 'complete' | 'failed'
-  /** From where it is read; undefined until that is decided. */
+  /** Where the reading starts; undefined until that is decided. */
   readonly start: StreamStart | undefined
-  /** False as long as nothing was asked for, also of a stream that failed before that. */
+  /** Whether anything was requested; false for a stream that failed before that. */
   readonly isBegun: boolean
   readonly counts: RowCounts
-  /** How long it has been read, or was. */
+  /** How long the stream has been read, or was read. */
   readonly seconds: number
 }
 
-/** How far a sync is. */
+/** The progress of a sync. */
 export interface SyncProgress extends Omit<SyncFacts, 'streams'> {
   readonly streams: readonly StreamProgress[]
   readonly seconds: number
@@ -45,11 +45,11 @@ export interface SyncProgress extends Omit<SyncFacts, 'streams'> {
 /** How a sync ended. */
 export interface SyncOutcome {
   readonly failures: readonly Failure[]
-  /** The signal that stopped it; empty when its reader has left. */
+  /** The signal that stopped the sync; empty if the reader of its output is gone. */
   readonly stoppedBy?: string
 }
 
-/** Makes something of how far a sync is. `finished` comes last, also for a sync that never began. */
+/** Gets the progress of a sync. `finished` is called last, even if the sync never began. */
 export interface ProgressListener {
   begun?(sync: SyncProgress): void
   planned?(sync: SyncProgress): void
@@ -58,7 +58,7 @@ export interface ProgressListener {
   finished?(sync: SyncProgress | undefined, outcome: SyncOutcome): void
 }
 
-/** Keeps account of a sync for its listeners. */
+/** Keeps the progress of a sync and notifies its listeners. */
 export function createSyncProgress(
   listeners: readonly ProgressListener[],
   { now }: Pick<ProgressClock, 'now'>,
@@ -148,12 +148,12 @@ function createEntry(name: string, counts: RowCounts, now: () => number): Entry 
   }
 }
 
-/** Records and deletes. */
+/** The number of records and deletes. */
 export function rowsOf({ records, deletes }: RowCounts): number {
   return records + deletes
 }
 
-/** Records and deletes of all streams. */
+/** The records and deletes of all streams. */
 export function totalOf(streams: readonly Pick<StreamProgress, 'counts'>[]): RowCounts {
   return streams.reduce(
     (sum, { counts }) => ({
@@ -164,17 +164,17 @@ export function totalOf(streams: readonly Pick<StreamProgress, 'counts'>[]): Row
   )
 }
 
-/** The streams that are at an end, complete or failed. */
+/** The number of streams that have ended, complete or failed. */
 export function endedOf(streams: readonly StreamProgress[]): number {
   return streams.filter(({ status }) => status === 'complete' || status === 'failed').length
 }
 
-/** A rate is what came in so long at most. */
+/** The period over which a rate is measured. */
 const WINDOW_MS = 10_000
 
-/** How fast counts grow, each known by a name. */
+/** Measures how fast named counts grow. */
 export interface Rates {
-  /** Takes down a count, and answers how much it grows per second of late. */
+  /** Records a count, and returns its growth per second in the last ten seconds. */
   perSecond(name: string, count: number): number
 }
 
@@ -186,7 +186,7 @@ export function createRates(now: () => number): Rates {
       const known = samples.get(name) ?? []
       samples.set(name, known)
       known.push({ at, count })
-      // The one at the edge of the window stays: it is what the rate is measured from.
+      // Keeps one sample from before the window, so that the rate covers the whole window.
       while ((known[1]?.at ?? at) < at - WINDOW_MS) known.shift()
       const [first] = known
       if (first === undefined || first.at === at) return 0
@@ -195,12 +195,12 @@ export function createRates(now: () => number): Rates {
   }
 }
 
-/** A number with its thousands apart: 1,234,567. */
+/** A number with thousands separators: 1,234,567. */
 export function grouped(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
-/** A time as a clock shows it: 0:07, 12:30, 1:00:05. */
+/** A duration as on a clock: 0:07, 12:30, 1:00:05. */
 export function clockTime(seconds: number): string {
   const whole = Math.floor(seconds)
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60]
@@ -208,13 +208,13 @@ export function clockTime(seconds: number): string {
   return hours === 0 ? `${minutes}:${end}` : `${hours}:${String(minutes).padStart(2, '0')}:${end}`
 }
 
-/** "3 records and 1 delete"; "no records" for nothing. */
+/** For example "3 records and 1 delete", or "no records". */
 export function rowsInWords({ records, deletes }: RowCounts): string {
   const parts = [many(records, 'record'), many(deletes, 'delete')].filter(Boolean)
   return parts.length === 0 ? 'no records' : parts.join(' and ')
 }
 
-/** What a sync took: "34 requests", "1 retry", "12.4 MB". Zeros are left out. */
+/** The requests of a sync in words: "34 requests", "1 retry", "12.4 MB". Zeros are left out. */
 export function effortOf({ requests, retries, refusals, bytes }: SyncTraffic): string[] {
   return [
     many(requests, 'request'),
@@ -224,12 +224,12 @@ export function effortOf({ requests, retries, refusals, bytes }: SyncTraffic): s
   ].filter(Boolean)
 }
 
-/** "1 retry", "2 retries"; nothing for none. */
+/** For example "1 retry" or "2 retries"; an empty string for 0. */
 export function many(count: number, one: string, several = `${one}s`): string {
   return count === 0 ? '' : `${count} ${count === 1 ? one : several}`
 }
 
-/** As many of the parts as fit into one line, the first of them cut if it must be. */
+/** Joins as many parts as fit into one line; the first one is cut if necessary. */
 export function fitted(parts: readonly string[], width: number): string {
   let [line = ''] = parts
   for (const part of parts.slice(1)) {

@@ -22,16 +22,19 @@ interface BlockSize {
   readonly rows: number
 }
 
-/** Lines of the block that are not of a stream: what is more, the sync, and why it waits. */
+/**
+ * The lines of the block that do not show a stream: the number of hidden streams, the totals, and the reason for a
+ * wait.
+ */
 const OTHER_LINES = 3
 
-/** How far a sync is, as lines that fit into a terminal: the streams at work, then all of it. */
+/** The progress of a sync as lines that fit into a terminal: the streams in progress, then the totals. */
 function blockLines(
   sync: SyncProgress,
   rates: Rates,
   { columns, rows }: BlockSize,
 ): readonly string[] {
-  // A line that fills the last column moves the cursor on in some terminals.
+  // In some terminals the cursor moves on when a line fills the last column.
   const width = columns - 1
   const working = sync.streams.filter(({ status }) => status === 'working')
   const shown = working.slice(0, Math.max(1, rows - OTHER_LINES - 1))
@@ -70,16 +73,16 @@ function totals(sync: SyncProgress, rates: Rates): string[] {
   ]
 }
 
-/** A sync may find more rows than the one before it. */
+/** The progress in percent, at most 99, because a sync may find more rows than the previous one. */
 function percent(rows: number, expected: number): number {
   return Math.min(99, Math.floor((rows / Math.max(1, expected)) * 100))
 }
 
-/** How many rows are to come; undefined when a stream that is read as a whole has no earlier count. */
+/** The number of rows still expected; undefined if a stream that is read completely has no earlier count. */
 function rowsLeft(streams: readonly StreamProgress[]): number | undefined {
   let left = 0
   for (const { status, start, counts } of streams) {
-    // How much has changed is what a sync finds out; it is little beside a whole reading.
+    // The number of changes is unknown in advance, but small compared to a complete read.
     if (status === 'complete' || status === 'failed' || start?.kind === 'changes') continue
     if (start?.expected === undefined) return undefined
     left += Math.max(0, start.expected - rowsOf(counts))
@@ -87,16 +90,16 @@ function rowsLeft(streams: readonly StreamProgress[]): number | undefined {
   return left === 0 ? undefined : left
 }
 
-/** A column of the table. To add one is to add it to `COLUMNS`. */
+/** A column of the table. New columns are added to `COLUMNS`. */
 interface Column {
   readonly title: string
-  /** A narrow terminal leaves out the column of the lowest priority first; two are always there. */
+  /** A narrow terminal leaves out the columns with the lowest priority; two columns always remain. */
   readonly priority: number
   readonly isText?: true
-  /** So many characters of a longer text still say something. */
+  /** The number of characters to which a longer text may be cut. */
   readonly least?: number
   cell(stream: StreamProgress): string
-  /** What stands below the streams. */
+  /** The cell below the streams. */
   total?(sync: SyncProgress): string
 }
 
@@ -129,7 +132,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'how', priority: 3, isText: true, least: 16, cell: howOf },
 ]
 
-/** A sync that is at its end, as lines: a row per stream, and what all of them come to. */
+/** The table for a sync that has ended: one row per stream, and the totals. */
 function tableLines(sync: SyncProgress, columns: number): readonly string[] {
   const shown = columnsWithin(
     columns,
@@ -142,7 +145,7 @@ function tableLines(sync: SyncProgress, columns: number): readonly string[] {
   return [...lines, fitted(effortOf(sync.traffic), columns)].filter(Boolean)
 }
 
-/** A column with its cells from the title to the total, all of the same width. */
+/** A column with all of its cells, from the title to the total, padded to the same width. */
 function filled(column: Column, sync: SyncProgress) {
   const { title, priority, isText, least = Infinity } = column
   const texts = [title, ...sync.streams.map(column.cell), column.total?.(sync) ?? '']
@@ -151,7 +154,7 @@ function filled(column: Column, sync: SyncProgress) {
   return { priority, cells, least: Math.min(width, least) }
 }
 
-/** The columns that fit into so many characters. */
+/** The columns that fit into a width, given in characters. */
 function columnsWithin<C extends { readonly priority: number; readonly least: number }>(
   width: number,
   columns: readonly C[],
@@ -171,19 +174,19 @@ function howOf({ status, start, isBegun }: StreamProgress): string {
   return `${status === 'failed' ? 'failed' : 'stopped'}, ${start.how}`
 }
 
-/** How often the block is drawn. */
+/** The interval between two drawings of the block. */
 const DRAW_MS = 250
 
 export interface TerminalSettings {
   readonly screen: Screen
   readonly clock: ProgressClock
-  /** Said of a sync that was stopped: what a later one continues from. */
+  /** What to say if the sync is stopped: where a later one continues. */
   readonly kept: string
-  /** False where the program says on stderr itself what failed. */
+  /** False if the program itself reports failures on stderr. */
   readonly tellsFailures: boolean
 }
 
-/** Shows how far a sync is as a block that is drawn again and again, and at its end a table. */
+/** Shows the progress of a sync as a block that is redrawn, and a table at its end. */
 export function createTerminal(settings: TerminalSettings): ProgressListener {
   const { screen, clock, kept, tellsFailures } = settings
   const rates = createRates(clock.now)

@@ -8,14 +8,16 @@ interface MetadataEntry {
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
-/** The schema of a stream's records as they leave us, with our own columns. */
+/** The schema of a stream's records as the tap writes them, with the added columns. */
 export function recordSchema(spec: StreamSpec): JsonSchema {
   const { schema } = spec
   const { examples: _examples, $schema: _$schema, ...rest } = schema
   return { ...rest, properties: { ...schema.properties, ...singerColumns(spec) } }
 }
 
-/** The columns by which a target may order the changes of a stream; a table that comes whole has none. */
+/**
+ * The columns by which a target can order the changes of a stream; none for a stream that is always read completely.
+ */
 export function cursorOf(spec: StreamSpec): readonly string[] {
   return spec.isIncremental && replicationOf(spec) !== 'FULL_TABLE' ? [CDC_CURSOR] : []
 }
@@ -24,7 +26,7 @@ function replicationOf({ isIncremental, replication }: StreamSpec): string {
   return replication ?? (isIncremental ? 'INCREMENTAL' : 'FULL_TABLE')
 }
 
-/** A stream as `--discover` offers it: every property, nested ones too, has its metadata. */
+/** A stream as `--discover` prints it. Every property has its metadata, nested ones included. */
 export function singerStream(facts: StreamSpec): object {
   const { name, key } = facts
   const replication = replicationOf(facts)
@@ -66,7 +68,7 @@ function fieldsOf({ properties = {}, items }: JsonSchema, at: Breadcrumb): Bread
 function fieldMetadata(breadcrumb: Breadcrumb, facts: StreamSpec): MetadataEntry {
   const [, name = '', ...deeper] = breadcrumb
   const always = [...facts.key, facts.version, ...Object.keys(singerColumns(facts))]
-  // A list is chosen whole, as the Meltano SDK does: no pattern of Meltano reaches its members.
+  // An array is selected as a whole, as in the Meltano SDK: Meltano's patterns cannot select its members.
   const isAutomatic = deeper.length === 0 ? always.includes(name) : deeper.includes('items')
   return {
     breadcrumb,
@@ -76,20 +78,20 @@ function fieldMetadata(breadcrumb: Breadcrumb, facts: StreamSpec): MetadataEntry
   }
 }
 
-/** Of a field that the source leaves out, which no choice brings back. */
+/** The metadata of a field that the source leaves out and that cannot be selected. */
 function leftOutMetadata(path: string): MetadataEntry {
   const breadcrumb = path.split('.').flatMap((name) => ['properties', name])
   return { breadcrumb, metadata: { inclusion: 'unsupported', 'selected-by-default': false } }
 }
 
-/** A stream that a catalog chooses, and which of its fields. */
+/** A stream that a catalog selects, and its selected fields. */
 export interface SelectedStream {
   readonly name: string
-  /** Whether a field is chosen, by its breadcrumb. */
+  /** Whether a field is selected. */
   isSelected(breadcrumb: Breadcrumb): boolean
 }
 
-/** The chosen streams of a catalog; throws a config error when it is not one. */
+/** The selected streams of a catalog; throws a config error if the input is not a catalog. */
 export function parseCatalog(input: unknown): SelectedStream[] {
   const streams = (input as { streams?: unknown } | null)?.streams
   if (!Array.isArray(streams)) {
@@ -125,13 +127,16 @@ function toSelected(entry: unknown): SelectedStream {
   return { name, isSelected }
 }
 
-/** The field around a field; what stands in a list belongs to the list. */
+/** The field around a field; for a member of an array's items, it is the array. */
 function parentOf(breadcrumb: Breadcrumb): Breadcrumb {
   const around = breadcrumb.slice(0, -2)
   return around.at(-1) === 'items' ? around.slice(0, -1) : around
 }
 
-/** The order of the Meltano SDK: unsupported, automatic, selected, selected by default, else yes. */
+/**
+ * Decides as the Meltano SDK does, in this order: unsupported, automatic, selected, selected by default, otherwise
+ * yes.
+ */
 function isMarked(metadata: Readonly<Record<string, unknown>> | undefined): boolean {
   const { inclusion, selected, 'selected-by-default': byDefault } = metadata ?? {}
   if (inclusion === 'unsupported') return false

@@ -6,20 +6,20 @@ import type { Io } from '../program.ts'
 import { red } from '../progress/screen.ts'
 import type { ProgressListener } from '../progress/sync-progress.ts'
 
-/** What a tap says on stderr, stdout being the protocol's. */
+/** The log of a tap or target on stderr, because stdout is the protocol's. */
 export interface SingerLog extends Log {
   error(message: string, stream?: string): void
-  /** What somebody asked for: said at every level. */
+  /** Writes a result that the user asked for, at every log level. */
   answer(message: string): void
-  /** A METRIC line, as Meltano collects them. */
+  /** Writes a METRIC line, which Meltano collects. */
   metric(point: MetricPoint): void
 }
 
-/** A measurement in the form of the Singer specification. */
+/** A measurement as the Singer specification defines it. */
 export interface MetricPoint {
   readonly type: 'counter' | 'timer'
   readonly metric: string
-  /** A timer's are seconds. */
+  /** In seconds for a timer. */
   readonly value: number
   readonly tags: Readonly<Record<string, string>>
 }
@@ -29,14 +29,14 @@ type Level = (typeof LEVELS)[number]
 
 export interface SingerLogSettings {
   readonly name: string
-  /** Begins the names of the variables `_LOG_FORMAT` and `_LOG_LEVEL`. */
+  /** The prefix of the variables `_LOG_FORMAT` and `_LOG_LEVEL`. */
   readonly prefix: string
   readonly mask: Mask
   readonly environment: Io['env']
   readonly stderr: { write(text: string): unknown; readonly isColoured?: boolean }
 }
 
-/** Whether the log writes JSON objects, which programs read. */
+/** Whether the log writes JSON objects for programs. */
 export function isJsonLog(environment: Io['env'], prefix: string): boolean {
   return (
     environment['SINGER_SDK_LOG_CONFIG'] !== undefined ||
@@ -45,9 +45,9 @@ export function isJsonLog(environment: Io['env'], prefix: string): boolean {
 }
 
 /**
- * Quiet by default: warnings and errors as plain lines. `SINGER_SDK_LOG_CONFIG`, which Meltano sets,
- * names a JSON file with the wanted level; lines are then JSON objects in the eight fields that
- * Meltano shows natively, as with `TAP_X_LOG_FORMAT=json` (for the prefix `TAP_X`).
+ * Creates the log. By default it writes only warnings and errors, as plain lines. `SINGER_SDK_LOG_CONFIG`, which
+ * Meltano sets, names a JSON file with the log level; then lines are JSON objects with the eight fields that Meltano
+ * displays. `TAP_X_LOG_FORMAT=json` has the same effect (for the prefix `TAP_X`).
  */
 export function createSingerLog(settings: SingerLogSettings): SingerLog {
   const { name, prefix, mask, environment, stderr } = settings
@@ -121,7 +121,7 @@ function levelNamed(text: string | undefined): Level | undefined {
   return LEVELS.find((name) => name === level)
 }
 
-/** The level of the root logger in a logging configuration, or of the first one that has one. */
+/** The level of the root logger in a logging configuration, otherwise that of the first logger. */
 function levelIn(file: string | undefined): string | undefined {
   if (file === undefined) return undefined
   try {
@@ -131,20 +131,20 @@ function levelIn(file: string | undefined): string | undefined {
     const level = root?.level ?? config['level'] ?? loggers[0]?.level
     return typeof level === 'string' ? level : undefined
   } catch {
-    // Somebody else's file: a tap that cannot read it logs as it does without.
+    // The file is not ours, so the default level is used if it cannot be read.
     return undefined
   }
 }
 
-/** A count of a stream. */
+/** A counter for a stream. */
 export function counterOf(stream: string, metric: string, value: number): MetricPoint {
   return { type: 'counter', metric, value, tags: { stream } }
 }
 
 /**
- * METRIC lines of a sync, by the names of the Meltano SDK where it has one: how long each stream and the
- * whole took, and what the requests came to. They are of all streams, because requests are: one connection,
- * one rate limiter.
+ * Writes METRIC lines for a sync, with the names of the Meltano SDK where it has one: the duration of each stream and
+ * of the sync, and totals of its requests. Requests are not counted per stream, because all streams share one
+ * connection and one rate limiter.
  */
 export function createSingerMetrics(log: Pick<SingerLog, 'metric'>): ProgressListener {
   return {

@@ -6,16 +6,19 @@ import { readJsonOption } from '../command-line.ts'
 import type { Log } from '../connector.ts'
 import type { Io } from '../program.ts'
 
-/** One setting for a table; nested ones have dotted names, alternatives stand one below the other. */
+/** One setting of a table. Nested settings have dotted names; alternatives follow one another. */
 export interface SettingRow {
   readonly path: string
   readonly isRequired: boolean
-  /** The default as JSON in code quotes, with the alternatives that have it where they differ, or nothing. */
+  /**
+   * The default as JSON in code quotes; if it differs between alternatives, each one with the alternatives that have
+   * it. Empty if there is none.
+   */
   readonly fallback: string
   readonly text: string
 }
 
-/** Every setting of a schema, in its order. */
+/** All settings of a schema, in its order. */
 export function settingRows(schema: SettingsSchema, prefix = ''): SettingRow[] {
   const required = schema.required ?? []
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
@@ -30,7 +33,7 @@ export function settingRows(schema: SettingsSchema, prefix = ''): SettingRow[] {
   })
 }
 
-/** The members of all alternatives, each once; what differs between them is told of each. */
+/** The settings of all alternatives, each once; if they differ, the text has those of each alternative. */
 function alternatives({ oneOf = [] }: SettingsSchema, path: string): SettingRow[] {
   const rows = oneOf.flatMap((option) =>
     settingRows(option, `${path}.`).map((row) => ({
@@ -56,7 +59,7 @@ function alternatives({ oneOf = [] }: SettingsSchema, path: string): SettingRow[
   })
 }
 
-/** The default that all have, or each default after the alternatives that have it. */
+/** The default of all alternatives; if it differs, each default after the alternatives that have it. */
 function fallbacks(rows: readonly (SettingRow & { readonly option: string })[]): string {
   const all = [...new Set(rows.map(({ fallback }) => fallback))]
   if (all.length < 2) return all.join('')
@@ -69,21 +72,21 @@ function fallbacks(rows: readonly (SettingRow & { readonly option: string })[]):
     .join('; ')
 }
 
-/** The value by which an alternative is chosen. */
+/** The value that selects an alternative. */
 function choiceOf({ properties = {} }: SettingsSchema): string {
   return String(Object.values(properties).find((property) => property['const'])?.['const'] ?? '')
 }
 
-/** The row with the value that makes the alternative the chosen one before its meaning. */
+/** A row that selects the alternative gets its value before the text. */
 function told(row: SettingRow, option: SettingsSchema, path: string): SettingRow {
   const value = option.properties?.[row.path.slice(path.length + 1)]?.['const']
   return value === undefined ? row : { ...row, text: `\`${String(value)}\`: ${row.text}` }
 }
 
 /**
- * The settings that environment variables give, by the schema: with the prefix `TAP_X`, `TAP_X_USER`,
- * and nested ones joined (`TAP_X_LOGIN_TYPE`), which win over the object as a whole. What is not text is
- * read as JSON; what is not JSON stays text, and the validation says what was expected.
+ * Reads settings from environment variables, by the schema. With the prefix `TAP_X`, they are called `TAP_X_USER`;
+ * names of nested settings are joined (`TAP_X_LOGIN_TYPE`) and override the whole object. Values of settings that are
+ * not strings are parsed as JSON; if that fails, the text is kept, and the validation reports it.
  */
 export function settingsFromEnvironment(
   schema: SettingsSchema,
@@ -106,8 +109,8 @@ export function settingsFromEnvironment(
 }
 
 /**
- * The variables of the prefix that are no setting. `_LOG_LEVEL` and `_LOG_FORMAT` are for the log, and
- * Meltano begins its own with two underscores (`TAP_X__SELECT`).
+ * The variables with the prefix that are no settings. `_LOG_LEVEL` and `_LOG_FORMAT` configure the log, and Meltano's
+ * own variables have two underscores (`TAP_X__SELECT`).
  */
 export function unknownVariables(
   schema: SettingsSchema,
@@ -121,14 +124,14 @@ export function unknownVariables(
   )
 }
 
-/** Several configurations as one: later ones win, objects are merged member by member. */
+/** Merges configurations: later ones win, and objects are merged member by member. */
 export function mergeSettings(configs: readonly unknown[]): unknown {
   return configs.reduce((merged, config) => mergeTwo(merged, config))
 }
 
 /**
- * The settings without members that are null or an empty text: with these a user of Meltano unsets
- * what another layer of its configuration gives, there being no other way.
+ * Removes settings that are null or an empty string: in Meltano this is the only way to unset a setting of another
+ * layer of its configuration.
  */
 export function withoutUnset(settings: unknown): unknown {
   if (!isJsonObject(settings)) return settings
@@ -157,17 +160,17 @@ function settingOf(text: string, { type }: SettingsSchema): unknown {
   }
 }
 
-/** Where settings come from besides files. */
+/** Where settings come from, apart from files. */
 export interface SettingsSources {
   readonly schema: SettingsSchema
-  /** Begins the names of environment variables with settings. */
+  /** The prefix of environment variables with settings. */
   readonly prefix: string
   readonly env: Io['env']
 }
 
 /**
- * The settings of all --config options, later ones over earlier ones; undefined when there is none. Their
- * secrets are masked from now on.
+ * Merges the settings of all --config options, of which later ones win; undefined if there are none. Their secrets
+ * are masked from then on.
  */
 export async function configOf(
   names: readonly string[],
@@ -183,7 +186,7 @@ export async function configOf(
   }
   const files = names.filter((name) => name !== 'ENV')
   const configs = await Promise.all(files.map((name) => readJsonOption('--config', name)))
-  // The environment wins over files, wherever it stands.
+  // The environment overrides files, wherever `ENV` is among the options.
   if (names.includes('ENV')) configs.push(settingsFromEnvironment(schema, prefix, env))
   const config = withoutUnset(mergeSettings(configs))
   for (const secret of secretsOf(schema, config)) mask.add(secret)

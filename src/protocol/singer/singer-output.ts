@@ -14,10 +14,10 @@ import type { Stamp, StateSource, StreamOutput } from '../stream-output.ts'
 import { recordEnds, SDC_DELETED_AT } from '../sync-columns.ts'
 import { counterOf, type SingerLog } from './log.ts'
 
-/** One line of the Singer protocol, without its line break. */
+/** One message of the Singer protocol, without its line break. */
 type SingerLine = string
 
-/** A schema, before the first record of its stream. */
+/** A SCHEMA message, which comes before the first record of its stream. */
 function schema(
   stream: string,
   jsonSchema: object,
@@ -33,35 +33,37 @@ function schema(
   })
 }
 
-/** The value of a STATE message: a bookmark for each stream, by its name. */
+/** The value of a STATE message: a bookmark per stream. */
 export interface StateValue {
   readonly bookmarks: Readonly<Record<string, unknown>>
-  /** Always null: streams are read side by side, and each bookmark says where to continue. */
+  /** Always null: streams are read in parallel, and each bookmark says where its stream continues. */
   readonly currently_syncing: null
   readonly [key: string]: unknown
 }
 
-/** A STATE with these bookmarks, given as JSON texts by stream, and with what else `value` holds. */
+/** A STATE message with these bookmarks, which are JSON texts by stream, and the other members of `value`. */
 function state(value: StateValue, bookmarks: ReadonlyMap<string, string>): SingerLine {
   const entries = [...bookmarks].map(([stream, text]) => `${JSON.stringify(stream)}:${text}`)
   const rest = JSON.stringify({ ...value, bookmarks: undefined, currently_syncing: null })
   return `{"type":"STATE","value":{"bookmarks":{${entries.join(',')}},${rest.slice(1)}}`
 }
 
-/** Rows of older versions of the stream are gone; understood by targets of the Meltano SDK. */
+/** Deletes rows of older versions of the stream in targets that support it, such as those of the Meltano SDK. */
 function activateVersion(stream: string, version: number): SingerLine {
   return JSON.stringify({ type: 'ACTIVATE_VERSION', stream, version })
 }
 
 const EMPTY: StateValue = { bookmarks: {}, currently_syncing: null }
 
-/** The value of a state file of this connector; throws a config error when it is none. An empty one is no state. */
+/**
+ * Parses a state file of this connector; an empty file is an empty state. Throws a config error if it is not valid.
+ */
 export function parseState(text: string, connector: string): StateValue {
   const input = parseStateJson(text, { protocol: 'tap', connector })
   if (input === null) return EMPTY
   if (typeof input !== 'object' || Array.isArray(input)) refuseState('it is not an object')
   const value = input as Record<string, unknown>
-  // Some tools keep the whole STATE message.
+  // Some tools store the whole STATE message.
   const inner = value['type'] === 'STATE' && isJsonObject(value['value']) ? value['value'] : value
   const bookmarks = inner['bookmarks'] ?? {}
   if (!isJsonObject(bookmarks)) refuseState('its bookmarks are not an object')
@@ -69,30 +71,32 @@ export function parseState(text: string, connector: string): StateValue {
 }
 
 /**
- * STATEs up to this size follow every page. It is that of all streams: one with some thirty streams
- * and few ids takes 30 KiB.
+ * Up to this size, a STATE follows every page. A STATE covers all streams: with some thirty streams and few ids it
+ * has 30 KiB.
  */
 const SMALL_STATE_BYTES = 64 * 1024
 
 /**
- * The one place where STATE messages are made. Each holds the bookmarks of all streams, so the
- * budget is that of the whole line. The first one repeats the input, because some targets take it
- * for what they have stored; the last line of a run is always a STATE.
+ * Creates all STATE messages. Each one has the bookmarks of all streams, so the budget counts the whole line. The
+ * first STATE repeats the input, because some targets store whatever STATE came last; the last line of a run is
+ * always a STATE.
  */
 export interface StateWriter {
-  /** `unsaved` answers the bookmark of a stream with records since its last STATE, else undefined. */
+  /**
+   * Registers a stream. `unsaved` returns its bookmark if it has records since its last STATE, otherwise undefined.
+   */
   add(stream: string, unsaved: () => object | undefined): void
-  /** Records of so many bytes have been written. */
+  /** Called when records of this many bytes have been written. */
   onRecords(bytes: number): void
-  /** Whether a STATE is worth its size now. */
+  /** Whether the budget allows a STATE now. */
   allows(): boolean
-  /** A STATE with the bookmark of this stream, and with those of all streams that are unsaved. */
+  /** A STATE with this bookmark, and those of all streams with unsaved records. */
   line(stream: string, bookmark: object): SingerLine
-  /** Writes all bookmarks as they are. */
+  /** Writes a STATE with the current bookmarks. */
   write(): Promise<void> | undefined
 }
 
-/** Writes the bookmarks of `input` and what the streams add to them. */
+/** Creates the writer of STATE messages; it starts with the bookmarks of `input`. */
 export function createStateWriter(input: StateValue, writer: LineWriter): StateWriter {
   const budget = createStateBudget(SMALL_STATE_BYTES)
   const bookmarks = new Map(
@@ -121,14 +125,14 @@ export function createStateWriter(input: StateValue, writer: LineWriter): StateW
   }
 }
 
-/** What the output of one stream is made of. */
+/** What the output of one stream needs. */
 export interface SingerOutputSettings {
   readonly spec: StreamSpec
-  /** The columns that order the changes of the stream, if any do. */
+  /** The columns that order the changes of the stream, if there are any. */
   readonly cursor: readonly string[]
-  /** The schema of what is left of the records. */
+  /** The schema of the records after the selection. */
   readonly schema: object
-  /** What the catalog deselects; undefined lets records pass as they came. */
+  /** The fields that the catalog deselects; undefined passes records unchanged. */
   readonly rules: ObjectRules | undefined
   readonly activatesVersions: boolean
   readonly writer: LineWriter
@@ -136,7 +140,7 @@ export interface SingerOutputSettings {
   readonly log: SingerLog
 }
 
-/** Turns what a sync says of one stream into the messages of Singer. */
+/** Writes the output of one stream as messages of Singer. */
 export function createSingerOutput(settings: SingerOutputSettings): StreamOutput {
   const { spec, rules, writer, states, log } = settings
   const { name: stream } = spec
@@ -169,7 +173,7 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
     running: describe,
     rateLimited: (until) =>
       log.info(`${stream}: the service asks to wait until ${until.toISOString()}`),
-    // Singer has no message for it; the log says it.
+    // Singer has no message for this; the log reports it.
     waiting: () => {},
     complete() {
       source ??= () => ({})
@@ -218,7 +222,7 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
     return held.release(...(known === undefined ? [] : [states.line(stream, known)]))
   }
 
-  /** Of all records, those that are held included. */
+  /** The bookmark after all records, including held ones. */
   function bookmark(): object | undefined {
     isUnsaved = false
     return source?.()
@@ -229,14 +233,17 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
     return writer.flush()
   }
 
-  /** Once a record has left the process: only then has its reader seen one. */
+  /** Calls the listener after a record has left the process, because only then the reader has seen one. */
   function tellFirst(): void {
     isAwaited = false
-    // An output that fails ends the run elsewhere.
+    // A failed output ends the run elsewhere.
     flush().then(onFirst, () => {})
   }
 
-  /** Before the first record, and once; a stream that cannot be read at all has no table to make. */
+  /**
+   * Writes the SCHEMA once, before the first record. A stream that cannot be read gets none, so that no table is
+   * created.
+   */
   function describe(): void {
     if (isDescribed) return
     isDescribed = true

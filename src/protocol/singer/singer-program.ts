@@ -10,18 +10,18 @@ import { createScreen, type Screen } from '../progress/screen.ts'
 import { createSingerLog, isJsonLog, type SingerLog } from './log.ts'
 import { configOf, settingRows } from './settings.ts'
 
-/** What `--about` says of a tap or a target. */
+/** What `--about` prints of a tap or a target. */
 export interface About {
   readonly name: string
   readonly version: string
   readonly description: string
-  /** What it can do, in the words of Meltano's hub. */
+  /** The capabilities, by Meltano's names. */
   readonly capabilities: readonly string[]
-  /** JSON Schema of the settings; secrets are marked by `airbyte_secret`. */
+  /** The JSON Schema of the settings; secrets are marked by `airbyte_secret`. */
   readonly settings: SettingsSchema
 }
 
-/** What every tap can do. */
+/** The capabilities of every tap. */
 export const TAP_CAPABILITIES = [
   'catalog',
   'discover',
@@ -33,10 +33,10 @@ export const TAP_CAPABILITIES = [
   'structured-logging',
 ] as const
 
-/** What every target can do. */
+/** The capabilities of every target. */
 export const TARGET_CAPABILITIES = ['about', 'activate-version', 'structured-logging'] as const
 
-/** `--about` in a format; text is Markdown, which is read as well. */
+/** The output of `--about`; the format `text` is Markdown, too. */
 export function aboutText(about: About, format: AboutFormat): string {
   return format === 'json' ? aboutJson(about) : aboutMarkdown(about)
 }
@@ -46,7 +46,7 @@ const ABOUT_FORMATS = ['text', 'json', 'markdown'] as const
 /** One of the formats of `--about`. */
 export type AboutFormat = (typeof ABOUT_FORMATS)[number]
 
-/** The JSON form, which Meltano's hub tools read. */
+/** The JSON form, which the tools of Meltano Hub read. */
 function aboutJson({ name, version, description, capabilities, settings }: About): string {
   const about = {
     name,
@@ -83,7 +83,7 @@ function aboutMarkdown({ name, version, description, capabilities, settings }: A
   ].join('\n')
 }
 
-/** Secrets in the words of Singer's tools. */
+/** Marks secrets as Singer's tools expect. */
 function marked(schema: SettingsSchema): SettingsSchema {
   const { airbyte_secret, properties, oneOf, ...rest } = schema
   return {
@@ -100,18 +100,18 @@ function marked(schema: SettingsSchema): SettingsSchema {
   }
 }
 
-/** What a command works with. */
+/** What a command gets. */
 export interface SingerTools extends Tools {
   readonly log: SingerLog
   readonly writer: LineWriter
-  /** Where progress is drawn; undefined where it may not be. */
+  /** Where progress is drawn; undefined if it must not be drawn. */
   readonly screen: Screen | undefined
 }
 
-/** A connector as a program of Singer, and the environment that it is run in. */
+/** A connector as a Singer program, and its environment. */
 export interface SingerProgram {
   readonly about: About
-  /** Begins the names of environment variables with settings. */
+  /** The prefix of environment variables with settings. */
   readonly prefix: string
   readonly env: Io['env']
 }
@@ -124,8 +124,8 @@ export interface SharedOptions {
 }
 
 /**
- * Runs a program named `name` by what `execute` does, and answers with the exit code. What is left out of
- * `io` is the process's own.
+ * Runs a tap or target by calling `execute`, and returns the exit code. The missing parts of `io` are those of the
+ * process.
  */
 export async function runSingerProgram(
   { name, capabilities }: Pick<About, 'name' | 'capabilities'>,
@@ -140,7 +140,7 @@ export async function runSingerProgram(
   const mask = createMask(secretParameters)
   const screen = createScreen(stderr, env, mask)
   const log = createSingerLog({ name, prefix, mask, environment: env, stderr: screen })
-  // Records on the same terminal, and lines that programs read, leave no room for a block.
+  // A block is drawn only if no records are written to the same terminal, and if the log is not JSON for programs.
   const isShown = stdout.isTTY !== true && !isJsonLog(env, prefix)
   const block = isShown ? screen : undefined
   return runProgram(
@@ -150,7 +150,7 @@ export async function runSingerProgram(
   )
 }
 
-/** The parser of a command line, with the options that taps and targets share. */
+/** Creates the parser of a command line, with the options that taps and targets share. */
 export function createSingerCommand(
   { about, prefix }: SingerProgram,
   { writer }: SingerTools,
@@ -171,12 +171,12 @@ export function createSingerCommand(
         new Option('--format <format>', 'of --about').choices(ABOUT_FORMATS).default('text'),
       )
       .exitOverride()
-      // What it would say is said once, by the error of `parseOptions`.
+      // `parseOptions` throws errors, so the parser itself prints none.
       .configureOutput({ writeOut: (text) => void writer.write(text), writeErr: () => {} })
   )
 }
 
-/** The options of a command line; `answered` if it asked for the help or the version. Throws a config error. */
+/** Parses a command line; returns `answered` if it asked for the help or the version. Throws a config error. */
 export function parseOptions<Options extends SharedOptions>(
   command: Command,
   argv: readonly string[],
@@ -189,7 +189,7 @@ export function parseOptions<Options extends SharedOptions>(
   }
 }
 
-/** Answers `--about`. */
+/** Prints the output of `--about`. */
 export function tellAbout(
   { about }: SingerProgram,
   format: AboutFormat,
@@ -198,13 +198,13 @@ export function tellAbout(
   return tell(aboutText(about, format), tools)
 }
 
-/** Writes a text that is the whole answer. */
+/** Writes a text, and returns the exit code 0. */
 export function tell(text: string, { writer }: SingerTools): number {
   void writer.write(`${text}\n`)
   return 0
 }
 
-/** The settings that the options give; undefined when they give none. */
+/** The settings of the --config options; undefined if there are none. */
 export function settingsOf(
   { config = [] }: SharedOptions,
   { about, prefix, env }: SingerProgram,
@@ -222,7 +222,7 @@ export function noConfig(): ConnectorError {
   )
 }
 
-/** Tells a failure. */
+/** Logs a failure. */
 export function report({ stream, error }: Failure, log: SingerLog): void {
   const subject = stream === undefined ? '' : `${stream}: `
   log.error(`${subject}${error.message} (${error.failure})`, stream)

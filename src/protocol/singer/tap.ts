@@ -38,8 +38,8 @@ import {
 } from './singer-program.ts'
 
 /**
- * The schema without columns whose names differ from an earlier one by case only: targets that fold
- * the case of names (target-duckdb) refuse the whole table. Records keep the member all the same.
+ * The schema without columns whose names differ from an earlier one only in case: targets that ignore the case of
+ * names, such as target-duckdb, reject the whole table otherwise. Records keep both members.
  */
 export function withoutTwins(schema: JsonSchema): JsonSchema {
   const taken = new Set<string>()
@@ -48,15 +48,15 @@ export function withoutTwins(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: Object.fromEntries(properties) }
 }
 
-/** What is to be read. */
+/** The streams to read. */
 export interface Selection {
-  /** Every stream that the source has, with all of its fields, if left out. */
+  /** Undefined selects all streams and fields. */
   readonly selection: readonly SelectedStream[] | undefined
   readonly stored: StateValue
   readonly states: StateWriter
 }
 
-/** Reads the selected streams; those that are unknown are among the failures that come back. */
+/** Reads the selected streams. Unknown ones are among the returned failures. */
 export async function sync<Config>(
   connector: Connector<Config>,
   input: unknown,
@@ -102,7 +102,7 @@ export async function sync<Config>(
   return [...refused, ...failed]
 }
 
-/** The selection of a stream without a catalog: all of it. */
+/** Selects a whole stream, if there is no catalog. */
 function whole(name: string): SelectedStream {
   return { name, isSelected: () => true }
 }
@@ -118,8 +118,8 @@ interface Options extends SharedOptions {
 }
 
 /**
- * Runs a tap by the command line of the Meltano SDK and answers with the exit code. What is left out
- * of `io` is the process's own.
+ * Runs a tap with the command line of the Meltano SDK, and returns the exit code. The missing parts of `io` are those
+ * of the process.
  */
 export function runSinger<Config>(
   argv: readonly string[],
@@ -177,7 +177,7 @@ function parseArguments(
   return parseOptions<Options>(command, argv)
 }
 
-/** A sync with all that is shown of it. */
+/** Runs a sync and shows its progress. */
 async function observedSync<Config>(
   options: Options,
   connector: Connector<Config>,
@@ -194,7 +194,7 @@ async function observedSync<Config>(
     log,
     screen: tools.screen,
     logsBesideBlock: true,
-    // The log is on the same terminal, and has the errors last.
+    // The log writes the errors at the end, to the same terminal.
     tellsFailures: false,
     metrics,
     isQuiet: quiet,
@@ -224,11 +224,12 @@ async function readAll<Config>(
   const text = state === undefined ? '' : await readOption('--state', state)
   const stored = parseState(text, connector.name)
   const states = createStateWriter(stored, tools.writer)
-  // Some targets take the first STATE for what they have stored, so it repeats the input.
+  // Some targets store whatever STATE came last, so the first one repeats the input.
   await states.write()
   return sync(connector, input, { selection, stored, states }, tools).finally(() => {
     void states.write()
-    // An error comes last also where both outputs are one: `meltano config test` shows the last line.
+    // Flushed, so that errors come last even if stdout and stderr are the same: `meltano config test` shows the last
+    // line.
     return tools.writer.flush()
   })
 }

@@ -29,22 +29,22 @@ import {
 } from './singer-program.ts'
 
 /**
- * Which streams were read completely in this run, by their versions. ACTIVATE_VERSION alone does not tell:
- * some taps send it before the records, and a tap that continues an interrupted reading sends only the rest
- * of it under the version that it has kept.
+ * Finds out by their versions which streams this run read completely. ACTIVATE_VERSION is not enough: some taps send
+ * it before the records, and a tap that continues an interrupted read sends only the rest, under the same version as
+ * before.
  */
 export interface Versions {
-  /** A RECORD came, with its version if it has one. */
+  /** Called for a RECORD, with its version if it has one. */
   record(stream: string, version: unknown): void
-  /** A STATE came. */
+  /** Called for a STATE. */
   state(value: unknown): void
-  /** An ACTIVATE_VERSION came. */
+  /** Called for an ACTIVATE_VERSION. */
   activate(stream: string, version: unknown): void
-  /** Whether all records of the stream came in this run. */
+  /** Whether this run got all records of the stream. */
   isComplete(stream: string): boolean
 }
 
-/** Makes the versions of a run; call its methods in the order of the messages. */
+/** Creates the versions of a run. Its methods must be called in the order of the messages. */
 export function createVersions(): Versions {
   const complete = new Map<string, boolean>()
   const latest = new Map<string, unknown>()
@@ -56,14 +56,12 @@ export function createVersions(): Versions {
       if (version === undefined || latest.get(stream) === version) return
       latest.set(stream, version)
       complete.set(stream, false)
-      // The states before its first record know what the runs before this one have read.
+      // If the state before the first record has the version, an earlier run has read a part of it.
       if (holds(bookmarkOf(state, stream), version)) resumed.set(stream, version)
     },
-    /** A STATE came. */
     state(value) {
       state = value
     },
-    /** An ACTIVATE_VERSION came. */
     activate(stream, version) {
       const isWhole = version === latest.get(stream) && version !== resumed.get(stream)
       if (version !== undefined) complete.set(stream, isWhole)
@@ -77,7 +75,7 @@ function bookmarkOf(state: unknown, stream: string): unknown {
   return bookmarks === undefined ? state : bookmarks[stream]
 }
 
-/** Whether a version stands anywhere in a bookmark. */
+/** Whether a bookmark contains a version at any depth. */
 function holds(value: unknown, version: unknown): boolean {
   if (typeof value === 'object' && value !== null)
     return Object.values(value).some((member) => holds(member, version))
@@ -87,15 +85,15 @@ function holds(value: unknown, version: unknown): boolean {
 /** A stream of the input. */
 interface Stream {
   readonly name: string
-  /** Where it is written to; undefined if there is no object for it. */
+  /** Where the stream is written; undefined if there is no object for it. */
   readonly written: WrittenStream | undefined
   records: number
 }
 
 /**
- * Writes the records of an input and passes the value of its last state on; answers with the streams that
- * could not be written. A stream is written to the object of its name, or of the part of its name behind the
- * last hyphen: taps of databases call a stream `schema-table`.
+ * Writes the records of an input and passes on its last state; returns the streams that could not be written. A
+ * stream is written to the object of the same name, or of the part of its name after the last hyphen, because taps of
+ * databases call a stream `schema-table`.
  */
 export async function write<Config>(
   destination: Destination<Config>,
@@ -153,7 +151,7 @@ export async function write<Config>(
     const state = memberText(text, 'value')
     if (state === undefined) throw new InputFault(line, 'is a STATE without a value')
     versions.state(value['value'])
-    // A state is one of all streams.
+    // A Singer state covers all streams.
     const covered = [...streams.values()].flatMap(({ written }) => written ?? [])
     run.hold(covered, () => {
       if (![...streams.values()].some(isFailed)) void writer.write(`${state}\n`)
@@ -164,7 +162,7 @@ export async function write<Config>(
     return written === undefined || session.failed.has(written.object)
   }
 
-  /** Whether all records that the sources of an object have came in this run. */
+  /** Whether this run got all records of all streams of an object. */
   function isComplete(object: string): boolean {
     const sources = [...streams.values()].filter(({ written }) => written?.object === object)
     return sources.length > 0 && sources.every(({ name }) => versions.isComplete(name))
@@ -193,8 +191,8 @@ function noObject(objects: readonly string[]): ConnectorError {
 type InputIo = Partial<Io> & { readonly stdin?: Readable }
 
 /**
- * Runs a target by the command line of the Meltano SDK and answers with the exit code. What is left out
- * of `io` is the process's own.
+ * Runs a target with the command line of the Meltano SDK, and returns the exit code. The missing parts of `io` are
+ * those of the process.
  */
 export function runSingerTarget<Config>(
   argv: readonly string[],

@@ -2,17 +2,17 @@ import { Writable } from 'node:stream'
 import type { Io } from '../../program.ts'
 import type { ProgressClock } from '../sync-progress.ts'
 
-/** A terminal of which a test sees what people would: lines as wide as it is, the cursor moved. */
+/** A terminal that shows a test what people would see: it wraps lines and moves the cursor. */
 export interface FakeTerminal {
   readonly stderr: Io['stderr']
-  /** Everything that stands on it, colours left out. */
+  /** The visible text, without colours. */
   shown(): string
   /** Everything that was written to it. */
   written(): string
 }
 
 const ESCAPE = '\u001b'
-/** A control sequence, or one character. */
+/** Matches a control sequence or one character. */
 const PARTS = new RegExp(`${ESCAPE}\\[[\\d;]*[A-Za-z]|.`, 'gs')
 
 export function createFakeTerminal(columns: number, rows = 24): FakeTerminal {
@@ -67,7 +67,7 @@ export function createFakeTerminal(columns: number, rows = 24): FakeTerminal {
 
 /** A clock that a test moves. */
 export interface FakeClock extends ProgressClock {
-  /** Lets so many seconds pass; ticks come in their order. */
+  /** Lets seconds pass; ticks happen in their order. */
   pass(seconds: number): void
 }
 
