@@ -13,31 +13,34 @@ import { isSuccess } from './status.ts'
 import { createTokens, type Token, type TokenRequest } from './token.ts'
 import type { Method, Reply, Transport } from './transport.ts'
 
-/** Bodies up to this size arrive whole, so that a connection that breaks costs no duplicate. */
+/**
+ * Bodies up to this size are received completely before they are read, so that a broken connection causes no
+ * duplicates.
+ */
 const WHOLE_BYTES = 4 * 1024 * 1024
 
-/** No list of references or webhooks has a page of this size. */
+/** The limit for answers that are read as a whole: no page of references or webhooks is that large. */
 const MOST_TEXT_BYTES = 64 * 1024 * 1024
 
-/** A page's body: complete when it is small, in parts as they arrive when it is large. */
+/** The body of a page: complete if it is small, or a stream of parts if it is large. */
 export type Body = { readonly whole: readonly Buffer[] } | { readonly parts: AsyncIterable<Buffer> }
 
-/** What the requests of a process added up to. */
+/** Totals of the requests of a process. */
 export interface Traffic extends ExchangeCounts {
   bytes: number
 }
 
-/** See Exchange. */
+/** See `Exchange`. */
 export interface GetOptions extends Pick<Exchange<unknown>, 'signal' | 'isRepeat' | 'onRetry'> {
   /** See `LinkContext`. */
   readonly of?: string
 }
 
-/** A request for a resource: its address is sent as it is. */
+/** A request for a resource. Its URL is sent unchanged. */
 export interface ServiceRequest
   extends Pick<Exchange<unknown>, 'url' | 'redactedValues' | 'onUncertain' | 'signal'> {
   readonly method: Method
-  /** What logs and messages have in place of the address. */
+  /** Replaces the URL in logs and messages. */
   readonly loggedUrl: string
   /** Sent as JSON. */
   readonly body?: object | undefined
@@ -51,30 +54,33 @@ export interface ServiceAnswer {
   readonly text: string
 }
 
-/** The service as those see it who ask it: links in, bodies out. */
+/** Sends authorised requests to the service: links in, bodies out. */
 export interface Client {
   /**
-   * Follows a link of the service or one of ours. Repeats what may pass; throws a HttpError for a
-   * status that does not, a ConnectorError otherwise.
+   * Requests a link, of the service or created by the connector. Repeats the request if that may help; throws a
+   * HttpError for a status that stays, otherwise a ConnectorError.
    */
   get(link: string, options?: GetOptions): Promise<Body>
-  /** Throws a ConnectorError for a link that leaves the API, or the collection of `of`, a link of ours. */
+  /**
+   * Throws a ConnectorError if a link leads outside of the API, or outside of the collection of `of`, a link that the
+   * connector created.
+   */
   assertFollowable(link: string, of: string): void
   /**
-   * Asks for a link and lets go of its body after the first bytes. False when they are not JSON: what
-   * answers is not the API, such as a sign-in page. Throws as `get` does.
+   * Requests a link, and discards its body after the first bytes. Returns false if they are not JSON: then something
+   * other than the API answers, such as a sign-in page. Throws as `get` does.
    */
   probe(link: string): Promise<boolean>
-  /** Sends one request, with a body if it is given, and reads a small answer whole. Throws as `get` does. */
+  /** Sends one request, with a body if one is given, and reads the whole answer. Throws as `get` does. */
   send(request: ServiceRequest): Promise<ServiceAnswer>
   token(): Promise<Token>
-  /** Whoever asks again for what arrived damaged counts it among the retries. */
+  /** Callers that repeat a request because the answer was damaged count it as a retry. */
   readonly traffic: Traffic
-  /** Why some request waits, of whatever stream or for a token; undefined after a success. */
+  /** Why a request is waiting at the moment, for any stream or for a token; undefined after a success. */
   readonly retryCause: RetryCause | undefined
 }
 
-/** What a client of the service is made of. */
+/** What a client of the service needs. */
 export interface ClientSettings {
   readonly endpoints: Endpoints
   readonly clientId: string
@@ -85,18 +91,18 @@ export interface ClientSettings {
   readonly limiter: RateLimiter
   readonly clock: ServerClock
   readonly mask: Mask
-  /** Whether the service's own words are left out of messages, see `Telling`. */
+  /** Whether messages leave out the service's texts: see `ErrorTextOptions`. */
   readonly hidesWords?: boolean
   readonly signal: AbortSignal
   readonly retryPolicy: RetryPolicy
-  /** Told each time that a request for a resource or for a token has to wait. */
+  /** Called each time that a request for a resource or a token has to wait. */
   readonly onRetry?: (retryCause: RetryCause) => void
 }
 
-/** A client of the service; nothing is sent before it is asked for something. */
+/** Creates a client of the service. Nothing is sent before its methods are called. */
 export function createClient(settings: ClientSettings): Client {
   const { endpoints, clock, retryPolicy, onRetry } = settings
-  // Every request under way listens to it, which is no leak that Node would have to warn of.
+  // Every active request listens to the signal. Many listeners are no leak, so Node need not warn.
   setMaxListeners(0, settings.signal)
   const told = onRetry === undefined ? {} : { onRetry }
   const traffic: Traffic = { requests: 0, retries: 0, refusals: 0, answerMs: 0, bytes: 0 }
@@ -128,7 +134,7 @@ export function createClient(settings: ClientSettings): Client {
     return authorised({ url, call: { method: 'GET', headers }, readBody, ...options })
   }
 
-  /** Sends a request with a token, which is renewed as `decide` says. */
+  /** Sends a request with a token. Whether the token is renewed and the request repeated is decided by `decide`. */
   async function authorised<T>(exchange: Exchange<T>): Promise<T> {
     const attempts = exchanges.begin(exchange)
     for (;;) {
@@ -136,7 +142,7 @@ export function createClient(settings: ClientSettings): Client {
       const attempted = await exchanges
         .attempt(exchange, attempts, token)
         .catch((error: unknown) => {
-          // It is not sent again: what is asked for next has a token that covers more.
+          // A POST is not repeated, but the next request gets a token with more scopes.
           if (exchange.call.method === 'POST' && isPermission(error)) tokens.widen(token)
           throw error
         })
@@ -152,7 +158,7 @@ export function createClient(settings: ClientSettings): Client {
       loggedUrl,
       headers: {
         ...headers,
-        // What is written is answered by next to nothing, which no gateway need compress.
+        // Answers to writes are too small to be worth compressing.
         ...(method !== 'GET' && { 'accept-encoding': 'identity' }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(ifMatch !== undefined && { 'if-match': ifMatch }),
@@ -189,7 +195,7 @@ export function createClient(settings: ClientSettings): Client {
     let size = 0
     for await (const part of 'whole' in body ? body.whole : body.parts) {
       size += part.length
-      // Whoever leaves here lets go of the rest.
+      // Leaving the loop discards the rest of the body.
       if (size > MOST_TEXT_BYTES)
         throw new ConnectorError(
           'system',
@@ -201,7 +207,7 @@ export function createClient(settings: ClientSettings): Client {
     return textOfBody(parts)
   }
 
-  /** Reads a body whole, or the first part of a large one with the rest to come. */
+  /** Reads a whole body; of a large one, returns the first part and a stream of the rest. */
   async function pageOf(reply: Reply): Promise<Body> {
     const until = performance.now() + (retryPolicy.bodyMs ?? SLOWEST_BODY_MS)
     const { parts, state } = await reply.collect(WHOLE_BYTES, until)
@@ -229,7 +235,7 @@ function isPermission(error: unknown): boolean {
   return error instanceof HttpError && error.is('permission')
 }
 
-/** Looks at the first character that is not a space, and lets go of the rest. */
+/** Whether the first character that is not a space begins JSON; discards the rest. */
 async function beginsJson(reply: Reply): Promise<boolean> {
   for await (const part of reply.body) {
     const [first] = part

@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 
-/** What waits know of time, in milliseconds of a monotonic clock. */
+/** The clock and timers for waits, in milliseconds of a monotonic clock. */
 export interface Time {
   now(): number
   /** Rejects with the signal's reason as soon as it is aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
-  /** Calls `tick` whenever so much time has passed, until the returned function is called. */
+  /** Calls `tick` every `ms` milliseconds until the returned function is called. */
   every(ms: number, tick: () => void): () => void
 }
 
@@ -18,23 +18,27 @@ export const REAL_TIME: Time = {
   },
 }
 
-/** Sleeps, and rejects with the signal's reason as soon as it is aborted. */
+/** Sleeps; rejects with the signal's reason as soon as it is aborted. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
 }
 
-/** The service's time: ours may be wrong, and what a link's age means is the service's. */
+/**
+ * The time at the service. It is used because the local clock may be wrong, and links expire by the service's clock.
+ */
 export interface ServerClock {
   now(): Date
-  /** Sets the time from a `Date` header; a missing, unreadable or impossible one changes nothing. */
+  /** Sets the time from a `Date` header. A header that is missing, unreadable or out of range is ignored. */
   set(header: string | undefined): void
 }
 
-/** A device that has lost its time says 1970; beyond 9999 a day has no ten characters. */
+/**
+ * The accepted range: a device that has lost its time reports 1970, and years after 9999 have more than four digits.
+ */
 const EARLIEST = Date.UTC(2000)
 const LATEST = Date.UTC(2200)
 
-/** Starts with the local time and is carried on by `monotonic`, in milliseconds. */
+/** Creates a clock that starts with `start` and advances with `monotonic`, in milliseconds. */
 export function createServerClock(
   start: Date = new Date(),
   monotonic: () => number = () => performance.now(),
@@ -50,8 +54,8 @@ export function createServerClock(
 }
 
 /**
- * The time of an HTTP date in milliseconds; undefined for any other text. Date.parse alone takes
- * far too much for a date, such as `-5` or `soon 5`.
+ * Parses an HTTP date into milliseconds; undefined for any other text. Date.parse alone accepts too much, such as
+ * `-5` or `soon 5`.
  */
 export function httpDateMs(text: string): number | undefined {
   if (!/\d\d:\d\d:\d\d/.test(text)) return undefined

@@ -1,18 +1,18 @@
-/** Where a tenant's service is and what its parts are called. */
+/** The addresses of a tenant's service. */
 export interface Endpoints {
-  /** `https://host`, where the bearer token may go and nowhere else. */
+  /** `https://host`, the only origin that gets the access token. */
   readonly origin: string
-  /** Path of the host below which a proxy serves the API; usually empty. */
+  /** The path under which a proxy serves the API on this host; usually empty. */
   readonly mount: string
   /** `/connector/<api>/api/v1`. */
   readonly prefix: string
   readonly tokenUrl: string
   readonly apiName: string
-  /** `source-protime/<version> (<company>)`; the vendor tells integrations apart by it. */
+  /** `source-protime/<version> (<company>)`, by which the vendor recognizes integrations. */
   readonly userAgent: string
 }
 
-/** What the service's addresses follow from. */
+/** The settings from which the addresses are derived. */
 export interface EndpointSettings {
   readonly baseUrl: string
   readonly authUrl: string
@@ -21,7 +21,7 @@ export interface EndpointSettings {
   readonly version: string
 }
 
-/** The endpoints of a tenant. */
+/** Derives the endpoints of a tenant from its settings. */
 export function createEndpoints(settings: EndpointSettings): Endpoints {
   const { origin, pathname } = new URL(settings.baseUrl)
   const company = settings.company?.replace(/[^\x20-\x7e]|[()]/g, '').trim()
@@ -40,24 +40,24 @@ export function scopeName({ apiName }: Endpoints, scope: string): string {
   return `connector-${apiName}-${scope}`
 }
 
-/** What a list, or the start of a delta, asks for. */
+/** The parameters of a list, or of the first request of a delta. */
 export interface Query {
-  /** Path below the API prefix, such as `/people`. */
+  /** The path below the API prefix, for example `/people`. */
   readonly path: string
-  /** Conditions that all hold, see `dateRange`. */
+  /** Conditions that are joined with `and`: see `dateRange`. */
   readonly filter?: readonly string[]
-  /** Pairs of collection and reference name. */
+  /** Pairs of a collection and the name of a reference. */
   readonly references?: readonly (readonly [collection: string, name: string])[]
   /** True starts a delta. */
   readonly delta?: boolean
 }
 
-/** The filter of a range of days (YYYY-MM-DD), both inclusive; without `until` it has no end. */
+/** The filter for a range of dates (YYYY-MM-DD), both inclusive; without `until` the range has no end. */
 export function dateRange(from: string, until?: string): readonly string[] {
   return [`date ge '${from}'`, ...(until === undefined ? [] : [`date le '${until}'`])]
 }
 
-/** The link that begins a list or a delta, in the form in which the service sends its own. */
+/** The link that begins a list or a delta, in the same form as the service's own links. */
 export function requestUrl(
   { path, filter, references, delta }: Query,
   { prefix }: Endpoints,
@@ -73,7 +73,7 @@ export function requestUrl(
   return `${prefix}${path}${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`
 }
 
-/** The parameter that names external references: pairs of collection and name. */
+/** The parameter that requests external references: pairs of a collection and a name. */
 export function referencesParameter(
   references: readonly (readonly [collection: string, name: string])[],
 ): string {
@@ -82,8 +82,8 @@ export function referencesParameter(
 }
 
 /**
- * Segments of a path as text that is decoded once to what they were. Those of dots alone are encoded
- * too, because a parser of URLs would resolve them.
+ * Encodes the segments of a path so that decoding once restores them. Segments of dots only are encoded, too, because
+ * a URL parser would resolve them.
  */
 export function pathOf(segments: readonly string[]): string {
   return segments
@@ -94,7 +94,7 @@ export function pathOf(segments: readonly string[]): string {
     .join('')
 }
 
-/** The whole address of a resource, named by the segments of its path as text. */
+/** The full URL of a resource, from the unencoded segments of its path. */
 export function resourceUrl(
   segments: readonly string[],
   { origin, mount, prefix }: Endpoints,
@@ -102,7 +102,7 @@ export function resourceUrl(
   return `${origin}${mount}${prefix}${pathOf(segments)}`
 }
 
-/** Half a character becomes the character that stands for none. */
+/** Percent-encodes a text; lone surrogates become the replacement character. */
 function encode(text: string): string {
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd')).replace(
     /['()]/g,

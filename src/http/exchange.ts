@@ -21,89 +21,92 @@ import { statusIs } from './status.ts'
 import type { Token } from './token.ts'
 import type { Call, Reply, Transport } from './transport.ts'
 
-/** Why a request waits: what failed, and until when the service asks to be left alone. */
+/** Why a request is waiting: what failed, and until when the service asked to wait. */
 export interface RetryCause {
   readonly reason: string
   readonly until?: Date
 }
 
-/** A request that is sent until its answer can be used. */
+/** A request that is repeated until its answer can be used. */
 export interface Exchange<T> {
   readonly url: string
   readonly call: Pick<Call, 'method' | 'headers' | 'body' | 'loggedUrl'>
-  /** Reads the body of an answer whose status is OK. */
+  /** Reads the body of an answer with an accepted status. */
   readonly readBody: (reply: Reply) => Promise<T>
-  /** Which statuses are OK; 200 alone if left out. */
+  /** The accepted statuses; by default only 200. */
   readonly okStatus?: (status: number) => boolean
-  /** What the answer may say and messages must not; see `toHttpError`. */
+  /** Values that the answer may contain but messages must not: see `toHttpError`. */
   readonly redactedValues?: readonly string[]
-  /** Ends this request alone; that of the settings if left out. */
+  /** Aborts only this request; by default the signal of the settings. */
   readonly signal?: AbortSignal
-  /** True when the URL was asked for before, and the answer did not arrive whole. */
+  /** Whether the URL was requested before and the answer did not arrive completely. */
   readonly isRepeat?: boolean
-  /** Told each time that the request has to wait. */
+  /** Called each time that the request has to wait. */
   readonly onRetry?: (retryCause: RetryCause) => void
-  /** Told each time that the service may have done what was asked for without saying so. */
+  /** Called each time that the service may have carried out the request without confirming it. */
   readonly onUncertain?: () => void
 }
 
-/** What an exchange has been through; each has its own. */
+/** The state of one exchange across its attempts. */
 interface Attempts {
   readonly failures: FailureCount
-  /** Where a redirect has led to. */
+  /** The target of a redirect. */
   url: string | undefined
   redirects: number
   renewals: number
   isRepeat: boolean
 }
 
-/** What came of an attempt: what was read, or what the next one is to be made with. */
+/** The result of an attempt: what was read, or the token for the next attempt. */
 type Attempted<T> =
   | { readonly used: T }
   | { readonly next: 'same token' | 'new token' | 'unscoped token' }
 
-/** What the exchanges of a process added up to. */
+/** Totals of the exchanges of a process. */
 export interface ExchangeCounts {
   requests: number
   retries: number
-  /** Answers 429, and 503 with a Retry-After. */
+  /** Answers with the status 429, or 503 with a Retry-After. */
   refusals: number
-  /** The time from each request to the head of its answer, or to its failure, summed up. */
+  /** The total time from each request to the headers of its answer, or to its failure. */
   answerMs: number
 }
 
-/** What exchanges are made with. */
+/** What exchanges need. */
 export interface ExchangeSettings {
   readonly endpoints: Endpoints
   readonly transport: Transport
   readonly limiter: RateLimiter
   readonly clock: ServerClock
   readonly mask: Mask
-  /** See `Telling`. */
+  /** See `ErrorTextOptions`. */
   readonly hidesWords?: boolean
   readonly signal: AbortSignal
   readonly retryPolicy: RetryPolicy
   readonly counts: ExchangeCounts
 }
 
-/** Requests with all that belongs to each: redirects, repetitions, the limit of the service. */
+/** Sends requests with everything that belongs to them: redirects, repetitions and the rate limit. */
 export interface Exchanges {
   /**
-   * Sends a request without a token, follows its redirects and repeats it as `decide` says.
-   * Throws a HttpError for a status that stays, a ConnectorError for other failures.
+   * Sends a request without a token, follows its redirects, and repeats it as `decide` says. Throws a HttpError for a
+   * status that stays, a ConnectorError for other failures.
    */
   exchange<T>(exchange: Exchange<T>): Promise<T>
-  /** What `attempt` is given for all attempts of one exchange. */
+  /** Creates the state that all attempts of one exchange share. */
   begin(exchange: Exchange<unknown>): Attempts
-  /** One attempt with a token; when it fails, the wait before the next one is over. Throws as `exchange` does. */
+  /**
+   * Makes one attempt with a token. If it fails, the wait before the next attempt has passed when this resolves.
+   * Throws as `exchange` does.
+   */
   attempt<T>(exchange: Exchange<T>, attempts: Attempts, token?: Token): Promise<Attempted<T>>
-  /** Why some request waits, whichever it is; undefined after a success. */
+  /** Why some request is waiting; undefined after a success. */
   readonly retryCause: RetryCause | undefined
 }
 
 type Failed = { readonly reply: Reply } | { readonly error: ConnectorError }
 
-/** Exchanges that share their limiter and what is known of the service. */
+/** Creates exchanges that share a rate limiter and the clock of the service. */
 export function createExchanges(settings: ExchangeSettings): Exchanges {
   const { endpoints, transport, limiter, clock, mask, hidesWords, retryPolicy, counts } = settings
   const { time = REAL_TIME } = retryPolicy
@@ -176,12 +179,12 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     counts.retries++
     retryCause = { reason: error.message, ...(isHeld && { until: after(step.ms) }) }
     onRetry?.(retryCause)
-    // What is held waits for its turn with the others.
+    // After a rate limit, the request waits in the limiter together with the others.
     if (!isHeld) await time.sleep(step.ms, signal)
     return { next: 'same token' }
   }
 
-  /** One request, and what was read of its answer if that is OK. */
+  /** Sends one request, and reads the answer if its status is accepted. */
   async function send<T>(
     call: Call,
     { readBody, okStatus = isOk }: Exchange<T>,
@@ -233,7 +236,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     })
   }
 
-  /** Holds every stream, but not for longer than any request would wait. */
+  /** Pauses all requests, but not for longer than one request may wait. */
   function hold(admission: Permit, ms: number): void {
     counts.refusals++
     if (ms <= Math.max(retryPolicy.forMs, retryPolicy.capMs)) limiter.onThrottled(admission, ms)
@@ -258,14 +261,14 @@ function isOk(status: number): boolean {
   return status === 200
 }
 
-/** Whether the service may have done what was asked for, although it did not say so. */
+/** Whether the service may have carried out the request although it did not confirm it. */
 function isUncertain(outcome: Failed, { method }: Pick<Call, 'method'>): boolean {
   if ('error' in outcome) return outcome.error.failure !== 'config' && mayHaveArrived(outcome.error)
   const { status } = outcome.reply
   return method === 'POST' ? !statusIs(status, 'nothing done') : statusIs(status, 'uncertain')
 }
 
-/** Whether the service may have answered and only the answer was lost, here or at a gateway. */
+/** Whether the service may have answered, and the answer was lost here or at a gateway. */
 function mayHaveArrived(error: ConnectorError): boolean {
   if (error instanceof HttpError) return error.is('gateway')
   return !(error instanceof NotConnected)

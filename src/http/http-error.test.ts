@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createMask } from '../ground/mask.ts'
-import { type ErrorReply, type Telling, toHttpError } from './http-error.ts'
+import { type ErrorReply, type ErrorTextOptions, toHttpError } from './http-error.ts'
 import { LINK_TOKENS } from './links.ts'
 
 const URL = 'https://acme.protime.test/connector/svcapi/api/v1/people?deltaToken=opaque'
@@ -9,7 +9,7 @@ function refusal(
   status: number,
   body: string | Buffer[],
   mask = createMask(LINK_TOKENS),
-  telling: Telling = {},
+  telling: ErrorTextOptions = {},
   isPrivate = false,
 ) {
   const parts = typeof body === 'string' ? [Buffer.from(body)] : body

@@ -6,7 +6,7 @@ import { LINK_TOKENS, withoutQuery } from './links.ts'
 import { meaningOf, type StatusKind, statusIs } from './status.ts'
 import type { Reply } from './transport.ts'
 
-/** What else is known of a refusal; see the fields of `HttpError`. */
+/** More facts about a rejected request: see the fields of `HttpError`. */
 export interface HttpErrorFacts {
   readonly reason?: string
   readonly isRepeat?: boolean
@@ -16,19 +16,19 @@ export interface HttpErrorFacts {
   readonly retryAfterMs?: number | undefined
 }
 
-/** The service refused a request, and a repetition would not help: the status says how, the message what to do. */
+/** The service rejected a request, and repeating it would not help. The status says why, the message what to do. */
 export class HttpError extends ConnectorError {
   override name = 'HttpError'
   readonly status: number
-  /** The message without the address: the same for all links that are refused alike. */
+  /** The message without the address, so that it is the same for all links with the same error. */
   readonly reason: string
-  /** True when an earlier attempt may have reached the service although its answer was lost. */
+  /** Whether an earlier attempt may have reached the service although its answer was lost. */
   readonly isRepeat: boolean
-  /** The service's own code, such as `NotFound`. */
+  /** The service's own code, for example `NotFound`. */
   readonly code: string | undefined
-  /** The service's own words, one sentence each. */
+  /** The service's own texts, one sentence each. */
   readonly reasons: readonly string[]
-  /** The code of OAuth that stands in the words, such as `invalid_scope`. */
+  /** The OAuth code in these texts, for example `invalid_scope`. */
   readonly oauthError: string | undefined
 
   constructor(
@@ -53,41 +53,41 @@ export class HttpError extends ConnectorError {
     this.oauthError = oauthError
   }
 
-  /** Whether its status has this meaning. */
+  /** Whether the status has this meaning. */
   is(kind: StatusKind): boolean {
     return statusIs(this.status, kind)
   }
 }
 
-/** Longest part of an error body that is shown, and that is read. */
+/** The most characters of an error body that are shown, and the most bytes that are read. */
 const MAX_TEXT = 200
 const MAX_BODY = 64 * 1024
-/** Nobody waits longer for the words of an error, in milliseconds. */
+/** How long to wait for the body of an error, in milliseconds. */
 const MAX_TEXT_MS = 2000
-/** The documented forms have three levels. */
+/** How deep an error body is searched; the documented forms have three levels. */
 const MAX_LEVELS = 6
 const MAX_REASONS = 10
 
-/** What a message says of a request, and what it must not say. */
-export interface Telling {
-  /** See HttpError. */
+/** What the message of an error contains, and what it must not contain. */
+export interface ErrorTextOptions {
+  /** See `HttpError`. */
   readonly isRepeat?: boolean
-  /** In place of the address. */
+  /** Replaces the URL. */
   readonly loggedUrl?: string | undefined
-  /** Leaves out the words of the service but for its code, because they may name people. */
+  /** Leaves out the service's texts except for its code, because they may name people. */
   readonly hidesWords?: boolean | undefined
-  /** Personal data of the request, which the service may repeat in its words. */
+  /** Personal data in the request, which the service may repeat in its texts. */
   readonly redactedValues?: readonly string[] | undefined
-  /** See HttpError. */
+  /** See `HttpError`. */
   readonly retryAfterMs?: number | undefined
 }
 
-/** What is looked at of an answer. */
+/** The parts of an answer that an error is made from. */
 export type ErrorReply = Pick<Reply, 'status' | 'body' | 'discard' | 'isPrivate'>
 
 /**
- * Reads an error answer into a sentence: the service's own words are added, whatever their form, unless they are hidden.
- * They are masked here, because a secret that is cut off cannot be found any more.
+ * Turns an error answer into an error. Its message contains the service's own texts, in whatever form they come,
+ * unless they are hidden. They are masked before they are cut, because a cut secret would not be recognized.
  */
 export async function toHttpError(
   url: string,
@@ -99,7 +99,7 @@ export async function toHttpError(
     redactedValues = [],
     hidesWords = false,
     retryAfterMs,
-  }: Telling = {},
+  }: ErrorTextOptions = {},
 ): Promise<HttpError> {
   const { status } = reply
   for (const token of tokensOf(url)) mask.add(token)
@@ -124,23 +124,26 @@ export async function toHttpError(
   })
 }
 
-/** Refusals of the token endpoint that mean something to us. */
+/** The codes of the token endpoint that the connector handles. */
 const OAUTH_ERROR = /invalid_scope|invalid_client|unauthorized_client/i
 
-/** A host of a private network may be any, and what it says is for nobody who can only configure us. */
+/**
+ * Used for hosts of a private network: what they answer must not be shown to everybody who can configure the
+ * connector.
+ */
 const NO_WORDS: Words = { words: [], code: undefined }
 
-/** The tokens in a link; the service may repeat them in its words. */
+/** The tokens in a link, which the service may repeat in its texts. */
 function tokensOf(url: string): string[] {
   const { searchParams } = new URL(url)
   const tokens = LINK_TOKENS.flatMap((name) => searchParams.getAll(name))
-  // A page number is no secret, and masking it would hide innocent numbers.
+  // Page numbers are no secrets, and masking them would hide other numbers.
   return tokens.filter(({ length }) => length >= 8)
 }
 
 /**
- * The text of an error body; none when it is too large for a message, or does not come whole and soon: the
- * status says what matters, and a secret at a broken end could not be masked.
+ * The text of an error body; empty if it is too large, incomplete or too slow. The status is more important, and a
+ * secret that is cut off could not be masked.
  */
 async function textOf(reply: Pick<ErrorReply, 'body' | 'discard'>): Promise<string> {
   const parts: Buffer[] = []
@@ -161,21 +164,23 @@ async function textOf(reply: Pick<ErrorReply, 'body' | 'discard'>): Promise<stri
   return textOfBody(parts)
 }
 
-/** What a page or a record has, also one that is cut off. */
+/** Matches the text of pages and records, also if it is cut off. */
 const RECORDS = /"value"\s*:\s*\[|"changeVersion"/i
 
-/** Nothing in place of records, whose fields nobody has treated yet: a success has them, whatever its status. */
+/**
+ * Leaves out texts with records, because personal data in them has not been treated. Successful answers have records.
+ */
 function withoutRecords(status: number, text: string): string {
   return status < 400 || RECORDS.test(text) ? '' : text
 }
 
-/** What an error body says, in one list, and the part of it that is the service's code. */
+/** The texts of an error body, and the service's code among them. */
 interface Words {
   readonly words: readonly string[]
   readonly code: string | undefined
 }
 
-/** `code`, `message` and `reasons` of the documented forms, else the plain text. */
+/** Reads `code`, `message` and `reasons` of the documented forms; for other bodies, the plain text. */
 function readWords(text: string): Words {
   const body = tryParseJson(text)
   const words: string[] = []
@@ -187,7 +192,7 @@ function readWords(text: string): Words {
   return { words, code: typeof code === 'string' ? code : undefined }
 }
 
-/** A code is an identifier such as `NotFound` or `invalid_client`; other words may be of a person. */
+/** Only the code, if it is an identifier such as `NotFound` or `invalid_client`; other texts may name people. */
 function codeAlone({ code }: Words): Words {
   return code !== undefined && /^[A-Za-z][\w.-]{0,63}$/.test(code)
     ? { words: [code], code }
@@ -216,7 +221,7 @@ function collect(value: unknown, found: string[], level = 0): void {
   }
 }
 
-/** The texts of a validation error, whose members are not documented. */
+/** Collects the strings of a validation error, whose members are not documented. */
 function collectAll(value: unknown, found: string[], level: number): void {
   if (level > MAX_LEVELS || found.length > MAX_REASONS) return
   if (typeof value === 'string') found.push(value)

@@ -1,33 +1,33 @@
 import { ConnectorError } from '../ground/errors.ts'
 import type { Endpoints } from './endpoints.ts'
 
-/** The parameters of the service's links whose values give access or are opaque. */
+/** The parameters of the service's links whose values are secret or opaque. */
 export const LINK_TOKENS = ['deltaToken', 'continuationToken'] as const
 
-/** Longest URL the service takes; above it answers 414. */
+/** The longest URL that the service accepts; it rejects longer ones with 414. */
 export const MAX_URL_LENGTH = 4096
 
-/** A path and a query that a URL parser leaves as they are: no dots in the path, nothing to encode. */
+/** Matches a path and a query that a URL parser would not change: no dots in the path, nothing to encode. */
 const PLAIN = /^[\w/-]+(?:\?[\w.~!$&()*+,;=:@/?%-]+)?$/
 
-/** Characters that no path or query may hold raw; the service's links hold spaces and quotes. */
+/** Characters that must be encoded in a path or a query; the service's links contain spaces and quotes. */
 const ILLEGAL = /[\s"#'<>\\^`{|}]|[^\x20-\x7e]/gu
 
-/** How a link is read. */
+/** How a link is resolved. */
 export interface LinkContext {
-  /** The URL that a redirect is relative to; the links in bodies are relative to the origin. */
+  /** The URL that a redirect is relative to. Links in bodies are relative to the origin. */
   readonly from?: string | undefined
-  /** A link of ours: its collection is the one that the link must stay in. */
+  /** A link that the connector created: the resolved link must stay in its collection. */
   readonly of?: string | undefined
 }
 
 /**
- * A link of the service, or one of ours, as the absolute URL to request.
+ * Resolves a link, of the service or created by the connector, to an absolute URL.
  *
- * Relative and absolute links are taken; characters that are illegal in a URL are encoded and
- * nothing else is touched, because a link's tokens are opaque. A link that leaves the tenant's
- * origin or the API prefix is refused: the bearer token goes nowhere else. So is one that leaves its
- * collection: other records would come under the rules of these.
+ * Accepts relative and absolute links. Characters that are illegal in a URL are encoded; nothing else is changed,
+ * because tokens in links are opaque. Throws if a link leaves the tenant's origin or the API prefix, because the
+ * access token must not be sent elsewhere, or if it leaves its collection, because other records would get the schema
+ * and the rules of this one.
  */
 export function resolveLink(
   link: string,
@@ -39,7 +39,7 @@ export function resolveLink(
   return resolved
 }
 
-/** Its pages keep the path of a list; the changes of it may have one that tells that they are. */
+/** Pages of a list keep its path; its changes may have `delta` before or after it. */
 function assertSameCollection(link: string, of: string, endpoints: Endpoints): void {
   const own = collectionPath(of, endpoints)
   const path = collectionPath(link, endpoints)
@@ -51,13 +51,13 @@ function assertSameCollection(link: string, of: string, endpoints: Endpoints): v
   )
 }
 
-/** The path below the API: `people`, however it is written. */
+/** The path below the API, for example `people`, without escapes and in lower case. */
 function collectionPath(resolved: string, { origin, mount, prefix }: Endpoints): string {
   const path = withoutQuery(resolved).slice(origin.length + mount.length + prefix.length + 1)
   return unescaped(path).toLowerCase().replace(/\/$/, '')
 }
 
-/** A link that needs no parser, which would cost more than all else that a page is asked for with. */
+/** Resolves a simple link without a URL parser, which would cost more than the rest of a request. */
 function plainLink(link: string, { origin, mount, prefix }: Endpoints): string | undefined {
   const path = link.startsWith(origin) ? link.slice(origin.length) : link
   const isMounted = isBelow(path, mount + prefix)
@@ -93,19 +93,19 @@ function parsedLink(link: string, endpoints: Endpoints, from: string): string {
   return resolved
 }
 
-/** The part of a URL that can be logged: without its query, which holds tokens. */
+/** A URL without its query, which contains tokens, so that it can be logged. */
 export function withoutQuery(url: string): string {
   const end = url.search(/[?#]/)
   return end < 0 ? url : url.slice(0, end)
 }
 
 /**
- * Whether a path has dot segments once it is decoded, as often as proxies may do it behind our check, and
- * without the parameters of its segments. Slashes alone stay below the prefix: the name of a reference may
- * hold them.
+ * Whether a path has dot segments after decoding, as often as proxies may decode it later, and without the parameters
+ * of its segments. Encoded slashes are allowed, because they stay below the prefix and the name of a reference may
+ * contain them.
  */
 function hasHiddenStep(path: string): boolean {
-  // No character needs such bytes; servers that take them for a dot exist.
+  // No character needs these bytes, but some servers decode them to a dot.
   if (/%(?:c[01]|u[0-9a-f]{4})/i.test(path)) return true
   let decoded = path
   for (let before = ''; before !== decoded; ) {
@@ -115,7 +115,7 @@ function hasHiddenStep(path: string): boolean {
   return decoded.split(/[/\\]/).some((segment) => /^\.{1,2}(?:;|$)/.test(segment))
 }
 
-/** The text with its escaped ASCII characters decoded once. */
+/** Decodes escaped ASCII characters once. */
 function unescaped(text: string): string {
   return text.replace(/%[0-7][0-9a-f]/gi, decodeURIComponent)
 }
@@ -133,8 +133,8 @@ function refused(reason: string): ConnectorError {
 }
 
 /**
- * Tells whether a chain of links goes round in a circle, by Brent's algorithm: it holds one link,
- * however long the chain is, and notices a circle after a few rounds.
+ * Creates a function that finds out whether a chain of links has a cycle, by Brent's algorithm: it keeps two links,
+ * however long the chain is, and finds a cycle after a few rounds.
  */
 export function createCircleCheck(first: string): (next: string) => boolean {
   let latest = first
@@ -142,7 +142,7 @@ export function createCircleCheck(first: string): (next: string) => boolean {
   let steps = 0
   let power = 1
   return (next) => {
-    // A link to its own page is noticed at once.
+    // A link to its own page is found at once.
     if (next === held || next === latest) return true
     latest = next
     if (++steps === power) {

@@ -1,35 +1,35 @@
 import { ConnectorError, type FailureType } from '../ground/errors.ts'
 
-/** Codes of certificates that are not trusted. */
+/** Codes for certificates that are not trusted. */
 export const CERTIFICATE = /^(CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERR_TLS_CERT)/
 
-/** Failures of a connection that was never made; what the others did may have been after the request. */
+/** Codes for a connection that was never made. Other failures may have happened after the request was sent. */
 const UNREACHABLE =
   /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT)$/
 
-/** What may have passed the next time, but tells where to look when it has not. */
+/** Failures that a retry may solve; the message says where to look if it does not. */
 const TROUBLES: readonly (readonly [codes: RegExp, what: string])[] = [
   [/^UND_ERR_(HEADERS|BODY)_TIMEOUT$/, 'HOST was silent for too long'],
-  // undici's parser has no codes, but sentences.
+  // undici's parser has messages instead of codes.
   [
     /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT|Response does not match the HTTP)/,
     'The answer of HOST is not valid HTTP',
   ],
-  // Of gzip and of brotli; Z_BUF_ERROR is an answer that was cut off.
+  // Codes of gzip and Brotli. Z_BUF_ERROR is not among them: it means that the answer was cut off.
   [/^(Z_DATA_ERROR|Z_NEED_DICT|ERR__ERROR_FORMAT)/, 'The answer of HOST cannot be decompressed'],
 ]
 
-/** A failure before the request was sent: the service has not seen it. */
+/** A failure before the request was sent: the service has not received it. */
 export class NotConnected extends ConnectorError {
   override name = 'NotConnected'
 }
 
-/** What went wrong between us and a proxy, while it was asked for a connection. */
+/** A proxy failed to open a connection. */
 export class ProxyFailure extends Error {
   override name = 'ProxyFailure'
   /** Host and port. */
   readonly proxy: string
-  /** Its answer, if it gave one. */
+  /** The status of the proxy's answer, if there was one. */
   readonly status: number | undefined
 
   constructor(proxy: string, { status, cause }: { status?: number; cause?: unknown }) {
@@ -39,7 +39,7 @@ export class ProxyFailure extends Error {
   }
 }
 
-/** A network failure in words, by the code that Node, undici or zlib gives it. */
+/** Converts a network failure to an error with a message, by the code of Node, undici or zlib. */
 export function toNetworkError(error: unknown, host: string): ConnectorError {
   if (error instanceof ConnectorError) return error
   return error instanceof ProxyFailure ? brokenProxy(error, host) : brokenHost(error, host)
@@ -104,7 +104,7 @@ function untrusted(whose: string, code: string, cause: unknown): ConnectorError 
   )
 }
 
-/** The code that Node, undici or zlib gives a failure, or its message. */
+/** The code that Node, undici or zlib gives a failure, otherwise its message. */
 export function codeOf(error: unknown): string {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code } = at as Error & { code?: unknown }

@@ -1,29 +1,28 @@
 import { knowsFlags, setFlag } from '../ground/v8-flags.ts'
 
-// undici's parser is WebAssembly, one function of 33 KB. V8 optimises it after the first answer: that takes
-// a third of all memory and a tenth of a second of a core, and saves less than a percent of a long sync. See
-// docs/decisions/speed.md.
+// undici's parser is a WebAssembly function of 33 KB. V8 optimises it after the first answer. That takes a third of
+// all memory and 0.1 s of a core, and makes a long sync less than 1 % faster. See docs/decisions/speed.md.
 
 type Stage = 'never' | 'before' | 'under way' | 'after'
 let stage: Stage = 'never'
 
 /**
- * Lets the parser stay as it is. Only the programs in bin call it: a flag of V8 holds for all that runs in the
- * process, and the library runs in that of somebody else.
+ * Keeps V8 from optimising the parser. Only the programs in bin call this: V8's flags apply to the whole process, and
+ * the library runs in the processes of others.
  */
 export function allowUnoptimisedParser(): void {
   if (stage === 'never' && knowsFlags) stage = 'before'
 }
 
-/** Before the first request: what WebAssembly runs for the first time from now on stays as it is. */
+/** Called before the first request: WebAssembly that runs for the first time from now on is not optimised. */
 export function keepNextUnoptimised(setFlags = setFlag): void {
   if (stage !== 'before') return
   stage = 'under way'
-  // Only a function of this number would be optimised; there is none.
+  // V8 optimises only the function with this number, and there is none.
   setFlags('--wasm-tier-up-filter=1000000')
 }
 
-/** The parser has run, and what runs after it is worth optimising. */
+/** Called when the parser has run: code that runs later is worth optimising. */
 export function optimiseAgain(setFlags = setFlag): void {
   if (stage !== 'under way') return
   stage = 'after'

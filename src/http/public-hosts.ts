@@ -3,7 +3,7 @@ import { BlockList, isIP, type LookupFunction } from 'node:net'
 import type { ConnectorError } from '../ground/errors.ts'
 import { NotConnected } from './network-error.ts'
 
-/** Networks that are no part of the public internet (IANA's registries of special-purpose addresses). */
+/** Networks that are not part of the public internet (IANA's registries of special-purpose addresses). */
 const SPECIAL_NETWORKS = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -20,7 +20,7 @@ const SPECIAL_NETWORKS = [
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  // Of IPv6 only 2000::/3 is public, and not all of it.
+  // In IPv6, only 2000::/3 is public, and not all of it.
   '::/3',
   '4000::/2',
   '8000::/1',
@@ -33,7 +33,7 @@ const SPECIAL_NETWORKS = [
 const special = listsOf(SPECIAL_NETWORKS)
 const loopback = listsOf(['127.0.0.0/8', '::1/128'])
 
-/** A list for each family: in one, a network of IPv6 would hold every address of IPv4 as a mapped one. */
+/** One list per family: in a shared list, an IPv6 network would match every IPv4 address as a mapped one. */
 function listsOf(networks: readonly string[]) {
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
   for (const network of networks) {
@@ -44,7 +44,9 @@ function listsOf(networks: readonly string[]) {
   return lists
 }
 
-/** The last 4 bytes of these are an IPv4 address: a mapped one, or that behind a translator (NAT64). */
+/**
+ * Matches IPv6 addresses whose last 4 bytes are an IPv4 address: mapped ones, and those behind a translator (NAT64).
+ */
 const EMBEDDING = /^(?:::ffff:|64:ff9b::)([\da-f]{1,4}):([\da-f]{1,4})$/
 
 /** Whether an IP address belongs to the public internet. */
@@ -52,7 +54,7 @@ export function isPublicAddress(address: string): boolean {
   return isIP(address) !== 0 && !isIn(special, address)
 }
 
-/** Whether an IP address is one of a private network: neither public nor of this machine alone. */
+/** Whether an IP address belongs to a private network: it is neither public nor loopback. */
 export function isPrivateAddress(address: string): boolean {
   return isIn(special, address) && !isIn(loopback, address)
 }
@@ -63,7 +65,7 @@ function isIn(lists: typeof special, address: string): boolean {
   return lists[family].check(plain, family)
 }
 
-/** An IPv6 address in its one shortest form and without a zone, or the IPv4 address in it. */
+/** Normalizes an IPv6 address to its shortest form without a zone, or to the IPv4 address that it contains. */
 function normal(address: string): string {
   const [withoutZone] = address.split('%')
   const shortest = new URL(`http://[${withoutZone}]`).hostname.slice(1, -1)
@@ -77,23 +79,23 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 6 ? 'ipv6' : 'ipv4'
 }
 
-/** Which hosts may be asked. */
+/** The hosts to which requests may be sent. */
 export interface HostRules {
-  /** Those of the public internet alone, and by https. */
+  /** Allows only public hosts, and only https. */
   readonly isPublicOnly?: boolean
-  /** That of the system if left out. */
+  /** By default that of the system. */
   readonly lookup?: typeof systemLookup
-  /** Which addresses are those of a private network; `isPrivateAddress` if left out. */
+  /** Whether an address belongs to a private network; by default `isPrivateAddress`. */
   readonly isPrivate?: (address: string) => boolean
 }
 
-/** Whether requests may go to the public internet alone, by `DEPLOYMENT_MODE=cloud` or `PROTIME_PUBLIC_ONLY`. */
+/** Whether requests may go only to the public internet, by `DEPLOYMENT_MODE=cloud` or `PROTIME_PUBLIC_ONLY`. */
 export function isPublicOnly(env: NodeJS.ProcessEnv = process.env): boolean {
   const asked = env['PROTIME_PUBLIC_ONLY'] ?? ''
   return env['DEPLOYMENT_MODE']?.toLowerCase() === 'cloud' || !/^(0|false|no|off)?$/i.test(asked)
 }
 
-/** Throws for an address that is not https, or whose host is an IP address that is not public. */
+/** Throws for a URL that is not https, or whose host is an IP address that is not public. */
 export function assertPublicUrl(url: string): void {
   const { protocol, hostname } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
@@ -102,8 +104,8 @@ export function assertPublicUrl(url: string): void {
 }
 
 /**
- * Looks a name up as `dns.lookup` does, and fails when one of its addresses is not public. A socket connects
- * to the address that it answers, without another look-up, so that a name cannot change in between.
+ * Creates a lookup like `dns.lookup` that fails if an address of the host is not public. A socket connects to the
+ * returned address without another lookup, so that the host cannot change in between.
  */
 export function createPublicLookup(lookup: typeof systemLookup = systemLookup): LookupFunction {
   return (hostname, options, callback) => {
@@ -120,7 +122,7 @@ export function createPublicLookup(lookup: typeof systemLookup = systemLookup): 
   }
 }
 
-/** The public address of a name, for a proxy that is to connect to it and would look it up itself. */
+/** The public address of a host name, for a proxy that would otherwise look up the name itself. */
 export function publicAddressOf(hostname: string, lookup: LookupFunction): Promise<string> {
   if (isIP(hostname) !== 0) return Promise.resolve(hostname)
   return new Promise((resolve, reject) => {

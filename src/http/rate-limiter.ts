@@ -1,30 +1,29 @@
 import { REAL_TIME, type Time } from './clock.ts'
 
-/** Names a request that was let through, so that refusals of requests sent together count once. */
+/** Numbers an admitted request, so that several refusals of requests that were sent together count once. */
 export type Permit = number
 
-/** Admits requests; one for a tenant, shared by all streams and the token endpoint. */
+/** Admits requests. A tenant has one, which all streams and the token endpoint share. */
 export interface RateLimiter {
-  /** Resolves when the next request may be sent, in the order of asking. */
+  /** Resolves when the next request may be sent; callers are admitted in the order of their calls. */
   acquire(signal: AbortSignal): Promise<Permit>
-  /** The service refused a request: nobody is admitted for that long, then fewer than before. */
+  /** The service refused a request: no request is admitted for this time, and fewer afterwards. */
   onThrottled(admission: Permit, waitMs: number): void
-  /** The service took a request. */
+  /** The service accepted a request. */
   onSuccess(): void
 }
 
-/** The rate of a service is what it took in so long, at most and at least. */
+/** The maximum and minimum period over which the accepted rate is measured. */
 const LONGEST_MEASURE_MS = 5_000
 const SHORTEST_MEASURE_MS = 250
-/** The rate is back where it was refused after 0.8 of this time, and twice that after 1.8 of it. */
+/** The rate reaches the refused one again after 0.8 of this time, and twice that after 1.8 of it. */
 const GROWTH_MS = 12_000
-/** Turns that were missed by this much are made up for: timers are late, and pages come in gusts. */
+/** Late requests may catch up by this much: timers are late, and pages come in bursts. */
 const CATCH_UP_MS = 250
 
 /**
- * A limiter without a limit until the service refuses a request. From then on it follows the rate
- * at which it was last refused (docs/decisions/requests.md). `requestsPerMinute` is an upper
- * bound that holds from the start.
+ * Creates a limiter without a limit until the service refuses a request. From then on it follows the rate at which
+ * the service last refused one (docs/decisions/requests.md). `requestsPerMinute` is an upper limit from the start.
  */
 export function createRateLimiter(
   requestsPerMinute: number | undefined,
@@ -38,11 +37,11 @@ export function createRateLimiter(
   let lastTurn: Promise<unknown> = Promise.resolve()
   let waiting = 0
   let admitted: Permit = 0
-  /** The last request that was on its way when the service was found to refuse. */
+  /** The last request that had been sent when a refusal was counted. */
   let answered: Permit = 0
   return {
     acquire(signal) {
-      // A service that does not refuse costs nothing but this.
+      // The fast path while the service refuses nothing.
       if (waiting === 0 && !signal.aborted && waitMs() <= 0) return Promise.resolve(admit())
       waiting++
       const turn = lastTurn
@@ -82,7 +81,7 @@ export function createRateLimiter(
   }
 }
 
-/** The rate that the service is thought to take: a cubic curve around the one it last refused. */
+/** The rate that the service is expected to accept: a cubic curve around the last refused rate. */
 function createPace() {
   let accepted: number[] = []
   let since: number | undefined
@@ -97,11 +96,11 @@ function createPace() {
     refused(at: number): void {
       const from = Math.max(since ?? at, at - LONGEST_MEASURE_MS)
       const count = accepted.filter((time) => time >= from).length
-      // Nothing was taken since the last refusal: that says nothing of the rate.
+      // No request was accepted since the last refusal, so this one says nothing about the rate.
       if (count === 0 && ceiling !== Number.POSITIVE_INFINITY) return
       ceiling = (Math.max(1, count) / Math.max(SHORTEST_MEASURE_MS, at - from)) * 1000
     },
-    /** The curve begins at half the rate when the service is asked again. */
+    /** Restarts the curve at half of the rate, at the time of the next request. */
     resume(at: number): void {
       accepted = []
       since = at

@@ -1,38 +1,38 @@
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import { ConnectorError } from '../ground/errors.ts'
 
-/** What the bytes of a body come from. */
+/** Where the bytes of a body come from. */
 export interface ByteSource {
   pause(): void
   resume(): void
-  /** Gives up the rest, and the connection with it. */
+  /** Gives up the rest and closes the connection. */
   abort(reason: Error): void
 }
 
-/** The beginning of a body, or all of it. */
+/** A complete body, or its beginning. */
 export interface Collected {
   readonly parts: Buffer[]
-  /** `large` when there is more than was asked for, `late` when the time was over before the end. */
+  /** `large` if the body is larger than requested, `late` if it did not end in time. */
   readonly state: 'whole' | 'large' | 'late'
 }
 
-/** So much waits for a reader who takes part by part, before the source is paused. */
+/** The bytes that may wait for a reader before the source is paused. */
 const ROOM_BYTES = 256 * 1024
-/** Parts below this size are put together: a body in parts of one byte would take a hundred times its size. */
+/** Smaller parts are joined: a body in parts of one byte would take a hundred times its size. */
 const SMALL_BYTES = 1024
 const JOINED_BYTES = 16 * 1024
 
 const NOTHING = Buffer.alloc(0)
 
 /**
- * A body that arrives by events and is taken in the reader's time: the source is paused while more than
- * a bound waits, so a body of any size takes little memory.
+ * A body that arrives by events and is read at the reader's pace. The source is paused while too many bytes wait, so
+ * that a body of any size needs little memory.
  */
 export class ReceivedBody implements AsyncIterable<Buffer> {
   readonly #source: ByteSource
   readonly #toFailure: (error: Error) => Error
   #parts: Buffer[] = []
-  /** Small parts, behind the others. */
+  /** Small parts that follow the others. */
   #joined = NOTHING
   #joinedBytes = 0
   #bytes = 0
@@ -40,10 +40,10 @@ export class ReceivedBody implements AsyncIterable<Buffer> {
   #isPaused = false
   #isEnded = false
   #failure: Error | undefined
-  /** Called with each part, at the end and at a failure. */
+  /** Called for each part, at the end, and at a failure. */
   #changed: (() => void) | undefined
 
-  /** What breaks the body is thrown as `toFailure` says. */
+  /** `toFailure` converts an error of the source to the one that readers get. */
   constructor(source: ByteSource, toFailure: (error: Error) => Error) {
     this.#source = source
     this.#toFailure = toFailure
@@ -74,7 +74,7 @@ export class ReceivedBody implements AsyncIterable<Buffer> {
     this.#changed?.()
   }
 
-  /** Lets go of what has not arrived; whoever waits for it fails with the reason. */
+  /** Discards the rest of the body; a waiting reader fails with the reason. */
   discard(reason: Error): void {
     if (this.#isEnded || this.#failure !== undefined) return
     this.#take()
@@ -83,8 +83,8 @@ export class ReceivedBody implements AsyncIterable<Buffer> {
   }
 
   /**
-   * Takes the body whole, or its beginning as soon as that is larger than `most` bytes, or when a part
-   * arrives after `until` of `performance.now()`. The rest is read by iterating.
+   * Returns the whole body, or its beginning as soon as it is larger than `most` bytes, or when a part arrives later
+   * than `until`, a time of `performance.now()`. The rest can be read by iterating.
    */
   collect(most: number, until: number): Promise<Collected> {
     this.#room = most
@@ -106,7 +106,7 @@ export class ReceivedBody implements AsyncIterable<Buffer> {
     })
   }
 
-  /** The parts that have not been taken. A reader who leaves lets go of the rest. */
+  /** The parts that were not read yet. A reader that stops early discards the rest. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
     try {
       for (;;) {
@@ -156,20 +156,20 @@ export class ReceivedBody implements AsyncIterable<Buffer> {
   }
 }
 
-/** Takes what arrives of an answer. */
+/** Receives the bytes of an answer. */
 interface BodySink {
   push(chunk: Buffer): void
   end(): void
   fail(error: Error): void
 }
 
-/** An answer under way: where its bytes go, and where they come out decompressed. */
+/** An answer that is arriving: where its bytes go, and its decompressed body. */
 export interface IncomingBody {
   readonly sink: BodySink
   readonly body: ReceivedBody
 }
 
-/** The body of an answer with this Content-Encoding; `source` is what its bytes come from. */
+/** Creates the body of an answer with this Content-Encoding; its bytes come from `source`. */
 export function receive(
   encoding: string | undefined,
   source: ByteSource,
@@ -185,12 +185,15 @@ export function receive(
   const body = new ReceivedBody(source, toFailure)
   const failure = unknownEncoding(name)
   body.fail(failure)
-  // Not while the answer is being taken apart.
+  // Not during the callback that parses the answer.
   queueMicrotask(() => source.abort(failure))
   return { sink: body, body }
 }
 
-/** Each chunk is a trip to another thread and back: at zlib's default of 16 KiB they cost more than the work. */
+/**
+ * Each chunk is sent to another thread and back: with zlib's default of 16 KiB, that costs more than the
+ * decompression.
+ */
 const DECODER = { chunkSize: 256 * 1024 }
 
 type Decoder = ReturnType<typeof createGunzip>
@@ -235,7 +238,7 @@ function decoded(
 }
 
 function unknownEncoding(encoding: string): ConnectorError {
-  // What is cut off could hide a secret from the mask: a long name is not shown at all.
+  // A long name is not shown at all, because the mask does not recognize a secret that is cut off.
   const name = encoding.length <= 20 ? `the encoding "${encoding}"` : 'an encoding'
   return new ConnectorError(
     'system',

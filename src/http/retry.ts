@@ -3,28 +3,28 @@ import { httpDateMs, type Time } from './clock.ts'
 import { statusIs } from './status.ts'
 import type { Method } from './transport.ts'
 
-/** For how long, and with which waits, a request that fails is tried again; times in milliseconds. */
+/** How long a failed request is repeated, and after which waits; times in milliseconds. */
 export interface RetryPolicy {
-  /** A request is tried again until so long after it failed first; 0: never. */
+  /** How long after its first failure a request is repeated; 0 means never. */
   readonly forMs: number
-  /** Upper bound of the first wait; it doubles with each attempt, up to `capMs`. */
+  /** The upper limit of the first wait; it doubles with each attempt, up to `capMs`. */
   readonly baseMs: number
   readonly capMs: number
-  /** Waits before a request that met a conflict (409) is sent again; then it is an error. */
+  /** The waits before a request is repeated after a conflict (409); after the last one, it is an error. */
   readonly conflictMs: readonly number[]
-  /** How long a body may take for its first 4 MiB, or for its next record; 5 minutes if left out. */
+  /** How long the first 4 MiB of a body, or its next record, may take; 5 minutes by default. */
   readonly bodyMs?: number
-  /** The time that the waits take; the real one if left out. */
+  /** The clock for the waits; the real one by default. */
   readonly time?: Time
-  /** A number from 0 up to 1, for the jitter; Math.random if left out. */
+  /** Returns a number from 0 up to 1, for the jitter; Math.random by default. */
   readonly random?: () => number
 }
 
 /** The failures of a request so far. */
 export interface Failures {
-  /** How many there were before this one. */
+  /** The number of failures before this one. */
   readonly before: number
-  /** How long ago the first one was, in milliseconds. */
+  /** The time since the first one, in milliseconds. */
   readonly sinceMs: number
 }
 
@@ -51,7 +51,7 @@ export function createFailureCount(time: Time): FailureCount {
   }
 }
 
-/** The retry policy of `retry_minutes`; a command that must answer soon gives its own bound, `mostMs`. */
+/** The retry policy for the setting `retry_minutes`. A command that must answer soon sets a limit, `mostMs`. */
 export function retryPolicyOf(
   retryMinutes: number,
   mostMs = Number.POSITIVE_INFINITY,
@@ -64,12 +64,12 @@ export function retryPolicyOf(
   }
 }
 
-/** Somebody waits for a check: its requests are not tried again for longer, in milliseconds. */
+/** The limit for a check, in milliseconds, because somebody is waiting for it. */
 export const CHECK_RETRY_MS = 3000
 
 /**
- * The wait before the next attempt, in milliseconds; undefined when there is to be none. The last
- * attempt is made when the time is over: a backoff that is longer is cut, a Retry-After is not.
+ * The wait before the next attempt, in milliseconds; undefined if there is none. The last attempt is made when the
+ * time is over: a longer backoff is shortened, but a Retry-After is not.
  */
 export function waitMs(
   failures: Failures,
@@ -78,17 +78,17 @@ export function waitMs(
 ): number | undefined {
   const left = retryPolicy.forMs - failures.sinceMs
   if (left <= 0) return undefined
-  // A wait of 0 seconds, or until a time that has passed, says no more than to come again.
+  // A wait of 0 seconds, or until a time in the past, is treated like no Retry-After.
   if (askedMs) return askedMs <= left ? askedMs : undefined
   return Math.min(left, backoffMs(failures.before, retryPolicy))
 }
 
-/** Full jitter: any time up to the doubled bound, so that clients do not return in step. */
+/** Full jitter: a random time up to the doubled limit, so that clients do not return at the same time. */
 function backoffMs(before: number, { baseMs, capMs, random = Math.random }: RetryPolicy): number {
   return random() * Math.min(capMs, baseMs * 2 ** before)
 }
 
-/** The wait a Retry-After header asks for in milliseconds, given in seconds or as a date. */
+/** The wait in milliseconds of a Retry-After header, which contains seconds or a date. */
 export function retryAfterMs(header: string | undefined, now: Date): number | undefined {
   const text = header?.trim()
   if (text === undefined || text === '') return undefined
@@ -97,7 +97,7 @@ export function retryAfterMs(header: string | undefined, now: Date): number | un
   return time === undefined ? undefined : Math.max(0, time - now.getTime())
 }
 
-/** The failure of a Retry-After that asks for more time than there is. */
+/** The error for a Retry-After that is longer than requests are repeated. */
 export function tooLongToWait(retryAfterMs: number): ConnectorError {
   const minutes = Math.ceil(retryAfterMs / 60_000)
   return new ConnectorError(
@@ -108,7 +108,7 @@ export function tooLongToWait(retryAfterMs: number): ConnectorError {
   )
 }
 
-/** The failure of a body that drips: each byte arrives in time, but never enough of them. */
+/** The error for a body that arrives too slowly, although no single byte is late. */
 export function tooSlow(): ConnectorError {
   return new ConnectorError(
     'transient',
@@ -117,50 +117,50 @@ export function tooSlow(): ConnectorError {
   )
 }
 
-/** See `RetryPolicy.bodyMs`: a small page at 14 kB/s. */
+/** The default of `RetryPolicy.bodyMs`; for a small page that is 14 kB/s. */
 export const SLOWEST_BODY_MS = 5 * 60_000
 
-/** An answer with another status than 200. */
+/** An answer with a status that is not accepted. */
 export interface StatusAnswer {
   readonly status: number
   readonly location?: string
   readonly retryAfterMs?: number
 }
 
-/** What came of an attempt that could not be used. */
+/** The result of an attempt without a usable answer. */
 export type AttemptResult =
   | StatusAnswer
-  /** There was no answer, or its body broke; `isUnsent` when the service has not seen the request. */
+  /** There was no answer, or its body broke. `isUnsent` means that the service has not received the request. */
   | { readonly failure: FailureType; readonly isUnsent?: boolean }
 
-/** What happened to the request before. */
+/** What has happened to the request so far. */
 export interface AttemptHistory {
   readonly failures: Failures
   readonly redirects: number
   /** How often its token was renewed or widened. */
   readonly renewals: number
-  /** `narrow` when another token may cover more; `none` for the request for a token itself. */
+  /** `narrow` if another token may have more scopes; `none` for the request for a token itself. */
   readonly token: 'none' | 'narrow' | 'wide'
   readonly method: Method
 }
 
-/** What happens next to a request. */
+/** What to do next with a request. */
 export type Step =
   | { readonly do: 'redirect'; readonly location: string }
   | { readonly do: 'wait'; readonly ms: number }
-  /** With a new token. */
+  /** Repeat with a new token. */
   | { readonly do: 'renew' }
-  /** With a token that was asked for without scopes. */
+  /** Repeat with a token that was requested without scopes. */
   | { readonly do: 'unscoped' }
-  /** `tooLongMs` is a Retry-After longer than requests are tried again for. */
+  /** `tooLongMs` is a Retry-After that is longer than requests are repeated. */
   | { readonly do: 'fail'; readonly tooLongMs?: number }
 
 const MAX_REDIRECTS = 3
 
 /**
- * Decides what happens after an attempt whose answer cannot be used. GET, PUT and DELETE may be done
- * twice. A POST, other than that for a token, is sent again only where the service has not seen it, or has asked
- * to come later (429): not with another token, nor to another address.
+ * Decides what happens after an attempt without a usable answer. GET, PUT and DELETE may be repeated. A POST other
+ * than that for a token is repeated only if the service has not received it or asked to send it later (429), and
+ * never with another token or to another address.
  */
 export function decide(
   result: AttemptResult,
@@ -175,7 +175,7 @@ export function decide(
     return ms === undefined ? { do: 'fail' } : { do: 'wait', ms }
   }
   const { status, location, retryAfterMs } = result
-  // The request for a token carries the secret, which goes nowhere else.
+  // The request for a token contains the client secret, so no redirect is followed.
   if (token !== 'none' && mayBeDoneTwice) {
     const isRedirect = statusIs(status, method === 'GET' ? 'redirect of GET' : 'redirect')
     if (isRedirect && location !== undefined && redirects < MAX_REDIRECTS)
@@ -185,7 +185,7 @@ export function decide(
       return { do: 'unscoped' }
   }
   if (!statusIs(status, 'retryable')) return { do: 'fail' }
-  // A 503 with a Retry-After asks to come again, and does not say that nothing was done.
+  // A 503 with a Retry-After does not say that nothing was done.
   if (!mayBeDoneTwice && !statusIs(status, 'rate limit')) return { do: 'fail' }
   const ms = waitMs(failures, retryPolicy, retryAfterMs)
   if (ms !== undefined) return { do: 'wait', ms }

@@ -9,20 +9,20 @@ import { createRateLimiter } from './rate-limiter.ts'
 import { type RetryPolicy, retryPolicyOf } from './retry.ts'
 import { createTransport, loggedTransport } from './transport.ts'
 
-/** What a session with a tenant is made of. */
+/** What a session with a tenant needs. */
 export interface SessionSettings extends Pick<ClientSettings, 'onRetry'> {
   readonly config: Config
   readonly mask: Mask
   readonly signal: AbortSignal
   readonly log: { debug(message: string): void }
-  /** That of `retry_minutes` if left out. */
+  /** By default that of the setting `retry_minutes`. */
   readonly retryPolicy?: RetryPolicy
 }
 
-/** The connection to the service that one command works over. */
+/** The connection to the service that one command uses. */
 export type Session = ReturnType<typeof createSession>
 
-/** `scopes` are those that the token is to have, see `TokenSettings`; undefined asks for all there are. */
+/** Creates a session. `scopes` are those that the token should have: see `TokenSettings`; undefined requests all. */
 export function createSession(settings: SessionSettings, scopes: readonly string[] | undefined) {
   const { config, mask, signal, log, onRetry } = settings
   const { retryPolicy = retryPolicyOf(config.retryMinutes) } = settings

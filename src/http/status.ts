@@ -1,49 +1,49 @@
 import type { FailureType } from '../ground/errors.ts'
 import type { FailureId } from '../ground/message-ids.ts'
 
-/** What a status can mean for whoever sent the request. */
+/** What a status can mean for the sender of the request. */
 export type StatusKind =
-  /** A repetition may heal it. */
+  /** Repeating the request may help. */
   | 'retryable'
-  /** The service may have done what was asked for. */
+  /** The service may have carried out the request. */
   | 'uncertain'
-  /** Nothing was done, as the service documents it; whatever else answers a POST says nothing of what was done. */
+  /** By its documentation, the service has done nothing. After any other answer to a POST that is unknown. */
   | 'nothing done'
-  /** Of a gateway: the service may have answered, and only its answer was lost. */
+  /** The answer of a gateway: the service may have answered, and its answer was lost. */
   | 'gateway'
-  /** The service asks for fewer requests; some statuses say so only with a Retry-After. */
+  /** The service asks for fewer requests; some statuses mean this only with a Retry-After. */
   | 'rate limit'
   | 'rate limit with Retry-After'
-  /** With a Location, the address of what was asked for by a GET, or by any method. */
+  /** The Location header has the new address, for a GET or for any method. */
   | 'redirect of GET'
   | 'redirect'
-  /** A new token may be taken. */
+  /** A new token may be accepted. */
   | 'expired token'
   /** The client lacks a scope or a permission. */
   | 'permission'
-  /** A token that is good does not give access to what was asked for. */
+  /** The token is valid but gives no access to the resource. */
   | 'no access'
-  /** The request cannot be right as it is, whatever it is about. */
+  /** The request is wrong in itself, whatever its target. */
   | 'bad request'
-  /** There is no such record. */
+  /** The record does not exist. */
   | 'missing'
-  /** The tenant or the API does not have the collection, or not this operation of it. */
+  /** The tenant or the API does not have the collection or the operation. */
   | 'not offered'
-  /** The service does not know something that the request names, such as a collection of references. */
+  /** The service does not know a name in the request, such as a collection of references. */
   | 'unknown'
   /** Two requests contradict each other. */
   | 'conflict'
-  /** The service has forgotten what a good link of its own stands for. */
+  /** The service no longer has the data behind one of its own links. */
   | 'expired'
-  /** A link of the service is of no use, now or any more. */
+  /** A link of the service cannot be used, now or for good. */
   | 'dead link'
-  /** Somebody else has written the record since it was read. */
+  /** Another client has written the record since it was read. */
   | 'outdated'
   /** The value of a reference may be linked to another record, or the record to another value. */
   | 'linked'
-  /** About the one record that was sent. */
+  /** It concerns only the record that was sent. */
   | 'of record'
-  /** Every record of the same kind would get it. */
+  /** It would concern every record of the same kind. */
   | 'of object'
 
 /** What a status means, and who has to act. */
@@ -52,9 +52,9 @@ export interface StatusMeaning {
   readonly id: FailureId
   /** A sentence without its full stop. */
   readonly words: string
-  /** The same for somebody who asked for one record. */
+  /** The sentence for a request for one record. */
   readonly wordsOfRecord?: string
-  /** A sentence that follows, with a space before it. */
+  /** A second sentence, with a space before it. */
   readonly advice?: string
   readonly is: readonly StatusKind[]
 }
@@ -75,7 +75,7 @@ const UNEXPECTED_FOR_NOW = {
 } as const
 const FAILS = { failure: 'transient', id: 'service-fails', words: 'The service fails' } as const
 
-/** The only place that knows statuses; docs/service.md has those that the service documents. */
+/** The only place that knows statuses; docs/service.md lists those that the service documents. */
 const MEANINGS: Readonly<Record<number, StatusMeaning>> = {
   301: { ...UNEXPECTED, is: ['redirect of GET'] },
   302: { ...UNEXPECTED, is: ['redirect of GET'] },
@@ -164,18 +164,18 @@ const MEANINGS: Readonly<Record<number, StatusMeaning>> = {
   504: { ...FAILS, is: ['retryable', 'uncertain', 'gateway'] },
 }
 
-/** What a status means; one of the service's failures that has no meaning of its own is like 500. */
+/** The meaning of a status; a 5xx without a meaning of its own is treated like 500. */
 export function meaningOf(status: number): StatusMeaning {
   const base = status >= 500 && status < 600 ? MEANINGS[500] : undefined
   return MEANINGS[status] ?? base ?? UNEXPECTED
 }
 
-/** Whether a status has this meaning; false where there was no answer. */
+/** Whether a status has a meaning; false if there was no answer. */
 export function statusIs(status: number | undefined, kind: StatusKind): boolean {
   return status !== undefined && meaningOf(status).is.includes(kind)
 }
 
-/** Whether what was asked for is in the answer: any success. */
+/** Whether a status is a success. */
 export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300
 }

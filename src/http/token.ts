@@ -3,34 +3,34 @@ import type { Mask } from '../ground/mask.ts'
 import { type Endpoints, scopeName } from './endpoints.ts'
 import { HttpError } from './http-error.ts'
 
-/** An access token and what it covers. */
+/** An access token and its scopes. */
 export interface Token {
   readonly value: string
-  /** Granted scopes; undefined when the answer does not say. */
+  /** The granted scopes; undefined if the answer does not list them. */
   readonly scopes: ReadonlySet<string> | undefined
-  /** True when the token was asked for by scopes, so that another may cover more. */
+  /** Whether the token was requested with scopes, so that another one may have more. */
   readonly isNarrow: boolean
 }
 
 /**
- * The one token of a process, reused by all requests. What the
- * token endpoint refuses is a ConnectorError and not a HttpError: it says nothing of a link.
+ * The access token of a process, which all requests share. Refusals of the token endpoint are ConnectorErrors, not
+ * HttpErrors, because they say nothing about a link.
  */
 export interface Tokens {
-  /** A token that is valid for now; concurrent callers share one request. */
+  /** A token that is valid now; concurrent callers share one request. */
   get(): Promise<Token>
-  /** A newer token than `refused`; `wide` asks for every scope the client is entitled to. */
+  /** A newer token than `refused`; `wide` requests all scopes of the client. */
   renew(refused: Token, wide?: boolean): Promise<Token>
-  /** Lets the next one that is asked for be newer than `refused`, for every scope the client is entitled to. */
+  /** Makes the next requested token newer than `refused`, with all scopes of the client. */
   widen(refused: Token): void
 }
 
-/** Who asks for a token, and for what. */
+/** The client that requests a token, and the scopes. */
 export interface TokenSettings {
   readonly endpoints: Endpoints
   readonly clientId: string
   readonly clientSecret: string
-  /** Scopes to ask for, such as `people.read`; undefined asks for every scope the client has. */
+  /** The scopes to request, for example `people.read`; undefined requests all scopes of the client. */
   readonly scopes: readonly string[] | undefined
   readonly mask: Mask
 }
@@ -42,7 +42,7 @@ export interface TokenRequest {
   readonly body: string
 }
 
-/** The request for a token with these scopes, see `TokenSettings`. */
+/** The request for a token with these scopes: see `TokenSettings`. */
 function tokenRequest(
   { endpoints, clientId, clientSecret }: TokenSettings,
   scopes: readonly string[] | undefined,
@@ -65,17 +65,17 @@ function tokenRequest(
   }
 }
 
-/** What the token endpoint has granted. */
+/** The answer of the token endpoint. */
 interface TokenGrant extends Omit<Token, 'isNarrow'> {
-  /** How long the token is valid; infinite when the answer does not say. */
+  /** How long the token is valid; infinite if the answer does not say. */
   readonly lifetimeMs: number
 }
 
-/** Reads the answer of the token endpoint; throws a ConnectorError when there is no usable token in it. */
+/** Parses the answer of the token endpoint; throws a ConnectorError if it has no usable token. */
 function processTokenResponse(text: string): TokenGrant {
   const answer = parsed(text)
   const value = answer?.['access_token']
-  // What a header cannot carry is no token.
+  // A token with characters that no header can contain is not usable.
   if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) {
     throw new ConnectorError(
       'system',
@@ -96,7 +96,7 @@ function processTokenResponse(text: string): TokenGrant {
   return {
     value,
     lifetimeMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : Number.POSITIVE_INFINITY,
-    // An empty text says nothing either: a token without any scope would not have been granted.
+    // An empty string is treated like a missing member: a token without any scope would not have been granted.
     scopes:
       typeof scope === 'string' && scope.trim() !== ''
         ? new Set(scope.trim().split(/\s+/))
@@ -104,13 +104,13 @@ function processTokenResponse(text: string): TokenGrant {
   }
 }
 
-/** A token is renewed when less than this part of its lifetime is left, at most a minute. */
+/** A token is renewed when this part of its lifetime is left, but at most a minute before its end. */
 const MARGIN_MS = 60_000
 const MARGIN_PART = 0.1
 
 /**
- * Tokens of one client; one is requested when it is first needed. `send` sends the request until it is
- * answered by 200, and reads the answer; it throws a HttpError for another status. `now` is a monotonic
+ * Creates the tokens of one client; the first one is requested when it is needed. `send` sends a request until the
+ * answer has the status 200, and returns its body; it throws a HttpError for another status. `now` is a monotonic
  * clock in milliseconds.
  */
 export function createTokens(
@@ -133,14 +133,14 @@ export function createTokens(
   }
 
   async function renew(refused: Token, everyScope = false): Promise<Token> {
-    // Another stream may have renewed it in the meantime.
+    // Another stream may have renewed the token in the meantime.
     const isOutdated = current !== undefined && current.token.value !== refused.value
     if (isOutdated && !(everyScope && current?.token.isNarrow)) return get()
     wide ||= everyScope
     current = undefined
     const token = await request()
     if (!everyScope || !token.isNarrow) return token
-    // Somebody else's narrower request was already on its way.
+    // A narrower request of another caller was already being sent.
     current = undefined
     return request()
   }
@@ -162,7 +162,7 @@ export function createTokens(
     try {
       return await fetchScoped(asked)
     } catch (error) {
-      // One scope that is not granted rejects the whole request.
+      // One scope that is not granted makes the service reject the whole request.
       if (asked === undefined || !isScopeRefusal(error)) throw inWords(error, tokenUrl)
       wide = true
       return fetchScoped(undefined).catch((second) => Promise.reject(inWords(second, tokenUrl)))
@@ -182,8 +182,8 @@ export function createTokens(
 }
 
 /**
- * Whether a token holds one of these scopes, such as `people.read`, or that of all collections; true when
- * that is not known.
+ * Whether a token has one of these scopes, for example `people.read`, or the scope for all collections; true if that
+ * is unknown.
  */
 export function hasScope(token: Token, endpoints: Endpoints, scopes: readonly string[]): boolean {
   const granted = token.scopes
@@ -209,7 +209,7 @@ function isScopeRefusal(error: unknown): boolean {
   )
 }
 
-/** The refusals of the token endpoint that the user can mend. */
+/** Converts the refusals of the token endpoint that the user can solve. */
 function inWords(error: unknown, tokenUrl: string): unknown {
   if (!(error instanceof HttpError)) return error
   const { oauthError } = error
@@ -231,7 +231,7 @@ function inWords(error: unknown, tokenUrl: string): unknown {
   return new ConnectorError(error.failure, error.id, error.message, { cause: error })
 }
 
-/** The failure of a stream whose scope the token does not cover. */
+/** The error for a stream whose scope the token does not have. */
 export function notEntitled(scope: string, endpoints: Endpoints): ConnectorError {
   return new ConnectorError(
     'config',

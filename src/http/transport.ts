@@ -14,12 +14,13 @@ import {
 } from './public-hosts.ts'
 import { type Collected, type IncomingBody, receive } from './response-body.ts'
 
-// undici's index loads everything it has, fetch, caches, mocks and WebSocket too, which takes longer than
-// all else that a check loads. It exports no parts by name, so they are taken from their files.
+// Importing undici loads all of its parts, including fetch, caches, mocks and WebSocket, which takes longer than
+// everything else that a check loads. undici does not export its parts individually, so they are loaded from their
+// files.
 
 const require = createRequire(import.meta.url)
 
-/** What `undici` exports as `name`, from its file below `lib`, or from the index where it has moved. */
+/** Loads one export of undici from its file below `lib`, or from the index if a newer version has moved the file. */
 function part(file: string, name: 'Agent' | 'buildConnector'): unknown {
   try {
     return require(`undici/lib/${file}`)
@@ -33,19 +34,22 @@ const MOVED: ReadonlySet<string> = new Set(['MODULE_NOT_FOUND', 'ERR_PACKAGE_PAT
 
 const loadAgent = () => part('dispatcher/agent.js', 'Agent') as typeof Agent
 const loadConnector = () => part('core/connect.js', 'buildConnector') as typeof buildConnector
-/** What a proxy needs works only once the index has put undici's parts together. */
+/** Loads all of undici. Proxies need it, because the index connects undici's parts. */
 const loadAll = () => require('undici') as typeof import('undici')
 
-/** Kept-alive connections to the service, through the proxy that the environment names if there is one. */
+/** Kept-alive connections to the service, through a proxy if the environment names one. */
 interface Connections {
   readonly dispatcher: Dispatcher
   /** Whether connections to this host lead into a private network. */
   isPrivate(hostname: string): boolean
-  /** Closes all connections, those that are still being made too. */
+  /** Closes all connections, also those that are still being opened. */
   close(): Promise<void>
 }
 
-/** Proxies come from HTTPS_PROXY, HTTP_PROXY and NO_PROXY, certificate authorities from NODE_EXTRA_CA_CERTS. */
+/**
+ * Creates the connections. Proxies come from HTTPS_PROXY, HTTP_PROXY and NO_PROXY, certificate authorities from
+ * NODE_EXTRA_CA_CERTS.
+ */
 function createConnections(
   silenceMs: number,
   { isPublicOnly, lookup, isPrivate = isPrivateAddress }: HostRules,
@@ -61,7 +65,7 @@ function createConnections(
   )
   const options = {
     headersTimeout: silenceMs,
-    // Not counted while we read nothing, that is while our own reader blocks us.
+    // This timeout stops while the body is paused, that is while the reader of our output is slow.
     bodyTimeout: silenceMs,
     keepAliveTimeout: 30_000,
     connect: connecting.connect,
@@ -78,7 +82,7 @@ function createConnections(
   }
 }
 
-/** Makes connections; undici leaves those that are still being made at the end to their time-out. */
+/** Opens connections, and can abort those that are still being opened, which undici leaves to their timeout. */
 function createConnecting(
   timeout: number,
   lookup: LookupFunction | undefined,
@@ -88,7 +92,7 @@ function createConnecting(
   const sockets = new Set<Socket>()
   return {
     connect(options: buildConnector.Options, callback: buildConnector.Callback): void {
-      // What its types do not tell: it answers with the socket.
+      // Not in the types of undici: the connector returns the socket.
       const socket: unknown = connector(options, callback)
       if (!(socket instanceof Socket)) return
       sockets.add(socket)
@@ -107,7 +111,7 @@ function createDispatcher(options: Agent.Options, lookup: LookupFunction | undef
   const proxies = PROXIES.flatMap((name) => process.env[name] || [])
   if (proxies.length === 0) return new (loadAgent())(options)
   try {
-    // undici knows SOCKS too; such a proxy would look names up itself, whatever `lookup` says of them.
+    // undici also supports SOCKS, but such a proxy looks up names itself and bypasses `lookup`.
     const other = proxies.find((address) => !/^https?:$/.test(new URL(address).protocol))
     if (other !== undefined) throw new Error('its protocol is neither http nor https')
     const { EnvHttpProxyAgent } = loadAll()
@@ -126,8 +130,8 @@ function createDispatcher(options: Agent.Options, lookup: LookupFunction | undef
 type Dial = (call: Dispatcher.ConnectOptions) => Promise<Dispatcher.ConnectData>
 
 /**
- * Connections to a proxy; what it fails with tells that it was the proxy, and which. With a `lookup` it is
- * asked for the address of a host and not for its name.
+ * Connections through a proxy. Failures are reported as those of the proxy. With a `lookup`, the proxy gets the
+ * address of a host instead of its name.
  */
 function proxyConnections(
   origin: URL,
@@ -150,7 +154,7 @@ function proxyConnections(
   return Object.assign(pool, { connect })
 }
 
-/** Host and port with the address of the host. */
+/** Replaces the host of `host:port` by its address. */
 async function addressed(hostAndPort: string, lookup: LookupFunction): Promise<string> {
   const { hostname, port } = new URL(`tcp://${hostAndPort}`)
   const address = await publicAddressOf(hostname.replace(/^\[|\]$/g, ''), lookup)
@@ -159,11 +163,11 @@ async function addressed(hostAndPort: string, lookup: LookupFunction): Promise<s
 
 export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
 
-/** One request as it goes to the wire. */
+/** One request as it is sent. */
 export interface Call {
-  /** Sent as it is: dot segments and what is encoded in it are not touched. */
+  /** Sent unchanged, with its dot segments and escapes. */
   readonly url: string
-  /** What logs and messages have in place of an address that holds personal data. */
+  /** Replaces a URL with personal data in logs and messages. */
   readonly loggedUrl?: string
   readonly method: Method
   readonly headers: Readonly<Record<string, string>>
@@ -171,27 +175,27 @@ export interface Call {
   readonly signal: AbortSignal
 }
 
-/** One answer; its body must be read to the end or discarded, else its connection stays taken. */
+/** One answer. Its body must be read to the end or discarded, otherwise its connection stays occupied. */
 export interface Reply {
   readonly status: number
   header(name: string): string | undefined
-  /** The body, decompressed, or what `collect` has left of it. Throws a ConnectorError when it breaks. */
+  /** The decompressed body, or what `collect` has left of it. Throws a ConnectorError if it breaks. */
   readonly body: AsyncIterable<Buffer>
-  /** See ReceivedBody; throws as `body` does. */
+  /** See `ReceivedBody.collect`; throws as `body` does. */
   collect(most: number, until: number): Promise<Collected>
   discard(): void
-  /** Whether the host is one of a private network, as far as we connect to it ourselves. */
+  /** Whether the host is in a private network; unknown, thus false, if a proxy connects to it. */
   isPrivate(): boolean
 }
 
-/** Sends requests over kept-alive connections; knows nothing of tokens and retries. */
+/** Sends requests over kept-alive connections, without tokens and retries. */
 export interface Transport {
-  /** Throws a ConnectorError: transient when a repetition may help, else config or system. */
+  /** Throws a ConnectorError: transient if repeating the request may help, otherwise config or system. */
   send(call: Call): Promise<Reply>
   close(): Promise<void>
 }
 
-/** Over the connections of `createConnections`; gives up a service that is silent for so long. */
+/** Creates a transport. A request fails if the service is silent for `silenceSeconds`. */
 export function createTransport(silenceSeconds: number, hosts: HostRules = {}): Transport {
   const connections = createConnections(silenceSeconds * 1000, hosts)
   return {
@@ -205,12 +209,12 @@ export function createTransport(silenceSeconds: number, hosts: HostRules = {}): 
   }
 }
 
-/** Scheme and host of an address, and what follows. */
+/** Splits a URL into scheme and host, and the rest. */
 const PARTS = /^(\w+:\/\/[^/?]*)(.*)$/s
 
 /**
- * One request on undici's lowest level, where a page costs a fraction of what it costs as a stream: its
- * body is taken by events, without a promise per part.
+ * One request on undici's lowest level, where a page costs a fraction of a stream: its body is received by events,
+ * without a promise per part.
  */
 class PendingRequest implements Dispatcher.DispatchHandler {
   readonly #call: Call
@@ -275,8 +279,8 @@ class PendingRequest implements Dispatcher.DispatchHandler {
       body,
       collect: (most, until) => body.collect(most, until),
       discard: () => body.discard(new Error('it was discarded')),
-      // As a getter it would give each reply a shape of its own, which the garbage collector keeps for long, with
-      // the bytes of the page.
+      // A method, not a getter: with a getter each reply would get a shape of its own, which keeps it and the bytes
+      // of its page in memory for long.
       isPrivate: () => connections.isPrivate(new URL(url).hostname),
     })
   }
@@ -296,7 +300,7 @@ class PendingRequest implements Dispatcher.DispatchHandler {
     else this.#received.sink.fail(error)
   }
 
-  /** Ends at once: undici does not look at the signal while a connection is being made. */
+  /** Rejects at once, because undici ignores the signal while a connection is being opened. */
   readonly #onAbort = () => {
     const { reason } = this.#call.signal
     this.#reject(reason)
@@ -313,7 +317,7 @@ class PendingRequest implements Dispatcher.DispatchHandler {
     return new URL(this.#call.url).host
   }
 
-  /** An answer 1xx before the real one; each resets the clock that waits for it. */
+  /** Counts interim responses (1xx), each of which restarts the timeout. */
   #onAnnouncement(): void {
     if (++this.#announcements <= MAX_ANNOUNCEMENTS) return
     throw new ConnectorError(
@@ -327,16 +331,16 @@ class PendingRequest implements Dispatcher.DispatchHandler {
 const MAX_ANNOUNCEMENTS = 16
 
 /**
- * Ends when a request that was just made has been sent: undici lets two turns of the event loop
- * pass before it uses a connection again. Work that blocks must wait for it, or it delays the request.
+ * Resolves when a request that was just made has been sent: undici waits two turns of the event loop before it reuses
+ * a connection. Blocking work has to wait for this, otherwise it delays the request.
  */
 export async function afterRequestSent(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
 }
 
 /**
- * A transport that tells each exchange: its method, its address without the query, which may hold a
- * token, or what is logged in its place, its status and its milliseconds until the headers.
+ * A transport that logs each request: its method, its URL without the query, or `loggedUrl`, its status, and the
+ * milliseconds until its headers. The query is left out because it may contain a token.
  */
 export function loggedTransport(transport: Transport, tell: (line: string) => void): Transport {
   return {

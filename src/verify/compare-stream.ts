@@ -8,7 +8,7 @@ import type { HeldRows, VerifiedStream } from './row-table.ts'
 
 const NEWLINE = 0x0a
 
-/** Takes a difference, and the key of its row; a promise when the reader is behind. */
+/** Called for a difference, with the key of its row. Returns a promise if the reader of the output is slow. */
 export type Found = (difference: Difference, key: RowKey) => Promise<void> | undefined
 
 export interface CompareSettings {
@@ -18,15 +18,15 @@ export interface CompareSettings {
   readonly log: Log
 }
 
-/** A stream's end of a listing: what it is given is compared with the rows of a warehouse. */
+/** The output of a listing: its records are compared with the rows of a warehouse. */
 export interface Comparison extends StreamOutput {
-  /** How many records were compared. */
+  /** The number of compared records. */
   readonly compared: number
 }
 
 /**
- * Compares what a listing has with rows, in whatever order either comes. What the listing does not have is told at
- * its end, as far as it was a listing of that: days and collections that it left out are not compared.
+ * Compares the records of a listing with rows, each in any order. Rows that the listing does not have are reported at
+ * its end, unless it could not have had them: days and collections outside of the listing are not compared.
  */
 export function compareStream({ stream, held, found, log }: CompareSettings): Comparison {
   const { table, reader, known } = held
@@ -61,7 +61,7 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
       }
       releaseBuffer(lines)
     },
-    // A listing tells of no row that is gone.
+    // A listing does not report deletions.
     deletes: () => undefined,
     checkpoint: () => undefined,
     state: async () => {},
@@ -112,7 +112,10 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
     return found(mayHaveChanged(difference, version) ? { ...what, pending: true } : what, key)
   }
 
-  /** Whether a change since the last sync may be why. When a row was deleted, or changed without a version, nobody tells. */
+  /**
+   * Whether a change since the last sync may be the reason. The time of a deletion, and of a change without a new
+   * version, is unknown.
+   */
   function mayHaveChanged(difference: Difference['difference'], version?: string): boolean {
     if (difference === 'too many' || version === undefined) return true
     if (difference === 'changed') return false
@@ -133,7 +136,7 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
       )
   }
 
-  /** Whether a row is among those that the listing would have had. */
+  /** Returns a function that says whether the listing would contain a row. */
   function listed(): (index: number) => boolean {
     const { start, listed_until: until } = (source?.() ?? {}) as ListedDays
     const first = typeof start === 'string' ? dayNumber(start) : 0
@@ -147,7 +150,7 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
     }
   }
 
-  /** Of external references the service may list those of some collections only. */
+  /** The service may list the external references of some collections only. */
   function metCollections(): Set<unknown> {
     const met = new Set<unknown>()
     for (let index = 0; index < table.count; index++)
@@ -156,7 +159,7 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
   }
 }
 
-/** What the bookmark of a listing says of its days. */
+/** What the state of a listing says about its days. */
 interface ListedDays {
   readonly start?: unknown
   readonly listed_until?: unknown

@@ -1,30 +1,37 @@
 import type { StreamSpec } from '../records/stream-spec.ts'
 
-/** A row that is not the same at the service and in the warehouse. No value of it is told. */
+/** A row that differs between the service and the warehouse. It contains no values of the row, except for its key. */
 export interface Difference {
   readonly stream: string
-  /** The key; of several columns a list, in which values of external references are `****`. */
+  /** The key. Several columns are an array, in which values of external references are `****`. */
   readonly key: unknown
   /**
-   * `missing`: the warehouse has no row; `too many`: the service has no record, or another row has the key; `old`: the
-   * row is of another version than the record; `changed`: the version is the same, and fields are others.
+   * The kind of difference.
+   *
+   * - `missing`: the warehouse has no row.
+   * - `too many`: the service has no record, or another row has the same key.
+   * - `old`: the row has another version than the record.
+   * - `changed`: the version is the same, and other fields differ.
    */
   readonly difference: 'missing' | 'too many' | 'old' | 'changed'
-  /** The fields that are others. */
+  /** The fields that differ. */
   readonly fields?: readonly string[]
   /** The version of the record at the service. */
   readonly version?: string
-  /** Set where a change since the last sync may be why: it counts once it is still there after the next one. */
+  /**
+   * Set if a change since the last sync may be the reason: it is a difference only if it is still there after the
+   * next sync.
+   */
   readonly pending?: true
 }
 
-/** What an earlier look found: whether it found the same, or another difference of the row. */
+/** The differences of an earlier comparison, in which the same or another difference of a row can be looked up. */
 export interface Earlier {
   readonly streams: ReadonlySet<string>
   find(difference: Difference): 'same' | 'other' | undefined
 }
 
-/** Takes the lines that an earlier look printed; lines of any other kind are left out. */
+/** Reads the differences that an earlier comparison printed; other lines are ignored. */
 export function earlierOf(differences: Iterable<unknown>): Earlier {
   const found = new Map<string, Set<string>>()
   const streams = new Set<string>()
@@ -57,7 +64,10 @@ function isDifference(value: unknown): value is Difference {
   return typeof stream === 'string' && key !== undefined && typeof difference === 'string'
 }
 
-/** A key as JSON: a number, a text, or a list of several columns, without the values of external references. */
+/**
+ * A key as a JSON value: a number, a string, or an array of several columns without the values of external
+ * references.
+ */
 export function printedKey(
   key: number | string,
   { key: columns }: Pick<StreamSpec, 'key'>,

@@ -15,25 +15,24 @@ const LOWER_F = 0x66
 const LOWER_N = 0x6e
 const LOWER_T = 0x74
 
-/** What begins the digest of each kind of value, so that the text "1" is not the number 1. */
+/** The first input of the digest for each kind of value, so that the string "1" differs from the number 1. */
 const SEED = { text: 1, number: 2, boolean: 3, list: 4, object: 5, member: 6 } as const
 
-/** A longer number may have more digits than a comparison by bytes is right for. */
+/** Numbers with more zeros are left in their short form. */
 const MOST_ZEROS = 25
 
 /**
- * Digests of JSON values, 64 bits in two halves. Values that mean the same have the same digest, however they are
- * written: white space, escapes, the order of members and the form of numbers make no difference, and neither does
- * a member that is null beside one that is missing. Digests find accidents; they are no protection against
- * somebody who looks for two values with one digest.
+ * Computes 64-bit digests of JSON values, in two halves. Equal values have equal digests, however they are written:
+ * white space, escapes, the order of members and the form of numbers do not matter, and a member that is null equals
+ * a missing one. The digests detect accidental differences; they are no protection against collisions on purpose.
  */
 export class JsonDigest {
-  /** The digest of the last value; both are 0 for null alone. */
+  /** The digest of the last value. Both halves are 0 only for null. */
   high = 0
   low = 0
-  /** How a number is written before it is digested. */
+  /** Normalizes the text of a number before it is digested. */
   readonly #numberText: (text: string) => string
-  /** Hold texts that are given as such, one while another is read. */
+  /** Buffers for strings: one may be read while the other one is written. */
   #source = Buffer.alloc(1024)
   #scratch = Buffer.alloc(1024)
 
@@ -41,7 +40,7 @@ export class JsonDigest {
     this.#numberText = numberText
   }
 
-  /** The digest of the value that begins at `at`, which is valid JSON; answers with the position behind it. */
+  /** Digests the JSON value that begins at `at`, which must be valid; returns the position after it. */
   value(bytes: Buffer, at: number): number {
     switch (bytes[at]) {
       case QUOTE:
@@ -65,19 +64,19 @@ export class JsonDigest {
     }
   }
 
-  /** The digest of a JSON value that is given as a text. */
+  /** Digests a JSON value from its text. */
   json(text: string): void {
     this.#source = withRoom(this.#source, text)
     const length = this.#source.write(text)
     this.value(this.#source.subarray(0, length), 0)
   }
 
-  /** The digest of a JSON text with this content. */
+  /** Digests a string with this content. */
   text(content: string): void {
     this.#of(SEED.text, this.#scratch, 0, this.#write(content))
   }
 
-  /** Makes this digest one of a member with this name. */
+  /** Combines this digest with that of a member's name. */
   named(high: number, low: number): void {
     this.#finish(this.high ^ high, this.low + Math.imul(low, 0x9e3779b1) + SEED.member)
   }
@@ -132,7 +131,7 @@ export class JsonDigest {
       at = skipSpace(bytes, this.value(bytes, skipSpace(bytes, at)))
       if (this.high !== 0 || this.low !== 0) {
         this.named(nameHigh, nameLow)
-        // A sum does not know in which order its parts came.
+        // A sum does not depend on the order of its terms.
         high = (high + this.high) | 0
         low = (low + this.low) | 0
       }
@@ -159,18 +158,18 @@ export class JsonDigest {
     a = Math.imul(a ^ (a >>> 16), 0x85ebca6b) ^ Math.imul(b ^ (b >>> 13), 0xc2b2ae35)
     b = Math.imul(b ^ (b >>> 16), 0x85ebca6b) ^ Math.imul(a ^ (a >>> 13), 0xc2b2ae35)
     this.high = a | 0
-    // Both halves are 0 for null alone.
+    // Both halves are 0 only for null.
     this.low = (a | b) === 0 ? 1 : b | 0
   }
 }
 
-/** A buffer that takes the text, whatever its characters. */
+/** A buffer that is large enough for the text, whatever its characters. */
 function withRoom(buffer: Buffer<ArrayBuffer>, text: string): Buffer<ArrayBuffer> {
   const most = text.length * 3
   return buffer.length < most ? Buffer.alloc(most * 2) : buffer
 }
 
-/** A number with every digit that it has, the same for all ways to write it. */
+/** A number with all of its digits, in one form for all ways to write it. */
 function exactNumber(text: string): string {
   if (isWhole(text)) return text === '-0' ? '0' : text
   const digits = normalised(text)
@@ -187,13 +186,13 @@ function isWhole(text: string): boolean {
   return true
 }
 
-/** Databases round numbers with a fraction to nine digits behind the point at least. */
+/** A number rounded to nine decimal places; databases keep at least these. */
 export function roundedNumber(text: string): string {
   if (isWhole(text)) return exactNumber(text)
   return exactNumber(String(Number(Number(text).toFixed(9))))
 }
 
-/** The position behind a number, a boolean or null. */
+/** The position after a number, a boolean or null. */
 export function behindScalar(bytes: Buffer, start: number): number {
   let at = start
   for (; at < bytes.length; at++) {
@@ -203,7 +202,7 @@ export function behindScalar(bytes: Buffer, start: number): number {
   return at
 }
 
-/** The position of the next byte that is no white space. */
+/** The position of the next byte that is not white space. */
 export function skipSpace(bytes: Buffer, start: number): number {
   let at = start
   while ((bytes[at] as number) <= SPACE) at++

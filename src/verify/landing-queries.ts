@@ -1,10 +1,13 @@
-/** The dialects of SQL in which the rows of a landed table can be asked for as JSON lines. */
+/** The SQL dialects for which queries can be printed. */
 export const DIALECTS = ['bigquery', 'databricks', 'duckdb', 'postgres', 'snowflake'] as const
 
 /** One of the dialects. */
 export type Dialect = (typeof DIALECTS)[number]
 
-/** The line of a row of the table `t`, with every column that it has: `{"stream": "people", "row": {...}}`. */
+/**
+ * The expression for one row of the table `t` as a line, with all of its columns: `{"stream": "people", "row":
+ * {...}}`.
+ */
 const LINE: Readonly<Record<Dialect, (stream: string) => string>> = {
   bigquery: (stream) => `TO_JSON_STRING(STRUCT('${stream}' AS stream, t AS \`row\`))`,
   databricks: (stream) =>
@@ -16,8 +19,8 @@ const LINE: Readonly<Record<Dialect, (stream: string) => string>> = {
 }
 
 /**
- * A query for each stream that prints its rows as JSON lines, and a line without a row first, so that a table without
- * rows is told from one that was not asked. The tables are those of the present schema.
+ * One query per stream that returns its rows as JSON lines, after a first line without a row, so that an empty table
+ * differs from one that was not queried. The tables are those of the current schema.
  */
 export function landingQueries(streams: readonly string[], dialect: Dialect): string {
   return streams

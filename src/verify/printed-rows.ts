@@ -16,9 +16,9 @@ interface Printed {
 }
 
 /**
- * The rows that a warehouse printed as JSON lines, `{"stream": "people", "row": {...}}`, in any order. A line without
- * `row` says that there is a table of the stream. Rows that are marked as deleted are left out. Throws a config error
- * for a line that is none, without a value of it.
+ * Reads the rows that a warehouse printed as JSON lines, `{"stream": "people", "row": {...}}`, in any order. A line
+ * without `row` says that the stream has a table. Rows that are marked as deleted are ignored. Throws a config error
+ * for an invalid line, without quoting its values.
  */
 export async function readPrintedRows(
   input: Readable,
@@ -48,7 +48,7 @@ function begin(stream: VerifiedStream): Printed {
   return { stream, table: new RowTable(), repeated: [], reader, isThere: [] }
 }
 
-/** What the service's records are compared with: of a table without rows nothing more is known. */
+/** The rows of one stream for the comparison. Without any row, the columns of the table are unknown. */
 function heldOf({ stream, table, repeated, reader, isThere }: Printed): HeldRows {
   const { fields } = reader
   const isEmpty = table.count === 0
@@ -68,7 +68,6 @@ function heldOf({ stream, table, repeated, reader, isThere }: Printed): HeldRows
 function take(row: Readonly<Record<string, unknown>>, printed: Printed): void {
   const { table, repeated, reader, isThere } = printed
   const { fields } = reader
-  // Names of a row are those of the one before it, mostly.
   for (const name in row) {
     const place = fields.placeOf(name)
     if (place >= 0) isThere[place] = true
@@ -95,7 +94,7 @@ function parsed(text: string | undefined, line: number): Readonly<Record<string,
     const value: unknown = JSON.parse(text)
     if (isJsonObject(value)) return value
   } catch {
-    // The parser's message has a piece of the line, which is somebody's data.
+    // Ignored: the parser's message quotes a part of the line, which may be personal data.
   }
   throw notValid(line, 'It is not a JSON object.')
 }

@@ -9,22 +9,22 @@ const COMMA = 0x2c
 const BACKSLASH = 0x5c
 const LOWER_N = 0x6e
 
-/** The stream of which rows are compared. */
+/** The parts of a stream that rows are compared by. */
 export interface RowShape extends Pick<StreamSpec, 'schema' | 'key' | 'version'> {
-  /** The member by which the service filters the records by day. */
+  /** The member by which the service filters records by date. */
   readonly dateField: string | undefined
 }
 
-/** Turns records of the service, and rows of a warehouse, into what is compared of them. */
+/** Reads records of the service, or rows of a warehouse, into digests. */
 export interface RecordReader {
   readonly fields: FieldList
-  /** The last record; valid until the next one. */
+  /** The last record; valid until the next one is read. */
   readonly row: RowDigest
-  /** Reads a record, an object of valid JSON that begins at `at`; answers with the position behind it. */
+  /** Reads a record, a valid JSON object that begins at `at`; returns the position after it. */
   read(bytes: Buffer, at: number): number
 }
 
-/** The reader of records for a DuckDB file, which keeps every value as it came. */
+/** Creates the reader of records for a DuckDB file, which stores every value exactly. */
 export function createExactReader(shape: RowShape, columns: readonly Column[]): RecordReader {
   const digest = new JsonDigest()
   const fields = createFieldList(digest)
@@ -46,7 +46,7 @@ export function createExactReader(shape: RowShape, columns: readonly Column[]): 
   })
 }
 
-/** A time as DuckDB keeps it: UTC, with nanoseconds. */
+/** A time in the form that DuckDB prints: UTC, with nanoseconds. */
 export function instant(text: string): string {
   const [, day = '', time = '00:00', seconds = ':00', , fraction = '', zone = 'Z'] =
     /^(.{10})[T ](\d\d:\d\d)(:\d\d)?(\.(\d+))?(Z|[+-]\d\d:\d\d)?$/.exec(text) ?? []
@@ -55,8 +55,9 @@ export function instant(text: string): string {
 }
 
 /**
- * The reader of records for rows that another warehouse prints. They are compared by the fields that the schema names
- * and that some row has; names count without case and underscores, and values in the form that databases keep.
+ * Creates the reader of records for rows that another warehouse prints. Only fields that are in the schema and in
+ * some row are compared. Names are compared without case and underscores, values in the form in which databases store
+ * them.
  */
 export function createLooseReader(
   shape: RowShape,
@@ -78,19 +79,19 @@ export function createLooseReader(
   })
 }
 
-/** How a warehouse may have changed a name. */
+/** Normalizes a name that a warehouse may have changed. */
 function foldName(name: string): string {
   return name.toLowerCase().replaceAll('_', '')
 }
 
-/** An integer may be in a text, and a text in a number. */
+/** Normalizes a column of the key: some warehouses store integers as strings or decimals. */
 function looseKey(text: string): string {
   if (!text.startsWith('"')) return text.replace(/\.0+$/, '')
   const content = JSON.parse(text) as string
   return /^\d{1,15}$/.test(content) ? String(Number(content)) : text
 }
 
-/** The digest of a value in the form that every warehouse can keep. */
+/** Digests a value in a form that every warehouse can store. */
 function looseValue(type: ColumnType, bytes: Buffer, at: number, digest: JsonDigest): number {
   const isText = bytes[at] === QUOTE
   const isEmpty = isText && bytes[at + 1] === QUOTE
@@ -118,14 +119,14 @@ function looseValue(type: ColumnType, bytes: Buffer, at: number, digest: JsonDig
       if (!Number.isNaN(Date.parse(text))) digest.text(new Date(text).toISOString())
       break
     default:
-      // Some loaders keep no empty texts.
+      // Some loaders store null for an empty string.
       if (text === '') digest.json('null')
       else if (isJson(text)) digest.json(text)
   }
   return end
 }
 
-/** Whether a text is the JSON of an object or a list, as warehouses without such a type keep it. */
+/** Whether a string is the JSON of an object or an array, which warehouses without a JSON type store as a string. */
 function isJson(text: string): boolean {
   if (!/^\s*[[{]/.test(text)) return false
   try {
@@ -139,9 +140,9 @@ function isJson(text: string): boolean {
 interface Ways {
   readonly areNamesFolded: boolean
   placeOf(name: string): number
-  /** Leaves the digest of the value in the digest of the reader; answers with the position behind it. */
+  /** Leaves the digest of the value in the reader's digest; returns the position after the value. */
   value(place: number, bytes: Buffer, at: number): number
-  /** The JSON text of a column of the key, in one form. */
+  /** Normalizes the JSON text of a key column. */
   keyText(text: string): string
 }
 
@@ -155,7 +156,7 @@ function createReader(
   const keyPlaces = key.map((name) => ways.placeOf(name))
   const versionPlace = version === undefined ? -1 : ways.placeOf(version)
   const dayPlace = dateField === undefined ? -1 : ways.placeOf(dateField)
-  /** The names of the last record in their order, and their places: those of the next one are mostly the same. */
+  /** The names of the last record in their order, and their places. The next record usually has the same ones. */
   const names: Buffer[] = []
   const places: number[] = []
   const keyTexts: string[] = []
@@ -180,7 +181,7 @@ function createReader(
     return at + 1
   }
 
-  /** A member that comes twice counts as it came last; of two spellings of a name the one with a value does. */
+  /** The last value of a repeated member is used; of two spellings of a name, the one with a value. */
   function take(place: number, bytes: Buffer, start: number, end: number): void {
     const isNull = digest.high === 0 && digest.low === 0
     if (isNull && ways.areNamesFolded) return
@@ -218,7 +219,7 @@ function isSameName(name: Buffer, bytes: Buffer, start: number, end: number): bo
   return true
 }
 
-/** Whether a row that a warehouse printed is marked as deleted; what the marks say that cannot be understood. */
+/** Whether a printed row is marked as deleted, or a fault if its marks are not clear. */
 export function markOf(row: Readonly<Record<string, unknown>>): ReturnType<typeof lifeOf> {
   const { _deleted_at: own, ...others } = row
   return lifeOf(own === undefined ? others : { ...others, _deleted: own })

@@ -1,47 +1,47 @@
 import type { JsonDigest } from './json-digest.ts'
 
-/** What tells a row apart: an integer that a double holds, or the JSON text of anything else. */
+/** The key of a row: an integer that a double can represent, or the JSON text of any other key. */
 export type RowKey = number | string
 
-/** An integer of so many digits is always one that a double holds. */
+/** A double can represent every integer with this many digits. */
 const SAFE_DIGITS = 15
 const INTEGER = /^(0|[1-9]\d*)$/
 
-/** The key whose columns have these JSON texts. */
+/** The key for the JSON texts of its columns. */
 export function keyOf(texts: readonly string[]): RowKey {
   const [first = 'null'] = texts
   if (texts.length > 1) return `[${texts.map(written).join(',')}]`
   return first.length <= SAFE_DIGITS && INTEGER.test(first) ? Number(first) : written(first)
 }
 
-/** A JSON text in one form; a number keeps its digits. */
+/** A JSON text in a normalized form; a number keeps its digits. */
 function written(text: string): string {
   return text.startsWith('"') ? JSON.stringify(JSON.parse(text)) : text
 }
 
-/** Days that the bounds of a listing can be compared with. */
+/** The number for values that are no date; dates are smaller. */
 export const NO_DAY = 0xffff
 
-/** A day as a number of days since 1970; NO_DAY for what is none, or too far away. */
+/** A date as the number of days since 1970, at least 0 and below NO_DAY; NO_DAY for anything that is not a date. */
 export function dayNumber(text: string | undefined): number {
   const day = Date.parse(`${text?.slice(0, 10)}T00:00:00Z`) / 86_400_000
   return Number.isInteger(day) ? Math.min(Math.max(day, 0), NO_DAY - 1) : NO_DAY
 }
 
-/** The fields that the rows of a stream are compared by. */
+/** The fields by which the rows of a stream are compared. */
 export interface FieldList {
-  /** As they are told of. */
+  /** The names, as reports show them. */
   readonly names: readonly string[]
-  /** The place of a field; -1 where it is none of them. */
+  /** The place of a field; -1 if it is not in the list. */
   placeOf(name: string): number
-  /** The same; adds the field where it is none of them. */
+  /** The place of a field, which is added if it is not in the list. */
   addedPlaceOf(name: string): number
-  /** The digest of the name at a place. */
+  /** The digests of the names, by place. */
   readonly highs: readonly number[]
   readonly lows: readonly number[]
 }
 
-/** `foldName` says under which name a field is found: fields of one name are the same. */
+/** Creates a list of fields. Names with the same result of `foldName` are the same field. */
 export function createFieldList(digest: JsonDigest, foldName = (name: string) => name): FieldList {
   const names: string[] = []
   const highs: number[] = []
@@ -65,12 +65,12 @@ export function createFieldList(digest: JsonDigest, foldName = (name: string) =>
   }
 }
 
-/** A row, as it is compared: its key, and a digest of each of its fields. It is used again for the next one. */
+/** The digests of one row: its key, and a digest of each field. The object is reused for the next row. */
 export class RowDigest {
   key: RowKey = 0
   version: string | undefined
   day = NO_DAY
-  /** Of all fields together. */
+  /** The digest of all fields together. */
   high = 0
   low = 0
   #highs: Int32Array<ArrayBuffer>
@@ -88,7 +88,7 @@ export class RowDigest {
     this.day = NO_DAY
   }
 
-  /** Sets a field; both are 0 for null. */
+  /** Sets the digest of a field; both halves are 0 for null. */
   set(place: number, high: number, low: number): void {
     if (place >= this.#highs.length) {
       this.#highs = longer(this.#highs, place)
@@ -102,13 +102,13 @@ export class RowDigest {
     return this.#highs[place] !== 0 || this.#lows[place] !== 0
   }
 
-  /** 16 bits of a field: 0 for null alone. */
+  /** 16 bits of a field's digest; 0 only for null. */
   partOf(place: number): number {
     if (place >= this.#lows.length || !this.isSet(place)) return 0
     return (this.#lows[place] as number) & 0xffff || 1
   }
 
-  /** Sums the fields up, in whatever order they came. */
+  /** Computes the digest of all fields, independent of their order. */
   sum({ names, highs, lows }: FieldList, digest: JsonDigest): void {
     let high = 0
     let low = 0

@@ -2,32 +2,35 @@ import type { StreamSpec } from '../records/stream-spec.ts'
 import type { RecordReader, RowShape } from './record-reader.ts'
 import { NO_DAY, type RowDigest, type RowKey } from './row-digest.ts'
 
-/** Rows that are kept side by side. */
+/** The number of rows in a chunk. */
 const CHUNK = 4096
-/** The texts of keys are kept in buffers of so many bytes. */
+/** The size of the buffers for the texts of keys, in bytes. */
 const TEXTS = 1024 * 1024
-/** How many positions each of these buffers has in a number. */
+/** The number of positions for each of these buffers in the number that stands for a text. */
 const PLACES = 2 ** 31
 const LENGTH = 4
 
 interface Chunk {
-  /** A key that is an integer, or below 0 the place of its text. */
+  /** The keys: integers, or below 0 the places of their texts. */
   keys: Float64Array
   highs: Int32Array
   lows: Int32Array
   days: Uint16Array
   isMet: Uint8Array
-  /** A part of each field of each row, field by field; packed once the chunk is full. */
+  /** A part of each field's digest for each row, by field; packed when the chunk is full. */
   readonly fields: (FieldParts | undefined)[]
 }
 
-/** The parts of one field: of all rows, or which one of few each row has. A field without any is null in all rows. */
+/**
+ * The parts of one field: for all rows, or for each row an index into a few different parts. A missing field is null
+ * in all rows.
+ */
 type FieldParts = Uint16Array | { readonly which: Uint8Array; readonly parts: readonly number[] }
 
-/** So many parts can be told apart by a byte. */
+/** The number of different parts that a byte can distinguish. */
 const FEW = 256
 
-/** Most fields have few values: a byte a row is enough for them, and nothing for one value. */
+/** Packs a field: most fields have few values, for which one byte per row is enough, and none for a single value. */
 function packed(field: FieldParts | undefined): FieldParts | undefined {
   if (!(field instanceof Uint16Array)) return field
   const parts: number[] = []
@@ -49,7 +52,7 @@ function packFields({ fields }: Chunk): void {
   for (const [place, field] of fields.entries()) fields[place] = packed(field)
 }
 
-/** Of one part alone each row has that. */
+/** Used if all rows have the same part. */
 const NONE = new Uint8Array(0)
 
 function partAt(field: FieldParts | undefined, at: number): number {
@@ -59,13 +62,13 @@ function partAt(field: FieldParts | undefined, at: number): number {
 }
 
 /**
- * The rows of a table by their keys, with digests in place of values: about 25 bytes a row, and at most 2 for each field,
- * so that a million rows fit into little memory, and no value of them does.
+ * The rows of a table by their keys, with digests instead of values. A row takes about 25 bytes, and at most 2 for
+ * each field, so that a million rows need little memory, and no values are in memory.
  */
 export class RowTable {
   #count = 0
   readonly #chunks: Chunk[] = []
-  /** The index of a row, and 1, at the place that its key leads to; 0 where there is none. */
+  /** A hash table: the index of a row plus 1, at the slot of its key; 0 for a free slot. */
   #slots = new Int32Array(1024)
   readonly #texts: Buffer[] = []
   #textEnd = TEXTS
@@ -74,7 +77,7 @@ export class RowTable {
     return this.#count
   }
 
-  /** Adds a row that has so many fields; false, and nothing is added, where the key is there. */
+  /** Adds a row with this number of fields; returns false and adds nothing if the key exists. */
   add(row: RowDigest, fields: number): boolean {
     const slot = this.#slotOf(row.key)
     if (this.#slots[slot] !== 0) return false
@@ -98,7 +101,7 @@ export class RowTable {
     return true
   }
 
-  /** The last row has been added: what was set aside for more is given back. */
+  /** Must be called after the last row: releases memory that was reserved for more rows. */
   end(): void {
     const rest = this.#count % CHUNK
     const last = this.#chunks.at(-1)
@@ -113,7 +116,7 @@ export class RowTable {
     packFields(last)
   }
 
-  /** The index of the row with this key; -1 without one. */
+  /** The index of the row with this key; -1 if there is none. */
   find(key: RowKey): number {
     return (this.#slots[this.#slotOf(key)] as number) - 1
   }
@@ -140,7 +143,7 @@ export class RowTable {
     return highs[index % CHUNK] === high && lows[index % CHUNK] === low
   }
 
-  /** Whether a row has this key and the same fields as one of another table. */
+  /** Whether both tables have the same fields for this key, or both have no row for it. */
   hasSame(key: RowKey, other: RowTable): boolean {
     const index = this.find(key)
     const there = other.find(key)
@@ -150,7 +153,7 @@ export class RowTable {
     return this.isSame(index, { high, low })
   }
 
-  /** The places of the fields in which a row is another one, of so many fields. */
+  /** The places of the fields that differ between a row of the table and another one. */
   changedPlaces(index: number, row: RowDigest, fields: number): number[] {
     const chunk = this.#chunkOf(index)
     const places: number[] = []
@@ -178,7 +181,7 @@ export class RowTable {
     return chunk
   }
 
-  /** The slot of the row with this key, or the free one where it would be. */
+  /** The slot of the row with this key, or the free slot for it. */
   #slotOf(key: RowKey): number {
     const text = typeof key === 'string' ? Buffer.from(key) : undefined
     const mask = this.#slots.length - 1
@@ -205,7 +208,7 @@ export class RowTable {
     }
   }
 
-  /** Keeps a text, and answers with its place. */
+  /** Stores a text, and returns its place. */
   #addText(text: string): number {
     const size = LENGTH + Buffer.byteLength(text)
     if (this.#textEnd + size > TEXTS) {
@@ -243,24 +246,24 @@ function hashOfText(key: string): number {
 /** A stream that can be compared. */
 export type VerifiedStream = RowShape & StreamSpec
 
-/** What a warehouse holds of a stream. */
+/** The rows of a stream in a warehouse. */
 export interface HeldRows {
   readonly table: RowTable
-  /** The keys of rows that have the key of another one. */
+  /** The keys of rows whose key another row has, too. */
   readonly repeated: readonly RowKey[]
   /** Reads the records of the service for a comparison with these rows. */
   readonly reader: RecordReader
-  /** The fields of the schema that no row has, so that they are not compared. */
+  /** The fields of the schema that no row has; they are not compared. */
   readonly lacking: readonly string[]
-  /** What the last sync knew; undefined where rows alone are given. */
+  /** What the last sync knew; undefined if only rows were given. */
   readonly known?: {
-    /** The first and the last day that the rows stand for. */
+    /** The first and the last day that the rows cover. */
     readonly from: string | null
     readonly until: string | null
-    /** The highest version that a sync has met. */
+    /** The highest version that a sync has read. */
     readonly version: string | null
   }
 }
 
-/** What a warehouse holds of each stream; a stream that it does not hold whole has a reason in place of its rows. */
+/** The rows of each stream in a warehouse, or the reason why the stream cannot be compared. */
 export type Held = ReadonlyMap<string, HeldRows | { readonly why: string }>

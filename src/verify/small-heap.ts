@@ -1,17 +1,17 @@
 import { runInNewContext } from 'node:vm'
 import { knowsFlags, setFlag } from '../ground/v8-flags.ts'
 
-/** After so many rows of DuckDB the memory of those that have been read is given back. */
+/** The number of DuckDB rows after which the memory of rows that were read is released. */
 const ROWS = 8192
 
-/** Objects that live for a moment get a room of 2 MB, in place of up to 48: a comparison has no others. */
+/** Limits the space for short-lived objects to 2 MB instead of up to 48 MB: a comparison has no others. */
 export function keepHeapSmall(): void {
   setFlag('--semi-space-growth-factor=1')
 }
 
 /**
- * To be told of rows of DuckDB that have been read. V8 does not know how large they are, so it lets tens of megabytes of
- * them wait for the next collection of all; this makes it collect in time.
+ * Creates a function to call with the number of DuckDB rows that were read. V8 does not know their size, and would
+ * let tens of megabytes of them wait for the next full collection; this function collects them in time.
  */
 export function createCollector(): (rows: number) => void {
   if (!knowsFlags) return () => {}

@@ -5,14 +5,17 @@ import type { RowKey } from './row-digest.ts'
 import { type Held, RowTable, type VerifiedStream } from './row-table.ts'
 import type { Verified } from './verify.ts'
 
-/** A reading that fails now and then may have left a row out, and a row may come and go while it runs: both look twice. */
+/**
+ * A listing with failures may have left out a row, and a row may appear and disappear during it, so two comparisons
+ * are made.
+ */
 const MOST_LOOKS = 2
 
 export interface BetweenSyncsSettings {
   readonly streams: readonly VerifiedStream[]
-  /** Brings the warehouse to the present; answers with what failed. */
+  /** Brings the warehouse up to date; returns the failures. */
   readonly sync: () => Promise<readonly Failure[]>
-  /** What the warehouse holds of these streams, of the rows that are wanted. */
+  /** Reads the rows of these streams from the warehouse, or only the wanted ones. */
   readonly read: (
     streams: readonly VerifiedStream[],
     isWanted?: (stream: string, key: RowKey) => boolean,
@@ -24,10 +27,10 @@ export interface BetweenSyncsSettings {
   ) => Promise<Verified>
 }
 
-/** What two looks between syncs came to. */
+/** The result of the comparisons between syncs. */
 export interface VerifiedBetweenSyncs extends Verified {
   readonly differences: readonly Difference[]
-  /** How many differences the sync after the look explained. */
+  /** The number of differences that the sync after a comparison explained. */
   readonly explained: number
 }
 
@@ -37,9 +40,9 @@ interface Row {
 }
 
 /**
- * Compares a warehouse with a service that moves: a sync, a listing, a sync. A row that the second sync did not touch
- * has not changed since the first one, as far as the service has told, so the listing must show it as the warehouse
- * has it. What differs then is looked at once more in the same way, and is a difference when it is found again.
+ * Compares a warehouse with a service whose records change: a sync, a listing, a sync. The service has reported no
+ * change of a row that the second sync left unchanged, so the listing must have the same values as the warehouse.
+ * Rows that differ are compared a second time in the same way, and are reported if they differ again.
  */
 export async function verifyBetweenSyncs(
   settings: BetweenSyncsSettings,
@@ -84,7 +87,7 @@ export async function verifyBetweenSyncs(
   }
 }
 
-/** Collects differences by stream and key; where an earlier look had some, those of its rows alone. */
+/** Collects differences by stream and key; after an earlier comparison, only those of the same rows. */
 function createFindings(earlier: readonly Row[] | undefined) {
   const places = earlier && new Set(earlier.map(placeOf))
   const found = new Map<string, Map<RowKey, Row>>()
@@ -102,7 +105,7 @@ function placeOf({ key, difference }: Row): string {
   return JSON.stringify([difference.stream, key])
 }
 
-/** Whether the sync left a row as it was. */
+/** Whether the sync left a row unchanged. */
 function isSame(stream: string, key: RowKey, before: Held, after: Held): boolean {
   return tableOf(before, stream).hasSame(key, tableOf(after, stream))
 }

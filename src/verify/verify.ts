@@ -13,11 +13,11 @@ export interface VerifySettings<Config> {
   readonly tools: Tools & { readonly observer: SyncObserver }
 }
 
-/** What a comparison came to. */
+/** The result of a comparison. */
 export interface Verified {
-  /** How many records of the service were compared. */
+  /** The number of compared records of the service. */
   readonly records: number
-  /** What could not be compared, and why. */
+  /** The streams that could not be compared, and why. */
   readonly notVerified: ReadonlyMap<string, string>
   readonly failures: readonly Failure[]
   readonly requests: number
@@ -25,8 +25,8 @@ export interface Verified {
 }
 
 /**
- * Compares what a warehouse holds with the service, which is asked for lists alone: no delta begins or goes on. Throws
- * when the process is to stop.
+ * Compares the rows of a warehouse with the service. It requests only lists: no delta is started or continued. Throws
+ * if the process has to stop.
  */
 export async function verify<Config>(settings: VerifySettings<Config>): Promise<Verified> {
   const { source, config, streams, held, found, tools } = settings
@@ -63,7 +63,7 @@ export async function verify<Config>(settings: VerifySettings<Config>): Promise<
   }
   const failed = await readStreams(source, config, readings, {
     ...tools,
-    // What it says of itself is said of a sync.
+    // These messages describe a sync, so they are logged only at the level debug.
     log: { ...tools.log, info: tools.log.debug },
     observer,
     refused: [],
@@ -81,7 +81,7 @@ export async function verify<Config>(settings: VerifySettings<Config>): Promise<
   }
 }
 
-/** Nothing that was compared is not the same as nothing that differs. */
+/** The error if no stream was compared, because that must not look like no difference. */
 function nothingCompared(reasons: ReadonlyMap<string, string>): ConnectorError {
   const [reason = 'no stream is named'] = reasons.values()
   return new ConnectorError(

@@ -18,13 +18,13 @@ export interface WarehouseRowsSettings {
   readonly owner: Owner
   readonly patience: Patience
   readonly streams: readonly VerifiedStream[]
-  /** Which rows are wanted; all if left out. */
+  /** Which rows to read; all by default. */
   readonly isWanted?: (stream: string, key: RowKey) => boolean
 }
 
 /**
- * What a DuckDB file of `protime sync` holds of each stream, as of one moment: the file is open, and a sync kept
- * out, until all of it is read. Streams that were never read into it are left out.
+ * Reads the rows of each stream from a DuckDB file of `protime sync`, all as of the same moment: the file is open, so
+ * that no sync can write, until everything has been read. Streams that were never synced are left out.
  */
 export async function readWarehouse(settings: WarehouseRowsSettings): Promise<Held> {
   const { path, owner, patience, streams, isWanted = () => true } = settings
@@ -76,11 +76,11 @@ export async function readWarehouse(settings: WarehouseRowsSettings): Promise<He
   })
 }
 
-/** Tables that hold marked rows of a sync that kept them. */
+/** The tables with rows that are marked as deleted. */
 const MARKED = `SELECT table_name FROM information_schema.columns
   WHERE table_schema = 'main' AND column_name = ${literal(DELETED_AT)}`
 
-/** Whether a file has rows of syncs that kept what is deleted. */
+/** Whether a file has deleted rows, of syncs that kept them. */
 export async function keepsDeleted(path: string, patience: Patience): Promise<boolean> {
   const database = await patience(() => openDatabase(path))
   return closingOnError(database, async () => {
@@ -93,9 +93,9 @@ export async function keepsDeleted(path: string, patience: Patience): Promise<bo
 interface TableSettings {
   readonly stream: VerifiedStream
   readonly columns: readonly Column[]
-  /** The columns that the table has, in small letters: others may have been taken away. */
+  /** The columns that the table still has, in lower case; others may have been dropped. */
   readonly present: ReadonlySet<string>
-  /** Whether rows that are deleted are in it, with a mark. */
+  /** Whether the table has rows that are marked as deleted. */
   readonly isMarked: boolean
   readonly isWanted: (key: RowKey) => boolean
   readonly collect: (rows: number) => void
@@ -139,12 +139,12 @@ function asText({ name, type }: Column): string {
     : `CAST(${column} AS VARCHAR)`
 }
 
-/** Rows whose columns come one after the other, so that the texts of one are gone before the next are there. */
+/** Reads rows column by column, so that the strings of only one column are in memory. */
 interface Rows {
   begin(count: number): void
-  /** The values of all rows in a column. */
+  /** The values of a column for all rows. */
   take(column: number, values: readonly (string | null)[]): void
-  /** Makes a row the present one of the reader. */
+  /** Makes a row the current one of the reader. */
   show(index: number): void
 }
 

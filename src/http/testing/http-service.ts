@@ -7,7 +7,7 @@ import {
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** One request as it came in. */
+/** One request as it was received. */
 export interface ReceivedRequest {
   readonly method: string
   /** Path and query. */
@@ -19,11 +19,11 @@ export interface ReceivedRequest {
 /** Answers one request; `index` counts the requests from 0. */
 export type Responder = (request: ReceivedRequest, response: ServerResponse, index: number) => void
 
-/** A server on a free port of loopback that is closed when the test has finished. */
+/** A server on a free loopback port that is closed at the end of the test. */
 export interface HttpService {
   readonly origin: string
   readonly requests: readonly ReceivedRequest[]
-  /** Ends every connection, whatever is under way on it. */
+  /** Closes every connection, even during a request. */
   breakOff(): void
 }
 

@@ -13,22 +13,22 @@ import { shortRetryPolicy } from './virtual-time.ts'
 export const SECRET = 's3cret/with+signs'
 export const PREFIX = '/connector/svcapi/api/v1'
 
-/** A tenant's host and token endpoint in one server, and a client of it. */
+/** A tenant's host and token endpoint in one server, and a client for it. */
 export interface OpenClient {
   readonly client: Client
   readonly service: HttpService
   readonly clock: ServerClock
   readonly mask: Mask
-  /** Requests that were not for a token. */
+  /** The requests other than those for tokens. */
   readonly calls: readonly ReceivedRequest[]
   readonly tokenCalls: readonly ReceivedRequest[]
   readonly stop: AbortController
 }
 
 export interface ClientScenario {
-  /** Answers a request to the API; `index` counts them from 0. */
+  /** Answers a request to the API; `index` counts these requests from 0. */
   readonly api: (response: ServerResponse, request: ReceivedRequest, index: number) => void
-  /** Answers a request for a token; without it every one gets `token-<count>` for half an hour. */
+  /** Answers a request for a token; by default each one gets `token-<count>` for half an hour. */
   readonly token?: (response: ServerResponse, request: ReceivedRequest, index: number) => void
   readonly scopes?: readonly string[]
   readonly silenceSeconds?: number
@@ -79,7 +79,7 @@ function grant(response: ServerResponse, _request: ReceivedRequest, index: numbe
   })
 }
 
-/** The text of a body, however it arrives. */
+/** The text of a body, complete or in parts. */
 export async function textOf(body: Awaited<ReturnType<Client['get']>>): Promise<string> {
   if ('whole' in body) return Buffer.concat(body.whole).toString('utf8')
   const parts: Buffer[] = []
@@ -87,7 +87,7 @@ export async function textOf(body: Awaited<ReturnType<Client['get']>>): Promise<
   return Buffer.concat(parts).toString('utf8')
 }
 
-/** What a promise was rejected with; fails when it was not. */
+/** The error with which a promise rejects; throws if it resolves. */
 export async function failureOf(promise: Promise<unknown>): Promise<Error> {
   const outcome = await promise.then(
     () => undefined,
@@ -97,7 +97,7 @@ export async function failureOf(promise: Promise<unknown>): Promise<Error> {
   throw new Error('it did not fail')
 }
 
-/** Those of the tenant acme. */
+/** The endpoints of the tenant acme. */
 export const acmeEndpoints = createEndpoints({
   baseUrl: 'https://acme.protime.test',
   authUrl: 'https://authentication.protime.test/tenants/acme',

@@ -1,9 +1,9 @@
 import type { Time } from '../clock.ts'
 import type { RetryPolicy } from '../retry.ts'
 
-/** Time that passes only while everybody sleeps, in the order of waking. */
+/** A clock that advances only while all code sleeps. */
 export interface VirtualTime extends Time {
-  /** How often somebody slept. */
+  /** How many sleeps there were. */
   readonly sleeps: number
   /** Lets time pass until `work` is done; returns its result. */
   run<T>(work: Promise<T>): Promise<T>
@@ -35,7 +35,7 @@ export function createVirtualTime(): VirtualTime {
       }
       work.then(end, end)
       for (;;) {
-        // A turn of the real event loop: every promise that can go on has done so.
+        // One turn of the real event loop, in which every promise that can continue does so.
         await new Promise(setImmediate)
         const next = isDone ? undefined : sleepers.shift()
         if (next === undefined) return work
@@ -65,7 +65,7 @@ export function createVirtualTime(): VirtualTime {
   }
 }
 
-/** A retry policy for so many attempts in all, whose waits cost a test nothing. */
+/** A retry policy for this number of attempts, whose waits take no real time. */
 export function shortRetryPolicy(attempts = 3): RetryPolicy {
   return {
     forMs: (attempts - 1) * 1000,
@@ -76,7 +76,7 @@ export function shortRetryPolicy(attempts = 3): RetryPolicy {
   }
 }
 
-/** Time in which every sleep takes one second, whatever it asks for, and no real time. */
+/** A clock on which every sleep takes one second, whatever it asks for, and no real time. */
 function createSteppingTime(): Time {
   const ticks = new Map<symbol, { readonly ms: number; readonly tick: () => void; at: number }>()
   let time = 0
