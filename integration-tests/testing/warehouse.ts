@@ -19,6 +19,8 @@ export interface Warehouse {
   rows(stream: string): Map<string, Row>
   /** Drops all rows of a stream but those with these keys. */
   truncate(stream: string, kept: ReadonlySet<string>): void
+  /** Whether a record of this row with this cursor would change nothing. */
+  ignores(stream: string, key: string, cursor: number): boolean
   /** An independent copy, to go back to. */
   copy(): Warehouse
 }
@@ -47,6 +49,7 @@ export function createWarehouse(
       const table = tableOf(stream)
       for (const key of table.keys()) if (!kept.has(key)) table.delete(key)
     },
+    ignores: (stream, key, cursor) => isOlder(tableOf(stream).get(key), cursor),
     copy: () =>
       createWarehouse(rule, new Map([...tables].map(([name, rows]) => [name, new Map(rows)]))),
   }
@@ -62,10 +65,11 @@ export function createWarehouse(
 
   function put(table: Map<string, Row>, row: Row): void {
     const key = keyOf(row)
-    const present = table.get(key)
-    const isOlder = present !== undefined && cursorOf(present) > cursorOf(row)
-    if (rule === 'highest-cursor' && isOlder) return
-    table.set(key, row)
+    if (!isOlder(table.get(key), cursorOf(row))) table.set(key, row)
+  }
+
+  function isOlder(present: Row | undefined, cursor: number): boolean {
+    return rule === 'highest-cursor' && present !== undefined && cursorOf(present) > cursor
   }
 }
 
