@@ -225,3 +225,71 @@ describe('the dialect of the specification', () => {
     }
   })
 })
+
+describe('a state', () => {
+  const blobOf = async (stream: string) => (await read([stream])).states(stream).at(-1)
+  const message = (name: string, blob: unknown) => ({
+    type: 'STREAM',
+    stream: { stream_descriptor: { name }, stream_state: blob },
+  })
+
+  it.each([
+    ['a list of STREAM messages', (blob: unknown) => [message('jobs', blob)]],
+    [
+      'one with a namespace of null',
+      (blob: unknown) => [
+        {
+          type: 'STREAM',
+          stream: { stream_descriptor: { name: 'jobs', namespace: null }, stream_state: blob },
+        },
+      ],
+    ],
+    [
+      'one with counts',
+      (blob: unknown) => [{ ...message('jobs', blob), sourceStats: { recordCount: 3 } }],
+    ],
+    [
+      'a GLOBAL message',
+      (blob: unknown) => [
+        {
+          type: 'GLOBAL',
+          global: { shared_state: {}, stream_states: [message('jobs', blob).stream] },
+        },
+      ],
+    ],
+    ['a LEGACY message', (blob: unknown) => [{ type: 'LEGACY', data: { jobs: blob } }]],
+    ['a message without a type', (blob: unknown) => [{ data: { jobs: blob } }]],
+    ['a bare object', (blob: unknown) => ({ jobs: blob })],
+    ['a single message', (blob: unknown) => message('jobs', blob)],
+    [
+      'a STATE message of the output',
+      (blob: unknown) => ({ type: 'STATE', state: message('jobs', blob) }),
+    ],
+    [
+      'one beside states of unknown streams',
+      (blob: unknown) => [message('gone', { a: 1 }), message('jobs', blob)],
+    ],
+  ])('as %s continues where the last sync ended', async (_name, form) => {
+    const state = form(await blobOf('jobs'))
+    const [row] = service.emulator.all('jobs')
+    service.emulator.update('jobs', row?.['id'] as number, { name: { default: 'Another' } })
+    const result = await read(['jobs'], { state })
+    expect(result.errors).toEqual([])
+    expect(result.records('jobs').map(({ id }) => id)).toEqual([row?.['id']])
+  })
+
+  it.each([
+    ['an empty file', ''],
+    ['an empty list', []],
+    ['null', null],
+    ['an empty object', {}],
+    ['a blob of null', [message('jobs', null)]],
+    ['an empty blob', [message('jobs', {})]],
+    ['no blob', [{ type: 'STREAM', stream: { stream_descriptor: { name: 'jobs' } } }]],
+  ])('as %s means the beginning, without a warning', async (_name, state) => {
+    const result = await read(['jobs'], { state })
+    expect(result.errors).toEqual([])
+    expect(result.records('jobs')).toHaveLength(service.emulator.all('jobs').length)
+    expect(result.logs.filter((log) => log.startsWith('WARN'))).toEqual([])
+  })
+})

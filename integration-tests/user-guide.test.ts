@@ -1,16 +1,99 @@
+import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
+import { guideBlock, guideBlocks } from '../scripts/guide-blocks.ts'
+import type { Message } from '../src/protocol/acceptance/messages.ts'
 import { keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
 import { columnType } from '../src/warehouse/column.ts'
-import { type AirbyteRun, run } from './testing/run.ts'
+import { executableOf } from './testing/child.ts'
+import { ask } from './testing/protime.ts'
+import { type AirbyteRun, parseLines, run } from './testing/run.ts'
+import { createWarehouse, differences } from './testing/warehouse.ts'
+
+const GUIDE = 'docs/user-guide.md'
+const [firstSync, nextSync] = [guideBlock('sh first', GUIDE), guideBlock('sh next', GUIDE)]
+const catalog = guideBlocks('json', GUIDE).find((text) => text.includes('"sync_mode"')) ?? ''
+
+let emulator: Emulator
+let folder: string
+beforeEach(async () => {
+  emulator = await startEmulator({ people: 3, months: 1 })
+  folder = mkdtempSync(join(tmpdir(), 'user-guide-'))
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(emulator.config()))
+})
+afterEach(async () => {
+  await emulator.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Runs lines of the documents in a shell, as a reader does who has installed the package. */
+function shell(lines: string) {
+  const PATH = `${dirname(executableOf('source-protime'))}:${process.env['PATH']}`
+  return promisify(execFile)('sh', ['-e', '-c', lines], {
+    cwd: folder,
+    env: { ...process.env, PATH },
+  })
+}
+
+async function follow(lines: string): Promise<Message[]> {
+  await shell(lines)
+  return parseLines(readFileSync(join(folder, 'messages.jsonl'), 'utf8'))
+}
+
+it("the user's guide's commands without a platform load everything, and then what has changed", async () => {
+  const warehouse = createWarehouse('highest-cursor')
+  const first = await follow(firstSync)
+  warehouse.load(first)
+  expect(first.flatMap(({ log }) => log?.message ?? [])).toContain(
+    `The catalog is the output of discover: all ${streams.size + 1} streams are read, incrementally.`,
+  )
+  const [person, gone] = emulator.all('people')
+  emulator.update('people', person?.['id'] as number, { firstName: 'Zoe' })
+  emulator.remove('people', gone?.['id'] as number)
+  const next = await follow(nextSync)
+  warehouse.load(next)
+  expect(next.filter(({ record }) => record?.stream === 'people')).toHaveLength(2)
+  for (const [stream, collection] of [
+    ['people', 'people'],
+    ['clockings', 'clockings'],
+    ['sectors', 'sectors'],
+  ] as const) {
+    expect(differences(stream, warehouse.rows(stream), emulator.all(collection))).toEqual([])
+  }
+})
+
+it("README's two lines bring a tenant into a DuckDB file", async () => {
+  const steps = guideBlock('sh npx', 'README.md')
+  const installed = steps.replaceAll('npx -y -p source-protime -p @duckdb/node-api ', '')
+  expect(installed).toBe('protime init\nprotime sync\n')
+  const { base_url, api_name } = emulator.config()['environment'] as Record<string, string>
+  rmSync(join(folder, 'config.json'))
+  const running = shell(installed)
+  running.child.stdin?.end(`demo\n${base_url}\n\n${api_name}\nconnector\nemulator-secret\n`)
+  await running
+  const [counted] = await ask(
+    join(folder, 'protime.duckdb'),
+    'SELECT count(*)::INTEGER AS n FROM people',
+  )
+  expect(counted).toEqual({ n: emulator.all('people').length })
+})
+
+it("the user's guide's configured catalog is one", async () => {
+  writeFileSync(join(folder, 'catalog.json'), catalog)
+  const commands = firstSync.split('\n').filter((line) => !line.includes('discover'))
+  const messages = await follow(commands.join('\n'))
+  const read = new Set(messages.flatMap(({ record }) => record?.stream ?? []))
+  expect([...read]).toEqual(['people'])
+})
 
 type Row = Readonly<Record<string, unknown>>
 
-const guide = readFileSync('docs/user-guide.md', 'utf8')
+const guide = readFileSync(GUIDE, 'utf8')
 const queries = [...guide.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = '']) => sql)
 
 /** The query of the guide that has these words. */
@@ -20,20 +103,12 @@ function queryWith(words: string): string {
   return found[0] ?? ''
 }
 
-let emulator: Emulator
-let folder: string
 /** The last record of each key, deletions too: what PyAirbyte's cache keeps. */
 let tables: Map<string, Map<string, Row>>
 let state: unknown
-beforeEach(async () => {
-  emulator = await startEmulator({ people: 3, months: 1 })
-  folder = mkdtempSync(join(tmpdir(), 'guide-'))
+beforeEach(() => {
   tables = new Map()
   state = undefined
-})
-afterEach(async () => {
-  await emulator.close()
-  rmSync(folder, { recursive: true })
 })
 
 async function sync(catalog: readonly string[], settings: object = {}): Promise<AirbyteRun> {
@@ -60,7 +135,7 @@ async function sync(catalog: readonly string[], settings: object = {}): Promise<
 }
 
 /** What DuckDB answers of the tables. */
-async function ask(sql: string): Promise<Row[]> {
+async function answersTo(sql: string): Promise<Row[]> {
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
   try {
@@ -100,7 +175,7 @@ describe('the queries of the guide', () => {
     expect(records('clockings')).toEqual([])
     const clockings = emulator.all('clockings').map(({ id, person }) => [id, person])
     const ofFirst = clockings.filter(([, person]) => (person as Row)['id'] === 1)
-    const rows = await ask(queryWith('payroll'))
+    const rows = await answersTo(queryWith('payroll'))
     expect(rows).toHaveLength(clockings.length)
     expect(
       rows.filter(({ number, payroll }) => number === '777' && payroll === 'new'),
@@ -113,7 +188,7 @@ describe('the queries of the guide', () => {
     emulator.remove('people', 2)
     await sync(['people'])
     expect(tables.get('people')?.size).toBe(3)
-    const rows = await ask(queryWith('FROM people WHERE'))
+    const rows = await answersTo(queryWith('FROM people WHERE'))
     expect(rows.map(({ id }) => Number(id))).toEqual([1, 3])
   })
 
@@ -124,7 +199,7 @@ describe('the queries of the guide', () => {
     state = undefined
     emulator.advance({ hours: 1 })
     await sync(['clockings'])
-    const rows = await ask(queryWith('_generation <'))
+    const rows = await answersTo(queryWith('_generation <'))
     expect(rows.map(({ id }) => Number(id))).toEqual([first?.['id']])
   })
 })

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { output } from '../integration-tests/engines/command.ts'
-import { dbtCommand } from '../integration-tests/engines/dbt-program.ts'
+import { dbtCommand } from '../integration-tests/engines/python.ts'
 import { dbtFolder, packageFolder, warehouseFile } from './demo/paths.ts'
 
 /**

@@ -1,4 +1,3 @@
-import { startRawService, type Wire } from '../../integration-tests/hostile/raw-service.ts'
 import {
   chunked,
   endlessBodies,
@@ -6,7 +5,9 @@ import {
   inCrumbs,
   repeated,
   reply,
-} from '../../integration-tests/hostile/wire.ts'
+  startRawService,
+  type Wire,
+} from '../../integration-tests/hostile/raw-service.ts'
 import { clocking, withConnector } from '../connector.ts'
 import {
   type Cost,

@@ -12,9 +12,9 @@ import {
   type Dagster,
   deliverThroughNginx,
   type Run,
+  trySchedules,
   validateManifests,
 } from './recipes.ts'
-import { trySchedules } from './schedules.ts'
 
 const CHANGES = { inserts: 40, updates: 40, deletes: 30, softDeletes: 5 }
 /** People and months: another size is another tenant. */

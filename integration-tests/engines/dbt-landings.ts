@@ -3,11 +3,10 @@ import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'
 import { guideBlock } from '../../scripts/guide-blocks.ts'
 import { execute, expectSame, output } from './command.ts'
-import { dbtCommand, dbtPython } from './dbt-program.ts'
 import type { Tools } from './engine.ts'
 import type { PostgreSql } from './meltano/postgresql.ts'
 import { pyairbyte } from './pyairbyte.ts'
-import { pythonWith } from './python.ts'
+import { dbtCommand, dbtPython, pythonWith } from './python.ts'
 import type { Row } from './tenant.ts'
 
 /** A day of the emulator's people, and what they have for overtime. */

@@ -23,9 +23,9 @@ import {
   runDbt,
   writeProfile,
 } from './dbt-landings.ts'
-import { REQUIREMENTS } from './dbt-program.ts'
 import type { Engine, Tools } from './engine.ts'
 import { type PostgreSql, startPostgreSql } from './meltano/postgresql.ts'
+import { REQUIREMENTS } from './python.ts'
 import { type Row, startTenant, type Tenant } from './tenant.ts'
 
 const PRIVACY_KEY = '8f2c61d0b7e94a35a1c4d27f60b93e58'

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { output } from './command.ts'
+import { type Command, output } from './command.ts'
 
 /** An installation that has not ended after this time was interrupted. */
 const ABANDONED_AFTER_MS = 3_600_000
@@ -114,5 +114,27 @@ export async function installWheel(wheel: string, folder: string): Promise<Insta
     target: join(bin, 'target-protime'),
     protime: join(bin, 'protime'),
     node: join(node.trim(), 'bin', 'node'),
+  }
+}
+
+/** dbt-core 1.12 needs a package that downloads from elsewhere when it is installed. */
+export const REQUIREMENTS = [
+  ...['dbt-core==1.11.16', 'dbt-duckdb==1.11.1', 'dbt-postgres==1.11.0'],
+  'duckdb==2.0.0',
+]
+
+/** The interpreter of the environment of dbt, which has its DuckDB, too. */
+export function dbtPython(): string {
+  return pythonWith('dbt', REQUIREMENTS)
+}
+
+/** Runs dbt in a folder, which has its profile. */
+export function dbtCommand(folder: string, words: readonly string[]): Command {
+  const interpreter = dbtPython()
+  return {
+    program: interpreter,
+    args: [join(dirname(interpreter), 'dbt'), ...words],
+    folder,
+    environment: { DO_NOT_TRACK: '1', DBT_USE_COLORS: 'false', DBT_PROFILES_DIR: folder },
   }
 }

@@ -9,10 +9,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { packageFolder } from '../../scripts/demo/paths.ts'
 import { installBlocks, withPackage } from '../../scripts/guide-blocks.ts'
 import { sign } from '../../src/webhooks/receive/testing/sign.ts'
-import { expectSame, installDebian, output, packNpm } from './command.ts'
+import {
+  expectSame,
+  freePort,
+  installDebian,
+  output,
+  type Program,
+  packNpm,
+  start,
+} from './command.ts'
 import type { Engine, Tools } from './engine.ts'
 import { startPostgreSql } from './meltano/postgresql.ts'
-import { freePort, type Program, start } from './program.ts'
 
 const GUIDE = 'docs/webhooks.md'
 

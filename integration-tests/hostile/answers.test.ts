@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import type { Wire } from './raw-service.ts'
+import { cut, gzipped, head, pageBody, reply, rowOf, type Wire } from './raw-service.ts'
 import {
   expectFailure,
   expectNoLeak,
@@ -13,7 +13,6 @@ import {
   STREAM,
   secondPage,
 } from './scenario.ts'
-import { cut, gzipped, head, pageBody, reply, rowOf } from './wire.ts'
 
 type Row = readonly [name: string, wire: Wire, failure: FailureType, words: string | RegExp]
 

@@ -2,6 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { runSettings } from '../histories/property.ts'
+import { head, page, pageBody, reply, rowOf } from './raw-service.ts'
 import {
   expectNoLeak,
   LIST,
@@ -14,7 +15,6 @@ import {
   secondPage,
   TOKEN,
 } from './scenario.ts'
-import { head, page, pageBody, reply, rowOf } from './wire.ts'
 
 /** What services send that mean no good, drawn anew each night; more of it then. */
 

@@ -4,7 +4,17 @@ import { describe, expect, it } from 'vitest'
 import type { Client } from '../../src/http/client.ts'
 import { shortRetryPolicy } from '../../src/http/testing/virtual-time.ts'
 import { createPages } from '../../src/sync/pages.ts'
-import type { Wire } from './raw-service.ts'
+import {
+  endlessBodies,
+  endlessReferences,
+  head,
+  LETTERS,
+  NO_END,
+  page,
+  reply,
+  rowOf,
+  type Wire,
+} from './raw-service.ts'
 import {
   expectFailure,
   expectNoLeak,
@@ -17,16 +27,6 @@ import {
   secondPage,
   token,
 } from './scenario.ts'
-import {
-  endlessBodies,
-  endlessReferences,
-  head,
-  LETTERS,
-  NO_END,
-  page,
-  reply,
-  rowOf,
-} from './wire.ts'
 
 describe('a body without an end', () => {
   it.each(endlessBodies)('$name is given up', async ({ wire, words }) => {

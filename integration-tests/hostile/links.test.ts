@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { head, page, reply, rowOf } from './raw-service.ts'
 import {
   expectFailure,
   expectNoLeak,
@@ -10,7 +11,6 @@ import {
   STREAM,
   secondPage,
 } from './scenario.ts'
-import { head, page, reply, rowOf } from './wire.ts'
 
 const OTHER_HOST = 'leads to another host'
 const OUTSIDE = 'leaves the API'

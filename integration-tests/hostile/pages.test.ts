@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Wire } from './raw-service.ts'
+import { page, pageBody, reply, rowOf, type Wire } from './raw-service.ts'
 import {
   DELTA_TOKEN,
   expectFailure,
@@ -11,7 +11,6 @@ import {
   STREAM,
   secondPage,
 } from './scenario.ts'
-import { page, pageBody, reply, rowOf } from './wire.ts'
 
 const ROW = JSON.stringify(rowOf(3))
 

@@ -1,8 +1,15 @@
 import { expect } from 'vitest'
 import type { RetryPolicy } from '../../src/http/retry.ts'
 import { type AirbyteRun, run } from '../testing/run.ts'
-import { type Answers, type RawService, startRawService, type Wire } from './raw-service.ts'
-import { page, reply, rowOf } from './wire.ts'
+import {
+  type Answers,
+  page,
+  type RawService,
+  reply,
+  rowOf,
+  startRawService,
+  type Wire,
+} from './raw-service.ts'
 
 /** What must never appear in a message other than a record or a state. */
 export const SECRET = 'the-client-secret/with+signs='

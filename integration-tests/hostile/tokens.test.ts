@@ -1,5 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import type { Answers, Wire } from './raw-service.ts'
+import {
+  type Answers,
+  chunked,
+  cut,
+  gzipped,
+  head,
+  page,
+  repeated,
+  reply,
+  rowOf,
+  type Wire,
+} from './raw-service.ts'
 import {
   DELTA_TOKEN,
   expectFailure,
@@ -14,7 +25,6 @@ import {
   TOKEN,
   token,
 } from './scenario.ts'
-import { chunked, cut, gzipped, head, page, repeated, reply, rowOf } from './wire.ts'
 
 type Row = readonly [name: string, wire: Wire, failure: FailureType, words: string | RegExp]
 

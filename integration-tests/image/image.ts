@@ -8,8 +8,7 @@ import { expectSame } from '../engines/command.ts'
 import type { Tenant } from '../engines/tenant.ts'
 import type { Steps } from '../steps.ts'
 import { verifiedDifferences } from '../testing/protime.ts'
-import { type Buildah, type ImageConfig, runContained, type Sandbox } from './container.ts'
-import { HOME } from './files.ts'
+import { type Buildah, HOME, type ImageConfig, runContained, type Sandbox } from './container.ts'
 
 /** The stand-in for the official image of Node. */
 export const BASE = 'localhost/node-stand-in'

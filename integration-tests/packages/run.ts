@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { packageFolder } from '../../scripts/demo/paths.ts'
 import { output } from '../engines/command.ts'
 import { pythonWith } from '../engines/python.ts'
 import { startTenant } from '../engines/tenant.ts'
@@ -12,15 +11,23 @@ import { tryWheel } from './wheel-package.ts'
 
 const REQUIREMENTS = ['cyclonedx-python-lib[json-validation]==11.12.0']
 
+/** A program of Python that ends with the reason when a file is no CycloneDX document. */
+const VALIDATE = `import sys
+from pathlib import Path
+
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+
+sys.exit(JsonStrictValidator(SchemaVersion.V1_6).validate_str(Path(sys.argv[1]).read_text("utf-8")))`
+
 /** The bill of materials, judged by the library of those who define its form. */
 export async function tryBillOfMaterials({ folder, project, step }: Trial): Promise<void> {
   await step('npm run sbom prints a CycloneDX document', async () => {
     const args = ['run', '--silent', 'sbom']
     const file = join(folder, 'sbom.cdx.json')
     writeFileSync(file, await output({ program: 'npm', args, folder: project }))
-    const program = join(packageFolder, 'integration-tests/packages/validate_sbom.py')
     const interpreter = pythonWith('cyclonedx', REQUIREMENTS)
-    await output({ program: interpreter, args: [program, file], folder })
+    await output({ program: interpreter, args: ['-c', VALIDATE, file], folder })
   })
 }
 

@@ -5,7 +5,7 @@ import { deliver, dribble } from '../../bench/scenarios/webhooks.ts'
 import { createRandom } from '../../emulator/generate/random.ts'
 import { streamOf, webhookCollections } from '../../src/client/webhook-collections.ts'
 import { nonceOf } from '../../src/webhooks/serve/store.ts'
-import { freePort } from '../engines/program.ts'
+import { freePort } from '../engines/command.ts'
 import { parseLines } from '../testing/run.ts'
 import { answers, type Scene, type ServerProcess, startScene, synced, until } from './scene.ts'
 

@@ -4,7 +4,7 @@ import { collections } from '../../emulator/collections/collections.ts'
 import { webhookCollections } from '../../src/client/webhook-collections.ts'
 import { sign } from '../../src/webhooks/receive/testing/sign.ts'
 import { nonceOf } from '../../src/webhooks/serve/store.ts'
-import { freePort } from '../engines/program.ts'
+import { freePort } from '../engines/command.ts'
 import { PUBLIC_URL, type Scene, type Server, startScene, until } from './scene.ts'
 
 const ONE = { '--collection': 'people' } as const

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { freePort } from '../engines/program.ts'
+import { freePort } from '../engines/command.ts'
 import { parseLines } from '../testing/run.ts'
 import { type Scene, startScene, until } from './scene.ts'
 

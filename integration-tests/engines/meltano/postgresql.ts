@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { execute, installDebian, output } from '../command.ts'
-import { freePort } from '../program.ts'
+import { execute, freePort, installDebian, output } from '../command.ts'
 
 /** A PostgreSQL server of our own on loopback. */
 export interface PostgreSql {

@@ -6,16 +6,19 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { startEmulator } from '../emulator/emulator.ts'
 import { packageFolder } from '../scripts/demo/paths.ts'
 import { guideBlock } from '../scripts/guide-blocks.ts'
 import { airbyteFaults } from '../src/protocol/acceptance/airbyte-faults.ts'
 import type { Message, SingerMessage } from '../src/protocol/acceptance/messages.ts'
 import { singerFaults } from '../src/protocol/acceptance/singer-faults.ts'
+import { STATUS } from '../src/webhooks/receive/delivery.ts'
 import { temporaryFolder } from './testing/files.ts'
 import { ask } from './testing/protime.ts'
 import { parseLines } from './testing/run.ts'
 
 const PAGE = 'docs/building-a-source.md'
+const LIBRARY = 'docs/library.md'
 const TOKEN = 'open-sesame'
 const PAGE_SIZE = 2
 
@@ -300,4 +303,26 @@ describe('the source of docs/building-a-source.md', () => {
     const { exitCode, stdout } = await follow(guideBlock('sh test', PAGE))
     expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/pass 1\b/)])
   })
+})
+
+it('docs/library.md shows a client that writes a reference and reads it', async () => {
+  const clients = [{ id: 'connector', secret: 'emulator-secret', scopes: 'all' as const }]
+  const emulator = await startEmulator({ people: 2, months: 0, clients })
+  onTestFinished(() => emulator.close())
+  write('config.json', JSON.stringify(emulator.config()))
+  write('client.js', guideBlock('js client', LIBRARY))
+  expect((await follow('node client.js')).stdout).toBe('E-1042 is person 1\n')
+})
+
+it('docs/library.md shows a Worker that takes events, and a test of it', async () => {
+  write('worker.js', guideBlock('js worker', LIBRARY))
+  write('worker-test.js', guideBlock('js worker-test', LIBRARY))
+  const { stdout, stderr } = await follow('node worker-test.js')
+  expect([stdout, stderr]).toEqual(['200 401 Ann\n', 'refused: 401 no-key-fits\n'])
+})
+
+it('docs/library.md names every reason for which a delivery is refused', () => {
+  const page = readFileSync(LIBRARY, 'utf8')
+  for (const [reason, status] of Object.entries(STATUS))
+    expect(page).toMatch(new RegExp(`^\\| .*${status}.* \\|.*\`${reason}\``, 'm'))
 })
