@@ -15,21 +15,21 @@ import { createWasmEngine } from './wasm-engine.ts'
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 const OPENING_BYTES = 64
 
-/** Takes the byte order mark off a body and checks that the rest is UTF-8, however it is cut. */
+/** Removes the byte order mark of a body, and checks that the rest is UTF-8, wherever the chunks are cut. */
 class BodyGuard {
-  /** Bytes of the byte order mark so far. */
+  /** The bytes of the byte order mark so far. */
   markBytes = 0
   #markOpen = true
   #opening = Buffer.alloc(0)
-  /** The bytes of a character that the chunk before did not finish: at most 3. */
+  /** The bytes of a character that the previous chunk did not complete: at most 3. */
   #unfinished: number[] = []
 
-  /** The first bytes of the body, for messages. */
+  /** The first bytes of the body, for error messages. */
   get opening(): Uint8Array {
     return this.#opening
   }
 
-  /** The part of the chunk to scan, or undefined if it is not UTF-8. */
+  /** Returns the part of the chunk to scan, or undefined if it is not UTF-8. */
   accept(chunk: Uint8Array): Uint8Array | undefined {
     if (this.#opening.length < OPENING_BYTES) {
       const more = chunk.subarray(0, OPENING_BYTES - this.#opening.length)
@@ -66,20 +66,20 @@ class BodyGuard {
     return isUtf8(chunk.subarray(from, to)) && this.#mayGoOn()
   }
 
-  /** Whether bytes could still follow that make a character of the unfinished ones. */
+  /** Whether further bytes could complete the unfinished character. */
   #mayGoOn(): boolean {
     return this.#unfinished.slice(1).every((byte) => byte >> 6 === 0b10)
   }
 }
 
-/** Bytes of the UTF-8 character that begins with `first`; 1 if none does. */
+/** The length in bytes of the UTF-8 character that begins with `first`; 1 if it begins none. */
 function lengthOfCharacter(first: number): number {
   if (first >= 0xf0) return 4
   if (first >= 0xe0) return 3
   return first >= 0xc0 ? 2 : 1
 }
 
-/** Where the last character begins that the chunk does not finish, or the length of the chunk. */
+/** The start of a last character that the chunk does not complete, otherwise the length of the chunk. */
 function completeLength(chunk: Uint8Array, from: number): number {
   for (let at = chunk.length - 1; at >= Math.max(from, chunk.length - 3); at--) {
     const byte = chunk[at] ?? 0
@@ -91,7 +91,7 @@ function completeLength(chunk: Uint8Array, from: number): number {
 
 const MEBIBYTE = 1024 * 1024
 
-/** A scanner for the pages of one stream, one page after the other; compiled on the first call. */
+/** Creates a scanner for the pages of one stream, one page after the other. The first call compiles it. */
 export function createPageScanner(shape: RecordShape, options: ScannerOptions = {}): PageScanner {
   const module = loadScanModule()
   return guarded(shape, options, (maxRecordBytes) =>
@@ -99,7 +99,7 @@ export function createPageScanner(shape: RecordShape, options: ScannerOptions = 
   )
 }
 
-/** A scanner around an engine that sees only UTF-8 text. */
+/** Wraps an engine so that it gets only UTF-8 text. */
 export function guarded(
   shape: RecordShape,
   { maxRecordBytes = 16 * MEBIBYTE }: ScannerOptions,

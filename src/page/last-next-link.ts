@@ -1,15 +1,15 @@
-/** Longer links are read with the rest of their page. */
+/** A longer link is found when its page is scanned. */
 const TAIL_BYTES = 4096
 const NAME = Buffer.from('"nextLink"')
-/** From the name on: the member, and the brace that ends the page. */
+/** Matches the member and the brace that ends the page, from the name on. */
 const LAST_MEMBER = /^"nextLink"\s*:\s*("(?:[^"\\]|\\.)+")\s*\}\s*$/
-/** What stands before a member. */
+/** Matches what comes before a member. */
 const BEFORE = /[{,]\s*$/
 
 /**
- * The next link of a page that ends with it, found without looking at the records, so that the
- * next page can be requested before this one is worked on. In a page that is valid JSON nothing
- * else can stand there; undefined when the page ends with something else.
+ * Returns the next link of a page that ends with it, without scanning the records, so that the next page can be
+ * requested before this one is processed. In a valid page nothing else can match; undefined if the page ends with
+ * something else.
  */
 export function lastNextLink(chunks: readonly Buffer[]): string | undefined {
   const tail = tailOf(chunks)

@@ -1,24 +1,24 @@
 import type { ObjectRules, RecordBatch } from '../records/record-batch.ts'
 
-/** A page body that must not be used, because it is incomplete or not what the service promises. */
+/** A page that must not be used, because it is incomplete or does not have the documented form. */
 export class MalformedPageError extends Error {
   override name = 'MalformedPageError'
 }
 
-/** A body with a record, or another single part, above the limit of its scanner. */
+/** A page with a record, or another single part, above the limit of the scanner. */
 export class RecordTooLargeError extends MalformedPageError {
   override name = 'RecordTooLargeError'
 }
 
-/** A body with a name, a key or a version that no state and no warehouse could hold. */
+/** A page with a name, a key or a version that is too long for a state or a warehouse. */
 export class TextTooLongError extends MalformedPageError {
   override name = 'TextTooLongError'
 }
 
-/** Longest name of a member, key and version in bytes, as `wasm/layout.ts` has it. */
+/** The maximum length of a member name, a key and a version in bytes; `wasm/layout.ts` has the same. */
 export const MAX_TEXT = 1024
 
-/** What can be wrong with a body, in the order of the numbers in the scanner (from 1). */
+/** The possible problems of a body, in the order of their numbers in the scanner (from 1). */
 export const problemKinds = [
   'not-json',
   'too-deep',
@@ -43,13 +43,13 @@ export const problemKinds = [
 
 export interface Problem {
   readonly kind: (typeof problemKinds)[number]
-  /** Offset in the body. */
+  /** The offset in the body. */
   readonly at: number
-  /** Elements of `value` that were complete before. */
+  /** The number of complete elements of `value` before the problem. */
   readonly elements: number
 }
 
-/** What the words of a problem need to know of the page. */
+/** The facts about a page that messages need. */
 export interface PageFacts {
   readonly key: string
   readonly maxRecordBytes: number
@@ -57,7 +57,7 @@ export interface PageFacts {
   readonly opening: Uint8Array
 }
 
-/** The error to throw for a problem. Quotes the body only where it does not look like JSON at all. */
+/** The error for a problem. It quotes the body only if that looks like a web page. */
 export function damage({ kind, at, elements }: Problem, facts: PageFacts): MalformedPageError {
   const element = `element ${elements + 1} of \`value\``
   switch (kind) {
@@ -107,8 +107,8 @@ export function damage({ kind, at, elements }: Problem, facts: PageFacts): Malfo
 }
 
 /**
- * The tag that a web page begins with. Nothing else of a body is shown: it may hold personal data,
- * or a secret, which cut off could not be told any more.
+ * Describes the tag with which a web page begins. Nothing else of a body is quoted, because it may be personal data
+ * or a secret, and a secret that is cut off could not be masked.
  */
 function startOf(opening: Uint8Array): string {
   const [tag] =
@@ -116,29 +116,31 @@ function startOf(opening: Uint8Array): string {
   return tag === undefined ? '' : ` (it starts with \`${tag}\`, like a web page)`
 }
 
-/** What to look for among the top-level members of each record. The texts are printable ASCII. */
+/** The members to look for at the top level of each record. All names and values are printable ASCII. */
 export interface RecordShape {
-  /** The member that identifies a record: every record must have it, and not as null. */
+  /** The member that identifies a record; every record must have it, and not as null. */
   readonly key: string
-  /** The member whose string orders the versions of a record. */
+  /** The member with the version of a record, a string. */
   readonly version: string
-  /** The value of a member that marks a deleted record. */
+  /** The member and its value that mark a deleted record. */
   readonly deleted?: { readonly field: string; readonly value: string }
-  /** A member that is an array: a lone object in its place is passed on as an array of one. */
+  /** A member that is an array: if it is a single object, it is passed on as an array of one. */
   readonly array?: string
 }
 
 /**
- * Finds the records of a page `{"value": [...], "nextLink": ..., "deltaLink": ...}` in its bytes.
- * The whole body is checked: nothing that is not JSON (RFC 8259, at
- * most 256 levels) reaches the records. After an error only `begin` is useful.
+ * Finds the records of a page `{"value": [...], "nextLink": ..., "deltaLink": ...}` in its bytes. The whole body is
+ * checked, so that nothing but valid JSON (RFC 8259, at most 256 levels) reaches the records. After an error only
+ * `begin` may be called.
  */
 export interface PageScanner {
-  /** Forgets the previous page. */
+  /** Begins a new page. */
   begin(): void
   /**
-   * Takes the next bytes of the body, in chunks cut anywhere: one batch for all of them, without a
-   * copy that joins them. @throws MalformedPageError, RecordTooLargeError, TextTooLongError
+   * Scans the next chunks of the body, which may be cut anywhere, and returns one batch for all of them. Chunks need
+   * not be joined by the caller.
+   *
+   * @throws MalformedPageError, RecordTooLargeError, TextTooLongError
    */
   push(...chunks: readonly Uint8Array[]): RecordBatch
   /** Ends the page. @throws MalformedPageError if the body is not complete */
@@ -146,26 +148,26 @@ export interface PageScanner {
 }
 
 export interface ScannerOptions {
-  /** A larger element is an error; 16 MiB if not given. */
+  /** Larger elements are an error. Default: 16 MiB. */
   readonly maxRecordBytes?: number
-  /** What becomes of the members of records; left out where all stay. */
+  /** What happens to the members of records; by default all are kept. */
   readonly rules?: ObjectRules | undefined
-  /** What is left of them after that; its batches say so. */
+  /** The rules of a selection, which are applied after `rules`; the batches have it as `selection`. */
   readonly selection?: ObjectRules | undefined
 }
 
-/** How a complete page ended. */
+/** The result of a complete page. */
 export interface PageEnd {
   readonly nextLink?: string
   readonly deltaLink?: string
-  /** Elements of `value`. */
+  /** The number of elements of `value`. */
   readonly count: number
 }
 
-/** Reads the bytes of a body that are UTF-8 and have no byte order mark; after a problem only `begin` helps. */
+/** Scans a body that is UTF-8 without a byte order mark. After a problem only `begin` may be called. */
 export interface ScanEngine {
   begin(): void
-  /** Takes the chunks together, as if they were one. */
+  /** Scans the chunks as if they were one. */
   scan(chunks: readonly Uint8Array[]): RecordBatch | Problem
   end(): PageEnd | Problem
 }

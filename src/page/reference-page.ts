@@ -1,4 +1,4 @@
-/** A custom external reference: `value` names the record `internalReference` of a collection. */
+/** A custom external reference: under this name and value, a collection's record has the id `internalReference`. */
 export interface ExternalReference {
   readonly collection: string
   readonly name: string
@@ -6,18 +6,17 @@ export interface ExternalReference {
   readonly internalReference: string | null
 }
 
-/** One answer of the list of a collection's references. */
+/** One page of the list of a collection's references. */
 export interface ReferencePage {
   readonly references: readonly ExternalReference[]
   readonly nextLink?: string
 }
 
 /**
- * Reads the answer of `GET /external-references/{collection}`, or of one name of it, whose bodies the
- * service's documentation does not show. Taken are a list of objects, bare or in `value`, whose members name the
- * reference, its value and the internal id in any of the usual spellings, and objects that hold
- * such lists, or values and ids, by reference name. Throws a SyntaxError with a reason for a body
- * that is not JSON or has none of these forms.
+ * Parses the answer of `GET /external-references/{collection}`, or of one name in it. The service's documentation
+ * does not show its form. Accepts a list of objects, bare or in `value`, whose members are the name, the value and
+ * the internal id in any of the usual spellings; and objects that contain such lists, or values with ids, by the name
+ * of the reference. Throws a SyntaxError with a reason for a body that is not JSON or has another form.
  */
 export function parseReferencePage(text: string, collection: string, name?: string): ReferencePage {
   const body = parseExactly(text)
@@ -29,8 +28,9 @@ export function parseReferencePage(text: string, collection: string, name?: stri
 }
 
 /**
- * Reads the answer of `GET /external-references/{collection}/{name}/{value}`: the id alone, an object with
- * it, or one of the forms of the list. The value is as the service has it, where that differs in case alone. Throws a SyntaxError for a body that is not JSON.
+ * Parses the answer of `GET /external-references/{collection}/{name}/{value}`: only the id, an object with it, or one
+ * of the forms of the list. If the value of the answer differs only in case, it replaces the requested one. Throws a
+ * SyntaxError for a body that is not JSON.
  */
 export function parseReference(
   text: string,
@@ -48,11 +48,14 @@ export function parseReference(
   }
 }
 
-/** A number of which a double might not keep every digit, or how it is written; or the like in a text. */
+/** Matches a number that a double or its text form may change, or a text that looks like one. */
 const LOSSY = /(^|[:[,\s])-?(\d{16}|\d+[.eE])/
 const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
 
-/** The value of a JSON text, where such numbers are texts: values tell references apart, and so must all their digits. */
+/**
+ * Parses a JSON text, but turns such numbers into strings: references are identified by their values, so every digit
+ * counts.
+ */
 function parseExactly(text: string): unknown {
   const value = parse(text)
   if (!LOSSY.test(text)) return value
@@ -64,18 +67,18 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The message of JSON.parse repeats a part of the text, which may be what is left out.
+    // The message of JSON.parse quotes a part of the text, which may be personal data.
     throw new SyntaxError('it is not JSON')
   }
 }
 
-/** What an envelope holds, or the body itself. */
+/** The content of an envelope, or the body itself. */
 function contentOf(body: unknown): unknown {
   const value = lowerCased(body)?.['value']
   return typeof value === 'object' && value !== null ? value : body
 }
 
-/** How the parts of a reference may be called, in small letters. */
+/** Possible names of the parts of a reference, in lower case. */
 const NAMES = ['referencename', 'name', 'reference', 'externalreferencename']
 const VALUES = ['externalreference', 'referencevalue', 'externalreferencevalue', 'value']
 const IDS = ['internalreference', 'internalid', 'id']
@@ -104,16 +107,16 @@ function rows(input: unknown, known: Row): Row[] {
   return found
 }
 
-/** The lists of an object that has a part of each of their references, such as the name. */
+/** Reads the lists in an object that has a part of each of their references, such as the name. */
 function lists(object: object, known: Row): Row[] {
   const found = Object.values(object).filter(Array.isArray)
   if (found.length === 0) throw new SyntaxError('a reference has no name or no value')
   return found.flatMap((list) => rows(list, known))
 }
 
-/** What an object holds by reference name, or below a name by reference value. */
+/** Reads a member of an object with references by name, or, if the name is known, by value. */
 function below(key: string, value: unknown, known: Row): Row[] {
-  // The references of one name may stand under it, too.
+  // The references of one name may be in an object under that name, too.
   const isContainer = typeof value === 'object' && value !== null
   if (key === known.name && isContainer) return rows(value, known)
   if (known.name === undefined) {
@@ -154,7 +157,7 @@ function complete({ name, value, internalReference }: Row, collection: string): 
   return { collection, name, value, internalReference: internalReference ?? null }
 }
 
-/** The members of an object that mean something here, by their names in small letters; it may have many others. */
+/** The members of an object that have a known name, by their names in lower case; it may have many others. */
 function lowerCased(value: unknown): Record<string, unknown> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const members: Record<string, unknown> = {}

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
-/** A memory that grows; its buffer is another one after each growth. */
+/** A memory that can grow; after each growth it has another buffer. */
 interface WasmMemory {
   readonly buffer: ArrayBuffer
 }
 
-/** A number that the WebAssembly side changes. */
+/** A number that the WebAssembly code changes. */
 interface WasmNumber {
   readonly value: number
 }
 
-/** What `wasm/scan.ts` exports. Addresses are offsets in `memory`. */
+/** The exports of `wasm/scan.ts`. Addresses are offsets in `memory`. */
 export interface ScanExports {
   readonly memory: WasmMemory
   nameAt(which: number): number
@@ -37,24 +37,24 @@ export interface ScanExports {
   lineBytes(head: number, tail: number, removedTail: number): number
   fill(first: number, head: number, tail: number, removedTail: number): number
   readonly filled: WasmNumber
-  /** From now on there are rules; before the first page. */
+  /** Activates rules; must be called before the first page. */
   useRules(root: number): void
-  /** Where `ScanHost.askReplacement` writes. */
+  /** Where `ScanHost.askReplacement` writes its result. */
   room(bytes: number): number
 }
 
-/** What the scanner asks for where there are rules; see `wasm/host.ts`. */
+/** The functions that the scanner calls if there are rules: see `wasm/host.ts`. */
 export interface ScanHost {
   askRule(subject: number, start: number, end: number, depth: number): number
   askReplacement(subject: number, start: number, end: number): number
 }
 
-/** Compiled code, shared by all scanners of the process. */
+/** The compiled code, shared by all scanners of the process. */
 export interface ScanModule {
   instantiate(host: ScanHost): ScanExports
 }
 
-// The part of the WebAssembly interface used here: neither ES2023 nor node's types describe it.
+// The parts of the WebAssembly interface that are used here; neither ES2023 nor Node's types declare them.
 declare const WebAssembly: {
   Module: new (bytes: Uint8Array) => object
   Instance: new (module: object, imports: object) => { readonly exports: unknown }
@@ -63,8 +63,8 @@ declare const WebAssembly: {
 let module: ScanModule | undefined
 
 /**
- * Compiles the scanner when it is first asked for, and at once: the asynchronous way ends a tenth
- * of a second later when other code was compiled before.
+ * Compiles the scanner at the first call, synchronously: asynchronous compilation takes 0.1 s longer if other code
+ * was compiled before.
  */
 export function loadScanModule(): ScanModule {
   module ??= compile()

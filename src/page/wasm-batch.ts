@@ -8,7 +8,7 @@ import {
 } from '../records/record-batch.ts'
 import type { ScanExports } from './scan-module.ts'
 
-/** Layout of a row in 32-bit words: `wasm/layout.ts`. */
+/** The layout of a row in 32-bit words: see `wasm/layout.ts`. */
 const ROW_WORDS = 12
 const LONE_START = 6
 const LONE_END = 7
@@ -16,11 +16,11 @@ const FLAGS = 8
 const CAME_START = 10
 const CAME_END = 11
 const ESCAPED_VERSION = 4
-/** What `highestVersion` answers instead of an index, and room for the parts: `wasm/batch.ts`. */
+/** Special results of `highestVersion`, and the room for the parts of a line: see `wasm/batch.ts`. */
 const NO_VERSION = -1
 const UNPLAIN_VERSION = -2
 const PARTS_ROOM = 65_536 - 16
-/** What makes an array of a lone object. */
+/** The brackets around a single object that replaces an array. */
 const OPENING = Buffer.from('[')
 const CLOSING = Buffer.from(']')
 
@@ -30,7 +30,7 @@ export class WasmBatch implements RecordBatch {
   readonly ops: Uint8Array
   readonly keys: Float64Array
   readonly selection: ObjectRules | undefined
-  /** The scanner has checked the JSON. */
+  /** The scanner has already checked the JSON. */
   readonly fault = null
   readonly #wasm: ScanExports
   readonly #bytes: Buffer
@@ -100,7 +100,7 @@ export class WasmBatch implements RecordBatch {
         out.set(this.#bytes.subarray(from, from + size), at)
         at += size
       }
-      // The window is full, or this record does not go through it.
+      // The window is full, or this record cannot be written to it.
       if (index < this.count && (!fits || this.#wasm.filled.value === 0)) {
         at += this.#line(index++, parts, out, at)
       }
@@ -131,7 +131,7 @@ export class WasmBatch implements RecordBatch {
   }
 }
 
-/** The highest version of a batch by comparison of strings. */
+/** The highest version of a batch, compared as strings. */
 export function highest(batch: Pick<RecordBatch, 'count' | 'versionText'>): string | undefined {
   let best: string | undefined
   for (let index = 0; index < batch.count; index++) {

@@ -16,7 +16,7 @@ import {
 import type { ScanExports, ScanHost, ScanModule } from './scan-module.ts'
 import { WasmBatch } from './wasm-batch.ts'
 
-/** The texts that a scanner compares with, in the order of their numbers (1 to 11) in the scanner. */
+/** The texts that the scanner compares with, in the order of their numbers (1 to 11) in the scanner. */
 function namesOf({ key, version, deleted, array }: RecordShape): readonly string[] {
   const names = [
     key,
@@ -41,16 +41,16 @@ function namesOf({ key, version, deleted, array }: RecordShape): readonly string
   return names
 }
 
-/** Memory above this size is given back at the next page: one giant record must not stay for ever. */
+/** A larger memory is released at the next page, so that one huge record does not keep it. */
 const KEEP_MEMORY_BYTES = 40 * 1024 * 1024
-/** The answers of `place()`. */
+/** The results of `place()`. */
 const DONE = 1
 const NOTHING_YET = 2
 const IN_ELEMENT = 3
-/** The value of a link position that stands for null; 0 stands for no link in this chunk. */
+/** A link position that means null; 0 means that the chunk has no link. */
 const NULL_LINK = 1
 
-/** The fast scanner. Each engine has a memory of its own. */
+/** Creates the engine of a scanner. Each engine has its own memory. */
 export function createWasmEngine(
   module: ScanModule,
   shape: RecordShape,
@@ -67,9 +67,9 @@ class WasmEngine implements ScanEngine {
   readonly #answers: RuleAnswers | undefined
   readonly #selection: ObjectRules | undefined
   #wasm: ScanExports
-  /** False while it scans, and for good when that fails: what it remembers may be half written. */
+  /** False during a scan, and after one that failed, because the memory may be inconsistent. */
   #isSound = true
-  /** Offset in the body of the first byte behind the chunk scanned last. */
+  /** The offset in the body after the last chunk. */
   #bytes = 0
   #nextLink: string | undefined
   #deltaLink: string | undefined
@@ -158,7 +158,7 @@ class WasmEngine implements ScanEngine {
     return this.#answers
   }
 
-  /** The memory between two positions; it is another one when it grows. */
+  /** The memory between two positions. The buffer changes when the memory grows. */
   #textAt(start: number, end: number): Buffer {
     return Buffer.from(this.#wasm.memory.buffer, start >>> 0, (end >>> 0) - (start >>> 0))
   }
@@ -185,17 +185,20 @@ class WasmEngine implements ScanEngine {
   }
 }
 
-/** Rules as the scanner asks about them: each that says more than one word has a number, a subject. */
+/**
+ * The rules in the form in which the scanner asks for them. Each rule other than `keep` and `drop` has a number,
+ * called its subject.
+ */
 interface RuleAnswers {
-  /** What becomes of records. */
+  /** The answer for records. */
   readonly root: number
-  /** What becomes of the member with a name, its JSON text, of an object at a depth under the rules of a subject. */
+  /** The answer for a member: its name is JSON text, and its object is at `depth` under the rules of `subject`. */
   rule(subject: number, name: Buffer, depth: number): number
-  /** What replaces a value under a subject; both are JSON texts. */
+  /** Replaces a value under a subject; both are JSON texts. */
   replacement(subject: number, value: string): string
 }
 
-/** The numbers of an answer: `wasm/rewrite.ts`. */
+/** The numbers of an answer: see `wasm/rewrite.ts`. */
 const KEEP = 0
 const DROP = 1
 const REPLACE = 2
@@ -204,12 +207,12 @@ const VALUES_STAY = 4
 const PASSING = 8
 const SUBJECT = 4
 
-/** Rules that are remembered: a service that sends new names in each record must not fill the memory. */
+/** The most rules that are kept: a service that sends new names in each record must not fill the memory. */
 const MOST_SUBJECTS = 10_000
 
 function createRuleAnswers(rules: ObjectRules): RuleAnswers {
   const subjects: (ObjectRules | ValueReplacement)[] = [rules]
-  /** The subject of a member, by the subject around it and its name. */
+  /** The subjects of members, by the subject of their object and their name. */
   const known = new Map<string, number>()
   return {
     root: answer(rules, 0),
@@ -223,7 +226,7 @@ function createRuleAnswers(rules: ObjectRules): RuleAnswers {
       const rule = around.ruleOf(JSON.parse(name.toString('utf8')) as string)
       if (rule === 'keep' || rule === 'drop') return answer(rule, 0) | (isPassing ? PASSING : 0)
       if (isPassing || subjects.length >= MOST_SUBJECTS) {
-        // An object is done with before the next one at its depth begins.
+        // The number can be reused, because an object ends before the next one at its depth begins.
         const passing = MOST_SUBJECTS + depth
         subjects[passing] = rule
         return answer(rule, passing) | PASSING

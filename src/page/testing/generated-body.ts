@@ -1,7 +1,7 @@
-/** A number generator from a seed: the same numbers for the same seed. */
+/** A random number generator: the same seed gives the same numbers. */
 export type Random = (below: number) => number
 
-/** Numbers from 0 to `below` - 1 (mulberry32). */
+/** Random numbers from 0 to `below` - 1 (mulberry32). */
 export function seeded(seed: number): Random {
   let state = seed >>> 0
   return (below) => {
@@ -74,7 +74,7 @@ const RECORD_NAMES = [
 ]
 const SPACES = ['', '', '', '', ' ', '\n', '\r\n\t', '  ']
 
-/** Writes bodies that are like those of the service, and as odd as JSON allows. */
+/** Writes bodies that resemble those of the service, with every variation that JSON allows. */
 export class BodyWriter {
   readonly #random: Random
 
@@ -82,7 +82,7 @@ export class BodyWriter {
     this.#random = random
   }
 
-  /** A body that is valid JSON, nearly always with the members that a page needs. */
+  /** A body of valid JSON, nearly always with the members of a page. */
   body(): string {
     const members = [
       `"${this.#pick(['value', 'value', 'Value', 'v\\u0061lue'])}"${this.#colon()}${this.#items()}`,
@@ -194,7 +194,7 @@ export class BodyWriter {
   }
 }
 
-/** What stands in the place of a value: what a scanner may skip quickly, and what it may not. */
+/** Values, some of which a scanner may skip quickly. */
 const SCALARS = [
   '0',
   '-0',
@@ -251,7 +251,7 @@ const NAMES = [
   '\\u0069d',
 ]
 
-/** A value of the same kind each time that it is written, or of any. */
+/** Writes a value, each time of the same kind or of any kind. */
 type Template = (random: Random) => string
 
 function pick<Item>(random: Random, items: readonly Item[]): Item {
@@ -272,7 +272,7 @@ function array(random: Random, depth = 2): string {
   return `[${items.join(',')}]`
 }
 
-/** An object with these members each time, now and then with one missing, more or twice. */
+/** A template for an object with these members, of which one is sometimes missing, additional or repeated. */
 function object(names: readonly string[], templateOf: (name: string) => Template): Template {
   const values = names.map((name) => [name, templateOf(name)] as const)
   return (random) => {
@@ -301,7 +301,7 @@ function templateOf(random: Random, depth: number): (name: string) => Template {
   }
 }
 
-/** Bodies as a service sends them: without white space, of elements that have a few shapes. */
+/** Bodies as the service sends them: without white space, and with elements of only a few shapes. */
 export function shapedBodies(random: Random): readonly string[] {
   const shapes = Array.from({ length: 1 + random(6) }, () => template(random))
   return Array.from({ length: 2 }, () => {

@@ -8,7 +8,7 @@ import {
 } from '../../records/record-batch.ts'
 import type { PageEnd, PageScanner, RecordShape } from '../page-scanner.ts'
 
-/** The shape that the tests read with. */
+/** The record shape of the tests. */
 export const shape: RecordShape = {
   key: 'id',
   version: 'changeVersion',
@@ -16,14 +16,14 @@ export const shape: RecordShape = {
   array: 'x',
 }
 
-/** Lines that are JSON themselves: `[record,"live"]` is not, so the tail closes an object. */
+/** The parts of lines that are JSON themselves: the suffix closes the object. */
 export const parts: LineParts = {
   prefix: Buffer.from('{"data":'),
   suffix: Buffer.from(',"tail":"live"}}\n'),
   deleteSuffix: Buffer.from(',"tail":"removed"}}\n'),
 }
 
-/** All that a scanner tells of a record. */
+/** Everything that a scanner returns for a record. */
 interface ObservedRecord {
   readonly text: string
   readonly kind: number | undefined
@@ -32,16 +32,16 @@ interface ObservedRecord {
   readonly version: string | undefined
 }
 
-/** All that a scanner tells of a page. */
+/** Everything that a scanner returns for a page. */
 export interface ObservedPage {
   readonly records: readonly ObservedRecord[]
-  /** Highest version per batch that is not empty. */
+  /** The highest version of each batch that is not empty. */
   readonly highest: readonly (string | undefined)[]
   readonly lines: string
   readonly end: PageEnd
 }
 
-/** Reads a body cut at the given places; throws what the scanner throws. */
+/** Scans a body that is cut at the given places; throws what the scanner throws. */
 export function observe(
   scanner: PageScanner,
   body: Uint8Array,
@@ -63,7 +63,7 @@ export function observe(
   return { records, highest, lines, end: scanner.end() }
 }
 
-/** The same, with the error as its name and message. */
+/** Like `observe`, but returns an error as its name and message. */
 export function observeOrError(
   scanner: PageScanner,
   body: Uint8Array,
@@ -86,7 +86,7 @@ function recordsOf(batch: RecordBatch): ObservedRecord[] {
   }))
 }
 
-/** A record as `JSON.parse` sees it. */
+/** A record as `JSON.parse` reads it. */
 interface ParsedRecord {
   readonly value: unknown
   readonly kind: number
@@ -94,13 +94,13 @@ interface ParsedRecord {
   readonly version: string | undefined
 }
 
-/** A page as `JSON.parse` sees it. */
+/** A page as `JSON.parse` reads it. */
 export interface ParsedPage {
   readonly records: readonly ParsedRecord[]
   readonly end: { readonly nextLink?: string; readonly deltaLink?: string; readonly count: number }
 }
 
-/** What a body means to `JSON.parse` and the rules of a page, or undefined if it is damaged. */
+/** Reads a body with `JSON.parse` and the rules of a page; undefined if it is not valid. */
 export function judgedByParse(body: Uint8Array): ParsedPage | undefined {
   const page = parsed(body)
   if (!isObject(page)) return undefined
@@ -121,7 +121,7 @@ export function judgedByParse(body: Uint8Array): ParsedPage | undefined {
   }
 }
 
-/** The link, undefined if there is none, null if it is damage. */
+/** The link; undefined if there is none, null if it is not valid. */
 function linkOf(page: Readonly<Record<string, unknown>>, name: string): string | undefined | null {
   const link = Object.entries(page).find(([key]) => lower(key) === name)?.[1] ?? undefined
   return link === undefined || typeof link === 'string' ? link : null

@@ -1,40 +1,40 @@
 import { ensure } from './heap'
 import { INPUT } from './layout'
 
-// The host is asked what the rules say of a name, and what replaces a value. Names come in each record, and the
-// values of a few thousand people again and again: what it answered is looked up by the question's own bytes.
+// The host answers which rule applies to a name, and what replaces a value. Every record has the same names, and many
+// have the same values, so answers are cached by the bytes of their question.
 
-/** Longer questions and answers are not remembered. */
+/** Longer questions and answers are not cached. */
 export const LONGEST: u32 = 255
-/** Other questions at the place of one are passed over so often. */
+/** The most places that are tried for a question. */
 const MOST_TRIES: u32 = 64
 
-/** An entry: the subject of the question, the lengths of question and answer, and both. */
+/** An entry: the subject of the question, the lengths of question and answer, and both texts. */
 const LENGTH: usize = 4
 const ANSWER_LENGTH: usize = 6
 const TEXTS: u32 = 8
 
 /**
- * Bytes for entries. Most streams have few names, and each stream has a memory: it has little room at first, and twice as
- * much from the next page on where that was not enough.
+ * The size of the cache in bytes. Most streams have few names, and each stream has its own memory, so the cache
+ * starts small and doubles at the next page if it was too small.
  */
 const LEAST_ROOM: u32 = 131072
 const MOST_ROOM: u32 = 8388608
 
-// Before the entries are their places, in a table that is at most half full: one of 4 bytes for 64 bytes of entries.
+// The hash table comes before the entries: one place of 4 bytes for 64 bytes of entries. It is at most half full.
 const PLACES: u32 = INPUT
 let room: u32 = LEAST_ROOM
 let isFull: bool = false
 let entryAt: u32 = entries()
 let count: u32 = 0
-/** Where the question that was looked for last would have its place; 0 if nowhere. */
+/** The free place for the question of the last `find`; 0 if there is none. */
 let place: u32 = 0
 
 function entries(): u32 {
   return PLACES + (room >>> 4)
 }
 
-/** A page begins: answers with the place behind all that is remembered. */
+/** Begins a page; returns the address after the cache. */
 export function beginAnswers(): u32 {
   const isGrowing = isFull && room < MOST_ROOM
   if (isGrowing) room <<= 1
@@ -51,7 +51,7 @@ function forget(): void {
   count = 0
 }
 
-/** The entry of a question, the text between `start` and `end`, asked of a subject; 0 when it is not known. */
+/** Returns the entry of a question about a subject, the text between `start` and `end`; 0 if it is not cached. */
 export function find(subject: u32, start: u32, end: u32): u32 {
   const length = end - start
   place = 0
@@ -74,7 +74,7 @@ export function find(subject: u32, start: u32, end: u32): u32 {
   return 0
 }
 
-/** Where the answer of an entry stands. */
+/** The address of an entry's answer. */
 export function answerOf(entry: u32): u32 {
   return entry + TEXTS + load<u16>(entry, LENGTH)
 }
@@ -83,7 +83,7 @@ export function answerLength(entry: u32): u32 {
   return load<u16>(entry, ANSWER_LENGTH)
 }
 
-/** Remembers the answer to the question that was looked for last. */
+/** Caches the answer to the question of the last `find`. */
 export function remember(subject: u32, start: u32, end: u32, answer: u32, size: u32): void {
   const length = end - start
   if (place == 0 || size > LONGEST) return
@@ -103,7 +103,7 @@ export function remember(subject: u32, start: u32, end: u32, answer: u32, size: 
   count++
 }
 
-/** Four bytes at a time are multiplied and folded. */
+/** Hashes four bytes at a time. */
 function hash(subject: u32, at: u32, end: u32): u32 {
   let code = folded(subject ^ ((end - at) << 24))
   for (; at + 4 <= end; at += 4) code = folded(code ^ load<u32>(at))

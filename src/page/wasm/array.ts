@@ -1,16 +1,16 @@
 import { beginText, digits, escaped, stringEnd, textStops } from './tokens'
 
-/** Deeper arrays are left to the general way. */
+/** Deeper arrays are left to the general scanner. */
 const MAX_NESTED: u32 = 32
 
 /**
- * Behind the array that begins at `at`, whatever it holds. 0 when that has white space, a number with an
- * exponent or very many digits, or is not JSON: the general way tells which.
+ * Returns the position after the array that begins at `at`. Returns 0 if it contains white space, a number with an
+ * exponent or very many digits, or if it is not JSON; then the general scanner has to read it.
  */
 export function arrayEnd(at: u32, end: u32): u32 {
   let p = at + 1
   let depth: u32 = 1
-  /** A bit per container, the innermost lowest: set for an object. */
+  /** One bit per container, the innermost one lowest: 1 for an object. */
   let kinds: u64 = 0
   let isFirst = true
   while (true) {
@@ -34,7 +34,7 @@ export function arrayEnd(at: u32, end: u32): u32 {
       p = scalarEnd(p, end)
       if (p == 0) return 0
     }
-    // Containers end here, as many as do.
+    // Closes all containers that end here.
     while (isClosed || load<u8>(p) != 0x2c) {
       if (load<u8>(p) != (kinds & 1 ? 0x7d : 0x5d)) return 0
       p++
@@ -47,7 +47,7 @@ export function arrayEnd(at: u32, end: u32): u32 {
   }
 }
 
-/** Behind a string, a number or a literal; 0 as above. */
+/** Returns the position after a string, a number or a literal; 0 as in `arrayEnd`. */
 function scalarEnd(p: u32, end: u32): u32 {
   const c: u32 = load<u8>(p)
   if (c == 0x22) {

@@ -11,12 +11,12 @@ import {
   WINDOW_ROOM,
 } from './layout'
 
-/** One number per record: the key if it is an integer from 0 to 2^53-1, else NaN. */
+/** One number per record: the key if it is an integer from 0 to 2^53-1, otherwise NaN. */
 export let keysAt: u32 = 0
-/** One byte per record, for the host to read and to overwrite. */
+/** One byte per record, which the host reads and may overwrite. */
 export let kindsAt: u32 = 0
 
-/** Lays out keys and kinds of the rows. */
+/** Writes the keys and kinds of all rows. */
 export function layOutColumns(): void {
   const rowsEnd = rowsAt + count * ROW_BYTES
   keysAt = allocate(count * 9)
@@ -24,7 +24,7 @@ export function layOutColumns(): void {
   let key = keysAt
   let kind = kindsAt
   for (let row = rowsAt; row < rowsEnd; row += ROW_BYTES) {
-    // Rules were not asked about the record: nothing of this chunk may leave.
+    // The rules were not applied to this record, so nothing of the chunk may be passed on.
     if (load<u32>(row) == 0) unreachable()
     store<f64>(key, integer(load<u32>(row, 8), load<u32>(row, 12)))
     store<u8>(kind, <u8>(load<u32>(row, ROW_FLAGS) & KIND_MASK))
@@ -44,11 +44,11 @@ function integer(at: u32, end: u32): f64 {
   return value <= 9007199254740991 ? <f64>value : NaN
 }
 
-/** No record has a version, or one of them needs more than a comparison of bytes. */
+/** No record has a version, or comparing bytes is not enough for one of them. */
 export const NO_VERSION: i32 = -1
 export const UNPLAIN_VERSION: i32 = -2
 
-/** The record with the highest version. */
+/** The index of the record with the highest version. */
 export function highestVersion(): i32 {
   let best: i32 = NO_VERSION
   let bestAt: u32 = 0
@@ -97,7 +97,7 @@ function compare(a: u32, aEnd: u32, b: u32, bEnd: u32): i32 {
 
 const SKIP: u32 = 3
 
-/** Bytes of all lines together. */
+/** The total size of all lines in bytes. */
 export function lineBytes(head: u32, tail: u32, removedTail: u32): f64 {
   let total: f64 = 0
   for (let i: u32 = 0; i < count; i++) {
@@ -111,13 +111,13 @@ export function lineBytes(head: u32, tail: u32, removedTail: u32): f64 {
   return total
 }
 
-/** Bytes that `fill` has put into the window. */
+/** The number of bytes that `fill` has written to the window. */
 export let filled: u32 = 0
 
 /**
- * Puts lines into the window, from record `first` on, until it is full or all are done; returns
- * the record to go on with. One that the host has to write leaves an empty window empty: it is too
- * large for it, or has a lone object.
+ * Writes lines to the window, starting with record `first`, until it is full or all are written; returns the next
+ * record. If the first record is too large for the window or has a single object in place of an array, nothing is
+ * written: then the host has to write its line.
  */
 export function fill(first: u32, head: u32, tail: u32, removedTail: u32): u32 {
   const tails = PARTS + head

@@ -22,7 +22,7 @@ import {
 import { KEEP, leftEnd, rewriteRecord, root } from './rewrite'
 import { spoilScript } from './script'
 
-// What is known of the element under way (level 0) and of its `data` object (level 1).
+// The facts about the current element (level 0) and its `data` object (level 1).
 const LEVEL_BYTES: u32 = 32
 const KEY_START: usize = 0
 const KEY_END: usize = 4
@@ -41,11 +41,11 @@ let changeEscaped: bool = false
 let dataStart: u32 = 0
 let dataEnd: u32 = 0
 
-/** Where the element under way begins. */
+/** The start of the current element. */
 export let elementStart: u32 = 0
-/** Whether the element completed last is a change. */
+/** Whether the last complete element is a change. */
 export let isChange: bool = false
-/** Elements completed: on the page, and in the rows of this chunk. */
+/** The number of complete elements: of the page, and of the rows of this chunk. */
 export let elements: f64 = 0
 export let count: u32 = 0
 export let rowsAt: u32 = 0
@@ -59,7 +59,7 @@ export function forgetElements(maxRecordBytes: u32): void {
   limit = maxRecordBytes
 }
 
-/** The rows of the next chunk start at `at`; the pointers kept have moved down by `by` bytes. */
+/** Starts the rows of a new chunk at `at`; the kept positions have moved down by `by` bytes. */
 export function beginRows(at: u32, by: u32): void {
   clearHeap(at)
   rowsAt = at
@@ -90,14 +90,14 @@ export function beginElement(at: u32): void {
   forgetLevel(0)
 }
 
-/** A new object of facts: the element itself, or its `data`. */
+/** Clears the facts of a level: the element itself, or its `data`. */
 export function forgetLevel(level: u32): void {
   const facts = FACTS + level * LEVEL_BYTES
   v128.store(facts, i64x2.splat(0))
   v128.store(facts, i64x2.splat(0), LONE_START)
 }
 
-/** Takes down a value: bytes from `start` (a quote for a string) up to `end`. */
+/** Stores the facts about a value, from `start` (the quote of a string) to `end`. */
 export function take(level: u32, name: u32, start: u32, end: u32, escaped: bool): void {
   const facts = FACTS + level * LEVEL_BYTES
   const c: u32 = load<u8>(start)
@@ -127,13 +127,13 @@ export function take(level: u32, name: u32, start: u32, end: u32, escaped: bool)
   }
 }
 
-/** What is wrong with the element. */
+/** The problems of an element. */
 export const KEYLESS: u32 = 1
 export const TOO_LARGE: u32 = 2
 export const LONG_KEY: u32 = 3
 export const LONG_VERSION: u32 = 4
 
-/** Writes the row of the element that ends before `end`; 0 when it is in order. */
+/** Writes the row of the element that ends before `end`; returns 0, or its problem. */
 export function finishElement(end: u32): u32 {
   isChange = changeStart != 0 && dataStart != 0
   const facts = isChange ? FACTS + LEVEL_BYTES : FACTS
@@ -168,12 +168,12 @@ export function finishElement(end: u32): u32 {
     leaveAs(row, start, recordEnd)
     store<u64>(row, load<u64>(facts, LONE_START), ROW_LONE)
   } else leaveAs(row, rewriteRecord(start, recordEnd), leftEnd)
-  // Its positions are those of a copy.
+  // The positions in the script are those of a copy.
   if (isLone) spoilScript()
   return 0
 }
 
-/** A copy of a record in which the lone object is in an array; it ends at `top`. */
+/** Copies a record with the single object in an array; the copy ends at `top`. */
 function withArray(start: u32, loneStart: u32, loneEnd: u32, end: u32): u32 {
   const copied = allocate(end - start + 2)
   let to = copy(copied, start, loneStart - start)
@@ -184,7 +184,7 @@ function withArray(start: u32, loneStart: u32, loneEnd: u32, end: u32): u32 {
   return copied
 }
 
-/** Writes the row of a record, which leaves by no way before `leaveAs`. */
+/** Writes the row of a record, without its final position: `leaveAs` must follow. */
 export function addRow(
   start: u32,
   end: u32,
@@ -212,7 +212,7 @@ export function addRow(
   return row
 }
 
-/** Says where the record of a row stands as the rules leave it. */
+/** Sets the position of a row's record after the rules. */
 export function leaveAs(row: u32, start: u32, end: u32): void {
   store<u32>(row, start)
   store<u32>(row, end, 4)
@@ -220,7 +220,7 @@ export function leaveAs(row: u32, start: u32, end: u32): void {
 
 const ROWS_AT_ONCE: u32 = 64 * ROW_BYTES
 
-/** Makes room for more rows: behind them, or where records of their chunk stand there, elsewhere for all of them. */
+/** Makes room for more rows: after the present ones, or, if records of the chunk are there, by moving all rows. */
 function growRows(): void {
   if (rowsLimit == top) allocate(ROWS_AT_ONCE)
   else {

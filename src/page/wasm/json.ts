@@ -33,7 +33,7 @@ import {
   wrongAt,
 } from './tokens'
 
-// What comes next. The order matters: everything up to COLON belongs to the name of a member.
+// What is expected next. The order matters: everything up to COLON belongs to the name of a member.
 const FIRST_NAME: u32 = 0
 const NAME: u32 = 1
 export const NAME_TEXT: u32 = 2
@@ -46,7 +46,7 @@ const AFTER: u32 = 8
 export const START: u32 = 9
 export const DONE: u32 = 10
 
-// Where the scan goes on when there are more bytes.
+// Where the scan continues when there are more bytes.
 export let state: u32 = START
 export let cursor: u32 = INPUT
 export let wanted: u32 = NONE
@@ -54,17 +54,17 @@ export let nameStart: u32 = 0
 export let valueStart: u32 = 0
 export let nameLink: u32 = FIRST_LINK
 
-/** The byte at which `run` found the problem it answers with. */
+/** The position of the problem that `run` returned. */
 export let problemAt: u32 = 0
 
-/** Goes back to the beginning of a page, which will stand at `at`. */
+/** Resets the state for a page that will begin at `at`. */
 export function rewind(at: u32): void {
   state = START
   cursor = at
   beginText()
 }
 
-/** What was kept has moved down by `by` bytes. */
+/** The kept bytes have moved down by `by` bytes. */
 export function moveCursor(by: u32): void {
   cursor -= by
   nameStart -= by
@@ -72,8 +72,8 @@ export function moveCursor(by: u32): void {
 }
 
 /**
- * Reads on, up to `end`. One long function on purpose: its state stays in local variables, and V8
- * does not inline calls between WebAssembly functions, so each step of its own would cost a call.
+ * Scans up to `end`. It is one long function on purpose: its state stays in local variables, and V8 does not inline
+ * calls between WebAssembly functions.
  */
 export function run(end: u32): u32 {
   let p = cursor
@@ -244,13 +244,13 @@ export function run(end: u32): u32 {
   }
 }
 
-/** Leaves at a byte that does not fit; behind the end it is only not there yet. */
+/** Stops at an unexpected byte: an error, unless it is the end of the chunk. */
 function stop(at: u32, end: u32, next: u32, want: u32, named: u32, begun: u32, link: u32): u32 {
   if (at < end) return fail(at, NOT_JSON)
   return pause(at, next, want, named, begun, link)
 }
 
-/** Leaves inside a token. */
+/** Stops inside a token. */
 function cut(next: u32, want: u32, named: u32, begun: u32, link: u32): u32 {
   if (wrongAt != 0) return fail(wrongAt, NOT_JSON)
   return pause(resumeAt, next, want, named, begun, link)
@@ -266,7 +266,7 @@ function pause(at: u32, next: u32, want: u32, named: u32, begun: u32, link: u32)
   return FINE
 }
 
-/** Leaves for good. */
+/** Stops with a problem. */
 export function fail(at: u32, problem: u32): u32 {
   problemAt = at
   return problem

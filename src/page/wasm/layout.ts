@@ -1,61 +1,62 @@
-// Fixed places in linear memory. From the input on: the kept bytes of an unfinished part, the chunk, a
-// few zero bytes (no loop needs a bounds check: a zero byte is legal nowhere in JSON), the rows, and among
-// them the records that rules changed (heap.ts).
+// Fixed addresses in linear memory. The input consists of the kept bytes of an unfinished part, the chunk, and a few
+// zero bytes, which make bounds checks unnecessary because zero bytes are not allowed in JSON. It is followed by the
+// rows, and among them the records that rules changed (heap.ts).
 
-/** What is known of the element under way, and the lengths of the names. */
+/** The facts about the current element, and the lengths of the names. */
 export const FACTS: u32 = 768
 export const LENGTHS: u32 = 960
-/** What the host answered about a name. */
+/** The host's answer about a name. */
 export const ANSWER: u32 = 1008
-/** The names and the value to look for, each in its own slot of NAME_ROOM bytes. */
+/** The names and values to look for, each in a slot of NAME_ROOM bytes. */
 export const NAMES: u32 = 1024
 export const NAME_ROOM: u32 = 288
-/** One byte per open container: 1 object, 0 array. */
+/** One byte per open container: 1 for an object, 0 for an array. */
 export const STACK: u32 = 4608
 export const MAX_DEPTH: u32 = 256
-/** Head, tail and removed tail of a line, one after the other. */
+/** The prefix and the two suffixes of a line, one after the other. */
 export const PARTS: u32 = 8192
 export const PARTS_ROOM: u32 = 65536
-/** Where lines are put together, some at a time; copies may run over the end by a vector. */
+/** Where lines are assembled, a few at a time; copies may exceed the end by one vector. */
 export const WINDOW: u32 = 73728
 export const WINDOW_ROOM: u32 = 262144
-/** Names seen in records. */
+/** The names in records so far. */
 export const KNOWN: u32 = 336128
 export const KNOWN_ENTRIES: u32 = 256
-/** The shapes of elements (shape.ts), and room for the one that is being written. */
+/** The shapes of elements (shape.ts), and room for the one being written. */
 export const SHAPES: u32 = 352784
 export const SHAPE_COUNT: u32 = 4
 export const SHAPE_ROOM: u32 = 20480
 export const MAX_STEPS: u32 = 256
-/** What the rules did to a record, to be done to the next ones of its shape (script.ts). */
+/** What the rules did to a record, to be repeated for records of the same shape (script.ts). */
 export const SCRIPT: u32 = 455184
 export const MAX_NOTES: u32 = 512
-/** The input; where there are rules, behind what the host answered about them (answers.ts). */
+/** The input; if there are rules, it comes after the cache of their answers (answers.ts). */
 export const INPUT: u32 = 459280
 
-/** Zero bytes behind the input: longer than any look-ahead. */
+/** The number of zero bytes after the input; more than any look-ahead needs. */
 export const PADDING: u32 = 32
 
 /**
- * A row per record: start and end of the record as the rules leave it, of the key, of the version, of the
- * lone object that stands for an array (0 if there is none), flags, unused, start and end of the record as it came.
+ * The row of a record. It contains start and end of the record after the rules, of its key, of its version, and of
+ * the single object that replaces an array (0 if there is none), then flags, an unused word, and start and end of the
+ * record as it was received.
  */
 export const ROW_BYTES: u32 = 48
-/** Where the row has the start of the lone object, and the flags. */
+/** The offsets of the single object, the flags, and the received record. */
 export const ROW_LONE: usize = 24
 export const ROW_FLAGS: usize = 32
 export const ROW_CAME: usize = 40
 export const KIND_MASK: u32 = 3
 export const ESCAPED_VERSION: u32 = 4
 
-// Which container the scanner is in: those of the page first, those with wanted names last.
+// The kinds of containers: those of the page first, those with wanted names last.
 export const PAGE: u32 = 0
 export const LIST: u32 = 1
 export const OTHER: u32 = 2
 export const ELEMENT: u32 = 3
 export const CHANGE_DATA: u32 = 4
 
-// What a scan answers; the host knows these numbers.
+// The results of a scan; the host knows these numbers.
 export const FINE: u32 = 0
 export const NOT_JSON: u32 = 1
 export const TOO_DEEP: u32 = 2
@@ -72,5 +73,8 @@ export const NAME_TOO_LONG: u32 = 12
 export const KEY_TOO_LONG: u32 = 13
 export const VERSION_TOO_LONG: u32 = 14
 
-/** Longest name of a member, key and version, as they are written: the state and a warehouse have to hold them. */
+/**
+ * The maximum length of a member name, a key and a version, with escapes: the state and a warehouse have to store
+ * them.
+ */
 export const MAX_TEXT: u32 = 1024

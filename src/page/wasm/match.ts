@@ -36,24 +36,24 @@ import { beginText, digits, escaped, stringEnd, textStops } from './tokens'
 const REMOVED: u32 = 1
 const MARKED: u32 = 2
 
-// Learning costs time, and so does comparing in vain. Both are paid with what comparing has saved.
+// Learning a shape takes time, and so does comparing in vain. The credit limits both to what comparing has saved.
 const FIRST_CREDIT: i32 = 64
 const MOST_CREDIT: i32 = 512
 const FIRST_COST: i32 = 3
 const COST: i32 = 16
-/** Without credit so many elements are read in the general way; then twice as many. */
+/** Without credit, this many elements are read by the general scanner, and each time twice as many. */
 const FIRST_REST: u32 = 256
 const LONGEST_REST: u32 = 8192
 
 let credit: i32 = FIRST_CREDIT
 let rest: u32 = 0
 let nextRest: u32 = FIRST_REST
-/** The shape of the element before. */
+/** The shape of the previous element. */
 let likely: u32 = 0
 
 /**
- * Reads elements from `at` on as long as they have a known shape, and answers the end of the last one; 0
- * if there is none. The byte at `end` and those behind it are zero, which no shape has.
+ * Reads elements from `at` on as long as they have a known shape. Returns the end of the last one, or 0 if there is
+ * none. The bytes from `end` on are zero, which no shape contains.
  */
 export function matchElements(at: u32, end: u32): u32 {
   if (rest > 0) {
@@ -72,7 +72,7 @@ export function matchElements(at: u32, end: u32): u32 {
     done = after
     if (!isFollowed(after)) break
     at = after + 1
-    // It is the next element that did not fit.
+    // This shape did not match the next element, so the others are tried.
     tried = 1
   }
   if (credit > MOST_CREDIT) {
@@ -82,7 +82,7 @@ export function matchElements(at: u32, end: u32): u32 {
   return done
 }
 
-/** Takes down the shape of an element that had none of the known ones. */
+/** Learns the shape of an element that matched no known one. */
 export function learnElement(start: u32, end: u32, isChange: bool): void {
   if (rest > 0) return
   credit -= known < SHAPE_COUNT ? FIRST_COST : COST
@@ -99,8 +99,8 @@ function isFollowed(at: u32): bool {
 }
 
 /**
- * Reads elements of one shape. One long function on purpose, as `run` is. Numbers with an exponent or
- * very many digits, white space and elements that are not in order are left to the general way.
+ * Reads elements of one shape. It is one long function on purpose, like `run`. White space, numbers with an exponent
+ * or very many digits, and elements with a problem are left to the general scanner.
  */
 function matchShape(at: u32, end: u32, steps: u32): u32 {
   let done: u32 = 0

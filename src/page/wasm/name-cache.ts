@@ -1,11 +1,11 @@
 import { KNOWN, KNOWN_ENTRIES } from './layout'
 
-// Records of a stream have the same names in nearly the same order. Each name is therefore
-// remembered with the one that followed it, and the next name is first compared with that one:
-// a guess that holds tells where the name ends without reading it to its end.
+// The records of a stream have the same names in nearly the same order. Each name is therefore stored with the one
+// that followed it, and the next name is first compared with that one. If it matches, its end is known without
+// scanning it.
 
 const ENTRY_BYTES: u32 = 64
-/** The text of a name from its quote to the colon behind it: at most TEXT_BYTES. */
+/** The text of a name from its quote to the following colon: at most TEXT_BYTES. */
 const TEXT_BYTES: u32 = 32
 const IGNORED: usize = 32
 const LENGTH: usize = 36
@@ -13,7 +13,7 @@ const WANTED: usize = 40
 const INSIDE: usize = 44
 const NEXT: u32 = 48
 
-/** The place that holds the name expected first in an element. */
+/** The address of the link to the first name of an element. */
 export const FIRST_LINK: u32 = KNOWN + KNOWN_ENTRIES * ENTRY_BYTES
 
 /** Whether the text at `at` is the known name, in a container of the same kind. */
@@ -25,24 +25,24 @@ export function isKnown(known: u32, at: u32, inside: u32): bool {
   )
 }
 
-/** Bytes of a known name, from its quote to the colon behind it. */
+/** The length of a known name in bytes, from its quote to the following colon. */
 export function knownLength(known: u32): u32 {
   return load<u32>(known, LENGTH)
 }
 
-/** What the known name stands for. */
+/** Which of the wanted names the known name is. */
 export function knownWanted(known: u32): u32 {
   return load<u32>(known, WANTED)
 }
 
-/** The place that holds the name expected after the known one. */
+/** The address of the link to the name that followed the known one. */
 export function linkOf(known: u32): u32 {
   return known + NEXT
 }
 
 /**
- * Remembers a name without escapes, between its quotes `at` and `end`, as the one to expect at
- * `link`; returns the next link. A name that is too long, or has white space behind it, is not kept.
+ * Stores a name without escapes, between its quotes `at` and `end`, as the one expected at `link`; returns its own
+ * link. A name that is too long or is followed by white space is not stored.
  */
 export function remember(at: u32, end: u32, inside: u32, wanted: u32, link: u32): u32 {
   const length = end + 2 - at

@@ -10,24 +10,24 @@ export const CHANGE_TYPE: u32 = 6
 export const ITEMS: u32 = 7
 export const NEXT_LINK: u32 = 8
 export const DELTA_LINK: u32 = 9
-/** Texts that values are compared with. */
+/** The texts that values are compared with. */
 export const DELETED_VALUE: u32 = 10
 export const DELETE: u32 = 11
 
 let candidates: u64 = 0
 
-/** Announces a text of `length` ASCII bytes that the host has put into its slot. */
+/** Registers a text of `length` ASCII bytes that the host has written to its slot. */
 export function name(which: u32, length: u32): void {
   store<u32>(LENGTHS + which * 4, length)
   if (which <= CHANGE_TYPE) candidates |= (<u64>1) << (<u64>min<u32>(length, 63))
 }
 
-/** Where the host writes the text. */
+/** The address to which the host writes the text. */
 export function nameAt(which: u32): u32 {
   return NAMES + which * NAME_ROOM
 }
 
-/** Which name of a record the key between the quotes is. */
+/** Which wanted name of a record the string between the quotes is. */
 export function recordName(at: u32, end: u32, escaped: bool): u32 {
   if (escaped) {
     for (let which = KEY; which <= CHANGE_TYPE; which++)
@@ -41,14 +41,14 @@ export function recordName(at: u32, end: u32, escaped: bool): u32 {
   return NONE
 }
 
-/** Which name of the page the key is; upper and lower case are the same. */
+/** Which wanted name of the page the string is; case is ignored. */
 export function pageName(at: u32, end: u32): u32 {
   for (let which = ITEMS; which <= DELTA_LINK; which++)
     if (matches(which, at, end, 0x20)) return which
   return NONE
 }
 
-/** Whether the string between the quotes is the text. */
+/** Whether the string between the quotes equals the text. */
 export function equals(which: u32, at: u32, end: u32, escaped: bool): bool {
   if (escaped) return matches(which, at, end, 0)
   let left = load<u32>(LENGTHS + which * 4)
@@ -64,7 +64,9 @@ export function equals(which: u32, at: u32, end: u32, escaped: bool): bool {
   return ((same | (0xffff << left)) & 0xffff) == 0xffff
 }
 
-/** The slow comparison: escapes are resolved, `fold` is set in every character (0x20: no case). */
+/**
+ * The slow comparison: escapes are decoded, and the bits of `fold` are set in every character (0x20 ignores case).
+ */
 function matches(which: u32, at: u32, end: u32, fold: u32): bool {
   let text = NAMES + which * NAME_ROOM
   const textEnd = text + load<u32>(LENGTHS + which * 4)

@@ -29,27 +29,27 @@ import {
 import { learnElement } from './match'
 import { DATA, DELTA_LINK, ITEMS, NEXT_LINK, NONE } from './names'
 
-/** Open containers, and what the innermost one is. */
+/** The number of open containers, and the kind of the innermost one. */
 export let depth: u32 = 0
 export let inside: u32 = OTHER
 let listOpen: bool = false
 let dataOpen: bool = false
 
-// The member that the container under way belongs to, in an element and in its data.
+// The member whose value the current container is, in an element and in its data.
 let elementWanted: u32 = NONE
 let elementValueStart: u32 = 0
 let dataWanted: u32 = NONE
 let dataValueStart: u32 = 0
 
-/** Whether `value` was seen. */
+/** Whether `value` has been found. */
 export let itemsSeen: bool = false
-/** The links seen last in this chunk: 0 none, 1 null, else the position of the opening quote. */
+/** The last links in this chunk: 0 for none, 1 for null, otherwise the position of the opening quote. */
 export let nextLinkAt: u32 = 0
 export let nextLinkEnd: u32 = 0
 export let deltaLinkAt: u32 = 0
 export let deltaLinkEnd: u32 = 0
 
-/** Forgets the previous page. */
+/** Begins a new page. */
 export function beginPage(): void {
   depth = 0
   inside = OTHER
@@ -58,7 +58,7 @@ export function beginPage(): void {
   itemsSeen = false
 }
 
-/** Starts on a new chunk; what was kept has moved down by `by` bytes. */
+/** Begins a new chunk; the kept positions have moved down by `by` bytes. */
 export function moveDown(by: u32): void {
   elementValueStart -= by
   dataValueStart -= by
@@ -66,7 +66,7 @@ export function moveDown(by: u32): void {
   deltaLinkAt = 0
 }
 
-/** Whether an element has begun and not ended. */
+/** Whether an element has begun but not ended. */
 export function inElement(): bool {
   return listOpen && depth > 2
 }
@@ -85,7 +85,7 @@ export function startsValue(c: u32): bool {
   )
 }
 
-/** What is wrong with a value that begins with `c`, as a member of the page or an element of its list. */
+/** The problem of a value that begins with `c`, as a member of the page or an element of its list. */
 export function misplaced(c: u32, wanted: u32): u32 {
   if (!startsValue(c)) return FINE
   if (inside == LIST) return c == 0x7b ? FINE : ELEMENT_NOT_AN_OBJECT
@@ -153,7 +153,7 @@ export function close(at: u32): u32 {
   return FINE
 }
 
-/** Takes down the value between `start` and `end`, which belongs to the name `wanted`. */
+/** Stores the value between `start` and `end`, which belongs to the name `wanted`. */
 export function settle(wanted: u32, start: u32, end: u32, escaped: bool): void {
   if (inside == ELEMENT) take(0, wanted, start, end, escaped)
   else if (inside == CHANGE_DATA) take(1, wanted, start, end, escaped)

@@ -5,43 +5,43 @@ import { ANSWER, PADDING } from './layout'
 import { beginScript, CUT, enterList, leaveList, note, RESUME, spoilScript } from './script'
 import { stringEnd, valueEnd } from './shape'
 
-// Rules say what becomes of the members of records. What stays is copied byte for byte behind the chunk, and a record
-// of which everything stays is not copied at all.
+// Applies rules to the members of records. Members that stay are copied byte for byte to the memory after the chunk.
+// A record of which everything stays is not copied.
 
-// What the host answers: what becomes of a value, two marks, and above them the number of its subject.
+// The host's answers: the kind of rule in the low bits, two flags, and above them the number of its subject.
 const KIND: u32 = 3
 export const KEEP: u32 = 0
 const DROP: u32 = 1
 const REPLACE: u32 = 2
-/** There are rules for the members of the object, or of each object in the list. */
+/** There are rules for the members of the object, or of each object in the array. */
 const INSIDE: u32 = 3
-/** Under rules for objects: anything else stays. */
+/** In a rule for objects: any other value stays. */
 export const VALUES_STAY: u32 = 4
-/** The number will soon be another subject's: nothing may be remembered of it. */
+/** The number will soon belong to another subject, so the answer must not be cached. */
 const PASSING: u32 = 8
 const SUBJECT: u32 = 4
 
-/** What becomes of records; KEEP when there are no rules. */
+/** The rule for records; KEEP if there are no rules. */
 export let root: u32 = KEEP
-/** What comes before this is behind the chunk as far as it stays. */
+/** Everything before this position has been copied, as far as it stays. */
 let from: u32 = 0
-/** Where that ends; 0 while the record is as it came. */
+/** The end of the copy; 0 while the record is unchanged. */
 let to: u32 = 0
-/** Where the record under rules ends that was completed last. */
+/** The end of the last record after its rules. */
 export let leftEnd: u32 = 0
 
-/** From now on there are rules; before the first page. */
+/** Activates rules; must be called before the first page. */
 export function useRules(rules: u32): void {
   root = rules
 }
 
-/** Rules concern the record at `at` from now on. */
+/** Begins a record at `at`. */
 export function beginRecord(at: u32): void {
   from = at
   to = 0
 }
 
-/** What stays of the record ends before `at`, for now. */
+/** Copies what stays up to `at`. */
 export function leave(at: u32): void {
   if (to == 0) to = top
   const length = at - from
@@ -50,12 +50,12 @@ export function leave(at: u32): void {
   from = at
 }
 
-/** What stays goes on at `at`. */
+/** Continues the record at `at`. */
 export function resume(at: u32): void {
   from = at
 }
 
-/** The record ends before `end`: answers where it stands as the rules leave it. */
+/** Ends the record before `end`; returns its start after the rules. */
 export function endRecord(start: u32, end: u32): u32 {
   leftEnd = end
   if (to == 0) return start
@@ -66,7 +66,7 @@ export function endRecord(start: u32, end: u32): u32 {
   return at
 }
 
-/** Room for what replaces a value. */
+/** The address for the replacement of a value. */
 export function room(bytes: u32): u32 {
   ensure(to + bytes + PADDING)
   return to
@@ -89,7 +89,7 @@ export function replace(rule: u32, start: u32, end: u32): void {
   resume(end)
 }
 
-/** Rewrites a record that begins at `start`, and takes down what is done to records of its shape. */
+/** Rewrites the record that begins at `start`, and records what is done to records of its shape. */
 export function rewriteRecord(start: u32, end: u32): u32 {
   beginRecord(start)
   beginScript()
@@ -97,12 +97,12 @@ export function rewriteRecord(start: u32, end: u32): u32 {
   return endRecord(start, end)
 }
 
-/** Answers with the position behind the object, which is valid JSON. */
+/** Rewrites a valid object; returns the position after it. */
 function object(at: u32, rule: u32, depth: u32): u32 {
-  // Up to where the object is written, or will be: its brace, or the end of a member.
+  // The end of what has been written of the object: its brace, or a member.
   let last = at + 1
   let isFirst = true
-  // Neighbours that stay are copied together, with what is between them.
+  // Adjacent members that stay are copied together, with the text between them.
   let inRun = false
   let p = skipSpace(at + 1)
   while (load<u8>(p) == 0x22) {
@@ -127,12 +127,12 @@ function object(at: u32, rule: u32, depth: u32): u32 {
   return p + 1
 }
 
-/** Whether a value that begins with `c` stays, whatever it is. */
+/** Whether a value that begins with `c` stays unchanged. */
 function staysWhole(rule: u32, c: u32): bool {
   return (rule & KIND) == KEEP || ((rule & VALUES_STAY) != 0 && c != 0x7b && c != 0x5b)
 }
 
-/** The member at `start` follows what ends at `last`, behind a comma unless it is the first that stays. */
+/** Connects the member at `start` with what ends at `last`: with a comma, unless it is the first one. */
 function join(last: u32, start: u32, isFirst: bool): void {
   if (!isFirst) {
     const comma = skipSpace(last)
@@ -142,7 +142,7 @@ function join(last: u32, start: u32, isFirst: bool): void {
   gap(last, start)
 }
 
-/** Leaves out what stands between two positions. */
+/** Leaves out the text between two positions. */
 function gap(start: u32, end: u32): void {
   if (start == end) return
   leave(start)
@@ -151,7 +151,7 @@ function gap(start: u32, end: u32): void {
   note(end, RESUME)
 }
 
-/** Writes a value under a rule, and answers with the position behind it. */
+/** Writes a value under a rule; returns the position after it. */
 function changed(value: u32, rule: u32, depth: u32): u32 {
   const kind = rule & KIND
   const c: u32 = load<u8>(value)
@@ -169,12 +169,12 @@ function changed(value: u32, rule: u32, depth: u32): u32 {
   return end
 }
 
-/** Whether a rule is about what is in objects and lists. */
+/** Whether a rule applies to members of objects and arrays. */
 export function isInside(rule: u32): bool {
   return (rule & KIND) == INSIDE
 }
 
-/** Rules for the objects in a list. What is done to it is not done to the next record's. */
+/** Applies rules to the objects in an array. This is not part of the script for the next records. */
 export function list(at: u32, rule: u32, depth: u32): u32 {
   enterList()
   let p = skipSpace(at + 1)
@@ -208,7 +208,7 @@ function ruleOf(rule: u32, start: u32, end: u32, depth: u32): u32 {
 }
 
 function skipSpace(at: u32): u32 {
-  // In valid JSON nothing else between tokens is as low as a space.
+  // In valid JSON only white space between tokens is as low as a space.
   while (load<u8>(at) <= 0x20) at++
   return at
 }

@@ -38,17 +38,17 @@ export { name, nameAt } from './names'
 export { deltaLinkAt, deltaLinkEnd, itemsSeen, nextLinkAt, nextLinkEnd } from './page'
 export { room, useRules } from './rewrite'
 
-/** Where the host writes head and tails, and reads lines. */
+/** Where the host writes the parts of lines and reads lines. */
 export const partsAt: u32 = PARTS
 export const windowAt: u32 = WINDOW
 
 let keepFrom: u32 = INPUT
 let inputEnd: u32 = INPUT
 
-/** Where the input begins. */
+/** The start of the input. */
 let input: u32 = INPUT
 
-/** Forgets the previous page. */
+/** Begins a new page. */
 export function begin(maxRecordBytes: u32): void {
   input = root == KEEP ? INPUT : beginAnswers()
   rewind(input)
@@ -58,7 +58,7 @@ export function begin(maxRecordBytes: u32): void {
   forgetElements(maxRecordBytes)
 }
 
-/** Makes room for a chunk behind what is kept, and says where to write it. */
+/** Makes room for a chunk after the kept bytes, and returns the address to write it to. */
 export function prepare(chunkBytes: u32): u32 {
   const kept = inputEnd - keepFrom
   const by = keepFrom - input
@@ -73,14 +73,14 @@ export function prepare(chunkBytes: u32): u32 {
   return input + kept
 }
 
-/** Where the page stops: 1 at its end, 2 before its beginning, 3 in an element, 4 elsewhere. */
+/** Where the page stops: 1 at its end, 2 before its start, 3 in an element, 4 elsewhere. */
 export function place(): u32 {
   if (state == DONE) return 1
   if (state == START) return 2
   return inElement() ? 3 : 4
 }
 
-/** Reads the chunk that was written, and lays out what it completed. */
+/** Scans the chunk that was written, and writes the columns of its complete records. */
 export function scan(): u32 {
   v128.store(inputEnd, i64x2.splat(0))
   v128.store(inputEnd + 16, i64x2.splat(0))

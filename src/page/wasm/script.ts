@@ -1,30 +1,33 @@
 import { MAX_NOTES, SCRIPT } from './layout'
 
-// What the rules do to a record they do to each one of its shape, but for what is in lists. It is taken down with the
-// positions in this record; shape.ts makes positions in the shape of them.
+// The rules do the same to all records of one shape, except in arrays. This file records it with the positions in one
+// record; shape.ts converts them to positions in the shape.
 
 /** A note: a position, and what is done there. */
 const NOTE_BYTES: u32 = 8
 
-/** What stays ends here, */
+/** A copy ends here, */
 export const CUT: u32 = 1
-/** and goes on here. Anything else is the rule of the value that begins here, or of the object between a cut and here. */
+/**
+ * and continues here. Any other number is the rule of the value that begins here, or of the object between a cut and
+ * this position.
+ */
 export const RESUME: u32 = 0
 
-/** How many notes there are. */
+/** The number of notes. */
 export let notes: u32 = 0
-/** Whether they are all that is done to a record of this shape. */
+/** Whether the notes are complete for this shape. */
 export let isComplete: bool = true
-/** How many lists are around what is written. */
+/** The number of arrays around the current position. */
 let lists: u32 = 0
 
-/** Begins with another record. */
+/** Begins a record. */
 export function beginScript(): void {
   notes = 0
   isComplete = true
 }
 
-/** Takes down what is done at a position; positions rise. */
+/** Records what is done at a position; positions increase. */
 export function note(at: u32, what: u32): void {
   if (lists != 0) return
   if (notes == MAX_NOTES) {
@@ -36,7 +39,7 @@ export function note(at: u32, what: u32): void {
   store<u32>(to, what, 4)
 }
 
-/** What follows is in a list. */
+/** Enters an array. */
 export function enterList(): void {
   lists++
 }
@@ -45,17 +48,17 @@ export function leaveList(): void {
   lists--
 }
 
-/** The next record of this shape has to be asked about again. */
+/** Marks the script as unusable for further records. */
 export function spoilScript(): void {
   isComplete = false
 }
 
-/** Where a note is about. */
+/** The position of a note. */
 export function positionOf(index: u32): u32 {
   return load<u32>(SCRIPT + index * NOTE_BYTES)
 }
 
-/** What it says. */
+/** The action of a note. */
 export function actionOf(index: u32): u32 {
   return load<u32>(SCRIPT + index * NOTE_BYTES, 4)
 }

@@ -2,26 +2,29 @@ import { MAX_NOTES, MAX_STEPS, SHAPE_COUNT, SHAPE_ROOM, SHAPES } from './layout'
 import { ARRAY, CHANGE_TYPE, DATA, NONE, recordName } from './names'
 import { actionOf, CUT, isComplete, notes, positionOf } from './script'
 
-// Records of a stream have the same members in the same order, or one of a few orders. What stands
-// between the values of an element, its names and punctuation, is its shape. The next element is
-// compared with the shapes of those before (match.ts): only its values are left to look at.
+// Records of a stream have the same members in the same order, or in one of a few orders. The text between the values
+// of an element, its names and punctuation, is its shape. The next element is compared with the known shapes
+// (match.ts), so that only its values have to be read.
 
-/** A step of a shape: a text, and what the value behind it is wanted for, a name or one of those below. */
+/** A step of a shape: a text, and which wanted name the following value belongs to, or one of the marks below. */
 export const STEP_BYTES: u32 = 32
 export const TEXT: usize = 0
 export const LENGTH: usize = 4
-/** The bytes of the text's last vector that are not its own. */
+/** A mask of the bytes of the last vector that do not belong to the text. */
 export const IGNORED: usize = 8
 export const WANTED: usize = 12
-/** How many cuts the rules make in the text, where they stand, and the rule of the value behind it; 0 when it stays. */
+/**
+ * The number of cuts that the rules make in the text, their address, and the rule for the following value, 0 if it
+ * stays.
+ */
 export const CUTS: usize = 16
 export const CUTS_AT: usize = 20
 export const RULE: usize = 24
 
-/** A cut: its offset in the text, and what is done there, as a note says it. */
+/** A cut: its offset in the text, and the action of its note. */
 export const CUT_BYTES: u32 = 8
 
-/** Behind the text is no value: the element ends, or its `data` begins or ends. */
+/** Marks of a text without a following value: the element ends, or its `data` begins or ends. */
 export const LAST: u32 = 32
 export const DATA_BEGINS: u32 = 33
 export const DATA_ENDS: u32 = 34
@@ -30,16 +33,16 @@ const MAX_SHAPE_DEPTH: u32 = 32
 const ALL_CUTS: u32 = MAX_STEPS * STEP_BYTES
 const TEXTS: u32 = ALL_CUTS + MAX_NOTES * CUT_BYTES
 
-/** How many shapes are known. */
+/** The number of known shapes. */
 export let known: u32 = 0
-// Shapes stand in a ring; the place behind the newest is where the next one is written.
+// Shapes are stored in a ring; the next one is written after the newest one.
 let place: u32 = 0
 
 let steps: u32 = 0
 let step: u32 = 0
 let textTo: u32 = 0
 let cutTo: u32 = 0
-/** How many notes of the script are in the steps. */
+/** The number of notes that the steps already contain. */
 let noted: u32 = 0
 
 /** The first step of a known shape; 0 is the newest one. */
@@ -47,7 +50,7 @@ export function stepsOf(shape: u32): u32 {
   return SHAPES + ((place + SHAPE_COUNT - shape) % (SHAPE_COUNT + 1)) * SHAPE_ROOM
 }
 
-/** Takes down the shape of an element that was read in the general way; false if it has none. */
+/** Stores the shape of an element that the general scanner has read; false if it has none. */
 export function learn(start: u32, end: u32, isChange: bool): bool {
   steps = SHAPES + place * SHAPE_ROOM
   step = steps
@@ -72,7 +75,7 @@ function writeSteps(start: u32, end: u32, isChange: bool): bool {
     const c: u32 = load<u8>(p)
     if (c == 0x22 && !isValue) {
       const close = stringEnd(p + 1)
-      // White space makes no shape, nor does an escape.
+      // Elements with white space or escaped names have no shape.
       if (load<u8>(close + 1) != 0x3a || hasEscape(p, close)) return false
       const name = recordName(p + 1, close, false)
       wanted = NONE
@@ -117,7 +120,7 @@ function writeSteps(start: u32, end: u32, isChange: bool): bool {
   return add(text, end, LAST)
 }
 
-/** Adds the step of the text from `from` up to `to`; false when there is no room. */
+/** Adds a step for the text from `from` to `to`; false if there is no room. */
 function add(from: u32, to: u32, wanted: u32): bool {
   const length = to - from
   const room = (length + 15) & ~15
@@ -133,14 +136,14 @@ function add(from: u32, to: u32, wanted: u32): bool {
   return true
 }
 
-/** Adds what is done between `from` and `to` to the step: the rule of the value behind it is noted where that begins. */
+/** Adds the notes between `from` and `to` to the step. The rule of the following value is a note at its start. */
 function addNotes(from: u32, to: u32): void {
   const firstCut = cutTo
   let rule: u32 = 0
   for (; noted < notes && positionOf(noted) <= to; noted++) {
     const at = positionOf(noted)
     const action = actionOf(noted)
-    // Inside of a value: that is no shape.
+    // A note inside of a value cannot be part of a shape.
     if (at < from) return
     if (at == to && action > CUT) rule = action
     else {
@@ -154,7 +157,10 @@ function addNotes(from: u32, to: u32): void {
   store<u32>(step, rule, RULE)
 }
 
-/** Behind the value that begins at `at` with the byte `c`. What is valid is only skipped. */
+/**
+ * Returns the position after the value that begins at `at` with the byte `c`. The value is known to be valid, so it
+ * is only skipped.
+ */
 export function valueEnd(at: u32, c: u32): u32 {
   if (c == 0x22) return stringEnd(at + 1) + 1
   let depth: u32 = 0
@@ -170,7 +176,7 @@ export function valueEnd(at: u32, c: u32): u32 {
   }
 }
 
-/** The closing quote of a string whose next byte is at `at`. */
+/** Returns the position of the closing quote of a string; `at` is a position inside of it. */
 export function stringEnd(at: u32): u32 {
   while (load<u8>(at) != 0x22) at += load<u8>(at) == 0x5c ? 2 : 1
   return at

@@ -1,16 +1,19 @@
-/** Set by a token that does not end: 0 when only bytes are missing, else where it is wrong. */
+/** Set when a token does not end: 0 if only bytes are missing, otherwise the position of the error. */
 export let wrongAt: u32 = 0
-/** Where to go on with the token when there are more bytes. */
+/** Where to continue with the token when there are more bytes. */
 export let resumeAt: u32 = 0
-/** Whether the string under way, or the one read last, holds an escape. */
+/** Whether the current or last string contains an escape. */
 export let escaped: bool = false
 
-/** Forgets the escapes of the string before; it is called whenever there were any. */
+/** Resets `escaped`; must be called after every string with escapes. */
 export function beginText(): void {
   escaped = false
 }
 
-/** Bit i is set if the byte i of the 16 at `at` ends the plain part of a string: a quote, a backslash, a control character. */
+/**
+ * Bit i is set if byte i of the 16 at `at` is not a plain character of a string: a quote, a backslash or a control
+ * character.
+ */
 export function textStops(at: u32): i32 {
   const bytes = v128.load(at)
   return i8x16.bitmask(
@@ -21,13 +24,13 @@ export function textStops(at: u32): i32 {
   )
 }
 
-/** How many digits stand at `at`; 16 if there are as many or more. */
+/** The number of digits at `at`; 16 if there are as many or more. */
 export function digits(at: u32): u32 {
   const isOther = i8x16.gt_u(i8x16.sub(v128.load(at), i8x16.splat(0x30)), i8x16.splat(9))
   return ctz(i8x16.bitmask(isOther) | 0x10000)
 }
 
-/** Skips white space; line breaks become spaces, because a record must stay on one line. */
+/** Skips white space. Line breaks are replaced by spaces, because a record must stay on one line. */
 export function space(at: u32): u32 {
   while (true) {
     const c: u32 = load<u8>(at)
@@ -38,8 +41,8 @@ export function space(at: u32): u32 {
 }
 
 /**
- * The closing quote of a string whose next byte is at `at`. Otherwise 0: see `wrongAt`, and
- * `resumeAt` for where to go on once there are more bytes.
+ * Returns the position of the closing quote of a string; `at` is a position inside of it. Returns 0 if there is none:
+ * then `wrongAt` says why, and `resumeAt` where to continue when there are more bytes.
  */
 export function stringEnd(at: u32, end: u32): u32 {
   while (true) {
@@ -93,7 +96,10 @@ function broken(at: u32, end: u32): u32 {
   return 0
 }
 
-/** Behind the literal that begins at `at`, or 0 as in `stringEnd` (to be read again from `at`). */
+/**
+ * Returns the position after the literal that begins at `at`; 0 as in `stringEnd`, and then it is read again from
+ * `at`.
+ */
 export function literalEnd(at: u32, end: u32): u32 {
   resumeAt = at
   const c: u32 = load<u8>(at)
@@ -110,7 +116,7 @@ function spelled(at: u32, end: u32, letters: u64, length: u32): u32 {
   return at + length
 }
 
-// How far a number has come; from ZERO on, the even states may be the end of it.
+// The states of a number; from ZERO on, it may end in the even states.
 const SIGN: u32 = 1
 const ZERO: u32 = 2
 const DOT: u32 = 3
@@ -122,12 +128,12 @@ const EXPONENT: u32 = 8
 
 let progress: u32 = 0
 
-/** Forgets the number read before. */
+/** Begins a number. */
 export function beginNumber(): void {
   progress = 0
 }
 
-/** Behind the number, or 0 as in `stringEnd`; knows how far the number came before a chunk ended. */
+/** Returns the position after the number; 0 as in `stringEnd`. Its state is kept if the chunk ends. */
 export function numberEnd(at: u32, end: u32): u32 {
   while (true) {
     const c: u32 = load<u8>(at)
