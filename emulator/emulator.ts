@@ -3,8 +3,10 @@ import { createTokens } from './auth/tokens.ts'
 import { addDays, type Clock, createClock, dateOf, type Span } from './clock.ts'
 import { collections } from './collections/collections.ts'
 import { listenForControl } from './control/control-server.ts'
-import { type Controls, createDisturbances } from './control/controls.ts'
+import { type Controls, createDisturbances, createWebhookControls } from './control/controls.ts'
 import { createDeltas } from './delta/deltas.ts'
+import { asWritten } from './endpoints/body.ts'
+import { deleteReference, putReference } from './endpoints/references.ts'
 import { handleRequest } from './endpoints/router.ts'
 import {
   createContinuations,
@@ -26,14 +28,10 @@ import {
   createReferences,
   type ReferencePair,
 } from './references/references.ts'
-import { exactFieldsOf } from './store/digits.ts'
-import { createStore, type Fields, fieldsOf, type Id } from './store/store.ts'
+import { createStore, exactFieldsOf, type Fields, fieldsOf, type Id } from './store/store.ts'
 import { createDeliveries } from './webhooks/deliveries.ts'
 import { createDeliveryFaults } from './webhooks/delivery.ts'
-import { createWebhookControls } from './webhooks/webhook-controls.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
-import { asWritten } from './writes/body.ts'
-import { deleteReference, putReference } from './writes/references.ts'
 
 export type { EmulatorOptions } from './options.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { defaultControl, defaultOf } from './control/control-server.ts'
 import { checkValue, flagOf, type OptionFacts, optionFacts } from './control/option-facts.ts'
-import { defaultControl, defaultOf } from './control/reference-text.ts'
 import { type Emulator, startEmulator } from './emulator.ts'
 import type { EmulatorOptions, RateLimit } from './options.ts'
 

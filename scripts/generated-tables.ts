@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { defaultControl, referenceText } from '../emulator/control/reference-text.ts'
+import { defaultControl, referenceText } from '../emulator/control/control-server.ts'
 import { serveOptions } from '../src/cli/serve-options.ts'
 import { writeSettingsSchema } from '../src/config/write-settings.ts'
 import { readProjectJson } from '../src/ground/project-files.ts'

@@ -9,8 +9,7 @@ import {
   type DeliveryFaultOptions,
   deliveryFaultKinds,
 } from '../webhooks/delivery.ts'
-import type { WebhookChoice } from '../webhooks/webhook-controls.ts'
-import type { Controls } from './controls.ts'
+import type { Controls, WebhookChoice } from './controls.ts'
 import { liveOptions } from './option-facts.ts'
 
 /** One argument of a command: a property of the posted JSON object. */

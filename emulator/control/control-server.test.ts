@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator.ts'
 import { connect } from '../test-client.ts'
-import { defaultControl } from './reference-text.ts'
+import { defaultControl } from './control-server.ts'
 
 let emulator: Emulator
 beforeEach(async () => {

@@ -1,15 +1,16 @@
-import { json, ServiceError, type ServiceRequest, type ServiceResponse } from '../http/messages.ts'
-import type { CustomReference } from '../references/references.ts'
-import { asWritten } from '../writes/body.ts'
+import { hasRecords } from '../collections/collections.ts'
 import {
-  checkCustom,
-  handleDeleteReference,
-  handlePutReference,
-  type ReferencePath,
-} from '../writes/references.ts'
+  json,
+  notValid,
+  ServiceError,
+  type ServiceRequest,
+  type ServiceResponse,
+} from '../http/messages.ts'
+import { type CustomReference, parseId, predefinedOf } from '../references/references.ts'
+import type { Id } from '../store/store.ts'
+import { asWritten, bodyNotValid, readBody } from './body.ts'
 import { leftBy, pageBody } from './page.ts'
-import type { Route } from './route.ts'
-import type { Service } from './service.ts'
+import type { Route, Service } from './service.ts'
 
 /** Handles the lists of custom references: those of a collection, or of one name of it. */
 function handleReferenceList(
@@ -92,4 +93,92 @@ export function referenceRoute(
       DELETE: () => handleDeleteReference(service, path),
     },
   }
+}
+
+/** The parts of the path of one reference. */
+export interface ReferencePath {
+  readonly collection: string
+  readonly name: string
+  readonly value: string
+}
+
+/** The parts of the service that writing references needs. */
+type Parts = Pick<Service, 'references' | 'store' | 'options'>
+
+/**
+ * Links a value to the record with this id. To link it again changes nothing. Throws a `ServiceError`
+ * for a collection without references, a predefined or empty name, an empty value, a text that is no
+ * id of the collection, and a value that is linked to another id; options say what a second value for
+ * a record does, and an id that no record has.
+ */
+export function putReference(service: Parts, path: ReferencePath, internal: string): void {
+  const { references, options } = service
+  const { collection, name, value } = path
+  checkCustom(collection, name)
+  if (name === '' || value === '') throw notValid('A reference has a name and a value')
+  const id = parseId(collection, internal)
+  if (id === undefined) throw notValid(`${internal} is no id of ${collection}`)
+  checkRecord(service, collection, id)
+  const linked = references.find(path, value)
+  if (linked !== undefined && linked !== id) {
+    throw notValid(`${name} ${value} is linked to ${linked}: delete that reference first`)
+  }
+  const before = references.valueOf(path, id)
+  if (before === value) return
+  // If case does not matter, another spelling of its value is not a second value.
+  if (before !== undefined && linked === undefined && options.secondValue === 'conflict') {
+    throw notValid(`${id} has the ${name} ${before} already: delete that reference first`)
+  }
+  references.set(collection, name, value, id)
+}
+
+/** Removes a reference; false if it is not registered. Throws like `putReference` for the path. */
+export function deleteReference(service: Parts, path: ReferencePath): boolean {
+  const { references } = service
+  checkCustom(path.collection, path.name)
+  if (references.find(path, path.value) === undefined) return false
+  references.remove(path.collection, path.name, path.value)
+  return true
+}
+
+/** Refuses a collection without references, and a name that custom references cannot have. */
+function checkCustom(collection: string, name?: string): void {
+  if (!predefinedOf(collection)) throw notValid(`${collection} takes no external references`)
+  if (name?.startsWith('@')) throw notValid(`${name} is no custom reference: it is predefined`)
+}
+
+function checkRecord({ store, options }: Parts, collection: string, id: Id): void {
+  if (options.unknownRecord === 'accepted' || !hasRecords(collection)) return
+  if (store.find(collection, id)) return
+  const sentence = `There is no record ${id} in ${collection}`
+  throw options.unknownRecord === 'not-valid' ? notValid(sentence) : new ServiceError(404, sentence)
+}
+
+/** Handles the PUT of a reference: 200. */
+function handlePutReference(
+  service: Service,
+  request: ServiceRequest,
+  path: ReferencePath,
+): ServiceResponse {
+  checkCustom(path.collection, path.name)
+  const internal = readInternalReference(request)
+  service.forbidden.check(path.collection, internal)
+  putReference(service, path, internal)
+  return { status: 200, body: '' }
+}
+
+/** Handles the DELETE of a reference: 204. */
+function handleDeleteReference(service: Service, path: ReferencePath): ServiceResponse {
+  const { collection, name, value } = path
+  const id = service.references.find(path, value)
+  if (id !== undefined) service.forbidden.check(collection, id)
+  if (deleteReference(service, path)) return { status: 204, body: '' }
+  throw new ServiceError(404, `${collection} has no reference ${name} ${value}`)
+}
+
+function readInternalReference(request: ServiceRequest): string {
+  const property = 'internalReference'
+  const given = readBody(request)[property]
+  if (typeof given === 'string') return given
+  throw bodyNotValid([{ property, message: 'is no text' }])
 }

@@ -10,12 +10,16 @@ import {
 } from '../http/messages.ts'
 import type { StoredRecord } from '../store/store.ts'
 import { webhookRoute } from '../webhooks/endpoints.ts'
-import { createWorkLocation, putJobCategory } from '../writes/records.ts'
-import { handleGetById, handlePersonHistory, type RecordQuery } from './get-by-id.ts'
 import { handleDeltaLink, handleList } from './handle-list.ts'
+import {
+  createWorkLocation,
+  handleGetById,
+  handlePersonHistory,
+  putJobCategory,
+  type RecordQuery,
+} from './records.ts'
 import { referenceRoute } from './references.ts'
-import { handleByMethod, type Route } from './route.ts'
-import { createLinks, type Service } from './service.ts'
+import { createLinks, handleByMethod, type Route, type Service } from './service.ts'
 
 const longestUrl = 4096
 

@@ -1,14 +1,21 @@
 import { addDays, type Clock, isDate } from '../clock.ts'
 import { collections, relations, schemaCollections } from '../collections/collections.ts'
 import { hoursOf, presence } from '../generate/dated.ts'
-import { makeRecord } from '../generate/make-record.ts'
 import { relinked } from '../generate/people.ts'
 import type { Random } from '../generate/random.ts'
+import { makeRecord } from '../generate/tenant.ts'
 import { renamed } from '../generate/words.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { References } from '../references/references.ts'
-import { exactFieldsOf, isExactNumber } from '../store/digits.ts'
-import { type Fields, fieldsOf, type Id, type Store, type StoredRecord } from '../store/store.ts'
+import {
+  exactFieldsOf,
+  type Fields,
+  fieldsOf,
+  type Id,
+  isExactNumber,
+  type Store,
+  type StoredRecord,
+} from '../store/store.ts'
 
 // In the order in which they are changed.
 const kinds = ['number', 'boolean', 'string', 'object']

@@ -2,8 +2,15 @@ import { collections, hasRecords, relations } from '../collections/collections.t
 import { referenceTargets } from '../collections/documented-collections.ts'
 import { notValid } from '../http/messages.ts'
 import type { ResolvedOptions } from '../options.ts'
-import { exactFieldsOf, textOf } from '../store/digits.ts'
-import { type Fields, fieldsOf, type Id, type Store, type StoredRecord } from '../store/store.ts'
+import {
+  exactFieldsOf,
+  type Fields,
+  fieldsOf,
+  type Id,
+  type Store,
+  type StoredRecord,
+  textOf,
+} from '../store/store.ts'
 
 /** One pair of the parameter `externalReferences`: a reference name of a collection. */
 export interface ReferencePair {

@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkScope, checkToken } from '../auth/tokens.ts'
 import { collections } from '../collections/collections.ts'
+import { type BodyError, bodyNotValid, readBody } from '../endpoints/body.ts'
 import { leftBy, takePage } from '../endpoints/page.ts'
-import type { Route } from '../endpoints/route.ts'
-import type { Service } from '../endpoints/service.ts'
+import type { Route, Service } from '../endpoints/service.ts'
 import { checkFilter, everything, parseFilter } from '../filter/check.ts'
 import { json, ServiceError, type ServiceRequest, type ServiceResponse } from '../http/messages.ts'
 import { parsePairs } from '../references/references.ts'
-import { type BodyError, bodyNotValid, readBody } from '../writes/body.ts'
 import { destinationFault } from './post-event.ts'
 import {
   fieldsOfWebhook,

@@ -8,8 +8,8 @@ import {
 } from '../http/messages.ts'
 import type { ResolvedOptions } from '../options.ts'
 import { parseId, parsePairs, type ReferencePair } from '../references/references.ts'
-import type { Id, StoredRecord } from '../store/store.ts'
-import { asWritten } from '../writes/body.ts'
+import { exactFieldsOf, type Fields, type Id, type StoredRecord } from '../store/store.ts'
+import { asWritten, code, name, type Rules, readBody, text, writableFields } from './body.ts'
 import { pageBody } from './page.ts'
 import type { Service } from './service.ts'
 
@@ -25,7 +25,7 @@ function etagOf(
  * Refuses a request whose `If-Match` does not name the record's present version. Without ETags the
  * header is ignored.
  */
-export function checkVersion(
+function checkVersion(
   { headers }: ServiceRequest,
   record: StoredRecord,
   { etags, staleEtag }: ResolvedOptions,
@@ -89,7 +89,7 @@ function ownPair(pairs: readonly ReferencePair[], collection: string): Reference
  * The record with this id, or with this value of the reference if there is a pair. A 400 for a text that is
  * not an id, a 403 for a forbidden record.
  */
-export function findRecord(
+function findRecord(
   { store, references, options, forbidden }: Service,
   collection: string,
   reference: string,
@@ -112,6 +112,57 @@ function internalId(collection: string, reference: string): Id {
 }
 
 /** A 404 for a record that does not exist. */
-export function missing(collection: string, reference: string): ServiceError {
+function missing(collection: string, reference: string): ServiceError {
   return new ServiceError(404, `There is no record ${reference} in ${collection}`)
+}
+
+const jobCategories = 'job-categories'
+const jobCategoryRules: Rules = { name, externalCode: code }
+
+/**
+ * Handles `PUT /job-categories/{reference}`: 200 without a body. The reference is an id, or the value
+ * of the first reference that the query names.
+ */
+export function putJobCategory(
+  service: Service,
+  request: ServiceRequest,
+  reference: string,
+): ServiceResponse {
+  const { options } = service
+  const [pair] = parsePairs(request.parameters.get('externalReferences'), [jobCategories])
+  const record = findRecord(service, jobCategories, reference, pair)
+  if (!record) throw missing(jobCategories, reference)
+  checkVersion(request, record, options)
+  const fields = writableFields(readBody(request), jobCategoryRules, options)
+  replace(service, record, fields)
+  return { status: 200, body: '' }
+}
+
+function replace({ store, options }: Service, record: StoredRecord, fields: Fields): void {
+  const { id, changeVersion: _version, ...before } = exactFieldsOf(record.text)
+  const after = options.leftOut === 'kept' ? merged(before, fields) : fields
+  store.put(jobCategories, record.id, after)
+}
+
+function merged(before: Fields, fields: Fields): Fields {
+  const name = { ...(before['name'] as Fields | undefined), ...(fields['name'] as Fields) }
+  return { ...before, ...fields, name }
+}
+
+const workLocationRules: Rules = { name, description: text }
+
+/**
+ * Handles `POST /work-locations`: 201 with the address of the new record. Nothing of a work location
+ * is unique, so the same body twice makes two.
+ */
+export function createWorkLocation(
+  { store, links, options }: Service,
+  request: ServiceRequest,
+): ServiceResponse {
+  if (request.parameters.has('externalReferences')) {
+    throw notValid('externalReferences is not supported here')
+  }
+  const fields = writableFields(readBody(request), workLocationRules, options)
+  const { id } = store.put('work-locations', store.newId('work-locations'), fields)
+  return { status: 201, headers: { location: links.location(`/work-locations/${id}`) }, body: '' }
 }
