@@ -1,5 +1,12 @@
-import { afterEach, expect, it } from 'vitest'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect, it, onTestFinished } from 'vitest'
+import { temporaryFolder } from '../integration-tests/testing/files.ts'
+import { flagOf, optionFacts } from './control/option-facts.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from './emulator.ts'
+import { help, optionsOf, parseFlags } from './main.ts'
 import { askToken, connect } from './test-client.ts'
 
 const running: Emulator[] = []
@@ -57,3 +64,85 @@ it.each(['127.0.0.1', 'localhost'] as const)(
     ])
   },
 )
+
+it('turns flags into options', () => {
+  const given = { people: '3', 'page-size': '5', dialect: 'specification', 'rate-limit': '10/50' }
+  expect(optionsOf({ ...given, compress: true })).toEqual({
+    people: 3,
+    pageSize: 5,
+    dialect: 'specification',
+    rateLimit: { perSecond: 10, bucket: 50 },
+    compress: true,
+  })
+})
+
+it.each([
+  [{ people: 'many' }, '--people takes a whole number, not "many"'],
+  [{ 'page-size': '0' }, '--page-size takes a whole number from 1 on, not "0"'],
+  [{ dialect: 'dutch' }, '--dialect takes documentation or specification, not "dutch"'],
+  [{ 'rate-limit': 'fast' }, '--rate-limit takes 10 or 10/50, not "fast"'],
+])('explains the mistake in %j', (given, sentence) => {
+  expect(() => optionsOf(given as Record<string, string>)).toThrow(sentence)
+})
+
+it('takes the flags that the document shows', () => {
+  const lines = readFileSync('docs/emulator.md', 'utf8').match(/^bin.protime-emulator .*/gm) ?? []
+  expect(lines.map((line) => optionsOf(parseFlags(line.split(' ').slice(1))))).toEqual([
+    { people: 100, months: 6 },
+    {
+      ...{ tenant: 'acme', environmentDomain: 'myprotimesandbox.eu', seed: 2 },
+      ...{ port: 4020, controlPort: 4021 },
+    },
+  ])
+})
+
+it.each([
+  [0, '2026-11-18'],
+  [1, '2026-10-20'],
+])(
+  'has a configuration that reads %s months, or at least from a day that is past',
+  async (months, day) => {
+    const emulator = await startEmulator({ people: 1, months })
+    onTestFinished(() => emulator.close())
+    expect(emulator.config()['start_date']).toBe(day)
+  },
+)
+
+it('says in its help what each flag means, and where the control endpoint is explained', () => {
+  const flags = Object.entries(optionFacts).filter(([, { hasNoFlag }]) => !hasNoFlag)
+  const missing = flags.filter(([name]) => !help().includes(`  --${flagOf(name)} `))
+  expect([missing, help()]).toEqual([[], expect.stringContaining('docs/emulator.md')])
+})
+
+it('writes its configuration to a new file, and never over another one', async () => {
+  const { path, remove } = temporaryFolder()
+  onTestFinished(remove)
+  const file = join(path, 'config.json')
+  const start = async (...more: string[]) => {
+    const flags = ['--port', '0', '--control-port', '0', '--people', '1', '--write-config', file]
+    const child = spawn(process.execPath, ['bin/protime-emulator', ...flags, ...more])
+    const [told] = (await Promise.race([
+      once(child.stdout, 'data'),
+      once(child.stderr, 'data'),
+    ])) as [Buffer]
+    child.kill()
+    await once(child, 'close')
+    return String(told)
+  }
+  expect(await start()).toContain('Service')
+  const written = readFileSync(file, 'utf8')
+  expect(JSON.parse(written)).toMatchObject({ tenant: 'demo', client_id: 'connector' })
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(await start('--tenant', 'acme')).toContain(`${file} exists with other content.`)
+  expect(readFileSync(file, 'utf8')).toBe(written)
+})
+
+it('ends where its configuration cannot be written', async () => {
+  const { path, remove } = temporaryFolder()
+  onTestFinished(remove)
+  const flags = ['--port', '0', '--control-port', '0', '--people', '1', '--write-config', path]
+  const child = spawn(process.execPath, ['bin/protime-emulator', ...flags])
+  onTestFinished(() => void child.kill())
+  const [[told], [code]] = await Promise.all([once(child.stderr, 'data'), once(child, 'close')])
+  expect([String(told), code]).toEqual([expect.stringContaining('EISDIR'), 1])
+})

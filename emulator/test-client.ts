@@ -1,4 +1,6 @@
-import type { Emulator } from './emulator.ts'
+import { afterAll } from 'vitest'
+import { type Emulator, startEmulator } from './emulator.ts'
+import type { EmulatorOptions } from './options.ts'
 
 /**
  * What tests look into of a record or an item of any collection; only the properties that it has
@@ -110,6 +112,27 @@ export async function connect(emulator: Emulator, scope?: string): Promise<TestC
         if (link === undefined) return { items, deltaLink: body.deltaLink, pages }
       }
     },
+  }
+}
+
+/**
+ * Starts one emulator for each set of options, with a client of it. The tests of a file that ask for the same options
+ * share it, so none may depend on what it holds after another one.
+ */
+export function shareEmulators() {
+  const running = new Map<string, Promise<{ emulator: Emulator; client: TestClient }>>()
+  afterAll(async () => {
+    for (const one of running.values()) await (await one).emulator.close()
+  })
+  const start = async (options: EmulatorOptions) => {
+    const emulator = await startEmulator(options)
+    return { emulator, client: await connect(emulator) }
+  }
+  return (options: EmulatorOptions) => {
+    const key = JSON.stringify(options)
+    const known = running.get(key) ?? start(options)
+    running.set(key, known)
+    return known
   }
 }
 

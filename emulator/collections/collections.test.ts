@@ -91,15 +91,15 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(root, { recursive: true }))
 
-beforeEach(async () => {
-  emulator = await start({ people: 5, months: 1 })
-  client = await connect(emulator)
-})
-afterEach(() => emulator.close())
-
 const filter = "filter=date ge '2026-10-20'"
 
 describe('a collection of which only the schema is there', () => {
+  beforeEach(async () => {
+    emulator = await start({ people: 5, months: 1 })
+    client = await connect(emulator)
+  })
+  afterEach(() => emulator.close())
+
   it('has records like the example, of the people and the days of the tenant', () => {
     const records = emulator.all('shift-swaps')
     const people = emulator.all('people').map(({ id }) => id)

@@ -1,10 +1,11 @@
 import { afterEach, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator.ts'
 import type { EmulatorOptions } from '../options.ts'
-import { connect } from '../test-client.ts'
+import { connect, shareEmulators } from '../test-client.ts'
 
+const started = shareEmulators()
 let emulator: Emulator
-afterEach(() => emulator.close())
+afterEach(() => emulator?.close())
 
 const start = "/clockings?filter=date ge '2026-10-01'&delta"
 
@@ -279,13 +280,12 @@ it.each([
   ['with a token that is none', '/delta/people?deltaToken=abc'],
   ['with a filter on a delta link', '/delta/departments?deltaToken=abc&filter=person eq 1'],
 ])('is refused %s', async (_, path) => {
-  emulator = await startEmulator({ people: 1, months: 0 })
-  expect(await (await connect(emulator)).get(path)).toMatchObject({ status: 400 })
+  const { client } = await started({ people: 1, months: 0 })
+  expect(await client.get(path)).toMatchObject({ status: 400 })
 })
 
 it('starts by the flag alone or by its value true', async () => {
-  emulator = await startEmulator({ people: 1, months: 0 })
-  const client = await connect(emulator)
+  const { client } = await started({ people: 1, months: 0 })
   const isDelta = async (flag: string) => {
     const { status, body } = await client.get(`/jobs?${flag}`)
     return status === 200 ? 'deltaLink' in body : status
@@ -302,15 +302,13 @@ it.each([
   ['/departments?delta', '&externalReferences=(departments,hr-code)'],
   ['/contracts?delta', '&filter=person eq 1'],
 ])('refuses more than the link says on the next page of %s (%s)', async (path, more) => {
-  emulator = await startEmulator({ people: 5, months: 0, pageSize: 2 })
-  const client = await connect(emulator)
+  const { client } = await started({ people: 5, months: 0, pageSize: 2 })
   const { body } = await client.get(path)
   expect(await client.get(body.nextLink + more)).toMatchObject({ status: 400 })
 })
 
 it('refuses another filter than that of its start on the next page', async () => {
-  emulator = await startEmulator({ people: 3, months: 1, pageSize: 10 })
-  const client = await connect(emulator)
+  const { client } = await started({ people: 3, months: 1, pageSize: 10 })
   const { body } = await client.get("/clockings?filter=date ge '2026-10-01'&delta")
   const other = body.nextLink.replace('2026-10-01', '2026-10-02')
   const statuses = [await client.get(other), await client.get(body.nextLink)]
@@ -318,16 +316,14 @@ it('refuses another filter than that of its start on the next page', async () =>
 })
 
 it('does not load again by the token of a delta link', async () => {
-  emulator = await startEmulator({ people: 1, months: 0 })
-  const client = await connect(emulator)
+  const { client } = await started({ people: 1, months: 0 })
   const { body } = await client.get('/jobs?delta')
   const token = body.deltaLink.split('?')[1]
   expect(await client.get(`/jobs?${token}`)).toMatchObject({ status: 400 })
 })
 
 it('does not give changes by the token of a page of its first phase', async () => {
-  emulator = await startEmulator({ people: 5, months: 0, pageSize: 2 })
-  const client = await connect(emulator)
+  const { client } = await started({ people: 5, months: 0, pageSize: 2 })
   const { body } = await client.get('/people?delta')
   const [, token] = body.nextLink.split(/&(?=deltaToken)/)
   expect(await client.get(`/delta/people?${token}`)).toMatchObject({ status: 400 })

@@ -1,10 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { collections } from '../collections/collections.ts'
-import { type Emulator, startEmulator } from '../emulator.ts'
-import { connect } from '../test-client.ts'
+import { startEmulator } from '../emulator.ts'
+import { connect, shareEmulators } from '../test-client.ts'
 
-let emulator: Emulator
-afterEach(() => emulator.close())
+const started = shareEmulators()
 
 const october = "filter=date ge '2026-10-01' and date le '2026-10-31'"
 
@@ -14,19 +13,16 @@ describe('a list', () => {
   it.each(Object.keys(collections).filter((name) => name !== 'activity-definitions'))(
     'of %s gives all records, page by page',
     async (name) => {
-      emulator = await startEmulator({ people: 3, months: 1, pageSize: 7 })
+      const { emulator, client } = await started({ people: 3, months: 1, pageSize: 7 })
       const filter = "?filter=date ge '2026-10-01' and date le '2027-09-30'"
-      const { items } = await (await connect(emulator)).walk(
-        `/${name}${collections[name]?.dateField ? filter : ''}`,
-      )
+      const { items } = await client.walk(`/${name}${collections[name]?.dateField ? filter : ''}`)
       expect(items).toEqual(emulator.stored(name))
     },
   )
 
   it('of activity definitions lies below the versions and levels that the configuration names', async () => {
-    emulator = await startEmulator({ people: 1, months: 0 })
+    const { emulator, client } = await started({ people: 1, months: 0 })
     expect(emulator.config()['activity_structures']).toEqual(emulator.activityStructures)
-    const client = await connect(emulator)
     const lists = emulator.activityStructures.map(({ structure_version_id, level }) =>
       client.walk(
         `/activity-structure-versions/${structure_version_id}/levels/${level}/activity-definitions`,
@@ -39,8 +35,8 @@ describe('a list', () => {
   })
 
   it('has relative links with raw spaces and quotes in the documentation', async () => {
-    emulator = await startEmulator({ people: 3, months: 2, pageSize: 10 })
-    const { body } = await (await connect(emulator)).get(`/clockings?${october}`)
+    const { client } = await started({ people: 3, months: 2, pageSize: 10 })
+    const { body } = await client.get(`/clockings?${october}`)
     expect(body.nextLink).toMatch(
       /^\/connector\/protimeapi\/api\/v1\/clockings\?filter=date ge '2026-10-01' and date le '2026-10-31'&continuationToken=/,
     )
@@ -48,8 +44,12 @@ describe('a list', () => {
 
   // spec: Conventions: list page
   it('has absolute, encoded links in the specification, and null at the end', async () => {
-    emulator = await startEmulator({ dialect: 'specification', people: 1, months: 0, pageSize: 5 })
-    const client = await connect(emulator)
+    const { emulator, client } = await started({
+      dialect: 'specification',
+      people: 1,
+      months: 0,
+      pageSize: 5,
+    })
     const { body } = await client.get('/work-locations')
     expect(body.nextLink).toMatch(
       `${emulator.url}/connector/svcapi/api/v1/work-locations?continuationToken=`,
@@ -58,26 +58,24 @@ describe('a list', () => {
   })
 
   it('shows records that arrive behind the present page', async () => {
-    emulator = await startEmulator({ people: 10, months: 0, pageSize: 5 })
-    const client = await connect(emulator)
+    const { emulator, client } = await started({ people: 10, months: 0, pageSize: 5 })
     const { body } = await client.get('/people')
     emulator.insert('people')
     expect((await client.walk(body.nextLink)).items).toHaveLength(6)
   })
 
   it('gives tokens with plus signs, which are no spaces', async () => {
-    emulator = await startEmulator({ people: 10, months: 0, pageSize: 5 })
-    const { body } = await (await connect(emulator)).get('/people')
+    const { client } = await started({ people: 10, months: 0, pageSize: 5 })
+    const { body } = await client.get('/people')
     expect(body.nextLink).toContain('+')
   })
 
   it('keeps more digits than a double holds', async () => {
-    emulator = await startEmulator({ people: 0 })
+    const { emulator, client } = await started({ people: 0 })
     emulator.insert('clockings', {
       date: '2026-10-05',
       geolocation: { longitude: 4.351712345, latitude: 50.5 },
     })
-    const client = await connect(emulator)
     const url = `${emulator.url}/connector/protimeapi/api/v1/clockings?${october}`
     const headers = { authorization: `Bearer ${client.token}`, 'user-agent': 'Tests/1 (Acme)' }
     const text = await (await fetch(url, { headers })).text()
@@ -88,7 +86,8 @@ describe('a list', () => {
 describe.each(['/people', '/people?delta'])('while %s is read page by page', (path) => {
   /** The ids on the pages when a record of the first page is deleted behind it, and one is inserted. */
   const idsOf = async (paging: 'key' | 'offset' | 'snapshot') => {
-    emulator = await startEmulator({ people: 7, months: 0, pageSize: 3, paging })
+    const emulator = await startEmulator({ people: 7, months: 0, pageSize: 3, paging })
+    onTestFinished(() => emulator.close())
     const client = await connect(emulator)
     const first = (await client.get(path)).body
     emulator.remove('people', 2)
@@ -116,8 +115,13 @@ describe.each(['/people', '/people?delta'])('while %s is read page by page', (pa
 })
 
 it('a list counts the records that its filter lets pass when it is paged by offset', async () => {
-  emulator = await startEmulator({ people: 3, months: 1, pageSize: 4, paging: 'offset' })
-  const { items } = await (await connect(emulator)).walk(`/clockings?${october}`)
+  const { emulator, client } = await started({
+    people: 3,
+    months: 1,
+    pageSize: 4,
+    paging: 'offset',
+  })
+  const { items } = await client.walk(`/clockings?${october}`)
   const days = emulator.stored('clockings').filter(({ date }) => String(date).startsWith('2026-10'))
   expect([items, days.length > 8]).toEqual([days, true])
 })
@@ -157,43 +161,39 @@ describe('a list answers', () => {
     [400, 'with a malformed escape', '/people?filter=%E0%A4%A'],
     [414, 'with a URL over 4096 characters', `/people?filter=person in (${'1,'.repeat(2100)}1)`],
   ])('%i %s', async (status, _, path) => {
-    emulator = await startEmulator({ people: 1, months: 0 })
-    expect(await (await connect(emulator)).get(path)).toMatchObject({ status })
+    const { client } = await started({ people: 1, months: 0 })
+    expect(await client.get(path)).toMatchObject({ status })
   })
 
   it('400 to an end more than a year after the first record', async () => {
-    emulator = await startEmulator({ people: 1, months: 1 })
-    const client = await connect(emulator)
+    const { client } = await started({ people: 1, months: 1 })
     const path = "/breaks?filter=date le '2027-12-31'"
     expect(await client.get(path)).toMatchObject({ status: 400 })
   })
 
   it('400 to a continuation token of another filter', async () => {
-    emulator = await startEmulator({ people: 3, months: 1, pageSize: 5 })
-    const client = await connect(emulator)
+    const { client } = await started({ people: 3, months: 1, pageSize: 5 })
     const { body } = await client.get(`/clockings?${october}`)
     const other = body.nextLink.replace('2026-10-31', '2026-10-30')
     expect(await client.get(other)).toMatchObject({ status: 400 })
   })
 
   it('a continuation token that has expired with the wanted status', async () => {
-    emulator = await startEmulator({ people: 10, months: 0, pageSize: 5 })
-    const client = await connect(emulator)
+    const { emulator, client } = await started({ people: 10, months: 0, pageSize: 5 })
     const { body } = await client.get('/people')
     emulator.expireContinuations(410)
     expect(await client.get(body.nextLink)).toMatchObject({ status: 410 })
   })
 
   it('405 to writing, with a body', async () => {
-    emulator = await startEmulator({ people: 0 })
-    const client = await connect(emulator)
+    const { client } = await started({ people: 0 })
     const { status, body } = await client.get('/people', { method: 'POST', body: '{}' })
     expect([status, body.error.code]).toEqual([405, 'MethodNotAllowed'])
   })
 
   it('a refused filter with the reasons', async () => {
-    emulator = await startEmulator({ people: 0 })
-    const { body } = await (await connect(emulator)).get('/clockings')
+    const { client } = await started({ people: 0 })
+    const { body } = await client.get('/clockings')
     expect(body).toEqual({
       error: {
         code: 'BadRequest',
@@ -216,7 +216,7 @@ describe('the specification', () => {
     [404, '/employers/1'],
     [200, '/departments/1'],
   ])('answers %i at %s', async (status, path) => {
-    emulator = await startEmulator({ dialect: 'specification', people: 1, months: 0 })
-    expect(await (await connect(emulator)).get(path)).toMatchObject({ status })
+    const { client } = await started({ dialect: 'specification', people: 1, months: 0 })
+    expect(await client.get(path)).toMatchObject({ status })
   })
 })

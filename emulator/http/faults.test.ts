@@ -5,7 +5,8 @@ import { askToken, connect, type TestClient } from '../test-client.ts'
 let emulator: Emulator
 let client: TestClient
 beforeEach(async () => {
-  emulator = await startEmulator({ people: 3, months: 1 })
+  const clients = [{ id: 'writer', secret: 'b', scopes: 'all' }] as const
+  emulator = await startEmulator({ people: 3, months: 1, clients })
   client = await connect(emulator)
 })
 afterEach(() => emulator.close())
@@ -98,6 +99,62 @@ describe('a fault', () => {
     const signal = AbortSignal.timeout(100)
     const headers = { authorization: `Bearer ${client.token}`, 'user-agent': 'Tests/1 (Acme)' }
     await expect(client.get('/people', { signal, headers })).rejects.toThrow('timeout')
+  })
+})
+
+describe('a fault of a write', () => {
+  const place = { name: { default: 'Yard' } }
+
+  it('after-last-byte leaves what a write has done', async () => {
+    const before = emulator.all('work-locations').length
+    emulator.fault('/work-locations', 'after-last-byte', { times: 1, method: 'post' })
+    const read = await client.get('/work-locations')
+    await expect(client.send('POST', '/work-locations', place)).rejects.toThrow()
+    expect([read.status, emulator.all('work-locations').length]).toEqual([200, before + 1])
+  })
+
+  const countAfter = async (wrong: () => void) => {
+    const count = () => emulator.all('work-locations').length
+    const before = count()
+    wrong()
+    const signal = AbortSignal.timeout(300)
+    const headers = { authorization: `Bearer ${client.token}`, 'user-agent': 'Tests/1 (Acme)' }
+    const init = { method: 'POST', body: JSON.stringify(place), headers, signal }
+    const answer = await client.get('/work-locations', init).catch(() => undefined)
+    return { status: answer?.status, made: () => count() - before }
+  }
+
+  it.each([500, 503, 524])('%i with an effect is a write that is done', async (status) => {
+    const after = await countAfter(() => emulator.fail('/work-locations', status, { effectMs: 0 }))
+    expect([after.status, after.made()]).toEqual([status, 1])
+  })
+
+  it('503 with a late effect is a write that is done after the answer', async () => {
+    const after = await countAfter(() => emulator.fail('/work-locations', 503, { effectMs: 150 }))
+    expect([after.status, after.made()]).toEqual([503, 0])
+    await expect.poll(after.made).toBe(1)
+  })
+
+  it.each(['reset', 'html', 'hang'] as const)('%s with an effect is a write done', async (kind) => {
+    const after = await countAfter(() => emulator.fault('/work-locations', kind, { effectMs: 0 }))
+    expect(after.made()).toBe(1)
+  })
+
+  it('repeat writes twice, and the second answer arrives', async () => {
+    const after = await countAfter(() => emulator.fault('/work-locations', 'repeat', { times: 1 }))
+    expect([after.status, after.made()]).toEqual([201, 2])
+  })
+
+  it('has no second effect for what the service does anyway', () => {
+    const wrong = () => emulator.fault('/work-locations', 'slow', { effectMs: 0 })
+    expect(wrong).toThrow('effectMs goes with reset, html, hang, not with slow')
+  })
+
+  it('reset leaves no trace of a write', async () => {
+    const path = '/external-references/people/hr/A1'
+    emulator.fault(path, 'reset', { times: 1 })
+    await expect(client.send('PUT', path, { internalReference: '1' })).rejects.toThrow()
+    expect(await client.get(path)).toMatchObject({ status: 404 })
   })
 })
 

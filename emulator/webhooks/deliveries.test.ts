@@ -1,15 +1,82 @@
 import { createHmac } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
+import { startEmulator } from '../emulator.ts'
+import { listenOn, originOf } from '../http/http-server.ts'
 import type { EmulatorOptions } from '../options.ts'
-import { type Delivering, type ReceiverAnswer, startDelivering } from './test-receiver.ts'
+import { connect } from '../test-client.ts'
+import { sign } from './post-event.ts'
+
+/** Answers a delivery; without an answer it hangs. */
+type ReceiverAnswer = (response: ServerResponse) => void
+
+/** An HTTP server on loopback that takes what is delivered, and answers 200 until it is told another answer. */
+async function startReceiver() {
+  const arrivals: { path: string; headers: IncomingMessage['headers']; body: string }[] = []
+  let respond: ReceiverAnswer = (response) => response.end()
+  const server = await listenOn(
+    createServer(async (message, response) => {
+      const body = (await buffer(message)).toString()
+      arrivals.push({ path: message.url ?? '', headers: message.headers, body })
+      respond(response)
+    }),
+    0,
+  )
+  return {
+    origin: originOf(server),
+    arrivals,
+    /** The parsed bodies, oldest first. */
+    bodies: (): Record<string, unknown>[] => arrivals.map(({ body }) => JSON.parse(body)),
+    answer(how: ReceiverAnswer) {
+      respond = how
+    },
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+/** A running emulator with a receiver beside it, and a client with every scope. */
+async function startDelivering(options: EmulatorOptions) {
+  const clients = [{ id: 'all', secret: 'secret', scopes: 'all' as const }]
+  const emulator = await startEmulator({ people: 3, months: 1, clients, ...options })
+  const receiver = await startReceiver()
+  const client = await connect(emulator)
+  const isSettled = ({ status, attempts }: { status: string; attempts: readonly unknown[] }) =>
+    attempts.length > 0 || !['waiting', 'held'].includes(status)
+  return {
+    emulator,
+    receiver,
+    client,
+    /** Creates a webhook for a collection with the receiver as its destination. */
+    async subscribe(collection: string, query = '') {
+      const body = { destinationUrl: `${receiver.origin}/hooks`, collectionName: collection }
+      const { status, body: webhook } = await client.send('POST', `/webhooks${query}`, body)
+      expect({ status, webhook }).toMatchObject({ status: 201 })
+      const { id, privateKey } = webhook as unknown as { id: string; privateKey: string }
+      return { id, key: privateKey }
+    },
+    /** Resolves when this many deliveries have ended or wait for a retry. */
+    async settled(count: number) {
+      await expect.poll(() => emulator.deliveries().filter(isSettled).length).toBe(count)
+      return emulator.deliveries()
+    },
+  }
+}
+type Delivering = Awaited<ReturnType<typeof startDelivering>>
 
 let running: Delivering
-afterEach(() => running.close())
-
-async function begin(options: EmulatorOptions = {}) {
+const begin = async (options: EmulatorOptions = {}) => {
   running = await startDelivering(options)
   return running
 }
+afterEach(async () => {
+  await running.emulator.close()
+  await running.receiver.close()
+})
 
 describe('a change of a subscribed collection', () => {
   // spec: Service 6
@@ -222,4 +289,103 @@ it('sends nothing beyond this machine, but to the address that stands for all ot
   emulator.update('people', 1)
   await settled(2)
   expect(receiver.arrivals).toMatchObject([{ path: '/a?b=c', headers: { host: 'hooks.example' } }])
+})
+
+describe('a fault', () => {
+  const beginWithRecords = (options: EmulatorOptions = {}) =>
+    begin({ eventShape: 'record', ...options })
+
+  /** The first names that were told, after one change of a person for each of these. */
+  async function told(names: readonly string[], deliveries: number) {
+    const { emulator, receiver, settled } = running
+    for (const firstName of names) emulator.update('people', 1, { firstName })
+    await settled(deliveries)
+    return receiver.bodies().map(({ firstName }) => firstName)
+  }
+
+  it('loses events, of one collection, some in between, or a share of them', async () => {
+    const { emulator, subscribe } = await beginWithRecords({ deliveryConnections: 1 })
+    await subscribe('people')
+    emulator.deliveryFault('lose', { collection: 'jobs' })
+    emulator.deliveryFault('lose', { collection: 'people', skip: 1, times: 1 })
+    expect(await told(['A', 'B', 'C'], 3)).toEqual(['A', 'C'])
+    emulator.clearFaults()
+    emulator.deliveryFault('lose', { share: 0.5 })
+    for (let change = 0; change < 100; change += 1) emulator.update('people', 1)
+    const lost = emulator.deliveries().filter(({ status }) => status === 'lost').length
+    expect([lost > 20, lost < 80]).toEqual([true, true])
+  })
+
+  it('duplicates events', async () => {
+    const { emulator, subscribe } = await beginWithRecords({ deliveryConnections: 1 })
+    await subscribe('people')
+    emulator.deliveryFault('duplicate', { times: 1, copies: 2 })
+    expect(await told(['A', 'B'], 4)).toEqual(['A', 'A', 'A', 'B'])
+  })
+
+  it('delays events, which then tell an old version', async () => {
+    const { emulator, receiver, subscribe } = await beginWithRecords()
+    await subscribe('people')
+    emulator.deliveryFault('delay', { times: 1, minutes: 90 })
+    expect(await told(['A', 'B'], 1)).toEqual(['B'])
+    await emulator.elapse({ hours: 1 })
+    expect(receiver.arrivals).toHaveLength(1)
+    await emulator.elapse({ hours: 1 })
+    expect(receiver.bodies()).toMatchObject([{ firstName: 'B' }, { firstName: 'A' }])
+  })
+
+  it('turns events around whatever the answer, and sends what it holds when it is cleared', async () => {
+    const { emulator, receiver, subscribe, settled } = await beginWithRecords()
+    await subscribe('people')
+    receiver.answer((response) => response.writeHead(500).end())
+    emulator.deliveryFault('reorder', { times: 3 })
+    emulator.deliveryFault('reorder', { times: 2 })
+    expect(await told(['A', 'B', 'C', 'D'], 3)).toEqual(['C', 'B', 'A'])
+    emulator.clearFaults()
+    await settled(4)
+    expect(receiver.bodies().at(-1)).toMatchObject({ firstName: 'D' })
+  })
+
+  it('spoils attempts, and signs rightly when they are repeated', async () => {
+    const { emulator, receiver, subscribe, settled } = await beginWithRecords()
+    const { key } = await subscribe('people')
+    receiver.answer((response) => response.writeHead(401).end())
+    for (const kind of ['tamper', 'wrong-key', 'other-scheme', 'unsigned'] as const) {
+      emulator.deliveryFault(kind, { times: 1 })
+    }
+    emulator.update('people', 1)
+    await settled(1)
+    await emulator.elapse({ hours: 36 })
+    const headers = receiver.arrivals.map(({ headers: { authorization } }) => authorization)
+    const genuine = (body: string) => sign(body, key).authorization
+    const [tampered, wrongKey, ...others] = receiver.arrivals
+    expect(headers.map((header) => header?.slice(0, 12))).toEqual([
+      'HMAC-SHA256 ',
+      'HMAC-SHA256 ',
+      'HMAC-SHA512 ',
+      undefined,
+      'HMAC-SHA256 ',
+    ])
+    expect(headers[0]).not.toBe(genuine(tampered?.body ?? ''))
+    expect(headers[1]).not.toBe(genuine(wrongKey?.body ?? ''))
+    expect(headers[4]).toBe(genuine(others[2]?.body ?? ''))
+  })
+
+  it.each([
+    ['when it is answered', 30_000, (running: Delivering) => running.receiver],
+    [
+      'after a while without an answer',
+      50,
+      ({ receiver }: Delivering) => {
+        receiver.answer(() => undefined)
+        return receiver
+      },
+    ],
+  ])('delivers before the creation is answered: %s', async (_, ms, prepare) => {
+    const { emulator, subscribe } = await beginWithRecords()
+    const receiver = prepare(running)
+    emulator.deliveryFault('early', { times: 1, ms })
+    await subscribe('people')
+    expect(receiver.bodies()).toMatchObject([{ id: 1 }])
+  })
 })
