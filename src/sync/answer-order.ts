@@ -13,14 +13,12 @@ export interface AnswerOrder {
   settle(batch: RecordBatch): void
 }
 
-/**
- * The versions of this many rows are remembered; an answer with more changed rows keeps its own order.
- */
+/** The most rows whose versions are kept. An answer with more changed rows keeps its own order. */
 const MOST_ROWS = 100_000
 
 /**
- * For answers whose batches are independent: lists and the first phase of a delta, which have a row again
- * only if it has changed meanwhile.
+ * For answers whose batches are independent: lists, and the first phase of a delta. They contain a row twice only if
+ * it has changed during the read.
  */
 export const BATCH_ORDER: AnswerOrder = {
   settle(batch) {
@@ -28,7 +26,7 @@ export const BATCH_ORDER: AnswerOrder = {
   },
 }
 
-/** For the answer to a delta link, which may report each change of a row, over several pages. */
+/** Creates the order for the answer to a delta link, which may report each change of a row, over several pages. */
 export function createChangeOrder(mostRows = MOST_ROWS): AnswerOrder {
   let versions: Map<Key, string> | undefined = new Map()
   return {
@@ -40,10 +38,10 @@ export function createChangeOrder(mostRows = MOST_ROWS): AnswerOrder {
   }
 }
 
-/** `versions` has the highest version of each met row since its last Delete. */
+/** `versions` has the highest version of each row since its last Delete. */
 function settle(batch: RecordBatch, versions: Map<Key, string>): void {
   const { count, ops } = batch
-  /** The record of the batch that counts so far, by row. */
+  /** For each row, the record of the batch that counts so far. */
   const counting = new Map<Key, number>()
   for (let i = 0; i < count; i++) {
     const key = keyAt(batch, i)
@@ -61,13 +59,13 @@ function settle(batch: RecordBatch, versions: Map<Key, string>): void {
   }
 }
 
-/** Whether a batch may have a row twice. Rising keys are the common and fast case. */
+/** Whether a batch may contain a row twice. Increasing keys are the common and fast case. */
 function hasRepeats({ count, keys }: RecordBatch): boolean {
   if (isRising(keys, count)) return false
   return !isRising(keys.slice().sort(), count)
 }
 
-/** NaN, which means a key that is not an integer, is not above anything. */
+/** A key that is not an integer is NaN, which no comparison accepts. */
 function isRising(keys: Float64Array, count: number): boolean {
   for (let i = 0; i < count; i++) if (!((keys[i] as number) > (keys[i - 1] ?? -1))) return false
   return true

@@ -7,15 +7,15 @@ type Key = number | string
 
 /** The separator of the parts of a summed text. */
 export const SEPARATOR = '\u001f'
-/** Stands for null. */
+/** The text for null. */
 const NULL = '\u001e'
-/** Squares of remainders by this prime distinguish sets of ids with the same sum. */
+/** The squares of remainders by this prime distinguish sets of ids with the same sum. */
 const PRIME = 1_000_003
 /** This many squares of remainders add up to less than 2^53. */
 const MOST_EXACT = 4096
 
 /**
- * Two sums that do not depend on order, as a text `a:b`. SQL computes the same: see the vectors in
+ * Two sums that do not depend on the order of the keys, as a text `a:b`. SQL computes the same sums: see
  * checksum-vectors.json.
  */
 interface KeySum {
@@ -23,7 +23,7 @@ interface KeySum {
   readonly text: string
 }
 
-/** Of integers: `sum(id)` and `sum((id % 1000003) * (id % 1000003))`. */
+/** For integers: `sum(id)` and `sum((id % 1000003) * (id % 1000003))`. */
 export function createIntegerSum(): KeySum {
   let [ids, squares] = [0n, 0n]
   return {
@@ -42,7 +42,7 @@ export function createIntegerSum(): KeySum {
       const id = keys[i] as number
       const rest = id % PRIME
       someSquares += rest * rest
-      // The part that a double could no longer keep exactly.
+      // The sum so far, before it exceeds what a double can represent.
       if (some + id > Number.MAX_SAFE_INTEGER) {
         ids += BigInt(some)
         some = 0
@@ -62,7 +62,7 @@ export function digestOf(text: string): Digest {
   return [bytes.readUInt32BE(0), bytes.readUInt32BE(4)]
 }
 
-/** Of texts: the sums of the two halves of their digests, exact up to two million texts. */
+/** For texts: the sums of both halves of their digests, exact for up to two million texts. */
 export function createTextSum() {
   let [first, second] = [0, 0]
   return {
@@ -79,12 +79,12 @@ export function createTextSum() {
   }
 }
 
-/** Whether the ids of a stream are integers, which are summed as such. */
+/** Whether the keys of a stream are integers, which are summed as numbers. */
 export function hasIntegerKey(stream: Stream): boolean {
   return keyOf(stream).length === 1 && stream.nested !== 'activity_structures'
 }
 
-/** Of the keys of a stream. */
+/** Creates the sum for the keys of a stream. */
 export function createKeySum(stream: Stream): KeySum {
   if (hasIntegerKey(stream)) return createIntegerSum()
   const sum = createTextSum()
@@ -105,22 +105,20 @@ export function keyText(key: Key): string {
   return Array.isArray(value) ? value.map(String).join(SEPARATOR) : String(value)
 }
 
-/** The types of single values, by the schema of their stream. */
+/** The types of single values, from the schema of their stream. */
 export type ValueType = 'integer' | 'number' | 'boolean' | 'date' | 'text'
 
-/** How a number is written: databases differ in that, too. */
+/** A number in the form that all databases can read; databases also differ in the forms of numbers. */
 const NUMBER = /^-?\d{1,200}(\.\d+)?([eE][+-]?\d{1,2})?$/
-/** A double, or an integer of a database, may not have the millionths of greater numbers. */
+/** For larger numbers, a double or a database's integer may not represent millionths. */
 const LARGEST = 9_007_199_254
 
-/**
- * A single value of a record in its summed form; an invalid number, or one above the limit, is null.
- */
+/** The text of a single value, as it is summed. A number that is invalid or above the limit counts as null. */
 export function textOf(value: unknown, type: ValueType): string {
   if (value === undefined || value === null) return NULL
   if (type === 'date') return String(value).slice(0, 10)
   if (type !== 'number') return typeof value === 'object' ? JSON.stringify(value) : String(value)
   if (!NUMBER.test(String(value)) || Math.abs(Number(value)) > LARGEST) return NULL
-  // Rounded in the same way everywhere: databases differ in how they round halves.
+  // Rounded explicitly, because databases differ in how they round halves.
   return String(Math.floor(Number(value) * 1e6 + 0.5))
 }

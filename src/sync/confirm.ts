@@ -9,13 +9,13 @@ import { LIST } from './position.ts'
 import { referencePairs, type Slice, sliceAfter, slicesOf } from './slices.ts'
 import { lastDay, type StreamContext } from './stream-state.ts'
 
-/** This many rows are requested one by one, or as many as the read had pages. */
+/** The number of rows that are requested one by one, unless the read had more pages than this. */
 const MOST_SINGLE = 100
 
 /**
- * Looks a second time for rows that a complete read did not meet, before they are deleted, because a list may
- * be incomplete once. Few rows are requested one by one, if the collection has single records; otherwise the
- * lists that could have them are read once more. Rows that are found are live and are written.
+ * Checks rows that a complete read did not find, before they are deleted, because an answer of the service may be
+ * incomplete. Few rows are requested one by one, if the collection has single records; otherwise the lists that could
+ * contain them are read again. Rows that are found still exist and are written.
  */
 export async function confirmDeletes(context: StreamContext): Promise<void> {
   const { state, log } = context
@@ -49,8 +49,8 @@ export async function confirmDeletes(context: StreamContext): Promise<void> {
 }
 
 /**
- * Looks a second time for rows that an audit has not met, and answers with those that are gone; with none where the service
- * offers no way to look. Many rows are looked for in a list of all days, those beyond `future_days` too.
+ * Checks rows that an audit has not found, and returns those that are deleted; none if the service offers no way to
+ * check. Many rows are looked up in a list of all days, including those after `future_days`.
  */
 export async function confirmUnmet(context: StreamContext): Promise<readonly Key[]> {
   const { state, pages } = context
@@ -61,8 +61,9 @@ export async function confirmUnmet(context: StreamContext): Promise<readonly Key
 }
 
 /**
- * False where the service has no way to look. A list that is due comes first, and so does one for many rows; a
- * few that it does not show are asked for all the same, because they may lie beyond its days.
+ * Checks the rows; returns false if the service offers no way to do so. If a list is due or the rows are many, a list
+ * comes first. A few rows that it does not contain are requested nevertheless, because their dates may be outside of
+ * the list.
  */
 async function look(context: StreamContext): Promise<boolean> {
   const { state, pages } = context
@@ -76,8 +77,8 @@ async function look(context: StreamContext): Promise<boolean> {
 }
 
 /**
- * A full refresh has no rows that could have vanished, but a second list costs little if the first one was
- * empty.
+ * A full refresh has no rows that could have been deleted, but if it found no rows at all, a second list costs
+ * little.
  */
 async function refreshAgain(context: StreamContext): Promise<void> {
   const { state, log } = context
@@ -85,34 +86,33 @@ async function refreshAgain(context: StreamContext): Promise<void> {
     `${state.stream.stream}: this full refresh found no row at all, so it is listed once more.`,
   )
   const { position } = state
-  // The refresh is not complete before that list has been read: a sync that continues after a failure reads
-  // it.
+  // The refresh is complete only after this list: if the sync fails before, the next one reads the list again.
   state.moveTo(LIST)
   await listAgain(context, { place: 'window' })
   state.moveTo(position)
 }
 
-/** How to write rows of any day that the read has not met. */
+/** How rows of any day that the read has not found are written. */
 function secondLook({ state }: StreamContext): EmitSettings {
   const { stream, start } = state
   return { ...changedRows(stream.dateField, start, windowOf(state)), mayOmit: true, isSecond: true }
 }
 
-/** The first day of the delta's window; null if the stream has been listed, or has no days. */
+/** The first day of the delta's window; null if the stream was listed or has no dates. */
 function windowOf({ position }: StreamContext['state']): string | null {
   return position.phase === 'complete' && position.next !== 'list' ? position.next.window : null
 }
 
 /**
- * Requests each row. False if the answers prove nothing: a row that the read met must be found in this way,
- * or any row if it met none, because a collection without single records answers as if they did not exist;
- * and an answer must be a record.
+ * Requests each row. Returns false if the answers prove nothing. A collection without single records answers as if
+ * the records did not exist, so a row that the read has found must be found in this way, too; if it has found none,
+ * any row. Each answer must be a record.
  */
 async function askEach(context: StreamContext, asked: readonly Key[]): Promise<boolean> {
   const { state, config, endpoints } = context
   const { keys, stream } = state
   const references = referencePairs(stream, config)
-  // With a reference of its own collection, the end of the path would be read as a value of that reference.
+  // With a reference of its own collection, the service would read the end of the path as a value of that reference.
   const isReference = references.some(([collection]) => collection === stream.collection)
   const met = keys.someMet()
   if (asked.length === 0) return true
@@ -137,7 +137,7 @@ async function askEach(context: StreamContext, asked: readonly Key[]): Promise<b
   return found > 0
 }
 
-/** Reads the lists that could have the rows once more; false if the service offers no list. */
+/** Reads the lists that could contain the rows again; returns false if the service offers no list. */
 async function listAgain(context: StreamContext, settings = secondLook(context)): Promise<boolean> {
   const { output } = context
   try {
@@ -155,8 +155,7 @@ function slicesConcerned(context: StreamContext): Slice[] {
   const { state, config, endpoints } = context
   const { stream, start, isSettled, isAuditing, keys } = state
   const window = windowOf(state)
-  // After a settled read, the missing rows are those that its lists of the days before the window did not
-  // have.
+  // After a settled read, only rows that its lists of the days before the window did not contain are missing.
   const isHistory = isSettled && window !== null && !isAuditing
   const until = isHistory ? addDays(window, -1) : lastDay(context)
   const slices = slicesOf(

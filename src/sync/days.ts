@@ -1,6 +1,6 @@
 import { ConnectorError } from '../ground/errors.ts'
 
-/** Days as YYYY-MM-DD, in UTC; they compare as strings. */
+/** A date as YYYY-MM-DD, in UTC; dates can be compared as strings. */
 export type Day = string
 
 export function dayOf(time: Date): Day {
@@ -12,21 +12,21 @@ export function addDays(day: Day, days: number): Day {
 }
 
 /**
- * The earliest day on which a delta may start now: 1 January of the previous year, in the time zone in which
- * it is latest, because the documents do not say which zone the service uses.
+ * The earliest date on which a delta may start now: 1 January of the previous year. It is the date in the easternmost
+ * time zone, where it is latest, because the documentation does not say which zone the service uses.
  */
 export function earliestDeltaStart(now: Date): Day {
   const furthestEast = new Date(now.getTime() + 14 * 3_600_000)
   return `${furthestEast.getUTCFullYear() - 1}-01-01`
 }
 
-/** The first day of a delta that starts now and covers everything from `start` on. */
+/** The first day of a delta that starts now and covers everything from `start` on, as far as the service allows. */
 export function deltaWindow(start: Day | null, now: Date): Day | null {
   const earliest = earliestDeltaStart(now)
   return start !== null && start < earliest ? earliest : start
 }
 
-/** The range in slices of at most `length` days, including both ends, oldest first. */
+/** Splits a range of dates into windows of at most `length` days, including both ends, oldest first. */
 export function windows(from: Day, until: Day, length: number): { from: Day; until: Day }[] {
   const slices: { from: Day; until: Day }[] = []
   for (let at = from; at <= until; at = addDays(at, length)) {
@@ -37,8 +37,8 @@ export function windows(from: Day, until: Day, length: number): { from: Day; unt
 }
 
 /**
- * Throws a config error for a start date after the day before yesterday: a delta has to start on a day that
- * is past in the service's time zone, which may be half a day away. `now` is the service's time.
+ * Throws a config error for a start date after the day before yesterday. A delta has to start on a date that is in
+ * the past in the service's time zone, which may be half a day away. `now` is the service's time.
  */
 export function refuseLateStart(start: Day | undefined, now: Date): void {
   const latest = addDays(dayOf(now), -2)

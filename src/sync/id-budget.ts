@@ -1,16 +1,16 @@
 /**
- * The space in the state for the sets of ids of all streams together, in characters. Orchestrators pass the
- * whole state of a connection in messages of at most 2 MB; the rest is for the other fields of the bookmarks: the sums of
- * an audit of 20 years, and the changes reported last, take some 90,000 characters.
+ * The space in the state for the sets of ids of all streams together, in characters. Orchestrators pass the whole
+ * state of a connection in messages of at most 2 MB. The rest is for the other fields of the states: the sums of an
+ * audit of 20 years and the latest changes take some 90,000 characters.
  */
 const ALL_CHARACTERS = 1_800_000
-/** What each stream may take whatever the others do, */
+/** The space that each stream may use, whatever the others use, */
 const CHARACTERS_PER_STREAM = 20_000
-/** if the whole state has room for that, beside what else a bookmark holds. */
+/** provided that the whole state has room for it and for the rest of the stream's state. */
 const WHOLE_STATE = 2_000_000
 const REST_OF_BOOKMARK = 2_000
 
-/** Divides the space for ids in the state among the streams of a sync, by what each one needs. */
+/** Divides the space for ids in the state among the streams of a sync. */
 export interface IdBudget {
   /**
    * Reserves this many characters for a stream instead of its earlier ones. False, and the stream has none,
@@ -20,8 +20,8 @@ export interface IdBudget {
 }
 
 /**
- * `stored` has the characters of each stream of the sync at its start; `kept` those in the states of all
- * other streams.
+ * Creates the budget of a sync. `stored` has the characters of each of its streams at its start; `kept` is the number
+ * of characters in the states of all other streams.
  */
 export function createIdBudget(stored: ReadonlyMap<string, number>, kept = 0): IdBudget {
   const taken = new Map(stored)

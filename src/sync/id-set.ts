@@ -3,8 +3,8 @@ import { RoaringBitmap32 } from 'roaring-wasm'
 import type { RecordBatch } from '../records/record-batch.ts'
 
 /**
- * Rising 32-bit integers, stored as the gaps between them, seven bits per byte, the lowest first. For
- * scattered ids this takes half the space of a bitmap.
+ * Encodes increasing 32-bit integers as the gaps between them, seven bits per byte, the lowest first. For scattered
+ * ids this takes half the space of a bitmap.
  */
 function encodeGaps(ids: Uint32Array): Buffer {
   const bytes = Buffer.allocUnsafe(ids.length * 5)
@@ -19,9 +19,7 @@ function encodeGaps(ids: Uint32Array): Buffer {
   return bytes.subarray(0, at)
 }
 
-/**
- * Adds the integers of `encodeGaps` to a bitmap, in parts; throws a RangeError if the last one is cut off.
- */
+/** Adds the integers of `encodeGaps` to a bitmap; throws a RangeError if the last one is cut off. */
 function decodeGaps(bytes: Uint8Array, bitmap: RoaringBitmap32): RoaringBitmap32 {
   const ids = new Uint32Array(Math.min(bytes.length, DECODED_AT_ONCE))
   let count = 0
@@ -64,13 +62,13 @@ export interface IdSet {
   has(key: Key): boolean
   add(key: Key): void
   delete(key: Key): void
-  /** Adds the integers among `keys`; NaN means a key that is not an integer and is skipped. */
+  /** Adds the integers among `keys`; NaN, which means a key that is not an integer, is skipped. */
   addIntegers(keys: Float64Array): void
   deleteIntegers(keys: Float64Array): void
   addAll(other: IdSet): void
   clear(): void
   keys(): Generator<Key>
-  /** The same, many at a time: short integers as numbers, all others one after another. */
+  /** The same keys in chunks: 32-bit integers as a Uint32Array, all others as an array. */
   chunks(): Generator<Uint32Array | readonly Key[]>
   /** Base64 of the compressed set, or null for an empty one. */
   encode(): string | null
@@ -81,13 +79,11 @@ const WORD = 2 ** 32
 const SPARSE_BYTES = 2.5
 const HEAD_BYTES = 9
 const SMALL_BYTES = 1024
-/** No encoded set is larger; a damaged state must not fill the memory. */
+/** The limit for a decoded set, so that a damaged state cannot fill the memory. */
 const MAX_DECODED = 16 * 1024 * 1024
 const DECODED_AT_ONCE = 65_536
 
-/**
- * An empty set, or the set that `encode` encoded; throws if the text is damaged or has more than `most` ids.
- */
+/** Creates an empty set, or decodes one; throws if the text is damaged or contains more than `most` ids. */
 export function createIdSet(encoded: string | null = null, most = Number.POSITIVE_INFINITY): IdSet {
   const bitmaps = new Map<number, RoaringBitmap32>()
   const texts = new Set<string>()
@@ -147,7 +143,7 @@ export function createIdSet(encoded: string | null = null, most = Number.POSITIV
     return bitmap
   }
 
-  /** Parts, each with its form, its high word and its length before it. */
+  /** A set consists of parts; a header contains the form, the high word and the length of each. */
   function encode(): string | null {
     const parts: Buffer[] = []
     for (const [word, bitmap] of bitmaps) {
@@ -181,7 +177,7 @@ export function createIdSet(encoded: string | null = null, most = Number.POSITIV
   }
 }
 
-/** Base64; what is not small is compressed before, which would take longer than it saves otherwise. */
+/** Base64. Small sets are not compressed, because that would take longer than it saves. */
 function packed(bytes: Buffer): string {
   if (bytes.length < SMALL_BYTES) return `r${bytes.toString('base64')}`
   return `z${deflateRawSync(bytes, { level: 4 }).toString('base64')}`
@@ -209,7 +205,7 @@ function low(key: number): number {
   return key % WORD
 }
 
-/** The keys as 32-bit integers if all of them are, which is the common and fast case. */
+/** The keys as 32-bit integers if all of them are, which is the common and fast case; otherwise undefined. */
 function shortIntegers(keys: Float64Array): Uint32Array | undefined {
   const short = new Uint32Array(keys.length)
   for (let i = 0; i < keys.length; i++) {

@@ -2,136 +2,140 @@ import { DELETE, type RecordBatch, SKIP, UPSERT } from '../records/record-batch.
 import type { IdBudget } from './id-budget.ts'
 import { createIdSet, type IdSet, type Key, keyAt } from './id-set.ts'
 
-/** Where a row lives: in the delta's window or a list, or in the days before the window. */
+/** Where the date of a row is: in the delta's window or a list, or in the days before the window. */
 export type Place = 'window' | 'backfill'
 
-/** Where the row at an index of a batch lives. */
+/** Returns the place of the row at an index of a batch. */
 export type PlaceOf = (index: number) => Place
 
-/** What a bookmark holds of the keys; the sets are encoded. */
+/** The keys as a state stores them; the sets are encoded. */
 export interface StoredKeys {
-  /** The highest changeVersion that was met. It decides nothing: operators read it. */
+  /** The highest changeVersion so far. Nothing depends on it; it is for operators. */
   readonly highestVersion: string | null
   readonly isTracked: boolean
-  /** Set where the sets are those of a reading that has met nothing yet, because what it met has no room. */
+  /**
+   * Set if the sets are those of a read that has found nothing yet, because what it found does not fit into the
+   * state.
+   */
   readonly isAtBeginning?: true
   readonly window: string | null
   readonly backfill: string | null
   readonly pending: readonly StoredDeletes[]
 }
 
-/** Keys that are deleted at the end of the sync unless they are met before. */
+/** Keys that are deleted at the end of the sync unless they are found before. */
 export interface StoredDeletes {
   readonly keys: string
-  /** True for keys that a complete reading has not met; false for those whose last word is in doubt. */
+  /** True for keys that a complete read has not found; false for keys of a page that was not completed. */
   readonly isUnseen: boolean
 }
 
 /**
- * The keys that the warehouse holds of one stream, by which rows that vanish are noticed: a complete
- * reading meets every row that lives; what it does not meet is gone.
+ * The keys of the rows that the warehouse has of one stream. They are used to find deleted rows: a complete read
+ * finds every row that exists, and the others are deleted.
  */
 export interface LiveKeys {
-  /** False when the sets outgrew the state: rows that vanish are then not noticed. */
+  /** False if the sets became too large for the state; then deleted rows are no longer found. */
   readonly isTracked: boolean
   /**
-   * True when a Delete came of a row that was seen before the window, which may only be its move
-   * there, or a change that puts such a row into the window, which may be older. The next backfill decides.
+   * True if a backfill has to decide about a row: after a Delete of a row from before the window, which may only have
+   * moved into it, or after a change that puts such a row into the window, which may be an older one.
    */
   readonly isBackfillInDoubt: boolean
   /**
-   * Takes note of a batch that is about to be written. Sets the op of a record to SKIP that must not
-   * be written: a Delete of a row that the backfill holds. One that is to be skipped already tells that its
-   * row is there, and no more. A `place` that is asked row by row means that rows may move between the two.
-   * `mayRepeat` when the rest of the page is still to come: should it be requested again, these records may
-   * be missing from it.
+   * Notes a batch that is about to be written. A record that must not be written gets the op SKIP: a Delete of a row
+   * that the backfill has. A record that already has the op SKIP only says that its row exists. If `place` is a
+   * function, rows may move between the two places. `mayRepeat` says that the rest of the page is still to come: if
+   * the page is requested again, these records may be missing from it.
    */
   observe(batch: RecordBatch, place: Place | PlaceOf, mayRepeat?: boolean): void
-  /** The page at hand was interrupted, and will be requested again. */
+  /** The current page was interrupted, and will be requested again. */
   pageInterrupted(): void
-  /** The page at hand is complete. */
+  /** The current page is complete. */
   pageEnded(): void
-  /** A reading begins that meets everything that lives. */
+  /** Begins a complete read, which finds all rows that exist. */
   beginReading(): void
-  /** A reading of all days before the window begins. */
+  /** Begins a read of all days before the window. */
   beginBackfill(): void
   /**
-   * A part of the whole could not be listed: what no reading has met may live there, all of it or the
-   * keys that `isThere` tells. Answers how many keys that are.
+   * A part of the stream could not be listed, so rows that no read has found may still exist there: all of them, or
+   * those for which `isThere` returns true. Returns their number.
    */
   keepUnseen(place: Place, isThere?: (key: Key) => boolean): number
   /**
-   * For a second look at what a complete reading did not meet: sets the op to SKIP of each record whose row
-   * it has met, or of which it was told that it is gone. To be called before `observe`.
+   * Used when the rows that a complete read did not find are checked. Sets the op to SKIP for records whose row it
+   * has found, or whose deletion was reported. Must be called before `observe`.
    */
   leaveOutMet(batch: RecordBatch): void
   /**
-   * For a full refresh, in place of the two: sets the op to SKIP of each record whose row it has sent, and
-   * takes note of the others.
+   * Used by full refreshes instead of `observe` and `leaveOutMet`. Sets the op to SKIP for records whose row was
+   * already sent, and notes the others.
    */
   leaveOutSent(batch: RecordBatch): void
-  /** A full refresh begins, or has ended: nothing was sent. */
+  /** A full refresh begins or has ended: no row counts as sent. */
   forgetSent(): void
-  /** The rows that the warehouse holds once what `gone` tells is deleted, many at a time. */
+  /** The rows that the warehouse has after the deletions of `gone`, in chunks. */
   living(): Iterable<Uint32Array | readonly Key[]>
-  /** Whether a row is one of them. */
+  /** Whether a row is among `living`. */
   has(key: Key): boolean
-  /** Whether a row may be one of them: any row may, when the keys are not tracked. */
+  /** Whether a row may be among `living`: any row may if the keys are not tracked. */
   mayHave(key: Key): boolean
   /** See `StoredKeys.highestVersion`. */
   readonly highestVersion: string | null
-  /** An audit begins: what lives is to be met once more, or told of. Bookmarks know nothing of that. */
+  /**
+   * Begins an audit, which has to find every living row, or know of its deletion. The state contains nothing of it.
+   */
   beginAudit(): void
-  /** The audit has met a batch, which is not written. */
+  /** The audit has found the rows of a batch, which is not written. */
   meet(batch: RecordBatch): void
-  /** What the audit has not met so far. */
+  /** The rows that the audit has not found so far. */
   unmet(): readonly Key[]
-  /** These of them are gone. */
+  /** Marks some of these rows as deleted. */
   unmetAreGone(keys: readonly Key[]): void
-  /** A row that was met, by an integer; undefined if there is none. */
+  /** Any row with an integer key that was found; undefined if there is none. */
   someMet(): number | undefined
-  /** The rows that are gone; those in doubt only when no backfill is to decide about them. */
+  /** The rows to delete. Rows in doubt are among them only if no backfill will decide about them. */
   gone(): Iterable<Key>
-  /** How many these are. */
+  /** The number of rows in `gone`. */
   readonly goneCount: number
-  /** What `gone` told has been written. */
+  /** The deletions of `gone` have been written. */
   commitDeletes(): void
   /**
-   * What a bookmark of this moment holds: records of a page that is not complete are in doubt. Sets that
-   * have outgrown their room are given up: `isTracked` is false from then on.
+   * The keys for a state at this moment: records of an incomplete page are in doubt. If the sets no longer fit into
+   * the state, they are given up, and `isTracked` is false from then on.
    */
   encode(): StoredKeys
 }
 
 export interface LiveKeysSettings {
   readonly stream: string
-  /** Shared by the streams of the sync. */
+  /** Shared by all streams of the sync. */
   readonly ids: IdBudget
-  /** How many ids a stored set may stand for; any number if left out. */
+  /** The most ids that a stored set may contain; by default any number. */
   readonly mostIds?: number | undefined
 }
 
-/** Throws when a stored set cannot be decoded, or stands for too many ids. */
+/** Creates the keys of a stream. Throws if a stored set cannot be decoded or contains too many ids. */
 export function createLiveKeys(
   stored: StoredKeys | undefined,
   { stream, ids, mostIds }: LiveKeysSettings,
 ): LiveKeys {
   let window = createIdSet(stored?.window, mostIds)
   let backfill = createIdSet(stored?.backfill, mostIds)
-  /** Keys that a complete reading has not met so far. */
+  /** Keys that the current complete read has not found so far. */
   let unseen = pendingOf(true)
-  /** Keys whose last word is in doubt: they were met on a page that broke off. */
+  /** Keys of a page that was interrupted, so that it is unclear whether their rows exist. */
   let doubted = pendingOf(false)
   let highest = stored?.highestVersion ?? null
   let isTracked = stored?.isTracked ?? true
   let isBackfillInDoubt = false
-  /** Records of the page at hand that have been written, while the rest of it is to come. */
+  /** Keys of the current page that have already been written, while the rest of the page is still to come. */
   let ofThisPage = createIdSet()
-  /** Rows of which this process was told that they are gone. */
+  /** Rows whose deletion was reported to this process. */
   let toldGone = createIdSet()
-  /** Rows that an audit has not met so far. */
+  /** Rows that the audit has not found so far. */
   let unaudited = createIdSet()
-  /** No key that was sent is above this one. */
+  /** No key that was sent is higher than this one. */
   let highestSent = window.size === 0 ? -1 : Number.POSITIVE_INFINITY
   return {
     get isTracked() {
@@ -198,7 +202,7 @@ export function createLiveKeys(
       unseen = union([window, backfill, unseen, doubted, ofThisPage])
       forgetAllBut(unseen)
       isBackfillInDoubt = false
-      // After an overflow nobody knows what the warehouse holds; a new reading may fit again.
+      // After an overflow it is unknown which rows the warehouse has; a new read may fit again.
       isTracked = true
     },
     beginBackfill() {
@@ -246,7 +250,7 @@ export function createLiveKeys(
     highest = later(highest, batch.highestVersion ?? null)
     if (!isTracked) return
     const { count, ops, keys } = batch
-    // Lists come in the order of ids, as a rule.
+    // Lists usually come in the order of ids.
     if (isPlain(batch) && isRisingAbove(highestSent, keys)) {
       window.addIntegers(keys)
       highestSent = keys[count - 1] ?? highestSent
@@ -282,14 +286,14 @@ export function createLiveKeys(
       }
       toldGone.delete(key)
       const here = place instanceof Function ? place(i) : place
-      // A log of changes may tell of a day on which the row was before the lists met it.
+      // A change may report a date on which the row was before the lists found it.
       if (here === 'window' && wasBefore && place instanceof Function) isBackfillInDoubt = true
       if (here === 'window') window.add(key)
       else backfill.add(key)
     }
   }
 
-  /** The stored deletes of a kind; states of before may have several groups of it. */
+  /** The stored deletions of a kind; older states may have several groups of it. */
   function pendingOf(unseen: boolean): IdSet {
     const [first, ...others] = stored?.pending.filter(({ isUnseen }) => isUnseen === unseen) ?? []
     const all = createIdSet(first?.keys, mostIds)
@@ -327,7 +331,7 @@ export function createLiveKeys(
       ],
     }
     if (ids.take(stream, charactersOf(stored))) return stored
-    // In the middle of a reading there are two sets of what was one; nothing but a beginning needs no more than one.
+    // In the middle of a read there are two sets instead of one; at its beginning, one is enough.
     const atBeginning: StoredKeys = {
       ...stored,
       isAtBeginning: true,
@@ -342,7 +346,7 @@ export function createLiveKeys(
   }
 }
 
-/** How many characters of the state the sets take. */
+/** The number of characters that the sets take in the state. */
 export function charactersOf({
   window,
   backfill,
@@ -363,7 +367,7 @@ function union(sets: readonly IdSet[]): IdSet {
   return all
 }
 
-/** Whether all records of a batch live and have integer keys: the common case and the fast one. */
+/** Whether all records of a batch are upserts with integer keys, which is the common and fast case. */
 function isPlain({ count, ops, keys }: RecordBatch): boolean {
   for (let i = 0; i < count; i++) {
     if (ops[i] !== UPSERT || Number.isNaN(keys[i])) return false

@@ -4,11 +4,11 @@ import type { RetryCause } from '../http/exchange.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 
-/** The deltas of all streams of a sync that ended before the service's 72 hours were over. */
+/** Collects the deltas of a sync that ended before the service's 72 hours were over. */
 export interface ExpiredDeltas {
   /** `isLive` if the delta had answered in this sync. */
   add(stream: string, isLive: boolean): void
-  /** The advice to the operator, in one message for all; undefined if there are none. */
+  /** The advice for the operator, in one message for all streams; undefined if there are none. */
   advice(): string | undefined
 }
 
@@ -17,7 +17,7 @@ const RULE =
 const ONE_PIPELINE =
   'Make sure that one tenant has one pipeline, or give each pipeline a client of its own.'
 
-/** `continued` is the number of streams whose delta began in an earlier sync. */
+/** Creates the collection. `continued` is the number of streams whose delta began in an earlier sync. */
 export function createExpiredDeltas(continued: number): ExpiredDeltas {
   const streams = new Set<string>()
   let isLive = false
@@ -44,13 +44,13 @@ export function createExpiredDeltas(continued: number): ExpiredDeltas {
 }
 
 /**
- * The warnings of the streams of a sync. A warning often applies to many streams: it is logged at once for
- * the first one, and for all others in one line at the end.
+ * The warnings of the streams of a sync. A warning often applies to many streams: it is logged immediately for the
+ * first one, and for all others in one line at the end.
  */
 export interface StreamWarnings {
   /** A log that puts the name of the stream before each message. */
   of(stream: string): StreamLog
-  /** Call it once, after all streams have been read. */
+  /** Logs the collected warnings. Must be called once, after all streams have been read. */
   tellRest(): void
 }
 
@@ -77,22 +77,22 @@ export function createStreamWarnings(log: Log): StreamWarnings {
 }
 
 const MINUTE_MS = 60_000
-/** The precision of the minutes. */
+/** How exact the minutes are. */
 const TICK_MS = 10_000
 
-/** Logs each minute while something waits. */
+/** Logs a message each minute while something is waiting. */
 export interface Waiting {
-  /** Restarts the minutes: the next wait is a new one. */
+  /** Restarts the minute: the next wait is a new one. */
   restart(): void
-  /** A wait starts. */
+  /** A wait begins. */
   begin(): void
-  /** It has ended. */
+  /** The wait has ended. */
   end(): void
-  /** Must be called when nothing waits any more. */
+  /** Must be called when nothing can wait any more. */
   close(): void
 }
 
-/** One timer for many waits: a timer for each would cost more than most waits take. */
+/** Creates one timer for many waits, because a timer for each would cost more than most waits take. */
 export function createWaiting(time: Time = REAL_TIME, say: () => void): Waiting {
   let isWaiting = false
   let sayAt = time.now() + MINUTE_MS
@@ -115,15 +115,15 @@ export function createWaiting(time: Time = REAL_TIME, say: () => void): Waiting 
   }
 }
 
-/** Called with the reason why a stream waits. */
+/** Called when a stream waits. */
 export interface WaitListener {
-  /** The service asks to wait. */
+  /** The service asked to wait until this time. */
   rateLimited(until: Date): void
-  /** Each minute; why, if that is known. */
+  /** Called each minute, with the reason if it is known. */
   waiting(retryCause: RetryCause | undefined): void
 }
 
-/** Informs the platform and the operator that a stream waits, and why. */
+/** Informs the platform and the operator that a stream is waiting, and why. */
 export function createWaitReport(stream: string, output: StreamOutput, log: Log): WaitListener {
   return {
     rateLimited: (until) => output.rateLimited(until),
@@ -135,7 +135,7 @@ export function createWaitReport(stream: string, output: StreamOutput, log: Log)
   }
 }
 
-/** Which stream waits, and if known why, in a second sentence. */
+/** A message that names the waiting stream and, if it is known, the reason. */
 export function stillWaiting(who: string, retryCause: RetryCause | undefined): string {
   return retryCause === undefined
     ? warningOf('still-waiting', `${who}: still waiting for an answer of the service.`)

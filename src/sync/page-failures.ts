@@ -4,18 +4,18 @@ import { HttpError } from '../http/http-error.ts'
 import { createFailureCount, type FailureCount, type RetryPolicy, waitMs } from '../http/retry.ts'
 import { MalformedPageError, RecordTooLargeError, TextTooLongError } from '../page/page-scanner.ts'
 
-/** For a request made by the connector: the collection does not have this operation. */
+/** Whether the collection does not have this operation. Only for links that the connector created. */
 export function isNotOffered(error: unknown): error is HttpError {
   return error instanceof HttpError && error.is('not offered')
 }
 
 /**
- * The service no longer knows the link; or a request whose answer was lost has used it up; or neither the
- * service nor the connector can follow it.
+ * Why a link cannot be used. `expired`: the service no longer knows it. `used`: a request whose answer was lost has
+ * used it up. `unusable`: neither the service nor the connector can follow it.
  */
 export type WhyDead = 'expired' | 'used' | 'unusable'
 
-/** A link that the service no longer answers: the stream has to start over. */
+/** A link that the service no longer answers; the stream has to start over. */
 export class DeadLinkError extends Error {
   override name = 'DeadLinkError'
   readonly why: WhyDead
@@ -26,7 +26,7 @@ export class DeadLinkError extends Error {
   }
 }
 
-/** A large page whose connection broke while it was being written. */
+/** The connection broke while a large page was being written. */
 export class InterruptedPageError extends Error {
   override name = 'InterruptedPageError'
 }
@@ -36,7 +36,7 @@ export function isDamaged(error: unknown): boolean {
   return error instanceof ConnectorError && error.cause instanceof MalformedPageError
 }
 
-/** The failure of a page in the form for the operator; other errors are returned unchanged. */
+/** Converts the failure of a page to an error for the operator; other errors are returned unchanged. */
 export function pageFailure(error: unknown): unknown {
   if (!(error instanceof MalformedPageError)) {
     return error instanceof InterruptedPageError
@@ -59,7 +59,7 @@ export function pageFailure(error: unknown): unknown {
   )
 }
 
-/** The failure for an endless body. */
+/** The error for an endless body. */
 export function endlessBody(): ConnectorError {
   return new ConnectorError(
     'system',
@@ -68,7 +68,7 @@ export function endlessBody(): ConnectorError {
   )
 }
 
-/** The failure for a page that would need too much memory. */
+/** The error for a page that would need too much memory. */
 export function pageTooLarge(most: number): ConnectorError {
   return new ConnectorError(
     'system',
@@ -77,7 +77,7 @@ export function pageTooLarge(most: number): ConnectorError {
   )
 }
 
-/** The failure for an endless or circular chain of pages. */
+/** The error for an endless or circular chain of pages. */
 export function endlessChain(isRepeated: boolean): ConnectorError {
   return isRepeated
     ? new ConnectorError(
@@ -92,7 +92,7 @@ export function endlessChain(isRepeated: boolean): ConnectorError {
       )
 }
 
-/** A conflict on a list that remained after repeated requests. */
+/** The error for a conflict on a list that remained after several requests. */
 function listConflict(refusal: HttpError, tries: number): ConnectorError {
   return new ConnectorError(
     'transient',
@@ -103,12 +103,12 @@ function listConflict(refusal: HttpError, tries: number): ConnectorError {
 }
 
 /**
- * The origin of a link. The connector makes the first link of a list, the start of a delta and the link of a
- * single record; next links and delta links come from the service.
+ * The origin of a link. The connector creates the first link of a list, the link that starts a delta, and the link of
+ * a single record. Next links and delta links come from the service.
  */
 export type LinkKind = 'list' | 'start' | 'single' | 'next' | 'delta'
 
-/** The attempts for a failed page. */
+/** The attempts to read one page. */
 export interface Tries {
   readonly failures: FailureCount
   conflicts: number
@@ -119,7 +119,7 @@ export function createTries(time: Time): Tries {
   return { failures: createFailureCount(time), conflicts: 0, isRepeat: false }
 }
 
-/** The wait before a page is requested again; throws if the failure should not be repeated. */
+/** The wait before a failed page is requested again; throws if that would not help. */
 export function pauseAfter(
   error: unknown,
   kind: LinkKind,
@@ -135,14 +135,14 @@ export function pauseAfter(
   return pause
 }
 
-/** Undefined if a repetition would not help. */
+/** The wait in milliseconds; undefined if another request would not help. */
 function pauseMs(
   error: unknown,
   kind: LinkKind,
   { failures }: Tries,
   retryPolicy: RetryPolicy,
 ): number | undefined {
-  // What answers no record where one is asked for is likely to be made so.
+  // These are likely to fail again: an answer that is not a single record, or a record that is too large.
   const isAlike =
     kind === 'single' || error instanceof RecordTooLargeError || error instanceof TextTooLongError
   const isDamaged = error instanceof MalformedPageError && !isAlike
@@ -156,7 +156,7 @@ function conflictOf(error: unknown): HttpError | undefined {
   return error instanceof HttpError && error.is('conflict') ? error : undefined
 }
 
-/** The failure of a page in the form for the read of the stream. */
+/** Converts the failure of a page to an error for the read of the stream. */
 function failure(error: unknown, kind: LinkKind, conflicts: number): unknown {
   if (!(error instanceof HttpError)) return pageFailure(error)
   if (kind === 'list' && error.is('conflict')) return listConflict(error, conflicts)

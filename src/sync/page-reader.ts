@@ -14,7 +14,7 @@ import { createJsonBatch, type RecordBatch } from '../records/record-batch.ts'
 import { rewriteRecord } from '../records/record-rewriter.ts'
 import type { Stream } from '../streams/collections.ts'
 
-/** How the bodies of a stream become batches: cut by a scanner, or parsed whole. */
+/** How the bodies of a stream become batches: with a scanner, or parsed as a whole. */
 export type PageReader =
   | { readonly scanner: PageScanner }
   /** Throws MalformedPageError. */
@@ -25,12 +25,12 @@ export type PageReader =
       ) => { readonly batch: RecordBatch; readonly end: PageEnd }
     }
 
-/** An object without members has two bytes, and takes thirty times as much. */
+/** An empty object in JSON has two bytes, but takes thirty times as much memory. */
 const MAX_PARSED_CONTAINERS = 150_000
 
 /**
- * How the pages of a stream are read: external references are made into records, all else is spliced. Records come
- * redacted, and where they are spliced under a selection, too.
+ * Creates the reader for the pages of a stream. External references are parsed and become records; the pages of all
+ * other streams are scanned. Records are returned after redaction, and after the selection if there is a scanner.
  */
 export function createPageReader(
   { nested, softDelete, array }: Stream,
@@ -57,7 +57,7 @@ export function createPageReader(
 
 type RulesOf = NonNullable<Redaction['rulesOf']>
 
-/** How many objects and lists a text of JSON has at most: those that its strings seem to have count too. */
+/** An upper limit for the number of objects and arrays in a JSON text: braces in strings count, too. */
 function containersIn(body: Buffer): number {
   let count = 0
   for (const byte of body) if (byte === 0x7b || byte === 0x5b) count++
@@ -76,7 +76,7 @@ function references(body: Buffer, collection: string, rulesOf: RulesOf) {
       const rules = rulesOf(reference)
       if (rules === 'drop') return []
       const whole = JSON.stringify(reference)
-      // The state holds keys, so what is hashed is hashed before it is one.
+      // The state stores keys, so they are made of hashed values.
       const json = rules === undefined ? whole : rewriteRecord(Buffer.from(whole), rules)
       const left = JSON.parse(json) as typeof reference
       return [{ json, key: JSON.stringify([left.collection, left.name, left.value]) }]

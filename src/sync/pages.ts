@@ -23,22 +23,22 @@ import {
 } from './page-failures.ts'
 import type { PageReader } from './page-reader.ts'
 
-/** What the reading of pages comes to, in its order. */
+/** The events of reading pages, in their order. */
 export type PageEvent =
-  /** Records of a page of which the rest has still to arrive. */
+  /** Some records of a page whose rest has not arrived yet. */
   | { readonly type: 'records'; readonly batch: RecordBatch }
-  /** The page broke off after records of it had come; it is requested again. */
+  /** The page was interrupted after some of its records; it is requested again. */
   | { readonly type: 'interrupted' }
   | LastEvent
 
-/** The last records of a page, and its end; its links can be followed. */
+/** The last records of a page, and its end. Its links can be followed. */
 interface LastEvent {
   readonly type: 'page'
   readonly batch: RecordBatch
   readonly end: PageEnd
 }
 
-/** What pages belong to. */
+/** What the pages are read for. */
 interface Belonging {
   readonly of?: string
   readonly slice?: string
@@ -46,16 +46,16 @@ interface Belonging {
 
 export interface Pages {
   /**
-   * Reads the pages from `first` to the one without a next one; a batch is valid until the next event is
-   * asked for. The pages belong to `slice`, and their links stay in the collection of `of`, a link of ours,
-   * which is `first` if left out. A record by itself, of a `single` link, becomes a page of one.
+   * Reads the pages from `first` to the last one. A batch is valid until the next event is requested. The pages
+   * belong to `slice`; their links must stay in the collection of `of`, a link that the connector created, by default
+   * `first`. The record of a `single` link becomes a page with one record.
    *
-   * Throws a DeadLinkError for a link that is dead, and an HttpError for any other refusal: of a link
-   * that is made by us every one, because it is about the request; of a `delta` link the conflict 409,
-   * which may be another consumer's doing. A conflict is asked again a few times first.
+   * Throws a DeadLinkError for a dead link, and an HttpError for any other refusal: every refusal of a link that the
+   * connector created, because it concerns the request, and a conflict (409) of a `delta` link, because another
+   * consumer may have caused it. After a conflict, the request is first repeated a few times.
    */
   read(first: string, kind: LinkKind, belonging?: Belonging): AsyncGenerator<PageEvent, void>
-  /** How many pages were read since the last call of `restartCount`. */
+  /** The number of pages that were read since the last call of `restartCount`. */
   readonly count: number
   restartCount(): void
 }
@@ -68,20 +68,23 @@ export interface PagesSettings {
   readonly waits: WaitListener
 }
 
-/** Pages without records are normal, but a chain of them that never ends is not. */
+/** The most successive pages without records: a few are normal. */
 const MAX_EMPTY_PAGES = 1000
-/** A page that has to be parsed takes up to twenty times its size of memory. */
+/** The limit for a page that is parsed as a whole, which needs up to twenty times its size in memory. */
 const MAX_PARSED_BYTES = 8 * 1024 ** 2
-/** No page is that large: a body that never ends. */
+/** The limit for a page, so that an endless body is noticed. */
 const MAX_PAGE_BYTES = 4 * 1024 ** 3
-/** Nor so large without a record, which may have 64 MiB itself: the most that max_record_mb can say. */
+/**
+ * The limit for the part of a page without a complete record; a record may have up to 64 MiB, the maximum of
+ * max_record_mb.
+ */
 const MAX_BARREN_BYTES = 72 * 1024 ** 2
 
-/** An integer or a text: what is written in other ways could be one row under two keys. */
+/** An integer or a string. Other forms of a number could give one row two keys. */
 const KEY = /^(-[1-9]\d*|[1-9]\d*|".+")$/s
 /** The byte order mark. */
 const MARK = Buffer.from('\ufeff')
-/** What a page has around a record. */
+/** The text around a record that makes it a page. */
 const [OPENING, CLOSING] = [Buffer.from('{"value":['), Buffer.from(']}')]
 const NO_KEY = 'a record has an `id` that is neither an integer nor a text'
 
@@ -89,11 +92,11 @@ export function createPages(settings: PagesSettings): Pages {
   const { client, reader, signal, retryPolicy, waits } = settings
   const { bodyMs: slowestMs = SLOWEST_BODY_MS, time = REAL_TIME } = retryPolicy
   let count = 0
-  /** The next page, requested before the present one is worked on. */
+  /** The next page, which is requested before the current one is processed. */
   let ahead: { readonly link: string; readonly body: Promise<Body> } | undefined
-  /** Ends the requests of the present chain. */
+  /** Aborts the requests of the current chain of pages. */
   let stop = new AbortController()
-  /** Why the latest request has to wait. */
+  /** Why the latest request is waiting. */
   let retryCause: RetryCause | undefined
   return {
     read,
@@ -110,7 +113,7 @@ export function createPages(settings: PagesSettings): Pages {
     kind: LinkKind,
     { of = first, slice = '' }: Belonging = {},
   ): AsyncGenerator<PageEvent, void> {
-    // A signal that has come before would not be told to a listener.
+    // A listener is not called for a signal that was aborted before.
     signal.throwIfAborted()
     const onAbort = () => stop.abort(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
@@ -158,7 +161,7 @@ export function createPages(settings: PagesSettings): Pages {
     }
   }
 
-  /** Before a bookmark moves to a link: one that cannot be followed would stop every later sync. */
+  /** Checks the links before the state contains them: a link that cannot be followed would stop every later sync. */
   function check(
     { nextLink, deltaLink }: PageEnd,
     of: string,
@@ -200,17 +203,17 @@ export function createPages(settings: PagesSettings): Pages {
     })
   }
 
-  /** Ends when the request is on the wire, so that the work after it does not hold it back. */
+  /** Resolves when the request has been sent, so that the following work does not delay it. */
   function requestAhead(link: string | undefined, of: string): Promise<void> | undefined {
     if (link === undefined || ahead?.link === link) return undefined
     if (ahead !== undefined) dropAhead()
     ahead = { link, body: start(link, of, false) }
-    // Whoever awaits it later sees its failure; until then it must not count as unhandled.
+    // The failure is thrown when the body is awaited; until then it must not count as an unhandled rejection.
     ahead.body.catch(() => {})
     return afterRequestSent()
   }
 
-  /** A page that was requested, and that nobody wants any more, would keep a connection and its bytes. */
+  /** Discards a page that was requested but is not needed, because it would occupy a connection and memory. */
   function dropAhead(): void {
     ahead = undefined
     stop.abort()
@@ -267,13 +270,13 @@ function scan(scanner: PageScanner, chunks: readonly Buffer[]) {
   return { batch, end: ended(scanner) }
 }
 
-/** The end of a page; an empty link is none. */
+/** The end of a page; an empty link counts as none. */
 function ended(scanner: PageScanner): PageEnd {
   const { nextLink, deltaLink, count } = scanner.end()
   return { count, ...(nextLink && { nextLink }), ...(deltaLink && { deltaLink }) }
 }
 
-/** The records of the next bytes; their keys are such that a warehouse can tell rows apart by them. */
+/** Scans the next bytes, and checks that a warehouse can identify rows by their keys. */
 function scanned(scanner: PageScanner, chunks: readonly Buffer[]): RecordBatch {
   const batch = scanner.push(...chunks)
   for (let i = 0; i < batch.count; i++) {
@@ -283,7 +286,7 @@ function scanned(scanner: PageScanner, chunks: readonly Buffer[]): RecordBatch {
   return batch
 }
 
-/** A record by itself as the page that holds it. */
+/** Converts a single record to a page that contains it. */
 function asPage(body: Body): Body {
   if ('parts' in body) return { parts: partsAsPage(body.parts) }
   return { whole: [OPENING, withoutMark(Buffer.concat(body.whole)), CLOSING] }
@@ -303,7 +306,7 @@ async function* partsAsPage(parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer
   yield CLOSING
 }
 
-/** The scanner takes the mark off the beginning of a page, and refuses it elsewhere. */
+/** The scanner accepts a byte order mark only at the beginning of a page. */
 function withoutMark(text: Buffer): Buffer {
   return text.subarray(0, MARK.length).equals(MARK) ? text.subarray(MARK.length) : text
 }

@@ -15,12 +15,12 @@ import {
 import { deltaStart, slicesOf } from './slices.ts'
 import { lastDay, type StreamContext, type StreamState } from './stream-state.ts'
 
-/** Whether the stream stands for days before its delta's window, which only lists can tell of. */
+/** Whether the stream includes days before its delta's window, which only lists cover. */
 function hasBackfill(start: Day | null, window: Day | null): boolean {
   return start !== null && window !== null && start < window
 }
 
-/** Whether the last backfill is older than the configuration wants, or missing. */
+/** Whether the last backfill is missing, or older than the configuration allows. */
 export function isBackfillDue(
   { window, backfilledAt }: Changes,
   { state, config, clock }: StreamContext,
@@ -28,7 +28,7 @@ export function isBackfillDue(
   if (!hasBackfill(state.start, window)) return false
   if (backfilledAt === null) return true
   const days = (clock.now().getTime() - backfilledAt.getTime()) / 86_400_000
-  // One of tomorrow was made under another clock.
+  // A backfill in the future was made under another clock.
   return config.historyRefreshDays > 0 && (days >= config.historyRefreshDays || days < -1)
 }
 
@@ -52,7 +52,7 @@ export async function backfill(position: Backfill, context: StreamContext): Prom
   const isResumed = position.slice !== null || position.page !== null
   const begunAt = position.begunAt ?? clock.now()
   const slices = slicesOf(stream, { from: start ?? until, until }, config, endpoints)
-  // A backfill that no later one follows must not have rows of an earlier sync.
+  // A backfill that no later one corrects must not contain rows of an earlier sync.
   let isOver = !isResumed || config.historyRefreshDays > 0
   try {
     for await (const listing of emitSlices(slices, position, { place: 'backfill' }, context)) {
@@ -69,22 +69,22 @@ export async function backfill(position: Backfill, context: StreamContext): Prom
     )
     keys.keepUnseen('backfill')
     state.keepOlder()
-    // The next sync tries again: it may have been a passing refusal.
+    // The next sync tries again, because the refusal may be temporary.
     isOver = false
   }
   return { ...changes, requested: false, backfilledAt: isOver ? begunAt : null }
 }
 
-/** Follows the delta link once: everything that changed since the service sent it. */
+/** Follows the delta link once, and reads everything that changed since the service sent it. */
 export async function changes(position: Changes, context: StreamContext): Promise<Position> {
   const { state, output, pages } = context
   const requested: Changes = { ...position, requested: true }
   if (!position.requested) {
     state.moveTo(requested)
-    // Should this process die before the answer is written, the next one knows of the request.
+    // If this process dies before the answer is written, the next one must know about the request.
     await output.state()
   }
-  // Of several pages a row that left while they were read may have moved another one away.
+  // If a row was deleted while several pages were read, another row may have moved to a page that was read before.
   const mayHaveMoved = !state.isSettled && (state.isContinued || pages.count > 1)
   const rows = changedRows(state.stream.dateField, state.start, position.window, () => {
     if (mayHaveMoved) state.makeListDue()
@@ -99,7 +99,7 @@ export async function changes(position: Changes, context: StreamContext): Promis
   return { phase: 'complete', next: { ...position, delta, requested: false, maybeConsumed: false } }
 }
 
-/** Reads the first phase of a delta: everything in its window. */
+/** Reads the first phase of a delta: all rows in its window. */
 export async function initial(position: Initial, context: StreamContext): Promise<Position> {
   const { state, config, endpoints, clock, output, log } = context
   const { stream, start } = state
@@ -118,7 +118,7 @@ export async function initial(position: Initial, context: StreamContext): Promis
   } catch (error) {
     if (!isNotOffered(error)) throw error
     if (state.wasDeltaOffered) throw refusedDelta(error)
-    // Not every delta is documented; what the service does not offer is listed whole instead.
+    // Not every collection with a documented list has a delta; without one, the whole list is read.
     log.warn(
       warningOf(
         'no-delta-offered',
@@ -130,7 +130,7 @@ export async function initial(position: Initial, context: StreamContext): Promis
   const changes: Changes = {
     phase: 'changes',
     delta,
-    // The STATE of this moment says so at once; an older one is of this phase, and says "maybe".
+    // The STATE of this moment has it immediately; a state of this phase only says "maybe".
     requested: true,
     maybeConsumed,
     window,
@@ -139,7 +139,7 @@ export async function initial(position: Initial, context: StreamContext): Promis
   return hasBackfill(start, window) ? beginBackfill(changes, state) : changes
 }
 
-/** What was offered before is refused for a while: a list in its place would have other days. */
+/** The error for a delta that the service offered before and now refuses. A list instead would cover other days. */
 function refusedDelta(error: HttpError): ConnectorError {
   return new ConnectorError(
     'transient',
@@ -150,9 +150,8 @@ function refusedDelta(error: HttpError): ConnectorError {
 }
 
 /**
- * Reads a whole list: of a stream without a delta, or of a full refresh. An interrupted one continues
- * at its page. The rows that an earlier sync read are then older than this one, so an incremental
- * stream is listed once more.
+ * Reads a whole list: of a stream without a delta, or of a full refresh. An interrupted list continues with its page.
+ * Rows that an earlier sync read are then older than the others, so an incremental stream is listed a second time.
  */
 export async function list(position: List, context: StreamContext): Promise<Position> {
   const { state, config, endpoints, clock, output, rows, account } = context
@@ -171,7 +170,7 @@ export async function list(position: List, context: StreamContext): Promise<Posi
   } catch (error) {
     if (stream.replication !== 'delta' || !isNotOffered(error)) throw error
     if (mode === 'incremental') {
-      // Its delta was refused before it, perhaps for a while: the next sync asks for that first.
+      // The delta was refused before the list, perhaps temporarily: the next sync requests it first.
       state.beginAnew(clock.now())
       await output.state()
       throw error
@@ -193,7 +192,7 @@ function withoutList(error: HttpError): ConnectorError {
   )
 }
 
-/** The list does not exist: the first phase of a delta answers the same rows. */
+/** Reads a stream without a list by the first phase of a delta, which has the same rows. */
 async function readByDelta(context: StreamContext): Promise<void> {
   const { state, config, endpoints, clock, log } = context
   const { stream, start } = state
@@ -204,6 +203,6 @@ async function readByDelta(context: StreamContext): Promise<void> {
     ),
   )
   const link = deltaStart(stream, deltaWindow(start, clock.now()), config, endpoints)
-  // Its pages are no place to continue a list from.
+  // A list cannot be continued from the pages of a delta, so there are no checkpoints.
   for await (const _ of emitPages(link, 'start', context, {}));
 }

@@ -16,7 +16,7 @@ import { readState, type StoredState } from './stored-state.ts'
 import { createStreamState, type StartOver, type StreamState, streamStart } from './stream-state.ts'
 import type { StreamTask } from './stream-task.ts'
 
-/** What a decision is made with. */
+/** What a decision depends on. */
 export interface DecisionSettings {
   readonly config: Config
   readonly endpoints: Endpoints
@@ -24,49 +24,49 @@ export interface DecisionSettings {
   readonly now: Date
 }
 
-/** What the records of a stream depend on, and the first day of them. */
+/** What the records of a stream depend on, and their first day. */
 interface Identity {
   readonly service: string
   readonly environment: string
   /** See `StoredState.settings`. */
   readonly settings: string
   readonly fields: string
-  /** The first day; null for what has no dates. */
+  /** The first day; null for streams without dates. */
   readonly start: Day | null
 }
 
-/** From where a stream is read. */
+/** How a stream is read. */
 export type Decision =
   | {
       readonly do: 'begin'
       readonly why: string
       readonly warning?: string
       readonly replacesOlder: boolean
-      /** See `StoredState.cursor`: also of a state that is of no other use. */
+      /** See `StoredState.cursor`; it is kept even if the rest of the state cannot be used. */
       readonly cursor: number
       readonly identity: Identity
     }
   | {
       readonly do: 'restore'
       readonly stored: StoredState
-      /** Where the reading that was stored is of no use: what was read is, for the deletes. */
+      /** Set if the stored read cannot be continued. The keys it has found are still used to find deletions. */
       readonly startOver?: StartOver
       readonly identity: Identity
     }
-  /** It is not read: the refresh to which it belongs has rows that would not go with those of now. */
+  /** The stream is not read, because the rows of its full refresh so far would not fit the new ones. */
   | { readonly do: 'refuse'; readonly stored: StoredState; readonly error: ConnectorError }
 
-/** How long a delta link lives: since its last request, or since it was sent (docs/service.md, "Expiry"). */
+/** How long a delta link is valid: since its last request, or since it was sent (docs/service.md, "Expiry"). */
 const DELTA_LIFE_HOURS = 72
 
-/** Fields that a message names. */
+/** The most fields that a message names. */
 const MOST_NAMED = 5
 
-/** What a reading without the ids of the one before it means. */
+/** The consequence of reading a stream without the ids of the previous read. */
 const WITHOUT_IDS =
   'the stream is read from the beginning. Rows that were deleted meanwhile may remain; _generation tells them apart.'
 
-/** Whether a stored bookmark fits, so that a stream continues from it, and why it does not. Sends no request. */
+/** Decides, without any request, whether a stream continues from its stored state, and if not, why. */
 export function decide(task: StreamTask, settings: DecisionSettings): Decision {
   const { stream, mode } = task
   const identity = identityOf(task, settings)
@@ -123,7 +123,7 @@ export function decide(task: StreamTask, settings: DecisionSettings): Decision {
     : { do: 'restore', stored, identity, startOver }
 }
 
-/** A bookmark is of no use to a stream that is read in another way. */
+/** Rejects a state that belongs to a stream that is read in another way. */
 function fitting(
   stored: ReturnType<typeof readState>,
   stream: Stream,
@@ -137,18 +137,18 @@ function fitting(
   return { unreadable: 'it belongs to a stream that is read in another way' }
 }
 
-/** What was written of another refresh is not kept beside this one. */
+/** Whether the state belongs to another full refresh, whose rows the destination does not keep. */
 function isOfOtherRefresh({ mode, refresh }: StoredState, task: StreamTask): boolean {
   const isKnown = refresh !== null && task.refresh !== undefined
   return mode === 'full_refresh' && isKnown && refresh !== task.refresh
 }
 
-/** Whether an earlier attempt of the very refresh to which a sync belongs has written rows, which stay beside what comes. */
+/** Whether an earlier attempt of the same full refresh has written rows, which stay beside the new ones. */
 function isBegunRefresh(stored: StoredState, task: StreamTask): boolean {
   const { mode, refresh, isSettled, wholeRows, rowsSoFar, keys } = stored
   const isSame = mode === 'full_refresh' && refresh !== null && refresh === task.refresh
   const rows = isSettled ? wholeRows : rowsSoFar
-  // After a dead link the rows are counted anew.
+  // After a dead link, the rows are counted again from 0.
   return isSame && (rows !== 0 || keys.window !== null || !keys.isTracked)
 }
 
@@ -160,14 +160,17 @@ function refreshOtherwise(message: string): ConnectorError {
   )
 }
 
-/** Nothing is wrong with the stream. */
+/** The reason if a full refresh was requested. */
 const ASKED_FOR: StartOver = {
   why: 'full refresh',
   message: 'a full refresh was asked for',
   isExpected: true,
 }
 
-/** A tenant that has moved to another address is the same; one of another environment is another. */
+/**
+ * Whether the state belongs to another tenant. A tenant with a new address is the same one; the same name in another
+ * environment is another one.
+ */
 function isOfOtherTenant(stored: StoredState, identity: Identity, { tenant }: Config): boolean {
   if (stored.service === identity.service)
     return stored.environment !== null && stored.environment !== identity.environment
@@ -208,7 +211,9 @@ function reasonToStartOver(
       }
 }
 
-/** Rows that do not change are not sent again, so that they would never have a field that is new to the stream. */
+/**
+ * Why a new field makes a stream start over: unchanged rows are not sent again, so they would never get the field.
+ */
 function reasonInFields(
   { fields: before }: StoredState,
   now: StreamTask['fields'],
@@ -223,7 +228,7 @@ function reasonInFields(
   }
 }
 
-/** When the service sent the link by which the delta continues; null where there is none. */
+/** When the service sent the link with which the delta continues; null if there is none. */
 function deltaTime(position: Position): Date | null {
   switch (position.phase) {
     case 'initial':
@@ -237,7 +242,7 @@ function deltaTime(position: Position): Date | null {
   }
 }
 
-/** What a warehouse is a copy of. */
+/** Identifies the service that the warehouse is a copy of. */
 function serviceOf({ tenant }: Config, { origin, mount, prefix }: Endpoints): string {
   return `${ofTenant(tenant)}${origin}${mount}${prefix}`
 }
@@ -251,12 +256,12 @@ function identityOf(
   settings: DecisionSettings,
 ): Identity {
   const { config, endpoints } = settings
-  // In an order of their own, so that another order in the configuration is no other setting.
+  // Sorted, so that the order in the configuration does not matter.
   const references = referencePairs(stream, config)
     .map(([collection, name]) => JSON.stringify([collection, name]))
     .sort()
   const structures = stream.nested === 'activity_structures' ? config.activityStructures : []
-  // States of streams of which nothing is redacted stay as they were before anything was.
+  // Without redaction, the digest is the same as in states from before there was any.
   const redacted = redaction.fingerprint === '' ? [] : [redaction.fingerprint]
   return {
     service: serviceOf(config, endpoints),
@@ -270,29 +275,29 @@ function identityOf(
   }
 }
 
-/** The configured start, or the service's own bound; null for what has no dates. */
+/** The configured start date, or the earliest one that the service allows; null for streams without dates. */
 function firstDay(stream: Stream, { config, now }: DecisionSettings): Day | null {
   return stream.dateField ? (config.startDate ?? earliestDeltaStart(now)) : null
 }
 
-/** Whether both are days, and the first is the later one. */
+/** Whether both are dates and `a` is later than `b`. */
 function isLater(a: Day | null, b: Day | null): boolean {
   return a !== null && b !== null && a > b
 }
 
-/** What a task is planned with. */
+/** What the plan of a stream depends on. */
 export interface PlanSettings {
   readonly config: Config
   /** The service's time. */
   readonly now: Date
   readonly log: StreamLog
-  /** Shared by the streams of the sync. */
+  /** Shared by all streams of the sync. */
   readonly ids: IdBudget
 }
 
 /**
- * Makes the reading of a stream before its first request, as it was decided. Logs why it starts over; throws where it is
- * not to be read.
+ * Creates the state of a read before its first request, according to a decision. Logs why the stream starts over;
+ * throws if it must not be read.
  */
 export function plan(decision: Decision, task: StreamTask, settings: PlanSettings): StreamState {
   const { config, log, now } = settings
@@ -300,7 +305,7 @@ export function plan(decision: Decision, task: StreamTask, settings: PlanSetting
   const state =
     decision.do === 'begin' ? begun(decision, task, settings) : restored(decision, task, settings)
   if (decision.do === 'begin' || !state.isContinued) return state
-  // Without a page it is read from its beginning, so what it had met may be gone.
+  // Without a page, the first phase is read from its beginning, so the rows that it had found may have been deleted.
   if (state.position.phase === 'initial' && state.position.page === null) state.keys.beginReading()
   const { stored, startOver, identity } = decision
   if (isLater(identity.start, stored.start) && config.startDate !== undefined) {
@@ -333,7 +338,7 @@ function begun(
   })
 }
 
-/** The settings are those of now: where they differ, the stream starts over under them. */
+/** Restores a read with the current settings; if they have changed, the stream starts over. */
 function restored(
   { stored, identity }: Of<'restore'>,
   task: StreamTask,
@@ -366,7 +371,7 @@ function earlier(a: Day | null, b: Day | null): Day | null {
   return isLater(a, b) ? b : a
 }
 
-/** How many characters of the state are sets of ids that the stream continues from. */
+/** The number of characters in the state for the sets of ids from which the stream continues. */
 export function storedCharacters(decision: Decision): number {
   if (decision.do === 'begin') return 0
   return charactersOf(decision.stored.keys)
@@ -379,7 +384,7 @@ export function continuesDelta(decision: Decision): boolean {
   return phase !== 'list' && phase !== 'complete'
 }
 
-/** From where the stream is read, for those who watch. */
+/** Where the reading of the stream starts, for observers. */
 export function startOf(decision: Decision): StreamStart {
   if (decision.do === 'begin') return streamStart(undefined, decision.why)
   return streamStart(decision.stored, 'startOver' in decision ? decision.startOver?.why : undefined)

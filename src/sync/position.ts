@@ -1,47 +1,47 @@
 import type { Day } from './days.ts'
 
-/** A link that the service sent, and when it did, in its time; null where an older bookmark says nothing. */
+/** A link of the service, and the service's time when it was sent; null if the state does not have the time. */
 export interface Link {
   readonly url: string
   readonly at: Date | null
 }
 
-/** The first phase of a delta: everything in its window. */
+/** The first phase of a delta: all rows in its window. */
 export interface Initial {
   readonly phase: 'initial'
-  /** The page to read next; null starts the delta. */
+  /** The next page to read; null starts the delta. */
   readonly page: Link | null
-  /** The first day of the delta's window; null where records have no day, or before the start. */
+  /** The first day of the delta's window; null for streams without dates, or before the start. */
   readonly window: Day | null
-  /** True when an earlier process may have used up a link of this delta. */
+  /** Whether an earlier process may have used a link of this delta. */
   readonly maybeConsumed: boolean
 }
 
-/** The lists of the days before the delta's window, which no delta watches. */
+/** The lists of the days before the delta's window, whose changes no delta reports. */
 export interface Backfill {
   readonly phase: 'backfill'
-  /** The slice that is being read, by its key, and its page; null for the first. */
+  /** The key of the slice that is being read, and its page; null for the first one. */
   readonly slice: string | null
   readonly page: Link | null
   /** The last day of the lists. */
   readonly until: Day
-  /** When the listing began, in the service's time; null before that. */
+  /** When the first list was requested, in the service's time; null before that. */
   readonly begunAt: Date | null
   /** The changes to read afterwards. */
   readonly changes: Changes
 }
 
-/** The second phase of a delta: the delta link, at each sync. */
+/** The second phase of a delta: following the delta link, at each sync. */
 export interface Changes {
   readonly phase: 'changes'
-  /** The delta link, or a next page of its answer. */
+  /** The delta link, or the next page of its answer. */
   readonly delta: Link
   /** True from just before the link is requested until its answer has been written. */
   readonly requested: boolean
-  /** True when an earlier process may have used the link up. */
+  /** Whether an earlier process may have used the link. */
   readonly maybeConsumed: boolean
   readonly window: Day | null
-  /** When the last whole backfill began, in the service's time; null when one is due. */
+  /** When the last complete backfill began, in the service's time; null if one is due. */
   readonly backfilledAt: Date | null
 }
 
@@ -54,13 +54,13 @@ export interface List {
   readonly until: Day | null
 }
 
-/** Everything of this sync has been read. The next one follows the changes, or reads the list again. */
+/** Everything of this sync has been read. The next sync follows the changes or reads the list again. */
 interface Complete {
   readonly phase: 'complete'
   readonly next: Changes | 'list'
 }
 
-/** Where the reading of a stream stands. */
+/** How far the reading of a stream has come. */
 export type Position = Initial | Backfill | Changes | List | Complete
 
 export const INITIAL: Initial = {
@@ -72,9 +72,9 @@ export const INITIAL: Initial = {
 
 export const LIST: List = { phase: 'list', slice: null, page: null, until: null }
 
-/** What a stored state says of the position. */
+/** The fields of a stored state for the position. */
 export interface PositionFields {
-  /** The phase of `Position`; one that is complete and continues by its changes is in these. */
+  /** The phase of `Position`. A complete position that continues with its changes is stored as `changes`. */
   readonly phase: string
   /** The page or the delta link to request next. */
   readonly link: string | null
@@ -84,13 +84,13 @@ export interface PositionFields {
   readonly listing_at: string | null
   readonly until: string | null
   readonly window: string | null
-  /** The delta link to come back to after a backfill. */
+  /** The delta link that is followed after the backfill. */
   readonly delta_link: string | null
   readonly delta_link_at: string | null
   readonly backfilled_at: string | null
 }
 
-/** What else says which positions there can be. */
+/** Other fields of the state that limit the possible positions. */
 interface Surroundings {
   readonly mode: string
   readonly start: string | null
@@ -111,7 +111,7 @@ const NOWHERE: PositionFields = {
   backfilled_at: null,
 }
 
-/** The fields of a position; one that is complete and continues by its changes is in these. */
+/** Converts a position to fields. A complete position that continues with its changes is stored as these changes. */
 export function positionFields(position: Position): PositionFields {
   const { phase } = position
   switch (phase) {
@@ -151,12 +151,12 @@ export function positionFields(position: Position): PositionFields {
   }
 }
 
-/** The position, if the fields say of its phase what that needs, and nothing that it cannot have. */
+/** Restores a position; undefined if the fields lack something that the phase needs, or contradict each other. */
 export function readPosition(stored: PositionFields & Surroundings): Position | undefined {
   const { mode, phase, start, window, until, slice, requested } = stored
   const isList = phase === 'list' || phase === 'complete'
   if (mode === 'full_refresh' && !isList) return undefined
-  // Only records with a day have a window, and only a start before it has days to backfill.
+  // Only streams with dates have a window, and only a start before it has days for a backfill.
   const isWindowed = (start === null) === (window === null)
   const hasBackfill = start !== null && window !== null && start < window
   if (stored.backfill_ids !== null && !isList && !hasBackfill) return undefined
@@ -166,7 +166,7 @@ export function readPosition(stored: PositionFields & Surroundings): Position | 
     phase: 'changes',
     delta,
     requested: phase === 'changes' && requested,
-    // After an interrupted first reading its link may have been requested, too.
+    // After an interrupted first read, its link may have been requested, too.
     maybeConsumed: phase === 'changes' ? requested : true,
     window,
     backfilledAt: readTime(stored.backfilled_at),

@@ -8,8 +8,8 @@ import type { Position } from './position.ts'
 import type { StartOver, StreamContext } from './stream-state.ts'
 
 /**
- * Reads one stream to its end: from where its bookmark stands, and from the beginning again when a
- * link turns out to be dead. That stops when an attempt gets no further than the best one before it.
+ * Reads one stream completely: from the position in its state, and from the beginning again if a link is dead. It
+ * gives up when an attempt reads no more pages than the best one before it.
  */
 export async function readStream(context: StreamContext): Promise<void> {
   const { state, output, log, account } = context
@@ -24,7 +24,7 @@ export async function readStream(context: StreamContext): Promise<void> {
     output.running()
     await output.complete()
   } finally {
-    // The last state, too, may be the first that the ids do not fit into.
+    // The last state may be the first one into which the ids do not fit.
     if (state.mode === 'incremental' && !state.keys.isTracked) output.untracked()
   }
 }
@@ -41,7 +41,7 @@ async function readToEnd(context: StreamContext): Promise<void> {
       if (!(error instanceof DeadLinkError)) throw error
       const reason = { ...reasonOf(error, context), isDeadLink: true }
       if (state.mode === 'full_refresh' && !state.keys.isTracked) {
-        // What was written stays where the next sync may be of the same refresh.
+        // The rows stay if the next sync may belong to the same refresh.
         if (state.refresh === undefined) {
           state.beginAnew(clock.now())
           await output.state()
@@ -55,7 +55,7 @@ async function readToEnd(context: StreamContext): Promise<void> {
   }
 }
 
-/** The phases of a stream, one after the other, then the deletes of what they did not meet. */
+/** Reads all phases of a stream, then writes deletions of the rows that were not found. */
 async function readPhases(context: StreamContext): Promise<void> {
   const { state, account, rows } = context
   rows.end()
@@ -70,14 +70,14 @@ async function readPhases(context: StreamContext): Promise<void> {
   account?.note(state.keys, rows)
 }
 
-/** Phase after phase, until everything of this sync has been read. */
+/** Reads phase after phase, until everything of this sync has been read. */
 async function readToComplete(context: StreamContext): Promise<void> {
   const { state, output } = context
   let mayDecide = true
   for (;;) {
     let next = await read(state.position, context)
     if (next.phase === 'complete' && next.next !== 'list' && state.keys.isBackfillInDoubt) {
-      // A Delete may be a move to a day before the window: a backfill decides, once.
+      // A Delete may be a move to a day before the window; a backfill decides that, once.
       if (mayDecide) next = beginBackfill(next.next, state)
       mayDecide = false
     }
@@ -87,17 +87,17 @@ async function readToComplete(context: StreamContext): Promise<void> {
   }
 }
 
-/** A whole list is read anew at each sync, and days before the window when they are due. */
+/** Prepares a sync: a whole list is read again at each sync, and the days before the window if they are due. */
 async function beginSync(context: StreamContext): Promise<void> {
   const { state, clock, output } = context
   const { position } = state
-  // A delta that was not offered at the last sync may be now.
+  // The service may offer a delta now that it did not offer at the last sync.
   if (position.phase === 'complete') state.beginAnew(clock.now())
   if (position.phase === 'changes' && isBackfillDue(position, context)) {
     state.moveTo(beginBackfill(position, state))
   }
-  // A sync that is killed before its first state has written cursors that no other state tells of. The
-  // changes of a delta begin with a state anyway.
+  // If a sync is killed before its first state, no state knows the cursors that it has written. The changes of a
+  // delta begin with a state anyway.
   if (state.position.phase !== 'changes' || state.position.requested) await output.checkpoint()
 }
 
@@ -118,7 +118,7 @@ async function read(position: Position, context: StreamContext): Promise<Positio
 
 function reasonOf(error: DeadLinkError, context: StreamContext): StartOver {
   const { state, expiredDeltas, pages, clock } = context
-  // What becomes of it follows in the same sentence.
+  // The consequence is appended to the same sentence.
   const details = error.message.replace(/\.$/, '')
   const reason = (why: string, message: string) => ({ why, message: `${message} ${details}` })
   if (error.why === 'used') {
@@ -135,13 +135,16 @@ function reasonOf(error: DeadLinkError, context: StreamContext): StartOver {
   return { ...reason('ended delta', text), isToldAtEnd: true }
 }
 
-/** When the service sent the link of the delta that is being read. */
+/** When the service sent the link of the current delta. */
 function linkTime(position: Position): Date | null {
   if (position.phase === 'initial') return position.page?.at ?? null
   return position.phase === 'changes' ? position.delta.at : null
 }
 
-/** Without the ids of what it has sent a full refresh would send rows twice. */
+/**
+ * The error for a full refresh that cannot start over: without the ids of the rows it has sent, it would send them
+ * twice.
+ */
 function refreshNotRepeated(error: DeadLinkError, isNumbered: boolean): ConnectorError {
   const next = isNumbered
     ? 'Further attempts of this job fail as well; the next job has another generation_id, and starts it from the beginning.'

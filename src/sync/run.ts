@@ -31,7 +31,7 @@ import { createSummedRows } from './summed-rows.ts'
 
 export interface RunSettings extends SessionSettings {
   readonly log: Log
-  /** Requested streams that cannot be read; they are reported together with failed ones. */
+  /** Requested streams that cannot be read; they are reported together with the failed ones. */
   readonly refused?: readonly Failure[]
   /** See `ReadTools.keptStates`. */
   readonly keptStates?: readonly unknown[]
@@ -40,8 +40,8 @@ export interface RunSettings extends SessionSettings {
 }
 
 /**
- * Reads all streams, at most `concurrency` at a time. A failing stream does not stop the others; all failures
- * are returned. Throws only if the process has to stop.
+ * Reads all streams, at most `concurrency` at a time. A failing stream does not stop the others; the failures are
+ * returned. Throws only if the process has to stop.
  */
 export async function runSync(
   tasks: readonly StreamTask[],
@@ -67,7 +67,7 @@ export async function runSync(
   }
 }
 
-/** What is known about the sync before its first request. */
+/** The facts about the sync before its first request. */
 function factsOf(tasks: readonly StreamTask[], { client }: Session, { tenant }: Config): SyncFacts {
   return {
     subject: `tenant ${tenant}`,
@@ -78,24 +78,24 @@ function factsOf(tasks: readonly StreamTask[], { client }: Session, { tenant }: 
   }
 }
 
-/** The data that the streams of a sync share. */
+/** What the streams of a sync share. */
 interface Shared {
-  /** The account of each stream for the inventory; empty if none is written. */
+  /** The account of each stream for the inventory; empty if the inventory is not selected. */
   readonly accounts: ReadonlyMap<StreamTask, StreamAccount>
-  /** Where each one continues: decided once, by the service's time. */
+  /** How each stream is read, decided once, by the service's time. */
   readonly decisions: ReadonlyMap<StreamTask, Decision>
   readonly ids: IdBudget
   readonly expiredDeltas: ExpiredDeltas
   readonly warnings: StreamWarnings
 }
 
-/** The preferred scope of each stream, each once. */
+/** The preferred scopes of all streams, without duplicates. */
 function scopesOf(tasks: readonly StreamTask[]): string[] {
   const asked = tasks.filter((task) => !isInventory(task))
   return [...new Set(asked.map(({ stream }) => readScopes(stream)[0]))]
 }
 
-/** What concerns all streams: the token, by whose answer the service's time is known. */
+/** Requests the token, whose answer also has the service's time, and checks what applies to all streams. */
 async function begin(
   tasks: readonly StreamTask[],
   { client, clock, retryPolicy }: Session,
@@ -152,7 +152,7 @@ function isInventory({ stream }: StreamTask): boolean {
   return stream === INVENTORY
 }
 
-/** The inventory describes what this sync has read, so it comes last. */
+/** Writes the inventory. It comes last, because it describes what this sync has read. */
 async function writeInventory(
   task: StreamTask,
   { clock }: Session,
@@ -181,7 +181,7 @@ function charactersOf(states: readonly unknown[] = []): number {
   return states.reduce<number>((sum, state) => sum + (JSON.stringify(state)?.length ?? 0), 0)
 }
 
-/** What follows from the decision of each stream, by the stream's name. */
+/** A fact about the decision of each stream, by the name of the stream. */
 function byName<T>(
   decisions: ReadonlyMap<StreamTask, Decision>,
   fact: (decision: Decision) => T,
@@ -197,7 +197,7 @@ async function work(
 ): Promise<Failure[]> {
   const failures: Failure[] = []
   const gate = createDeltaBarrier(tasks)
-  // Shared by the workers: each takes the next free task.
+  // Shared by the workers: each takes the next task.
   const queue = inOrder(tasks).values()
   const worker = async () => {
     for (const task of queue) {
@@ -207,7 +207,7 @@ async function work(
       shared.accounts.get(task)?.ended(session.clock.now(), error !== undefined)
       settings.observer?.ended(stream, error)
       if (error !== undefined) failures.push({ stream, error })
-      // The gate waits until the record has left the process.
+      // The gate waits until the first record has left the process.
       await task.output.flush()
       gate.finished(task)
     }
@@ -216,9 +216,7 @@ async function work(
   return failures
 }
 
-/**
- * Reads one stream and returns its failure as a value; errors that stop the whole process are thrown.
- */
+/** Reads one stream and returns its failure; errors that stop the whole process are thrown. */
 async function isolate(
   task: StreamTask,
   session: Session,
@@ -300,8 +298,8 @@ function inContext(error: ConnectorError): ConnectorError {
 }
 
 /**
- * One line at the end of a sync: failures, written rows, and requests. Zeros are left out. A failure without
- * a stream applies to all streams.
+ * The line at the end of a sync: failures, written rows, and requests. Zeros are left out. A failure without a stream
+ * applies to all streams.
  */
 export function summary(
   tasks: readonly StreamTask[],
@@ -337,7 +335,7 @@ function verdict(streams: readonly { name: string }[], failures: readonly Failur
   return `Sync failed for ${names.length} of ${many(all.size, 'stream')}: ${names.join(', ')}. Handed over:`
 }
 
-/** Writes the whole inventory; rows of an earlier one that it no longer has are deleted. */
+/** Writes the whole inventory, and deletes rows of an earlier one that it no longer has. */
 async function emitInventory(
   { state, output, clock }: Pick<StreamContext, 'state' | 'output' | 'clock'>,
   rows: readonly InventoryRow[],
@@ -349,7 +347,7 @@ async function emitInventory(
   await output.complete()
 
   async function write(): Promise<void> {
-    // It is made again, whatever the result of an earlier sync was.
+    // The inventory is always created again, whatever the state of the last sync.
     if (state.isContinued) state.beginAnew(clock.now())
     const batch = createJsonBatch(
       rows.map((row) => ({

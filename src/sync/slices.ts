@@ -6,14 +6,14 @@ import { addDays, type Day, windows } from './days.ts'
 /** One of several lists that together cover the stream; they are read one after another. */
 export interface Slice {
   /**
-   * Identifies the slice in a bookmark by all its data, because a changed configuration may make other
-   * slices.
+   * Identifies the slice in the state. It contains all of its parameters, because another configuration may result in
+   * other slices.
    */
   readonly key: string
   readonly link: string
 }
 
-/** The lists that cover a stream: one list, or one per window of days, or one per nested path. */
+/** The lists that cover a stream: a single one, one per window of days, or one per nested path. */
 export function slicesOf(
   stream: Stream,
   range: { readonly from: Day; readonly until: Day } | undefined,
@@ -52,7 +52,7 @@ export function sliceAfter(stream: Stream, day: Day, config: Config, endpoints: 
   return { key: `${from}/`, link }
 }
 
-/** The link that starts a delta, with a first day if the collection is dated. */
+/** The link that starts a delta, with a first day if the stream has dates. */
 export function deltaStart(
   stream: Stream,
   window: Day | null,
@@ -70,7 +70,7 @@ export function deltaStart(
   )
 }
 
-/** The configured references that this stream's collection offers. */
+/** The configured references that the collection of this stream supports. */
 export function referencePairs(stream: Stream, config: Config): (readonly [string, string])[] {
   return config.externalReferences
     .filter(({ collection }) => stream.references?.includes(collection))

@@ -5,32 +5,32 @@ import { type Position, type PositionFields, positionFields, readPosition } from
 import type { Fingerprints } from './summed-rows.ts'
 
 /**
- * The state of one stream as it is stored: flat, with constant keys, null for what is not there,
- * because some platforms merge states key by key.
+ * The stored state of one stream. It is flat, always has the same keys, and has null for missing values, because some
+ * platforms merge states key by key.
  */
 export interface StateBlob extends PositionFields {
   readonly bookmark_version: 2
   readonly mode: string
-  /** Older states have none. */
+  /** Older states do not have it. */
   readonly refresh: number | null
   readonly service: string
-  /** States of before have none. */
+  /** Older states do not have it. */
   readonly environment: string | null
   readonly settings: string
-  /** See `writeFields`; states of before have none. */
+  /** See `writeFields`; older states do not have it. */
   readonly fields: string | null
   readonly start: string | null
   readonly generation: number
-  /** The last one that was written; states of before have none. */
+  /** The last one that was written; older states do not have it. */
   readonly cursor: number | null
   readonly settled: boolean
   readonly replaces: boolean
-  /** Older states have none. */
+  /** Older states do not have it. */
   readonly list_due: boolean | null
   /** Older states have neither. */
   readonly delta_offered: boolean | null
   readonly listed_until: string | null
-  /** Older states have none of the four. */
+  /** Older states do not have these four. */
   readonly audited_at: string | null
   readonly auditing: boolean | null
   /** The JSON text of an object. */
@@ -39,21 +39,21 @@ export interface StateBlob extends PositionFields {
   readonly latest_changes: string | null
   readonly change_version: string | null
   readonly tracked: boolean
-  /** Ids in the window of the delta or in the list, and in the days before it. */
+  /** The ids in the window of the delta or in the list, and those in the days before it. */
   readonly window_ids: string | null
   readonly backfill_ids: string | null
-  /** The JSON text of the pending deletes; null for none. */
+  /** The JSON text of the pending deletions; null for none. */
   readonly pending: string | null
   /** For the progress of the next sync; older states have neither. */
   readonly whole_rows: number | null
   readonly rows_so_far: number | null
-  /** How many rows the stream has had in all its syncs: no set of ids stands for more. */
+  /** The number of rows in all syncs of the stream: no set of ids can be larger. */
   readonly rows_counted: number | null
 }
 
 type Kind = 'string' | 'number' | 'boolean'
 
-/** The type of each field; null is allowed where `?` stands. Checked before a blob is believed. */
+/** The type of each field; `?` allows null. A state is checked against it before it is used. */
 const STATE_FIELDS: Readonly<Record<keyof StateBlob, Kind | `${Kind}?`>> = {
   bookmark_version: 'number',
   mode: 'string',
@@ -97,68 +97,76 @@ const STATE_FIELDS: Readonly<Record<keyof StateBlob, Kind | `${Kind}?`>> = {
 
 export type Mode = 'full_refresh' | 'incremental'
 
-/** What is stored of the reading of a stream. */
+/** The stored state of a stream, parsed. */
 export interface StoredState {
   readonly mode: Mode
-  /** See `StreamRequest.refresh`; null where it was not known. */
+  /** See `StreamRequest.refresh`; null if it was unknown. */
   readonly refresh: number | null
-  /** The warehouse is a copy of this service: tenant, address and API name. */
+  /** The service that the warehouse is a copy of: tenant, address and API name. */
   readonly service: string
-  /** See `Config.environment`; null where it was not stored. */
+  /** See `Config.environment`; null if it was not stored. */
   readonly environment: string | null
-  /** A digest of the settings that shape the records: external references, activity structures. */
+  /**
+   * A digest of the settings that determine the records: external references, activity structures, and the treatment
+   * of personal data.
+   */
   readonly settings: string
-  /** The fields of its records, see `writeFields`; null where they were not stored. */
+  /** The fields of the records: see `writeFields`; null if they were not stored. */
   readonly fields: string | null
-  /** The first day that the warehouse stands for; null for streams whose records have no day. */
+  /** The first day that the warehouse covers; null for streams without dates. */
   readonly start: Day | null
-  /** Seconds since 1970 at the beginning of the present complete reading; rises with each. */
+  /** Seconds since 1970 at the beginning of the current complete read; increases with each one. */
   readonly generation: number
-  /** The highest cursor of a record that may have been written; 0 where it had none. */
+  /** The highest cursor of a record that may have been written; 0 if there was none. */
   readonly cursor: number
-  /** True once everything of this generation has been written, the deletes of what is missing included. */
+  /** True once everything of this generation has been written, including the deletions of missing rows. */
   readonly isSettled: boolean
   /**
-   * True when rows of older generations are gone once this one is settled: not where the warehouse
-   * may hold another service's rows, or days that cannot be read any more.
+   * True if rows of older generations are deleted once this one is settled. False if the warehouse may have another
+   * service's rows, or days that can no longer be read.
    */
   readonly replacesOlder: boolean
   /**
-   * True when the present complete reading may have passed over rows of which no delta will tell: a list
-   * follows before it is settled.
+   * True if the current complete read may have missed rows that no delta will report: then a list follows before it
+   * is settled.
    */
   readonly isListDue: boolean
-  /** True once the service has answered a delta of the stream: a refusal is then a passing one. */
+  /** True once the service has answered a delta of the stream: later refusals are then temporary. */
   readonly wasDeltaOffered: boolean
-  /** The last day that a list of the stream has had; null for what has no days, or was not listed. */
+  /** The last day of any list of the stream so far; null for streams without dates, and before the first list. */
   readonly listedUntil: Day | null
-  /** When the last audit began, in the service's time; null where there was none. */
+  /** When the last audit began, in the service's time; null if there was none. */
   readonly auditedAt: Date | null
-  /** True while an audit runs, or where one was broken off. */
+  /** True during an audit, and after one that was interrupted. */
   readonly isAuditing: boolean
-  /** What the parts were at the last audit; empty where there was none. */
+  /** The fingerprints of the parts at the last audit; empty if there was none. */
   readonly auditedParts: Fingerprints
   /** See `LatestChanges.encode`. */
   readonly latestChanges: string | null
   readonly position: Position
   readonly keys: StoredKeys
-  /** How many rows the last complete reading had; null where none was counted. */
+  /** The number of rows in the last complete read; null if unknown. */
   readonly wholeRows: number | null
-  /** How many rows the present complete reading has had so far; null once it is settled. */
+  /** The number of rows in the current complete read so far; null once it is settled. */
   readonly rowsSoFar: number | null
-  /** How many rows the stream has had since it was first read, in all readings; null where none was counted. */
+  /** The number of rows in all reads of the stream so far; null if unknown. */
   readonly rowsCounted: number | null
 }
 
 const PHASES: ReadonlySet<string> = new Set(['initial', 'backfill', 'changes', 'list', 'complete'])
 const DELTA_PHASES: ReadonlySet<string> = new Set(['initial', 'backfill', 'changes'])
 const DAY = /^\d{4}-\d{2}-\d{2}$/
-/** Generations are seconds since 1970; a larger one is none of ours, and leaves no room for the next. */
+/**
+ * The limit of a generation. Generations are seconds since 1970; a larger one is invalid, and leaves no room for the
+ * next one.
+ */
 const MAX_GENERATION = 2 ** 32
-/** Cursors are microseconds since 1970, about: a larger one is of a year that no clock tells. */
+/**
+ * The limit of a cursor. Cursors are about microseconds since 1970; a larger one is no time that a clock can show.
+ */
 const MAX_CURSOR = 2 ** 53 - 2 ** 50
 
-/** The state of a stream as it is stored. */
+/** Converts a state to its stored form. */
 export function writeState(state: StoredState): StateBlob {
   const { mode, service, environment, settings, fields, start, generation, cursor, keys } = state
   return {
@@ -194,8 +202,8 @@ export function writeState(state: StoredState): StateBlob {
 }
 
 /**
- * Believes a stored blob, or says in words why not. Null and an empty object mean that the stream
- * was never read or has been reset (Airbyte protocol, "State").
+ * Parses and checks a stored state, or says why it cannot be used. Null and an empty object mean that the stream was
+ * never read or has been reset (Airbyte protocol, "State").
  */
 export function readState(blob: unknown): StoredState | 'none' | { readonly unreadable: string } {
   if (blob === undefined || blob === null) return 'none'
@@ -227,7 +235,7 @@ export function readState(blob: unknown): StoredState | 'none' | { readonly unre
     isSettled: stored.settled,
     replacesOlder: stored.replaces,
     isListDue: stored.list_due ?? false,
-    // A position of a delta says so itself.
+    // The position of a delta implies it.
     wasDeltaOffered:
       stored.delta_offered ?? (stored.link !== null && DELTA_PHASES.has(stored.phase)),
     listedUntil: stored.listed_until,
@@ -249,14 +257,14 @@ export function readState(blob: unknown): StoredState | 'none' | { readonly unre
   }
 }
 
-/** A count that is none is not known; nothing else is in doubt. */
+/** Converts a count; an invalid one counts as unknown, which does not invalidate the state. */
 function count(stored: number | null): number | null {
   return Number.isSafeInteger(stored) && Number(stored) >= 0 ? stored : null
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Every field of a stored state, null where the blob has none. */
+/** All fields of a stored state; null for those that it does not have. */
 function renewed(blob: Fields): Fields {
   return Object.fromEntries(Object.keys(STATE_FIELDS).map((name) => [name, blob[name] ?? null]))
 }
@@ -269,7 +277,7 @@ function damagedType(fields: Fields): string | undefined {
   return found?.[0]
 }
 
-/** The first field with a value of the right type that means nothing. */
+/** The first field with an invalid value of the right type. */
 function damagedValue(stored: StateBlob): string | undefined {
   const { mode, phase, generation, cursor } = stored
   if (mode !== 'incremental' && mode !== 'full_refresh') return 'mode'

@@ -3,7 +3,7 @@ import { createKeySum, hasIntegerKey } from './checksums.ts'
 import type { Key } from './id-set.ts'
 import { columnsName, type DayRange, type PartSums, type SummedRows } from './summed-rows.ts'
 
-/** A row of the stream `inventory`; schemas/inventory.json says what its fields mean. */
+/** A row of the stream `inventory`; schemas/inventory.json describes its fields. */
 export interface InventoryRow {
   readonly stream: string
   readonly part: string
@@ -19,7 +19,7 @@ export interface InventoryRow {
   readonly isComplete: boolean
 }
 
-/** The keys of what lives: see `LiveKeys`. */
+/** The keys of the living rows: see `LiveKeys`. */
 interface CountedKeys {
   readonly isTracked: boolean
   readonly isBackfillInDoubt: boolean
@@ -27,18 +27,18 @@ interface CountedKeys {
   has(key: Key): boolean
 }
 
-/** What the warehouse must hold of one stream, noted while it is read. */
+/** The sums of the rows that the warehouse must have of one stream, computed while it is read. */
 export interface StreamAccount {
-  /** The reading begins. */
+  /** The read of the stream begins. */
   begun(reading: { readonly mode: string; readonly isContinued: boolean }): void
-  /** Notes what lives once the deletes of the reading are written, and the sums of what was listed, if it was. */
+  /** Notes the rows that exist after the deletions of the read, and the sums of the listed rows, if there are any. */
   note(keys: CountedKeys, rows: SummedRows): void
   /** The stream has been read, or has failed, at this time. */
   ended(at: Date, hasFailed: boolean): void
   readonly rows: readonly InventoryRow[]
 }
 
-/** What is known of a stream's rows. */
+/** What was noted about a stream's rows. */
 interface Noted {
   readonly records: number | null
   readonly keys: string | null
@@ -49,14 +49,14 @@ interface Noted {
 
 const NOTHING: Noted = { records: null, keys: null, isComplete: false, range: null, parts: [] }
 
-/** An account of a stream of which nothing has been noted. */
+/** Creates an empty account. */
 export function createStreamAccount(stream: Stream): StreamAccount {
   const rows: InventoryRow[] = []
   let noted = NOTHING
   let isResumed = false
   return {
     begun({ mode, isContinued }) {
-      // Which of its rows the service marked as deleted a full refresh that goes on does not know.
+      // A full refresh that continues does not know which of its earlier rows the service marked as deleted.
       isResumed = mode === 'full_refresh' && isContinued
     },
     note(keys, summed) {
@@ -92,7 +92,7 @@ export function createStreamAccount(stream: Stream): StreamAccount {
     }
     const living = { records, keys: sum.text, isComplete: !keys.isBackfillInDoubt }
     const { count, parts } = summed.isOn ? summed.sums(keys.has) : { count: -1, parts: [] }
-    // Of rows without a day all are listed, or the listing was not whole; of others those of some days.
+    // For a stream without dates, a list must have had all rows. Other streams are listed only for some days.
     const isWhole = stream.dateField !== undefined || count === records
     return { ...living, range: summed.range, parts: isWhole ? parts : [] }
   }

@@ -21,8 +21,8 @@ type Known = Pick<StoredState, 'wholeRows'> &
   Partial<Pick<StoredState, 'position' | 'isSettled' | 'rowsSoFar'>>
 
 /**
- * From where a stream is read: from the beginning, if it is said why, else from what is stored. What has
- * changed since the last sync is what this one finds out, so nothing is expected of it.
+ * Where the reading of a stream starts: from the beginning if there is a reason, otherwise from its stored state. The
+ * number of changes since the last sync is unknown, so none is expected.
  */
 export function streamStart(stored: Known | undefined, why: string | undefined): StreamStart {
   const whole = stored?.wholeRows ?? undefined
@@ -36,39 +36,39 @@ export function streamStart(stored: Known | undefined, why: string | undefined):
   return { kind: 'continues', how: 'continued', expected }
 }
 
-/** The reading of one stream: where it stands, and what its bookmark says. */
+/** The state of the read of one stream. */
 export interface StreamState {
   readonly stream: Stream
   readonly mode: Mode
   /** See `StreamRequest.refresh`. */
   readonly refresh: number | undefined
-  /** Whether an earlier sync has written all of the full refresh to which this one belongs. */
+  /** Whether an earlier sync has already written all of the full refresh that this sync belongs to. */
   readonly isRefreshed: boolean
   /** See `StreamRequest.byLists`. */
   readonly startsNoDelta: boolean
   readonly keys: LiveKeys
   readonly position: Position
-  /** The first day that the warehouse stands for; null for streams whose records have no day. */
+  /** The first day that the warehouse covers; null for streams without dates. */
   readonly start: Day | null
   readonly generation: number
-  /** What the records that are written next get; no two calls answer one cursor. */
+  /** The stamp of the next records; each call returns a new cursor. */
   stamp(now: Date): Stamp
-  /** True while the reading is one that an earlier process began. */
+  /** Whether an earlier process began this read. */
   readonly isContinued: boolean
   /** True once everything of this generation has been written. */
   readonly isSettled: boolean
   /** See `StoredState.replacesOlder`. */
   readonly replacesOlder: boolean
-  /** From where it is read, and how many rows are expected. */
+  /** Where the read starts, and how many rows are expected. */
   readonly begunFrom: StreamStart
   moveTo(position: Position): void
-  /** Begins a complete reading, by the whole list if it is to be. */
+  /** Begins a complete read, at the given position or at the first one. */
   beginAnew(now: Date, position?: Position): void
-  /** The same, and says why; from another first day, if one is given. */
+  /** Begins a complete read and logs why, with another first day if one is given. */
   startOver(reason: StartOver, now: Date, start?: Day | null): void
-  /** Rows of a page that were read. */
+  /** Adds to the number of rows that were read. */
   addRows(count: number): void
-  /** Rows of older generations stay, because not everything could be read. */
+  /** Keeps rows of older generations, because not everything could be read. */
   keepOlder(): void
   /** See `StoredState.isListDue`. */
   readonly isListDue: boolean
@@ -79,14 +79,14 @@ export interface StreamState {
   deltaAnswered(): void
   /** See `StoredState.listedUntil`. */
   readonly listedUntil: Day | null
-  /** A list begins that has a last day, which later lists will have, too. */
+  /** A list begins that ends on this day; later lists will not end before it. */
   listUntil(day: Day): void
   /** See `StoredState.auditedAt`. */
   readonly auditedAt: Date | null
   /** See `StoredState.isAuditing`. */
   readonly isAuditing: boolean
   beginAudit(): void
-  /** The audit that began at this time is over, and what the parts are is known, if they were listed. */
+  /** Ends the audit that began at this time. `parts` are the fingerprints, if the parts were listed. */
   endAudit(begunAt: Date, parts?: Fingerprints): void
   /** See `StoredState.auditedParts`. */
   readonly auditedParts: Fingerprints
@@ -95,15 +95,15 @@ export interface StreamState {
   blob(): StateBlob
 }
 
-/** Why a reading begins anew: in a few words, and as the clause of a warning. */
+/** Why a read starts over, in a few words and as the clause of a warning. */
 export interface StartOver {
   readonly why: string
   readonly message: string
-  /** Set when the sync tells of it at its end, for all streams at once. */
+  /** Whether the sync reports it at its end, for all streams together. */
   readonly isToldAtEnd?: boolean
-  /** Set when a link died in the middle of the reading: a full refresh then leaves out what it has sent. */
+  /** Whether a link died during the read: then a full refresh leaves out rows that it has already sent. */
   readonly isDeadLink?: boolean
-  /** Set when somebody has asked for it: no warning. */
+  /** Whether it was requested: then there is no warning. */
   readonly isExpected?: boolean
 }
 
@@ -122,15 +122,17 @@ export interface StreamStateSettings {
   /** The service's time. */
   readonly now: Date
   readonly log: StreamLog
-  /** Shared by the streams of the sync. */
+  /** Shared by all streams of the sync. */
   readonly ids: IdBudget
-  /** See `StoredState.replacesOlder`; true unless given. */
+  /** See `StoredState.replacesOlder`; true by default. */
   readonly replacesOlder?: boolean
-  /** Why it is read from the beginning, in a few words; needed where nothing is stored. */
+  /** Why the stream is read from the beginning, in a few words; required if there is no stored state. */
   readonly why?: string
 }
 
-/** A reading from the beginning, or from what is stored; throws when its sets cannot be decoded. */
+/**
+ * Creates the state of a read, from the beginning or from a stored state. Throws if a set of ids cannot be decoded.
+ */
 export function createStreamState(
   settings: StreamStateSettings,
   stored?: StoredState,
@@ -161,7 +163,7 @@ export function createStreamState(
   let begunFrom = streamStart(stored, settings.why)
   let wholeRows = stored?.wholeRows ?? null
   let rowsSoFar = stored?.rowsSoFar ?? 0
-  // What was read before rows were counted is not known, and stays so.
+  // If an older state did not count rows, their number stays unknown.
   let rowsCounted = stored === undefined ? 0 : stored.rowsCounted
   return {
     stream,
@@ -215,8 +217,8 @@ export function createStreamState(
     },
     get isListDue() {
       if (isListDue || position.phase !== 'complete') return isListDue
-      // A list of each sync is compared with the rows of before. Any other reading is compared with none, and
-      // one without a row costs no more than the list that confirms it.
+      // A list of each sync is compared with the rows of the previous one. Any other read is compared with none; if
+      // it found no row, the list that confirms this costs little.
       const isCompared = mode === 'incremental' && position.next === 'list'
       return !isCompared && !isSettled && rowsSoFar === 0
     },
@@ -290,7 +292,10 @@ export function createStreamState(
     },
   }
 
-  /** A refresh that goes on keeps its generation, to which belongs what it has sent. */
+  /**
+   * Begins a complete read. A full refresh that goes on keeps its generation, because the rows that it has sent
+   * belong to it.
+   */
   function beginAnew(now: Date, at: Position = first, goesOn = false): void {
     if (mode === 'incremental') keys.beginReading()
     else if (!goesOn) keys.forgetSent()
@@ -307,7 +312,7 @@ export function createStreamState(
     rowsSoFar = 0
   }
 
-  /** A backfill in doubt is due at the next sync, should this one not get to it. */
+  /** A backfill in doubt is due at the next sync if this one does not finish it. */
   function withDoubt(at: Position): Position {
     if (!keys.isBackfillInDoubt) return at
     if (at.phase === 'changes') return { ...at, backfilledAt: null }
@@ -330,22 +335,22 @@ export function createStreamState(
 }
 
 /**
- * After a state a sync may write up to so many batches before the next one, and may then be killed: their
- * records have cursors that no state tells of.
+ * The most batches that a sync may write after a state. If it is killed then, no state knows the cursors of their
+ * records.
  */
 const BATCHES_PER_STATE = 1_000_000
 
-/** The cursor with which a sync begins: microseconds since 1970, above all that was written before. */
+/** The first cursor of a sync: microseconds since 1970, above all cursors of earlier syncs. */
 function firstCursor(last: number, now: Date): number {
   return Math.max(last + BATCHES_PER_STATE, now.getTime() * 1000)
 }
 
-/** Seconds since 1970, risen by at least one; see `MOST_GENERATION`. */
+/** The next generation: seconds since 1970, but at least one more than the previous one. See `MOST_GENERATION`. */
 function nextGeneration(previous: number, now: Date): number {
   return Math.max(previous + 1, Math.floor(now.getTime() / 1000))
 }
 
-/** What the reading of one stream works with. */
+/** What the read of one stream works with. */
 export interface StreamContext {
   readonly state: StreamState
   readonly config: Config
@@ -355,17 +360,17 @@ export interface StreamContext {
   readonly output: StreamOutput
   readonly log: Log
   readonly observer: SyncObserver | undefined
-  /** Shared by the streams of the sync. */
+  /** Shared by all streams of the sync. */
   readonly expiredDeltas: ExpiredDeltas
-  /** What is noted for the inventory, where one is written. */
+  /** Set if an inventory is written. */
   readonly account: StreamAccount | undefined
-  /** The rows of a listing, where they are summed. */
+  /** The rows of a listing, if they are summed. */
   readonly rows: SummedRows
 }
 
 /**
- * The last day of a list. What an earlier list of the stream had, the warehouse stands for: it must not
- * count as gone when `future_days` is smaller now.
+ * The last day of a list. It is not before the last day of an earlier list: the warehouse has these rows, and they
+ * must not count as deleted if `future_days` is smaller now.
  */
 export function lastDay({ state, config, clock }: StreamContext): Day {
   const { listedUntil, mode, startsNoDelta } = state

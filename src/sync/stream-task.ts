@@ -3,7 +3,7 @@ import type { StreamRequest } from '../protocol/connector.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 import type { Stream } from '../streams/collections.ts'
 
-/** A stream to be read, with the result of an earlier sync, and its output. */
+/** A stream to read, with its stored state and its output. */
 export interface StreamTask
   extends Pick<StreamRequest, 'mode' | 'startOver' | 'refresh' | 'byLists'> {
   readonly stream: Stream
@@ -21,20 +21,20 @@ export function isDelta({ stream, mode }: StreamTask): boolean {
   return stream.replication === 'delta' && mode === 'incremental'
 }
 
-/** Streams without a delta first: so a short run ends before it has touched a delta. */
+/** Streams without a delta come first, so that a short run ends before it starts a delta. */
 export function inOrder(tasks: readonly StreamTask[]): StreamTask[] {
   return [...tasks].sort((a, b) => Number(isDelta(a)) - Number(isDelta(b)))
 }
 
-/** Holds deltas back; `passed` resolves when they may start. */
+/** Holds back deltas; `passed` resolves when they may start. */
 export interface DeltaBarrier {
   readonly passed: Promise<void>
   finished(task: StreamTask): void
 }
 
 /**
- * A gate that opens when a record has been written, or when no stream without a delta is left: a program that
- * only waits for a first record (`meltano config test`) must not start a delta.
+ * Creates a barrier that opens when a record has been written, or when all streams without a delta have been read. A
+ * program that only waits for a first record (`meltano config test`) must not start a delta.
  */
 export function createDeltaBarrier(tasks: readonly StreamTask[]): DeltaBarrier {
   const lists = new Set(tasks.filter((task) => !isDelta(task)))

@@ -15,19 +15,21 @@ import {
 import type { Day } from './days.ts'
 import { type Key, keyAt } from './id-set.ts'
 
-/** A single value of a record that is summed; where two spellings of a field are known, the first that is there counts. */
+/**
+ * A single value of a record that is summed. If a field has several spellings, the first one that is present is used.
+ */
 interface SummedColumn {
   readonly paths: readonly (readonly string[])[]
   readonly type: ValueType
 }
 
-/** The days of the records that are summed; null where records have no day. */
+/** The days of the summed records; null for streams without dates. */
 export interface DayRange {
   readonly from: Day
   readonly until: Day
 }
 
-/** The sums of a part of a stream: of all of it, or of a month. */
+/** The sums of a part of a stream: of the whole stream, or of a month. */
 export interface PartSums {
   readonly part: string
   readonly records: number
@@ -36,65 +38,76 @@ export interface PartSums {
   readonly content: string
 }
 
-/** What a listing has of a row that nothing had told of. */
+/** How a listed row differs from what the sync knows: it is missing, or newer than all known versions. */
 type Untold = 'missing' | 'newer'
 
-/** What rows are compared with while they are listed. */
+/** The known rows with which listed rows are compared. */
 interface KnownRows {
   /** See `LiveKeys.mayHave`. */
   mayHave(key: Key): boolean
-  /** The highest version that was met so far; null for none. */
+  /** The highest version so far; null for none. */
   readonly highestVersion: string | null
-  /** Of these rows `listedVersion` is asked. */
+  /** The rows for which `listedVersion` can be called. */
   readonly watched: ReadonlyMap<Key, unknown>
 }
 
-/** Some parts of a stream, each with a text that stands for all that its rows are. */
+/** A digest of all rows for each of some parts of a stream. */
 export type Fingerprints = ReadonlyMap<string, string>
 
-/** The rows of a listing and of the changes that follow it, each as it came last. */
+/** The rows of a listing and of the changes after it, each in its last version. */
 export interface SummedRows {
-  /** False until `begin`, and again after `end`: nothing is taken then. */
+  /** False until `begin`, and again after `end`; then no rows are taken. */
   readonly isOn: boolean
-  /** A listing of all rows begins; of those of some days where records have days. */
+  /** Begins a listing of all rows, or of the rows in a range of days. */
   begin(range: DayRange | null): void
-  /** Rows are listed while this is given, and not told of; rows that are told of are no surprise. */
+  /** While `known` is set, rows come from a listing. Rows of changes are not compared. */
   compareWith(known: KnownRows | undefined): void
-  /** Takes the records of a batch that are written, and of a listing those that tell of the end of a row. */
+  /** Takes the records of a batch that are written; of a listing also those that mark a row as deleted. */
   take(batch: RecordBatch): void
-  /** The version of a watched row in the listing, empty if it has none; undefined where the listing has no such row. */
+  /**
+   * The version of a watched row in the listing, empty if it has none; undefined if the listing does not have the
+   * row.
+   */
   listedVersion(key: Key): string | undefined
   /** The highest version in the listing. */
   readonly highestListed: string
-  /** Chooses the parts that are to be written again, and answers with them: those that are not as they were, or have a row that was not told of. */
+  /**
+   * Chooses the parts to write again and returns them: those whose fingerprint has changed, or with a row that no
+   * change had reported.
+   */
   choose(before: Fingerprints, lives: (key: Key) => boolean): ReadonlySet<string>
-  /** Of a second listing: sets the op to SKIP of each record that is of no chosen part, not as it was taken, or of a row that is gone since. */
+  /**
+   * For a second listing: sets the op to SKIP for records of other parts, for those that differ from the first
+   * listing, and for deleted rows.
+   */
   leaveOutOthers(batch: RecordBatch, lives: (key: Key) => boolean): void
-  /** How many rows of a kind the second listing has confirmed. */
+  /** The number of rows of a kind that the second listing has confirmed. */
   untold(kind: Untold): number
-  /** Of all parts but those of which the second listing did not confirm each row. */
+  /** The fingerprints of all parts, except those of which the second listing did not confirm each row. */
   fingerprints(lives: (key: Key) => boolean): Fingerprints
-  /** The sums of the rows that live, and how many these are, those of other days included. */
+  /** The sums of the living rows, and their number, including those of other days. */
   sums(lives: (key: Key) => boolean): { readonly count: number; readonly parts: PartSums[] }
   readonly range: DayRange | null
   end(): void
 }
 
-/** How many numbers are kept of a row, and where they stand: with its key they take about 100 bytes of memory. */
+/**
+ * The numbers that are stored for each row, and their positions. With its key, a row takes about 100 bytes of memory.
+ */
 const FIELDS = 9
 const [VERSION, CONTENT, WHOLE, PART, UNTOLD, CONFIRMED] = [0, 2, 4, 6, 7, 8]
-/** No part: rows of days that were not listed are not summed. */
+/** The part of rows whose days were not listed; they are not summed. */
 const OTHER_DAYS = ''
 const KINDS: readonly (Untold | undefined)[] = [undefined, 'missing', 'newer']
 
-/** The rows of no listing so far. */
+/** Creates the rows of a stream, without a listing. */
 export function createSummedRows(stream: Stream): SummedRows {
-  /** Read from the schema once there is something to sum, which most syncs have not. */
+  /** Read from the schema only when there is something to sum; most syncs have nothing. */
   let columns: readonly SummedColumn[] = []
   const parts: string[] = []
   let places = new Map<Key, number>()
   let numbers = new Uint32Array()
-  /** Where those of the next row begin. */
+  /** The position for the next row. */
   let free = 0
   let isOn = false
   let range: DayRange | null = null
@@ -166,7 +179,7 @@ export function createSummedRows(stream: Stream): SummedRows {
     },
     sums(lives) {
       const sums = new Map<string, PartSum>()
-      // An undated stream has its one part also where it is empty.
+      // A stream without dates has one part, even if it is empty.
       if (stream.dateField === undefined) sums.set('all', createPartSum(stream))
       let count = 0
       for (const [key, at] of places) {
@@ -248,10 +261,10 @@ export function createSummedRows(stream: Stream): SummedRows {
     return isListed ? day.slice(0, 7) : OTHER_DAYS
   }
 
-  /** The kind, as its place among `KINDS`. */
+  /** The index of the row's kind in `KINDS`. */
   function untoldOf(key: Key, record: Fields, before: number | undefined): number {
     if (known === undefined) return 0
-    // A row that is listed twice is as surprising as it was.
+    // A row that is listed twice keeps its kind.
     if (before !== undefined) return numbers[before + UNTOLD] as number
     if (!known.mayHave(key)) return KINDS.indexOf('missing')
     const { highestVersion } = known
@@ -265,7 +278,7 @@ function textOfRecord(batch: RecordBatch, index: number): string {
   return Buffer.from(buffer, byteOffset, length).toString()
 }
 
-/** Empty for a record without one. */
+/** The version of a record; empty if it has none. */
 function versionOf(record: Fields): string {
   const version = record['changeVersion']
   return typeof version === 'string' ? version : ''
@@ -275,7 +288,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 type PartSum = ReturnType<typeof createPartSum>
 
-/** With room for twice as many rows. */
+/** A copy with room for twice as many rows. */
 function doubled(numbers: Uint32Array): Uint32Array<ArrayBuffer> {
   const more = new Uint32Array(Math.max(64 * FIELDS, 2 * numbers.length))
   more.set(numbers)
@@ -286,7 +299,7 @@ function createPartSum(stream: Stream) {
   const [keys, versions, content] = [createKeySum(stream), createTextSum(), createTextSum()]
   let records = 0
   return {
-    /** Adds a row, of which the numbers begin at `at`. */
+    /** Adds a row, whose numbers begin at `at`. */
     add(key: Key, numbers: Uint32Array, at: number) {
       const half = (field: number) => numbers[at + field] as number
       records++
@@ -314,7 +327,7 @@ function firstOf(record: Fields, paths: SummedColumn['paths']): unknown {
   return undefined
 }
 
-/** The columns that are summed, in the order of the schema: all that are no objects or lists, but key and version. */
+/** The columns that are summed, in the order of the schema: all except objects, arrays, the key and the version. */
 function summedColumns(stream: Stream): SummedColumn[] {
   const columns = new Map<string, SummedColumn>()
   for (const { paths, type } of below(readStreamSchema(stream.stream), [])) {
@@ -328,7 +341,7 @@ function summedColumns(stream: Stream): SummedColumn[] {
   return [...columns.values()]
 }
 
-/** Names the columns that are summed: the same name, the same columns. */
+/** A name for the summed columns: equal names mean equal columns. */
 export function columnsName(stream: Stream): string {
   const names = summedColumns(stream).map(
     ({ paths, type }) => `${paths.map((path) => path.join('.')).join('|')} ${type}`,
