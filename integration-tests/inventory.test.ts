@@ -104,6 +104,17 @@ describe('the stream inventory', () => {
     expect(parts).toEqual({ many: true, streams: String(tenant.streams.length) })
   })
 
+  it('counts a row whose day does not exist among those without a day, as its table does', async () => {
+    configure({ streams: ['clockings', 'inventory'], audit_days: 1 })
+    await sync()
+    tenant.emulator.insert('clockings', { date: '2026-09-31' })
+    tenant.emulator.advance({ hours: 25 })
+    expect(await sync()).toMatchObject({ exitCode: 0 })
+    expect(await differences()).toEqual([])
+    const parts = await ask(warehouse(), "SELECT records FROM inventory WHERE part = 'none'")
+    expect(parts).toEqual([{ records: '1' }])
+  })
+
   it('has sums of keys alone again after the sync that follows an audit', async () => {
     configure({ ...FEW, audit_days: 1 })
     await sync()

@@ -3,6 +3,14 @@ import { ConnectorError } from '../ground/errors.ts'
 /** A date as YYYY-MM-DD, in UTC; dates can be compared as strings. */
 export type Day = string
 
+const FORM = /^\d{4}-\d{2}-\d{2}$/
+
+/** Whether a text is a day that exists. */
+export function isDay(text: string): boolean {
+  const time = FORM.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
+  return !Number.isNaN(time) && dayOf(new Date(time)) === text
+}
+
 export function dayOf(time: Date): Day {
   return time.toISOString().slice(0, 10)
 }

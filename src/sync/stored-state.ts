@@ -1,4 +1,4 @@
-import type { Day } from './days.ts'
+import { type Day, isDay } from './days.ts'
 import { readLatestChanges } from './latest-changes.ts'
 import type { StoredDeletes, StoredKeys } from './live-keys.ts'
 import { type Position, type PositionFields, positionFields, readPosition } from './position.ts'
@@ -155,11 +155,6 @@ export interface StoredState {
 
 const PHASES: ReadonlySet<string> = new Set(['initial', 'backfill', 'changes', 'list', 'complete'])
 const DELTA_PHASES: ReadonlySet<string> = new Set(['initial', 'backfill', 'changes'])
-const DAY = /^\d{4}-\d{2}-\d{2}$/
-/**
- * The limit of a generation. Generations are seconds since 1970; a larger one is invalid, and leaves no room for the
- * next one.
- */
 const MAX_GENERATION = 2 ** 32
 /**
  * The limit of a cursor. Cursors are about microseconds since 1970; a larger one is no time that a clock can show.
@@ -322,9 +317,4 @@ function readParts(text: string | null): Fingerprints | undefined {
 function isDeletes(group: unknown): group is StoredDeletes {
   const { keys, isUnseen } = (group ?? {}) as Fields
   return typeof keys === 'string' && typeof isUnseen === 'boolean'
-}
-
-function isDay(text: string | null): boolean {
-  const time = DAY.test(text ?? '') ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text ?? '')
 }

@@ -12,7 +12,7 @@ import {
   textOf,
   type ValueType,
 } from './checksums.ts'
-import type { Day } from './days.ts'
+import { type Day, isDay } from './days.ts'
 import { type Key, keyAt } from './id-set.ts'
 
 /**
@@ -256,7 +256,7 @@ export function createSummedRows(stream: Stream): SummedRows {
   function partOf(record: Fields): string {
     if (stream.dateField === undefined) return 'all'
     const day = record[stream.dateField]
-    if (typeof day !== 'string') return 'none'
+    if (typeof day !== 'string' || !isDay(day.slice(0, 10))) return 'none'
     const isListed = range === null || (day >= range.from && day.slice(0, 10) <= range.until)
     return isListed ? day.slice(0, 7) : OTHER_DAYS
   }
