@@ -8,14 +8,14 @@ import { INVENTORY, keyOf, readStreamSchema, streams } from '../src/streams/stre
 import { columnsName } from '../src/sync/summed-rows.ts'
 import { parentOf } from './joins.ts'
 
-/** The types of columns, which dbt/macros/stage.sql makes. */
+/** The types of columns, which dbt/macros/stage.sql casts to. */
 type ModelType = 'integer' | 'number' | 'boolean' | 'date' | 'timestamp' | 'text' | 'json'
 
 /** A column of a staging model. */
 interface ModelColumn {
   readonly name: string
   readonly type: ModelType
-  /** Where its value stands in a record; where several do, two fields are one column. */
+  /** The paths of its value in a record; several if two spellings of a field share the column. */
   readonly paths: readonly string[]
   readonly schema: JsonSchema
 }
@@ -28,27 +28,27 @@ const PROJECT = 'dbt/dbt_project.yml'
 const README = 'dbt/README.md'
 const HEAD = 'Made by `npm run docs` from schemas/'
 
-/** All that has a table. */
+/** All streams that have a table. */
 const TABLES: readonly Stream[] = [...streams.values(), INVENTORY]
 
-/** Words of SQL that would need quotes. */
+/** Names that SQL would need in quotes. */
 const RENAMED: Readonly<Record<string, string>> = {
   date: 'date_day',
   from: 'from_date',
   until: 'until_date',
 }
 
-/** What every staging model has beside the fields of its stream. */
+/** The columns that every staging model has in addition to the fields of its stream. */
 const ADDED = {
   tenant: 'The tenant that the row comes from.',
   _unfit_values:
-    'How many values of the row are null because they do not fit the type of their column.',
+    'Number of values in the row that are null because they do not fit the type of their column.',
   _content_hash:
-    'MD5 of the key, the version and the single values of the row as they came, which the stream inventory has the sums of.',
-  _loaded_at: 'When the loader has written the row, where it says so.',
+    'MD5 of the key, the version and the single values of the row as they were loaded; the stream inventory has the sums of these hashes.',
+  _loaded_at: 'When the loader wrote the row; null if it does not say.',
 }
 
-/** The files of the dbt package that are made from the schemas, by their paths in the repository. */
+/** The files of the dbt package that are generated from the schemas, by their paths in the repository. */
 export function dbtFiles(): Map<string, string> {
   const models = TABLES.map(
     (stream) => [`${STAGING}/${modelOf(stream.stream)}.sql`, stagingModel(stream)] as const,
@@ -66,7 +66,7 @@ export function dbtFiles(): Map<string, string> {
   ])
 }
 
-/** Writes them below the present folder, and removes models of streams that are no more. */
+/** Writes these files, and removes the models of streams that no longer exist. */
 export function writeDbtFiles(): void {
   const files = dbtFiles()
   for (const name of readdirSync(STAGING)) {
@@ -90,7 +90,7 @@ ${columns.join('')}]) }}
 `
 }
 
-/** The sums of every stream, as the inventory has them. */
+/** A model with the sums of every stream, as the inventory has them. */
 function sums(of: (stream: Stream) => string): string {
   const selects = [...streams.values()].map((stream) => `{{ protime.${of(stream)} }}`)
   return `-- ${HEAD}*.json\n${selects.join('\nunion all\n')}\n`
@@ -116,7 +116,7 @@ function keyColumns(stream: Stream): string {
   return `[${key.join(', ')}]`
 }
 
-/** The texts and sums that the connector's own are tested with, for the macros of another warehouse. */
+/** A macro with the test vectors of the connector's checksums, to test the macros of a warehouse. */
 function vectors(): string {
   const json = readFileSync('src/sync/checksum-vectors.json', 'utf8').trim()
   return `{#- Made by \`npm run docs\` from src/sync/checksum-vectors.json -#}
@@ -124,13 +124,13 @@ function vectors(): string {
 `
 }
 
-/** Sources and staging models with what the schemas say of them, as dbt's properties. */
+/** The properties of sources and staging models, with the descriptions of the schemas. */
 function properties(): string {
   const document = {
     sources: [
       {
         name: 'protime',
-        description: 'The tables that the connector has loaded, as they are.',
+        description: 'The tables as the connector has loaded them.',
         database: "{{ var('protime_database', target.database) }}",
         schema: "{{ var('protime_schema', 'protime') }}",
         tables: TABLES.map(({ stream, description }) => ({ name: stream, description })),
@@ -185,7 +185,7 @@ function columnProperties(column: ModelColumn): object {
   return { name, description: schema['description'], config: { meta } }
 }
 
-/** The columns of a stream's model, in the order of the schema; an object is a column per member, `person_id`. */
+/** The columns of a stream's model, in the order of the schema. An object becomes one column per member: `person_id`. */
 function columnsOf({ stream }: Stream): ModelColumn[] {
   const columns = new Map<string, ModelColumn>()
   for (const column of below(readStreamSchema(stream), [])) {

@@ -1,12 +1,12 @@
-{#- What lives of a stream, by tenant: how many rows, and sums of their keys, as the stream inventory has them at the level keys. -#}
+{#- The rows of a stream by tenant, without deleted ones: their number and the sums of their keys, as in the stream inventory at the level keys. -#}
 {% macro key_sums(stream, key) %}
 select tenant, '{{ stream }}' as stream, count(*) as records, {{ protime.sums_of_keys(key) }} as keys
 from {{ ref('stg_protime__' ~ stream) }} group by tenant
 {% endmacro %}
 
 {#-
-  What lives of a stream that was audited, by tenant and month of its day, or as a whole where it has none: the sums of the
-  level rows. `columns` names the columns that `_content_hash` is of.
+  The sums of a stream that was audited, without deleted rows, as in the stream inventory at the level rows: by tenant and
+  month, or by tenant if the stream has no dates. `columns` identifies the columns that `_content_hash` covers.
 -#}
 {% macro row_sums(stream, key, version, day, columns) %}
 select tenant, stream, part, '{{ columns }}' as columns, max(as_of) as as_of,
@@ -22,7 +22,7 @@ from (
     from {{ ref('stg_protime__inventory') }} where stream = '{{ stream }}' and level = 'rows' and is_complete group by tenant
   ) audited on audited.tenant = held.tenant
   {%- if day %}
-    -- Rows of other days were not listed.
+    -- The connector did not list rows of other days.
     and (held.{{ day }} is null or held.{{ day }} between coalesce(audited.from_date, held.{{ day }}) and coalesce(audited.until_date, held.{{ day }}))
   {%- endif %}
 ) listed
@@ -30,8 +30,8 @@ group by tenant, stream, part
 {% endmacro %}
 
 {#-
-  Two sums that do not depend on the order of rows. Of an id that is an integer, [['id', 'integer']]: of the ids, and of the
-  squares of their remainders by 1000003. Of other keys: those of the digests of their texts.
+  Two sums that do not depend on the order of rows. If the key is an integer, [['id', 'integer']], they are the sum of the ids
+  and the sum of the squares of their remainders by 1000003. For other keys, they are the sums of the digests of their texts.
 -#}
 {% macro sums_of_keys(key) %}
   {%- if key | length == 1 and key[0][1] == 'integer' -%}
@@ -41,7 +41,7 @@ group by tenant, stream, part
   {{- return(protime.sums_of_digests(dbt.hash(protime.key_text(key)))) -}}
 {% endmacro %}
 
-{#- Of the first and of the second 32 bits of MD5s. -#}
+{#- The sums of the first and of the second 32 bits of MD5 hashes. -#}
 {% macro sums_of_digests(digest) %}
   {{- return(protime.two_sums(protime.of_digits(digest, 1), protime.of_digits(digest, 9))) -}}
 {% endmacro %}
@@ -56,7 +56,7 @@ group by tenant, stream, part
   {{- return(texts | join(' || chr(31) || ')) -}}
 {% endmacro %}
 
-{#- `version`: the column of the version, or none. -#}
+{#- The text of a key and its version. `version` is a column, or none. -#}
 {% macro version_text(key, version) %}
   {{- return(protime.key_text(key) ~ (" || chr(31) || coalesce(" ~ version ~ ", '')" if version else '')) -}}
 {% endmacro %}
@@ -65,12 +65,12 @@ group by tenant, stream, part
   {{- return("coalesce(substr(" ~ protime.day_text(day) ~ ", 1, 7), 'none')") -}}
 {% endmacro %}
 
-{#- What stands in a column of a landing, as the text that the inventory sums; null where that is nothing. -#}
+{#- The value of a loaded column as the text that the inventory sums; null if it has none. -#}
 {% macro summed_text(raw, type, dtype) %}
   {%- set is_text = protime.is_text(dtype) -%}
   {%- if type == 'number' -%}
     {%- set number = protime.parsed(raw, type) if is_text else 'cast(' ~ raw ~ ' as ' ~ protime.type_of(type) ~ ')' -%}
-    {#- Rounded in this way everywhere: databases do not agree on halves. -#}
+    {#- Rounded explicitly, because databases differ in how they round halves. -#}
     {{- return("case when abs(" ~ number ~ ") <= 9007199254 then cast(cast(floor(" ~ number ~ " * 1000000 + 0.5) as "
       ~ dbt.type_bigint() ~ ") as " ~ dbt.type_string() ~ ") end") -}}
   {%- elif type == 'date' -%}

@@ -1,4 +1,4 @@
-{#- A name in the language of the variable protime_language where it has one, else in the default language. -#}
+{#- A name in the language protime_language if it has a translation, otherwise in the default language. -#}
 {% macro name_of(alias, column='name') %}
   {%- set language = var('protime_language', none) -%}
   {{- return('coalesce(' ~ protime.member(alias ~ '.' ~ column ~ '_translations', language) ~ ', ' ~ alias ~ '.' ~ column ~ '_default)'
@@ -9,10 +9,10 @@
   {{- return("cast('" ~ var('protime_now') ~ "' as date)" if var('protime_now', none) else 'current_date') -}}
 {% endmacro %}
 
-{#- The present time in UTC; the beginning of the day where one is given. -#}
+{#- The current time in UTC, or the beginning of the day protime_now if it is set. -#}
 {% macro now() %}
   {{- return("cast('" ~ var('protime_now') ~ "' as " ~ dbt.type_timestamp() ~ ")" if var('protime_now', none) else protime.now_utc()) -}}
 {% endmacro %}
 
-{#- The end of a period that has none. -#}
+{#- The last day of a period without an end. -#}
 {% macro forever() %}{{ return("cast('9999-12-31' as date)") }}{% endmacro %}

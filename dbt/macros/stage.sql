@@ -1,7 +1,7 @@
 {#-
-  One stream of all tenants: flat, typed, the rows that live. What differs between loaders is decided here, by the
-  columns that a table has. A table that is missing is empty, a column that is missing is null. `columns` are
-  [name, type, paths]: of several paths, separated by |, the first with a value counts.
+  The rows of one stream for all tenants: flat, typed, without deleted rows. Differences between loaders are handled here, by
+  looking at the columns of a table. A missing table is empty, and a missing column is null. `columns` are [name, type, paths]:
+  if there are several paths, separated by |, the first one with a value is used.
 -#}
 {% macro stage(stream, key, columns) %}
 {%- set tenants = var('protime_tenants', none) or [] -%}
@@ -17,7 +17,7 @@ union all
 {%- endfor -%}
 {% endmacro %}
 
-{#- The table of a stream, or none where it has not been loaded. -#}
+{#- The table of a stream, or none if it was not loaded. -#}
 {% macro table_of(tenant, stream, declared=none) %}
   {%- if not execute -%}{{ return(none) }}{%- endif -%}
   {%- set wanted = declared or api.Relation.create(
@@ -73,7 +73,7 @@ from {{ relation }}{{ ' where ' ~ adapter.quote(deleted.name) ~ ' is null' if de
   {{- return((['tenant'] + columns | map('first') | list + ['_unfit_values', '_content_hash', '_loaded_at']) | join(', ')) -}}
 {% endmacro %}
 
-{#- The first of these columns that the table has, by its exact name, else whatever its case. -#}
+{#- The first of these columns that the table has, by its exact name, otherwise in any case. -#}
 {% macro column_named(names, present) %}
   {%- for name in names -%}
     {%- for column in present if column.name == name -%}{{ return(column) }}{%- endfor -%}
@@ -94,9 +94,9 @@ from {{ relation }}{{ ' where ' ~ adapter.quote(deleted.name) ~ ' is null' if de
 {% endmacro %}
 
 {#-
-  What the table has at these paths: `raw` as it stands there, `sql` in the type, and whether that is parsed from a text and may
-  fail; `text` as the inventory sums it. `protime sync` has names that differ by case alone as `name_1`, and what a typed
-  column cannot hold in `name_json`.
+  The value at these paths: `raw` as it was loaded, `sql` in its type, whether that is parsed from a text and may fail, and
+  `text` as the inventory sums it. `protime sync` renames columns that differ only in case to `name_1`, and stores values that
+  do not fit a typed column in `name_json`.
 -#}
 {% macro values_at(paths, type, present) %}
   {%- set found = [] -%}

@@ -56,7 +56,7 @@ export const collections = {
   },
   'absence-groups': { description: 'Groups of absence definitions.', replication: 'delta' },
   absences: {
-    description: 'Absences of people, one record per day, also planned ones.',
+    description: 'Absences of people, including planned ones, one record per day.',
     replication: 'delta',
     dateField: 'date',
     references: ['people', 'shift-definitions', 'absence-definitions'],
@@ -92,13 +92,13 @@ export const collections = {
   },
   'break-definitions': { description: 'Kinds of break.', replication: 'delta' },
   breaks: {
-    description: 'Breaks of people, per day.',
+    description: 'Breaks, per person and day.',
     replication: 'delta',
     dateField: 'date',
     references: ['people'],
   },
   'calculated-totals': {
-    description: 'The calculated result of a day, one record per person and day.',
+    description: 'Calculated totals, one record per person and day.',
     replication: 'delta',
     single: false,
     dateField: 'date',
@@ -124,7 +124,7 @@ export const collections = {
   },
   'counter-groups': { description: 'Groups of counter definitions.', replication: 'delta' },
   counters: {
-    description: 'Counters of people, per day.',
+    description: 'Counters, per person and day.',
     replication: 'delta',
     dateField: 'date',
     references: ['people', 'shift-definitions', 'counter-definitions'],
@@ -138,7 +138,7 @@ export const collections = {
   },
   departments: { description: 'Departments that people belong to.', replication: 'delta' },
   'employer-histories': {
-    description: 'Which employer a person belonged to, and when.',
+    description: 'Which employer employed a person, and when.',
     replication: 'list',
     single: false,
     scopes: HISTORY_SCOPES,
@@ -170,7 +170,7 @@ export const collections = {
   },
   jobs: { description: 'Jobs that people have.', replication: 'delta' },
   'paid-presences': {
-    description: 'Paid time of people, possibly several records per person and day.',
+    description: 'Paid time of people; a person may have several records on a day.',
     replication: 'delta',
     single: false,
     dateField: 'date',
@@ -196,7 +196,7 @@ export const collections = {
     replication: 'delta',
   },
   'work-interruptions': {
-    description: 'Interruptions of the work of people, per day.',
+    description: 'Interruptions of work, per person and day.',
     replication: 'delta',
     dateField: 'date',
     references: ['people'],

@@ -14,7 +14,7 @@ export const streams: ReadonlyMap<string, Stream> = new Map(
 export const INVENTORY: Stream = {
   collection: 'inventory',
   stream: 'inventory',
-  description: 'What the tables of the other streams must hold after a sync.',
+  description: 'What the tables of the other streams must contain after a sync.',
   replication: 'list',
   key: ['stream', 'part'],
   versioned: false,

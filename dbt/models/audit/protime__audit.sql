@@ -1,4 +1,4 @@
--- Whether the tables hold what the last sync has handed over: the stream inventory beside the sums of the rows that live.
+-- Whether the tables contain what the last sync has sent: compares the stream inventory with the sums of their rows.
 with held as (
   select tenant, stream, 'all' as part, 'keys' as level, cast(null as {{ dbt.type_string() }}) as columns,
     cast(null as {{ dbt.type_timestamp() }}) as as_of, records, keys,
@@ -12,7 +12,7 @@ compared as (
   select
     coalesce(told.tenant, held.tenant) as tenant, coalesce(told.stream, held.stream) as stream, coalesce(told.part, held.part) as part,
     case when coalesce(told.level, held.level) = 'keys' then 'keys' when told.columns <> held.columns then 'versions' else 'values' end as level,
-    -- A month that the inventory does not have, or that the table does not have, has no rows.
+    -- A month that is missing in the inventory or in the table has no rows there.
     case when told.stream is null then 0 when told.is_complete then told.records end as service_records,
     coalesce(held.records, 0) as warehouse_records,
     coalesce(held.keys, '0:0') <> coalesce(told.keys, '0:0') as has_other_keys,
@@ -21,7 +21,7 @@ compared as (
     coalesce(told.as_of, held.as_of) as as_of
   from {{ ref('stg_protime__inventory') }} told
   full outer join held on held.tenant = told.tenant and held.stream = told.stream and held.part = told.part and held.level = told.level
-  -- Of the tables that nobody has told of nothing can be said.
+  -- Streams without an inventory cannot be compared.
   where told.stream is not null or held.level = 'rows'
 )
 select tenant, stream, part, level, service_records, warehouse_records,

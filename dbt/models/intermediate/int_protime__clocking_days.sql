@@ -1,4 +1,4 @@
--- What a person clocked on a day.
+-- The clockings of a person on a day.
 {%- set minute = 'coalesce(calculated_time_of_day_in_minutes, time_of_day_in_minutes)' %}
 select
   tenant, person_id, date_day,

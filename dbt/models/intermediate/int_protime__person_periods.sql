@@ -1,5 +1,5 @@
--- A row per person and period in which nothing changes: six histories and the contract, cut at each other's bounds.
--- Where periods of one kind overlap, the one that starts last counts: an addendum while it lasts, then its contract again.
+-- One row per person and period without changes, from six histories and the contract.
+-- If periods of one kind overlap, the one that starts last is used: an addendum while it lasts, then its contract again.
 {%- set kinds = {
     'department': ['department_histories', ['department_id']],
     'employer': ['employer_histories', ['employer_id']],
@@ -63,5 +63,5 @@ left join {{ kind }}_at
   on {{ kind }}_at.tenant = periods.tenant and {{ kind }}_at.person_id = periods.person_id
   and {{ kind }}_at.valid_from = periods.valid_from
 {%- endfor %}
--- Between two periods there may be days of which nothing is known.
+-- Days without any data get no period.
 where coalesce({% for kind in kinds %}{{ kind }}_at.id{{ ', ' if not loop.last }}{% endfor %}) is not null

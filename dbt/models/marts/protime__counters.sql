@@ -1,4 +1,4 @@
--- Counters over time, overtime by kind among them: a row per person, day and counter, with the sum of the year up to it.
+-- Counters over time: one row per person, day and counter, with the sum from the beginning of the year to this day.
 {%- set names = var('protime_overtime_counters', none) or [] %}
 {%- set quoted = names | map('replace', "'", "''") | join("', '") %}
 {%- set overtime = "coalesce(d.name_default in ('" ~ quoted ~ "'), false)" if names else 'false' %}

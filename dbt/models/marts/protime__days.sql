@@ -1,4 +1,4 @@
--- Every day of which the service has calculated totals, and today.
+-- Every day from the first to the last one with calculated totals, or to today if that is later.
 with bounds as (
   select min(date_day) as first_day, max(date_day) as last_day
   from (

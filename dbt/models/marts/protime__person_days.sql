@@ -1,4 +1,4 @@
--- A row per person and day that the service has calculated: due, present, absent, overtime.
+-- One row per person and day with calculated totals: due, present, absent, overtime.
 with absent as (
   select tenant, person_id, date_day,
     sum(case when not is_working_elsewhere then absent_minutes else 0 end) as absent_minutes,
@@ -19,7 +19,7 @@ broken as (
   select tenant, person_id, date_day, sum(case when is_break_taken then calculated_duration_in_minutes else 0 end) as break_minutes
   from {{ ref('stg_protime__breaks') }} group by 1, 2, 3
 ),
--- Should the service hold two totals of a person and day, the newest counts, and the test of the sum tells.
+-- If a person has two totals on a day, the newest one is used, and the test of the sum fails.
 totals as (
   select * from (
     select t.*, row_number() over (partition by tenant, person_id, date_day order by id desc) as newest

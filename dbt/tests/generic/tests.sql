@@ -1,4 +1,4 @@
-{#- Every row has the key, and no other row has it; of `optional` columns of the key a row may have none. -#}
+{#- Every row has a key, and no other row has the same one. The `optional` columns of the key may be null. -#}
 {% test protime_key(model, columns, optional=[]) %}
 select {{ (columns + optional) | join(', ') }}, count(*) as copies
 from {{ model }}
@@ -7,8 +7,8 @@ having count(*) > 1 or {% for column in columns %}{{ column }} is null{{ ' or ' 
 {% endtest %}
 
 {#-
-  What the schema does not expect: values of an enumeration that it does not list (`values`: a list by column), ids whose
-  stream is loaded and has no such record (`parents`: a model by column), values that do not fit the type of their column.
+  Finds values that the schema does not expect: values that are not in the list of their column (`values`), ids without a
+  record although their stream is loaded (`parents`: a model by column), and values that do not fit the type of their column.
 -#}
 {% test protime_documented(model, values, parents) %}
 {%- for column, known in values.items() %}
@@ -29,7 +29,7 @@ select tenant, '_unfit_values', 'not of the type of their column', sum(_unfit_va
 where _unfit_values > 0 group by tenant
 {% endtest %}
 
-{#- No two periods of the same thing have a day in common. -#}
+{#- Periods with the same key do not overlap. -#}
 {% test protime_disjoint(model, columns) %}
 select * from (
   select {{ columns | join(', ') }}, valid_from,
@@ -38,7 +38,7 @@ select * from (
 ) periods where previous_until >= valid_from
 {% endtest %}
 
-{#- A model neither loses nor repeats what it is made of. -#}
+{#- The sum of a column is the same as in the model that it comes from: no row is lost or repeated. -#}
 {% test protime_same_sum(model, column, other, other_column) %}
 select * from (
   select
@@ -47,7 +47,7 @@ select * from (
 ) sums where here <> there
 {% endtest %}
 
-{#- The tables hold what the service has. What differs is named in dbt's log, a line per stream and part. -#}
+{#- The tables contain what the service has. Differences are listed in dbt's log, one line per stream and part. -#}
 {% test protime_equal(model) %}
 {%- set differing %}
 select tenant, stream, part, verdict, service_records, warehouse_records from {{ model }}
@@ -61,7 +61,7 @@ where verdict not in ('equal', 'not audited')
 {{ differing }}
 {% endtest %}
 
-{#- No stream was read longer ago than protime_max_age_hours, where that is set. -#}
+{#- Every stream was read in the last protime_max_age_hours, if that is set. -#}
 {% test protime_fresh(model, column) %}
 {%- set hours = var('protime_max_age_hours', none) %}
 select tenant, stream, {{ column }} from {{ model }}
