@@ -111,8 +111,16 @@ async function follow(lines: string) {
   )
 }
 
-/** Runs of one process, which takes their command lines; each process costs more than all it reads. */
-const RUNS = `import { Writable } from 'node:stream'
+/** A command line of a program of the shop, and the file that takes what it prints. */
+interface ShopCommand {
+  readonly run: 'runAirbyte' | 'runSinger'
+  readonly argv: readonly string[]
+  readonly file?: string
+}
+
+/** Commands in one process, one after the other; each process costs more than all it reads. */
+const RUNS = `import { writeFileSync } from 'node:fs'
+import { Writable } from 'node:stream'
 import * as protocol from 'source-protime/protocol'
 import { shop } from './shop.js'
 
@@ -122,24 +130,35 @@ function collector() {
   return { stream, text: () => Buffer.concat(chunks).toString() }
 }
 
-const [run, ...commandLines] = JSON.parse(process.argv[2])
 const runs = []
-for (const argv of commandLines) {
+for (const { run, argv, file } of JSON.parse(process.argv[2])) {
   const [out, error] = [collector(), collector()]
   const exitCode = await protocol[run](argv, shop, { stdout: out.stream, stderr: error.stream })
   runs.push({ exitCode, stdout: out.text(), stderr: error.text() })
+  if (file !== undefined) writeFileSync(file, out.text())
 }
 console.log(JSON.stringify(runs))
 `
 
-async function runEach(
-  run: 'runAirbyte' | 'runSinger',
-  commandLines: readonly (readonly string[])[],
-): Promise<Awaited<ReturnType<typeof follow>>[]> {
+type Ended = Awaited<ReturnType<typeof follow>>
+
+async function runEach(commands: readonly ShopCommand[]): Promise<Ended[]> {
   write('runs.js', RUNS)
-  const { stdout } = await follow(`node runs.js '${JSON.stringify([run, ...commandLines])}'`)
+  const { stdout } = await follow(`node runs.js '${JSON.stringify(commands)}'`)
   return JSON.parse(stdout)
 }
+
+const CONFIG = ['--config', 'config.json']
+const DISCOVER: ShopCommand = {
+  run: 'runAirbyte',
+  argv: ['discover', ...CONFIG],
+  file: 'catalog.json',
+}
+const READ: ShopCommand = {
+  run: 'runAirbyte',
+  argv: ['read', ...CONFIG, '--catalog', 'catalog.json'],
+}
+const TAP: ShopCommand = { run: 'runSinger', argv: CONFIG }
 
 const STREAMS = ['orders', 'categories'] as const
 type Row = Readonly<Record<string, unknown>>
@@ -209,10 +228,9 @@ describe('the source of docs/building-a-source.md', () => {
   })
 
   it('loses nothing where it is cut after any STATE of Airbyte and continued', async () => {
-    await follow('node source-shop.js discover --config config.json > catalog.json')
+    const [, whole] = await runEach([DISCOVER, READ])
+    const messages = parseLines((whole as Ended).stdout)
     const { catalog = { streams: [] } } = JSON.parse(read('catalog.json')) as Message
-    const command = 'node source-shop.js read --config config.json --catalog catalog.json'
-    const messages = parseLines((await follow(command)).stdout)
     const cuts = messages.flatMap(({ type }, i) => (type === 'STATE' ? [i + 1] : []))
     expect(cuts.length).toBeGreaterThan(4)
     for (const cut of cuts) {
@@ -225,13 +243,11 @@ describe('the source of docs/building-a-source.md', () => {
       )
       write(`state-${cut}.json`, [...states.values()])
     }
-    const words = ['read', '--config', 'config.json', '--catalog', 'catalog.json', '--state']
     const runs = await runEach(
-      'runAirbyte',
-      cuts.map((cut) => [...words, `state-${cut}.json`]),
+      cuts.map((cut) => ({ ...READ, argv: [...READ.argv, '--state', `state-${cut}.json`] })),
     )
     for (const [i, cut] of cuts.entries()) {
-      const run = runs[i] as (typeof runs)[number]
+      const run = runs[i] as Ended
       expect(airbyteFaults({ ...run, catalog, secrets }, 'read')).toEqual([])
       const [before, after] = [messages.slice(0, cut), parseLines(run.stdout)]
       expect(rowsOf([...ofAirbyte(before), ...ofAirbyte(after)]), `cut at ${cut}`).toEqual(TRUTH)
@@ -239,8 +255,8 @@ describe('the source of docs/building-a-source.md', () => {
   })
 
   it('loses nothing where it is cut after any STATE of Singer and continued', async () => {
-    const command = 'node tap-shop.js --config config.json'
-    const messages = parseLines<SingerMessage>((await follow(command)).stdout)
+    const [whole] = await runEach([TAP])
+    const messages = parseLines<SingerMessage>((whole as Ended).stdout)
     const cuts = messages.flatMap(({ type }, i) => (type === 'STATE' ? [i + 1] : []))
     expect(cuts.length).toBeGreaterThan(4)
     for (const cut of cuts) {
@@ -248,11 +264,10 @@ describe('the source of docs/building-a-source.md', () => {
       write(`state-${cut}.json`, last?.type === 'STATE' ? last.value : {})
     }
     const runs = await runEach(
-      'runSinger',
-      cuts.map((cut) => ['--config', 'config.json', '--state', `state-${cut}.json`]),
+      cuts.map((cut) => ({ ...TAP, argv: [...TAP.argv, '--state', `state-${cut}.json`] })),
     )
     for (const [i, cut] of cuts.entries()) {
-      const run = runs[i] as (typeof runs)[number]
+      const run = runs[i] as Ended
       expect(singerFaults({ ...run, secrets })).toEqual([])
       const [before, after] = [messages.slice(0, cut), parseLines<SingerMessage>(run.stdout)]
       expect(rowsOf([...ofSinger(before), ...ofSinger(after)]), `cut at ${cut}`).toEqual(TRUTH)
@@ -282,17 +297,17 @@ describe('the source of docs/building-a-source.md', () => {
 
   it('tells a token that is refused as a fault of the settings, and ends each stream', async () => {
     write('config.json', { address: shop.address, token: 'expired-token' })
-    await follow('node source-shop.js discover --config config.json > catalog.json')
+    const check = { ...DISCOVER, argv: ['check', ...CONFIG], file: 'check.jsonl' }
+    const runs = await runEach([DISCOVER, check, READ, TAP])
     const { catalog = { streams: [] } } = JSON.parse(read('catalog.json')) as Message
-    const check = await follow('node source-shop.js check --config config.json')
-    expect(parseLines(check.stdout).map(({ connectionStatus }) => connectionStatus)).toEqual([
-      { status: 'FAILED', message: 'The shop refused the token. Make a new one.' },
-    ])
-    const run = await follow('node source-shop.js read --config config.json --catalog catalog.json')
+    expect(parseLines(read('check.jsonl')).map(({ connectionStatus }) => connectionStatus)).toEqual(
+      [{ status: 'FAILED', message: 'The shop refused the token. Make a new one.' }],
+    )
+    const run = runs[2] as Ended
     expect(airbyteFaults({ ...run, catalog, secrets: ['expired-token'] }, 'read')).toEqual([])
     const failures = parseLines(run.stdout).flatMap(({ trace }) => trace?.error?.failure_type ?? [])
     expect([run.exitCode, failures]).toEqual([1, ['config_error', 'config_error']])
-    const tap = await follow('node tap-shop.js --config config.json')
+    const tap = runs[3] as Ended
     expect([tap.exitCode, singerFaults({ ...tap, secrets: ['expired-token'] })]).toEqual([1, []])
     const sync = await follow('node sync-shop.js')
     expect([sync.exitCode, sync.stderr]).toEqual([1, expect.stringContaining('orders: The shop')])

@@ -14,8 +14,6 @@ const [clockings = '', ages = ''] = [...page.matchAll(/```sql\n([^`]*)```/g)].ma
 let emulator: Emulator
 let folder: string
 const file = (name: string) => join(folder, name)
-const sync = (name: string) =>
-  protime('sync', '--config', file('config.json'), '--warehouse', file(name))
 
 /** What `npm run ask` prints, in the folder of the warehouses. */
 const ask = (sql: string, ...words: readonly string[]) =>
@@ -28,9 +26,7 @@ beforeAll(async () => {
   emulator = await startEmulator({ people: 3, months: 1 })
   folder = mkdtempSync(join(tmpdir(), 'warehouse-guide-'))
   writeFileSync(file('config.json'), JSON.stringify(emulator.config()))
-  await sync('protime.duckdb')
-  emulator.randomChanges({ inserts: 30, updates: 30, deletes: 20, softDeletes: 5 })
-  await sync('protime.duckdb')
+  await protime('sync', '--config', file('config.json'), '--warehouse', file('protime.duckdb'))
 })
 afterAll(async () => {
   await emulator.close()
@@ -44,8 +40,9 @@ describe('docs/warehouse.md', () => {
   })
 
   it('asks how old the rows are', () => {
-    expect(ask(ages, 'protime.duckdb')).toMatch(/^stream +last_complete +rows +failure\n/)
-    expect(ask(ages, 'protime.duckdb')).toMatch(/\nclockings +20\d\d-/)
+    const answer = ask(ages, 'protime.duckdb')
+    expect(answer).toMatch(/^stream +last_complete +rows +failure\n/)
+    expect(answer).toMatch(/\nclockings +20\d\d-/)
   })
 
   it('has every option of protime verify, and no other', async () => {
