@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../emulator/emulator.ts'
-import { packageFolder } from '../scripts/demo/paths.ts'
 import { guideBlock } from '../scripts/guide-blocks.ts'
+import { packageFolder } from '../src/ground/project-files.ts'
 import { airbyteFaults } from '../src/protocol/acceptance/airbyte-faults.ts'
 import type { Message, SingerMessage } from '../src/protocol/acceptance/messages.ts'
 import { singerFaults } from '../src/protocol/acceptance/singer-faults.ts'
@@ -82,9 +82,9 @@ beforeEach(async () => {
   onTestFinished(remove)
   folder = path
   mkdirSync(join(folder, 'node_modules/@duckdb'), { recursive: true })
-  symlinkSync(packageFolder, join(folder, 'node_modules/source-protime'))
+  symlinkSync(packageFolder(), join(folder, 'node_modules/source-protime'))
   for (const name of ['nock', '@duckdb/node-api'])
-    symlinkSync(join(packageFolder, 'node_modules', name), join(folder, 'node_modules', name))
+    symlinkSync(join(packageFolder(), 'node_modules', name), join(folder, 'node_modules', name))
   write('package.json', { type: 'module' })
   for (const name of ['shop', 'source-shop', 'tap-shop', 'sync-shop'])
     write(`${name}.js`, guideBlock(`js ${name}`, PAGE))

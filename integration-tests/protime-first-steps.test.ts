@@ -1,13 +1,21 @@
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough, type Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { runProtime } from '../src/cli/main.ts'
 import { streams } from '../src/streams/streams.ts'
 import { temporaryFolder } from './testing/files.ts'
 import { createCollector } from './testing/output.ts'
-import { withDuckDb } from './testing/protime.ts'
+import { protime as runHere, withDuckDb } from './testing/protime.ts'
 import { parseLines } from './testing/run.ts'
 
 let emulator: Emulator
@@ -222,5 +230,46 @@ describe('protime preview', () => {
       2,
       'protime: there is no stream peple; did you mean people? Try --help.\n',
     ])
+  })
+})
+
+describe('protime dbt init', () => {
+  beforeEach(() => writeFileSync(path('acme.duckdb'), ''))
+
+  const path = (name: string) => join(folder.path, name)
+  const init = (given = path('acme.duckdb')) =>
+    runHere('dbt', 'init', '--warehouse', given, '--project', path('models'))
+
+  it('writes a project that attaches the warehouse, and has the package of this version', async () => {
+    const { exitCode, stderr } = await init()
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('Next: dbt build')])
+    const { protime: profile } = parse(readFileSync(path('models/profiles.yml'), 'utf8'))
+    expect(profile.outputs.warehouse.attach).toEqual([
+      { path: '../acme.duckdb', alias: 'raw', read_only: true },
+    ])
+    const { packages } = parse(readFileSync(path('models/packages.yml'), 'utf8'))
+    const own = realpathSync(path(`models/${packages[0].local}`))
+    expect(realpathSync(path('models/dbt_packages/protime'))).toBe(own)
+    for (const name of ['dbt_project.yml', 'models/marts/protime__person_days.sql'])
+      expect(readFileSync(join(own, name))).toEqual(readFileSync(join('dbt', name)))
+  })
+
+  it('touches no file of a project that is there already', async () => {
+    await init()
+    writeFileSync(path('models/profiles.yml'), 'mine')
+    const { exitCode, stderr } = await init()
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('exists already')])
+    expect(readFileSync(path('models/profiles.yml'), 'utf8')).toBe('mine')
+  })
+
+  it('says which command makes the warehouse where there is none', async () => {
+    const { exitCode, stderr } = await init(path('none.duckdb'))
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('create it with protime sync')])
+    expect(readdirSync(folder.path)).toEqual(['acme.duckdb'])
+  })
+
+  it('refuses a folder in place of the warehouse', async () => {
+    const { exitCode, stderr } = await init(folder.path)
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('is a folder')])
   })
 })

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { warehouseFile } from './demo/paths.ts'
-import { table } from './demo/table.ts'
+import { table, warehouseFile } from './demo/output.ts'
 
 /** Asks a DuckDB file a question in SQL and prints the answer as a table. */
 async function answer(sql: string, file: string): Promise<string> {

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readProjectJson } from '../src/ground/project-files.ts'
-import { packageFolder } from './demo/paths.ts'
+import { packageFolder, readProjectJson } from '../src/ground/project-files.ts'
 
 /** An npm package that the programs need at run time, as package-lock.json has it. */
 export interface ProductionPackage {
@@ -64,7 +63,7 @@ function lockedPackages(): Readonly<Record<string, LockedPackage>> {
 }
 
 function readJson(path: string): unknown {
-  return JSON.parse(readFileSync(join(packageFolder, path), 'utf8'))
+  return JSON.parse(readFileSync(join(packageFolder(), path), 'utf8'))
 }
 
 /**
@@ -134,7 +133,7 @@ function purl(name: string, version: string): string {
 export function notice(): string {
   const { assemblyScript, ajv } = compiledIn()
   const text = (name: string) =>
-    readFileSync(join(packageFolder, assemblyScript.path, name), 'utf8').trim()
+    readFileSync(join(packageFolder(), assemblyScript.path, name), 'utf8').trim()
   const packages = carriedPackages().map(
     ({ path, name, version, license }) => `* ${name} ${version}, ${license}, in ${path}`,
   )

@@ -14,7 +14,7 @@ import {
   withSettings,
 } from './listings.ts'
 import { RECORD_TYPES, recordTypes } from './record-types.ts'
-import { releasesOf } from './release-faults.ts'
+import { releasesOf } from './release.ts'
 
 const spec = readProjectJson('#spec') as ListedSpecification & MetadataFacts['spec']
 const { name, version, license } = readProjectJson('#package') as {

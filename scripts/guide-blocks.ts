@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageFolder } from './demo/paths.ts'
+import { packageFolder } from '../src/ground/project-files.ts'
 
 export const INSTALL_GUIDE = 'docs/install.md'
 
@@ -95,7 +95,7 @@ export function withVersion(text: string, version: string): string {
 }
 
 function readGuide(): string {
-  return readFileSync(join(packageFolder, INSTALL_GUIDE), 'utf8')
+  return readFileSync(join(packageFolder(), INSTALL_GUIDE), 'utf8')
 }
 
 /** The blocks of a page whose fence has these words, in their order. */

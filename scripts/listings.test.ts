@@ -7,7 +7,7 @@ import { destinationSpec } from '../src/destination/destination-spec.ts'
 import { readProjectJson } from '../src/ground/project-files.ts'
 import { TAP_CAPABILITIES, TARGET_CAPABILITIES } from '../src/protocol/singer/singer-program.ts'
 import { streams } from '../src/streams/streams.ts'
-import { outputFolder } from './demo/paths.ts'
+import { outputFolder } from './demo/output.ts'
 import {
   hubDefinition,
   hubFile,
@@ -18,7 +18,7 @@ import {
   withFacts,
   withSettings,
 } from './listings.ts'
-import { publishedImages, releasesOf } from './release-faults.ts'
+import { publishedImages, releasesOf } from './release.ts'
 
 const spec = readProjectJson('#spec') as ListedSpecification & MetadataFacts['spec']
 const { name, version, license } = readProjectJson('#package') as {

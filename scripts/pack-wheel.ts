@@ -11,12 +11,11 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { packageVersion } from '../src/ground/project-files.ts'
-import { packageFolder } from './demo/paths.ts'
+import { packageFolder, packageVersion } from '../src/ground/project-files.ts'
 import { pageForPyPi } from './listings.ts'
 import { layOutDuckDb, layOutPackage } from './package-tree.ts'
 
-const SOURCES = join(packageFolder, 'python')
+const SOURCES = join(packageFolder(), 'python')
 
 /** The platforms that DuckDB is packed for: the end of the name of its npm package, and what pip calls it. */
 const PLATFORMS: Readonly<Record<string, string>> = {
@@ -56,7 +55,7 @@ function packConnector(folder: string, target: string): void {
   mkdirSync(connector)
   layOutPackage(connector)
   for (const name of ['LICENSE', 'NOTICE']) cpSync(join(connector, name), join(folder, name))
-  const readme = readFileSync(join(packageFolder, 'README.md'), 'utf8')
+  const readme = readFileSync(join(packageFolder(), 'README.md'), 'utf8')
   writeFileSync(join(folder, 'README.md'), pageForPyPi(readme, packageVersion()))
   build({ sources: SOURCES, folder, target })
 }

@@ -11,8 +11,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { packageFolder } from '../src/ground/project-files.ts'
 import { billOfMaterials, carriedPackages } from './bill-of-materials.ts'
-import { packageFolder } from './demo/paths.ts'
 
 /** What of the npm package has no use where the connector only runs: the emulator, what judges other connectors, and types. */
 const NOT_RUN =
@@ -40,13 +40,13 @@ export function layOutDuckDb(folder: string, platform: string): void {
   for (const name of ['@duckdb/node-api', '@duckdb/node-bindings', 'detect-libc'])
     copy(join('node_modules', name), folder)
   const path = `node_modules/@duckdb/node-bindings-${platform}`
-  if (existsSync(join(packageFolder, path))) copy(path, folder)
+  if (existsSync(join(packageFolder(), path))) copy(path, folder)
   else fetchPackage(path, join(folder, path))
   openToAll(folder)
 }
 
 function fetchPackage(path: string, folder: string): void {
-  const lock = JSON.parse(readFileSync(join(packageFolder, 'package-lock.json'), 'utf8')) as {
+  const lock = JSON.parse(readFileSync(join(packageFolder(), 'package-lock.json'), 'utf8')) as {
     packages: Readonly<Record<string, { version: string; integrity?: string }>>
   }
   const { version, integrity } = lock.packages[path] ?? {}
@@ -66,7 +66,7 @@ function fetchPackage(path: string, folder: string): void {
 
 function packedFiles(): string[] {
   const list = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
-    cwd: packageFolder,
+    cwd: packageFolder(),
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -78,7 +78,7 @@ function copy(path: string, folder: string): void {
   const target = join(folder, path)
   mkdirSync(dirname(target), { recursive: true })
   const filter = (source: string) => !TYPES_ONLY.test(source)
-  cpSync(join(packageFolder, path), target, { recursive: true, dereference: true, filter })
+  cpSync(join(packageFolder(), path), target, { recursive: true, dereference: true, filter })
 }
 
 /** Readable for everybody, writable for the owner alone; what the owner may run, everybody may. */

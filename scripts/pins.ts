@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { packageFolder } from './demo/paths.ts'
+import { packageFolder } from '../src/ground/project-files.ts'
 
 interface Lock {
   readonly packages: Readonly<Record<string, LockedEntry>>
@@ -110,7 +110,7 @@ async function main(): Promise<void> {
 }
 
 async function rewrite(name: string, make: (text: string) => Promise<string>): Promise<string> {
-  const file = join(packageFolder, name)
+  const file = join(packageFolder(), name)
   const made = await make(readFileSync(file, 'utf8'))
   writeFileSync(file, made)
   return made

@@ -2,12 +2,122 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { packageVersion } from '../src/ground/project-files.ts'
-import { packageFolder } from './demo/paths.ts'
+import { parse } from 'yaml'
+import { packageFolder, packageVersion } from '../src/ground/project-files.ts'
 import { unpinnedImages, unverifiedPackages } from './pins.ts'
-import { newestNotes, publishedImages, releaseFaults } from './release-faults.ts'
 
-const FOLDER = join(packageFolder, 'release')
+/** One version of the changelog. */
+export interface Release {
+  readonly version: string
+  /** The day of the release, YYYY-MM-DD. */
+  readonly date: string
+  /** The first paragraph on one line. */
+  readonly subject: string
+}
+
+/**
+ * The versions of CHANGELOG.md, in the order in which they stand there: the newest first. What is not
+ * released yet stands above them under `Unreleased`.
+ */
+export function releasesOf(changelog: string): Release[] {
+  const [, ...sections] = changelog.split(/^## (?!Unreleased\n)/m)
+  return sections.map((section) => {
+    const [, version, date] = /^(\d+\.\d+\.\d+) \((\d{4}-\d\d-\d\d)\)\n/.exec(section) ?? []
+    if (version === undefined || date === undefined)
+      throw new Error(`CHANGELOG.md: not a version and a date: ${section.split('\n')[0]}`)
+    const [, subject = ''] = section.split('\n\n')
+    return { version, date, subject: subject.replaceAll('\n', ' ').trim() }
+  })
+}
+
+/** What CHANGELOG.md says of its newest version, without the heading. */
+export function newestNotes(changelog: string): string {
+  const [, , section = ''] =
+    /^## \d+\.\d+\.\d+ (.*)\n([\s\S]*?)(?=^## |(?![\s\S]))/m.exec(changelog) ?? []
+  return section.trim()
+}
+
+/** What a release is judged by before anything is built. */
+export interface Candidate {
+  readonly version: string
+  /** The day of today in UTC, YYYY-MM-DD. */
+  readonly today: string
+  /** Whether the commit that is checked out is on `origin/main`. */
+  readonly isOnMain: boolean
+  /** CHANGELOG.md. */
+  readonly changelog: string
+  /** The output of `git status --porcelain`. */
+  readonly uncommitted: string
+  /** The commit that is checked out, and the one that the tag of the version names, if there is one. */
+  readonly head: string
+  readonly tagged: string | undefined
+  /** `name@version` of each package whose integrity package-lock.json lacks, and each base image without a digest. */
+  readonly unpinned: readonly string[]
+}
+
+/** Why this must not be released, a sentence each. */
+export function releaseFaults(candidate: Candidate): string[] {
+  const { version, changelog, uncommitted, head, tagged, unpinned, today, isOnMain } = candidate
+  const [newest] = releasesOf(changelog)
+  const [, unreleased = ''] = /^## Unreleased\n([\s\S]*?)(?=^## |(?![\s\S]))/m.exec(changelog) ?? []
+  return [
+    ...(newest?.version === version
+      ? []
+      : [
+          `package.json has version ${version}, CHANGELOG.md begins with ${newest?.version}: write what is new.`,
+        ]),
+    ...(unreleased.trim() === ''
+      ? []
+      : [`CHANGELOG.md has changes under Unreleased: move them to ${version}.`]),
+    ...(newest === undefined || newest.date === today
+      ? []
+      : [`CHANGELOG.md dates ${newest.version} ${newest.date}, and today is ${today} (UTC).`]),
+    ...(isOnMain ? [] : [`${head} is not on origin/main: merge it and release from there.`]),
+    ...(uncommitted === '' ? [] : [`Commit or remove these first:\n${uncommitted.trimEnd()}`]),
+    ...(tagged === undefined || tagged === head
+      ? []
+      : [`The tag v${version} names another commit: set a new version in package.json.`]),
+    ...(unpinned.length === 0
+      ? []
+      : [
+          `${unpinned.length} packages and base images are not pinned: call npm run pin where npm and docker reach their registries (${unpinned.join(', ')}).`,
+        ]),
+  ]
+}
+
+/** An image that the workflow of releases builds and pushes. */
+export interface PublishedImage {
+  /** With its tag. */
+  readonly name: string
+  /** The stage of the Dockerfile. */
+  readonly target: string
+  /** What else the step that pushes it is given. */
+  readonly settings: Readonly<Record<string, unknown>>
+}
+
+interface Workflow {
+  readonly jobs: Readonly<Record<string, { readonly steps?: readonly Step[] }>>
+}
+
+interface Step {
+  readonly uses?: string
+  readonly with?: Readonly<Record<string, unknown>>
+}
+
+/** The images that .github/workflows/release.yml, given as text, publishes of this version. */
+export function publishedImages(workflow: string, version: string): PublishedImage[] {
+  const { jobs } = parse(workflow) as Workflow
+  const steps = Object.values(jobs).flatMap(({ steps = [] }) => steps)
+  return steps
+    .filter(({ uses }) => uses?.startsWith('docker/build-push-action@'))
+    .map(({ with: given = {} }) => {
+      const { tags, target, ...settings } = given
+      const name = String(tags).replace(/\$\{\{.*?\.version \}\}/, version)
+      return { name, target: String(target), settings }
+    })
+}
+
+const FOLDER = join(packageFolder(), 'release')
 const TAG = `v${packageVersion()}`
 
 const OPTIONS = ['--dry-run', '--every-platform']
@@ -42,7 +152,7 @@ function main(args: readonly string[]): void {
 
 /** Throws what is wrong with the clone; a dry run tells it and continues, unless the tag is set, which publishes. */
 function judge(isDry: boolean): void {
-  const text = (file: string) => readFileSync(join(packageFolder, file), 'utf8')
+  const text = (file: string) => readFileSync(join(packageFolder(), file), 'utf8')
   const [head, tagged] = [output('git', ['rev-parse', 'HEAD']).trim(), commitOf(TAG)]
   const faults = releaseFaults({
     version: packageVersion(),
@@ -79,7 +189,7 @@ function makePackages(isForAll: boolean): void {
     return `${createHash('sha256').update(content).digest('hex')}  ${name}\n`
   })
   writeFileSync(join(FOLDER, 'SHA256SUMS'), sums.join(''))
-  const changelog = readFileSync(join(packageFolder, 'CHANGELOG.md'), 'utf8')
+  const changelog = readFileSync(join(packageFolder(), 'CHANGELOG.md'), 'utf8')
   writeFileSync(join(FOLDER, 'NOTES.md'), `${newestNotes(changelog)}\n`)
 }
 
@@ -95,12 +205,12 @@ function archiveDbtPackage(): void {
 function documentDbtPackage(): void {
   run('npm', ['run', '--silent', 'demo'])
   const page = output('npm', ['run', '--silent', 'dbt:site']).trim().split('\n').at(-1) ?? ''
-  copyFileSync(join(packageFolder, page), join(FOLDER, `dbt-protime-${packageVersion()}.html`))
+  copyFileSync(join(packageFolder(), page), join(FOLDER, `dbt-protime-${packageVersion()}.html`))
 }
 
 /** All that the workflow publishes, a line each. */
 function published(): string[] {
-  const workflow = readFileSync(join(packageFolder, '.github/workflows/release.yml'), 'utf8')
+  const workflow = readFileSync(join(packageFolder(), '.github/workflows/release.yml'), 'utf8')
   const images = publishedImages(workflow, packageVersion())
   return [
     ...readdirSync(FOLDER).map((name) => `release/${name}`),
@@ -114,31 +224,32 @@ function published(): string[] {
 /** Of what the clone knows of the remote: the workflow has fetched it all. */
 function isOnMain(): boolean {
   const args = ['merge-base', '--is-ancestor', 'HEAD', 'origin/main']
-  return spawnSync('git', args, { cwd: packageFolder }).status === 0
+  return spawnSync('git', args, { cwd: packageFolder() }).status === 0
 }
 
 function commitOf(tag: string): string | undefined {
   const args = ['rev-parse', '--quiet', '--verify', `refs/tags/${tag}^{commit}`]
-  const { status, stdout } = spawnSync('git', args, { cwd: packageFolder, encoding: 'utf8' })
+  const { status, stdout } = spawnSync('git', args, { cwd: packageFolder(), encoding: 'utf8' })
   return status === 0 ? stdout.trim() : undefined
 }
 
 function run(command: string, args: readonly string[]): void {
-  execFileSync(command, args, { cwd: packageFolder, stdio: 'inherit' })
+  execFileSync(command, args, { cwd: packageFolder(), stdio: 'inherit' })
 }
 
 function output(command: string, args: readonly string[]): string {
   const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit']
-  return execFileSync(command, args, { cwd: packageFolder, stdio, encoding: 'utf8' })
+  return execFileSync(command, args, { cwd: packageFolder(), stdio, encoding: 'utf8' })
 }
 
 function tell(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
-try {
-  main(process.argv.slice(2))
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  process.exitCode = 1
-}
+if (process.argv[1] === import.meta.filename)
+  try {
+    main(process.argv.slice(2))
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    process.exitCode = 1
+  }

@@ -12,12 +12,11 @@ import {
 import { createRequire } from 'node:module'
 import { dirname, join, posix } from 'node:path'
 import { pythonOf } from '../integration-tests/engines/python.ts'
-import { packageVersion } from '../src/ground/project-files.ts'
-import { packageFolder } from './demo/paths.ts'
+import { packageFolder, packageVersion } from '../src/ground/project-files.ts'
 
 const REPOSITORY = 'https://github.com/source-protime/source-protime'
 const DECISIONS = 'docs/decisions'
-const PAGES = join(packageFolder, 'dist/site/pages')
+const PAGES = join(packageFolder(), 'dist/site/pages')
 
 /** Pages that stand elsewhere than in `docs/`, and what they are called on the site. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
@@ -30,9 +29,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 
 /** Every file that the site takes from the repository, with its place on the site. */
 export function siteFiles(): ReadonlyMap<string, string> {
-  const docs = readdirSync(join(packageFolder, 'docs'), { recursive: true, encoding: 'utf8' })
+  const docs = readdirSync(join(packageFolder(), 'docs'), { recursive: true, encoding: 'utf8' })
     .map((name) => `docs/${name.replaceAll('\\', '/')}`)
-    .filter((file) => statSync(join(packageFolder, file)).isFile())
+    .filter((file) => statSync(join(packageFolder(), file)).isFile())
   return new Map([
     ...Object.entries(ELSEWHERE),
     ...docs.map((file) => [file, file.replace('docs/', '')] as const),
@@ -41,9 +40,9 @@ export function siteFiles(): ReadonlyMap<string, string> {
 
 /** The list of all decisions, which the repository shows as a folder: its pages, and the sections of each. */
 export function decisionsPage(): string {
-  const pages = readdirSync(join(packageFolder, DECISIONS)).toSorted()
+  const pages = readdirSync(join(packageFolder(), DECISIONS)).toSorted()
   const items = pages.flatMap((page) => {
-    const text = readFileSync(join(packageFolder, DECISIONS, page), 'utf8')
+    const text = readFileSync(join(packageFolder(), DECISIONS, page), 'utf8')
     return [...text.matchAll(/^(##?) (.*)$/gm)].map(([, marks, heading = '']) =>
       marks === '#'
         ? `- [${heading}](${page})`
@@ -88,8 +87,8 @@ function onSite(target: string, file: string, files: ReadonlyMap<string, string>
   const page = meant === DECISIONS ? 'decisions/index.md' : files.get(meant)
   if (page !== undefined) return `${posix.relative(from, page)}${suffix}`
   // Left as it is, it fails the build of the site.
-  if (!existsSync(join(packageFolder, meant))) return target
-  const kind = statSync(join(packageFolder, meant)).isDirectory() ? 'tree' : 'blob'
+  if (!existsSync(join(packageFolder(), meant))) return target
+  const kind = statSync(join(packageFolder(), meant)).isDirectory() ? 'tree' : 'blob'
   return `${REPOSITORY}/${kind}/v${packageVersion()}/${meant}${suffix}`
 }
 
@@ -97,19 +96,19 @@ function onSite(target: string, file: string, files: ReadonlyMap<string, string>
 function main(): void {
   rmSync(PAGES, { recursive: true, force: true })
   for (const [file, place] of siteFiles()) {
-    const source = join(packageFolder, file)
+    const source = join(packageFolder(), file)
     if (file.endsWith('.md')) write(place, sitePage(readFileSync(source, 'utf8'), file))
     else copy(source, place)
   }
   write('decisions/index.md', decisionsPage())
   const require = createRequire(import.meta.url)
   copy(require.resolve('@mermaid-js/tiny'), 'mermaid.tiny.js')
-  const python = pythonOf('site', join(packageFolder, 'site/requirements.txt'))
+  const python = pythonOf('site', join(packageFolder(), 'site/requirements.txt'))
   // Not --quiet: it would hide the warnings from --strict, too.
   const build = ['-m', 'mkdocs', 'build', '--strict', '--config-file', 'site/mkdocs.yml']
   // The theme's makers advertise their next program.
   const env = { ...process.env, NO_MKDOCS_2_WARNING: '1' }
-  const { status } = spawnSync(python, build, { cwd: packageFolder, stdio: 'inherit', env })
+  const { status } = spawnSync(python, build, { cwd: packageFolder(), stdio: 'inherit', env })
   process.exitCode = status ?? 1
 }
 

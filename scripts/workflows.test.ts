@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { publishedImages } from './release-faults.ts'
+import { publishedImages } from './release.ts'
 
 const FOLDER = '.github/workflows'
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))

@@ -12,9 +12,9 @@ import {
 import { request } from 'node:https'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { packageFolder } from '../../scripts/demo/paths.ts'
 import { startService } from '../../scripts/demo/service.ts'
 import { guideBlock } from '../../scripts/guide-blocks.ts'
+import { packageFolder } from '../../src/ground/project-files.ts'
 import { sign } from '../../src/webhooks/receive/testing/sign.ts'
 import { execute, expectSame, freePort, installDebian, output, start } from '../engines/command.ts'
 import { pythonWith } from '../engines/python.ts'
@@ -45,7 +45,7 @@ export interface Dagster {
   log(): string
 }
 
-const project = join(packageFolder, 'deploy', 'dagster')
+const project = join(packageFolder(), 'deploy', 'dagster')
 
 /** Installs Dagster at the first use, and makes an instance in a folder. */
 export function createDagster(folder: string, settings: Readonly<Record<string, string>>): Dagster {
@@ -63,7 +63,7 @@ export function createDagster(folder: string, settings: Readonly<Record<string, 
   }
   const file = join(project, 'protime_tenants.py')
   const runs = async (...args: readonly string[]) => {
-    const watch = join(packageFolder, 'integration-tests', 'deploy', 'runs.py')
+    const watch = join(packageFolder(), 'integration-tests', 'deploy', 'runs.py')
     const text = await output({ program: python, args: [watch, ...args], folder, environment })
     return JSON.parse(text.trim().split('\n').at(-1) ?? '') as Run[]
   }
@@ -126,7 +126,7 @@ export async function validateManifests(
   say: (line: string) => void,
 ): Promise<void> {
   const python = pythonWith('kubernetes', REQUIREMENTS)
-  const manifests = join(packageFolder, 'deploy', 'kubernetes')
+  const manifests = join(packageFolder(), 'deploy', 'kubernetes')
   const files = readdirSync(manifests).filter((name) => name.endsWith('.yaml'))
   for (const version of VERSIONS) {
     const program = join(dirname(python), 'kubernetes-validate')
@@ -162,7 +162,7 @@ export async function deliverThroughNginx(
   writeFileSync(join(folder, 'nginx.conf'), configuration(folder, tls, plain))
   const options = { folder, environment: {} }
   const server = start(
-    `${join(packageFolder, 'bin', 'protime')} webhooks serve --config config.json --store webhooks.json --keys-only --listen 127.0.0.1:${plain} --public-url https://a.example/protime --run true`,
+    `${join(packageFolder(), 'bin', 'protime')} webhooks serve --config config.json --store webhooks.json --keys-only --listen 127.0.0.1:${plain} --public-url https://a.example/protime --run true`,
     options,
   )
   const nginx = start(`nginx -p ${folder} -c ${folder}/nginx.conf -g 'daemon off;'`, options)
@@ -188,9 +188,9 @@ export async function deliverThroughNginx(
 
 /** The configuration of the guide, with what differs on this machine. */
 function configuration(folder: string, tls: number, plain: number): string {
-  const guide = readFileSync(join(packageFolder, 'docs', 'webhooks.md'), 'utf8')
+  const guide = readFileSync(join(packageFolder(), 'docs', 'webhooks.md'), 'utf8')
   const shown = /```nginx\n([\s\S]*?)```/.exec(guide)?.[1] ?? ''
-  const fixtures = join(packageFolder, 'integration-tests', 'fixtures')
+  const fixtures = join(packageFolder(), 'integration-tests', 'fixtures')
   const block = shown
     .replace('listen 443 ssl', `listen 127.0.0.1:${tls} ssl`)
     .replace('127.0.0.1:8080', `127.0.0.1:${plain}`)
@@ -204,7 +204,7 @@ function configuration(folder: string, tls: number, plain: number): string {
 
 function post(port: number, path: string, authorization: string): Promise<number | undefined> {
   const ca = readFileSync(
-    join(packageFolder, 'integration-tests', 'fixtures', 'loopback-certificate.pem'),
+    join(packageFolder(), 'integration-tests', 'fixtures', 'loopback-certificate.pem'),
   )
   return new Promise((resolve, reject) => {
     const sent = request(
@@ -218,8 +218,8 @@ function post(port: number, path: string, authorization: string): Promise<number
   })
 }
 
-const PAGE = join(packageFolder, 'docs', 'schedule.md')
-const BIN = join(packageFolder, 'bin')
+const PAGE = join(packageFolder(), 'docs', 'schedule.md')
+const BIN = join(packageFolder(), 'bin')
 const PACKAGES = 'npx -y -p source-protime -p @duckdb/node-api '
 
 /** What the examples of docs/schedule.md work with. */
@@ -297,13 +297,13 @@ async function tryGitHub({ folder, config, say, expectWarehouse }: Place): Promi
   mkdirSync(workflows, { recursive: true })
   const file = join(workflows, 'sync.yml')
   writeFileSync(file, guideBlock('yaml github', PAGE))
-  const { scripts } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as {
+  const { scripts } = JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8')) as {
     scripts: Readonly<Record<string, string>>
   }
   await output({
     program: 'sh',
     args: ['-c', `${scripts['lint:workflows']} ${file}`],
-    folder: packageFolder,
+    folder: packageFolder(),
   })
   const [, command = ''] = /- run: (.*)\n/.exec(guideBlock('yaml github', PAGE)) ?? []
   if (!command.includes(PACKAGES)) throw new Error(`The step installs otherwise: ${command}`)

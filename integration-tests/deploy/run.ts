@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { packageFolder } from '../../scripts/demo/paths.ts'
+import { table } from '../../scripts/demo/output.ts'
 import { type Service, startService } from '../../scripts/demo/service.ts'
-import { table } from '../../scripts/demo/table.ts'
+import { packageFolder } from '../../src/ground/project-files.ts'
 import { verifiedDifferences } from '../testing/protime.ts'
 import {
   createDagster,
@@ -44,7 +44,7 @@ async function main(): Promise<void> {
     const dagster = createDagster(folder, {
       PROTIME_TENANTS: join(folder, 'tenants'),
       PROTIME_WAREHOUSES: join(folder, 'warehouses'),
-      PROTIME_PROGRAM: join(packageFolder, 'bin', 'protime'),
+      PROTIME_PROGRAM: join(packageFolder(), 'bin', 'protime'),
       PROTIME_TIME_ZONE: 'UTC',
       PROTIME_RETRY_SECONDS: '1',
       PROTIME_SENSOR_SECONDS: '1',

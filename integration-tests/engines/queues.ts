@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { packageFolder } from '../../scripts/demo/paths.ts'
 import { installBlocks, withPackage } from '../../scripts/guide-blocks.ts'
+import { packageFolder } from '../../src/ground/project-files.ts'
 import { sign } from '../../src/webhooks/receive/testing/sign.ts'
 import {
   expectSame,
@@ -25,7 +25,7 @@ const GUIDE = 'docs/webhooks.md'
 
 /** A block of docs/webhooks.md, by its language and the word behind it. */
 function recipe(language: 'js' | 'json' | 'sh' | 'sql', word: string): string {
-  const blocks = installBlocks(readFileSync(join(packageFolder, GUIDE), 'utf8'))
+  const blocks = installBlocks(readFileSync(join(packageFolder(), GUIDE), 'utf8'))
   const found = blocks.filter((block) => block.language === language && block.place === word)
   const [block] = found
   if (block === undefined || found.length > 1)

@@ -1,9 +1,8 @@
 import { chownSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageFolder } from '../../scripts/demo/paths.ts'
 import { installText } from '../../scripts/guide-blocks.ts'
 import { baseImages } from '../../scripts/pins.ts'
-import { packageVersion } from '../../src/ground/project-files.ts'
+import { packageFolder, packageVersion } from '../../src/ground/project-files.ts'
 import { expectSame } from '../engines/command.ts'
 import type { Tenant } from '../engines/tenant.ts'
 import type { Steps } from '../steps.ts'
@@ -17,7 +16,7 @@ export const DESTINATION = 'localhost/destination-protime'
 
 /** Lets the stand-in be each image of a registry that a Dockerfile names. */
 function onStandIn(dockerfile: string): string[] {
-  const text = readFileSync(join(packageFolder, dockerfile), 'utf8')
+  const text = readFileSync(join(packageFolder(), dockerfile), 'utf8')
   return baseImages(text).map((image) => `--build-context=${image}=container-image://${BASE}`)
 }
 
@@ -31,7 +30,7 @@ export async function build(
   const secret = certificates === undefined ? [] : ['--secret', `id=ca,src=${certificates}`]
   const fixed = ['--pull-never', '--no-cache', '--timestamp', '1', '--identity-label=false']
   const given = [...onStandIn('Dockerfile'), '--build-arg', `VERSION=${version}`]
-  await buildah.run('bud', ...fixed, ...secret, ...given, ...target, packageFolder)
+  await buildah.run('bud', ...fixed, ...secret, ...given, ...target, packageFolder())
   return (await buildah.run('images', '--no-trunc', '--quiet', target.at(-1) ?? IMAGE)).trim()
 }
 

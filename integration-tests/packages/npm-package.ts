@@ -15,9 +15,8 @@ import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { productionPackages } from '../../scripts/bill-of-materials.ts'
-import { packageFolder } from '../../scripts/demo/paths.ts'
 import { guideBlock, installText } from '../../scripts/guide-blocks.ts'
-import { packageVersion } from '../../src/ground/project-files.ts'
+import { packageFolder, packageVersion } from '../../src/ground/project-files.ts'
 import { sign } from '../../src/webhooks/receive/verify.ts'
 import {
   answersOf,
@@ -126,7 +125,10 @@ export async function tryNpmPackage({ project, folder, tenant, step, note }: Tri
   })
   await step('a receiver of somebody else compiles against it, and receives', async () => {
     const name = 'webhook-receiver.ts'
-    copyFileSync(join(packageFolder, 'integration-tests/packages/consumer', name), join(home, name))
+    copyFileSync(
+      join(packageFolder(), 'integration-tests/packages/consumer', name),
+      join(home, name),
+    )
     await compile(home, name)
     const args = ['webhook-receiver.js']
     const said = await output({ program: process.execPath, args, folder: home })
@@ -152,7 +154,7 @@ export async function tryNpmPackage({ project, folder, tenant, step, note }: Tri
   await step('a Worker without compatibility flags receives', () => tryWorker(folder, archive))
   await step('a connector of somebody else compiles against it, and keeps the rules', async () => {
     for (const name of ['source-planets.ts', 'planets-test.ts']) {
-      const from = join(packageFolder, 'integration-tests/packages/consumer', name)
+      const from = join(packageFolder(), 'integration-tests/packages/consumer', name)
       copyFileSync(from, join(home, name))
       await compile(home, name)
     }
@@ -166,7 +168,10 @@ export async function tryNpmPackage({ project, folder, tenant, step, note }: Tri
   })
   await step('a program of somebody else compiles against the client, and asks', async () => {
     const name = 'work-locations.ts'
-    copyFileSync(join(packageFolder, 'integration-tests/packages/consumer', name), join(home, name))
+    copyFileSync(
+      join(packageFolder(), 'integration-tests/packages/consumer', name),
+      join(home, name),
+    )
     await compile(home, name)
     const program = process.execPath
     const { stdout } = await execute({ program, args: ['work-locations.js'], folder: home })
@@ -221,7 +226,7 @@ async function tryReadme(archive: string, { folder, tenant, step }: Trial): Prom
 /** With the project's compiler and types of Node, and nothing of it left unchecked. */
 async function compile(folder: string, name: string): Promise<void> {
   const compiler = createRequire(import.meta.url).resolve('typescript/package.json')
-  const types = join(packageFolder, 'node_modules/@types')
+  const types = join(packageFolder(), 'node_modules/@types')
   const options = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node']
   const args = [join(compiler, '../bin/tsc'), ...options, '--typeRoots', types, name]
   await output({ program: process.execPath, args, folder })

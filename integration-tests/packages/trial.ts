@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { packageFolder } from '../../scripts/demo/paths.ts'
+import { packageFolder } from '../../src/ground/project-files.ts'
 import type { Tenant } from '../engines/tenant.ts'
 import type { Steps } from '../steps.ts'
 
@@ -19,13 +19,20 @@ export interface Trial extends Pick<Steps, 'step' | 'note'> {
  * no `dist/` that somebody else runs.
  */
 export function copyProject(folder: string): void {
-  const listed = git(packageFolder, 'ls-files', '-z', '--cached', '--others', '--exclude-standard')
+  const listed = git(
+    packageFolder(),
+    'ls-files',
+    '-z',
+    '--cached',
+    '--others',
+    '--exclude-standard',
+  )
   for (const path of listed.split('\0').filter(Boolean)) {
-    if (!existsSync(join(packageFolder, path))) continue
+    if (!existsSync(join(packageFolder(), path))) continue
     mkdirSync(dirname(join(folder, path)), { recursive: true })
-    cpSync(join(packageFolder, path), join(folder, path))
+    cpSync(join(packageFolder(), path), join(folder, path))
   }
-  symlinkSync(join(packageFolder, 'node_modules'), join(folder, 'node_modules'))
+  symlinkSync(join(packageFolder(), 'node_modules'), join(folder, 'node_modules'))
   git(folder, 'init', '--quiet')
   // A link is no folder, and .gitignore speaks of the folder.
   appendFileSync(join(folder, '.git/info/exclude'), 'node_modules\n')

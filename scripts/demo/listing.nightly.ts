@@ -5,15 +5,15 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { dbtPython } from '../../integration-tests/engines/python.ts'
 import { temporaryFolder } from '../../integration-tests/testing/files.ts'
-import { packageFolder } from './paths.ts'
-import { table } from './table.ts'
+import { packageFolder } from '../../src/ground/project-files.ts'
+import { table } from './output.ts'
 
 /**
  * What README shows of a command, by the words that its line begins with: the lines that were printed in one
  * piece, piece by piece. README writes `...` for what it leaves out.
  */
 function shownPieces(command: string): string[] {
-  const readme = readFileSync(join(packageFolder, 'README.md'), 'utf8')
+  const readme = readFileSync(join(packageFolder(), 'README.md'), 'utf8')
   const [, listing = ''] = readme.split(`\n$ ${command}\n`)
   const [shown = ''] = listing.split('\n```')
   return shown.split(/\n *\.\.\.\n/)
@@ -21,7 +21,7 @@ function shownPieces(command: string): string[] {
 
 /** Runs the demo with these options and its files in a folder; answers with what it prints. */
 async function runDemo(folder: string, ...options: readonly string[]): Promise<string> {
-  const program = [join(packageFolder, 'dist/scripts/demo.js'), ...options]
+  const program = [join(packageFolder(), 'dist/scripts/demo.js'), ...options]
   const env = { ...process.env, DEMO_OUTPUT: folder }
   const { stdout } = await promisify(execFile)(process.execPath, program, { env })
   return stdout
@@ -93,14 +93,14 @@ it(
       const [sql, answer] = question(shown)
       expect([shown, await answerOf(sql)]).toEqual([shown, answer])
     }
-    expect(readFileSync(join(packageFolder, page), 'utf8')).toContain('protime__person_history')
+    expect(readFileSync(join(packageFolder(), page), 'utf8')).toContain('protime__person_history')
   },
   DEMO_MS,
 )
 
 it('the picture of README shows the words of protime sync, here of a small tenant', async () => {
   const file = join(folder.path, 'sync.svg')
-  const program = join(packageFolder, 'dist/scripts/picture.js')
+  const program = join(packageFolder(), 'dist/scripts/picture.js')
   await promisify(execFile)(process.execPath, [program, file, '60', '1'])
   const words = (picture: string) =>
     readFileSync(picture, 'utf8')

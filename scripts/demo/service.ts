@@ -2,8 +2,8 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { packageFolder } from '../../src/ground/project-files.ts'
 import { referencedCollections } from '../../src/streams/collections.ts'
-import { packageFolder } from './paths.ts'
 
 /** A program of the package that runs in a process of its own, with its output to be read. */
 export interface Program {
@@ -18,7 +18,7 @@ export interface Program {
 
 /** Starts a file of `bin/`. The program is stopped when the signal is aborted. */
 export function startProgram(name: string, args: readonly string[], signal: AbortSignal): Program {
-  const file = join(packageFolder, 'bin', name)
+  const file = join(packageFolder(), 'bin', name)
   const child: ChildProcessByStdio<null, Readable, Readable> = spawn(
     process.execPath,
     [file, ...args],

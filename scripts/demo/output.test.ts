@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { removeLeftovers } from './paths.ts'
+import { removeLeftovers, table } from './output.ts'
 
 let folder: string
 beforeEach(() => {
@@ -33,4 +33,24 @@ describe('what an earlier demo has left', () => {
     await removeLeftovers(folder, () => expect.unreachable())
     expect(existsSync(folder)).toBe(true)
   })
+})
+
+it('aligns numbers to the right and texts to the left', () => {
+  const text = table(
+    ['stream', 'rows', 'share'],
+    [
+      ['people', '1,300', '0.5'],
+      ['job_histories', '7', ''],
+    ],
+  )
+  expect(text.split('\n')).toEqual([
+    'stream          rows  share',
+    '-------------  -----  -----',
+    'people         1,300    0.5',
+    'job_histories      7',
+  ])
+})
+
+it('shows the head of an answer without rows', () => {
+  expect(table(['a', 'bc'], [])).toBe('a  bc\n-  --')
 })

@@ -8,7 +8,7 @@ import {
   publishedImages,
   releaseFaults,
   releasesOf,
-} from './release-faults.ts'
+} from './release.ts'
 
 it('what is not released yet is no version', () => {
   expect(releasesOf('# Changelog\n\n## Unreleased\n\nA point.\n')).toEqual([])
