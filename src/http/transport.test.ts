@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer as createNetServer, type Server } from 'node:net'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { allowUnoptimisedParser, keepNextUnoptimised, optimiseAgain } from './parser-tier.ts'
+import { ReceivedBody } from './response-body.ts'
 import { type Responder, reply, startHttpService } from './testing/http-service.ts'
 import { failureOf } from './testing/open-client.ts'
 import { createTransport, type Reply } from './transport.ts'
@@ -243,4 +246,132 @@ describe('a connection that is never made, because nobody answers the greeting o
     expect(closed).toHaveLength(1)
     // Well before the 30 seconds after which a connection times out.
   }, 15_000)
+})
+
+const MEBIBYTE = 1024 * 1024
+const LATER = Number.POSITIVE_INFINITY
+
+/** A body whose source has `parts` of a mebibyte, and sends one per turn while it is not paused. */
+function bodyOf(parts: number) {
+  const told: string[] = []
+  const source = { isPaused: false, sent: 0 }
+  const body = new ReceivedBody(
+    {
+      pause() {
+        source.isPaused = true
+        told.push('pause')
+      },
+      resume() {
+        source.isPaused = false
+        told.push('resume')
+        setImmediate(send)
+      },
+      abort: (reason) => void told.push(`abort: ${reason.message}`),
+    },
+    (error) => new Error(`Broken: ${error.message}`),
+  )
+  const send = () => {
+    if (source.isPaused) return
+    if (source.sent === parts) return body.end()
+    source.sent++
+    body.push(Buffer.alloc(MEBIBYTE))
+    setImmediate(send)
+  }
+  setImmediate(send)
+  return { body, source, told }
+}
+
+describe('a body that arrives faster than it is read', () => {
+  it('pauses its source until its reader comes back, at any size', async () => {
+    const { body, source } = bodyOf(40)
+    let read = 0
+    for await (const part of body) {
+      read += part.length
+      for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+      expect(source.sent - read / MEBIBYTE).toBeLessThanOrEqual(2)
+    }
+    expect(read).toBe(40 * MEBIBYTE)
+  })
+
+  it('waits after its beginning was collected, and goes on when the rest is read', async () => {
+    const { body, source } = bodyOf(20)
+    const { parts, state } = await body.collect(4 * MEBIBYTE, LATER)
+    expect([parts.length, state]).toEqual([5, 'large'])
+    for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
+    expect(source.sent).toBe(5)
+    let rest = 0
+    for await (const part of body) rest += part.length
+    expect(rest).toBe(15 * MEBIBYTE)
+  })
+})
+
+describe('a body in parts of one byte', () => {
+  it('is put together on its way', async () => {
+    const { body } = bodyOf(0)
+    for (let i = 0; i < 100_000; i++) body.push(Buffer.from([i % 251]))
+    body.push(Buffer.alloc(5000, 7))
+    body.push(Buffer.from([8]))
+    const { parts } = await body.collect(MEBIBYTE, LATER)
+    expect(parts.length).toBeLessThan(10)
+    const whole = [...Array.from({ length: 100_000 }, (_, i) => i % 251), ...Array(5000).fill(7), 8]
+    expect(Buffer.concat(parts).equals(Buffer.from(whole))).toBe(true)
+  })
+})
+
+describe('a body that is collected', () => {
+  it('is whole when it ends at the bound', async () => {
+    const { parts, state } = await bodyOf(4).body.collect(4 * MEBIBYTE, LATER)
+    expect([parts.length, state]).toEqual([4, 'whole'])
+  })
+
+  it('is late when a part arrives after the time', async () => {
+    expect((await bodyOf(4).body.collect(4 * MEBIBYTE, 0)).state).toBe('late')
+  })
+
+  it('fails when it breaks', async () => {
+    const { body } = bodyOf(1000)
+    setTimeout(() => body.fail(new Error('reset')))
+    await expect(body.collect(5000 * MEBIBYTE, LATER)).rejects.toThrow('Broken: reset')
+  })
+})
+
+describe('a body that nobody wants any more', () => {
+  it('aborts its source once, when its reader leaves', async () => {
+    const { body, told } = bodyOf(40)
+    for await (const _ of body) break
+    body.discard(new Error('again'))
+    expect(told.filter((what) => what.startsWith('abort'))).toHaveLength(1)
+  })
+
+  it('aborts nothing when it has ended', async () => {
+    const { body, told } = bodyOf(1)
+    await body.collect(MEBIBYTE, LATER)
+    body.discard(new Error('not wanted'))
+    expect(told).toEqual([])
+  })
+})
+
+it("V8's flags are those of whoever runs the process, unless a program of ours allows more, once", () => {
+  const flags: string[] = []
+  const set = (flag: string) => void flags.push(flag)
+  const request = () => {
+    keepNextUnoptimised(set)
+    optimiseAgain(set)
+  }
+  request()
+  expect(flags).toEqual([])
+  allowUnoptimisedParser()
+  request()
+  request()
+  expect(flags).toEqual(['--wasm-tier-up-filter=1000000', '--wasm-tier-up-filter=-1'])
+})
+
+it('every program that asks the service allows it before its first request, and nobody else does', () => {
+  const asking = (file: string) => readFileSync(file, 'utf8').includes('allowUnoptimisedParser()')
+  const programs = readdirSync('bin').filter((name) => name !== 'protime-emulator')
+  expect(programs.filter((name) => !asking(`bin/${name}`))).toEqual([])
+  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.ts') && !/parser-tier\.ts$|transport\.test\.ts$/.test(name),
+  )
+  expect(sources.filter((name) => asking(`src/${name}`))).toEqual([])
 })

@@ -1,6 +1,9 @@
-import { expect, it } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
 import { createPageScanner } from '../page/create-page-scanner.ts'
-import { SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
+import { DELETE, type RecordBatch, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
+import { type AnswerOrder, BATCH_ORDER, createChangeOrder } from './answer-order.ts'
+import { createIntegerSum, createTextSum, keyText, textOf, type ValueType } from './checksums.ts'
 import { changedRows } from './emit.ts'
 
 it('judges a change by the day that the service tells, although the warehouse gets no day', () => {
@@ -22,4 +25,116 @@ it('judges a change by the day that the service tells, although the warehouse ge
     'window',
   ])
   expect(Buffer.from(batch.record(0)).toString()).toBe('{"id":1}')
+})
+
+describe('the rows that count', () => {
+  type Row = readonly [id: number | string, version?: string, op?: number]
+
+  function batch(...rows: readonly Row[]): RecordBatch {
+    return {
+      count: rows.length,
+      ops: Uint8Array.from(rows, ([, , op = UPSERT]) => op),
+      keys: Float64Array.from(rows, ([id]) => (typeof id === 'number' ? id : Number.NaN)),
+      highestVersion: undefined,
+      fault: null,
+      keyText: (i) => JSON.stringify(rows[i]?.[0]),
+      versionText: (i) => rows[i]?.[1],
+      record: () => new Uint8Array(),
+      received: () => new Uint8Array(),
+      lines: () => new Uint8Array(),
+    }
+  }
+
+  /** What is written of a batch: the places of its records. */
+  function left(order: AnswerOrder, ...rows: readonly Row[]): number[] {
+    const settled = batch(...rows)
+    order.settle(settled)
+    return [...settled.ops].flatMap((op, i) => (op === SKIP ? [] : [i]))
+  }
+
+  describe.each([
+    ['a batch', () => BATCH_ORDER],
+    ['the answer to a delta link', () => createChangeOrder()],
+  ])('of the records of one row in %s', (_, create) => {
+    // spec: Conventions: changeVersion
+    it('the highest version counts, wherever it stands', () => {
+      expect(left(create(), [1, 'B'], [2, 'A'], [1, 'A'])).toEqual([0, 1])
+      expect(left(create(), [1, 'A'], [2, 'A'], [1, 'B'])).toEqual([1, 2])
+      expect(left(create(), ['x', 'B'], ['y', 'A'], ['x', 'C'], ['x', 'A'])).toEqual([1, 2])
+    })
+
+    it('the last one counts of equal versions, and where there is none', () => {
+      expect(left(create(), [2, 'A'], [1, 'A'], [2, 'A'])).toEqual([1, 2])
+      expect(left(create(), [2], [1], [2])).toEqual([1, 2])
+    })
+
+    it('a Delete counts by its place, whatever version it carries', () => {
+      expect(left(create(), [1, 'B'], [1, 'A', DELETE])).toEqual([1])
+      expect(left(create(), [1, 'B', DELETE], [1, 'A'])).toEqual([1])
+      expect(left(create(), [1, 'C'], [1, 'A', DELETE], [1, 'B'])).toEqual([2])
+    })
+  })
+
+  it('remembers the versions of an answer over its batches', () => {
+    const order = createChangeOrder()
+    expect(left(order, [1, 'B'], [2, 'B'])).toEqual([0, 1])
+    expect(left(order, [1, 'A'], [2, 'A', DELETE])).toEqual([1])
+    expect(left(order, [2, 'A'], [1, 'B'])).toEqual([0, 1])
+  })
+
+  it('goes by the batch alone once an answer has too many rows to remember', () => {
+    const order = createChangeOrder(2)
+    left(order, [1, 'B'], [2, 'B'], [3, 'B'])
+    expect(left(order, [1, 'A'], [2, 'C'], [2, 'A'])).toEqual([0, 1])
+  })
+})
+
+describe('the sums of the keys of a stream', () => {
+  /** The sums that SQL computes too, and the tests of that read. */
+  const VECTORS = JSON.parse(
+    readFileSync(new URL('checksum-vectors.json', import.meta.url), 'utf8'),
+  ) as {
+    readonly integers: readonly { readonly keys: readonly number[]; readonly sum: string }[]
+    readonly texts: readonly { readonly texts: readonly string[]; readonly sum: string }[]
+    readonly values: readonly {
+      readonly type: ValueType
+      readonly value: unknown
+      readonly text: string
+    }[]
+  }
+
+  function sumOf(ids: readonly number[]): string {
+    const sum = createIntegerSum()
+    sum.add(ids)
+    return sum.text
+  }
+
+  it.each(VECTORS.integers)('sums the integers $keys to $sum', ({ keys, sum }) => {
+    expect(sumOf(keys)).toBe(sum)
+  })
+
+  it.each(VECTORS.texts)('sums the texts $texts to $sum', ({ texts, sum }) => {
+    const added = createTextSum()
+    for (const text of texts) added.add(text)
+    expect(added.text).toBe(sum)
+  })
+
+  it.each(VECTORS.values)('writes $value of the type $type as $text', ({ value, type, text }) => {
+    expect(textOf(value, type)).toBe(text)
+  })
+
+  it('sums more integers exactly than a double could', () => {
+    const [count, id] = [20_000, 9_007_199_254_740_000]
+    const rest = BigInt(id % 1_000_003)
+    const sum = sumOf(new Array<number>(count).fill(id))
+    expect(sum).toBe(`${BigInt(count) * BigInt(id)}:${BigInt(count) * rest * rest}`)
+  })
+
+  it('takes the values of a key of several columns one after the other', () => {
+    expect([keyText(7), keyText('"a-b"'), keyText('["people","@name","x"]')]).toEqual([
+      '7',
+      'a-b',
+      'people\u001f@name\u001fx',
+    ])
+  })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { addedFields, writeFields } from './field-set.ts'
 import type { Changes, Position } from './position.ts'
 import { readState, type StoredState, writeState } from './stored-state.ts'
 
@@ -135,4 +136,30 @@ describe('a bookmark that contradicts itself', () => {
       unreadable: `its field ${field} is damaged`,
     })
   })
+})
+
+const FEW = ['id', 'name', 'person.id']
+
+it.each([
+  ['the same fields', FEW, FEW.toReversed()],
+  ['fewer fields', FEW, ['id']],
+  ['some of all fields', undefined, FEW],
+  ['all fields again', undefined, undefined],
+])('no field is added by %s', (_, before, now) => {
+  expect(addedFields(writeFields(before), now)).toBeUndefined()
+})
+
+it('a field is added that was not there before', () => {
+  expect(addedFields(writeFields(FEW), [...FEW, 'person.name', 'town'])).toEqual([
+    'person.name',
+    'town',
+  ])
+})
+
+it('fields that no schema knows are added where some were before', () => {
+  expect(addedFields(writeFields(FEW), undefined)).toEqual(['every other field'])
+})
+
+it('nothing is said of a state of before, which does not tell its fields', () => {
+  expect(addedFields(null, FEW)).toBeUndefined()
 })

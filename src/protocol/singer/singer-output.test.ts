@@ -1,7 +1,9 @@
 import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { ConnectorError } from '../../ground/errors.ts'
+import type { StreamSpec } from '../../records/stream-spec.ts'
 import { createLineWriter } from '../line-writer.ts'
+import { parseCatalog, singerStream } from './catalog.ts'
 import { createStateWriter, parseState } from './singer-output.ts'
 
 const EMPTY = { bookmarks: {}, currently_syncing: null }
@@ -84,5 +86,141 @@ describe('a state writer', () => {
     const before = states.allows()
     states.onRecords(100_000_000)
     expect([before, states.allows()]).toEqual([false, true])
+  })
+})
+
+type Marks = readonly (readonly [breadcrumb: readonly string[], metadata: object])[]
+
+/** Whether a field of a stream with these marks is chosen. */
+function isChosen(breadcrumb: readonly string[], marks: Marks): boolean | undefined {
+  const metadata = marks.map(([breadcrumb, metadata]) => ({ breadcrumb, metadata }))
+  const [stream] = parseCatalog({ streams: [{ tap_stream_id: 'people', metadata }] })
+  return stream?.isSelected(breadcrumb)
+}
+
+const NAME = ['properties', 'name']
+const DEEP = [...NAME, 'properties', 'default']
+
+describe('a stream of a catalog', () => {
+  it.each([
+    ['nothing', {}, true],
+    ['selected', { selected: true }, true],
+    ['selected as text', { selected: 'true' }, true],
+    ['deselected', { selected: false }, false],
+    ['deselected as text', { selected: 'false' }, false],
+    ['not by default', { 'selected-by-default': false }, false],
+    ['not by default but selected', { 'selected-by-default': false, selected: true }, true],
+    ['unsupported', { inclusion: 'unsupported', selected: true }, false],
+    ['automatic', { inclusion: 'automatic', selected: false }, true],
+    ['null for selected', { selected: null }, true],
+  ])('that is marked with %s is read or not', (_name, metadata, isRead) => {
+    const streams = [{ tap_stream_id: 'people', metadata: [{ breadcrumb: [], metadata }] }]
+    expect(parseCatalog({ streams })).toHaveLength(isRead ? 1 : 0)
+  })
+
+  it('without metadata is read whole', () => {
+    const [stream] = parseCatalog({ streams: [{ stream: 'people' }] })
+    expect([stream?.name, stream?.isSelected(NAME)]).toEqual(['people', true])
+  })
+
+  it('with damaged metadata is read by what can be understood', () => {
+    const metadata = [null, { breadcrumb: NAME }, { breadcrumb: DEEP, metadata: null }]
+    const [stream] = parseCatalog({ streams: [{ tap_stream_id: 'people', metadata }] })
+    expect(stream?.isSelected(DEEP)).toBe(true)
+  })
+
+  it.each([undefined, null, [], {}, { streams: {} }, { streams: [{}] }, { streams: [null] }])(
+    'is a config error in %j',
+    (input) => {
+      expect(() => parseCatalog(input)).toThrow(ConnectorError)
+    },
+  )
+})
+
+describe('a field', () => {
+  it('is left out with the one around it, even if it is selected or automatic', () => {
+    const marks: Marks = [
+      [NAME, { selected: false }],
+      [DEEP, { inclusion: 'automatic', selected: true }],
+    ]
+    expect(isChosen(DEEP, marks)).toBe(false)
+  })
+
+  it('can be left out alone', () => {
+    expect([
+      isChosen(NAME, [[DEEP, { selected: false }]]),
+      isChosen(DEEP, [[DEEP, { selected: false }]]),
+    ]).toEqual([true, false])
+  })
+
+  it('of the members of a list goes with the list', () => {
+    const inList = ['properties', 'lines', 'items', 'properties', 'id']
+    expect(isChosen(inList, [[['properties', 'lines'], { selected: false }]])).toBe(false)
+  })
+})
+
+describe('a stream as --discover offers it', () => {
+  const facts: StreamSpec = {
+    name: 'people',
+    key: ['id'],
+    version: 'changeVersion',
+    isIncremental: true,
+    hasDeletes: true,
+    hasGenerations: true,
+    schema: {
+      $schema: 'draft',
+      examples: [{}],
+      type: 'object',
+      properties: {
+        id: {},
+        changeVersion: {},
+        name: { properties: { default: {} } },
+        lines: { items: { properties: { id: {} } } },
+      },
+    },
+  }
+  const entry = singerStream(facts) as {
+    schema: object
+    metadata: { breadcrumb: string[]; metadata: Record<string, unknown> }[]
+  }
+  const inclusionOf = (path: string) =>
+    entry.metadata.find(({ breadcrumb }) => breadcrumb.join('.') === path)?.metadata['inclusion']
+
+  it('cannot be read without its key, its version and the columns of the tap', () => {
+    const names = ['id', 'changeVersion', '_sdc_deleted_at', '_generation', '_ab_cdc_cursor']
+    expect(names.map((name) => inclusionOf(`properties.${name}`))).toEqual(
+      Array(5).fill('automatic'),
+    )
+  })
+
+  it('offers every other field, but members of a list only with the list', () => {
+    expect(inclusionOf('properties.name.properties.default')).toBe('available')
+    expect(inclusionOf('properties.lines')).toBe('available')
+    expect(inclusionOf('properties.lines.items.properties.id')).toBe('automatic')
+  })
+
+  it('has a plain schema, without examples', () => {
+    expect(Object.keys(entry.schema)).toEqual(['type', 'properties'])
+  })
+
+  it('says of its numbers that 32 bits do not hold them', () => {
+    const { properties } = entry.schema as { properties: Record<string, { maximum?: number }> }
+    for (const name of ['_generation', '_ab_cdc_cursor'])
+      expect(properties[name]?.maximum).toBeGreaterThan(2 ** 31)
+  })
+
+  it('is replicated as its source says', () => {
+    const methodOf = (spec: StreamSpec) => {
+      const { replication_method, replication_key } = singerStream(spec) as Record<string, string>
+      return [replication_method, replication_key]
+    }
+    expect(methodOf(facts)).toEqual(['INCREMENTAL', '_ab_cdc_cursor'])
+    expect(methodOf({ ...facts, replication: 'FULL_TABLE' })).toEqual(['FULL_TABLE', undefined])
+    expect(methodOf({ ...facts, isIncremental: false })).toEqual(['FULL_TABLE', undefined])
+  })
+
+  it('is selected whole when it comes back as it is', () => {
+    const [stream] = parseCatalog({ streams: [entry] })
+    expect(entry.metadata.every(({ breadcrumb }) => stream?.isSelected(breadcrumb))).toBe(true)
   })
 })

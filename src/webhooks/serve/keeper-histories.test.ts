@@ -3,18 +3,16 @@ import { expect, it } from 'vitest'
 import { ClientError } from '../../client/client-error.ts'
 import type { Keeper } from './keeper.ts'
 import {
+  COLLECTIONS,
   Crash,
   createFakeService,
-  type FakeWebhookService,
-  type Mishap,
-} from './testing/fake-service.ts'
-import {
-  COLLECTIONS,
   DAY,
   expectKept,
+  type FakeWebhookService,
   HOUR,
   inState,
   MINUTE,
+  type Mishap,
   PUBLIC_URL,
   start,
 } from './testing/start-keeper.ts'

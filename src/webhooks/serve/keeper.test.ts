@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { unsubscribe } from './keeper.ts'
 import { nonceOf } from './store.ts'
-import { createFakeService } from './testing/fake-service.ts'
 import {
   COLLECTIONS,
+  createFakeService,
   DAY,
   expectKept,
   HOUR,

@@ -1,13 +1,17 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { schemaUnder, selectionRules } from './field-selection.ts'
 import {
+  acquireBuffer,
   createJsonBatch,
   type MemberRule,
   type ObjectRules,
+  releaseBuffer,
   SKIP,
   SOFT_DELETE,
 } from './record-batch.ts'
 import { createBatchRewriter, rewriteRecord } from './record-rewriter.ts'
+import type { JsonSchema } from './stream-spec.ts'
 
 type Json = null | boolean | string | Digits | Json[] | { [name: string]: Json }
 
@@ -180,4 +184,75 @@ it('passes a batch that is under its rules already, and rewrites one that is und
   const other = rewrite({ ...batchOf(1), selection: { ...withoutPin } })
   expect(Buffer.from(other.record(0)).toString()).toBe('{"id":0}')
   expect(Buffer.from(other.lines(PARTS)).toString()).toBe('<{"id":0,"deleted":false}\n')
+})
+
+describe('a buffer', () => {
+  it('lends a buffer again once it is given back, and not before', () => {
+    const first = acquireBuffer(100_000)
+    const second = acquireBuffer(100_000)
+    expect(second.buffer).not.toBe(first.buffer)
+    releaseBuffer(first)
+    expect(acquireBuffer(90_000).buffer).toBe(first.buffer)
+  })
+
+  it('does not lend a buffer twice that is given back twice', () => {
+    const buffer = acquireBuffer(300_000)
+    releaseBuffer(buffer)
+    releaseBuffer(buffer)
+    expect(acquireBuffer(300_000).buffer).not.toBe(acquireBuffer(300_000).buffer)
+  })
+
+  it('ignores bytes that it did not lend', () => {
+    const foreign = Buffer.alloc(1_000_000)
+    releaseBuffer(foreign)
+    expect(acquireBuffer(1_000_000).buffer).not.toBe(foreign.buffer)
+  })
+})
+
+const schema: JsonSchema = {
+  properties: {
+    id: {},
+    name: { type: 'object', properties: { default: {}, translations: {} } },
+    lines: { items: { properties: { id: {}, text: {} } } },
+  },
+}
+
+/** A selection of everything but these fields. */
+function without(...fields: string[]) {
+  return (breadcrumb: readonly string[]) => !fields.includes(breadcrumb.join('.'))
+}
+
+describe('selectionRules', () => {
+  it('is none when everything is selected, so that records pass as they came', () => {
+    expect(selectionRules(schema, without())).toBeUndefined()
+  })
+
+  it('keeps only known members beside a deselected one', () => {
+    const rules = selectionRules(schema, without('properties.name'))
+    const json = '{"id":1,"name":2,"lines":3,"new":4}'
+    expect(rules && rewriteRecord(Buffer.from(json), rules)).toBe('{"id":1,"lines":3}')
+  })
+
+  it('looks into objects and lists and leaves their neighbours alone', () => {
+    const rules = selectionRules(
+      schema,
+      without('properties.name.properties.default', 'properties.lines.items.properties.text'),
+    )
+    const json =
+      '{"id":1,"new":2,"name":{"default":3,"translations":4},"lines":[{"id":5,"text":6},null]}'
+    const left = rules && rewriteRecord(Buffer.from(json), rules)
+    expect(left).toBe('{"id":1,"new":2,"name":{"translations":4},"lines":[{"id":5},null]}')
+  })
+})
+
+describe('schemaUnder', () => {
+  it('leaves out the same fields, deep ones too', () => {
+    const selection = without('properties.id', 'properties.lines.items.properties.text')
+    expect(schemaUnder(schema, selectionRules(schema, selection))).toEqual({
+      properties: {
+        name: schema.properties?.['name'],
+        lines: { items: { properties: { id: {} } } },
+      },
+    })
+  })
 })

@@ -1,6 +1,58 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { jsonFault, repeatedMember } from './json.ts'
+import { clean, nearest } from './text.ts'
+
+describe('a text for a terminal or a log', () => {
+  it.each([
+    ['plain words, also of Zoë and 李, stay', 'plain words, also of Zoë and 李, stay'],
+    ['two\nlines', 'two lines'],
+    ['two\r\nlines', 'two lines'],
+    ['a\u2028line\u2029and\u0085more', 'a line and more'],
+    ['\u001b]0;title\u0007\u001b[2Jgone', ']0;title [2Jgone'],
+    ['\u009b31mred', '31mred'],
+    ['a\u202eb\u2066c\u200f', 'a b c'],
+    ['a\u200bb\ufeffc', 'a b c'],
+    ['a\0b', 'a b'],
+    ['half \ud83d of one', 'half of one'],
+    ['a\ttab', 'a tab'],
+  ])('%j becomes %j', (text, expected) => {
+    expect(clean(text).replace(/ +/g, ' ').trim()).toBe(expected)
+  })
+
+  it('has 1,000 characters at most', () => {
+    expect([clean('x'.repeat(1000)).length, clean('x'.repeat(1001))]).toEqual([
+      1000,
+      `${'x'.repeat(999)}…`,
+    ])
+    expect([...clean('😀'.repeat(2000))]).toHaveLength(1000)
+    expect(clean('abcdef', 4)).toBe('abc…')
+  })
+
+  it('is one line that can be printed, whatever it was', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 3000 }), (text) => {
+        expect(clean(text)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u)
+        expect([...clean(text)].length).toBeLessThanOrEqual(1000)
+      }),
+    )
+  })
+})
+
+const NAMES = ['people', 'jobs', 'job-categories', 'start_date']
+
+it.each([
+  ['peple', 'people'],
+  ['poeple', 'people'],
+  ['start_dat', 'start_date'],
+  ['startdate', 'start_date'],
+  ['job', 'jobs'],
+  ['clockings', undefined],
+  ['x', undefined],
+  ['', undefined],
+])('%j was meant to be %j', (mistyped, name) => {
+  expect(nearest(mistyped, NAMES)).toBe(name)
+})
 
 /** The text with the place marked. */
 function marked(text: string): string {

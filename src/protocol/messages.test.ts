@@ -1,0 +1,167 @@
+import { Readable } from 'node:stream'
+import { describe, expect, it } from 'vitest'
+import { memberText, readMessages } from './input-messages.ts'
+import { createStateBudget } from './state.ts'
+import { lifeOf } from './sync-columns.ts'
+
+/** All messages of an input, or the error that ends it. */
+async function messagesOf(chunks: readonly (string | Buffer)[]): Promise<unknown[]> {
+  const input = readMessages(Readable.from(chunks), new AbortController().signal)
+  const values: unknown[] = []
+  try {
+    for (let one = await input.next(); one !== undefined; one = await input.next())
+      values.push([one.line, one.value])
+  } catch (error) {
+    values.push((error as Error).message.split('. ')[0])
+  }
+  return values
+}
+
+describe('the messages of an input', () => {
+  it('are its lines, wherever the pipe cuts them', async () => {
+    const text = Buffer.from('{"name":"Zoë \u2028"}\r\n\n{"n":2}')
+    const bytes = [...text].map((byte) => Buffer.from([byte]))
+    const expected = [
+      [1, { name: 'Zoë \u2028' }],
+      [3, { n: 2 }],
+    ]
+    expect([await messagesOf(bytes), await messagesOf([text])]).toEqual([expected, expected])
+  })
+
+  it.each<[string, (string | Buffer)[], string]>([
+    ['not JSON', ['{"a":1}\n{"secret', '":oops}\n'], 'is not JSON: see its column 11'],
+    ['cut off', ['{"a":1}\n{"a":'], 'is not JSON: see its column 6'],
+    ['a list', ['{"a":1}\n[]\n'], 'is not a message: it is no JSON object'],
+    ['another encoding', ['{"a":1}\n', Buffer.from([0x22, 0xe9, 0x22, 10])], 'is not UTF-8'],
+  ])('end at a line that is %s', async (_what, chunks, reason) => {
+    expect(await messagesOf(chunks)).toEqual([[1, { a: 1 }], `Line 2 of the input ${reason}`])
+  })
+
+  it('end with what the signal was aborted with, also while nothing comes', async () => {
+    const stop = new AbortController()
+    const silent = new Readable({ read() {} })
+    const next = readMessages(silent, stop.signal).next()
+    stop.abort(new Error('stopped'))
+    await expect(next).rejects.toThrow('stopped')
+    expect(silent.destroyed).toBe(true)
+  })
+})
+
+it.each<[string, string | undefined]>([
+  ['{"type":"STATE","value":{"at":12345678901234567890}}', '{"at":12345678901234567890}'],
+  ['{"value": 1.0 , "other":{"value":2}}', '1.0'],
+  ['{"other":{"value":2},"list":[{"value":3}]}', undefined],
+  ['{"value":"a \\"quoted\\" {text}, with \\\\"}', '"a \\"quoted\\" {text}, with \\\\"'],
+  ['{"v\\u0061lue":[1,[2,{}]],"x":1}', '[1,[2,{}]]'],
+  ['{"value":1,"value":2}', '2'],
+  ['{"x":"value"}', undefined],
+  ['{}', undefined],
+])('the text of the member "value" of %s is %s', (json, text) => {
+  expect(memberText(json, 'value')).toBe(text)
+})
+
+const MARKS = ['_ab_cdc_deleted_at', '_SDC_DELETED_AT', '_deleted']
+
+describe.each(MARKS)('a record with %s', (mark) => {
+  it.each([null, '', false, 'false', 'FALSE', 'f', 0])('of %j lives', (value) => {
+    expect(lifeOf({ [mark]: value })).toEqual({ isDeleted: false })
+  })
+
+  it.each([
+    true,
+    'true',
+    'True',
+    't',
+    1,
+    '2026-01-01',
+    '2026-01-01T00:00:00Z',
+    '2026-01-01 10:00:00.123456+00',
+    '2026-01-01 10:00:00 UTC',
+    1_790_000_000,
+    1_790_000_000_123,
+  ])('of %j is gone', (value) => {
+    expect(lifeOf({ [mark]: value })).toEqual({ isDeleted: true })
+  })
+
+  it.each(['no', 'yes', '0', ' ', 2, -1, 0.5, [], {}, '01/02/2026', 'null'])(
+    'of %j says neither',
+    (value) => {
+      expect(lifeOf({ [mark]: value })).toEqual({
+        fault: expect.stringMatching(`^The ${mark} is neither true nor false nor a time`),
+      })
+    },
+  )
+})
+
+it('a record without a mark lives, whatever else it says', () => {
+  expect(lifeOf({ deleted: true, _deleted_by: 'x', status: 'Deleted' })).toEqual({
+    isDeleted: false,
+  })
+})
+
+it('one mark is enough: a log of changes sends the columns of a row as they were', () => {
+  expect(lifeOf({ _sdc_deleted_at: '2026-01-01T00:00:00Z', _deleted: false })).toEqual({
+    isDeleted: true,
+  })
+})
+
+const SMALL = 4096
+const PAGE = 300_000
+const MEGABYTE = 1_000_000
+
+describe('the budget of STATEs', () => {
+  it('allows one for every page while they are small, however small the pages are', () => {
+    const budget = createStateBudget(SMALL, () => 0)
+    let refused = 0
+    for (let page = 0; page < 100_000; page++) {
+      budget.onRecords(100)
+      if (!budget.allows()) refused++
+      budget.onState(SMALL)
+    }
+    expect(refused).toBe(0)
+  })
+
+  it('keeps STATEs that grow with the records below a sixtieth of them and a fixed part', () => {
+    const budget = createStateBudget(SMALL, () => 0)
+    let records = 0
+    let states = 0
+    for (let page = 0; page < 500; page++) {
+      budget.onRecords(PAGE)
+      records += PAGE
+      if (!budget.allows()) continue
+      // Three bytes of ids for a record of a hundred: worse than any service we know.
+      const size = 700 + records * 0.03
+      budget.onState(size)
+      states += size
+    }
+    expect(states).toBeGreaterThan(MEGABYTE)
+    expect(states).toBeLessThan(records / 60 + 768 * 1024 + MEGABYTE)
+  })
+
+  it('allows no more than 8 MB of large STATEs in any minute', () => {
+    let now = 0
+    const budget = createStateBudget(SMALL, () => now)
+    const written: { now: number; bytes: number }[] = []
+    for (; now < 300_000; now += 10) {
+      budget.onRecords(100 * MEGABYTE)
+      if (!budget.allows()) continue
+      budget.onState(MEGABYTE)
+      written.push({ now, bytes: MEGABYTE })
+    }
+    for (const { now: from } of written) {
+      const minute = written.filter((state) => state.now >= from && state.now < from + 60_000)
+      expect(minute.length).toBeLessThanOrEqual(8)
+    }
+    expect(written.length).toBe(40)
+  })
+
+  it('allows one after a minute, whatever it costs', () => {
+    let now = 0
+    const budget = createStateBudget(SMALL, () => now)
+    budget.onState(2 * MEGABYTE)
+    now = 59_999
+    expect(budget.allows()).toBe(false)
+    now = 60_000
+    expect(budget.allows()).toBe(true)
+  })
+})
