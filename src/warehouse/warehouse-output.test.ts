@@ -1,3 +1,4 @@
+import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, it } from 'vitest'
 import { send } from './testing/list-source.ts'
 import { createCommits, createRisingKeys, createWarehouseOutput } from './warehouse-output.ts'
@@ -22,13 +23,13 @@ describe('commits', () => {
     expect(count).toBe(2)
   })
 
-  const RISING = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
+  const RISING = Array.from({ length: 24 }, (_, i) => i + 1)
 
   it.each([
-    ['rows that are new at 48 MB', RISING, 4, [12]],
+    ['rows that are new at 96 MB', RISING, 4, [24]],
     [
       'rows that may take the place of others at 16 MB, and before the first',
-      RISING.toReversed(),
+      RISING.slice(0, 12).toReversed(),
       4,
       [2, 5, 9],
     ],
@@ -57,5 +58,52 @@ describe('commits', () => {
       await send(output, [JSON.stringify({ id })])
     }
     expect(begun).toEqual(after)
+  })
+
+  it("take as many new rows as fill two of DuckDB's row groups, and no more", async () => {
+    const instance = await DuckDBInstance.create()
+    const connection = await instance.connect()
+    await connection.run('CREATE TABLE many AS SELECT * FROM range(200_000)')
+    const first = `SELECT sum(count) FROM pragma_storage_info('many')
+      WHERE row_group_id = 0 AND segment_type = 'BIGINT'`
+    const [[group] = []] = (await connection.runAndReadAll(first)).getRows()
+    const taken: number[] = []
+    let waiting = 0
+    const commits = createCommits(
+      async () => void taken.push(output.take()?.count ?? 0),
+      () => () => {},
+    )
+    const output = createWarehouseOutput({
+      stream: 'jobs',
+      rows: {
+        columns: [],
+        misfits: [],
+        add: (lines) => {
+          waiting += Buffer.from(lines).toString().split('\n').length - 1
+          return lines.length
+        },
+        take: () => {
+          const count = waiting
+          waiting = 0
+          return { files: [], count }
+        },
+      },
+      keys: createRisingKeys(-1),
+      commits,
+      log: { debug() {}, info() {}, warn() {} },
+      now: () => new Date(0),
+    })
+    const idsFrom = (first: number, length: number) =>
+      Array.from({ length }, (_, i) => JSON.stringify({ id: first + i }))
+    const size = Number(group)
+    for (const [first, length] of [
+      [0, size],
+      [size, size - 1_000],
+      [2 * size - 1_000, 1_000],
+      [2 * size, 1],
+    ] as const)
+      await send(output, idsFrom(first, length))
+    await commits.now()
+    expect(taken).toEqual([2 * size, 1])
   })
 })

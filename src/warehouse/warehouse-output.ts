@@ -7,12 +7,15 @@ import { LINE_PARTS } from './row-encoder.ts'
 import { type StreamRows, unwritable } from './stream-rows.ts'
 
 /**
- * So many bytes of rows are committed together at most, a page or a part of one more. Of a few row groups DuckDB writes
- * most while they come; less would go into its log first, and then into the file.
+ * So many new rows of a stream are committed together at most: two of DuckDB's row groups. DuckDB writes them while they
+ * come. Less than one would go into its log first, and then into the file; what is left of one would be a small group, and
+ * DuckDB would write its neighbours once more to fill it.
  */
-const COMMIT_BYTES = 48 * 1024 * 1024
+const COMMIT_ROWS = 2 * 122_880
+/** So many bytes of rows are committed together at most, a page or a part of one more. */
+const COMMIT_BYTES = 96 * 1024 * 1024
 /** Rows that may take the place of others are in memory until they are committed: each of their bytes counts for so many. */
-const REPLACING = 3
+const REPLACING = 6
 /** So do rows of records that are this long: DuckDB has each several times in memory. */
 const LONG_BYTES = 8 * 1024 * 1024
 /** A kill costs no more than what was read in this time, */
@@ -27,6 +30,8 @@ type Later = (ms: number, work: () => void) => () => void
 export interface Commits {
   /** Rows of so many bytes wait. A promise when there is no room for more before a commit has ended. */
   wrote(bytes: number): Promise<void> | undefined
+  /** What comes next is not committed with what waits now. A promise when another commit has to end first. */
+  cut(): Promise<void> | undefined
   /** Ends when everything that waits now is committed. */
   now(): Promise<void>
   /** Why the last commit failed; nothing is committed after it. */
@@ -63,9 +68,9 @@ export function createCommits(commit: () => Promise<void>, later = LATER): Commi
       waiting += bytes
       if (waiting < COMMIT_BYTES) return undefined
       if (running !== undefined) return running
-      void now().catch(() => {})
-      return undefined
+      return cut()
     },
+    cut,
     async stop() {
       cancel()
       await running?.catch(() => {})
@@ -77,6 +82,12 @@ export function createCommits(commit: () => Promise<void>, later = LATER): Commi
     if (running === undefined) return begin()
     next ??= running.then(begin)
     return next
+  }
+
+  function cut(): Promise<void> | undefined {
+    const before = running
+    void now().catch(() => {})
+    return before
   }
 
   function begin(): Promise<void> {
@@ -171,6 +182,8 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
   let completeGeneration: number | undefined
   let completeAt: Date | undefined
   let isChanged = false
+  /** New rows that wait for the next commit. */
+  let added = 0
   let failure: ConnectorError | undefined
   let onFirst = () => {}
   return {
@@ -195,7 +208,14 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
         releaseBuffer(lines)
         return done
       }
-      return keys.goOn(batch, generation) ? addAll() : afterRising(addAll)
+      const go = () => {
+        if (!keys.goOn(batch, generation)) return afterRising(addAll)
+        added += batch.count
+        return addAll()
+      }
+      const isFull = added > 0 && added + batch.count > COMMIT_ROWS
+      const ended = isFull ? commits.cut() : undefined
+      return ended === undefined ? go() : ended.then(go)
     },
     deletes(gone, { generation }) {
       counts.deletes += gone.length
@@ -256,6 +276,7 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
   function take(): ReturnType<WarehouseOutput['take']> {
     if (!isChanged || failure !== undefined) return undefined
     isChanged = false
+    added = 0
     const state = source === undefined ? undefined : JSON.stringify(source())
     const load = {
       stream,
