@@ -10,9 +10,7 @@ import { type Slice, slicesOf } from './slices.ts'
 import { lastDay, type StreamContext } from './stream-state.ts'
 import type { DayRange } from './summed-rows.ts'
 
-/**
- * Whether the last audit or complete read of a stream with a delta is older than the configuration wants.
- */
+/** Whether the last audit or complete read of a stream with a delta is longer ago than the configuration allows. */
 export function isAuditDue({ state, config, clock }: StreamContext): boolean {
   const { position, mode, auditedAt, generation } = state
   if (config.auditDays === 0 || mode !== 'incremental') return false
@@ -26,11 +24,13 @@ export function isAuditDue({ state, config, clock }: StreamContext): boolean {
 }
 
 /**
- * Compares what the delta has told with what the lists have, and mends what differs. The changes have been followed
- * just now; everything is listed, and `followChanges` follows them once more. A row that they do not name has not changed
- * meanwhile, so it must be in the list as the delta has told of it. What is not as it was at the last audit is listed a second
- * time, and written where both lists have the same. The state says until the end that the changes are to be followed
- * next, so a sync that takes over after a kill begins the audit anew.
+ * Compares the rows that the delta has reported with those of lists, and repairs the differences.
+ *
+ * The changes have just been followed. The audit lists the whole stream, and then `followChanges` follows the changes
+ * again. A row that they do not contain has not changed in between, so the list must show it as the delta has
+ * reported it. Parts that differ from the last audit are listed a second time, and rows that are equal in both lists
+ * are written. Until the end, the state says that the changes come next, so a sync that continues after a kill starts
+ * the audit over.
  */
 export async function audit(
   context: StreamContext,
@@ -53,7 +53,8 @@ export async function audit(
     state.endAudit(begunAt)
     return
   }
-  // What a backfill has decided is written first: an older second list must not show it to be there.
+  // Deletions that a backfill has decided are written first, so that an older second list cannot bring these rows
+  // back.
   await deleteVanished(context)
   await writeParts(rows.choose(state.auditedParts, keys.mayHave), range, context)
   // A page may have been read twice.
@@ -62,13 +63,16 @@ export async function audit(
   state.endAudit(begunAt, rows.fingerprints(keys.mayHave))
 }
 
-/** As after any reading. */
+/** Deletes missing rows, as after any other read. */
 async function deleteVanished(context: StreamContext): Promise<void> {
   await confirmDeletes(context)
   await emitDeletes(context)
 }
 
-/** Writes nothing of the list. False, which is said, where there is none that can be compared. */
+/**
+ * Lists the stream between two reads of its changes, without writing anything. Returns false, and logs why, if there
+ * is no list that can be compared.
+ */
 async function listBetweenChanges(
   range: DayRange | null,
   context: StreamContext,
@@ -97,7 +101,7 @@ async function listBetweenChanges(
     if (lacking === 0) return true
     const what = `${stream.stream}: the list of the audit is older than what the delta has reported: it lacks ${many(lacking, 'change')} of the latest`
     if (isAgain) {
-      // If the next list shows the same, it is no replica that lags behind: none lags for days.
+      // If the next list lacks them, too, it does not come from an old copy: no copy is days behind.
       latestChanges.forget()
       log.warn(
         warningOf(
@@ -111,7 +115,7 @@ async function listBetweenChanges(
   }
 }
 
-/** How many of the changes that were known before the list, and still hold, it does not show. */
+/** The number of changes that were known before the list and are still valid, but are missing in it. */
 function countLacking(
   expected: ReadonlyMap<Key, LatestChange>,
   range: DayRange | null,
@@ -120,19 +124,19 @@ function countLacking(
   const { keys } = state
   const isLacking = ([key, { version, day }]: [Key, LatestChange]) => {
     const isGone = version === null
-    // The changes that followed the list, or a backfill, have told otherwise.
+    // The changes after the list, or a backfill, have reported something else.
     if (keys.isTracked && keys.has(key) === isGone) return false
     const listed = rows.listedVersion(key)
     if (isGone) return listed !== undefined
     if (listed !== undefined) return listed < version
     const isListedDay = range === null || (day !== null && day >= range.from && day <= range.until)
-    // A list with a later change is not older: the row is gone in silence.
+    // A list that contains a later change is not old: the row was deleted without a report.
     return isListedDay && rows.highestListed <= version
   }
   return [...expected].filter(isLacking).length
 }
 
-/** Lists these parts a second time, and writes what is as it was in the first list. */
+/** Lists these parts a second time, and writes the rows that are equal in both lists. */
 async function writeParts(
   parts: ReadonlySet<string>,
   range: DayRange | null,
@@ -143,7 +147,10 @@ async function writeParts(
   for (const days of ranges) await listAll(days, 'second', context)
 }
 
-/** The days of some months, of which those that the first list did not have are left out later; all of the range where a part is no month. */
+/**
+ * The days of some months; days that the first list did not have are left out later. The whole range if a part is not
+ * a month.
+ */
 function daysOf(parts: ReadonlySet<string>, range: DayRange): DayRange[] {
   const months = [...parts].sort()
   if (!months.every((part) => /^\d{4}-\d\d$/.test(part))) return [range]
@@ -159,7 +166,7 @@ function daysOf(parts: ReadonlySet<string>, range: DayRange): DayRange[] {
   return days
 }
 
-/** False where the service offers no list. */
+/** Returns false if the service offers no list. */
 async function listAll(
   range: DayRange | null,
   pass: 'first' | 'second',
@@ -190,7 +197,10 @@ async function listAll(
   }
 }
 
-/** Says what the delta had not told, and deletes what is gone; what the lists have has been written. */
+/**
+ * Reports differences that the delta had not reported, and deletes rows that no longer exist. Rows of the lists have
+ * already been written.
+ */
 async function mend(context: StreamContext): Promise<void> {
   const { state, log, rows } = context
   const { stream, keys } = state

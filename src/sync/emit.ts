@@ -16,10 +16,10 @@ import type { Link } from './position.ts'
 import type { Slice } from './slices.ts'
 import type { StreamContext, StreamState } from './stream-state.ts'
 
-/** Deletes are written in batches of this size. */
+/** The number of deletes that are written together. */
 const CHUNK = 1000
 
-/** Deletes the rows that a complete read did not meet, which completes the generation. */
+/** Deletes the rows that a complete read did not find, which completes the generation. */
 export async function emitDeletes(
   context: Pick<StreamContext, 'state' | 'output' | 'clock'>,
 ): Promise<void> {
@@ -64,29 +64,32 @@ function* chunks(keys: Iterable<Key>): Generator<Key[]> {
   if (chunk.length > 0) yield chunk
 }
 
-/** Settings for writing the records of pages. */
+/** How the records of pages are written. */
 export interface EmitSettings {
-  /** Where their rows live; left out if that is not tracked. */
+  /** Where the rows are; undefined if that is not tracked. */
   readonly place?: Place | ((batch: RecordBatch) => Place | PlaceOf)
   /** Marks rows that no longer belong to the stream as deleted. */
   readonly mark?: (batch: RecordBatch) => void
-  /** Decides which of several records of a row counts; by default batch by batch. */
+  /** Decides which record counts if a row has several; by default batch by batch. */
   readonly order?: AnswerOrder
-  /** False if a repeated page has all its rows again, as for a delta link. */
+  /** False if a repeated page always has all of its rows again, as for a delta link. */
   readonly mayOmit?: boolean
   /** The slice of a list to which the pages belong. */
   readonly slice?: string
   /** See `Pages.read`. */
   readonly of?: string
-  /** Set for a second look: rows that the read has met are left out. */
+  /** Whether rows are checked a second time: then rows that the read has found are left out. */
   readonly isSecond?: boolean
-  /** Set for an audit: its first listing is only taken note of, and of its second what that has chosen is written. */
+  /**
+   * Set for an audit. The records of its first listing are only noted; of the second one, those are written that the
+   * first listing has chosen.
+   */
   readonly audit?: 'first' | 'second'
 }
 
 /**
- * Writes the records of the pages from `first` on, and yields the end of each page. Its last records
- * leave with the checkpoint that follows, or with the next page.
+ * Writes the records of the pages from `first` on, and yields the end of each page. Its last records are sent with
+ * the next checkpoint or the next page.
  */
 export async function* emitPages(
   first: string,
@@ -132,7 +135,10 @@ export async function* emitPages(
   }
 }
 
-/** What audits compare their lists with, also the first one after `audit_days` was set. */
+/**
+ * Notes the latest changes, which audits compare their lists with. They are always noted, so that the first audit
+ * after `audit_days` is set has them.
+ */
 function noteChanges(batch: RecordBatch, { latestChanges, stream }: StreamState): void {
   const { dateField } = stream
   latestChanges.note(batch, (i) =>
@@ -145,8 +151,8 @@ function written({ ops, count }: RecordBatch): number {
 }
 
 /**
- * How the answer to a delta link is written: its rows may have left the window, or the stream. `onLeft` is
- * called for batches with a row that is no longer among those that the start of the delta takes.
+ * How the answer to a delta link is written: its rows may have left the window or the stream. `onLeft` is called for
+ * each row that the start of the delta would no longer return.
  */
 export function changedRows(
   field: 'date' | 'from' | undefined,
@@ -179,12 +185,12 @@ export function changedRows(
   }
 }
 
-/** The day by which the service filters a record. */
+/** The date by which the service filters a record. */
 function dayIn(record: Uint8Array, field: 'date' | 'from'): string {
   const text =
     record instanceof Buffer ? record : Buffer.from(record.buffer, record.byteOffset, record.length)
   const name = `"${field}":"`
-  // The quotes of a name inside a text are escaped, so this is a member, and the only one.
+  // A quote inside of a text is escaped, so this is a member; and there is no second one.
   const at = text.indexOf(name)
   const end = at + name.length
   if (at >= 0 && text.indexOf(`"${field}"`, end) < 0) return text.toString('latin1', end, end + 10)
@@ -199,7 +205,7 @@ interface DeltaEnd {
   readonly isLast: boolean
 }
 
-/** Writes the records of a delta from `first` on, and yields what each of its pages ends with. */
+/** Writes the records of a delta from `first` on, and yields the link at the end of each page. */
 export async function* emitDelta(
   first: string,
   kind: LinkKind,
@@ -225,9 +231,9 @@ function isConflict(error: unknown): error is HttpError {
 }
 
 /**
- * The meaning of a conflict (409) on a delta. It is caused by another consumer, and starting over would take
- * the delta away from it. But if this link may have been requested before and its answer lost, it is used up,
- * and only starting over helps.
+ * Converts a conflict (409) on a delta to an error. Usually another consumer causes it, and starting over would end
+ * that consumer's delta. But if this link may have been requested before and its answer was lost, the link is used
+ * up, and only starting over helps.
  */
 async function conflictError(
   conflict: HttpError,
@@ -248,7 +254,10 @@ async function conflictError(
   )
 }
 
-/** A stored link may not be a delta link; reading from the beginning corrects that. */
+/**
+ * The error for a delta without a link to its changes. A stored link may be wrong; reading from the beginning
+ * corrects that.
+ */
 function withoutDeltaLink(isContinued: boolean): Error {
   const what = 'The service answered a delta without a link to its changes.'
   if (isContinued) return new DeadLinkError('unusable', what)
@@ -265,10 +274,7 @@ export interface Listing {
   readonly page: Link | null
 }
 
-/**
- * Writes the records of lists from the position of the listing on, and yields the new position after each
- * page.
- */
+/** Writes the records of lists from a position on, and yields the new position after each page. */
 export async function* emitSlices(
   slices: readonly Slice[],
   { slice: at, page: stored }: Listing,
@@ -294,7 +300,7 @@ export async function* emitSlices(
     } catch (error) {
       // Not every collection with references is documented to list them here.
       if (stream.nested !== 'referenced_collections' || !isUnknown(error)) throw error
-      // If all collections are refused, the stream is not offered; an empty list would delete everything.
+      // If all collections are refused, the stream is not offered; treating it as empty would delete everything.
       if (++refusals === slices.length) throw error
       keepReferences(key, error, context)
     }
@@ -309,7 +315,8 @@ function isUnknown(error: unknown): error is HttpError {
 }
 
 /**
- * Rows that were not listed may be live: they stay, including those that a new generation would remove.
+ * Keeps the rows of a collection that was not listed, because they may still exist; also those that a new generation
+ * would remove.
  */
 function keepReferences(collection: string, error: HttpError, { state, log }: StreamContext): void {
   const { stream, keys, mode, startsNoDelta } = state

@@ -2,35 +2,35 @@ import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import type { Day } from './days.ts'
 import { type Key, keyAt } from './id-set.ts'
 
-/** What the delta told last of a row. */
+/** The last change of a row that the delta has reported. */
 export interface LatestChange {
-  /** Null for a row that is gone; empty where records have none. */
+  /** Null for a deleted row; empty if records have no version. */
   readonly version: string | null
-  /** The day of a row that lives; null where records have none. */
+  /** The date of a row that exists; null if records have no date. */
   readonly day: Day | null
 }
 
-/** Of rows that live those with the highest versions are kept, and of those that are gone the last ones. */
+/** Keeps the living rows with the highest versions, and the rows that were deleted last: this many of each. */
 const MOST = 8
 
 /**
- * The latest changes that a delta has told of. A list that lacks the last of them is older than what the warehouse holds,
- * however old it is.
+ * The latest changes that a delta has reported. A list that lacks the latest one of them is older than the rows in
+ * the warehouse.
  */
 export interface LatestChanges {
   /**
-   * Takes note of a batch of the answer to a delta link, in which one record of each row counts. `dayOf` answers the day
-   * of a living record; it is asked for a few records only.
+   * Notes a batch of the answer to a delta link, in which each row has one record that counts. `dayOf` returns the
+   * date of a living record; it is called for a few records only.
    */
   note(batch: RecordBatch, dayOf: (index: number) => Day | null): void
   forget(): void
-  /** Those that are known now. */
+  /** The current changes. */
   all(): ReadonlyMap<Key, LatestChange>
-  /** As JSON text; null where there is none. */
+  /** The changes as JSON text; null if there are none. */
   encode(): string | null
 }
 
-/** Those of a text that `encode` answered, or none. */
+/** Restores the changes from the result of `encode`; null means none. */
 export function createLatestChanges(stored: string | null): LatestChanges {
   let changes = new Map(stored === null ? [] : readLatestChanges(stored))
   return {
@@ -58,7 +58,7 @@ export function createLatestChanges(stored: string | null): LatestChanges {
   }
 }
 
-/** The changes of such a text; undefined if it is none. */
+/** Parses the result of `encode`; undefined if it is not valid. */
 export function readLatestChanges(text: string): [Key, LatestChange][] | undefined {
   const isText = (value: unknown) => value === null || typeof value === 'string'
   try {
@@ -81,9 +81,9 @@ export function readLatestChanges(text: string): [Key, LatestChange][] | undefin
  */
 function worthNoting(batch: RecordBatch): number[] {
   const gone: number[] = []
-  /** By falling version. */
+  /** Sorted by version, the highest first. */
   const living: { readonly index: number; readonly version: string }[] = []
-  // Versions mostly rise, so from the end on a few comparisons decide.
+  // Versions usually increase, so starting at the end takes only few comparisons.
   for (let index = batch.count - 1; index >= 0; index--) {
     const op = batch.ops[index]
     if (op === SKIP) continue
