@@ -167,7 +167,7 @@ describe('a fault', () => {
   })
 })
 
-it('the settings of the writer have defaults, and leave those of the reader alone', () => {
+it('the settings of the writer have defaults, and do not change those of the reader', () => {
   expect(parseWriteSettings({ tenant: 'acme', environment: { type: 'production' } })).toEqual({
     relink: true,
     missingFields: 'keep',

@@ -33,7 +33,7 @@ describe('a configuration', () => {
     })
   })
 
-  it('takes every value that it is given', () => {
+  it('accepts every value that it is given', () => {
     const config = parseConfig({
       ...LEAST,
       start_date: '2024-02-29',
@@ -77,13 +77,13 @@ describe('a configuration', () => {
     expect(taken.toSorted()).toEqual(shown.toSorted())
   })
 
-  it('may have keys of other tools', () => {
+  it('may have settings of other tools', () => {
     expect(parseConfig({ ...LEAST, __injected: 1, _comment: 'x', other: {} })).toEqual(
       parseConfig(LEAST),
     )
   })
 
-  it('is left as it was given', () => {
+  it('is not modified', () => {
     const input = structuredClone(LEAST)
     parseConfig(input)
     expect(input).toEqual(LEAST)
@@ -256,7 +256,7 @@ describe('the specification of the configuration', () => {
     expect(ajv.validateSchema(root), ajv.errorsText()).toBe(true)
   })
 
-  it('says that the connector reads increments', () => {
+  it('says that the connector supports incremental syncs', () => {
     expect(spec.supportsIncremental).toBe(true)
   })
 
@@ -268,7 +268,7 @@ describe('the specification of the configuration', () => {
     ).toEqual([])
   })
 
-  it('gives the fields of every object an order of their own', () => {
+  it('orders the fields of every object', () => {
     for (const [path, { properties = {} }] of objects) {
       const orders = Object.values(properties).map(({ order }) => order)
       const isNumbered = orders.every((order) => typeof order === 'number')
@@ -276,7 +276,7 @@ describe('the specification of the configuration', () => {
     }
   })
 
-  it('marks as a secret every field that sounds like one and may hold one, and no other', () => {
+  it('marks as a secret every field whose name says so, and no other', () => {
     const mayHold = ({ type }: Node) => type === 'string' || type === 'integer' || type === 'number'
     expect(
       fieldsWhere(
@@ -291,7 +291,7 @@ describe('the specification of the configuration', () => {
     expect(found).toEqual([])
   })
 
-  it('gives every value one type, every list one kind of item, every object its fields', () => {
+  it('gives every value one type, every array one kind of item, every object its fields', () => {
     const wrong = nodes.filter(([, { type, items, properties, oneOf }]) => {
       if (typeof type !== 'string') return true
       if (type === 'array') return items === undefined || Array.isArray(items)
@@ -300,7 +300,7 @@ describe('the specification of the configuration', () => {
     expect(wrong.map(([path]) => path)).toEqual([])
   })
 
-  it('never refuses a key that it does not know', () => {
+  it('never refuses an unknown key', () => {
     const stated = everyNode.flatMap(([, node]) => node['additionalProperties'] ?? [])
     expect(stated).toEqual(stated.map(() => true))
   })
@@ -328,7 +328,7 @@ describe('the specification of the configuration', () => {
     expect(fieldsWhere((node) => 'pattern' in node !== 'pattern_descriptor' in node)).toEqual([])
   })
 
-  it('bounds every number', () => {
+  it('limits every number', () => {
     expect(
       fieldsWhere((node) => node.type === 'integer' && !('minimum' in node && 'maximum' in node)),
     ).toEqual([])
@@ -354,7 +354,7 @@ describe('a choice between alternatives', () => {
     expect(shapes).toEqual(choices.map(() => ['object', 'dropdown', true]))
   })
 
-  it('is made by one constant, the same field in each and another value in each', () => {
+  it('is made by one constant: the same field in each, with another value', () => {
     for (const [path, { oneOf = [] }] of choices) {
       const constants = oneOf.map(({ properties = {} }) =>
         Object.entries(properties).filter(([, node]) => 'const' in node),

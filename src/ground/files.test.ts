@@ -54,7 +54,7 @@ async function leaveSocket(path: string): Promise<void> {
   await once(server, 'close')
 }
 
-it('of those that lock a file at the same instant, after a kill too, exactly one has it', async () => {
+it('if several processes lock a file at the same instant, even after a kill, exactly one gets it', async () => {
   for (let times = 0; times < 10; times++) {
     const folder = emptyFolder()
     const file = join(folder, 'store.json')

@@ -44,24 +44,24 @@ describe('a secret in a text', () => {
     expect(`${before}:`.startsWith(Buffer.from(told, 'base64').toString('latin1'))).toBe(true)
   })
 
-  it('is replaced line by line when it has several', () => {
+  it('is replaced line by line if it has several', () => {
     expect(masked('first line\r\nsecond line', 'say second line, say first line')).toBe(
       'say ****, say ****',
     )
   })
 
-  it('is replaced whole when it contains another one', () => {
+  it('is replaced completely if it contains another one', () => {
     const mask = createMask()
     mask.add('inner')
     mask.add('the inner one')
     expect(mask.text('it is the inner one')).toBe('it is ****')
   })
 
-  it('does not begin to hide innocent words when it is short', () => {
+  it('does not hide ordinary words if it is short', () => {
     expect(masked('abc', 'the abc of it')).toBe('the abc of it')
   })
 
-  it('costs little time, whatever the service makes of it', () => {
+  it('takes little time, whatever the service makes of it', () => {
     const mask = createMask()
     for (const piece of ['\\', '\\/', '\\"', '%', '%25', '&', '&amp;', '+ '])
       mask.add(piece.repeat(100))
@@ -71,11 +71,11 @@ describe('a secret in a text', () => {
     expect(process.cpuUsage(began).user / 1000).toBeLessThan(5000)
   })
 
-  it('may hold half a character', () => {
+  it('may contain a lone surrogate', () => {
     expect(masked('half \ud83d', 'it is half \ud83d.')).toBe('it is ****.')
   })
 
-  it('is never left, whatever it is and wherever it stands', () => {
+  it('is never left, whatever it is and wherever it occurs', () => {
     const text = fc.string({ unit: 'binary' })
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 4 }), text, text, (value, a, b) => {
@@ -86,12 +86,12 @@ describe('a secret in a text', () => {
   })
 })
 
-it('credentials of a header are replaced without being known', () => {
+it('credentials of a header are replaced even if they are unknown', () => {
   const text = 'Authorization: Basic aWQ6cGFzcw==, authorization: bearer eyJ.a-b_c~d+/='
   expect(createMask().text(text)).toBe('Authorization: Basic ****, authorization: bearer ****')
 })
 
-it('words that begin like credentials are left', () => {
+it('words that look like credentials are kept', () => {
   const text = 'Basic authentication is off; a bearer token is needed.'
   expect(createMask().text(text)).toBe(text)
 })
@@ -100,7 +100,7 @@ function escapedUnits(text: string): string {
   return text.replace(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-it('takes hundreds of secrets in a moment, each once', () => {
+it('accepts hundreds of secrets quickly, each once', () => {
   const mask = createMask()
   const secrets = Array.from({ length: 300 }, (_, i) => `${i}-${'key+/'.repeat(9)}`)
   const began = process.cpuUsage()

@@ -29,7 +29,7 @@ describe('a text for a terminal or a log', () => {
     expect(clean('abcdef', 4)).toBe('abc…')
   })
 
-  it('is one line that can be printed, whatever it was', () => {
+  it('is one printable line, whatever it was', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 3000 }), (text) => {
         expect(clean(text)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u)
@@ -60,7 +60,7 @@ function marked(text: string): string {
   return `${text.slice(0, at)}^${text.slice(at)}`
 }
 
-describe('the place where a text stops being JSON', () => {
+describe('the position at which a text stops being JSON', () => {
   it.each([
     '^',
     '  ^',
@@ -84,7 +84,7 @@ describe('the place where a text stops being JSON', () => {
     expect(marked(text.replace('^', ''))).toBe(text)
   })
 
-  it('is the end of what was cut off, wherever that is not a word', () => {
+  it('is the end of a text that was cut off, unless that is within a word', () => {
     fc.assert(
       fc.property(fc.json(), fc.nat(), (json, cut) => {
         const text = json.slice(0, cut % json.length)
@@ -94,7 +94,7 @@ describe('the place where a text stops being JSON', () => {
     )
   })
 
-  it('is the end of a whole text', () => {
+  it('is the end of a complete text', () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         expect(jsonFault(json)).toBe(json.length)
@@ -114,7 +114,7 @@ describe('a member that comes twice in one object', () => {
     expect(repeatedMember(json)).toEqual(path)
   })
 
-  it('is none where it comes once in each', () => {
+  it('is none if it comes once in each', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(repeatedMember(JSON.stringify(value))).toBeUndefined()

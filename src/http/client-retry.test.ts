@@ -14,15 +14,15 @@ import { createTransport, loggedTransport } from './transport.ts'
 
 const PEOPLE = `${PREFIX}/people`
 
-describe('a failure that may pass', () => {
-  it.each([408, 425, 429, 500, 502, 503, 504])('such as %d is tried again', async (status) => {
+describe('a transient failure', () => {
+  it.each([408, 425, 429, 500, 502, 503, 504])('such as %d is retried', async (status) => {
     const { client, calls } = await openClient({
       api: (response, _, index) => reply(response, index === 0 ? status : 200, 'done'),
     })
     expect([await textOf(await client.get(PEOPLE)), calls.length]).toEqual(['done', 2])
   })
 
-  it('such as a connection that is reset is tried again', async () => {
+  it('such as a connection that is reset is retried', async () => {
     const { client } = await openClient({
       api: (response, _, index) =>
         index === 0 ? response.socket?.resetAndDestroy() : reply(response, 200, 'done'),
@@ -45,7 +45,7 @@ describe('a failure that may pass', () => {
     expect(await textOf(await client.get(PEOPLE))).toBe('done')
   })
 
-  it('such as a service that stays silent is tried again', async () => {
+  it('such as a service that stays silent is retried', async () => {
     const { client } = await openClient({
       silenceSeconds: 0.2,
       api: (response, _, index) => index > 0 && reply(response, 200, 'done'),
@@ -53,7 +53,7 @@ describe('a failure that may pass', () => {
     expect(await textOf(await client.get(PEOPLE))).toBe('done')
   })
 
-  it('such as a body that stops coming is tried again', async () => {
+  it('such as a body that stops is retried', async () => {
     const { client } = await openClient({
       silenceSeconds: 0.2,
       api: (response, _, index) =>
@@ -62,7 +62,7 @@ describe('a failure that may pass', () => {
     expect(await textOf(await client.get(PEOPLE))).toBe('done')
   })
 
-  it('is tried again for a token too', async () => {
+  it('is retried for a token, too', async () => {
     const { client, tokenCalls } = await openClient({
       api: () => {},
       token: (response, _, index) =>
@@ -71,7 +71,7 @@ describe('a failure that may pass', () => {
     expect([(await client.token()).value, tokenCalls.length]).toEqual(['second', 2])
   })
 
-  it('is an error when it does not pass', async () => {
+  it('is an error if it persists', async () => {
     const { client, calls } = await openClient({ api: (response) => reply(response, 503) })
     const failure = await failureOf(client.get(PEOPLE))
     expect([failure, calls.length]).toEqual([
@@ -80,7 +80,7 @@ describe('a failure that may pass', () => {
     ])
   })
 
-  it('counts into the traffic', async () => {
+  it('is counted in the traffic', async () => {
     const { client } = await openClient({
       api: (response, _, index) => reply(response, [500, 429, 200][index] ?? 200, 'done'),
     })
@@ -96,7 +96,7 @@ describe('a failure that may pass', () => {
   })
 })
 
-describe('a refusal that does not pass', () => {
+describe('a permanent refusal', () => {
   it.each([400, 403, 404, 405, 409, 410, 414, 501])(
     'such as %d is not tried again',
     async (status) => {
@@ -142,7 +142,7 @@ async function open(scenario: ClientScenario) {
 }
 
 describe('a request that writes', () => {
-  it('carries its body as JSON, and the version it is meant for', async () => {
+  it('sends its body as JSON, and the version that it applies to', async () => {
     const { send, calls } = await open({ api: (response) => reply(response, 204) })
     const answer = await send({ method: 'PUT', body: { name: 'é' }, ifMatch: '"7"' })
     expect(answer).toMatchObject({ status: 204, text: '' })
@@ -234,7 +234,7 @@ describe('a request that writes', () => {
     expect(onUncertain.mock.calls.length > 0).toBe(expected)
   })
 
-  it('was not done when no connection could be made', async () => {
+  it('was not carried out if no connection could be made', async () => {
     const { send, service } = await open({ api: () => {}, attempts: 2 })
     const onUncertain = vi.fn()
     const url = 'http://127.0.0.1:9/never'
@@ -277,7 +277,7 @@ describe('the personal part of a request', () => {
   })
 })
 
-it('the words of a validation error are found, whatever its members are called', async () => {
+it('the texts of a validation error are found, whatever its members are called', async () => {
   const { send } = await open({
     api: (response) =>
       reply(response, 400, {

@@ -108,20 +108,20 @@ describe('an outage of a minute', () => {
     await expect(scene(until(MINUTE, said)).get()).resolves.toBeDefined()
   })
 
-  it('of everything is waited out', async () => {
+  it('of the whole service is waited out', async () => {
     const outage = until(MINUTE, refused)
     await expect(scene(outage, { token: outage }).get()).resolves.toBeDefined()
   })
 })
 
 describe('an outage that is longer than retry_minutes', () => {
-  it('is an error, after a last attempt when they are over', async () => {
+  it('is an error after a last attempt at their end', async () => {
     const { get, sent } = scene(() => [503], { retryMinutes: 2 })
     expect(await failureOf(get())).toMatchObject({ failure: 'transient', status: 503 })
     expect(sent.at(-1)?.[0]).toBe(2 * MINUTE)
   })
 
-  it('asks less and less often, and at least each minute', async () => {
+  it('makes requests less and less often, but at least each minute', async () => {
     const { get, sent } = scene(() => reset)
     await failureOf(get())
     const waits = sent.slice(1).map(([ms], i) => ms - (sent[i]?.[0] ?? 0))
@@ -129,13 +129,13 @@ describe('an outage that is longer than retry_minutes', () => {
     expect(Math.max(...waits)).toBe(30_000)
   })
 
-  it('of the token endpoint is an error too', async () => {
+  it('of the token endpoint is an error, too', async () => {
     const { client, time } = scene(() => [200], { token: () => refused, retryMinutes: 1 })
     expect((await failureOf(time.run(client.token()))).message).toMatch(/could not be reached/)
     expect(time.now()).toBe(MINUTE)
   })
 
-  it('is counted anew for each request', async () => {
+  it('is counted for each request separately', async () => {
     // Half of the time the service takes nothing, for much longer than any request may wait.
     const { get, time } = scene((ms) => (Math.floor(ms / MINUTE) % 2 ? [503] : [200]), {
       retryMinutes: 2,
@@ -158,7 +158,7 @@ describe('retry_minutes 0', () => {
     expect(sent).toHaveLength(1)
   })
 
-  it('renews a token all the same', async () => {
+  it('renews a token nevertheless', async () => {
     const { get, sent } = scene((_, nth) => (nth === 1 ? [401] : [200]), { retryMinutes: 0 })
     await get()
     expect(sent).toHaveLength(2)
@@ -191,7 +191,7 @@ describe('a Retry-After', () => {
     expect(sent.at(-1)?.[0]).toBe(60 * MINUTE)
   })
 
-  it('says until when the service wants to be left alone', async () => {
+  it('says until when the service asks to wait', async () => {
     const { get } = scene((_, nth) => (nth === 1 ? [429, { 'retry-after': '9' }] : [200]))
     const causes: RetryCause[] = []
     await get(PEOPLE, { onRetry: (retryCause) => causes.push(retryCause) })
@@ -200,7 +200,7 @@ describe('a Retry-After', () => {
     ])
   })
 
-  it('of a 429 holds every other request as well', async () => {
+  it('of a 429 also holds back every other request', async () => {
     const { client, time, sent } = scene((_, nth) =>
       nth === 1 ? [429, { 'retry-after': '60' }] : [200],
     )
@@ -225,7 +225,7 @@ describe('a request that waits', () => {
     expect([(await waiting).message, time.now()]).toEqual(['stopped', 0])
   })
 
-  it('can be ended alone', async () => {
+  it('can be aborted alone', async () => {
     const { client } = scene(() => [503])
     const own = new AbortController()
     const waiting = failureOf(client.get(PEOPLE, { signal: own.signal }))
@@ -234,7 +234,7 @@ describe('a request that waits', () => {
     expect((await waiting).message).toBe('dropped')
   })
 
-  it('says why, and no more once something succeeds', async () => {
+  it('has a reason until something succeeds', async () => {
     const { get, client } = scene((_, nth) => (nth === 1 ? refused : [200]))
     const seen: (string | undefined)[] = []
     await get(PEOPLE, { onRetry: () => seen.push(client.retryCause?.reason) })
@@ -256,7 +256,7 @@ describe('a link that is gone at the second attempt', () => {
     expect(await failureOf(get())).toMatchObject({ status: 410, isRepeat })
   })
 
-  it('may have been used up when the caller says so', async () => {
+  it('may have been used up if the caller says so', async () => {
     const { get } = scene(() => [410])
     expect(await failureOf(get(PEOPLE, { isRepeat: true }))).toMatchObject({ isRepeat: true })
   })

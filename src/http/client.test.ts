@@ -9,7 +9,7 @@ const PEOPLE = `${PREFIX}/people`
 describe('a request', () => {
   // spec: Service 7
   // spec: Authentication 3
-  it('carries the token, the user agent and what it takes', async () => {
+  it('has the token, the user agent and the accepted types', async () => {
     const { client, calls } = await openClient({ api: (response) => reply(response, 200, '{}') })
     await client.get(`${PEOPLE}?filter=date ge '2026-01-01'`)
     expect(calls).toEqual([
@@ -40,7 +40,7 @@ describe('a request', () => {
   })
 
   // spec: Authentication 4
-  it('reuses the token of the one before', async () => {
+  it('reuses the token of the previous one', async () => {
     const { client, tokenCalls } = await openClient({
       api: (response) => reply(response, 200, '{}'),
     })
@@ -50,23 +50,26 @@ describe('a request', () => {
   })
 
   // spec: Authentication 2
-  it('never takes a link that leads elsewhere to the wire', async () => {
+  it('is never sent to a link that leads elsewhere', async () => {
     const { client, service } = await openClient({ api: () => {} })
     await failureOf(client.get(`https://evil.test${PEOPLE}`))
     expect(service.requests).toEqual([])
   })
 
-  it('that only probes throws the body away', async () => {
+  it('discards the body if it only probes', async () => {
     const { client } = await openClient({ api: (response) => reply(response, 200, ' {"value":') })
     expect(await client.probe(PEOPLE)).toBe(true)
   })
 
-  it.each(['<html>', 'OK', '', ' '])('that only probes takes %j for no API', async (body) => {
-    const { client } = await openClient({ api: (response) => reply(response, 200, body) })
-    expect(await client.probe(PEOPLE)).toBe(false)
-  })
+  it.each(['<html>', 'OK', '', ' '])(
+    'does not accept %j as the API if it only probes',
+    async (body) => {
+      const { client } = await openClient({ api: (response) => reply(response, 200, body) })
+      expect(await client.probe(PEOPLE)).toBe(false)
+    },
+  )
 
-  it('ends at once when it is told to stop', async () => {
+  it('ends at once when it is aborted', async () => {
     const { client, stop } = await openClient({ api: () => stop.abort(new Error('stopped')) })
     expect((await failureOf(client.get(PEOPLE))).message).toBe('stopped')
   })
@@ -95,7 +98,7 @@ describe('a token that the service refuses', () => {
   })
 
   // spec: Errors: 401
-  it('is an error when the new one is refused as well', async () => {
+  it('is an error if the new one is refused, too', async () => {
     const { client, tokenCalls } = await openClient({ api: (response) => reply(response, 401) })
     const failure = await failureOf(client.get(PEOPLE))
     expect([failure, tokenCalls.length]).toEqual([
@@ -105,7 +108,7 @@ describe('a token that the service refuses', () => {
   })
 
   // spec: Authentication 8
-  it('is widened after it was renewed, if it was asked for by scopes', async () => {
+  it('is widened after it was renewed, if it was requested with scopes', async () => {
     const { client, tokenCalls } = await openClient({
       scopes: ['people.read'],
       api: (response, { headers }) =>
@@ -117,7 +120,7 @@ describe('a token that the service refuses', () => {
 
   // spec: Authentication 8
   // spec: Errors: 403
-  it('is widened at once when it lacks a permission', async () => {
+  it('is widened at once if it lacks a permission', async () => {
     const { client, tokenCalls } = await openClient({
       scopes: ['people.read'],
       api: (response, { headers }) =>
@@ -127,13 +130,13 @@ describe('a token that the service refuses', () => {
     expect(tokenCalls.map(({ body }) => body.includes('scope='))).toEqual([true, false])
   })
 
-  it('that is as wide as can be is not asked for again when it lacks a permission', async () => {
+  it('is not requested again for a missing permission if it has all scopes', async () => {
     const { client, tokenCalls } = await openClient({ api: (response) => reply(response, 403) })
     await failureOf(client.get(PEOPLE))
     expect(tokenCalls).toHaveLength(1)
   })
 
-  it('and cannot be renewed is no refusal of the link', async () => {
+  it('and cannot be renewed is not reported as a refusal of the link', async () => {
     const { client } = await openClient({
       api: (response) => reply(response, 401),
       token: (response, _, index) =>
@@ -187,7 +190,7 @@ describe('a redirect', () => {
     },
   )
 
-  it('to another collection is refused, because its records would pass for those of this one', async () => {
+  it('to another collection is refused, because its records would be treated as those of this one', async () => {
     const { client, calls } = await openClient({
       api: (response) => reply(response, 302, '', { location: `${PREFIX}/departments` }),
     })
@@ -222,7 +225,7 @@ describe('a redirect', () => {
 describe('a body', () => {
   const MIB = 1024 * 1024
 
-  it('of a few MiB arrives whole', async () => {
+  it('of a few MiB arrives complete', async () => {
     const { client } = await openClient({
       api: (response) => reply(response, 200, 'x'.repeat(3 * MIB)),
     })
@@ -232,7 +235,7 @@ describe('a body', () => {
   })
 
   // spec: Limits: page size
-  it('that is larger arrives in parts, with nothing left out', async () => {
+  it('that is larger arrives completely, in parts', async () => {
     const { client } = await openClient({
       api: (response) => reply(response, 200, '0123456789'.repeat(MIB)),
     })
@@ -240,7 +243,7 @@ describe('a body', () => {
     expect(['parts' in body, await textOf(body)]).toEqual([true, '0123456789'.repeat(MIB)])
   })
 
-  it('that breaks off after its first part is a failure that may pass', async () => {
+  it('that breaks after its first part is a transient failure', async () => {
     const { client, service } = await openClient({
       api: (response) => response.writeHead(200).write('x'.repeat(6 * MIB)),
     })
@@ -249,7 +252,7 @@ describe('a body', () => {
     expect(await failureOf(textOf(body))).toMatchObject({ failure: 'transient' })
   })
 
-  it('that is given up in the middle gives its connection back', async () => {
+  it('that is abandoned in the middle releases its connection', async () => {
     const closed = { isIt: false }
     const { client } = await openClient({
       api: (response) => {

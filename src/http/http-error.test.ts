@@ -25,7 +25,7 @@ function refusal(
 }
 
 describe('the message of a refusal', () => {
-  it('says what happened, to what, and in which words of the service', async () => {
+  it('says what happened, to which address, and what the service says', async () => {
     const { message } = await refusal(
       404,
       '{"error":{"code":"NotFound","message":"No such department"}}',
@@ -79,14 +79,14 @@ describe('the message of a refusal', () => {
     },
   )
 
-  it('has no words of a host in a private network, which may be any', async () => {
+  it('has no text of a host in a private network', async () => {
     const body = '{"error":{"code":"Internal","message":"a value of another service"}}'
     const error = await refusal(400, body, undefined, {}, true)
     expect(error).toMatchObject({ code: undefined, reasons: [], oauthError: undefined })
     expect(error.message).toMatch(/does not accept the request \(400 for [^ ]*\/people\)\.$/)
   })
 
-  it('tells a refusal of OAuth, whoever answers', async () => {
+  it('recognizes a refusal of OAuth, whoever answers', async () => {
     const error = await refusal(400, '{"error":"invalid_scope"}', undefined, {}, true)
     expect(error.oauthError).toBe('invalid_scope')
     expect(error.message).not.toContain('invalid_scope')
@@ -96,7 +96,7 @@ describe('the message of a refusal', () => {
     expect((await refusal(400, 'x'.repeat(5000))).message).toMatch(/[^x]x{200}\.$/)
   })
 
-  it('says the status when the body breaks', async () => {
+  it('has the status if the body breaks', async () => {
     const reply: ErrorReply = {
       status: 400,
       body: {
@@ -108,7 +108,7 @@ describe('the message of a refusal', () => {
     expect((await toHttpError(URL, reply, createMask())).message).toMatch(/\(400 for .*people\)\.$/)
   })
 
-  it('never shows a secret, also one that is longer than a message', async () => {
+  it('never shows a secret, even if it is longer than a message', async () => {
     const mask = createMask()
     const token = `eyJ${'abcdefghi'.repeat(100)}`
     mask.add(token)
@@ -148,7 +148,7 @@ describe('who has to act on a refusal', () => {
   })
 })
 
-describe('a refusal whose words are hidden', () => {
+describe('a refusal whose texts are hidden', () => {
   it.each([
     [
       'of the service',

@@ -160,7 +160,7 @@ describe('a link of the service', () => {
   // spec: Filtering: URL length
   // spec: Errors: 414
   // spec: Limits: URL length
-  it('is a config error above 4096 characters, encoding included', () => {
+  it('is a config error above 4096 characters after encoding', () => {
     const link = `${PREFIX}/people?a=`.padEnd(4095 - ORIGIN.length, 'x')
     expect(() => resolveLink(`${link}'`, endpoints())).toThrow(
       expect.objectContaining({
@@ -216,7 +216,7 @@ function noticedAfter(before: number, length: number): number {
   }
 }
 
-it('a link to its own page is noticed at once, however late it comes', () => {
+it('a link to its own page is found at once, however late it comes', () => {
   expect([noticedAfter(0, 1), noticedAfter(1, 1), noticedAfter(1000, 1)]).toEqual([1, 2, 1001])
 })
 
@@ -230,7 +230,7 @@ it.each([
   expect(noticedAfter(before, length)).toBeLessThanOrEqual(3 * (before + length))
 })
 
-it('a chain without a circle continues', () => {
+it('a chain without a cycle continues', () => {
   const isCircle = createCircleCheck('0')
   const noticed = Array.from({ length: 100_000 }, (_, i) => isCircle(String(i + 1)))
   expect(noticed).not.toContain(true)
@@ -260,7 +260,7 @@ describe('the endpoints', () => {
       })
     })
 
-    it('may lie below a path of a proxy', () => {
+    it('may be below a path of a proxy', () => {
       expect(endpoints({ baseUrl: 'https://proxy.test:8443/a/b/' })).toMatchObject({
         origin: 'https://proxy.test:8443',
         mount: '/a/b',
@@ -333,7 +333,7 @@ describe('the endpoints', () => {
     expect(requestUrl(query, urlEndpoints)).toBe(PREFIX + expected)
   })
 
-  it('the first link is requested as it is', () => {
+  it('the first link is requested unchanged', () => {
     const link = requestUrl(
       {
         path: '/clockings',

@@ -134,12 +134,12 @@ async function refusedLimiter(waitMs: number) {
 
 describe('a limiter that was refused', () => {
   // spec: Limits: rate
-  it('admits nobody before the Retry-After is over', async () => {
+  it('admits no request before the Retry-After is over', async () => {
     const { time, limiter, refusedAt } = await refusedLimiter(7000)
     expect(await admissions(1, limiter, time)).toEqual([refusedAt + 7000])
   })
 
-  it('goes on with half of the rate that the service had taken', async () => {
+  it('continues with half of the rate that the service had accepted', async () => {
     const { time, limiter } = await refusedLimiter(1000)
     const [first = 0, second = 0] = await admissions(2, limiter, time)
     expect(second - first).toBeCloseTo(200)
@@ -158,7 +158,7 @@ describe('a limiter that was refused', () => {
     ])
   })
 
-  it('counts the late refusal of a request that was on its way with the first one to it', async () => {
+  it('counts the late refusal of a request that was sent before the first one together with it', async () => {
     const time = createVirtualTime()
     const limiter = createRateLimiter(undefined, time)
     const [first, late] = await time.run(
@@ -178,14 +178,14 @@ describe('a limiter that was refused', () => {
     expect(two - one).toBeCloseTo(200)
   })
 
-  it('keeps its rate when nothing was taken in between', async () => {
+  it('keeps its rate if nothing was accepted in between', async () => {
     const { time, limiter } = await refusedLimiter(1000)
     await time.run(limiter.acquire(signal).then((again) => limiter.onThrottled(again, 1000)))
     const [first = 0, second = 0] = await admissions(2, limiter, time)
     expect(second - first).toBeCloseTo(200)
   })
 
-  it('is held for the longest of several waits', async () => {
+  it('pauses for the longest of several waits', async () => {
     const time = createVirtualTime()
     const limiter = createRateLimiter(undefined, time)
     const [first, second] = await Promise.all([limiter.acquire(signal), limiter.acquire(signal)])
@@ -194,14 +194,14 @@ describe('a limiter that was refused', () => {
     expect(await admissions(1, limiter, time)).toEqual([5000])
   })
 
-  it('makes up for the turns of a moment, not for those of a long pause', async () => {
+  it('catches up after a short delay, not after a long pause', async () => {
     const { time, limiter } = await refusedLimiter(0)
     await time.run(time.sleep(3000, signal))
     const at = await admissions(6, limiter, time)
     expect(at.filter((ms) => ms === at[0])).toHaveLength(3)
   })
 
-  it('stops waiting when it is told to stop', async () => {
+  it('stops waiting when it is aborted', async () => {
     const limiter = createRateLimiter(undefined)
     const stop = new AbortController()
     limiter.onThrottled(await limiter.acquire(stop.signal), 60_000)
@@ -212,7 +212,7 @@ describe('a limiter that was refused', () => {
 })
 
 describe('requests_per_minute', () => {
-  it('is shared in the order of asking', async () => {
+  it('is shared in the order of the calls', async () => {
     const time = createVirtualTime()
     const limiter = createRateLimiter(120, time)
     const order: string[] = []
@@ -226,13 +226,13 @@ describe('requests_per_minute', () => {
     expect(order.join('')).toBe('abcabcabc')
   })
 
-  it('is kept from the first request on', async () => {
+  it('applies from the first request on', async () => {
     const time = createVirtualTime()
     const at = await admissions(5, createRateLimiter(120, time), time)
     expect(at).toEqual([0, 500, 1000, 1500, 2000])
   })
 
-  it('is not made up for after a pause', async () => {
+  it('is not exceeded after a pause', async () => {
     const time = createVirtualTime()
     const limiter = createRateLimiter(120, time)
     await time.run(limiter.acquire(signal).then(() => time.sleep(10_000, signal)))
@@ -266,14 +266,14 @@ function clockAt(monotonic: { ms: number }) {
 }
 
 describe("the service's clock", () => {
-  it('starts with the local time and goes on with the monotonic clock', () => {
+  it('starts with the local time and advances with the monotonic clock', () => {
     const monotonic = { ms: 5000 }
     const clock = clockAt(monotonic)
     monotonic.ms += 1500
     expect(clock.now().toISOString()).toBe('2026-01-01T00:00:01.500Z')
   })
 
-  it('takes the time of a Date header and goes on from there', () => {
+  it('is set by a Date header and advances from there', () => {
     const monotonic = { ms: 5000 }
     const clock = clockAt(monotonic)
     clock.set('Wed, 15 Jul 2026 08:30:00 GMT')
@@ -281,9 +281,12 @@ describe("the service's clock", () => {
     expect(clock.now().toISOString()).toBe('2026-07-15T08:31:00.000Z')
   })
 
-  it.each([undefined, '', 'yesterday', '5', 'day 5'])('is not moved by the header %j', (header) => {
-    const clock = clockAt({ ms: 0 })
-    clock.set(header)
-    expect(clock.now()).toEqual(START)
-  })
+  it.each([undefined, '', 'yesterday', '5', 'day 5'])(
+    'is not changed by the header %j',
+    (header) => {
+      const clock = clockAt({ ms: 0 })
+      clock.set(header)
+      expect(clock.now()).toEqual(START)
+    },
+  )
 })

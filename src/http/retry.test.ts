@@ -50,7 +50,7 @@ describe('the wait before the next attempt', () => {
   const retryPolicy = { ...retryPolicyOf(10), random: () => 0.5 }
   const failed = (before: number, sinceMs = 0) => ({ before, sinceMs })
 
-  it('is anything from nothing to a bound that doubles up to a minute', () => {
+  it('is random, up to a limit that doubles up to a minute', () => {
     fc.assert(
       fc.property(
         fc.nat(60),
@@ -73,7 +73,7 @@ describe('the wait before the next attempt', () => {
     expect(waitMs(failed(before), retryPolicy)).toBe(expected)
   })
 
-  it('is cut, so that the last attempt is made when the time is over', () => {
+  it('is shortened so that the last attempt is made when the time is over', () => {
     expect(waitMs(failed(20, 595_000), retryPolicy)).toBe(5000)
   })
 
@@ -89,7 +89,7 @@ describe('the wait before the next attempt', () => {
     ]).toEqual([600_000, undefined, 500])
   })
 
-  it('is never any when retry_minutes is 0', () => {
+  it('is none if retry_minutes is 0', () => {
     expect([waitMs(failed(0), retryPolicyOf(0)), waitMs(failed(0), retryPolicyOf(0), 1)]).toEqual([
       undefined,
       undefined,
@@ -102,7 +102,7 @@ describe('the wait before the next attempt', () => {
     ])
   })
 
-  it('is a failure of its own when it is too long', () => {
+  it('is an error of its own if it is too long', () => {
     expect(tooLongToWait(3_600_000)).toMatchObject({
       failure: 'transient',
       message: expect.stringContaining('60 minutes'),
@@ -179,7 +179,7 @@ it.each(rows)('after %j, %j: %j', (result, situation, step) => {
   expect(decide(result, { ...FIRST, ...situation }, POLICY)).toEqual(step)
 })
 
-it('never asks again when retry_minutes is 0, but for a token', () => {
+it('never repeats a request if retry_minutes is 0, except for a token', () => {
   const results: AttemptResult[] = [
     { failure: 'transient' },
     { status: 500 },
@@ -286,7 +286,7 @@ describe('what docs/service.md says about a status', () => {
     ROWS[does]?.(status)
   })
 
-  it('is a row for each that the service documents', () => {
+  it('has a row for each status that the service documents', () => {
     expect(documented.map(({ status }) => status)).toEqual([
       400, 401, 403, 404, 405, 409, 410, 414, 429, 500, 503,
     ])
@@ -328,6 +328,6 @@ it.each([
   expect(STATUSES.filter((status) => statusIs(status, kind))).toEqual([...expected, ...failures])
 })
 
-it('no answer has no meaning', () => {
+it('a missing answer has no meaning', () => {
   expect(statusIs(undefined, 'retryable')).toBe(false)
 })

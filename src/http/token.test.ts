@@ -32,7 +32,7 @@ describe('a token', () => {
   // spec: Endpoints: POST {auth_url}/connect/token
   // spec: Token endpoint: form
   // spec: Authentication 1
-  it('is asked for with the credentials, the grant and the scopes', async () => {
+  it('is requested with the credentials, the grant and the scopes', async () => {
     const { tokens, forms } = tokensOver(counted, ['people.read', 'job-categories.write'])
     await tokens.get()
     expect(forms.map((form) => Object.fromEntries(form))).toEqual([
@@ -47,7 +47,7 @@ describe('a token', () => {
 
   // spec: Token endpoint: form
   // spec: Authentication 6
-  it('is asked for without a scope when none are named', async () => {
+  it('is requested without a scope if none are named', async () => {
     const { tokens, forms } = tokensOver(counted)
     await tokens.get()
     expect(forms[0]?.has('scope')).toBe(false)
@@ -66,7 +66,7 @@ describe('a token', () => {
   })
 
   // spec: Limits: token lifetime
-  it('that lives shortly is reused for most of its life', async () => {
+  it('is reused for most of its lifetime if that is short', async () => {
     const { tokens, time } = tokensOver((_, index) => granted(`t-${index}`, { expires_in: 10 }))
     const values: string[] = []
     for (const seconds of [0, 8.9, 9.1]) {
@@ -97,13 +97,13 @@ describe('a token', () => {
   })
 
   // spec: Authentication 4
-  it('is shared by callers that ask at the same time', async () => {
+  it('is shared by concurrent callers', async () => {
     const { tokens, forms } = tokensOver(counted)
     await Promise.all([tokens.get(), tokens.get(), tokens.get()])
     expect(forms).toHaveLength(1)
   })
 
-  it('is asked for again after a failure', async () => {
+  it('is requested again after a failure', async () => {
     const { tokens } = tokensOver((_, index) => {
       if (index === 0) throw new ConnectorError('transient', 'x-test', 'broken')
       return granted('second')
@@ -138,7 +138,7 @@ describe('a refused token', () => {
     expect([wide.isNarrow, forms[1]?.has('scope')]).toEqual([false, false])
   })
 
-  it('is widened also when a narrow one is on its way for somebody else', async () => {
+  it('is widened even while another caller requests a narrow one', async () => {
     const { tokens } = tokensOver(counted, ['people.read'])
     const old = await tokens.get()
     const [narrow, wide] = await Promise.all([tokens.renew(old), tokens.renew(old, true)])
@@ -170,7 +170,7 @@ describe('a token request that is refused', () => {
     })
   })
 
-  it('for a scope is not asked with scopes again', async () => {
+  it('for a scope is not repeated with scopes', async () => {
     const { tokens, forms } = tokensOver(
       (form, index) => {
         if (form.has('scope')) throw scopeRefusal
@@ -197,7 +197,7 @@ describe('a token request that is refused', () => {
     })
   })
 
-  it('for its credentials after a refused scope says so too', async () => {
+  it('for its credentials after a refused scope is reported, too', async () => {
     const { tokens } = tokensOver(
       (form) => {
         if (form.has('scope')) throw scopeRefusal
@@ -228,7 +228,7 @@ describe('a token request that is refused', () => {
   )
 })
 
-describe('an answer that holds no usable token', () => {
+describe('an answer without a usable token', () => {
   // spec: Token endpoint: answer
   it.each([
     '',
@@ -250,7 +250,7 @@ describe('an answer that holds no usable token', () => {
     })
   })
 
-  it('is not shown, because it may hold one', async () => {
+  it('is not shown, because it may contain a token', async () => {
     const { tokens } = tokensOver(() => `{"access_token":"${SECRET} x"}`)
     expect((await failureOf(tokens.get())).message).not.toContain(SECRET)
   })

@@ -42,7 +42,7 @@ function secureServer() {
 }
 
 describe('a certificate', () => {
-  it('that nobody vouches for names the setting that helps', async () => {
+  it('of an unknown authority leads to a message with the setting that helps', async () => {
     const port = await listen(secureServer())
     expect(await failureOf(get(`https://127.0.0.1:${port}`))).toMatchObject({
       failure: 'config',
@@ -52,7 +52,7 @@ describe('a certificate', () => {
     })
   })
 
-  it('is not to blame where the service speaks no TLS at all', async () => {
+  it('is not blamed if the service does not use TLS at all', async () => {
     const port = await listen(createHttpServer())
     expect((await failureOf(get(`https://127.0.0.1:${port}`))).message).not.toMatch(/certificate/)
   })
@@ -108,7 +108,7 @@ describe('a proxy', () => {
     },
   )
 
-  it('is told the public address that was looked up, so that it need not look the name up again', async () => {
+  it('gets the public address that was looked up, so that it need not look up the name again', async () => {
     const proxy = await startProxy(await listen(secureServer()))
     environment({ HTTPS_PROXY: proxy.url })
     const askFor = (address: string) => {
@@ -125,7 +125,7 @@ describe('a proxy', () => {
     expect(proxy.asked).toEqual(['8.8.8.8:443'])
   })
 
-  it('is passed by for the hosts of NO_PROXY', async () => {
+  it('is not used for the hosts of NO_PROXY', async () => {
     const port = await plainServer()
     const proxy = await startProxy(port)
     environment({ HTTP_PROXY: proxy.url, NO_PROXY: 'example.test,127.0.0.1' })
@@ -133,7 +133,7 @@ describe('a proxy', () => {
     expect(proxy.asked).toEqual([])
   })
 
-  it.each([403, 407])('that refuses (%d) is a fault of the settings', async (status) => {
+  it.each([403, 407])('that refuses (%d) is a config error', async (status) => {
     const proxy = await startProxy(0, status)
     environment({ HTTP_PROXY: proxy.url })
     expect(await failureOf(get('http://acme.protime.test'))).toMatchObject({
@@ -153,7 +153,7 @@ describe('a proxy', () => {
     })
   })
 
-  it('that nobody knows is named', async () => {
+  it('of an unknown name is named', async () => {
     environment({ HTTP_PROXY: 'http://proxy.invalid:3128' })
     expect((await failureOf(get('http://acme.protime.test'))).message).toMatch(
       /^The proxy proxy\.invalid:3128 could not be reached \((ENOTFOUND|EAI_AGAIN)\)\./,
@@ -171,7 +171,7 @@ describe('a proxy', () => {
     })
   })
 
-  it('that breaks off is named', async () => {
+  it('that closes the connection is named', async () => {
     const port = await listen(createServer((socket) => socket.end()))
     environment({ HTTP_PROXY: `http://127.0.0.1:${port}` })
     expect((await failureOf(get('http://acme.protime.test'))).message).toMatch(
@@ -190,7 +190,7 @@ describe('a proxy', () => {
     },
   )
 
-  it('whose address is no address is a fault of the settings, and is not shown', () => {
+  it('with an invalid address is a config error, which does not show it', () => {
     environment({ HTTPS_PROXY: 'user:pass word' })
     expect(() => createTransport(5)).toThrow(
       expect.objectContaining({
@@ -253,7 +253,7 @@ describe('the hosts that requests may go to', () => {
       },
     )
 
-    it('that is none is not public', () => {
+    it('that is not valid is not public', () => {
       expect(isPublicAddress('example')).toBe(false)
     })
   })
@@ -293,7 +293,7 @@ describe('the hosts that requests may go to', () => {
     message: expect.stringMatching(/public hosts, by https .*PROTIME_PUBLIC_ONLY/),
   }
 
-  it('an answer tells whether its host is one of a private network', async () => {
+  it('an answer knows whether its host is in a private network', async () => {
     const { origin } = await startHttpService((_, response) => reply(response, 200, 'x'))
     const asked: string[] = []
     const isPrivate = (address: string) => asked.push(address) > 0
@@ -308,7 +308,7 @@ describe('the hosts that requests may go to', () => {
     expect([told, asked]).toEqual([[false, true], ['127.0.0.1']])
   })
 
-  describe('where public hosts alone may be asked', () => {
+  describe('if only public hosts are allowed', () => {
     it('nothing is sent by plain http', async () => {
       const { origin, requests } = await startHttpService((_, response) =>
         reply(response, 200, 'x'),

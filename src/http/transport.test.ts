@@ -64,7 +64,7 @@ describe('a body', () => {
     expect(sizes).toEqual([262_144, 262_144, 262_144, 262_144])
   })
 
-  it('in an encoding that was not asked for is a fault of the service', async () => {
+  it('in an encoding that was not requested is a system failure', async () => {
     const answer = await getFrom((_, response) =>
       reply(response, 200, TEXT, { 'content-encoding': 'zstd' }),
     )
@@ -74,7 +74,7 @@ describe('a body', () => {
     })
   })
 
-  it('in an unknown encoding gives its connection back', async () => {
+  it('in an unknown encoding releases its connection', async () => {
     const closed = { isIt: false }
     const answer = await getFrom((_, response) => {
       response.socket?.on('close', () => {
@@ -114,7 +114,7 @@ describe('a body', () => {
     },
   )
 
-  it('may be larger than memory allows for at once: it arrives as it is read', async () => {
+  it('may be larger than the memory: it arrives as it is read', async () => {
     const part = Buffer.alloc(1024 * 1024, 'x')
     const sent = { parts: 0 }
     const answer = await getFrom(async (_, response) => {
@@ -132,7 +132,7 @@ describe('a body', () => {
     expect(sent.parts).toBeLessThan(50)
   })
 
-  it('is given up when the service falls silent', async () => {
+  it('is abandoned if the service falls silent', async () => {
     const answer = await getFrom((_, response) => response.writeHead(200).write('half'), 0.2)
     expect(await failureOf(textOf(answer))).toMatchObject({
       failure: 'transient',
@@ -159,7 +159,7 @@ describe('a body', () => {
     },
   )
 
-  it('that nobody wants any more does no harm', async () => {
+  it('that is no longer needed does no harm', async () => {
     const answer = await getFrom((_, response) => response.write('half'))
     answer.discard()
     expect(await failureOf(textOf(answer))).toMatchObject({ failure: 'transient' })
@@ -191,7 +191,7 @@ describe('a connection', () => {
     expect(ports.size).toBeLessThan(3)
   })
 
-  it('that is refused may be taken later', async () => {
+  it('that is refused is a transient failure', async () => {
     const server = createNetServer()
     const port = await listen(server)
     await new Promise((resolve) => server.close(resolve))
@@ -203,21 +203,21 @@ describe('a connection', () => {
     })
   })
 
-  it('to a host that nobody knows says where to look', async () => {
+  it('to an unknown host is an error that says what to check', async () => {
     expect(await failureOf(get('http://acme.protime.invalid'))).toMatchObject({
       failure: 'transient',
       message: expect.stringMatching(/acme\.protime\.invalid/),
     })
   })
 
-  it('to a service that stays silent is given up', async () => {
+  it('to a service that stays silent is abandoned', async () => {
     expect(await failureOf(getFrom(() => {}, 0.2))).toMatchObject({
       failure: 'transient',
       message: expect.stringMatching(/UND_ERR_HEADERS_TIMEOUT/),
     })
   })
 
-  it('to something that does not speak HTTP may be something else the next time', async () => {
+  it('to a server that does not speak HTTP is a transient failure', async () => {
     const port = await listen(
       createNetServer((socket) => socket.end('220 mail.example ESMTP\r\n\r\n')),
     )
@@ -228,8 +228,8 @@ describe('a connection', () => {
   })
 })
 
-describe('a connection that is never made, because nobody answers the greeting of TLS', () => {
-  it('is no longer waited for when the signal is aborted, and is given up at the end', async () => {
+describe('a connection that is never made, because the TLS handshake is not answered', () => {
+  it('is no longer awaited when the signal is aborted, and is closed at the end', async () => {
     const closed: Promise<unknown>[] = []
     const stop = new AbortController()
     const server = createNetServer((socket) => {
@@ -293,7 +293,7 @@ describe('a body that arrives faster than it is read', () => {
     expect(read).toBe(40 * MEBIBYTE)
   })
 
-  it('waits after its beginning was collected, and goes on when the rest is read', async () => {
+  it('waits after its beginning was collected, and continues when the rest is read', async () => {
     const { body, source } = bodyOf(20)
     const { parts, state } = await body.collect(4 * MEBIBYTE, LATER)
     expect([parts.length, state]).toEqual([5, 'large'])
@@ -306,7 +306,7 @@ describe('a body that arrives faster than it is read', () => {
 })
 
 describe('a body in parts of one byte', () => {
-  it('is put together on its way', async () => {
+  it('is joined into larger parts', async () => {
     const { body } = bodyOf(0)
     for (let i = 0; i < 100_000; i++) body.push(Buffer.from([i % 251]))
     body.push(Buffer.alloc(5000, 7))
@@ -335,15 +335,15 @@ describe('a body that is collected', () => {
   })
 })
 
-describe('a body that nobody wants any more', () => {
-  it('aborts its source once, when its reader leaves', async () => {
+describe('a body that is no longer needed', () => {
+  it('aborts its source once, when its reader stops', async () => {
     const { body, told } = bodyOf(40)
     for await (const _ of body) break
     body.discard(new Error('again'))
     expect(told.filter((what) => what.startsWith('abort'))).toHaveLength(1)
   })
 
-  it('aborts nothing when it has ended', async () => {
+  it('aborts nothing after its end', async () => {
     const { body, told } = bodyOf(1)
     await body.collect(MEBIBYTE, LATER)
     body.discard(new Error('not wanted'))
@@ -351,7 +351,7 @@ describe('a body that nobody wants any more', () => {
   })
 })
 
-it("V8's flags are those of whoever runs the process, unless a program of ours allows more, once", () => {
+it("V8's flags are not changed, unless one of our programs allows it, once", () => {
   const flags: string[] = []
   const set = (flag: string) => void flags.push(flag)
   const request = () => {
@@ -366,7 +366,7 @@ it("V8's flags are those of whoever runs the process, unless a program of ours a
   expect(flags).toEqual(['--wasm-tier-up-filter=1000000', '--wasm-tier-up-filter=-1'])
 })
 
-it('every program that asks the service allows it before its first request, and nobody else does', () => {
+it('every program that requests the service allows it before its first request, and no other code does', () => {
   const asking = (file: string) => readFileSync(file, 'utf8').includes('allowUnoptimisedParser()')
   const programs = readdirSync('bin').filter((name) => name !== 'protime-emulator')
   expect(programs.filter((name) => !asking(`bin/${name}`))).toEqual([])

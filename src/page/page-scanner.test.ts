@@ -28,7 +28,7 @@ describe('the page scanner', () => {
   })
 
   // spec: Delta mode 4
-  it('takes the data out of change envelopes, whatever the order of their members', async () => {
+  it('extracts the data from change envelopes, whatever the order of their members', async () => {
     const { records } = await read(
       page(
         '{"changeType":"Delete","data":{"id":1}}',
@@ -45,7 +45,7 @@ describe('the page scanner', () => {
     ])
   })
 
-  it('sees the soft-delete mark at the top of a record only', async () => {
+  it('finds the soft-delete mark only at the top level of a record', async () => {
     const { records } = await read(
       page('{"id":1,"status":"Deleted"}', '{"id":2,"x":{"status":"Deleted"}}'),
     )
@@ -71,7 +71,7 @@ describe('the page scanner', () => {
     },
   )
 
-  it('makes such an array in the data of a change, too', async () => {
+  it('wraps it in an array in the data of a change, too', async () => {
     const { records } = await read(
       page(
         '{"x":{},"changeType":"Delete","data":{"x":{},"id":1}}',
@@ -102,12 +102,12 @@ describe('the page scanner', () => {
     expect(records[0]).toMatchObject({ keyText: text, key })
   })
 
-  it('makes one line of a pretty-printed record', async () => {
+  it('converts a pretty-printed record to one line', async () => {
     const { lines } = await read('{"value":[{\r\n  "id": 1,\n\t"x": [\n]\n}]}')
     expect(lines).toBe('{"data":{    "id": 1, \t"x": [ ] ,"tail":"live"}}\n')
   })
 
-  it('leaves skipped records out of the lines, and gives deleted ones their own tail', async () => {
+  it('leaves skipped records out of the lines, and gives deleted ones their own suffix', async () => {
     const scanner = createPageScanner(shape)
     const batch = scanner.push(page('{"id":1}', '{"id":2}', '{"id":3,"status":"Deleted"}'))
     batch.ops[0] = SKIP
@@ -116,7 +116,7 @@ describe('the page scanner', () => {
     )
   })
 
-  it('gives lines that stay as they are when the next page is read', async () => {
+  it('returns lines that do not change when the next page is read', async () => {
     const scanner = createPageScanner(shape)
     const lines = scanner.push(page('{"id":1}')).lines(parts)
     scanner.begin()
@@ -124,7 +124,7 @@ describe('the page scanner', () => {
     expect(Buffer.from(lines).toString()).toContain('"id":1')
   })
 
-  it('writes lines that are larger than the place where they are put together', async () => {
+  it('writes lines that are larger than the window in which they are assembled', async () => {
     const long = 'x'.repeat(300_000)
     const { lines } = await read(page('{"id":1}', `{"id":2,"x":"${long}"}`, '{"id":3}'))
     expect(lines.split('\n').map((line) => line.length)).toEqual([31, 300_038, 31, 0])
@@ -150,7 +150,7 @@ describe('the page scanner', () => {
     expect(highest).toEqual([expected])
   })
 
-  it('counts the bytes of a byte order mark where it says at which one a body is no JSON', async () => {
+  it('counts the bytes of a byte order mark in the position of an error', async () => {
     await expect(read('\ufeff{"value":!}', [])).rejects.toThrow('not JSON at byte 12')
   })
 
@@ -225,13 +225,13 @@ describe('the page scanner', () => {
     await expect(read(body)).rejects.toThrow(/not UTF-8/)
   })
 
-  it('follows 256 levels, and refuses the next', async () => {
+  it('accepts 256 levels, and refuses the next', async () => {
     const nested = (levels: number) => page(`{"id":${'['.repeat(levels)}${']'.repeat(levels)}}`)
     expect((await read(nested(253))).records.length).toBe(1)
     await expect(read(nested(254))).rejects.toThrow(/deeper than 256 levels at byte 269/)
   })
 
-  it('refuses to go on after damage, until the next page', async () => {
+  it('refuses to continue after damage, until the next page', async () => {
     const scanner = createPageScanner(shape)
     expect(() => scanner.push(Buffer.from('x'))).toThrow(MalformedPageError)
     expect(() => scanner.push(page('{"id":1}'))).toThrow(MalformedPageError)
@@ -250,7 +250,7 @@ describe('the page scanner', () => {
     expect(() => observe(scanner, body, [125])).toThrow(RecordTooLargeError)
   })
 
-  it('refuses a name or link above the limit, and passes over what it does not need', async () => {
+  it('refuses a name or link above the limit, but skips other long values', async () => {
     const scanner = createPageScanner(shape, { maxRecordBytes: 100 })
     const long = `"${'x'.repeat(200)}"`
     const cuts = [50, 120, 180]
@@ -298,7 +298,7 @@ describe('the memory of the page scanner', () => {
     expect(bytes()).toBeLessThan(4 * MEBIBYTE)
   })
 
-  it('holds one record of 60 MiB that comes in pieces, without reading it again and again', async () => {
+  it('holds one record of 60 MiB that comes in pieces, without scanning it repeatedly', async () => {
     const scanner = createPageScanner(shape, { maxRecordBytes: 64 * MEBIBYTE })
     const piece = Buffer.from('[1,"two"],'.repeat(6_000))
     scanner.push(Buffer.from('{"value":[{"id":1,"x":['))
@@ -310,7 +310,7 @@ describe('the memory of the page scanner', () => {
   })
 })
 
-describe('what a state or a warehouse could not hold', () => {
+describe('a text that is too long for a state or a warehouse', () => {
   const good = '{"id":1,"changeVersion":"0A"}'
   const text = (length: number) => 'x'.repeat(length)
   const tooLong: readonly (readonly [

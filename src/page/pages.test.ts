@@ -58,12 +58,12 @@ describe('the list of references', () => {
     expect(references).toEqual([{ ...ONE, internalReference: null }])
   })
 
-  it('may go on at another page where it has its references by name', () => {
+  it('may continue on another page if its references are by name', () => {
     const body = JSON.stringify({ nextLink: '/next', 'hr-id': { A1: '5' } })
     expect(parseReferencePage(body, 'people')).toEqual({ references: [ONE], nextLink: '/next' })
   })
 
-  it.each(['nextLink', 'NextLink'])('may go on at another page (%s)', (name) => {
+  it.each(['nextLink', 'NextLink'])('may continue on another page (%s)', (name) => {
     const body = JSON.stringify({ value: [], [name]: '/next' })
     expect(parseReferencePage(body, 'people')).toEqual({ references: [], nextLink: '/next' })
   })
@@ -143,11 +143,11 @@ describe('one reference among others', () => {
     return parseReference(JSON.stringify(body), ONE)
   }
 
-  it('is the one that is written as it was asked for', () => {
+  it('is the one with exactly the requested value', () => {
     expect(ask('a1', 'A1', 'A2')).toEqual({ ...ONE, internalReference: '1' })
   })
 
-  it('is else the one that differs in case alone, as the service writes it', () => {
+  it('is otherwise the one that differs only in case, as the service writes it', () => {
     expect(ask('A2', 'a1')).toEqual({ ...ONE, value: 'a1', internalReference: '1' })
   })
 })
@@ -182,7 +182,7 @@ describe('the next link at the end of a page', () => {
     expect(linkOf(page)).toBeUndefined()
   })
 
-  it('is the page’s own or none, whatever the page holds and wherever it is cut', () => {
+  it('is that of the page or none, whatever the page contains and wherever it is cut', () => {
     const text = fc.string({
       unit: fc.constantFrom('"', '\\', ',', '{', '}', 'nextLink', ':', 'é'),
     })

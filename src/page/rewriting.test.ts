@@ -55,7 +55,7 @@ it('leaves a member out of every record, wherever it is and however the body is 
   }
 })
 
-it('still knows what a record was, for decisions', () => {
+it('still provides the received record, for decisions', () => {
   const scanner = createPageScanner(SHAPE, { rules: withoutPin })
   const batch = scanner.push(page('{"id":1,"pin":1}', '{"id":2,"pin":2}', '{"id":3,"lines":{}}'))
   expect([0, 1, 2].map((i) => Buffer.from(batch.received(i)).toString())).toEqual([
@@ -65,7 +65,7 @@ it('still knows what a record was, for decisions', () => {
   ])
 })
 
-it('leaves nothing as it was when the memory grows in the middle of a chunk', () => {
+it('applies the rules even if the memory grows in the middle of a chunk', () => {
   const values: string[] = []
   const long = 'x'.repeat(5_000)
   const rules: ObjectRules = {
@@ -83,7 +83,7 @@ it('leaves nothing as it was when the memory grows in the middle of a chunk', ()
   expect(values).toEqual(elements.map((_, i) => `"n${i}"`))
 })
 
-it('follows the rules of its own scanner, whatever another one has met between two chunks', () => {
+it('applies the rules of its own scanner, whatever another one has read between two chunks', () => {
   const toOne: ObjectRules = {
     ruleOf: (name) => (name === 'pin' ? () => '1' : 'keep'),
     values: 'keep',
@@ -128,7 +128,7 @@ it('asks for the rule of a name once, and for what replaces a value once', () =>
   expect(asked).toEqual(['id', 'name', '1', 'x'])
 })
 
-it('passes nothing on when a rule fails, and reads the next page as if that had not been', () => {
+it('passes nothing on if a rule fails, and reads the next page normally', () => {
   let isFailing = false
   const rules: ObjectRules = {
     ruleOf(name) {
@@ -164,7 +164,7 @@ it('looks at names again after a page that is damaged', () => {
   expect(asked).toEqual(['id', 'pin', 'id', 'pin'])
 })
 
-it('is right for more values than it remembers, and for long ones', () => {
+it('is correct for more values than it caches, and for long ones', () => {
   const rules: ObjectRules = {
     ruleOf: (name) => (name === 'name' ? (json) => `[${json}]` : 'keep'),
     values: 'keep',
@@ -179,7 +179,7 @@ it('is right for more values than it remembers, and for long ones', () => {
     }
 })
 
-it('remembers as much as its pages need, and has little memory where they need little', () => {
+it('caches as much as its pages need, and uses little memory if they need little', () => {
   let asked = 0
   const replaced = (json: string) => {
     asked++
@@ -201,7 +201,7 @@ it('remembers as much as its pages need, and has little memory where they need l
   expect([askedInPages[0], askedInPages.at(-1)]).toEqual([20_000, 0])
 })
 
-it('tells a name from a value that is written alike', () => {
+it('distinguishes a name from a value with the same text', () => {
   const inside: ObjectRules = { ruleOf: () => 'keep', values: () => '"replaced"' }
   const rules: ObjectRules = { ruleOf: (name) => (name === 'a' ? inside : 'keep'), values: 'keep' }
   const scanner = createPageScanner(SHAPE, { rules })
@@ -218,7 +218,7 @@ it('tells a name from a value that is written alike', () => {
   ])
 })
 
-it('is right for more names than it remembers, at any depth, and asks for the others again', () => {
+it('is correct for more names than it caches, at any depth, and asks for the others again', () => {
   /** Rules made anew for each name, which differ by the name that they are for. */
   const rulesIn = (around: string): ObjectRules => ({
     ruleOf(name) {

@@ -22,7 +22,7 @@ import { namesSecret } from './secret-names.ts'
 const LEAST = { tenant: 'Acme', personal_data: 'pseudonymised', field_rules: [] }
 const KEY = 'a-key-of-sixteen-characters'
 
-it('takes the key that the command of the documentation makes', () => {
+it('accepts the key that the command in the documentation creates', () => {
   const page = readFileSync(new URL('../../docs/privacy.md', import.meta.url), 'utf8')
   const command = /```sh\n(.*)\n```/.exec(page)?.[1] ?? ''
   const made = () => execFileSync('sh', ['-c', command], { encoding: 'utf8' }).trim()
@@ -34,7 +34,7 @@ it('takes the key that the command of the documentation makes', () => {
     })
 })
 
-it('has the name of the tenant in pseudonyms, unless they are to be equal across tenants', () => {
+it('includes the tenant in pseudonyms, unless they have to be equal across tenants', () => {
   const tenantOf = (more: object) =>
     (parsePrivacySettings({ ...LEAST, privacy_key: KEY, ...more }) as PrivacySettings).pseudonyms
       ?.tenant
@@ -43,7 +43,7 @@ it('has the name of the tenant in pseudonyms, unless they are to be equal across
   expect(tenantOf({ pseudonyms_across_tenants: true })).toBeUndefined()
 })
 
-it('asks for a key wherever something is hashed', () => {
+it('requires a key if anything is hashed', () => {
   const rules = [{ stream: 'people', path: 'x', rule: 'hash' }]
   expect(parsePrivacySettings(LEAST)).toMatch(/^privacy_key is missing: .* personal_data is/)
   expect(parsePrivacySettings({ ...LEAST, personal_data: 'minimal', field_rules: rules })).toMatch(
@@ -55,21 +55,21 @@ const { of } = createPseudonyms({ key: KEY, tenant: 'acme' })
 const pseudonym = of('people @employee-number')
 
 describe('equal codes', () => {
-  it('are those of a text and a number that are written alike', () => {
+  it('belong to a string and a number with the same text', () => {
     expect(pseudonym('42')).toBe(pseudonym('"42"'))
     expect(pseudonym('"042"')).not.toBe(pseudonym('42'))
   })
 
-  it('are those of one text, however it is escaped', () => {
+  it('belong to one string, however it is escaped', () => {
     expect(pseudonym('"\\u00e9"')).toBe(pseudonym('"é"'))
   })
 
-  it('are those of one meaning, in every process', () => {
+  it('belong to one meaning, in every process', () => {
     const again = createPseudonyms({ key: KEY, tenant: 'acme' }).of('people @employee-number')
     expect(again('"42"')).toBe(pseudonym('"42"'))
   })
 
-  it('are those of all tenants only where no tenant is named', () => {
+  it('belong to all tenants only if no tenant is given', () => {
     const inTenant = (tenant: string | undefined) =>
       createPseudonyms({ key: KEY, tenant }).of('people')('"42"')
     expect(new Set(['acme', 'other', undefined].map(inTenant)).size).toBe(3)
@@ -81,12 +81,12 @@ it('gives equal values of different meanings different codes', () => {
   expect(new Set(meanings.map((meaning) => of(meaning)('"1234"'))).size).toBe(meanings.length)
 })
 
-it('tells numbers apart by every digit', () => {
+it('distinguishes numbers by every digit', () => {
   const numbers = ['9007199254740992', '9007199254740993', '1.10', '1.1']
   expect(new Set(numbers.map(pseudonym)).size).toBe(numbers.length)
 })
 
-it('leaves null and an empty text, which tell nothing', () => {
+it('keeps null and an empty string, which reveal nothing', () => {
   expect(['null', '""'].map(pseudonym)).toEqual(['null', '""'])
 })
 
@@ -101,7 +101,7 @@ it.each(['aaaaaaaaaaaaaaaaaaaa', '                ', '1212121212121212', 'abcabc
   },
 )
 
-it('takes no other key for one', () => {
+it('accepts no other key as guessable', () => {
   expect(isGuessable(KEY)).toBe(false)
 })
 
@@ -118,7 +118,7 @@ describe('a field rule', () => {
     expect(of(stream, path)).toEqual([])
   })
 
-  it('warns of a stream that nothing fits, and says which was meant', () => {
+  it('warns of a stream that matches none, and says which was meant', () => {
     expect(of('clocking', 'kind')).toEqual([
       'field_rules.0.stream is clocking, which matches no stream; did you mean clockings?',
     ])
@@ -137,18 +137,18 @@ describe('a field rule', () => {
     },
   )
 
-  it('takes a rule that is meant for an unknown field', () => {
+  it('accepts a rule that is meant for an unknown field', () => {
     const rule = { stream: 'people', path: 'shoeSize', rule: 'drop', unknown: true } as const
     expect(ruleFaults([rule])).toEqual([])
   })
 
-  it.each(['drop', 'hash'] as const)('warns of a rule for what tells records apart: %s', (rule) => {
+  it.each(['drop', 'hash'] as const)('warns of a rule for the key or the version: %s', (rule) => {
     expect(ruleFaults([{ stream: 'people', path: 'id', rule }])).toEqual([
       'field_rules.0.path is id, which stays as it is in every record.',
     ])
   })
 
-  it('has nothing to say of the rules in the documentation', () => {
+  it('accepts the rules in the documentation', () => {
     const page = readFileSync(new URL('../../docs/privacy.md', import.meta.url), 'utf8')
     const example = JSON.parse(/```json\n(.*?)```/s.exec(page)?.[1] ?? '') as {
       field_rules: FieldRule[]
@@ -219,7 +219,7 @@ describe('a name of a secret is found in any spelling', () => {
   })
 })
 
-describe('a name that only has the letters of one is none', () => {
+describe('a name that only contains its letters is not a secret', () => {
   it.each(['shippingDate', 'className', 'spinning', 'secretary', 'mapping', 'opinion', 'tokenize'])(
     '%s',
     (name) => {
@@ -235,7 +235,7 @@ function fieldsOf(schema: JsonSchema): [string, JsonSchema][] {
   ])
 }
 
-it('agrees with the schemas on every field that they know', () => {
+it('agrees with the schemas on all of their fields', () => {
   const fields = [...streams.keys()].flatMap((stream) => fieldsOf(readStreamSchema(stream)))
   const contradictions = fields.filter(
     ([name, field]) => namesSecret(name) !== (privacyClassOf(field) === 'secret'),
@@ -244,7 +244,7 @@ it('agrees with the schemas on every field that they know', () => {
 })
 
 describe('a field that no schema knows', () => {
-  it('names each field once in one sentence, with what becomes of it', () => {
+  it('names each field once in one sentence, with what happens to it', () => {
     const fields = createUnknownFields()
     const [people, clockings] = [fields.of('people'), fields.of('clockings')]
     people('shoeSize', false)
@@ -256,7 +256,7 @@ describe('a field that no schema knows', () => {
     )
   })
 
-  it('has nothing to say where every field is known', () => {
+  it('is undefined if every field is known', () => {
     expect(createUnknownFields().sentence()).toBeUndefined()
   })
 

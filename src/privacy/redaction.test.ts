@@ -63,26 +63,26 @@ const rule = (path: string, action: FieldRule['rule'], stream = 'people') => ({
 })
 
 describe('a redaction', () => {
-  it('does nothing to a stream of which everything stays, unless its unknown fields are to be told', () => {
+  it('does nothing to a stream that is kept completely, unless unknown fields have to be reported', () => {
     const untold = left({ mode: 'complete', onUnknown: undefined })
     expect(untold).toMatchObject({ rules: undefined, fingerprint: '' })
     expect(left({ mode: 'complete' })).toMatchObject({ record: RECORD, fingerprint: '' })
   })
 
-  it('leaves out secrets, nested ones too, and nothing else', () => {
+  it('leaves out secrets, including nested ones, and nothing else', () => {
     expect(left({ mode: 'without_secrets' }).record).toBe(
       '{"id":1,"name":"Ada","born":"1815-12-10","pay":1.50,"place":{"lat":"1","town":"x"},"references":{"@hr":"9"},"levels":[{"level":"1"}],"new":true}',
     )
   })
 
-  it('leaves out what is unknown when it is to, and tells of it', () => {
+  it('leaves out unknown fields if it has to, and reports them', () => {
     const unknown: string[] = []
     const { record } = left({ mode: 'minimal', unknownFields: 'drop' }, unknown)
     expect(record).toBe('{"id":1,"levels":[{"level":"1"}]}')
     expect(unknown).toEqual(['new is left out'])
   })
 
-  it('makes pseudonyms, which are texts, and years', () => {
+  it('replaces values by pseudonyms, which are strings, and dates by years', () => {
     const { record, schema: redacted } = left({ mode: 'pseudonymised' })
     const hash = expect.stringMatching(/^[0-9a-f]{64}$/)
     expect(JSON.parse(record)).toMatchObject({
@@ -99,7 +99,7 @@ describe('a redaction', () => {
     expect(redacted.properties?.['name']).not.toHaveProperty('x-view')
   })
 
-  it('takes exceptions, of which the last counts, for a field and for what is in it', () => {
+  it('applies exceptions, of which the last one counts, to a field and its members', () => {
     const rules = [
       rule('*', 'drop'),
       rule('name', 'keep', 'pe*'),
@@ -117,7 +117,7 @@ describe('a redaction', () => {
     })
   })
 
-  it('takes no rule about what is inside of objects for one about a value that nothing can be in', () => {
+  it('does not apply a rule for members of objects to a value without members', () => {
     const inside = [rule('*.id', 'keep')]
     const [plain, ruled] = [
       left({ mode: 'pseudonymised' }),
@@ -133,7 +133,7 @@ describe('a redaction', () => {
     expect(JSON.parse(left({ rules: [rule('*', all)] }).record)).toHaveProperty('id', 1)
   })
 
-  it('says of two redactions whether they are the same', () => {
+  it('has equal fingerprints for redactions with the same effect', () => {
     const one = left({ mode: 'pseudonymised' }).fingerprint
     expect(left({ mode: 'pseudonymised' }).fingerprint).toBe(one)
     const others = [
@@ -146,7 +146,7 @@ describe('a redaction', () => {
     expect(new Set([one, ...others.map(({ fingerprint }) => fingerprint)]).size).toBe(6)
   })
 
-  it('has neither classes nor meanings in the schema of what is left', () => {
+  it('has neither classes nor meanings in the remaining schema', () => {
     const { schema } = redactionOfStream(stream('people'), settings('pseudonymised'))
     expect(JSON.stringify(schema)).not.toMatch(/x-privacy|x-meaning/)
   })
@@ -214,7 +214,7 @@ function leftOf(name: string, record: object | string, privacy: PrivacySettings)
 describe('pseudonyms', () => {
   const pseudonymised = settings('pseudonymised')
 
-  it('of the employee number are those of the reference by that name, in every stream', () => {
+  it('of the employee number equal those of its reference, in every stream', () => {
     const references = { '@employee-number': '1234', hr: '1234' }
     const person = { id: 1, employeeNumber: '1234', externalReferences: references }
     const clocking = { id: 2, person: { id: 1, externalReferences: references } }
@@ -230,7 +230,7 @@ describe('pseudonyms', () => {
     })
   })
 
-  it('of a custom reference are those of the stream external_references', () => {
+  it('of a custom reference equal those in the stream external_references', () => {
     const reference = { collection: 'people', name: 'hr', value: 'E-7', internalReference: '1' }
     const record = { id: 1, externalReferences: { hr: 'E-7' } }
     expect(leftOf('external_references', reference, pseudonymised)['value']).toBe(
@@ -238,7 +238,7 @@ describe('pseudonyms', () => {
     )
   })
 
-  it('of equal digits differ wherever they mean something else', () => {
+  it('of equal digits differ if they mean something else', () => {
     const references = { '@employee-number': '1234', hr: '1234', payroll: '1234' }
     const person = { mobile: '1234', telephone: '1234', passportNumber: '1234' }
     const left = [
@@ -255,13 +255,13 @@ describe('pseudonyms', () => {
     expect([codes.length, new Set(codes).size]).toEqual([9, 8])
   })
 
-  it('of numbers in an object are of all their digits', () => {
+  it('of numbers in an object depend on all of their digits', () => {
     const record = '{"externalReferences":{"hr":[9007199254740992,9007199254740993,1.0,1]}}'
     const { externalReferences } = leftOf('people', record, pseudonymised)
     expect(new Set(externalReferences?.['hr'] as string[]).size).toBe(4)
   })
 
-  it('are none of pin codes, badges and accounts, so that nobody finds them by trying', () => {
+  it('are never made of PIN codes, badges and accounts, because they could be found by trying', () => {
     const { rules } = redactionOfStream(stream('people'), pseudonymised)
     const codes = new Map<string, number>()
     const people = Array.from({ length: 10_000 }, (_, i) => {
@@ -286,7 +286,7 @@ describe('pseudonyms', () => {
     expect(new Set(people.flatMap(Object.keys))).toEqual(new Set(['id', 'employeeNumber']))
   })
 
-  it('of a secret are not made by a rule either', () => {
+  it('of a secret are not made by a rule, either', () => {
     const rules = [rule('*', 'hash')]
     const left = leftOf(
       'people',
@@ -328,7 +328,7 @@ describe('secrets', () => {
     },
   )
 
-  it('stay in complete, and where a rule keeps them', () => {
+  it('stay in complete, and if a rule keeps them', () => {
     const record = { pinCode: 1, kin: { iban: 'B' } }
     expect(leftOf('people', record, settings('complete', { unknownFields: 'keep' }))).toEqual(
       record,
@@ -347,14 +347,14 @@ describe('secrets', () => {
   })
 })
 
-describe('what the schema does not know', () => {
-  it('is a known field where only the spelling differs', () => {
+describe('a field that is not in the schema', () => {
+  it('is a known field if only the spelling differs', () => {
     const record = { LASTNAME: 'A', first_name: 'B', birthdate: '1980-05-17', Pay_Group: 'C' }
     const left = leftOf('people', record, settings('minimal', { unknownFields: 'keep' }))
     expect(left).toEqual({ Pay_Group: 'C' })
   })
 
-  it('comes under a rule for the field that it is a spelling of, where that follows a broader one', () => {
+  it('follows a rule for the field that it is a spelling of, if that comes after a broader one', () => {
     const record = { lastname: 'A', PIN_CODE: 1, firstname: 'B' }
     const rules = [
       { stream: 'people', path: '*', rule: 'keep' },
@@ -366,7 +366,7 @@ describe('what the schema does not know', () => {
     expect(leftOf('people', record, swapped)).toEqual(record)
   })
 
-  it('is a text in place of an object, and an object in place of a text', () => {
+  it('is also a string in place of an object, or an object in place of a string', () => {
     const record = { person: 'Ada', kind: { name: 'Ada' }, status: 'Auto' }
     expect(leftOf('clockings', record, settings('minimal'))).toEqual({
       person: null,

@@ -36,14 +36,14 @@ function piped(program: string, behind: string): Promise<Outcome> {
 }
 
 describe('a line writer on a real pipe', () => {
-  it('delivers every byte although the program ends without a flush', async () => {
+  it('delivers every byte even if the program ends without a flush', async () => {
     const program = `for (let i = 0; i < 200_000; i++) writer.write(i + '\\n')`
     const { stdout } = await piped(program, `| (sleep 0.3; md5sum)`)
     const expected = await piped('', `; seq 0 199999 | md5sum`)
     expect(stdout).toBe(expected.stdout)
   })
 
-  it('takes little while the reader does not read', async () => {
+  it('needs little memory while the reader does not read', async () => {
     const program = `
       let taken = 0
       setTimeout(() => console.error(taken), 300)
@@ -61,7 +61,7 @@ describe('a line writer on a real pipe', () => {
     expect(bytes).toBe(400 * 256 * 1024)
   })
 
-  it('dies quietly and with its exit code when the reader dies, although nobody looks at its promises', async () => {
+  it('ends quietly with its exit code when the reader dies, even if its promises are not awaited', async () => {
     const program = `
       for (let i = 0; i < 100 && !writer.gone; i++) {
         writer.write('x'.repeat(100_000) + '\\n')
@@ -89,7 +89,7 @@ describe('a line writer on a real pipe', () => {
     })
   })
 
-  it('writes a file as well', async () => {
+  it('also writes to a file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'line-writer-'))
     try {
       const program = `for (let i = 0; i < 50_000; i++) await writer.write(i + '\\n')`
@@ -112,7 +112,7 @@ describe('a line writer on a real pipe', () => {
 })
 
 describe('a line writer', () => {
-  it('keeps what one call writes together, and the order of the calls', async () => {
+  it('keeps the lines of one call together, and the calls in order', async () => {
     const stream = new PassThrough()
     const writer = createLineWriter(stream)
     const big = Buffer.alloc(100_000, 'b')
@@ -126,7 +126,7 @@ describe('a line writer', () => {
     expect(Buffer.concat(chunks).toString()).toBe(`a1\na2\n${big}c\n`)
   })
 
-  it('puts small writes together', async () => {
+  it('combines small writes', async () => {
     const sizes: number[] = []
     const stream = new Writable({
       write(chunk: Buffer, _encoding, done) {
@@ -140,7 +140,7 @@ describe('a line writer', () => {
     expect(sizes).toEqual([11_000])
   })
 
-  it('asks to wait while more than 512 KiB is under way, and no longer', async () => {
+  it('asks to wait while more than 512 KiB are being written, but no longer', async () => {
     const finish: (() => void)[] = []
     const stream = new Writable({ write: (_chunk, _encoding, done) => void finish.push(done) })
     const writer = createLineWriter(stream)
@@ -153,7 +153,7 @@ describe('a line writer', () => {
     expect(writer.write('again')).toBeUndefined()
   })
 
-  it('flushes what was written before, and does not wait for what comes later', async () => {
+  it('flushes earlier writes, without waiting for later ones', async () => {
     const finish: (() => void)[] = []
     const stream = new Writable({ write: (_chunk, _encoding, done) => void finish.push(done) })
     const writer = createLineWriter(stream)
@@ -170,7 +170,7 @@ describe('a line writer', () => {
     await expect(flushed).resolves.toBeUndefined()
   })
 
-  it('passes on the error of a full disk as it is', async () => {
+  it('passes on the error of a full disk unchanged', async () => {
     const full = new Error('ENOSPC: no space left on device')
     const stream = new Writable({ write: (_chunk, _encoding, done) => done(full) })
     const writer = createLineWriter(stream)
@@ -178,7 +178,7 @@ describe('a line writer', () => {
     await expect(writer.flush()).rejects.toBe(full)
   })
 
-  it('tells once that the reader is gone', async () => {
+  it('reports once that the reader is gone', async () => {
     const onGone = vi.fn()
     const stream = new PassThrough()
     const writer = createLineWriter(stream, { onGone })

@@ -37,7 +37,7 @@ describe('the messages of an input', () => {
     expect(await messagesOf(chunks)).toEqual([[1, { a: 1 }], `Line 2 of the input ${reason}`])
   })
 
-  it('end with what the signal was aborted with, also while nothing comes', async () => {
+  it('end with the reason of the abort, also while no input comes', async () => {
     const stop = new AbortController()
     const silent = new Readable({ read() {} })
     const next = readMessages(silent, stop.signal).next()
@@ -63,7 +63,7 @@ it.each<[string, string | undefined]>([
 const MARKS = ['_ab_cdc_deleted_at', '_SDC_DELETED_AT', '_deleted']
 
 describe.each(MARKS)('a record with %s', (mark) => {
-  it.each([null, '', false, 'false', 'FALSE', 'f', 0])('of %j lives', (value) => {
+  it.each([null, '', false, 'false', 'FALSE', 'f', 0])('of %j is not deleted', (value) => {
     expect(lifeOf({ [mark]: value })).toEqual({ isDeleted: false })
   })
 
@@ -93,7 +93,7 @@ describe.each(MARKS)('a record with %s', (mark) => {
   )
 })
 
-it('a record without a mark lives, whatever else it says', () => {
+it('a record without a mark is not deleted, whatever else it contains', () => {
   expect(lifeOf({ deleted: true, _deleted_by: 'x', status: 'Deleted' })).toEqual({
     isDeleted: false,
   })
@@ -110,7 +110,7 @@ const PAGE = 300_000
 const MEGABYTE = 1_000_000
 
 describe('the budget of STATEs', () => {
-  it('allows one for every page while they are small, however small the pages are', () => {
+  it('allows one per page while they are small, however small the pages are', () => {
     const budget = createStateBudget(SMALL, () => 0)
     let refused = 0
     for (let page = 0; page < 100_000; page++) {
@@ -155,7 +155,7 @@ describe('the budget of STATEs', () => {
     expect(written.length).toBe(40)
   })
 
-  it('allows one after a minute, whatever it costs', () => {
+  it('allows one after a minute, whatever its size', () => {
     let now = 0
     const budget = createStateBudget(SMALL, () => now)
     budget.onState(2 * MEGABYTE)

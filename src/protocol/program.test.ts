@@ -23,7 +23,7 @@ function processOf(pid: number) {
 }
 
 describe('a signal', () => {
-  it('stops the work, and ends the process by the signal once the last lines are out', () => {
+  it('stops the work, and ends the process with the signal after the last lines', () => {
     const { self, ends, stops, signals } = processOf(77)
     self.emit('SIGINT', 'SIGINT')
     expect([stops, ends]).toEqual([['SIGINT'], []])
@@ -33,14 +33,14 @@ describe('a signal', () => {
     expect(ends).toHaveLength(1)
   })
 
-  it('ends the process within two seconds also when the last lines cannot leave', () => {
+  it('ends the process within two seconds even if the last lines cannot be written', () => {
     const { self, ends } = processOf(77)
     self.emit('SIGTERM', 'SIGTERM')
     vi.advanceTimersByTime(2000)
     expect(ends).toEqual(['kill 77 SIGTERM'])
   })
 
-  it('that comes a second time ends the process at once', () => {
+  it('ends the process at once the second time', () => {
     const { self, ends, stops } = processOf(77)
     self.emit('SIGINT', 'SIGINT')
     self.emit('SIGINT', 'SIGINT')
@@ -57,7 +57,7 @@ describe('a signal', () => {
     expect(ends).toEqual([`exit ${code}`])
   })
 
-  it('lets a server end by itself for as long as it has asked for', () => {
+  it('gives a server the time to end by itself that it asked for', () => {
     const { self, ends, signals } = processOf(77)
     signals.allow(20_000)
     self.emit('SIGTERM', 'SIGTERM')
@@ -73,7 +73,7 @@ describe('a signal', () => {
     expect(slow.ends).toEqual(['kill 78 SIGTERM'])
   })
 
-  it('that never came ends nothing', () => {
+  it('ends nothing if it never came', () => {
     const { self, ends, signals } = processOf(77)
     signals.finish()
     expect([ends, self.eventNames()]).toEqual([[], []])

@@ -102,7 +102,7 @@ function rewritten(json: Json, rule: MemberRule): Json {
   )
 }
 
-it('leaves what a plain rewriting of the parsed records leaves, with the digits of every number', () => {
+it('has the same result as rewriting parsed records, but keeps the digits of every number', () => {
   fc.assert(
     fc.property(record, rules(3), fc.constantFrom('', ' ', '\n\t '), (json, drawn, space) => {
       const text = rewriteRecord(Buffer.from(written(json, space)), drawn)
@@ -168,7 +168,7 @@ const withoutPin = {
   values: 'keep' as const,
 }
 
-it('has the lines of its records, those of deleted rows too, and none of dropped ones', () => {
+it('has the lines of its records, including deleted rows, but not of dropped ones', () => {
   const batch = batchOf(3)
   batch.ops.set([SOFT_DELETE, SKIP], 0)
   const lines = createBatchRewriter(withoutPin)(batch).lines(PARTS)
@@ -177,7 +177,7 @@ it('has the lines of its records, those of deleted rows too, and none of dropped
   )
 })
 
-it('passes a batch that is under its rules already, and rewrites one that is under others', () => {
+it('passes a batch to which its rules were already applied, and rewrites others', () => {
   const rewrite = createBatchRewriter(withoutPin)
   const batch = { ...batchOf(1), selection: withoutPin }
   expect(rewrite(batch)).toBe(batch)
@@ -187,7 +187,7 @@ it('passes a batch that is under its rules already, and rewrites one that is und
 })
 
 describe('a buffer', () => {
-  it('lends a buffer again once it is given back, and not before', () => {
+  it('reuses a buffer after it was released, and not before', () => {
     const first = acquireBuffer(100_000)
     const second = acquireBuffer(100_000)
     expect(second.buffer).not.toBe(first.buffer)
@@ -195,14 +195,14 @@ describe('a buffer', () => {
     expect(acquireBuffer(90_000).buffer).toBe(first.buffer)
   })
 
-  it('does not lend a buffer twice that is given back twice', () => {
+  it('does not reuse a buffer twice that was released twice', () => {
     const buffer = acquireBuffer(300_000)
     releaseBuffer(buffer)
     releaseBuffer(buffer)
     expect(acquireBuffer(300_000).buffer).not.toBe(acquireBuffer(300_000).buffer)
   })
 
-  it('ignores bytes that it did not lend', () => {
+  it('ignores bytes that it did not allocate', () => {
     const foreign = Buffer.alloc(1_000_000)
     releaseBuffer(foreign)
     expect(acquireBuffer(1_000_000).buffer).not.toBe(foreign.buffer)
@@ -223,7 +223,7 @@ function without(...fields: string[]) {
 }
 
 describe('selectionRules', () => {
-  it('is none when everything is selected, so that records pass as they came', () => {
+  it('is undefined if everything is selected, so that records pass unchanged', () => {
     expect(selectionRules(schema, without())).toBeUndefined()
   })
 
@@ -233,7 +233,7 @@ describe('selectionRules', () => {
     expect(rules && rewriteRecord(Buffer.from(json), rules)).toBe('{"id":1,"lines":3}')
   })
 
-  it('looks into objects and lists and leaves their neighbours alone', () => {
+  it('applies to objects and arrays, and leaves their neighbours unchanged', () => {
     const rules = selectionRules(
       schema,
       without('properties.name.properties.default', 'properties.lines.items.properties.text'),

@@ -6,7 +6,7 @@ import { type AnswerOrder, BATCH_ORDER, createChangeOrder } from './answer-order
 import { createIntegerSum, createTextSum, keyText, textOf, type ValueType } from './checksums.ts'
 import { changedRows } from './emit.ts'
 
-it('judges a change by the day that the service tells, although the warehouse gets no day', () => {
+it('judges a change by the date that the service sends, although the warehouse gets no date', () => {
   const scanner = createPageScanner(
     { key: 'id', version: 'changeVersion' },
     { rules: { ruleOf: (name) => (name === 'date' ? 'drop' : 'keep'), values: 'keep' } },
@@ -57,7 +57,7 @@ describe('the rows that count', () => {
     ['the answer to a delta link', () => createChangeOrder()],
   ])('of the records of one row in %s', (_, create) => {
     // spec: Conventions: changeVersion
-    it('the highest version counts, wherever it stands', () => {
+    it('the highest version counts, wherever it is', () => {
       expect(left(create(), [1, 'B'], [2, 'A'], [1, 'A'])).toEqual([0, 1])
       expect(left(create(), [1, 'A'], [2, 'A'], [1, 'B'])).toEqual([1, 2])
       expect(left(create(), ['x', 'B'], ['y', 'A'], ['x', 'C'], ['x', 'A'])).toEqual([1, 2])
@@ -82,7 +82,7 @@ describe('the rows that count', () => {
     expect(left(order, [2, 'A'], [1, 'B'])).toEqual([0, 1])
   })
 
-  it('goes by the batch alone once an answer has too many rows to remember', () => {
+  it('looks only at the batch once an answer has too many rows', () => {
     const order = createChangeOrder(2)
     left(order, [1, 'B'], [2, 'B'], [3, 'B'])
     expect(left(order, [1, 'A'], [2, 'C'], [2, 'A'])).toEqual([0, 1])

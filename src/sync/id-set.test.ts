@@ -13,7 +13,7 @@ const key: fc.Arbitrary<Key> = fc.oneof(
 )
 
 describe('a set of ids', () => {
-  it('holds what a plain set would hold, whatever is added and deleted', () => {
+  it('contains what a plain set would contain, whatever is added and deleted', () => {
     const step = fc.tuple(fc.constantFrom('add', 'delete'), key)
     fc.assert(
       fc.property(fc.array(step), (steps) => {
@@ -35,7 +35,7 @@ describe('a set of ids', () => {
     )
   })
 
-  it('comes back from its encoding as it was', () => {
+  it('is the same after encoding and decoding', () => {
     fc.assert(
       fc.property(fc.array(key), (keys) => {
         const set = createIdSet()
@@ -46,7 +46,7 @@ describe('a set of ids', () => {
     )
   })
 
-  it('takes batches of integers, passing over those that are none', () => {
+  it('accepts batches of integers, and skips keys that are not integers', () => {
     const set = createIdSet()
     set.addIntegers(Float64Array.of(3, Number.NaN, 2 ** 40))
     set.addIntegers(Float64Array.of(1, 2))
@@ -55,14 +55,14 @@ describe('a set of ids', () => {
     expect(new Set(set.keys())).toEqual(new Set([1, 3, 2 ** 40, 2 ** 32]))
   })
 
-  it('is nothing when it is empty', () => {
+  it('is null if it is empty', () => {
     const set = createIdSet()
     set.add(7)
     set.delete(7)
     expect(set.encode()).toBeNull()
   })
 
-  it('is small for ids that lie close together', () => {
+  it('is small for ids that are close together', () => {
     const set = createIdSet()
     set.addIntegers(Float64Array.from({ length: 1_000_000 }, (_, i) => 100_000 + i))
     expect(set.encode()?.length).toBeLessThan(2000)
@@ -78,7 +78,7 @@ describe('a set of ids', () => {
     expect(set.encode()?.length).toBeLessThan(700_000)
   })
 
-  it('is refused when it stands for more ids than it may', () => {
+  it('is refused if it contains more ids than allowed', () => {
     const set = createIdSet()
     set.addIntegers(Float64Array.from({ length: 100_000 }, (_, i) => i))
     set.add(2 ** 40)
@@ -88,14 +88,14 @@ describe('a set of ids', () => {
     for (const most of [0, 100_001]) expect(() => createIdSet(encoded, most)).toThrow(/more ids/)
   })
 
-  it('is refused when it unpacks into more than 16 MB, which takes no more memory than that', () => {
+  it('is refused if it decompresses to more than 16 MB, without using more memory than that', () => {
     const bomb = `z${deflateRawSync(Buffer.alloc(300e6)).toString('base64')}`
     const before = process.memoryUsage().rss
     expect(() => createIdSet(bomb)).toThrow()
     expect(process.memoryUsage().rss - before).toBeLessThan(100e6)
   })
 
-  it('takes ids as gaps without an array of them all', () => {
+  it('decodes gaps without an array of all ids', () => {
     const set = createIdSet()
     for (let i = 0, id = 0; i < 200_000; i++) {
       id += 1 + scattered(i, 42_900)

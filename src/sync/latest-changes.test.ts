@@ -28,7 +28,7 @@ const told: fc.Arbitrary<Told> = fc.record({
 
 const someTold = fc.array(told, { maxLength: 60 })
 
-it('keeps the living rows with the highest versions and the rows deleted last, each as it was told of last', () => {
+it('keeps the living rows with the highest versions and the rows deleted last, each with its last change', () => {
   fc.assert(
     fc.property(fc.array(someTold, { maxLength: 6 }), (batches) => {
       const changes = createLatestChanges(null)

@@ -44,7 +44,7 @@ function living(keys: LiveKeys): unknown[] {
 }
 
 describe('live keys', () => {
-  it('deletes what a complete reading does not meet', () => {
+  it('deletes rows that a complete read does not find', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1, version: 'A' }, { id: 2, version: 'C' }), 'window')
     keys.beginReading()
@@ -52,7 +52,7 @@ describe('live keys', () => {
     expect(deletes(keys)).toEqual([2])
   })
 
-  it('keeps a row that came back while the reading ran', () => {
+  it('keeps a row that came back during the read', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1, version: 'A' }), 'window')
     keys.beginReading()
@@ -61,7 +61,7 @@ describe('live keys', () => {
     expect(deletes(keys)).toEqual([])
   })
 
-  it('deletes rows of a page that broke and did not come again', () => {
+  it('deletes rows of an interrupted page that did not come again', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1, version: 'A' }, { id: 2, version: 'D' }), 'window', true)
     keys.pageInterrupted()
@@ -69,7 +69,7 @@ describe('live keys', () => {
     expect(deletes(keys)).toEqual([1])
   })
 
-  it('says of a page that is not complete that its rows are in doubt, should this be the end', () => {
+  it('encodes the rows of an incomplete page as doubtful, in case the process ends now', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1, version: 'A' }, { id: 2, version: 'D' }), 'window', true)
     const inMidPage = liveKeys(keys.encode())
@@ -79,7 +79,7 @@ describe('live keys', () => {
     expect(deletes(liveKeys(keys.encode()))).toEqual([])
   })
 
-  it('counts no row among the living that it has deleted because its page broke off, also later', () => {
+  it('never counts a row among the living that was deleted because its page was interrupted', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1, version: 'A' }, { id: 2, version: 'D' }), 'window', true)
     keys.pageInterrupted()
@@ -89,7 +89,7 @@ describe('live keys', () => {
     expect(living(liveKeys(keys.encode()))).toEqual([2])
   })
 
-  it('counts no row of a full refresh among the living that is marked as deleted', () => {
+  it('does not count rows of a full refresh among the living that are marked as deleted', () => {
     const keys = liveKeys()
     keys.leaveOutSent(batch({ id: 1 }, { id: 2, kind: SOFT_DELETE }))
     expect(living(keys)).toEqual([1])
@@ -103,7 +103,7 @@ describe('live keys', () => {
     expect([...next.ops]).toEqual([SKIP, UPSERT])
   })
 
-  it('keeps the highest version that it has met', () => {
+  it('keeps the highest version so far', () => {
     const keys = liveKeys()
     for (const version of ['A', 'C', 'B']) keys.observe(batch({ id: 1, version }), 'window')
     expect(keys.highestVersion).toBe('C')
@@ -119,7 +119,7 @@ describe('live keys', () => {
     expect(deletes(keys)).toContain(1)
   })
 
-  it('takes a record that is to be skipped for a sign that its row is there, and no more', () => {
+  it('treats a skipped record only as a sign that its row exists', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1 }, { id: 2 }), 'window')
     keys.beginReading()
@@ -129,7 +129,7 @@ describe('live keys', () => {
     expect(deletes(keys)).toEqual([2])
   })
 
-  it('does not hand over a Delete of a row of the history, and doubts the history instead', () => {
+  it('does not write a Delete of a row of the backfill, and marks the backfill as doubtful instead', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1, version: 'A' }), 'backfill')
     const answer = batch({ id: 1, version: 'B', kind: DELETE })
@@ -140,7 +140,7 @@ describe('live keys', () => {
     expect(deletes(keys)).toEqual([1])
   })
 
-  it('deletes nothing of a broken page while the history is in doubt', () => {
+  it('deletes nothing of an interrupted page while the backfill is in doubt', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1 }), 'backfill')
     keys.observe(batch({ id: 2 }), 'window', true)
@@ -152,7 +152,7 @@ describe('live keys', () => {
     expect([keys.goneCount, deletes(keys)]).toEqual([1, [2]])
   })
 
-  it('doubts the history when a change puts a row of it into the window', () => {
+  it('marks the backfill as doubtful when a change moves one of its rows into the window', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1, version: 'B' }), 'backfill')
     keys.observe(batch({ id: 1, version: 'A' }), () => 'window')
@@ -161,7 +161,7 @@ describe('live keys', () => {
     expect(deletes(keys)).toEqual([])
   })
 
-  it('takes a row that moved from the history into the window for live', () => {
+  it('counts a row among the living that moved from the backfill into the window', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1, version: 'A' }), 'backfill')
     keys.observe(batch({ id: 1, version: 'B' }), 'window')
@@ -169,7 +169,7 @@ describe('live keys', () => {
     expect(deletes(keys)).toEqual([])
   })
 
-  it('leaves out of a second look what was met, and what it was told is gone', () => {
+  it('leaves rows out of a second look that were found, or reported as deleted', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1 }, { id: 2 }, { id: 3 }), 'window')
     keys.beginReading()
@@ -183,7 +183,7 @@ describe('live keys', () => {
     expect(keys.someMet()).toBe(1)
   })
 
-  it('does not take a softly deleted row for live', () => {
+  it('does not count a soft-deleted row among the living', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1, version: 'A' }), 'window')
     keys.observe(batch({ id: 1, version: 'B', kind: SOFT_DELETE }), 'window')
@@ -191,7 +191,7 @@ describe('live keys', () => {
     expect(deletes(keys)).toEqual([])
   })
 
-  it('adds what an interrupted reading had met to what the next one must meet', () => {
+  it('expects the next read to find the rows that an interrupted one had found', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1, version: 'A' }), 'window')
     keys.beginReading()
@@ -210,7 +210,7 @@ describe('live keys', () => {
     expect(deletes(second)).toEqual(['"guid"'])
   })
 
-  it('gives up its sets when they outgrow the bookmark', () => {
+  it('gives up its sets when they no longer fit into the state', () => {
     const keys = liveKeys(undefined, { take: (_stream, characters) => characters < 3000 })
     const ids = Array.from({ length: 1000 }, (_, i) => ({ id: scattered(i, 2 ** 32) }))
     keys.observe(batch(...ids), 'window')
@@ -221,7 +221,7 @@ describe('live keys', () => {
 })
 
 describe('the room that the state has for ids', () => {
-  it('is shared by need: one stream may take nearly all of it', () => {
+  it('is shared as needed: one stream may use nearly all of it', () => {
     const budget = createIdBudget(
       new Map([
         ['people', 0],
@@ -232,7 +232,7 @@ describe('the room that the state has for ids', () => {
     expect(budget.take('people', 20_000)).toBe(true)
   })
 
-  it('stays below 2 MB together, whoever asks', () => {
+  it('stays below 2 MB in total, whichever stream asks', () => {
     const streams = Array.from({ length: 32 }, (_, i) => `stream ${i}`)
     const budget = createIdBudget(new Map(streams.map((stream) => [stream, 0])))
     let taken = 0
@@ -244,7 +244,7 @@ describe('the room that the state has for ids', () => {
     expect(taken).toBeLessThan(2_000_000)
   })
 
-  it('has a part for each stream that the others cannot take', () => {
+  it('has a part for each stream that others cannot use', () => {
     const budget = createIdBudget(
       new Map([
         ['people', 0],
@@ -255,13 +255,13 @@ describe('the room that the state has for ids', () => {
     expect(budget.take('people', 20_000)).toBe(true)
   })
 
-  it('is smaller by the states of streams that are not read, which the platform keeps', () => {
+  it('is reduced by the states of streams that are not read, which the platform keeps', () => {
     const budget = createIdBudget(new Map([['people', 0]]), 1_500_000)
     expect(budget.take('people', 500_000)).toBe(false)
     expect(budget.take('people', 300_000)).toBe(true)
   })
 
-  it('leaves room for the bookmarks themselves where those states take nearly all', () => {
+  it('leaves room for the other fields of the states even if those states use nearly all', () => {
     const streams = ['people', 'clockings', 'jobs']
     const kept = 1_985_000
     const budget = createIdBudget(new Map(streams.map((stream) => [stream, 0])), kept)
@@ -285,8 +285,8 @@ describe('the room that the state has for ids', () => {
   })
 })
 
-describe('a reading in the middle', () => {
-  it('has room for the ids that had it at rest, and is told as one that begins', () => {
+describe('a read that is not complete', () => {
+  it('has room for the ids that fit after a complete read, and is stored as one that begins', () => {
     const all = [...new Set(Array.from({ length: 12_000 }, (_, i) => scattered(i, 2 ** 31)))]
     const half = (part: number) =>
       batch(...all.filter((_, i) => i % 2 === part).map((id) => ({ id })))

@@ -18,12 +18,12 @@ beforeEach(() => {
 const warn = (stream: string, text: string) => warnings.of(stream).warn(text)
 
 describe('a warning', () => {
-  it('is told at once, with the stream', () => {
+  it('is logged at once, with the stream', () => {
     warn('people', 'the link is old.')
     expect(lines).toEqual(['WARN people: the link is old.'])
   })
 
-  it('that many streams have is told of the first, and of the others together at the end', () => {
+  it('of many streams is logged for the first one, and for the others together at the end', () => {
     for (const stream of ['people', 'jobs', 'breaks']) warn(stream, 'the link is old.')
     warnings.tellRest()
     expect(lines).toEqual([
@@ -34,7 +34,7 @@ describe('a warning', () => {
     ])
   })
 
-  it('that one stream has is not told again at the end', () => {
+  it('of one stream is not logged again at the end', () => {
     warn('people', 'the link is old.')
     warn('jobs', 'the settings have changed.')
     warnings.tellRest()
@@ -61,7 +61,7 @@ describe('the summary of a sync', () => {
   const quiet = { requests: 1, retries: 0, refusals: 0, bytes: 300, answerMs: 0 }
   const error = new ConnectorError('config', 'x-test', 'No.')
 
-  it('has totals of what was emitted, and what it took', () => {
+  it('has totals of the rows, and of the requests and the time', () => {
     expect(summary(tasks({ people: [25, 1], jobs: [7, 0] }), [], traffic, 4.51)).toBe(
       'Sync finished: 2 streams, 32 records and 1 delete (people 25 records and 1 delete, jobs 7 records); 9 requests, 2 retries, 1 refusal, 1.2 MB, 4.5 s.',
     )
@@ -82,7 +82,7 @@ describe('the summary of a sync', () => {
     )
   })
 
-  it('names what failed, also what could not be asked at all', () => {
+  it('names failed streams, including those that were never requested', () => {
     const failures = [
       { stream: 'people', error },
       { stream: 'unknown', error },
@@ -92,7 +92,7 @@ describe('the summary of a sync', () => {
     )
   })
 
-  it('names every stream when the failure is of all', () => {
+  it('names every stream if the failure concerns all', () => {
     expect(summary(tasks({ people: [0, 0], jobs: [0, 0] }), [{ error }], quiet, 1)).toBe(
       'Sync failed for all 2 streams. Handed over: no records; 1 request, 1.0 s.',
     )

@@ -56,7 +56,7 @@ function virtualPages(get: Client['get'], stop: AbortSignal = signal) {
   return { time, waits, follow: (work?: () => Promise<void>) => time.run(readAll(pages, work)) }
 }
 
-it('a sync that is to stop before its first page is asked for asks for none', async () => {
+it('a sync that has to stop before its first request makes none', async () => {
   const asked: string[] = []
   const stopped = AbortSignal.abort(new Error('stopped'))
   const get = async (link: string) => {
@@ -69,7 +69,7 @@ it('a sync that is to stop before its first page is asked for asks for none', as
 })
 
 describe('a page that arrives damaged', () => {
-  it('is asked for again as long as retry_minutes say', async () => {
+  it('is requested again for retry_minutes', async () => {
     const { time, follow } = virtualPages(async () => (time.now() < 540_000 ? DAMAGED : EMPTY))
     await expect(follow()).resolves.toMatchObject([{ type: 'page', end: { count: 0 } }])
   })
@@ -80,7 +80,7 @@ describe('a page that arrives damaged', () => {
     expect(time.now()).toBe(600_000)
   })
 
-  it('is asked for as a link that the service has answered before', async () => {
+  it('is requested as a link that the service has answered before', async () => {
     const given: GetOptions[] = []
     const { follow } = virtualPages(async (_, options = {}) =>
       given.push(options) === 1 ? DAMAGED : EMPTY,
@@ -91,7 +91,7 @@ describe('a page that arrives damaged', () => {
 })
 
 describe('a stream that waits for the service', () => {
-  it('says so each minute, with the reason', async () => {
+  it('reports it each minute, with the reason', async () => {
     const { waits, time, follow } = virtualPages(async (_, { onRetry } = {}) => {
       onRetry?.({ reason: 'It rains.' })
       await time.sleep(150_000, signal)
@@ -101,7 +101,7 @@ describe('a stream that waits for the service', () => {
     expect(waits).toEqual(['It rains.', 'It rains.'])
   })
 
-  it('says so too while a damaged page is asked for again and again', async () => {
+  it('reports it, too, while a damaged page is requested repeatedly', async () => {
     const { waits, time, follow } = virtualPages(async () =>
       time.now() < 150_000 ? DAMAGED : EMPTY,
     )
@@ -110,7 +110,7 @@ describe('a stream that waits for the service', () => {
     expect(waits.length).toBeGreaterThanOrEqual(2)
   })
 
-  it('does not say so of its own work', async () => {
+  it('does not report its own work', async () => {
     const { waits, time, follow } = virtualPages(async () => EMPTY)
     await follow(() => time.sleep(150_000, signal))
     expect(waits).toEqual([])
@@ -132,7 +132,7 @@ describe('a page that was requested ahead of a page that fails', () => {
     return calls
   }
 
-  it('gives its connection back', async () => {
+  it('releases its connection', async () => {
     const closed = { isIt: false }
     await failing((response) => {
       response.on('close', () => {

@@ -44,12 +44,12 @@ function startOf(stream: string, window: string | null): string {
 describe('the lists of a collection', () => {
   // spec: Endpoints: GET /work-locations
   // spec: Work locations: GET
-  it('are one, without a filter, when it has no dates', () => {
+  it('are a single one, without a filter, if it has no dates', () => {
     expect(linksOf('work_locations')).toEqual(['/work-locations'])
   })
 
   // spec: Filtering: required
-  it('are windows of at most a year, both ends given, when it is dated', () => {
+  it('are windows of at most a year, with both ends, if it has dates', () => {
     const links = linksOf('breaks', { from: '2024-01-01', until: '2025-06-30' })
     const references = '&externalReferences=(people,@badge-number)(people,erp)'
     expect(links).toEqual([
@@ -125,7 +125,7 @@ describe('windows of days', () => {
     )
   })
 
-  it('are none when the range is empty', () => {
+  it('are none if the range is empty', () => {
     expect(windows('2026-02-01', '2026-01-31', 365)).toEqual([])
   })
 })

@@ -78,7 +78,7 @@ describe('a bookmark', () => {
     expect(stored).toMatchObject({ position: CHANGES })
   })
 
-  it('without counts, as older versions wrote it, or with impossible ones, is believed all the same', () => {
+  it('without counts, as older versions wrote it, or with impossible ones, is accepted nevertheless', () => {
     const {
       whole_rows: _,
       rows_so_far: __,
@@ -160,6 +160,6 @@ it('fields that no schema knows are added where some were before', () => {
   expect(addedFields(writeFields(FEW), undefined)).toEqual(['every other field'])
 })
 
-it('nothing is said of a state of before, which does not tell its fields', () => {
+it('nothing is reported for an older state, which does not contain its fields', () => {
   expect(addedFields(null, FEW)).toBeUndefined()
 })

@@ -99,7 +99,7 @@ describe('the digest of a JSON value', () => {
     expect(digestOf(a)).not.toBe(digestOf(b))
   })
 
-  it('of rounded numbers forgets what databases do not keep', () => {
+  it('of rounded numbers ignores digits that databases do not store', () => {
     const digest = () => new JsonDigest(roundedNumber)
     expect(digestOf('51.12345678901', digest())).toBe(digestOf('51.123456789', digest()))
     expect(digestOf('51.12345678', digest())).not.toBe(digestOf('51.12345679', digest()))
@@ -182,7 +182,7 @@ it.each(['_sdc_deleted_at', '_ab_cdc_deleted_at', '_deleted_at'])(
   },
 )
 
-it('of a member that comes twice the last counts, in a file as in the records', () => {
+it('of a repeated member, the last one counts, in a file as in the records', () => {
   const read = (json: string) => {
     const reader = createExactReader(shape, [])
     reader.read(Buffer.from(json), 0)
@@ -192,7 +192,7 @@ it('of a member that comes twice the last counts, in a file as in the records', 
   expect(read('{"id":1,"a":5,"a":7}')).toEqual(read('{"a":7, "id":1}'))
 })
 
-it('a time is the one that DuckDB keeps of it', async () => {
+it('a time has the form in which DuckDB stores it', async () => {
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
   for (const text of [
@@ -247,7 +247,7 @@ describe('a table of rows', () => {
     expect([table.isMet(4099), table.isMet(4098)]).toEqual([true, false])
   })
 
-  it('takes a key once', () => {
+  it('accepts a key once', () => {
     const table = new RowTable()
     expect([table.add(rowOf('"é"', 1), 1), table.add(rowOf('"é"', 2), 1)]).toEqual([true, false])
     expect(table.count).toBe(1)
@@ -260,7 +260,7 @@ describe('a table of rows', () => {
     expect([0, 1, 2].map((i) => table.keyOf(i))).toEqual(['"a"', long, '"b"'])
   })
 
-  it('names the fields of a row that are others, those that it cannot have included', () => {
+  it('names the fields of a row that differ, including those that it cannot have', () => {
     const table = new RowTable()
     table.add(rowOf(7, 10, 20), 2)
     expect(table.changedPlaces(0, rowOf(7, 10, 21), 2)).toEqual([1])
@@ -268,7 +268,7 @@ describe('a table of rows', () => {
     expect(table.changedPlaces(0, rowOf(7, 10, 20, 30), 3)).toEqual([2])
   })
 
-  it('knows which rows another table has as they are, and which neither has', () => {
+  it('knows which rows another table has unchanged, and which neither has', () => {
     const [one, other] = [new RowTable(), new RowTable()]
     for (const key of [1, 2, 3]) one.add(rowOf(key, key), 1)
     other.add(rowOf(1, 1), 1)
@@ -290,7 +290,7 @@ describe('the key of a row', () => {
   })
 })
 
-it('what has been read is given back after some thousand rows', async () => {
+it('rows that have been read are released after some thousand rows', async () => {
   const collect = createCollector()
   const read = new WeakRef(Array.from({ length: 1000 }, (_, i) => ({ i })))
   // What a turn has seen lives until its end.

@@ -296,7 +296,7 @@ describe('a read', () => {
     expect((await faultsAfter('read', change)).join('\n')).toContain(words)
   })
 
-  it('breaks none, whole or cut anywhere', async () => {
+  it('breaks no rule, complete or cut anywhere', async () => {
     const { stdout } = await recordingOf('read')
     expect(await faultsAfter('read', () => {})).toEqual([])
     for (let lines = 0; lines < stdout.split('\n').length; lines++) {
@@ -307,7 +307,7 @@ describe('a read', () => {
 })
 
 describe.each(['spec', 'check', 'discover'] as const)('%s', (command) => {
-  it('breaks a rule when it answers twice, never, or with a failure', async () => {
+  it('breaks a rule if it answers twice, never, or with a failure', async () => {
     const twice = await faultsAfter(command, ({ messages }) => messages.push(messages.at(-1)))
     const never = await faultsAfter(command, ({ messages }) => void messages.splice(0))
     const failed = await faultsAfter(command, (lines) => {

@@ -52,7 +52,7 @@ function faultsOf(lines: readonly object[], { stderr = '', isCut = false } = {})
 const withRecord = (data: object, around: object = {}) =>
   GOOD.with(2, { ...record, ...around, record: { ...record.record, ...data } })
 
-it('finds nothing in what a tap should print, whole or cut anywhere', () => {
+it('finds no fault in the output of a correct tap, complete or cut anywhere', () => {
   expect(faultsOf(GOOD)).toBe('')
   for (let lines = 0; lines < GOOD.length; lines++)
     expect(faultsOf(GOOD.slice(0, lines), { isCut: true })).toBe('')

@@ -59,7 +59,7 @@ function batchOf(count: number) {
 }
 
 describe('the statuses of a stream', () => {
-  it('come in their order, each once', async () => {
+  it('come once each, in their order', async () => {
     const { open, writes } = opened()
     const output = open('a')
     output.started()
@@ -71,7 +71,7 @@ describe('the statuses of a stream', () => {
     expect(writes.flat().map(word)).toEqual(words)
   })
 
-  it('are complete, with a state, also where the source has none and did not say that the stream is running', async () => {
+  it('are complete, with a state, even if the source has none and never called running', async () => {
     const { open, writes } = opened()
     const output = open('a')
     output.started()
@@ -79,7 +79,7 @@ describe('the statuses of a stream', () => {
     expect(writes.flat().map(word)).toEqual(['STARTED', 'RUNNING', 'a state 0', 'COMPLETE'])
   })
 
-  it('tell until when the service asks to wait, and that a stream still waits', () => {
+  it('say until when the service asks to wait, and that a stream is still waiting', () => {
     const { open, writes } = opened()
     const output = open('a')
     output.rateLimited(NOON)
@@ -93,7 +93,7 @@ describe('the statuses of a stream', () => {
     ])
   })
 
-  it('end with what was read when the stream failed', () => {
+  it('end after the rows that were read if the stream failed', () => {
     const { open, writes } = opened()
     const output = open('a')
     output.started(() => ({}))
@@ -108,7 +108,7 @@ describe('the statuses of a stream', () => {
 })
 
 describe('a STATE', () => {
-  it('leaves with its records in one write', async () => {
+  it('is written together with its records', async () => {
     const { open, writes } = opened()
     const output = open('a')
     output.started(() => ({ at: 1 }))
@@ -130,7 +130,7 @@ describe('a STATE', () => {
     expect(states.map(word)).toEqual(['a state 3', 'a state 2'])
   })
 
-  it('takes along those of other streams with records since their own', async () => {
+  it('is written with those of other streams that have records since their own', async () => {
     const { open, writes } = opened()
     const [a, b, c] = [open('a'), open('b'), open('c')]
     for (const output of [a, b, c]) output.started(() => ({}))
@@ -147,7 +147,7 @@ describe('a STATE', () => {
     ])
   })
 
-  it('does not take along that of a stream whose records are still held back', async () => {
+  it('is written without that of a stream whose records are still held back', async () => {
     const { open, writes } = opened()
     const [a, b] = [open('a'), open('b')]
     a.started(() => ({}))
@@ -157,7 +157,7 @@ describe('a STATE', () => {
     expect(writes.slice(2).map((write) => write.map(word))).toEqual([['a state 0']])
   })
 
-  it('that is large waits until it is worth its size, unless it must be written', async () => {
+  it('waits until it is worth its size if it is large, unless it must be written', async () => {
     const { open, writes } = opened()
     const output = open('a')
     output.started(() => ({ ids: 'x'.repeat(800_000) }))
@@ -171,7 +171,7 @@ describe('a STATE', () => {
 })
 
 describe('a record', () => {
-  it('has generation and cursor, and the time of its deletion where it is deleted', async () => {
+  it('has its generation and cursor, and the time of its deletion if it is deleted', async () => {
     const { open, writes } = opened()
     const output = open('a')
     const batch = batchOf(4)
@@ -201,7 +201,7 @@ describe('a record', () => {
     expect(times).toEqual([NOON.getTime(), later])
   })
 
-  it('is told of once, when the first one is emitted', async () => {
+  it('calls the listener once, when the first one is emitted', async () => {
     const { open } = opened()
     const output = open('a')
     let heard = 0
@@ -213,7 +213,7 @@ describe('a record', () => {
 })
 
 describe('a stream whose rows can no longer be tracked', () => {
-  it('says so once', () => {
+  it('is reported once', () => {
     const { open, writes } = opened()
     const output = open('a')
     output.untracked()

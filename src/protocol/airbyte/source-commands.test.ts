@@ -35,7 +35,7 @@ describe('a state file', () => {
     expect(parseStateFile(text, 'x').size).toBe(0)
   })
 
-  it('may hold the lines of read as they were printed', () => {
+  it('may contain the lines that read printed', () => {
     const lines = [1, 2].map((x) => JSON.stringify({ type: 'STATE', state: message('a', x) }))
     expect([...parseStateFile(lines.join('\n'), 'x')]).toEqual([['a', 2]])
   })
@@ -78,7 +78,7 @@ describe('a stream that is offered', () => {
     expect(offeredColumns({ ...spec, hasGenerations: true })).toEqual(['id', '_generation'])
   })
 
-  it('has our columns beside its own, and its key and cursor', () => {
+  it('has the columns of the connector beside its own, and its key and cursor', () => {
     const all = { ...spec, isIncremental: true, hasDeletes: true, hasGenerations: true }
     expect(airbyteStream(all)).toMatchObject({
       name: 'a',
@@ -96,7 +96,7 @@ describe('a configured catalog', () => {
   const entry = (name: string) => ({ stream: { name }, sync_mode: 'full_refresh' })
   const offered = { streams: [{ name: 'a' }, { name: 'b' }] }
 
-  it('names the streams that are chosen, and how they are read', () => {
+  it('names the selected streams, and how they are read', () => {
     expect(parseConfiguredCatalog({ streams: [entry('a')] })).toEqual({
       streams: [{ name: 'a', syncMode: 'full_refresh' }],
       isDiscovered: false,
@@ -144,7 +144,7 @@ describe('a configured catalog', () => {
     expect(rules && rewriteRecord(Buffer.from(json), rules)).toBe(left)
   })
 
-  it('may choose nothing', () => {
+  it('may select nothing', () => {
     expect(parseConfiguredCatalog({ streams: [] })).toEqual({ streams: [], isDiscovered: false })
   })
 

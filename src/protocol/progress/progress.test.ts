@@ -114,14 +114,14 @@ describe('the block on a terminal', () => {
     expect(underWay(columns).shown()).toBe(block)
   })
 
-  it('says why the sync waits, and no secret', () => {
+  it('says why the sync is waiting, without a secret', () => {
     const sync = underWay(80)
     sync.wait('The service refused hunter22 until 12:00.')
     sync.clock.pass(1)
     expect(sync.shown()).toMatch(/\nwaiting: The service refused \*\*\*\* until 12:00\.$/)
   })
 
-  it('is not torn by a line of the log, which stands above it', () => {
+  it('is not broken by a line of the log, which appears above it', () => {
     const sync = underWay(80)
     const block = sync.shown()
     sync.screen.write('WARNING people: something.\n')
@@ -136,7 +136,7 @@ describe('the block on a terminal', () => {
     expect(sync.shown()).toMatch(/^2 of 3 streams[^\n]*$/)
   })
 
-  it('tells no remaining time as long as a stream is read of which nothing is known', () => {
+  it('shows no remaining time while a stream without an earlier count is read', () => {
     const sync = started(80, { starts: { ...STREAMS, absences: FIRST } })
     sync.begin('absences')
     sync.read('absences', 500)
@@ -145,7 +145,7 @@ describe('the block on a terminal', () => {
     expect(sync.shown()).not.toContain('left')
   })
 
-  it('leaves room on a low terminal', () => {
+  it('leaves room on a terminal with few rows', () => {
     const names = Array.from({ length: 9 }, (_, i) => `stream_${i}`)
     const starts = Object.fromEntries(names.map((name) => [name, FIRST]))
     const sync = started(80, { starts, rows: 6 })
@@ -198,7 +198,7 @@ ies again. (transient)
     expect(over(columns).shown()).toBe(table)
   })
 
-  it('has what failed in red, unless NO_COLOR is set', () => {
+  it('shows failures in red, unless NO_COLOR is set', () => {
     const written = (env: Record<string, string>) => {
       const sync = started(80, { env })
       sync.finish({ failures: [{ error: new ConnectorError('config', 'x-test', 'No.') }] })
@@ -208,7 +208,7 @@ ies again. (transient)
     expect(written({ NO_COLOR: '1' })).not.toContain('\u001b[31m')
   })
 
-  it('says what is kept of a sync that was stopped', () => {
+  it('says where a sync continues that was stopped', () => {
     const sync = underWay(120)
     sync.finish({ stoppedBy: 'SIGINT' })
     expect(sync.shown()).toContain(
@@ -220,7 +220,7 @@ ies again. (transient)
   })
 })
 
-it('says how a sync begins, how far it is each minute, how each stream ended, and what is kept', () => {
+it('logs how a sync begins, its progress each minute, how each stream ended, and where the next sync continues', () => {
   const said: string[] = []
   const clock = createFakeClock()
   const log = { info: (line: string) => void said.push(line) }
@@ -322,7 +322,7 @@ describe('the metrics of a sync', () => {
     )
   })
 
-  it('of a sync that failed before it began say so', () => {
+  it('of a sync that failed before it began show that', () => {
     const text = textOf(undefined, '', new ConnectorError('config', 'x-test', 'No.'))
     expect(samples(text)).toContain('x_sync_success{program="tap-x"} 0')
     expect(samples(text)).toContain('x_sync_failures{program="tap-x",kind="config"} 1')
@@ -337,16 +337,16 @@ describe('when a stream was complete last', () => {
   const last = (text: string) => samples(text).filter((line) => line.includes('last_complete'))
   const earlier = textOf(syncOf('acme')).replaceAll('1795316400', '1795230000')
 
-  it('stays what it was when the stream fails, or the sync does not begin', () => {
+  it('stays unchanged if the stream fails or the sync does not begin', () => {
     expect(last(textOf(syncOf('acme', 'failed'), earlier))).toEqual(last(earlier))
     expect(last(textOf(undefined, earlier))).toEqual(last(earlier))
   })
 
-  it('is now when it is read to its end', () => {
+  it('is now if it is read completely', () => {
     expect(last(textOf(syncOf('acme'), earlier))).toEqual(last(textOf(syncOf('acme'))))
   })
 
-  it('is 0 while the stream was never read to its end, so that an alert can see it', () => {
+  it('is 0 if the stream was never read completely, so that an alert can see it', () => {
     const never = textOf(syncOf('acme', 'failed'))
     expect(last(never)).toEqual([
       'x_sync_stream_last_complete_timestamp_seconds{program="tap-x",tenant="acme",stream="people"} 0',
@@ -354,7 +354,7 @@ describe('when a stream was complete last', () => {
     expect(last(textOf(syncOf('acme', 'failed'), never))).toEqual(last(never))
   })
 
-  it('is kept for a stream that is no longer selected, with a mark', () => {
+  it('is kept for a stream that is no longer selected, and marked', () => {
     const old = earlier.replaceAll('stream="people"', 'stream="jobs"')
     const text = textOf(syncOf('acme'), old)
     expect(last(text).length).toBe(2)
@@ -362,7 +362,7 @@ describe('when a stream was complete last', () => {
     expect(marks.map((line) => line.replace(/.*stream=/, ''))).toEqual(['"people"} 1', '"jobs"} 0'])
   })
 
-  it('is of no interest for another tenant', () => {
+  it('is not taken from another tenant', () => {
     const text = last(textOf(syncOf('globex', 'failed'), earlier)).join()
     expect([text.includes('globex'), text.includes('acme')]).toEqual([true, false])
   })

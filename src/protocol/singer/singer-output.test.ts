@@ -55,14 +55,14 @@ describe('a state writer', () => {
     return { states, written }
   }
 
-  it('repeats what it was given before anything else', async () => {
+  it('first repeats the state that it was given', async () => {
     const input = '{"bookmarks":{"a":{"x":1}},"currently_syncing":null,"other":1}'
     const { states, written } = writing(input)
     void states.write()
     expect(await written()).toEqual([JSON.parse(input)])
   })
 
-  it('says all bookmarks each time, those of streams that are not read too', () => {
+  it('writes all bookmarks each time, including those of streams that are not read', () => {
     const { states } = writing('{"bookmarks":{"a":{"x":1},"b":{"x":2}}}')
     expect(JSON.parse(states.line('b', { x: 3 })).value).toEqual({
       bookmarks: { a: { x: 1 }, b: { x: 3 } },
@@ -70,7 +70,7 @@ describe('a state writer', () => {
     })
   })
 
-  it('asks every stream with records since its last STATE for its bookmark', () => {
+  it('gets the bookmark of every stream with records since its last STATE', () => {
     const { states } = writing('{"bookmarks":{"a":{"x":1}}}')
     states.add('a', () => ({ x: 2 }))
     states.add('b', () => undefined)
@@ -80,7 +80,7 @@ describe('a state writer', () => {
     })
   })
 
-  it('takes the size of the whole line for that of a STATE', () => {
+  it('counts the whole line as the size of a STATE', () => {
     const { states } = writing(JSON.stringify({ bookmarks: { a: { x: 'x'.repeat(900_000) } } }))
     states.line('b', {})
     const before = states.allows()
@@ -118,12 +118,12 @@ describe('a stream of a catalog', () => {
     expect(parseCatalog({ streams })).toHaveLength(isRead ? 1 : 0)
   })
 
-  it('without metadata is read whole', () => {
+  it('without metadata is read completely', () => {
     const [stream] = parseCatalog({ streams: [{ stream: 'people' }] })
     expect([stream?.name, stream?.isSelected(NAME)]).toEqual(['people', true])
   })
 
-  it('with damaged metadata is read by what can be understood', () => {
+  it('with damaged metadata is read by the valid part of it', () => {
     const metadata = [null, { breadcrumb: NAME }, { breadcrumb: DEEP, metadata: null }]
     const [stream] = parseCatalog({ streams: [{ tap_stream_id: 'people', metadata }] })
     expect(stream?.isSelected(DEEP)).toBe(true)
@@ -138,7 +138,7 @@ describe('a stream of a catalog', () => {
 })
 
 describe('a field', () => {
-  it('is left out with the one around it, even if it is selected or automatic', () => {
+  it('is left out with its parent, even if it is selected or automatic', () => {
     const marks: Marks = [
       [NAME, { selected: false }],
       [DEEP, { inclusion: 'automatic', selected: true }],
@@ -153,7 +153,7 @@ describe('a field', () => {
     ]).toEqual([true, false])
   })
 
-  it('of the members of a list goes with the list', () => {
+  it('inside of an array is selected with the array', () => {
     const inList = ['properties', 'lines', 'items', 'properties', 'id']
     expect(isChosen(inList, [[['properties', 'lines'], { selected: false }]])).toBe(false)
   })
@@ -186,14 +186,14 @@ describe('a stream as --discover offers it', () => {
   const inclusionOf = (path: string) =>
     entry.metadata.find(({ breadcrumb }) => breadcrumb.join('.') === path)?.metadata['inclusion']
 
-  it('cannot be read without its key, its version and the columns of the tap', () => {
+  it('is never read without its key, its version and the columns of the tap', () => {
     const names = ['id', 'changeVersion', '_sdc_deleted_at', '_generation', '_ab_cdc_cursor']
     expect(names.map((name) => inclusionOf(`properties.${name}`))).toEqual(
       Array(5).fill('automatic'),
     )
   })
 
-  it('offers every other field, but members of a list only with the list', () => {
+  it('offers every other field, but members of an array only with the array', () => {
     expect(inclusionOf('properties.name.properties.default')).toBe('available')
     expect(inclusionOf('properties.lines')).toBe('available')
     expect(inclusionOf('properties.lines.items.properties.id')).toBe('automatic')
@@ -203,7 +203,7 @@ describe('a stream as --discover offers it', () => {
     expect(Object.keys(entry.schema)).toEqual(['type', 'properties'])
   })
 
-  it('says of its numbers that 32 bits do not hold them', () => {
+  it('states that its numbers do not fit into 32 bits', () => {
     const { properties } = entry.schema as { properties: Record<string, { maximum?: number }> }
     for (const name of ['_generation', '_ab_cdc_cursor'])
       expect(properties[name]?.maximum).toBeGreaterThan(2 ** 31)
@@ -219,7 +219,7 @@ describe('a stream as --discover offers it', () => {
     expect(methodOf({ ...facts, isIncremental: false })).toEqual(['FULL_TABLE', undefined])
   })
 
-  it('is selected whole when it comes back as it is', () => {
+  it('is selected completely if it is not edited', () => {
     const [stream] = parseCatalog({ streams: [entry] })
     expect(entry.metadata.every(({ breadcrumb }) => stream?.isSelected(breadcrumb))).toBe(true)
   })

@@ -70,7 +70,7 @@ describe('--about as JSON', () => {
 })
 
 describe('--about as Markdown', () => {
-  it('is a table with a row for each setting, whatever its text', () => {
+  it('is a table with one row per setting, whatever its text', () => {
     const rows = aboutText(about, 'markdown')
       .split('\n')
       .filter((line) => line.startsWith('| `'))
@@ -86,14 +86,14 @@ describe('--about as Markdown', () => {
 })
 
 describe('the rows of settings', () => {
-  it('name what several alternatives share once', () => {
+  it('have settings of several alternatives only once', () => {
     expect(settingRows(about.settings).map(({ path }) => path)).toEqual(
       'key where where.type where.token where.api where.port'.split(' '),
     )
   })
 })
 
-it('has the first of two names that differ by case only', () => {
+it('keeps the first of two names that differ only in case', () => {
   const { properties } = withoutTwins({
     type: 'object',
     properties: { isoCode: {}, ISOCode: {}, id: {} },
@@ -169,8 +169,8 @@ describe('settings from the environment', () => {
   })
 })
 
-describe('variables that are no setting', () => {
-  it("are those of the prefix, but for the log's and Meltano's", () => {
+describe('variables that are not settings', () => {
+  it('are all with the prefix, except those of the log and of Meltano', () => {
     const known = [
       'TAP_X_TENANT',
       'TAP_X_WHERE',
@@ -189,7 +189,7 @@ describe('variables that are no setting', () => {
 })
 
 describe('several configurations', () => {
-  it('are merged member by member, lists are replaced, the last one wins', () => {
+  it('are merged member by member; arrays are replaced, and the last one wins', () => {
     const merged = mergeSettings([
       { a: 1, where: { type: 'near', url: 'u' }, list: [1, 2] },
       { a: 2, where: { type: 'far' }, list: [3] },
@@ -197,11 +197,11 @@ describe('several configurations', () => {
     expect(merged).toEqual({ a: 2, where: { type: 'far', url: 'u' }, list: [3] })
   })
 
-  it('leave what is no object to the validation', () => {
+  it('leave values that are not objects to the validation', () => {
     expect(mergeSettings([{ a: 1 }, 'text'])).toBe('text')
   })
 
-  it('lose what is null or empty, and keep what is false or nothing', () => {
+  it('lose members that are null or empty, and keep false and 0', () => {
     const settings = { a: '', b: null, c: false, d: 0, e: [], where: { type: 'far', url: '' } }
     expect(withoutUnset(settings)).toEqual({ c: false, d: 0, e: [], where: { type: 'far' } })
   })
@@ -244,7 +244,7 @@ describe('the log', () => {
   }
 
   describe('the log of a tap', () => {
-    it('is lines that whoever wrote a text cannot break or colour', () => {
+    it('is single lines, without colours, whatever the texts contain', () => {
       const { log, said } = logging()
       log.warn('field a\u001b[2Jb\nERROR forged\u202e is new')
       log.warn('x'.repeat(2000))
@@ -253,7 +253,7 @@ describe('the log', () => {
       expect(second).toBe(`WARNING ${'x'.repeat(999)}…`)
     })
 
-    it('says warnings and errors as plain lines, and nothing else', () => {
+    it('writes warnings and errors as plain lines, and nothing else', () => {
       const { log, said } = logging()
       log.debug('a')
       log.info('b')
@@ -274,7 +274,7 @@ describe('the log', () => {
       expect(said() !== '').toBe(isSaid)
     })
 
-    it("warns of a level of its own that it does not know, and of nobody else's", () => {
+    it('warns of an unknown level in its own variable, but not in those of others', () => {
       expect(logging({ TAP_X_LOG_LEVEL: 'loud' }).said()).toBe(
         'WARNING TAP_X_LOG_LEVEL must be one of debug, info, warning, error, critical; it is loud.\n',
       )
@@ -292,13 +292,13 @@ describe('the log', () => {
       expect(said() !== '').toBe(isSaid)
     })
 
-    it('is not stopped by a logging configuration that is not there', () => {
+    it('works without the logging configuration that a variable names', () => {
       const { log, said } = logging({ SINGER_SDK_LOG_CONFIG: '/nowhere/logging.json' })
       log.warn('c')
       expect(JSON.parse(said())).toMatchObject({ level: 'warning', message: 'c' })
     })
 
-    it('says the fields that Meltano shows, and a metric in its own', () => {
+    it('writes the fields that Meltano shows, and a metric in a field of its own', () => {
       const { log, said } = logging({ TAP_X_LOG_FORMAT: 'json', TAP_X_LOG_LEVEL: 'info' })
       log.metric(POINT)
       const { pid, ts, message, ...fields } = JSON.parse(said())
@@ -320,7 +320,7 @@ describe('the log', () => {
       expect(said()).toContain('the secret **** was refused')
     })
 
-    it('says errors in red where there are colours', () => {
+    it('writes errors in red if the terminal has colours', () => {
       const { log, said } = logging({}, true)
       log.warn('c')
       log.error('d')
