@@ -37,7 +37,7 @@ export function createMask(parameters: readonly string[] = []): Mask {
   const secrets = new Map<string, Patterns>()
   let forms: readonly string[] = []
   let inBase64: readonly RegExp[] = []
-  let escaped: readonly RegExp[] = []
+  let patterns: readonly Patterns[] = []
   const names = [...OAUTH_PARAMETERS, ...parameters].join('|')
   const parameter = new RegExp(`\\b(${names})(=|%3D|"\\s*:\\s*")[^&\\s"'<>]+`, 'gi')
   return { add, text }
@@ -50,10 +50,9 @@ export function createMask(parameters: readonly string[] = []): Mask {
     for (const value of added) secrets.set(value, patternsOf(value))
     // Longest first: a secret may contain another one.
     const longestFirst = [...secrets.keys()].sort((a, b) => b.length - a.length)
-    const all = longestFirst.map((value) => secrets.get(value) as Patterns)
-    forms = [...new Set(all.flatMap((one) => one.forms))].sort((a, b) => b.length - a.length)
-    inBase64 = all.flatMap((one) => one.inBase64)
-    escaped = all.flatMap((one) => one.escaped)
+    patterns = longestFirst.map((value) => secrets.get(value) as Patterns)
+    forms = [...new Set(patterns.flatMap((one) => one.forms))].sort((a, b) => b.length - a.length)
+    inBase64 = patterns.flatMap((one) => one.inBase64)
   }
 
   function text(text: string): string {
@@ -62,7 +61,8 @@ export function createMask(parameters: readonly string[] = []): Mask {
     for (const pattern of inBase64) masked = masked.replace(pattern, '****')
     // Only texts with an escape character are searched for escapes, because that search is slow.
     if (/[%&\\+]/.test(masked))
-      for (const pattern of escaped) masked = masked.replace(pattern, '****')
+      for (const pattern of patterns.flatMap((one) => one.escaped()))
+        masked = masked.replace(pattern, '****')
     return masked.replace(parameter, '$1$2****').replace(CREDENTIALS, '$1$2****')
   }
 }
@@ -71,14 +71,19 @@ export function createMask(parameters: readonly string[] = []): Mask {
 interface Patterns {
   readonly forms: readonly string[]
   readonly inBase64: readonly RegExp[]
-  readonly escaped: readonly RegExp[]
+  /** Made when it is first needed: it takes milliseconds, and most processes write no text with an escape. */
+  escaped(): readonly RegExp[]
 }
 
 function patternsOf(secret: string): Patterns {
+  let escaped: readonly RegExp[] | undefined
   return {
     forms: formsOf(secret),
     inBase64: base64Forms(secret),
-    escaped: escapedForms(secret),
+    escaped() {
+      escaped ??= escapedForms(secret)
+      return escaped
+    },
   }
 }
 
