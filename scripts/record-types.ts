@@ -1,4 +1,4 @@
-import { streamOf, webhookCollections } from '../src/client/webhook-collections.ts'
+import { streamOf, webhookCollections } from '../src/client/service-client.ts'
 import { readStreamSchema } from '../src/streams/streams.ts'
 
 /** A schema of `schemas/`, with the keywords that say what its type is. */

@@ -17,7 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { productionPackages } from '../../scripts/bill-of-materials.ts'
 import { guideBlock, installText } from '../../scripts/guide-blocks.ts'
 import { packageFolder, packageVersion } from '../../src/ground/project-files.ts'
-import { sign } from '../../src/webhooks/receive/verify.ts'
+import { sign } from '../../src/webhooks/receive/delivery.ts'
 import {
   answersOf,
   catalogOf,

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, statSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { collections } from '../../emulator/collections/collections.ts'
-import { webhookCollections } from '../../src/client/webhook-collections.ts'
+import { webhookCollections } from '../../src/client/service-client.ts'
 import { sign } from '../../src/webhooks/receive/testing/sign.ts'
 import { nonceOf } from '../../src/webhooks/serve/store.ts'
 import { freePort } from '../engines/command.ts'

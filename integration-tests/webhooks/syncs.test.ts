@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { streamOf } from '../../src/client/webhook-collections.ts'
+import { streamOf } from '../../src/client/service-client.ts'
 import { startAirbyteStub } from '../../src/webhooks/triggers/testing/stubs.ts'
 import { configuredCatalog } from '../testing/files.ts'
 import {

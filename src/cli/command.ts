@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream'
 import { InvalidArgumentError } from 'commander'
 import type { Config } from '../config/config.ts'
 import { ConnectorError } from '../ground/errors.ts'
@@ -6,7 +7,6 @@ import { clean, LONGEST_ANSWER } from '../ground/text.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { Io, Program } from '../protocol/program.ts'
 import { red, type Screen } from '../protocol/progress/screen.ts'
-import type { Asked } from './questions.ts'
 
 /** The exit codes of `protime`. */
 export const EXIT = {
@@ -34,6 +34,13 @@ export class StartError extends ConnectorError {
 /** A command line that makes no sense; nothing was done. */
 export class UsageError extends Error {
   override name = 'UsageError'
+}
+
+/** A terminal, or any input with one answer per line. */
+export interface Asked {
+  readonly stdin: Readable & { readonly isTTY?: boolean }
+  readonly stderr: Writable
+  readonly signal: AbortSignal
 }
 
 /** The tools of a command of `protime`. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createMask } from '../ground/mask.ts'
-import type { WarehouseAge } from '../warehouse/status.ts'
+import type { WarehouseAge } from '../warehouse/account.ts'
 import { createCommandLog } from './command.ts'
 import { recordTable } from './preview-action.ts'
 import { statusText } from './status-action.ts'

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
 import { ConnectorError } from '../ground/errors.ts'
 import { createPrivateFile } from '../ground/private-file.ts'
 import { createSource } from '../source/source.ts'
-import { type BareTools, EXIT, type ExitCode, UsageError } from './command.ts'
-import { createQuestions, type Questions } from './questions.ts'
+import { type Asked, type BareTools, EXIT, type ExitCode, UsageError } from './command.ts'
 
 /** Asks for a configuration, checks it and writes it to a new file. */
 export async function init(tools: BareTools, file: string): Promise<ExitCode> {
@@ -91,4 +92,62 @@ async function write(file: string, settings: object): Promise<void> {
 
 function exists(file: string): UsageError {
   return new UsageError(`${file} exists already; name another file with --config`)
+}
+
+/** Asks questions one after another. */
+interface Questions {
+  /** Asks until there is an answer, or uses the fallback for an empty one. */
+  ask(question: string, fallback?: string): Promise<string>
+  /** The same, without showing what is typed. */
+  askSecret(question: string): Promise<string>
+  close(): void
+}
+
+/** Asks on stderr, because stdout is for results. */
+function createQuestions({ stdin, stderr, signal }: Asked): Questions {
+  const terminal = stdin.isTTY === true
+  let isHidden = false
+  const output = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      if (!isHidden) stderr.write(chunk)
+      done()
+    },
+  })
+  const lines = createInterface({ input: stdin, output, terminal, signal })
+  const iterator = lines[Symbol.asyncIterator]()
+  return {
+    async ask(question, fallback) {
+      for (;;) {
+        stderr.write(fallback === undefined ? `${question}: ` : `${question} (${fallback}): `)
+        const answer = (await next()) || fallback
+        if (answer !== undefined) return answer
+      }
+    },
+    async askSecret(question) {
+      for (;;) {
+        stderr.write(`${question} (not shown): `)
+        isHidden = true
+        const answer = await next().finally(() => {
+          isHidden = false
+        })
+        if (answer !== '') return answer
+      }
+    },
+    close: () => lines.close(),
+  }
+
+  async function next(): Promise<string> {
+    const { value, done } = await iterator.next()
+    // Only a terminal itself shows the end of an answer.
+    if (!terminal || isHidden || done === true) stderr.write('\n')
+    if (done === true) {
+      signal.throwIfAborted()
+      throw new ConnectorError(
+        'config',
+        'answers-ended',
+        'The answers ended before the last question. Nothing was written.',
+      )
+    }
+    return value.trim()
+  }
 }

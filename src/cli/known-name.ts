@@ -1,4 +1,4 @@
-import { webhookCollections } from '../client/webhook-collections.ts'
+import { webhookCollections } from '../client/service-client.ts'
 import { nearest } from '../ground/text.ts'
 import { referencedCollections } from '../streams/collections.ts'
 import { UsageError } from './command.ts'

@@ -7,6 +7,7 @@ import { LINK_TOKENS } from '../http/links.ts'
 import { type DebugSwitch, debugSwitch, withDebug } from '../protocol/command-line.ts'
 import { type Io, type Program, processOr, runProgram } from '../protocol/program.ts'
 import { createScreen, type Screen } from '../protocol/progress/screen.ts'
+import type { Asked } from './command.ts'
 import {
   type Act,
   type BareAct,
@@ -18,7 +19,6 @@ import {
   StartError,
   UsageError,
 } from './command.ts'
-import type { Asked } from './questions.ts'
 import {
   addJobCategories,
   addReferences,

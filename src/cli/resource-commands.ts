@@ -3,8 +3,7 @@ import type { ReferenceChoice } from '../config/config.ts'
 import { type Act, examples, keyAndValue, type WriteOptions } from './command.ts'
 import type { JobCategoryOptions } from './job-categories-actions.ts'
 import { type ServeWords, serveOptions } from './serve-options.ts'
-import type { CreateOptions } from './webhooks-actions.ts'
-import type { TestOptions } from './webhooks-test-action.ts'
+import type { CreateOptions, TestOptions } from './webhooks-actions.ts'
 import type { WorkLocationToCreate } from './write-action.ts'
 
 // The command lines for the resources of the service that are not streams; their actions are loaded when they
@@ -217,9 +216,7 @@ export function addWebhooks(program: Command, act: Act): Command {
       'only those of these collections, separated by commas',
       separated,
     )
-    .action((options: TestOptions) =>
-      act(async (tools) => (await import('./webhooks-test-action.ts')).test(tools, options)),
-    )
+    .action((options: TestOptions) => act(async (tools) => (await load()).test(tools, options)))
   return noun
 }
 

@@ -1,5 +1,5 @@
 import { createServiceClient } from '../client/create-service-client.ts'
-import { webhookCollections } from '../client/webhook-collections.ts'
+import { webhookCollections } from '../client/service-client.ts'
 import { webhookScopes } from '../client/webhooks.ts'
 import { isLoopback } from '../config/config.ts'
 import { ConnectorError } from '../ground/errors.ts'
@@ -16,10 +16,10 @@ import { parseCatalog } from '../protocol/singer/catalog.ts'
 import { type KeeperTools, unsubscribe } from '../webhooks/serve/keeper.ts'
 import { type ServeSettings, startServer } from '../webhooks/serve/serve.ts'
 import { openHookStore } from '../webhooks/serve/store.ts'
+import type { Trigger } from '../webhooks/serve/sync-scheduler.ts'
 import { createAirbyteTrigger } from '../webhooks/triggers/airbyte-trigger.ts'
 import { createPostTrigger, type PostSettings } from '../webhooks/triggers/post-trigger.ts'
 import { createRunTrigger } from '../webhooks/triggers/run-trigger.ts'
-import type { Trigger } from '../webhooks/triggers/trigger.ts'
 import {
   type ActionTools,
   type CommandAction,

@@ -1,7 +1,7 @@
 import type { Tools } from '../protocol/connector.ts'
 import { INVENTORY, streams as knownStreams } from '../streams/streams.ts'
+import { readStatus, type StreamAge, type WarehouseAge } from '../warehouse/account.ts'
 import { createPatience } from '../warehouse/duckdb.ts'
-import { readStatus, type StreamAge, type WarehouseAge } from '../warehouse/status.ts'
 import { EXIT, type ExitCode } from './command.ts'
 import { recordTable } from './preview-action.ts'
 

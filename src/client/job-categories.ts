@@ -3,8 +3,15 @@ import { folded } from '../ground/text.ts'
 import { referencesParameter } from '../http/endpoints.ts'
 import { ClientError } from './client-error.ts'
 import { idFault, nameFault, valueFault } from './references.ts'
-import type { Operation, Requests } from './requests.ts'
-import { member, parseListPage, parseOne, readTranslatedText, textOf } from './responses.ts'
+import {
+  member,
+  type Operation,
+  parseListPage,
+  parseOne,
+  type Requests,
+  readTranslatedText,
+  textOf,
+} from './requests.ts'
 import type { JobCategories, JobCategory, RecordKey } from './service-client.ts'
 
 type ByReference = Exclude<RecordKey, { readonly id: string }>

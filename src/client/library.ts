@@ -19,6 +19,7 @@ export type {
   TranslatedText,
   Versioned,
   Webhook,
+  WebhookCollection,
   WebhookFilter,
   WebhookRequest,
   Webhooks,
@@ -26,4 +27,3 @@ export type {
   WorkLocationBody,
   WorkLocations,
 } from './service-client.ts'
-export type { WebhookCollection } from './webhook-collections.ts'

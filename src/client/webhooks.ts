@@ -4,8 +4,15 @@ import { referencesParameter } from '../http/endpoints.ts'
 import { statusIs } from '../http/status.ts'
 import { readScopes, streams } from '../streams/streams.ts'
 import { ClientError } from './client-error.ts'
-import type { Requests } from './requests.ts'
-import { createdBody, createdId, member, parseListPage, parseOne, textOf } from './responses.ts'
+import {
+  createdBody,
+  createdId,
+  member,
+  parseListPage,
+  parseOne,
+  type Requests,
+  textOf,
+} from './requests.ts'
 import type {
   CallOptions,
   Webhook,

@@ -1,6 +1,12 @@
 import type { JsonObject } from '../ground/json.ts'
-import type { Requests } from './requests.ts'
-import { createdId, member, parseListPage, readTranslatedText, textOf } from './responses.ts'
+import {
+  createdId,
+  member,
+  parseListPage,
+  type Requests,
+  readTranslatedText,
+  textOf,
+} from './requests.ts'
 import type { WorkLocation, WorkLocations } from './service-client.ts'
 
 const COLLECTION = 'work-locations'

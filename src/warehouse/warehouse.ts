@@ -17,22 +17,7 @@ import {
   texts,
 } from './duckdb.ts'
 import { type Description, describe } from './flat-view.ts'
-import {
-  DIGESTS,
-  KNOWN_TABLES,
-  newMembers,
-  storedColumns,
-  storedMembers,
-  writeDown,
-} from './known-tables.ts'
 import { claim, isOwned, type Owner } from './owner.ts'
-import {
-  assertNameIsFree,
-  lostColumns,
-  makeAgain,
-  presentTables,
-  warningOfLost,
-} from './present-tables.ts'
 import { publish } from './publish.ts'
 import {
   alterTable,
@@ -45,6 +30,19 @@ import {
   type Table,
 } from './sql.ts'
 import { unwritable } from './stream-rows.ts'
+import {
+  assertNameIsFree,
+  DIGESTS,
+  KNOWN_TABLES,
+  lostColumns,
+  makeAgain,
+  newMembers,
+  presentTables,
+  storedColumns,
+  storedMembers,
+  warningOfLost,
+  writeDown,
+} from './tables.ts'
 
 /** What fails whatever stream is committed. */
 const OF_THE_FILE = /IO Error|FATAL|No space left|ENOSPC|has been invalidated/

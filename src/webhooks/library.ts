@@ -1,6 +1,6 @@
 // The exports of `source-protime/webhooks`: they need the Fetch API and WebCrypto, and nothing from Node.
 
-export type { WebhookCollection } from '../client/webhook-collections.ts'
+export type { WebhookCollection } from '../client/service-client.ts'
 export {
   createHandler,
   type Handler,
@@ -8,6 +8,7 @@ export {
   type Refusal,
 } from './receive/create-handler.ts'
 export type { RefusalReason } from './receive/delivery.ts'
+export { sign, VerificationError, type VerificationReason, verify } from './receive/delivery.ts'
 export {
   createNewest,
   type EventVersion,
@@ -16,4 +17,3 @@ export {
   type WebhookEventOf,
 } from './receive/event.ts'
 export { toNode } from './receive/to-node.ts'
-export { sign, VerificationError, type VerificationReason, verify } from './receive/verify.ts'

@@ -1,6 +1,12 @@
-import { headRefusal, type RefusalReason, readBody, STATUS } from './delivery.ts'
+import {
+  headRefusal,
+  type RefusalReason,
+  readBody,
+  STATUS,
+  VerificationError,
+  verify,
+} from './delivery.ts'
 import { parseEvent, type WebhookEvent } from './event.ts'
-import { VerificationError, verify } from './verify.ts'
 
 /** Warns the operator of a program that has given no log. */
 export function toStderr(message: string): void {

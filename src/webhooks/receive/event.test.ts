@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, expectTypeOf, it } from 'vitest'
+import { sign, VerificationError, verify } from './delivery.ts'
 import { createNewest, parseEvent, type WebhookEvent, type WebhookEventOf } from './event.ts'
-import { sign, VerificationError, verify } from './verify.ts'
 
 const event = (body: string) => parseEvent('clockings', Buffer.from(body))
 

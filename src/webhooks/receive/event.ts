@@ -1,5 +1,5 @@
 import type { Records } from '#records'
-import type { WebhookCollection } from '../../client/webhook-collections.ts'
+import type { WebhookCollection } from '../../client/service-client.ts'
 
 /** An event about a record of one collection. */
 export interface WebhookEventOf<C extends WebhookCollection> {

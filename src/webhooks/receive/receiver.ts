@@ -8,6 +8,7 @@ import { REAL_TIME, type Time } from '../../http/clock.ts'
 import type { Log } from '../../protocol/connector.ts'
 import { answer, boundConnections, type HttpAnswer } from './connections.ts'
 import {
+  claimedDigest,
   type DeliveryPath,
   type Hook,
   type Hooks,
@@ -16,7 +17,6 @@ import {
   type RefusalReason,
   STATUS,
 } from './delivery.ts'
-import { claimedDigest } from './verify.ts'
 
 /** Warnings about events that anybody outside can cause at any rate. */
 interface QuietLog {

@@ -1,7 +1,6 @@
 import type { Page } from '../receive/receiver.ts'
-import type { TriggerOutcome } from '../triggers/trigger.ts'
 import type { Keeping } from './keeper.ts'
-import { REASONS, type Reason, type Schedule } from './sync-scheduler.ts'
+import { REASONS, type Reason, type Schedule, type TriggerOutcome } from './sync-scheduler.ts'
 
 /** The counters since the start, for the pages. */
 export interface Activity {

@@ -1,12 +1,11 @@
 import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
-import { streamOf } from '../../client/webhook-collections.ts'
+import { streamOf } from '../../client/service-client.ts'
 import { asConnectorError, ConnectorError } from '../../ground/errors.ts'
 import { warnOfReaders } from '../../ground/private-file.ts'
 import { REAL_TIME, sleep } from '../../http/clock.ts'
 import type { Log } from '../../protocol/connector.ts'
 import { createReceiver, type Receiver } from '../receive/receiver.ts'
-import type { Trigger } from '../triggers/trigger.ts'
 import { createKeeper, type Keeper, type KeeperTools } from './keeper.ts'
 import { createActivity, type Facts, healthPage, metricsPage } from './monitoring.ts'
 import { type HookStore, openHookStore } from './store.ts'
@@ -15,6 +14,7 @@ import {
   type Reason,
   type ScheduleTimes,
   type SyncResult,
+  type Trigger,
   type TriggerBatch,
 } from './sync-scheduler.ts'
 

@@ -1,7 +1,7 @@
 import { ConnectorError } from '../../ground/errors.ts'
 import { CERTIFICATE, codeOf, ProxyFailure } from '../../http/network-error.ts'
 import { createTransport, type Reply } from '../../http/transport.ts'
-import { sentence, type Trigger } from './trigger.ts'
+import { sentence, type Trigger } from '../serve/sync-scheduler.ts'
 
 /** One request to a scheduler. */
 export interface TriggerRequest {

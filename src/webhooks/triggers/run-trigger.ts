@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Trigger, TriggerOutcome } from './trigger.ts'
+import type { Trigger, TriggerOutcome } from '../serve/sync-scheduler.ts'
 
 /** How long processes may take to end after SIGTERM. */
 const STOP_MS = 15_000
