@@ -78,7 +78,7 @@ describe('check', () => {
   })
 
   it.each([
-    ['fails', () => service.emulator.fail(/./, 503), /The service fails \(503/],
+    ['fails', () => service.emulator.fail(/./, 503), /The service failed \(503/],
     ['breaks every connection', () => service.emulator.fault(/./, 'reset'), /127\.0\.0\.1/],
     ['is not there', () => service.emulator.close(), /127\.0\.0\.1/],
   ])('fails with exit code 0 and says why when the service %s', async (_, break_, words) => {

@@ -48,14 +48,14 @@ describe('the summary', () => {
     service.emulator.fail('/jobs', 403)
     const result = await read(['people', 'jobs', 'unknown'])
     expect(summaryOf(result)).toMatch(
-      /^WARN Sync failed for 2 of 3 streams: unknown, jobs\. Handed over: 3 records \(people 3 records\); /,
+      /^WARN Sync failed for 2 of 3 streams: unknown, jobs\. Written: 3 records \(people 3 records\); /,
     )
   })
 
   it('of a sync without a token names every stream', async () => {
     service.emulator.fail('/connect/token', 500)
     expect(summaryOf(await read(['people', 'jobs']))).toMatch(
-      /^WARN Sync failed for all 2 streams\. Handed over: no records; /,
+      /^WARN Sync failed for all 2 streams\. Written: no records; /,
     )
   })
 

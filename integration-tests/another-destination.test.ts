@@ -193,7 +193,7 @@ describe('a destination of another kind, over the Airbyte protocol', () => {
     const { exitCode, states, errors } = await write([BOOKS], input, { shelf })
     expect([exitCode, states.length, [...shelf.books.keys()]]).toEqual([1, 1, ['a']])
     expect(errors).toEqual([
-      expect.stringMatching(/^Line 3 of the input is not JSON: see its column 18\. /),
+      expect.stringMatching(/^Line 3 of the input is not JSON at column 18\. /),
     ])
   })
 

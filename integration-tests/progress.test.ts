@@ -182,7 +182,7 @@ describe('the log of a sync', () => {
     await until(() => heard().includes('COMPLETE'), 'a stream is complete')
     child.kill('SIGINT')
     expect((await ended).stdout).toContain(
-      'Stopped by SIGINT. Handed over: 7 records, 1 of 2 streams complete. The next sync continues from the last state that was stored.',
+      'Stopped by SIGINT. Written: 7 records, 1 of 2 streams complete. The next sync continues from the last state that was stored.',
     )
   })
 })

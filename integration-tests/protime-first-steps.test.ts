@@ -175,7 +175,7 @@ describe('a command that reads a warehouse', () => {
     expect([exitCode, stderr]).toEqual([
       code,
       expect.stringContaining(
-        `The warehouse ${missing} cannot be opened: there is no such file. Name another one by --warehouse, or make it by protime sync.`,
+        `The warehouse ${missing} cannot be opened: there is no such file. Name another one with --warehouse, or create it with protime sync.`,
       ),
     ])
   })

@@ -199,12 +199,12 @@ describe('a stream that waits', () => {
       ...secondPage(() => reply(503, '')),
       retryPolicy: shortRetryPolicy(150),
     })
-    expectFailure(recording, 'transient', 'The service fails (503')
+    expectFailure(recording, 'transient', 'The service failed (503')
     const statuses = recording.messages.flatMap(({ trace }) => trace?.stream_status?.status ?? [])
     expect(statuses).toEqual(['STARTED', 'RUNNING', 'RUNNING', 'RUNNING', 'INCOMPLETE'])
     expect(recording.logs.filter((line) => line.includes('still waiting'))).toEqual(
       Array(2).fill(
-        expect.stringMatching(`^WARN ${STREAM}: still waiting for the service. The service fails`),
+        expect.stringMatching(`^WARN ${STREAM}: still waiting for the service. The service failed`),
       ),
     )
   })
@@ -216,7 +216,7 @@ describe('a stream that waits', () => {
       retryPolicy: shortRetryPolicy(90),
     })
     expect(recording.logs.filter((line) => line.includes('still waiting'))).toEqual([
-      expect.stringMatching('^WARN The sync: still waiting for the service. The service fails'),
+      expect.stringMatching('^WARN The sync: still waiting for the service. The service failed'),
     ])
   })
 })

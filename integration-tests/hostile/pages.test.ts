@@ -95,7 +95,7 @@ describe('a record that cannot be one', () => {
     [
       '17 MiB',
       record(`{"id":3,"a":"${'a'.repeat(17 * 1024 ** 2)}"}`),
-      'element 1 of `value` is larger than 16777216 bytes. If that is right, raise max_record_mb',
+      'element 1 of `value` is larger than 16777216 bytes. If the size is right, increase max_record_mb',
     ],
     ['an empty object', record('{}'), 'element 1 of `value` has no `id`'],
     ['no id', record(`${ROW},{"ID":4}`), 'element 2 of `value` has no `id`'],
@@ -228,7 +228,7 @@ describe('changes that arrive damaged', () => {
     ['a cut page', reply(200, pageBody([rowOf(2)]).slice(0, -5)), 'system', 'ends inside'],
     ['a delete of nothing', envelope('{"changeType":"Delete","data":{}}'), 'system', 'no `id`'],
     ['a delete without data', envelope('{"changeType":"Delete"}'), 'system', 'no `id`'],
-    ['a failure', reply(500, ''), 'transient', 'The service fails'],
+    ['a failure', reply(500, ''), 'transient', 'The service failed'],
     ['success without content', reply('204', ''), 'system', 'unexpected status (204'],
     [
       'not modified',

@@ -87,7 +87,7 @@ describe('a token answer', () => {
     ['of 404', reply(404, ''), 'config', 'no token service'],
     ['of 429', reply(429, ''), 'transient', 'too many requests'],
     ['of 500', reply(500, '{"error":"server_error"}'), 'transient', 'server_error'],
-    ['of 503', reply(503, '<html>'), 'transient', 'The service fails (503'],
+    ['of 503', reply(503, '<html>'), 'transient', 'The service failed (503'],
   ]
   it.each(rows)('%s', async (_name, wire, failure, words) => {
     const recording = await runScenario({

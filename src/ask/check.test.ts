@@ -188,12 +188,12 @@ describe('a check that finds nothing to read', () => {
     [
       'for time when the service fails',
       { all: status(503) },
-      /^No stream can be read\. The service fails \(503 for .*\)\. Try again later\.$/,
+      /^No stream can be read\. The service failed \(503 for .*\)\. Try again later\.$/,
     ],
     [
       'for time when the token endpoint fails',
       { token: status(500) },
-      /^The service fails \(500 for .*\/connect\/token\)\. Try again later\.$/,
+      /^The service failed \(500 for .*\/connect\/token\)\. Try again later\.$/,
     ],
     [
       'for the address of the token endpoint when that is a web page',

@@ -73,7 +73,7 @@ const UNEXPECTED_FOR_NOW = {
   id: 'service-fails',
   words: 'The service answered with an unexpected status',
 } as const
-const FAILS = { failure: 'transient', id: 'service-fails', words: 'The service fails' } as const
+const FAILS = { failure: 'transient', id: 'service-fails', words: 'The service failed' } as const
 
 /** The only place that knows statuses; docs/service.md lists those that the service documents. */
 const MEANINGS: Readonly<Record<number, StatusMeaning>> = {

@@ -168,7 +168,7 @@ function parsed(line: number, text: string): JsonObject {
   try {
     value = JSON.parse(text)
   } catch {
-    throw new InputFault(line, `is not JSON: see its column ${jsonFault(text) + 1}`)
+    throw new InputFault(line, `is not JSON at column ${jsonFault(text) + 1}`)
   }
   if (isJsonObject(value)) return value
   throw new InputFault(line, 'is not a message: it is no JSON object')

@@ -29,8 +29,8 @@ describe('the messages of an input', () => {
   })
 
   it.each<[string, (string | Buffer)[], string]>([
-    ['not JSON', ['{"a":1}\n{"secret', '":oops}\n'], 'is not JSON: see its column 11'],
-    ['cut off', ['{"a":1}\n{"a":'], 'is not JSON: see its column 6'],
+    ['not JSON', ['{"a":1}\n{"secret', '":oops}\n'], 'is not JSON at column 11'],
+    ['cut off', ['{"a":1}\n{"a":'], 'is not JSON at column 6'],
     ['a list', ['{"a":1}\n[]\n'], 'is not a message: it is no JSON object'],
     ['another encoding', ['{"a":1}\n', Buffer.from([0x22, 0xe9, 0x22, 10])], 'is not UTF-8'],
   ])('end at a line that is %s', async (_what, chunks, reason) => {

@@ -123,7 +123,7 @@ export function lifeOf(data: Readonly<Record<string, unknown>>): Life {
     const mark = markOf(value)
     if (mark === undefined)
       return {
-        fault: `The ${column} is neither true nor false nor a time, so that it is not clear whether the record is to be deleted.`,
+        fault: `The ${column} is neither true nor false nor a time, so it is unclear whether the record should be deleted.`,
       }
     isDeleted ||= mark
   }

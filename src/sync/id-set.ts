@@ -171,7 +171,7 @@ export function createIdSet(encoded: string | null = null, most = Number.POSITIV
       else if (form === 'g') bitmaps.set(word, decodeGaps(body, new RoaringBitmap32()))
       else for (const key of JSON.parse(body.toString()) as string[]) texts.add(key)
       count += form === 't' ? 0 : (bitmaps.get(word)?.size ?? 0)
-      if (count + texts.size > most) throw new RangeError('the set stands for more ids than it may')
+      if (count + texts.size > most) throw new RangeError('the set contains more ids than it may')
       at = end
     }
   }

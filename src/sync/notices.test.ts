@@ -88,13 +88,13 @@ describe('the summary of a sync', () => {
       { stream: 'unknown', error },
     ]
     expect(summary(tasks({ people: [25, 0], jobs: [7, 0] }), failures, quiet, 1)).toBe(
-      'Sync failed for 2 of 3 streams: people, unknown. Handed over: 32 records (people 25 records, jobs 7 records); 1 request, 1.0 s.',
+      'Sync failed for 2 of 3 streams: people, unknown. Written: 32 records (people 25 records, jobs 7 records); 1 request, 1.0 s.',
     )
   })
 
   it('names every stream if the failure concerns all', () => {
     expect(summary(tasks({ people: [0, 0], jobs: [0, 0] }), [{ error }], quiet, 1)).toBe(
-      'Sync failed for all 2 streams. Handed over: no records; 1 request, 1.0 s.',
+      'Sync failed for all 2 streams. Written: no records; 1 request, 1.0 s.',
     )
   })
 })

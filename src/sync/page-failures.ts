@@ -47,7 +47,7 @@ export function pageFailure(error: unknown): unknown {
     return new ConnectorError(
       'system',
       'record-too-large',
-      `A page of the service cannot be read: ${error.message}. If that is right, raise max_record_mb; else tell the operator of the service.`,
+      `A page of the service cannot be read: ${error.message}. If the size is right, increase max_record_mb; otherwise tell the operator of the service.`,
       { cause: error },
     )
   }

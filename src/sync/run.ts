@@ -331,8 +331,8 @@ function verdict(streams: readonly { name: string }[], failures: readonly Failur
   const names = failures.flatMap(({ stream }) => stream ?? streams.map(({ name }) => name))
   const all = new Set([...names, ...streams.map(({ name }) => name)])
   if (all.size > 1 && names.length === all.size)
-    return `Sync failed for all ${all.size} streams. Handed over:`
-  return `Sync failed for ${names.length} of ${many(all.size, 'stream')}: ${names.join(', ')}. Handed over:`
+    return `Sync failed for all ${all.size} streams. Written:`
+  return `Sync failed for ${names.length} of ${many(all.size, 'stream')}: ${names.join(', ')}. Written:`
 }
 
 /** Writes the whole inventory, and deletes rows of an earlier one that it no longer has. */

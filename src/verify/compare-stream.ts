@@ -132,7 +132,7 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
     }
     if (left > 0)
       log.info(
-        `${name}: ${left} rows were not compared, because the listing had nothing of their days or their collection.`,
+        `${name}: ${left} rows were not compared, because the listing does not cover their days or their collection.`,
       )
   }
 

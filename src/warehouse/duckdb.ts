@@ -81,7 +81,7 @@ function noFile(path: string): ConnectorError {
   return new ConnectorError(
     'config',
     'warehouse-not-opened',
-    `The warehouse ${path} cannot be opened: there is no such file. Name another one by --warehouse, or make it by protime sync.`,
+    `The warehouse ${path} cannot be opened: there is no such file. Name another one with --warehouse, or create it with protime sync.`,
   )
 }
 

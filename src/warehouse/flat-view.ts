@@ -83,7 +83,7 @@ function comment(place: string, schema: JsonSchema | undefined): string[] {
 
 function schemaOf(column: Column, schema: JsonSchema): JsonSchema | undefined {
   if (column.variantOf === undefined) return schema.properties?.[column.property]
-  return { description: `What the column ${column.variantOf} cannot hold, as it came.` }
+  return { description: `Values that do not fit into the column ${column.variantOf}, unchanged.` }
 }
 
 /**

@@ -253,12 +253,12 @@ describe('what the file tells of its syncs', () => {
     expect(Object.fromEntries(comments.map(({ name, comment }) => [name, comment]))).toEqual({
       'main.id': null,
       'main.name': "The job's name.",
-      'main.name_json': 'What the column name cannot hold, as it came.',
+      'main.name_json': 'Values that do not fit into the column name, unchanged.',
       'main.person': null,
       'main._generation': expect.stringContaining('Which complete reading'),
       'flat.id': null,
       'flat.name': "The job's name.",
-      'flat.name_json': 'What the column name cannot hold, as it came.',
+      'flat.name_json': 'Values that do not fit into the column name, unchanged.',
       'flat.person_id': 'Joins to people.id.',
     })
   })

@@ -30,7 +30,7 @@ const name: JsonSchema = {
   properties: {
     default: {
       type: 'string',
-      description: 'Name for readers without a translation of their own.',
+      description: 'Name for users whose language has no translation.',
     },
     translations: {
       type: ['object', 'null'],
@@ -42,28 +42,29 @@ const name: JsonSchema = {
 
 const externalReferences: JsonSchema = {
   type: ['object', 'null'],
-  description: 'Custom references by name; one of them is the key where there is no id.',
+  description: 'Custom references by name; without an id, one of them is the key.',
   additionalProperties: { type: ['string', 'integer', 'null'] },
 }
 
 /** All objects, in the order in which a batch is written. */
 export const objects: Readonly<Record<ObjectName, WriteObject>> = {
   external_references: {
-    description: 'Custom external references: a value of yours that names a record of the service.',
+    description:
+      'Custom external references: your own values that identify records of the service.',
     keys: [['collection', 'name', 'value']],
     properties: {
       collection: {
         type: 'string',
-        description: 'Collection at the service, such as people or job-categories.',
+        description: 'Collection in the service, such as people or job-categories.',
       },
       name: {
         type: 'string',
-        description: 'Name of the reference, never with @ at its beginning.',
+        description: 'Name of the reference, which must not begin with @.',
       },
       value: { type: ['string', 'integer'], description: 'Value of the reference.' },
       internalReference: {
         type: ['string', 'integer', 'null'],
-        description: 'Id of the record at the service; not needed for a deletion.',
+        description: 'Id of the record in the service; not needed to delete a reference.',
       },
     },
     required: ['collection', 'name', 'value'],
@@ -72,13 +73,13 @@ export const objects: Readonly<Record<ObjectName, WriteObject>> = {
     requests: 'PUT; DELETE',
     limits: [
       'names do not begin with `@`',
-      'ids are whole numbers, of activity-definitions GUIDs',
+      'ids are whole numbers, those of activity-definitions are GUIDs',
       'one value per record and name, one record per value and name',
       'URLs of at most 4096 characters',
     ],
   },
   job_categories: {
-    description: 'Names and codes of job categories that exist.',
+    description: 'Names and codes of existing job categories.',
     keys: [['id'], ['externalReferences']],
     properties: {
       id: { type: ['integer', 'string', 'null'], description: 'Id of the job category.' },
@@ -86,7 +87,7 @@ export const objects: Readonly<Record<ObjectName, WriteObject>> = {
       name,
       externalCode: {
         type: ['string', 'null'],
-        description: 'Code of the category outside the service.',
+        description: 'Code of the category in other systems.',
         maxLength: 50,
       },
     },
@@ -97,12 +98,12 @@ export const objects: Readonly<Record<ObjectName, WriteObject>> = {
     limits: ['`externalCode` has at most 50 characters', 'cannot be created or deleted'],
   },
   work_locations: {
-    description: 'Work locations, created once each.',
+    description: 'Work locations, each of which is created once.',
     keys: [['externalReferences'], ['id']],
     properties: {
       id: {
         type: ['integer', 'string', 'null'],
-        description: 'Id of a work location that exists.',
+        description: 'Id of an existing work location.',
       },
       externalReferences,
       name,

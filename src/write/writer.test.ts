@@ -241,7 +241,7 @@ it('values that differ in blanks within are two where the service has both', asy
 it('a failure that is about no record stops everything, and what was done is told', async () => {
   const { connect } = createFakeService(OPTIONS)
   const client = connect()
-  const down = new ClientError('transient', 'x-test', 'The service fails.', { status: 500 })
+  const down = new ClientError('transient', 'x-test', 'The service failed.', { status: 500 })
   const put = client.references.put
   Object.assign(client.references, {
     put: (reference: Parameters<typeof put>[0]) =>

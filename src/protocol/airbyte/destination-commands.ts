@@ -260,14 +260,12 @@ export function runDestinationCommand<Config>(
     const destination = await connector.load()
     return destination.check(destination.configure(input, log), tools)
   })
-  commands
-    .add('discover', 'list the objects and what can be done to them')
-    .action(async (files) => {
-      const input = await commands.settings(files)
-      const destination = await connector.load()
-      const objects = destination.objects(destination.configure(input, log))
-      commands.say(messages.destinationCatalog(objects.flatMap(operationsOf)))
-    })
+  commands.add('discover', 'list the objects and the operations on them').action(async (files) => {
+    const input = await commands.settings(files)
+    const destination = await connector.load()
+    const objects = destination.objects(destination.configure(input, log))
+    commands.say(messages.destinationCatalog(objects.flatMap(operationsOf)))
+  })
   commands
     .add('write', 'write the records of stdin')
     .option('--catalog <file>', 'the configured catalog')

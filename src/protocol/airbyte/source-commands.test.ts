@@ -43,7 +43,7 @@ describe('a state file', () => {
   it.each<[string, string]>([
     ['{', 'it is not JSON at line 1, column 2'],
     ['1', 'it is not a list'],
-    ['[1]', 'one of its entries is no state message'],
+    ['[1]', 'one of its entries is not a state message'],
     ['[{"type":"GLOBAL","global":{}}]', 'its global state has no streams'],
     ['[{"type":"STREAM","stream":{}}]', 'one of its entries names no stream'],
     ['{"bookmarks":{}}', 'a state of tap-x, and source-x cannot continue from it'],

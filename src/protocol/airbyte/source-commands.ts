@@ -111,7 +111,7 @@ function entries(item: unknown): Entry[] {
   }
   if (stream !== undefined) return [streamEntry(stream)]
   if (typeof data === 'object' && data !== null) return [...legacy(data)]
-  return refuseState('one of its entries is no state message')
+  return refuseState('one of its entries is not a state message')
 }
 
 function streamEntry(stream: unknown): Entry {

@@ -66,7 +66,7 @@ export function stopInWords(
   const { streams } = sync
   const complete = streams.filter(({ status }) => status === 'complete').length
   const done = `${complete} of ${streams.length} streams complete`
-  return `Stopped by ${stoppedBy}. Handed over: ${rowsInWords(totalOf(streams))}, ${done}. ${kept}`
+  return `Stopped by ${stoppedBy}. Written: ${rowsInWords(totalOf(streams))}, ${done}. ${kept}`
 }
 
 const STARTS: readonly (readonly [kinds: readonly StreamStart['kind'][], words: string])[] = [

@@ -53,14 +53,14 @@ export function metricsText(facts: MetricsFacts): string {
       .map(({ name }): [string, number] => [labelsOf(name), seconds]),
   ])
   return [
-    metric('success', '1 when the last sync read all of its streams, else 0.', [
+    metric('success', '1 if the last sync read all of its streams, otherwise 0.', [
       [{}, isWhole ? 1 : 0],
     ]),
     metric('finished_timestamp_seconds', 'When the last sync ended.', [[{}, seconds]]),
     metric('duration_seconds', 'How long the last sync took.', [[{}, sync?.seconds ?? 0]]),
     metric(
       'failures',
-      'What failed in the last sync, by who has to act: config the operator, transient nobody, system the vendor.',
+      'Failures of the last sync by who has to act: the operator (config), nobody (transient), the vendor (system).',
       FAILURES.map((kind) => [{ kind }, ofKind(kind)]),
     ),
     ...trafficMetrics(sync, metric),
@@ -81,17 +81,17 @@ export function metricsText(facts: MetricsFacts): string {
     ),
     metric(
       'stream_failed',
-      '1 when the last sync did not read the stream to its end, else 0.',
+      '1 if the last sync did not read the stream completely, otherwise 0.',
       perStream(({ status }) => (status === 'complete' ? 0 : 1)),
     ),
     metric(
       LAST_COMPLETE,
-      'When the stream was last read to its end, by any sync that wrote this file; 0 if it never was.',
+      'When the stream was last read completely, by any sync that wrote this file; 0 if never.',
       [...completions],
     ),
     metric(
       'stream_selected',
-      '1 when the last sync was asked to read the stream, else 0.',
+      '1 if the stream was selected in the last sync, otherwise 0.',
       [...completions.keys()].map((text) => [text, sync === undefined || asked.has(text) ? 1 : 0]),
     ),
   ].join('')
@@ -118,8 +118,10 @@ function trafficMetrics(sync: SyncProgress | undefined, metric: MetricWriter): s
   return [
     metric('requests', 'Requests of the last sync.', [[{}, requests]]),
     metric('retries', 'Requests that were repeated.', [[{}, retries]]),
-    metric('refusals', 'Answers by which the service asked for fewer requests.', [[{}, refusals]]),
-    metric('received_bytes', 'Bytes of all answers, after decompression.', [[{}, bytes]]),
+    metric('refusals', 'Responses in which the service asked for fewer requests.', [
+      [{}, refusals],
+    ]),
+    metric('received_bytes', 'Bytes of all responses, after decompression.', [[{}, bytes]]),
   ]
 }
 

@@ -215,7 +215,7 @@ ies again. (transient)
       'clockings       22,000        0     22.0  stopped, from the beginning: expired link\njob_categories       0        0      0.0  not read\n',
     )
     expect(sync.shown()).toMatch(
-      /\nStopped by SIGINT\. Handed over: 22250 records and 1 delete, 1 of 3 streams complete\. All is kept\.\n$/,
+      /\nStopped by SIGINT\. Written: 22250 records and 1 delete, 1 of 3 streams complete\. All is kept\.\n$/,
     )
   })
 })
@@ -262,7 +262,7 @@ it('logs how a sync begins, its progress each minute, how each stream ended, and
     '1 of 4 streams done, 6012 rows, 100 rows/s; in progress: clockings 6000 of about 90000.',
     '1 of 4 streams done, 6012 rows, 0 rows/s; in progress: clockings 6000 of about 90000. Waiting: The service is away.',
     'clockings: failed after 6000 records in 120.0 s.',
-    'Stopped by SIGTERM. Handed over: 6009 records and 3 deletes, 1 of 4 streams complete. All is kept.',
+    'Stopped by SIGTERM. Written: 6009 records and 3 deletes, 1 of 4 streams complete. All is kept.',
   ])
 })
 
