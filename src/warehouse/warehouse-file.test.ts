@@ -255,7 +255,7 @@ describe('what the file tells of its syncs', () => {
       'main.name': "The job's name.",
       'main.name_json': 'Values that do not fit into the column name, unchanged.',
       'main.person': null,
-      'main._generation': expect.stringContaining('Which complete reading'),
+      'main._generation': expect.stringContaining('The generation of the record'),
       'flat.id': null,
       'flat.name': "The job's name.",
       'flat.name_json': 'Values that do not fit into the column name, unchanged.',
