@@ -19,6 +19,18 @@ export function addDays(day: Day, days: number): Day {
   return dayOf(new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000))
 }
 
+/** The date by which the service filters a record. */
+export function dayIn(record: Uint8Array, field: 'date' | 'from'): string {
+  const text =
+    record instanceof Buffer ? record : Buffer.from(record.buffer, record.byteOffset, record.length)
+  const name = `"${field}":"`
+  // A quote inside of a text is escaped, so this is a member; and there is no second one.
+  const at = text.indexOf(name)
+  const end = at + name.length
+  if (at >= 0 && text.indexOf(`"${field}"`, end) < 0) return text.toString('latin1', end, end + 10)
+  return String((JSON.parse(text.toString('utf8')) as Record<string, unknown>)[field])
+}
+
 /**
  * The earliest date on which a delta may start now: 1 January of the previous year. It is the date in the easternmost
  * time zone, where it is latest, because the documentation does not say which zone the service uses.

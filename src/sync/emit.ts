@@ -1,17 +1,15 @@
-import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
-import { requestUrl } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { PageEnd } from '../page/page-scanner.ts'
 import type { KeyMembers } from '../protocol/stream-output.ts'
-import { DELETE, type RecordBatch, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
+import { type RecordBatch, SKIP } from '../records/record-batch.ts'
 import type { Stream } from '../streams/collections.ts'
 import { keyOf } from '../streams/streams.ts'
-import { type AnswerOrder, BATCH_ORDER, createChangeOrder } from './answer-order.ts'
-import type { Day } from './days.ts'
+import { BATCH_ORDER } from './answer-order.ts'
+import type { RowTreatment } from './changed-rows.ts'
+import { dayIn } from './days.ts'
 import type { Key } from './id-set.ts'
-import type { Place, PlaceOf } from './live-keys.ts'
-import { DeadLinkError, type LinkKind } from './page-failures.ts'
+import type { LinkKind } from './page-failures.ts'
 import type { Link } from './position.ts'
 import type { Slice } from './slices.ts'
 import type { StreamContext, StreamState } from './stream-state.ts'
@@ -64,16 +62,11 @@ function* chunks(keys: Iterable<Key>): Generator<Key[]> {
   if (chunk.length > 0) yield chunk
 }
 
-/** How the records of pages are written. */
-export interface EmitSettings {
-  /** Where the rows are; undefined if that is not tracked. */
-  readonly place?: Place | ((batch: RecordBatch) => Place | PlaceOf)
-  /** Marks rows that no longer belong to the stream as deleted. */
-  readonly mark?: (batch: RecordBatch) => void
-  /** Decides which record counts if a row has several; by default batch by batch. */
-  readonly order?: AnswerOrder
-  /** False if a repeated page always has all of its rows again, as for a delta link. */
-  readonly mayOmit?: boolean
+/**
+ * How the records of pages are written. Without a `place`, their rows are not tracked; the `order` is by default batch
+ * by batch.
+ */
+export interface EmitSettings extends Partial<RowTreatment> {
   /** The slice of a list to which the pages belong. */
   readonly slice?: string
   /** See `Pages.read`. */
@@ -101,37 +94,44 @@ export async function* emitPages(
   const { place, mark, order = BATCH_ORDER, mayOmit = true, slice = '', of = first } = settings
   const { isSecond = false, audit } = settings
   const { keys, mode } = state
-  const isTracked = place !== undefined && mode === 'incremental'
   for await (const event of pages.read(first, kind, { slice, of })) {
     if (event.type === 'interrupted') {
       keys.pageInterrupted()
       continue
     }
-    const { batch } = event
-    if (audit === 'first') {
-      order.settle(batch)
-      rows.take(batch)
-      keys.meet(batch)
-    } else if (batch.count > 0) {
-      if (!isSecond) state.addRows(batch.count)
-      order.settle(batch)
-      if (audit === 'second') rows.leaveOutOthers(batch, keys.mayHave)
-      if (mode === 'full_refresh') keys.leaveOutSent(batch)
-      if (isTracked) {
-        mark?.(batch)
-        if (kind === 'delta') noteChanges(batch, state)
-        if (isSecond) keys.leaveOutMet(batch)
-        const where = typeof place === 'function' ? place(batch) : place
-        keys.observe(batch, where, event.type === 'records' && mayOmit)
-        if (isSecond) state.addRows(written(batch))
-      }
-      if (audit !== 'second') rows.take(batch)
-      await output.records(batch, state.stamp(clock.now()))
-    }
+    if (audit === 'first') takeNote(event.batch)
+    else await write(event.batch, event.type === 'records' && mayOmit)
     if (event.type === 'records') continue
     keys.pageEnded()
     output.running()
     yield event.end
+  }
+
+  /** The records of the first listing of an audit are not written. */
+  function takeNote(batch: RecordBatch): void {
+    order.settle(batch)
+    rows.take(batch)
+    keys.meet(batch)
+  }
+
+  function write(batch: RecordBatch, mayRepeat: boolean): Promise<void> | undefined {
+    if (batch.count === 0) return undefined
+    if (!isSecond) state.addRows(batch.count)
+    order.settle(batch)
+    if (audit === 'second') rows.leaveOutOthers(batch, keys.mayHave)
+    if (mode === 'full_refresh') keys.leaveOutSent(batch)
+    else if (place !== undefined) track(batch, place, mayRepeat)
+    if (audit !== 'second') rows.take(batch)
+    return output.records(batch, state.stamp(clock.now()))
+  }
+
+  /** Notes where the rows live. */
+  function track(batch: RecordBatch, where: RowTreatment['place'], mayRepeat: boolean): void {
+    mark?.(batch)
+    if (kind === 'delta') noteChanges(batch, state)
+    if (isSecond) keys.leaveOutMet(batch)
+    keys.observe(batch, typeof where === 'function' ? where(batch) : where, mayRepeat)
+    if (isSecond) state.addRows(written(batch))
   }
 }
 
@@ -148,124 +148,6 @@ function noteChanges(batch: RecordBatch, { latestChanges, stream }: StreamState)
 
 function written({ ops, count }: RecordBatch): number {
   return ops.subarray(0, count).reduce((sum, op) => sum + Number(op !== SKIP), 0)
-}
-
-/**
- * How the answer to a delta link is written: its rows may have left the window or the stream. `onLeft` is called for
- * each row that the start of the delta would no longer return.
- */
-export function changedRows(
-  field: 'date' | 'from' | undefined,
-  start: Day | null,
-  window: Day | null,
-  onLeft = () => {},
-): EmitSettings {
-  const settings = { mayOmit: false, order: createChangeOrder() }
-  if (field === undefined || start === null || window === null) {
-    const mark = ({ ops, count }: RecordBatch) => {
-      if (ops.subarray(0, count).includes(DELETE)) onLeft()
-    }
-    return { ...settings, place: 'window', mark }
-  }
-  const dayOf = (batch: RecordBatch, i: number) => dayIn(batch.received(i), field)
-  const place: EmitSettings['place'] =
-    start < window ? (batch) => (i) => (dayOf(batch, i) < window ? 'backfill' : 'window') : 'window'
-  return {
-    ...settings,
-    place,
-    mark(batch) {
-      for (let i = 0; i < batch.count; i++) {
-        const op = batch.ops[i]
-        const day = op === UPSERT ? dayOf(batch, i) : undefined
-        if (op === DELETE || (day !== undefined && day < window)) onLeft()
-        // A row that has moved before the start date is no longer part of the warehouse.
-        if (day !== undefined && day < start) batch.ops[i] = SOFT_DELETE
-      }
-    },
-  }
-}
-
-/** The date by which the service filters a record. */
-function dayIn(record: Uint8Array, field: 'date' | 'from'): string {
-  const text =
-    record instanceof Buffer ? record : Buffer.from(record.buffer, record.byteOffset, record.length)
-  const name = `"${field}":"`
-  // A quote inside of a text is escaped, so this is a member; and there is no second one.
-  const at = text.indexOf(name)
-  const end = at + name.length
-  if (at >= 0 && text.indexOf(`"${field}"`, end) < 0) return text.toString('latin1', end, end + 10)
-  return String((JSON.parse(text.toString('utf8')) as Record<string, unknown>)[field])
-}
-
-/**
- * The link at the end of a page of a delta: to the next page, or on the last page to later changes.
- */
-interface DeltaEnd {
-  readonly link: Link
-  readonly isLast: boolean
-}
-
-/** Writes the records of a delta from `first` on, and yields the link at the end of each page. */
-export async function* emitDelta(
-  first: string,
-  kind: LinkKind,
-  context: StreamContext,
-  settings: EmitSettings,
-): AsyncGenerator<DeltaEnd, void> {
-  const { state, clock, endpoints } = context
-  const of = requestUrl({ path: `/${state.stream.collection}` }, endpoints)
-  try {
-    const pages = emitPages(first, kind, context, { ...settings, of })
-    for await (const { nextLink, deltaLink } of pages) {
-      const link = nextLink ?? deltaLink
-      if (link === undefined) throw withoutDeltaLink(state.isContinued)
-      yield { link: { url: link, at: clock.now() }, isLast: nextLink === undefined }
-    }
-  } catch (error) {
-    throw isConflict(error) ? await conflictError(error, context) : error
-  }
-}
-
-function isConflict(error: unknown): error is HttpError {
-  return error instanceof HttpError && error.is('conflict')
-}
-
-/**
- * Converts a conflict (409) on a delta to an error. Usually another consumer causes it, and starting over would end
- * that consumer's delta. But if this link may have been requested before and its answer was lost, the link is used
- * up, and only starting over helps.
- */
-async function conflictError(
-  conflict: HttpError,
-  { state, output }: StreamContext,
-): Promise<Error> {
-  const { position } = state
-  if (position.phase === 'changes') {
-    if (position.maybeConsumed || conflict.isRepeat)
-      return new DeadLinkError('used', conflict.message)
-    state.moveTo({ ...position, requested: false })
-  }
-  await output.state()
-  return new ConnectorError(
-    'transient',
-    'another-consumer',
-    `Another consumer seems to read the changes of this collection: the service allows one active delta for each collection. Make sure that no second connection or program reads it with the same client; the next sync tries again. ${conflict.message}`,
-    { cause: conflict },
-  )
-}
-
-/**
- * The error for a delta without a link to its changes. A stored link may be wrong; reading from the beginning
- * corrects that.
- */
-function withoutDeltaLink(isContinued: boolean): Error {
-  const what = 'The service answered a delta without a link to its changes.'
-  if (isContinued) return new DeadLinkError('unusable', what)
-  return new ConnectorError(
-    'system',
-    'no-delta-link',
-    `${what} Nothing is lost; tell the operator of the service if it happens again.`,
-  )
 }
 
 /** The position of a listing: its slice and page, null for the first page. */

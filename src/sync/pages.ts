@@ -8,7 +8,7 @@ import { afterRequestSent } from '../http/transport.ts'
 import { lastNextLink } from '../page/last-next-link.ts'
 import { MalformedPageError, type PageEnd, type PageScanner } from '../page/page-scanner.ts'
 import { createJsonBatch, type RecordBatch } from '../records/record-batch.ts'
-import { createWaiting, type WaitListener } from './notices.ts'
+import { createWaiting, type Waiting, type WaitListener } from './notices.ts'
 import {
   createTries,
   DeadLinkError,
@@ -125,28 +125,7 @@ export function createPages(settings: PagesSettings): Pages {
       for (let link: string | undefined = first; link !== undefined; ) {
         waiting.restart()
         const from: LinkKind = link === first ? kind : 'next'
-        let tries: Tries | undefined
-        let page: LastEvent | undefined
-        while (page === undefined) {
-          try {
-            waiting.begin()
-            const answer: Body = await request(link, of, tries?.isRepeat ?? false)
-            const body = from === 'single' ? asPage(answer) : answer
-            waiting.end()
-            if ('whole' in body) page = await whole(body.whole, { of, slice })
-            else if ('parse' in reader)
-              page = await whole(await collected(body.parts), { of, slice })
-            else page = yield* parts(reader.scanner, body.parts)
-          } catch (error) {
-            signal.throwIfAborted()
-            tries ??= createTries(time)
-            const pause = pauseAfter(error, from, tries, retryPolicy)
-            client.traffic.retries++
-            retryCause = { reason: asConnectorError(pageFailure(error)).message }
-            waiting.begin()
-            await time.sleep(pause, signal)
-          }
-        }
+        const page: LastEvent = yield* readPage(link, from, { of, slice }, waiting)
         const { end } = page
         count++
         empty = end.count === 0 ? empty + 1 : 0
@@ -158,6 +137,35 @@ export function createPages(settings: PagesSettings): Pages {
       signal.removeEventListener('abort', onAbort)
       waiting.close()
       dropAhead()
+    }
+  }
+
+  /** Requests a page until it has been read. Records of a large one are yielded as they arrive. */
+  async function* readPage(
+    link: string,
+    kind: LinkKind,
+    belonging: Required<Belonging>,
+    waiting: Waiting,
+  ): AsyncGenerator<PageEvent, LastEvent> {
+    let tries: Tries | undefined
+    for (;;) {
+      try {
+        waiting.begin()
+        const answer = await request(link, belonging.of, tries?.isRepeat ?? false)
+        waiting.end()
+        const body = kind === 'single' ? asPage(answer) : answer
+        if ('whole' in body) return await whole(body.whole, belonging)
+        if ('parse' in reader) return await whole(await collected(body.parts), belonging)
+        return yield* parts(reader.scanner, body.parts)
+      } catch (error) {
+        signal.throwIfAborted()
+        tries ??= createTries(time)
+        const pause = pauseAfter(error, kind, tries, retryPolicy)
+        client.traffic.retries++
+        retryCause = { reason: asConnectorError(pageFailure(error)).message }
+        waiting.begin()
+        await time.sleep(pause, signal)
+      }
     }
   }
 
@@ -222,7 +230,7 @@ export function createPages(settings: PagesSettings): Pages {
 
   async function whole(
     chunks: readonly Buffer[],
-    { of, slice }: Required<Pick<Belonging, 'of' | 'slice'>>,
+    { of, slice }: Required<Belonging>,
   ): Promise<LastEvent> {
     await requestAhead(lastNextLink(chunks), of)
     const { batch, end } =

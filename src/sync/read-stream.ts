@@ -1,9 +1,10 @@
 import { ConnectorError } from '../ground/errors.ts'
 import { audit, isAuditDue } from './audit.ts'
 import { confirmDeletes } from './confirm.ts'
+import { changes, initial } from './delta.ts'
 import { emitDeletes } from './emit.ts'
+import { backfill, beginBackfill, isBackfillDue, list } from './lists.ts'
 import { DeadLinkError } from './page-failures.ts'
-import { backfill, beginBackfill, changes, initial, isBackfillDue, list } from './phases.ts'
 import type { Position } from './position.ts'
 import type { StartOver, StreamContext } from './stream-state.ts'
 

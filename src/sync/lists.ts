@@ -2,21 +2,14 @@ import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import type { HttpError } from '../http/http-error.ts'
 import { addDays, type Day, deltaWindow } from './days.ts'
-import { changedRows, emitDelta, emitPages, emitSlices } from './emit.ts'
+import { emitPages, emitSlices } from './emit.ts'
 import { isNotOffered } from './page-failures.ts'
-import {
-  type Backfill,
-  type Changes,
-  type Initial,
-  LIST,
-  type List,
-  type Position,
-} from './position.ts'
+import { type Backfill, type Changes, LIST, type List, type Position } from './position.ts'
 import { deltaStart, slicesOf } from './slices.ts'
 import { lastDay, type StreamContext, type StreamState } from './stream-state.ts'
 
 /** Whether the stream includes days before its delta's window, which only lists cover. */
-function hasBackfill(start: Day | null, window: Day | null): boolean {
+export function hasBackfill(start: Day | null, window: Day | null): boolean {
   return start !== null && window !== null && start < window
 }
 
@@ -73,80 +66,6 @@ export async function backfill(position: Backfill, context: StreamContext): Prom
     isOver = false
   }
   return { ...changes, requested: false, backfilledAt: isOver ? begunAt : null }
-}
-
-/** Follows the delta link once, and reads everything that changed since the service sent it. */
-export async function changes(position: Changes, context: StreamContext): Promise<Position> {
-  const { state, output, pages } = context
-  const requested: Changes = { ...position, requested: true }
-  if (!position.requested) {
-    state.moveTo(requested)
-    // If this process dies before the answer is written, the next one must know about the request.
-    await output.state()
-  }
-  // If a row was deleted while several pages were read, another row may have moved to a page that was read before.
-  const mayHaveMoved = !state.isSettled && (state.isContinued || pages.count > 1)
-  const rows = changedRows(state.stream.dateField, state.start, position.window, () => {
-    if (mayHaveMoved) state.makeListDue()
-  })
-  let { delta } = position
-  for await (const { link, isLast } of emitDelta(delta.url, 'delta', context, rows)) {
-    delta = link
-    if (isLast) continue
-    state.moveTo({ ...requested, delta })
-    await output.checkpoint()
-  }
-  return { phase: 'complete', next: { ...position, delta, requested: false, maybeConsumed: false } }
-}
-
-/** Reads the first phase of a delta: all rows in its window. */
-export async function initial(position: Initial, context: StreamContext): Promise<Position> {
-  const { state, config, endpoints, clock, output, log } = context
-  const { stream, start } = state
-  const { page, maybeConsumed } = position
-  const window = page === null ? deltaWindow(start, clock.now()) : position.window
-  const kind = page === null ? 'start' : 'next'
-  let delta = page ?? { url: deltaStart(stream, window, config, endpoints), at: null }
-  try {
-    for await (const { link, isLast } of emitDelta(delta.url, kind, context, { place: 'window' })) {
-      delta = link
-      state.deltaAnswered()
-      if (isLast) continue
-      state.moveTo({ phase: 'initial', page: link, window, maybeConsumed })
-      await output.checkpoint()
-    }
-  } catch (error) {
-    if (!isNotOffered(error)) throw error
-    if (state.wasDeltaOffered) throw refusedDelta(error)
-    // Not every collection with a documented list has a delta; without one, the whole list is read.
-    log.warn(
-      warningOf(
-        'no-delta-offered',
-        `${stream.stream}: the service offers no delta of this stream, so the whole list is read at each sync.`,
-      ),
-    )
-    return LIST
-  }
-  const changes: Changes = {
-    phase: 'changes',
-    delta,
-    // The STATE of this moment has it immediately; a state of this phase only says "maybe".
-    requested: true,
-    maybeConsumed,
-    window,
-    backfilledAt: null,
-  }
-  return hasBackfill(start, window) ? beginBackfill(changes, state) : changes
-}
-
-/** The error for a delta that the service offered before and now refuses. A list instead would cover other days. */
-function refusedDelta(error: HttpError): ConnectorError {
-  return new ConnectorError(
-    'transient',
-    'delta-refused',
-    `The service refused the delta of this collection, which it offered before. Nothing is lost, and the next sync tries again; if the service no longer offers this delta, reset the stream, and its list is read instead. ${error.message}`,
-    { cause: error },
-  )
 }
 
 /**

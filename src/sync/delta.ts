@@ -1,0 +1,157 @@
+import { ConnectorError } from '../ground/errors.ts'
+import { warningOf } from '../ground/message-ids.ts'
+import { requestUrl } from '../http/endpoints.ts'
+import { HttpError } from '../http/http-error.ts'
+import { changedRows } from './changed-rows.ts'
+import { deltaWindow } from './days.ts'
+import { type EmitSettings, emitPages } from './emit.ts'
+import { beginBackfill, hasBackfill } from './lists.ts'
+import { DeadLinkError, isNotOffered, type LinkKind } from './page-failures.ts'
+import { type Changes, type Initial, LIST, type Link, type Position } from './position.ts'
+import { deltaStart } from './slices.ts'
+import type { StreamContext } from './stream-state.ts'
+
+/** Reads the first phase of a delta: all rows in its window. */
+export async function initial(position: Initial, context: StreamContext): Promise<Position> {
+  const { state, config, endpoints, clock, output, log } = context
+  const { stream, start } = state
+  const { page, maybeConsumed } = position
+  const window = page === null ? deltaWindow(start, clock.now()) : position.window
+  const kind = page === null ? 'start' : 'next'
+  let delta = page ?? { url: deltaStart(stream, window, config, endpoints), at: null }
+  try {
+    for await (const { link, isLast } of emitDelta(delta.url, kind, context, { place: 'window' })) {
+      delta = link
+      state.deltaAnswered()
+      if (isLast) continue
+      state.moveTo({ phase: 'initial', page: link, window, maybeConsumed })
+      await output.checkpoint()
+    }
+  } catch (error) {
+    if (!isNotOffered(error)) throw error
+    if (state.wasDeltaOffered) throw refusedDelta(error)
+    // Not every collection with a documented list has a delta; without one, the whole list is read.
+    log.warn(
+      warningOf(
+        'no-delta-offered',
+        `${stream.stream}: the service offers no delta of this stream, so the whole list is read at each sync.`,
+      ),
+    )
+    return LIST
+  }
+  const changes: Changes = {
+    phase: 'changes',
+    delta,
+    // The STATE of this moment has it immediately; a state of this phase only says "maybe".
+    requested: true,
+    maybeConsumed,
+    window,
+    backfilledAt: null,
+  }
+  return hasBackfill(start, window) ? beginBackfill(changes, state) : changes
+}
+
+/** The error for a delta that the service offered before and now refuses. A list instead would cover other days. */
+function refusedDelta(error: HttpError): ConnectorError {
+  return new ConnectorError(
+    'transient',
+    'delta-refused',
+    `The service refused the delta of this collection, which it offered before. Nothing is lost, and the next sync tries again; if the service no longer offers this delta, reset the stream, and its list is read instead. ${error.message}`,
+    { cause: error },
+  )
+}
+
+/** Follows the delta link once, and reads everything that changed since the service sent it. */
+export async function changes(position: Changes, context: StreamContext): Promise<Position> {
+  const { state, output, pages } = context
+  const requested: Changes = { ...position, requested: true }
+  if (!position.requested) {
+    state.moveTo(requested)
+    // If this process dies before the answer is written, the next one must know about the request.
+    await output.state()
+  }
+  // If a row was deleted while several pages were read, another row may have moved to a page that was read before.
+  const mayHaveMoved = !state.isSettled && (state.isContinued || pages.count > 1)
+  const rows = changedRows(state.stream.dateField, state.start, position.window, () => {
+    if (mayHaveMoved) state.makeListDue()
+  })
+  let { delta } = position
+  for await (const { link, isLast } of emitDelta(delta.url, 'delta', context, rows)) {
+    delta = link
+    if (isLast) continue
+    state.moveTo({ ...requested, delta })
+    await output.checkpoint()
+  }
+  return { phase: 'complete', next: { ...position, delta, requested: false, maybeConsumed: false } }
+}
+
+/**
+ * The link at the end of a page of a delta: to the next page, or on the last page to later changes.
+ */
+interface DeltaEnd {
+  readonly link: Link
+  readonly isLast: boolean
+}
+
+/** Writes the records of a delta from `first` on, and yields the link at the end of each page. */
+async function* emitDelta(
+  first: string,
+  kind: LinkKind,
+  context: StreamContext,
+  settings: EmitSettings,
+): AsyncGenerator<DeltaEnd, void> {
+  const { state, clock, endpoints } = context
+  const of = requestUrl({ path: `/${state.stream.collection}` }, endpoints)
+  try {
+    const pages = emitPages(first, kind, context, { ...settings, of })
+    for await (const { nextLink, deltaLink } of pages) {
+      const link = nextLink ?? deltaLink
+      if (link === undefined) throw withoutDeltaLink(state.isContinued)
+      yield { link: { url: link, at: clock.now() }, isLast: nextLink === undefined }
+    }
+  } catch (error) {
+    throw isConflict(error) ? await conflictError(error, context) : error
+  }
+}
+
+function isConflict(error: unknown): error is HttpError {
+  return error instanceof HttpError && error.is('conflict')
+}
+
+/**
+ * Converts a conflict (409) on a delta to an error. Usually another consumer causes it, and starting over would end
+ * that consumer's delta. But if this link may have been requested before and its answer was lost, the link is used
+ * up, and only starting over helps.
+ */
+async function conflictError(
+  conflict: HttpError,
+  { state, output }: StreamContext,
+): Promise<Error> {
+  const { position } = state
+  if (position.phase === 'changes') {
+    if (position.maybeConsumed || conflict.isRepeat)
+      return new DeadLinkError('used', conflict.message)
+    state.moveTo({ ...position, requested: false })
+  }
+  await output.state()
+  return new ConnectorError(
+    'transient',
+    'another-consumer',
+    `Another consumer seems to read the changes of this collection: the service allows one active delta for each collection. Make sure that no second connection or program reads it with the same client; the next sync tries again. ${conflict.message}`,
+    { cause: conflict },
+  )
+}
+
+/**
+ * The error for a delta without a link to its changes. A stored link may be wrong; reading from the beginning
+ * corrects that.
+ */
+function withoutDeltaLink(isContinued: boolean): Error {
+  const what = 'The service answered a delta without a link to its changes.'
+  if (isContinued) return new DeadLinkError('unusable', what)
+  return new ConnectorError(
+    'system',
+    'no-delta-link',
+    `${what} Nothing is lost; tell the operator of the service if it happens again.`,
+  )
+}
